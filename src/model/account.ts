@@ -1,0 +1,78 @@
+/** Who owns what: accounts, their streams, the receivers that feed them, and the tokens that open them. */
+
+export interface Account {
+  /** UUID, lower case. */
+  readonly accountId: string;
+  readonly name: string;
+  /** Events per second over all receivers; null = unlimited. */
+  readonly eventsPerSecond: number | null;
+  readonly createdAt: string;
+}
+
+export interface Stream {
+  /** UUID, lower case. */
+  readonly streamId: string;
+  readonly accountId: string;
+  readonly name: string;
+  /** Days counted from receipt; reads apply it exactly. */
+  readonly retentionDays: number;
+  /** ISO time up to which (of receipt) the stream's data was deleted; null = never. */
+  readonly dataDeletedUntil: string | null;
+  readonly createdAt: string;
+}
+
+export const receiverKinds = ['http_json', 'otlp', 'prometheus'] as const;
+export type ReceiverKind = (typeof receiverKinds)[number];
+
+export interface ReceiverLimits {
+  /** null = unlimited. */
+  readonly eventsPerSecond: number | null;
+  /** Burst in events; null = ten seconds of the rate. */
+  readonly burstEvents: number | null;
+  /** null = the route's own cap. */
+  readonly maxBodyBytes: number | null;
+}
+
+export interface Receiver {
+  /** Opaque, `rcv_` and 26 base32 characters (130 random bits). */
+  readonly receiverId: string;
+  readonly accountId: string;
+  readonly streamId: string;
+  readonly name: string;
+  readonly kind: ReceiverKind;
+  readonly active: boolean;
+  /** CIDR ranges that may send; empty = any. */
+  readonly allowedCidrs: readonly string[];
+  readonly limits: ReceiverLimits;
+  readonly createdAt: string;
+}
+
+export const ingestScopes = ['ingest:write'] as const;
+export const accessScopes = [
+  'logs:read',
+  'analytics:read',
+  'metrics:read',
+  'admin',
+  'operator',
+] as const;
+export type Scope = (typeof ingestScopes)[number] | (typeof accessScopes)[number];
+
+export type TokenType = 'ingest' | 'access';
+
+/** A token as it is listed: never its secret, of which only a SHA-256 digest is kept. */
+export interface Token {
+  /** Public handle, `tok_` and 26 base32 characters; not the secret. */
+  readonly tokenId: string;
+  readonly type: TokenType;
+  readonly name: string;
+  /** Ingest: exactly one. Access: one or more; empty only for an operator token over all accounts. */
+  readonly accountIds: readonly string[];
+  /** Only for ingest tokens. */
+  readonly receiverId: string | null;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+  /** Written at most once a minute. */
+  readonly lastUsedAt: string | null;
+  readonly createdAt: string;
+}

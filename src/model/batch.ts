@@ -1,0 +1,52 @@
+/**
+ * A batch: what one request brought, decoded and encoded as rows ready for the store, from decoder to queue to drain.
+ */
+
+/** The binary row layouts a batch may be in. A released layout never changes; a new one gets a new name. */
+export const layouts = ['logs/1'] as const;
+export type Layout = (typeof layouts)[number];
+
+/** A record of the request that cannot be taken, with the reason shown to its sender. */
+export interface Rejection {
+  /** Zero-based position in the request. */
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** What a decoder returns. `payload` is owned by the receiver of the batch and must not be written to again. */
+export interface Batch {
+  readonly layout: Layout;
+  /** Accepted rows in `payload`; at most `maxRowsPerBatch`. */
+  readonly rows: number;
+  /** `rows` rows back to back, in `layout`. */
+  readonly payload: Uint8Array;
+  /** The first rejections, capped; the count is exact. */
+  readonly rejected: readonly Rejection[];
+  readonly rejectedCount: number;
+}
+
+/** 128 bits: unique across gateways, directories and restarts. */
+export interface BatchId {
+  /** 64 random bits made with the queue's directory. */
+  readonly writer: bigint;
+  /** 64 bits, never reused under one writer. */
+  readonly sequence: bigint;
+}
+
+/** Whose a batch is; the same for each of its rows. */
+export interface BatchOwner {
+  readonly accountId: string;
+  readonly streamId: string;
+  readonly receiverId: string;
+}
+
+/** A batch as the queue keeps it and the store takes it. */
+export interface StampedBatch {
+  readonly id: BatchId;
+  /** Unix ns, fixed at append, never decreasing with `sequence`. Rows without a time of their own get it. */
+  readonly receivedAtNanos: bigint;
+  readonly owner: BatchOwner;
+  readonly layout: Layout;
+  readonly rows: number;
+  readonly payload: Uint8Array;
+}

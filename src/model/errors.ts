@@ -1,0 +1,73 @@
+/**
+ * The one error type of a failed request, and the table that says what each code means on every wire.
+ * A bad record is no error but data (`Rejection`); a bug is a failed assert and never an AppError.
+ */
+
+export type ErrorCode = keyof typeof errorTable;
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface ErrorKind {
+  readonly httpStatus: number;
+  /** Numeric gRPC status (https://grpc.io/docs/guides/status-codes). */
+  readonly grpcCode: number;
+  /** Whether the sender may repeat the same request unchanged. */
+  readonly retryable: boolean;
+  readonly title: string;
+  readonly logLevel: LogLevel;
+}
+
+export const errorTable = {
+  malformed: kind(400, 3, 'malformed request', 'debug'),
+  unauthenticated: kind(401, 16, 'not authenticated', 'debug'),
+  forbidden: kind(403, 7, 'not permitted', 'debug'),
+  not_found: kind(404, 5, 'not found', 'debug'),
+  method_not_allowed: kind(405, 12, 'method not allowed', 'debug'),
+  conflict: kind(409, 6, 'conflict', 'debug'),
+  too_large: kind(413, 8, 'too large', 'debug'),
+  unsupported_media: kind(415, 3, 'unsupported content type or encoding', 'debug'),
+  quota_exceeded: kind(429, 8, 'quota exceeded', 'info', true),
+  timeout: kind(408, 4, 'request took too long', 'debug'),
+  unavailable: kind(503, 14, 'temporarily unavailable', 'warn', true),
+  internal: kind(500, 13, 'internal error', 'error'),
+} as const satisfies Record<string, ErrorKind>;
+
+export interface AppErrorOptions {
+  readonly cause?: unknown;
+  /** Whole seconds, sent as `Retry-After`; 1 to 5. */
+  readonly retryAfterSeconds?: number;
+  /** The request parameter or field at fault, for problem+json. */
+  readonly parameter?: string;
+}
+
+/**
+ * A failed request. `message` is shown to the sender: lower case, "cannot …", with the offending value and the
+ * limit or option to change; never SQL, a path, a stack or another tenant's name (those belong in `cause`).
+ */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: ErrorCode;
+  readonly retryAfterSeconds: number | undefined;
+  readonly parameter: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.parameter = options.parameter;
+  }
+
+  get kind(): ErrorKind {
+    return errorTable[this.code];
+  }
+}
+
+function kind(
+  httpStatus: number,
+  grpcCode: number,
+  title: string,
+  logLevel: LogLevel,
+  retryable = false,
+): ErrorKind {
+  return { httpStatus, grpcCode, retryable, title, logLevel };
+}

@@ -1,0 +1,119 @@
+/** What a read asks of the store, as plain data: the stream spine makes plans, the store turns them into SQL. */
+import type { LogPosition } from './log-id.ts';
+
+/** Fields that can be filtered by equality (any of the values, text compared without case for severity). */
+export const equalityFields = [
+  'severity',
+  'host',
+  'serviceName',
+  'serviceNamespace',
+  'k8sCluster',
+  'k8sNamespace',
+  'k8sNode',
+  'k8sPod',
+  'k8sContainer',
+  'k8sDeployment',
+] as const;
+export type EqualityField = (typeof equalityFields)[number];
+
+/** `stream` counts by stream id. */
+export type FacetField = EqualityField | 'stream';
+
+/** One stream that may be read, with the receipt time after which its rows are still kept. */
+export interface ReadableStream {
+  readonly streamId: string;
+  /** Unix ns; rows received before are hidden (retention, deleted data). */
+  readonly receivedFromNanos: bigint;
+}
+
+export interface SearchTerm {
+  /** Not empty; matched as a substring of the message, without case. */
+  readonly text: string;
+  readonly exclude: boolean;
+}
+
+/** The same filter means the same rows for list, histogram, facets and tail. */
+export interface LogFilter {
+  readonly accountId: string;
+  /** Empty = nothing can match. */
+  readonly streams: readonly ReadableStream[];
+  /** Event time, Unix ns, half-open [from, until). */
+  readonly fromNanos: bigint | undefined;
+  readonly untilNanos: bigint | undefined;
+  readonly equal: ReadonlyMap<EqualityField, readonly string[]>;
+  readonly labels: readonly { readonly key: string; readonly value: string }[];
+  readonly search: readonly SearchTerm[];
+}
+
+export interface ListPlan {
+  readonly filter: LogFilter;
+  readonly limit: number;
+  /**
+   * `older`: newest first, strictly before `position` where given.
+   * `newer`: the oldest `limit` rows strictly after `position` and with time <= `untilWatermarkNanos`; the result is
+   * newest first all the same.
+   */
+  readonly direction: 'older' | 'newer';
+  readonly position: LogPosition | undefined;
+  readonly untilWatermarkNanos: bigint | undefined;
+}
+
+export interface HistogramPlan {
+  readonly filter: LogFilter;
+  /** Unix ms, half-open; bucket i starts at start + floor(i * (end - start) / buckets). */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly buckets: number;
+  readonly groupBy: 'severity' | undefined;
+}
+
+export interface HistogramResult {
+  readonly counts: readonly number[];
+  /** One list of counts per group value; only with `groupBy`. */
+  readonly groups: ReadonlyMap<string, readonly number[]> | undefined;
+}
+
+export interface FacetsPlan {
+  readonly filter: LogFilter;
+  readonly fields: readonly FacetField[];
+  readonly topK: number;
+}
+
+export interface FacetsResult {
+  readonly field: FacetField;
+  readonly values: readonly { readonly value: string; readonly count: number }[];
+  /** Rows that have none of `values`. */
+  readonly other: number;
+  readonly total: number;
+}
+
+export interface Kubernetes {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly node: string;
+  readonly pod: string;
+  readonly container: string;
+  readonly deployment: string;
+}
+
+/** A log as it is read back; the wire shape of the list. */
+export interface LogRecord {
+  readonly logId: string;
+  /** ISO 8601 UTC, ms. */
+  readonly timestamp: string;
+  /** Unix ns in decimal digits. */
+  readonly timestampNanos: string;
+  readonly observedTimestamp: string;
+  readonly streamId: string;
+  readonly receiverId: string;
+  readonly severity: string;
+  readonly severityNumber: number;
+  readonly message: string;
+  readonly serviceName: string;
+  readonly serviceNamespace: string;
+  readonly host: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly kubernetes: Kubernetes;
+  readonly traceId: string;
+  readonly spanId: string;
+}

@@ -1,0 +1,20 @@
+/**
+ * What every telemetry file is built on: one structured log and one metrics registry, made once by `main`.
+ * The other files of this folder turn each thing that can happen into one function with plain values in, which writes
+ * the log line and the counters together.
+ */
+import { pino, type Logger } from 'pino';
+import { Registry } from 'prom-client';
+
+export interface Instruments {
+  readonly log: Logger;
+  readonly metrics: Registry;
+}
+
+export type LogThreshold = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Logs JSON lines to standard error, so that standard output stays free for what a command prints. */
+export function createInstruments(level: LogThreshold): Instruments {
+  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, process.stderr);
+  return { log, metrics: new Registry() };
+}
