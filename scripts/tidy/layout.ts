@@ -1,0 +1,158 @@
+/**
+ * The rules of direction: which folder may import which. The bands stand in `bands`, from the words
+ * that all may see up to the entries that see everything. Rings and files that nothing reaches are
+ * found here too.
+ */
+import type { Source } from './source.ts';
+import type { Violation } from './violation.ts';
+
+/** Folders of `src/` by band; a file directly in `src/` or in no band may import anything. */
+const bands = {
+  words: ['model', 'telemetry'],
+  leaves: ['admission', 'protocols', 'queue', 'store', 'engine', 'directory'],
+  spines: ['ingest', 'stream', 'admin'],
+  edge: ['server'],
+  entries: ['config', 'cli'],
+} as const;
+type Band = keyof typeof bands;
+
+/**
+ * Files that run by themselves: the command, the processes and what node:test or npm scripts start.
+ */
+const entryPatterns = [
+  /^src\/(?:cli\/weir|engine\/child)\.ts$/,
+  /^(?:src|test|scripts|bench)\/.*\.test\.ts$/,
+  /^(?:scripts\/[^/]+|bench\/bench|test\/crash\/crash)\.ts$/,
+];
+
+interface Place {
+  /**
+   * `queue` for src/queue/disk/log.ts; `protocols/otlp` for each protocol; empty for src/main.ts.
+   */
+  readonly folder: string;
+  readonly band: Band | undefined;
+}
+
+export function checkLayout(sources: readonly Source[]): Violation[] {
+  return [...sources.flatMap(checkImports), ...checkRings(sources), ...checkReach(sources)];
+}
+
+function checkImports(source: Source): Violation[] {
+  const from = placeOf(source.path);
+  const isTest = source.path.endsWith('.test.ts');
+  return source.imports.flatMap((entry) => {
+    const say = (rule: string, message: string) => [
+      { path: source.path, line: entry.line, rule, message },
+    ];
+    if (entry.target === undefined) {
+      if (/^[#~]|^@\//.test(entry.specifier)) {
+        return say('alias', `the path alias ${entry.specifier} is banned, use a relative path`);
+      }
+      const isWord = from.folder === 'model' && !isTest;
+      if (isWord && !(entry.typeOnly && entry.specifier === 'zod')) {
+        return say(
+          'words',
+          `model imports ${entry.specifier}: use plain language, it imports nothing`,
+        );
+      }
+      return [];
+    }
+    if (!source.path.startsWith('src/')) return [];
+    if (!entry.target.startsWith('src/') && entry.target !== 'package.json') {
+      return say('outside', `src imports ${entry.target}: what src needs belongs into src`);
+    }
+    const reason = forbidden(from, placeOf(entry.target), entry.target);
+    return reason === undefined
+      ? []
+      : say('direction', `${entry.target} is out of reach: ${reason}`);
+  });
+}
+
+/** Why `from` must not import `to`, or undefined where it may. */
+function forbidden(from: Place, to: Place, target: string): string | undefined {
+  if (from.folder === to.folder) return undefined;
+  if (from.band === undefined) return undefined;
+  if (to.folder === '') {
+    return from.folder === 'cli'
+      ? undefined
+      : 'only the command line runs main, pass values as arguments';
+  }
+  const isPort = target.endsWith('/port.ts');
+  switch (from.band) {
+    case 'words':
+      if (from.folder === 'telemetry' && to.folder === 'model') return undefined;
+      return 'words import no part, move the value into model';
+    case 'leaves':
+      if (to.band === 'words') return undefined;
+      return 'a leaf sees words only, let main or a spine pass the value';
+    case 'spines':
+      if (to.band === 'words') return undefined;
+      if (to.band === 'leaves' && isPort) return undefined;
+      return 'a spine sees words and the port file of a leaf, take the part as an argument';
+    case 'edge':
+      if (to.band === 'words' || to.band === 'spines' || (to.band === 'leaves' && isPort)) {
+        return undefined;
+      }
+      return 'the edge sees words, spines and ports';
+    case 'entries':
+      if (to.band === 'words') return undefined;
+      if (from.folder === 'cli' && (to.folder === 'config' || isPort)) return undefined;
+      return 'the command line speaks HTTP, only main opens parts';
+  }
+}
+
+function placeOf(path: string): Place {
+  const [root, folder = '', inner = '', rest] = path.split('/');
+  if (root !== 'src' || inner === '') return { folder: '', band: undefined };
+  const band = (Object.keys(bands) as Band[]).find((name) =>
+    (bands[name] as readonly string[]).includes(folder),
+  );
+  const isProtocol = folder === 'protocols' && rest !== undefined;
+  return { folder: isProtocol ? `protocols/${inner}` : folder, band };
+}
+
+/** Every ring of imports that remain at run time, each named once. */
+function checkRings(sources: readonly Source[]): Violation[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const state = new Map<string, 'open' | 'done'>();
+  const violations: Violation[] = [];
+  const visit = (path: string, trail: readonly string[]) => {
+    if (state.get(path) === 'done') return;
+    if (state.get(path) === 'open') {
+      const ring = [...trail.slice(trail.indexOf(path)), path].join(' -> ');
+      violations.push({ path, line: 1, rule: 'ring', message: `imports run in a ring: ${ring}` });
+      return;
+    }
+    state.set(path, 'open');
+    for (const entry of byPath.get(path)?.imports ?? []) {
+      if (!entry.typeOnly && entry.target !== undefined) visit(entry.target, [...trail, path]);
+    }
+    state.set(path, 'done');
+  };
+  for (const { path } of sources) visit(path, []);
+  return violations;
+}
+
+/** Files that no entry reaches, neither by import nor by `new URL('./x.ts', import.meta.url)`. */
+function checkReach(sources: readonly Source[]): Violation[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const reached = new Set<string>();
+  const pending = sources
+    .map(({ path }) => path)
+    .filter((path) => entryPatterns.some((pattern) => pattern.test(path)));
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    if (reached.has(path)) continue;
+    reached.add(path);
+    for (const { target } of byPath.get(path)?.imports ?? []) {
+      if (target !== undefined) pending.push(target);
+    }
+  }
+  return sources
+    .filter(({ path }) => !reached.has(path) && !path.endsWith('.d.ts'))
+    .map(({ path }) => ({
+      path,
+      line: 1,
+      rule: 'unused',
+      message: 'no command, process or test reaches this file: import it or delete it',
+    }));
+}
