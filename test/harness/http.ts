@@ -1,0 +1,88 @@
+/**
+ * One HTTP/1.1 exchange as a test needs it: headers may be given twice, the body may be bytes, and
+ * every answer comes back whole. It knows nothing of Weir.
+ */
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { request as httpsRequest, Agent, type RequestOptions } from 'node:https';
+
+export interface Exchange {
+  readonly method?: string;
+  /** A list of name, value, name, value … sends them as they stand, doubles included. */
+  readonly headers?: OutgoingHttpHeaders | readonly string[];
+  readonly body?: string | Uint8Array;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+  /** The body parsed as JSON. @throws SyntaxError */
+  json<T = unknown>(): T;
+}
+
+export type Send = (url: string | URL, exchange?: Exchange) => Promise<Answer>;
+
+export interface HttpClient {
+  readonly send: Send;
+  close(): void;
+}
+
+/** @param ca PEM of the authority that signed the servers' certificates. */
+export function createHttpClient(ca: string, maxSockets = 64): HttpClient {
+  const agent = new Agent({ ca, keepAlive: true, maxSockets });
+  return {
+    send: (url, exchange = {}) => exchangeOnce(new URL(url), exchange, agent),
+    close: () => agent.destroy(),
+  };
+}
+
+/** For plain HTTP addresses, such as the operations port. */
+export const sendPlain: Send = (url, exchange = {}) => exchangeOnce(new URL(url), exchange);
+
+function exchangeOnce(url: URL, exchange: Exchange, agent?: Agent): Promise<Answer> {
+  const { method = 'GET', headers = {}, body } = exchange;
+  const options: RequestOptions = { method, headers: withLength(headers, body, url) };
+  return new Promise((resolve, reject) => {
+    const request =
+      url.protocol === 'https:'
+        ? httpsRequest(url, { ...options, ...(agent === undefined ? {} : { agent }) })
+        : httpRequest(url, { ...options, agent: false });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          json: <T>() => JSON.parse(text) as T,
+        });
+      });
+    });
+    request.end(body);
+  });
+}
+
+/** A raw header list gets the headers that Node would otherwise add itself. */
+function withLength(
+  headers: OutgoingHttpHeaders | readonly string[],
+  body: string | Uint8Array | undefined,
+  url: URL,
+): OutgoingHttpHeaders | readonly string[] {
+  const length = body === undefined ? undefined : Buffer.byteLength(body);
+  if (!isRaw(headers)) {
+    return length === undefined ? headers : { 'content-length': length, ...headers };
+  }
+  const names = headers.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const host = names.includes('host') ? [] : ['Host', url.host];
+  const isSized = names.includes('content-length') || names.includes('transfer-encoding');
+  const size = length === undefined || isSized ? [] : ['Content-Length', String(length)];
+  return [...host, ...headers, ...size];
+}
+
+function isRaw(headers: OutgoingHttpHeaders | readonly string[]): headers is readonly string[] {
+  return Array.isArray(headers);
+}

@@ -1,0 +1,106 @@
+/**
+ * The real process, started as an operator would: its standard error read as log lines, its exit
+ * awaited, its children found. It knows nothing of HTTP.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+/** One line of standard error; lines that are no JSON have level 0. */
+export interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly raw: string;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface WeirProcess {
+  readonly pid: number;
+  readonly logs: readonly LogLine[];
+  /** Standard output so far. */
+  stdout(): string;
+  readonly exited: Promise<Exit>;
+  /** Undefined while it runs. */
+  exit(): Exit | undefined;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Runs `weir <args>` from source with this Node. */
+export function startWeir(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): WeirProcess {
+  const child = spawn(process.execPath, ['src/cli/weir.ts', ...args], {
+    cwd: repository,
+    env: { ...withoutWeirKeys(process.env), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { pid } = child;
+  if (pid === undefined) throw new Error('cannot start weir: no process');
+  const logs: LogLine[] = [];
+  let stdout = '';
+  let exit: Exit | undefined;
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
+  createInterface({ input: child.stderr }).on('line', (line) => logs.push(toLogLine(line)));
+  const exited = exitOf(child).then((ended) => (exit = ended));
+  return {
+    pid,
+    logs,
+    stdout: () => stdout,
+    exited,
+    exit: () => exit,
+    kill: (signal) => void child.kill(signal),
+  };
+}
+
+/** Pids of the processes that `pid` started itself, by way of /proc. */
+export function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      .split(' ')
+      .filter((text) => text.trim() !== '')
+      .map(Number);
+  } catch {
+    // The process is gone, and so are its children as far as anyone can tell.
+    return [];
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    // `close` comes after the last line of standard error, `exit` may come before it.
+    child.on('close', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+function toLogLine(raw: string): LogLine {
+  try {
+    const line = JSON.parse(raw) as { level?: number; msg?: string };
+    return { level: line.level ?? 0, msg: line.msg ?? '', raw };
+  } catch {
+    return { level: 0, msg: raw, raw };
+  }
+}
+
+/** The environment of whoever runs the tests must not configure the service under test. */
+function withoutWeirKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([key]) => !key.startsWith('WEIR_') && key !== 'NODE_TEST_CONTEXT'),
+  );
+}
