@@ -1,7 +1,15 @@
 /**
  * The directory of accounts, streams, receivers and tokens. Admission asks `Grants`, the control API uses `Directory`.
  */
-import type { Account, Receiver, Scope, Stream, Token, TokenType } from '../model/account.ts';
+import type {
+  Account,
+  Receiver,
+  ReceiverLimits,
+  Scope,
+  Stream,
+  Token,
+  TokenType,
+} from '../model/account.ts';
 
 /** What a token opens; looked up by the SHA-256 digest of the secret. */
 export interface TokenGrant {
@@ -43,8 +51,36 @@ export interface NewToken {
   readonly digest: string;
 }
 
+/** What a `Grants` asks of the directory, uncached. @throws AppError `unavailable` */
+export interface GrantSource {
+  /** A token whose accounts are all gone opens nothing, and one of a deleted receiver is revoked. */
+  findToken(digest: string): Promise<TokenGrant | undefined>;
+  findReceiver(receiverId: string): Promise<ReceiverGrant | undefined>;
+  listStreams(accountId: string): Promise<Stream[]>;
+  /** @param usedAtMs token id to the Unix ms of its last use; unknown ids are skipped. */
+  noteTokensUsed(usedAtMs: ReadonlyMap<string, number>): Promise<void>;
+}
+
+/** What a first run creates, with ids chosen beforehand so that it can be repeated after a crash. */
+export interface DirectorySeed {
+  readonly account: Pick<Account, 'accountId' | 'name'>;
+  readonly stream: Pick<Stream, 'streamId' | 'name' | 'retentionDays'>;
+  readonly receivers: readonly Pick<Receiver, 'receiverId' | 'name' | 'kind'>[];
+  /** Bound to the seed's account; ingest tokens to one of its receivers. */
+  readonly tokens: readonly Omit<NewToken, 'accountIds' | 'expiresAt'>[];
+}
+
+/** Only what is given changes, each limit by itself. */
+export interface ReceiverChange
+  extends Partial<Pick<Receiver, 'name' | 'active' | 'allowedCidrs' | 'streamId'>> {
+  readonly limits?: Partial<ReceiverLimits>;
+}
+
 /** Every write is durable when its promise resolves. Unknown ids resolve to undefined. @throws AppError */
 export interface Directory {
+  /** All of it in one transaction, but only where there is no account yet; else resolves to false. */
+  seed(seed: DirectorySeed): Promise<boolean>;
+
   listAccounts(): Promise<Account[]>;
   getAccount(accountId: string): Promise<Account | undefined>;
   createAccount(account: Pick<Account, 'name' | 'eventsPerSecond'>): Promise<Account>;
@@ -52,7 +88,10 @@ export interface Directory {
     accountId: string,
     change: Partial<Pick<Account, 'name' | 'eventsPerSecond'>>,
   ): Promise<Account | undefined>;
-  /** Refused with `conflict` while it has streams or receivers. */
+  /**
+   * Refused with `conflict` while it has streams or receivers. Tokens of this account alone go with it, unless they
+   * are operator tokens.
+   */
   deleteAccount(accountId: string): Promise<boolean>;
 
   listStreams(accountId: string): Promise<Stream[]>;
@@ -70,14 +109,13 @@ export interface Directory {
   listReceivers(accountId: string): Promise<Receiver[]>;
   getReceiver(receiverId: string): Promise<Receiver | undefined>;
   createReceiver(receiver: Omit<Receiver, 'receiverId' | 'createdAt'>): Promise<Receiver>;
-  updateReceiver(
-    receiverId: string,
-    change: Partial<Pick<Receiver, 'name' | 'active' | 'allowedCidrs' | 'limits' | 'streamId'>>,
-  ): Promise<Receiver | undefined>;
+  updateReceiver(receiverId: string, change: ReceiverChange): Promise<Receiver | undefined>;
   /** Revokes its tokens with it. */
   deleteReceiver(receiverId: string): Promise<boolean>;
 
   listTokens(accountId: string): Promise<Token[]>;
+  /** Operator tokens over all accounts, which no account lists. */
+  listUnboundTokens(): Promise<Token[]>;
   getToken(tokenId: string): Promise<Token | undefined>;
   createToken(token: NewToken): Promise<Token>;
   updateToken(

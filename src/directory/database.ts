@@ -1,0 +1,16 @@
+/** What the directory's queries need of a database, whichever it is: reads, and writes in a transaction. */
+import type { Kysely, Transaction } from 'kysely';
+import type { Tables } from './tables.ts';
+
+export interface Database {
+  /** One statement. @throws AppError `unavailable` when the database cannot answer. */
+  read<Result>(query: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
+  /**
+   * All statements of `work` or none; durable when it resolves. Writers take turns.
+   * @throws AppError `unavailable`, and whatever `work` throws, after undoing it.
+   */
+  write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
+  /** ISO 8601 UTC. */
+  timestamp(): string;
+  close(): Promise<void>;
+}

@@ -1,0 +1,20 @@
+/** The directory over an SQL database, whichever it is. */
+import { createAccountQueries } from './account-queries.ts';
+import type { Database } from './database.ts';
+import type { Directory, GrantSource } from './port.ts';
+import { createReceiverQueries } from './receiver-queries.ts';
+import { createSeedQueries } from './seed-queries.ts';
+import { createStreamQueries } from './stream-queries.ts';
+import { createTokenQueries } from './token-queries.ts';
+
+/** Takes over `database` and closes it. */
+export function createSqlDirectory(database: Database): Directory & GrantSource {
+  return {
+    ...createSeedQueries(database),
+    ...createAccountQueries(database),
+    ...createStreamQueries(database),
+    ...createReceiverQueries(database),
+    ...createTokenQueries(database),
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * Lets Kysely speak to `node:sqlite`: its SQLite dialect expects statements that say whether they return rows.
+ * It knows nothing of the directory's tables.
+ */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  SqliteDialect,
+  type SqliteDialectConfig,
+  SqliteDriver,
+  type SqliteStatement,
+} from 'kysely';
+
+/** SQLITE_BUSY, https://www.sqlite.org/rescode.html#busy */
+const busy = 5;
+
+export interface SqliteDialectOptions {
+  /** How long a write waits for another process's transaction to end, ms. */
+  readonly writeWaitMs: number;
+}
+
+export function createSqliteDialect(
+  database: DatabaseSync,
+  options: SqliteDialectOptions,
+): SqliteDialect {
+  return new NodeSqliteDialect(database, options);
+}
+
+/** @returns the primary SQLite result code, or undefined where `error` did not come from SQLite. */
+export function sqliteResultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}
+
+class NodeSqliteDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig;
+  readonly #database: DatabaseSync;
+  readonly #options: SqliteDialectOptions;
+
+  constructor(database: DatabaseSync, options: SqliteDialectOptions) {
+    const config = {
+      database: {
+        prepare: (sql: string) => toSqliteStatement(database.prepare(sql)),
+        close: () => database.close(),
+      },
+    };
+    super(config);
+    this.#config = config;
+    this.#database = database;
+    this.#options = options;
+  }
+
+  override createDriver(): Driver {
+    return new ImmediateDriver(this.#config, this.#database, this.#options);
+  }
+}
+
+/**
+ * Transactions take the write lock at once (a later upgrade could fail midway), and wait for it without blocking the
+ * thread, as SQLite's own busy handler would.
+ */
+class ImmediateDriver extends SqliteDriver {
+  readonly #database: DatabaseSync;
+  readonly #options: SqliteDialectOptions;
+
+  constructor(config: SqliteDialectConfig, database: DatabaseSync, options: SqliteDialectOptions) {
+    super(config);
+    this.#database = database;
+    this.#options = options;
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    const deadline = performance.now() + this.#options.writeWaitMs;
+    for (;;) {
+      try {
+        await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+        return;
+      } catch (error) {
+        if (sqliteResultCode(error) !== busy || performance.now() > deadline) throw error;
+      }
+      // Uneven pauses, so that waiting processes do not try in step.
+      await sleep(1 + Math.random() * 10);
+    }
+  }
+
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // SQLite undoes a transaction by itself on some faults (disk full); a second rollback would
+    // fail and hide the first error.
+    if (this.#database.isTransaction) await super.rollbackTransaction(connection);
+  }
+}
+
+function toSqliteStatement(statement: StatementSync): SqliteStatement {
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
+    run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
+  };
+}

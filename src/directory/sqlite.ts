@@ -1,0 +1,111 @@
+/**
+ * The embedded directory: one SQLite file. Other processes may have it open at the same time (the command
+ * `weir token recover` does).
+ */
+import { chmodSync, closeSync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import { AppError } from '../model/errors.ts';
+import type { Database } from './database.ts';
+import { migrate } from './migrate.ts';
+import type { Directory, GrantSource } from './port.ts';
+import { createSqlDirectory } from './sql-directory.ts';
+import { createSqliteDialect, sqliteResultCode } from './sqlite-dialect.ts';
+import type { Tables } from './tables.ts';
+
+/** Its name within a data directory. */
+export const sqliteFileName = 'directory.db';
+
+/** How long a statement waits for another process, ms. */
+const waitMs = 5_000;
+
+export interface SqliteDirectoryOptions {
+  /** Created with mode 0600 where it does not exist; its folder must. */
+  readonly file: string;
+}
+
+/**
+ * @param now Unix ms, for `createdAt` and the like.
+ * @throws Error where the file cannot be opened or was written by a newer Weir.
+ */
+export async function openSqliteDirectory(
+  options: SqliteDirectoryOptions,
+  now: () => number = Date.now,
+): Promise<Directory & GrantSource> {
+  createFile(options.file);
+  const timestamp = () => new Date(now()).toISOString();
+  const database = openDatabase(options.file, timestamp);
+  try {
+    await database.write((tx) => migrate(tx, timestamp()));
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return createSqlDirectory(database);
+}
+
+/** SQLite gives its log files the mode of the main file, so this protects all three. */
+function createFile(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
+  const folder = openSync(dirname(file), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+/** Two connections: in WAL mode a reader never waits for a writer, not even for one of ours that waits its turn. */
+function openDatabase(file: string, timestamp: () => string): Database {
+  const writer = openConnection(file);
+  const reader = openConnection(file);
+  reader.exec('PRAGMA query_only = ON');
+  // From here on waiting is done by the dialect, which does not block the thread.
+  writer.exec('PRAGMA busy_timeout = 0');
+  const writes = toKysely(writer);
+  const reads = toKysely(reader);
+  return {
+    timestamp,
+    read: (query) => unavailableOnFault(() => query(reads)),
+    write: (work) => unavailableOnFault(() => writes.transaction().execute(work)),
+    close: async () => {
+      for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
+    },
+  };
+}
+
+function openConnection(file: string): DatabaseSync {
+  const connection = new DatabaseSync(file, { timeout: waitMs, enableForeignKeyConstraints: true });
+  connection.exec('PRAGMA journal_mode = WAL');
+  connection.exec('PRAGMA synchronous = FULL');
+  return connection;
+}
+
+function toKysely(connection: DatabaseSync): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: createSqliteDialect(connection, { writeWaitMs: waitMs }) });
+}
+
+/** https://www.sqlite.org/rescode.html: these say that the file or the disk is at fault, not the statement. */
+const faultCodes: ReadonlySet<number> = new Set([
+  5, // busy
+  6, // locked
+  8, // read-only
+  10, // I/O error
+  11, // corrupt
+  13, // full
+  14, // cannot open
+  26, // not a database
+]);
+
+async function unavailableOnFault<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = sqliteResultCode(error);
+    const closed = error instanceof Error && error.message === 'database is not open';
+    if (!closed && (code === undefined || !faultCodes.has(code))) throw error;
+    throw new AppError('unavailable', 'cannot reach the directory; try again', {
+      cause: error,
+      retryAfterSeconds: 1,
+    });
+  }
+}

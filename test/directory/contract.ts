@@ -1,0 +1,326 @@
+/** What every implementation of the Directory port must do; each one's own test file calls it. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { Directory, GrantSource, NewToken } from '../../src/directory/port.ts';
+import type { Account, Receiver, Stream } from '../../src/model/account.ts';
+import { AppError, type ErrorCode } from '../../src/model/errors.ts';
+import { createId } from '../../src/model/random-id.ts';
+import { digestSecret, mintSecret } from '../../src/model/token-secret.ts';
+
+/** @param open a new, empty directory; closed by the contract. */
+export function directoryContract(
+  name: string,
+  open: () => Promise<Directory & GrantSource>,
+): void {
+  describe(name, () => {
+    let directory: Directory & GrantSource;
+    beforeEach(async () => {
+      directory = await open();
+    });
+    afterEach(() => directory.close());
+
+    test('an account is created, listed, changed and deleted', async () => {
+      const account = await directory.createAccount({ name: 'acme', eventsPerSecond: 500 });
+      assert.match(account.accountId, /^[0-9a-f-]{36}$/);
+      assert.deepEqual(await directory.getAccount(account.accountId), account);
+      assert.deepEqual(await directory.listAccounts(), [account]);
+
+      const changed = await directory.updateAccount(account.accountId, { eventsPerSecond: null });
+      assert.deepEqual(changed, { ...account, eventsPerSecond: null });
+      assert.deepEqual(await directory.updateAccount(account.accountId, {}), changed);
+
+      assert.equal(await directory.deleteAccount(account.accountId), true);
+      assert.equal(await directory.getAccount(account.accountId), undefined);
+    });
+
+    test('unknown ids resolve to undefined or false', async () => {
+      const id = randomUUID();
+      assert.equal(await directory.getAccount(id), undefined);
+      assert.equal(await directory.updateAccount(id, { name: 'x' }), undefined);
+      assert.equal(await directory.deleteAccount(id), false);
+      assert.equal(await directory.getStream(id), undefined);
+      assert.equal(await directory.updateStream(id, { name: 'x' }), undefined);
+      assert.equal(await directory.deleteStream(id), false);
+      assert.equal(await directory.getReceiver(id), undefined);
+      assert.equal(await directory.updateReceiver(id, { name: 'x' }), undefined);
+      assert.equal(await directory.deleteReceiver(id), false);
+      assert.equal(await directory.getToken(id), undefined);
+      assert.equal(await directory.updateToken(id, { name: 'x' }), undefined);
+      assert.equal(await directory.rotateToken(id, digestSecret(id)), undefined);
+      assert.equal(await directory.revokeToken(id), undefined);
+      assert.equal(await directory.deleteToken(id), false);
+      assert.equal(await directory.findToken(digestSecret(id)), undefined);
+      assert.equal(await directory.findReceiver(id), undefined);
+    });
+
+    test('a stream is created, changed and listed for its account alone', async () => {
+      const { account, stream } = await createParts(directory);
+      const other = await directory.createAccount({ name: 'other', eventsPerSecond: null });
+      assert.deepEqual(await directory.listStreams(account.accountId), [stream]);
+      assert.deepEqual(await directory.listStreams(other.accountId), []);
+      assert.deepEqual(await directory.listAllStreams(), [stream]);
+
+      const dataDeletedUntil = '2026-01-02T03:04:05.678Z';
+      const changed = await directory.updateStream(stream.streamId, {
+        retentionDays: 7,
+        dataDeletedUntil,
+      });
+      assert.deepEqual(changed, { ...stream, retentionDays: 7, dataDeletedUntil });
+      assert.deepEqual(await directory.getStream(stream.streamId), changed);
+    });
+
+    test('what something still stands on is not deleted', async () => {
+      const { account, stream, receiver } = await createParts(directory);
+      await rejectsWith('conflict', directory.deleteAccount(account.accountId));
+      await rejectsWith('conflict', directory.deleteStream(stream.streamId));
+      assert.equal(await directory.deleteReceiver(receiver.receiverId), true);
+      await rejectsWith('conflict', directory.deleteAccount(account.accountId));
+      assert.equal(await directory.deleteStream(stream.streamId), true);
+      assert.equal(await directory.deleteAccount(account.accountId), true);
+    });
+
+    test('nothing is created on what does not exist or belongs to another account', async () => {
+      const { account, stream, receiver } = await createParts(directory);
+      const other = await directory.createAccount({ name: 'other', eventsPerSecond: null });
+      const accountId = randomUUID();
+      const { receiverId: _, createdAt: __, ...rest } = receiver;
+      await rejectsWith(
+        'not_found',
+        directory.createStream({ accountId, name: 'x', retentionDays: 1 }),
+      );
+      await rejectsWith(
+        'not_found',
+        directory.createReceiver({ ...rest, accountId: other.accountId }),
+      );
+      await rejectsWith('not_found', directory.createToken(newToken({ accountIds: [accountId] })));
+      await rejectsWith(
+        'not_found',
+        directory.createToken(
+          newToken({ accountIds: [other.accountId], receiverId: receiver.receiverId }),
+        ),
+      );
+      const foreign = await directory.createStream({
+        accountId: other.accountId,
+        name: 'foreign',
+        retentionDays: 1,
+      });
+      await rejectsWith(
+        'not_found',
+        directory.updateReceiver(receiver.receiverId, { streamId: foreign.streamId }),
+      );
+      assert.deepEqual(await directory.listStreams(account.accountId), [stream]);
+      assert.deepEqual(await directory.listReceivers(other.accountId), []);
+      assert.deepEqual(await directory.listTokens(other.accountId), []);
+    });
+
+    test('a receiver keeps every field, and each limit changes by itself', async () => {
+      const { account, receiver } = await createParts(directory);
+      assert.match(receiver.receiverId, /^rcv_[a-z2-7]{26}$/);
+      assert.deepEqual(await directory.getReceiver(receiver.receiverId), receiver);
+      assert.deepEqual(await directory.listReceivers(account.accountId), [receiver]);
+      const changed = await directory.updateReceiver(receiver.receiverId, {
+        active: false,
+        allowedCidrs: ['10.0.0.0/8', '2001:db8::/32'],
+        limits: { burstEvents: 9 },
+      });
+      assert.deepEqual(changed, {
+        ...receiver,
+        active: false,
+        allowedCidrs: ['10.0.0.0/8', '2001:db8::/32'],
+        limits: { ...receiver.limits, burstEvents: 9 },
+      });
+      assert.deepEqual(await directory.findReceiver(receiver.receiverId), {
+        receiver: changed,
+        accountEventsPerSecond: account.eventsPerSecond,
+      });
+    });
+
+    test('a token is found by the digest of its secret alone', async () => {
+      const { account, receiver } = await createParts(directory);
+      const secret = mintSecret('ingest');
+      const token = await directory.createToken(
+        newToken({
+          accountIds: [account.accountId],
+          receiverId: receiver.receiverId,
+          expiresAt: '2030-01-01T00:00:00.000Z',
+          digest: digestSecret(secret),
+        }),
+      );
+      assert.match(token.tokenId, /^tok_[a-z2-7]{26}$/);
+      assert.ok(!JSON.stringify(token).includes(digestSecret(secret)));
+      assert.deepEqual(await directory.getToken(token.tokenId), token);
+      assert.deepEqual(await directory.listTokens(account.accountId), [token]);
+      assert.deepEqual(await directory.findToken(digestSecret(secret)), {
+        tokenId: token.tokenId,
+        type: 'ingest',
+        accountIds: [account.accountId],
+        receiverId: receiver.receiverId,
+        scopes: new Set(['ingest:write']),
+        expiresAtMs: Date.UTC(2030, 0),
+        revoked: false,
+      });
+    });
+
+    test('rotation ends the old secret, revocation the token', async () => {
+      const { account } = await createParts(directory);
+      const [first, second] = [digestSecret('first'), digestSecret('second')];
+      const token = await directory.createToken(
+        newToken({ accountIds: [account.accountId], digest: first }),
+      );
+      await directory.rotateToken(token.tokenId, second);
+      assert.equal(await directory.findToken(first), undefined);
+      assert.equal((await directory.findToken(second))?.tokenId, token.tokenId);
+
+      const revoked = await directory.revokeToken(token.tokenId);
+      assert.ok(revoked?.revokedAt);
+      assert.equal((await directory.findToken(second))?.revoked, true);
+      assert.deepEqual(await directory.revokeToken(token.tokenId), revoked);
+      assert.equal(await directory.deleteToken(token.tokenId), true);
+      assert.equal(await directory.findToken(second), undefined);
+    });
+
+    test('the name and expiry of a token change, and expiry can be taken back', async () => {
+      const { account } = await createParts(directory);
+      const token = await directory.createToken(newToken({ accountIds: [account.accountId] }));
+      const expiresAt = '2031-01-01T00:00:00.000Z';
+      assert.deepEqual(await directory.updateToken(token.tokenId, { name: 'new', expiresAt }), {
+        ...token,
+        name: 'new',
+        expiresAt,
+      });
+      const back = await directory.updateToken(token.tokenId, { expiresAt: null });
+      assert.equal(back?.expiresAt, null);
+      assert.deepEqual(await directory.updateToken(token.tokenId, {}), back);
+    });
+
+    test('the last use of known tokens is noted, of unknown ones skipped', async () => {
+      const { account } = await createParts(directory);
+      const token = await directory.createToken(newToken({ accountIds: [account.accountId] }));
+      const used = Date.UTC(2026, 5, 1);
+      await directory.noteTokensUsed(
+        new Map([
+          ['tok_unknown', used],
+          [token.tokenId, used],
+        ]),
+      );
+      const noted = await directory.getToken(token.tokenId);
+      assert.equal(noted?.lastUsedAt, '2026-06-01T00:00:00.000Z');
+    });
+
+    test('deleting a receiver revokes its tokens', async () => {
+      const { account, receiver } = await createParts(directory);
+      const { receiverId } = receiver;
+      const token = await directory.createToken(
+        newToken({ accountIds: [account.accountId], receiverId }),
+      );
+      await directory.deleteReceiver(receiverId);
+      const left = await directory.getToken(token.tokenId);
+      assert.equal(left?.receiverId, receiverId);
+      assert.ok(left?.revokedAt);
+    });
+
+    test('deleting an account takes its tokens along, except what opens other accounts', async () => {
+      const doomed = await directory.createAccount({ name: 'doomed', eventsPerSecond: null });
+      const kept = await directory.createAccount({ name: 'kept', eventsPerSecond: null });
+      const accountIds = [doomed.accountId];
+      const own = await directory.createToken(newToken({ accountIds }));
+      const both = await directory.createToken(
+        newToken({ accountIds: [doomed.accountId, kept.accountId] }),
+      );
+      const operator = await directory.createToken(newToken({ accountIds, scopes: ['operator'] }));
+      await directory.deleteAccount(doomed.accountId);
+      assert.equal(await directory.getToken(own.tokenId), undefined);
+      assert.deepEqual((await directory.getToken(both.tokenId))?.accountIds, [kept.accountId]);
+      assert.deepEqual((await directory.getToken(operator.tokenId))?.accountIds, []);
+      const unbound = await directory.listUnboundTokens();
+      assert.deepEqual(
+        unbound.map((token) => token.tokenId),
+        [operator.tokenId],
+      );
+    });
+
+    test('a seed is written once, whole, into an empty directory only', async () => {
+      const { seed, digest } = createSeed();
+      assert.equal(await directory.seed(seed), true);
+      assert.equal(await directory.seed(createSeed().seed), false);
+      const { accountId } = seed.account;
+      assert.equal((await directory.listAccounts()).length, 1);
+      assert.equal((await directory.listStreams(accountId))[0]?.streamId, seed.stream.streamId);
+      assert.equal((await directory.listReceivers(accountId)).length, 1);
+      assert.deepEqual((await directory.findToken(digest))?.accountIds, [accountId]);
+    });
+
+    test('a seed that fails leaves nothing behind', async () => {
+      const { seed } = createSeed();
+      const tokens = seed.tokens.map((token) => ({ ...token, receiverId: 'rcv_unknown' }));
+      await rejectsWith('not_found', directory.seed({ ...seed, tokens }));
+      assert.deepEqual(await directory.listAccounts(), []);
+      assert.equal(await directory.seed(seed), true);
+    });
+
+    test('a closed directory is unavailable', async () => {
+      await directory.close();
+      await rejectsWith('unavailable', directory.listAccounts());
+      await rejectsWith(
+        'unavailable',
+        directory.createAccount({ name: 'late', eventsPerSecond: null }),
+      );
+    });
+  });
+}
+
+interface Parts {
+  readonly account: Account;
+  readonly stream: Stream;
+  readonly receiver: Receiver;
+}
+
+async function createParts(directory: Directory): Promise<Parts> {
+  const account = await directory.createAccount({ name: 'acme', eventsPerSecond: 1000 });
+  const stream = await directory.createStream({
+    accountId: account.accountId,
+    name: 'main',
+    retentionDays: 30,
+  });
+  const receiver = await directory.createReceiver({
+    accountId: account.accountId,
+    streamId: stream.streamId,
+    name: 'web',
+    kind: 'http_json',
+    active: true,
+    allowedCidrs: [],
+    limits: { eventsPerSecond: 100, burstEvents: null, maxBodyBytes: 4096 },
+  });
+  return { account, stream, receiver };
+}
+
+function newToken(fields: Partial<NewToken>): NewToken {
+  const type = fields.receiverId ? 'ingest' : 'access';
+  return {
+    type,
+    name: 'sender',
+    accountIds: [],
+    receiverId: null,
+    scopes: [type === 'ingest' ? 'ingest:write' : 'logs:read'],
+    expiresAt: null,
+    digest: digestSecret(mintSecret(type)),
+    ...fields,
+  };
+}
+
+function createSeed() {
+  const receiverId = createId('rcv');
+  const { accountIds: _, expiresAt: __, ...token } = newToken({ receiverId });
+  const seed = {
+    account: { accountId: randomUUID(), name: 'default' },
+    stream: { streamId: randomUUID(), name: 'default', retentionDays: 30 },
+    receivers: [{ receiverId, name: 'json', kind: 'http_json' as const }],
+    tokens: [token],
+  };
+  return { seed, digest: token.digest };
+}
+
+async function rejectsWith(code: ErrorCode, work: Promise<unknown>): Promise<void> {
+  await assert.rejects(work, (error) => error instanceof AppError && error.code === code);
+}

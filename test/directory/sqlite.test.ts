@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { createInterface } from 'node:readline';
+import { after, test } from 'node:test';
+import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
+import { directoryContract } from './contract.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-directory-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+function newFile(): string {
+  files += 1;
+  return join(folder, `${files}.db`);
+}
+
+directoryContract('sqlite', () => openSqliteDirectory({ file: newFile() }));
+
+test('its files are for their owner alone', async () => {
+  const file = newFile();
+  const directory = await openSqliteDirectory({ file });
+  await directory.createAccount({ name: 'acme', eventsPerSecond: null });
+  for (const suffix of ['', '-wal', '-shm']) {
+    assert.equal(statSync(file + suffix).mode & 0o777, 0o600, `mode of the file${suffix}`);
+  }
+  await directory.close();
+});
+
+test('what was written is there after reopening', async () => {
+  const file = newFile();
+  const first = await openSqliteDirectory({ file }, () => 0);
+  const account = await first.createAccount({ name: 'acme', eventsPerSecond: null });
+  await first.close();
+  const second = await openSqliteDirectory({ file });
+  assert.deepEqual(await second.listAccounts(), [account]);
+  assert.equal(account.createdAt, '1970-01-01T00:00:00.000Z');
+  await second.close();
+});
+
+test('a file written by a newer version is refused', async () => {
+  const file = newFile();
+  await (await openSqliteDirectory({ file })).close();
+  const database = new DatabaseSync(file);
+  database.exec(`INSERT INTO directory_migrations VALUES (999, '')`);
+  database.close();
+  await assert.rejects(
+    openSqliteDirectory({ file }),
+    /cannot open the directory: it has version 999/,
+  );
+});
+
+test('reads go on while another process holds the write lock, and the write waits for it', async () => {
+  const file = newFile();
+  const directory = await openSqliteDirectory({ file });
+  const holder = new DatabaseSync(file);
+  holder.exec('BEGIN IMMEDIATE');
+  let written = false;
+  const write = directory.createAccount({ name: 'waits', eventsPerSecond: null }).then(() => {
+    written = true;
+  });
+  assert.deepEqual(await directory.listAccounts(), []);
+  assert.equal(written, false);
+  holder.exec('COMMIT');
+  holder.close();
+  await write;
+  assert.equal((await directory.listAccounts()).length, 1);
+  await directory.close();
+});
+
+test('a write that was answered survives a kill right after', async () => {
+  const file = newFile();
+  const writer = startWriter(file, 1_000_000);
+  const answered: string[] = [];
+  for await (const name of createInterface({ input: writer.stdout! })) {
+    answered.push(name);
+    if (answered.length === 5) break;
+  }
+  writer.kill('SIGKILL');
+  await once(writer, 'exit');
+  const directory = await openSqliteDirectory({ file });
+  const names = new Set((await directory.listAccounts()).map((account) => account.name));
+  for (const name of answered) assert.ok(names.has(name), `${name} was answered and lost`);
+  await directory.close();
+});
+
+test('three processes that open and write one file at once do not fail', async () => {
+  const file = newFile();
+  const writers = [1, 2, 3].map(() => startWriter(file, 100));
+  const exits = writers.map(async (writer) => {
+    writer.stdout?.resume();
+    const [code] = await once(writer, 'exit');
+    return code;
+  });
+  assert.deepEqual(await Promise.all(exits), [0, 0, 0]);
+  const directory = await openSqliteDirectory({ file });
+  assert.equal((await directory.listAccounts()).length, 300);
+  await directory.close();
+});
+
+/** A process that creates `count` accounts and prints the name of each once it is written. */
+function startWriter(file: string, count: number): ChildProcess {
+  const script = join(import.meta.dirname, 'account-writer.ts');
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  return spawn(process.execPath, [script, file, String(count)], { stdio: [...stdio] });
+}
