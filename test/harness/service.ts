@@ -105,15 +105,10 @@ export class Service {
     return childrenOf(this.process.pid);
   }
 
-  /** Starts on the same directory; earlier ports are not kept. */
+  /** Starts on the same directory and resolves once it is ready; earlier ports are not kept. */
   async start(): Promise<void> {
     const before = this.#quickstartWritten();
-    const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
-    const running = startWeir(
-      ['serve', '--data', this.dataDir, ...ports, ...(this.#options.flags ?? [])],
-      this.#options.env,
-    );
-    this.#running = running;
+    const running = this.launch();
     const quickstart = await until(() => this.#readQuickstart(running, before), {
       what: 'quickstart.json of this run',
       timeoutMs: 60_000,
@@ -122,6 +117,14 @@ export class Service {
     this.#http?.close();
     this.#http = createHttpClient(readFileSync(quickstart.caFile, 'utf8'));
     await until(() => this.isReady(), { what: '/readyz to be 200', timeoutMs: 60_000 });
+  }
+
+  /** Starts the process and waits for nothing. */
+  launch(): WeirProcess {
+    const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
+    const { flags = [], env } = this.#options;
+    this.#running = startWeir(['serve', '--data', this.dataDir, ...ports, ...flags], env);
+    return this.#running;
   }
 
   async isReady(): Promise<boolean> {

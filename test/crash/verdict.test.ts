@@ -1,0 +1,66 @@
+/**
+ * The judge of the crash test condemns each kind of fault; a test that cannot fail proves nothing.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LedgerEntry } from './ledger.ts';
+import { eventName, judge, type Mode } from './verdict.ts';
+
+function verdictOf(
+  mode: Mode,
+  entry: Omit<LedgerEntry, 'request'>,
+  stored: readonly (readonly [string, number])[],
+) {
+  const entries = new Map([[1, { request: 1, ...entry }]]);
+  return judge([{ sender: 7, mode, entries }], new Map(stored));
+}
+
+const first = eventName(7, 1, 0);
+const second = eventName(7, 1, 1);
+const acked = { events: 2, attempts: 1, acks: 1 };
+const lost = { events: 1, attempts: 2, acks: 0 };
+
+test('a kept promise has no fault', () => {
+  const verdict = verdictOf('plain', acked, [
+    [first, 1],
+    [second, 1],
+  ]);
+  assert.deepEqual(verdict, {
+    acknowledged: 2,
+    unanswered: 0,
+    unansweredStored: 0,
+    faults: [],
+  });
+});
+
+test('a lost answer leaves both outcomes open', () => {
+  assert.deepEqual(verdictOf('plain', lost, []).faults, []);
+  assert.deepEqual(verdictOf('plain', lost, [[first, 2]]).faults, []);
+  assert.deepEqual(verdictOf('keyed', lost, [[first, 1]]).faults, []);
+});
+
+test('an acknowledged event that is missing is a fault', () => {
+  const { faults } = verdictOf('plain', acked, [[first, 1]]);
+  assert.deepEqual(faults, [`${second} was acknowledged and is stored 0 times`]);
+});
+
+test('an acknowledged event that is stored twice is a fault', () => {
+  const { faults } = verdictOf('keyed', { ...acked, attempts: 3 }, [
+    [first, 1],
+    [second, 2],
+  ]);
+  assert.deepEqual(faults, [`${second} was acknowledged and is stored 2 times`]);
+});
+
+test('an event stored more often than it was tried is a fault', () => {
+  assert.equal(verdictOf('plain', lost, [[first, 3]]).faults.length, 1);
+});
+
+test('a keyed event stored twice is a fault even when its answer was lost', () => {
+  assert.equal(verdictOf('keyed', lost, [[first, 2]]).faults.length, 1);
+});
+
+test('an event that nobody sent is a fault', () => {
+  const { faults } = verdictOf('plain', lost, [['stranger', 1]]);
+  assert.deepEqual(faults, ['"stranger" is stored and nobody sent it']);
+});

@@ -1,0 +1,72 @@
+/**
+ * Whether the store kept the promise: every acknowledged event is there exactly once, none is there
+ * that nobody sent, and one whose answer was lost is there at most as often as it was tried. Pure.
+ */
+import type { LedgerEntry } from './ledger.ts';
+
+/** A sender that repeats a request under one Idempotency-Key, or one that never does. */
+export type Mode = 'keyed' | 'plain';
+
+export interface SenderLedger {
+  readonly sender: number;
+  readonly mode: Mode;
+  readonly entries: ReadonlyMap<number, LedgerEntry>;
+}
+
+export interface Verdict {
+  readonly acknowledged: number;
+  /** Events of requests whose answer was lost, and how many of them are stored. */
+  readonly unanswered: number;
+  readonly unansweredStored: number;
+  /** What is wrong, one sentence each; empty when the promise was kept. */
+  readonly faults: readonly string[];
+}
+
+/** The identity of an event, which is its message. */
+export function eventName(sender: number, request: number, index: number): string {
+  return `sender ${sender} request ${request} event ${index}`;
+}
+
+/** @param stored how often each message is in the store */
+export function judge(
+  ledgers: readonly SenderLedger[],
+  stored: ReadonlyMap<string, number>,
+): Verdict {
+  const unknown = new Set(stored.keys());
+  const faults: string[] = [];
+  let acknowledged = 0;
+  let unanswered = 0;
+  let unansweredStored = 0;
+  for (const event of ledgers.flatMap(eventsOf)) {
+    const times = stored.get(event.name) ?? 0;
+    unknown.delete(event.name);
+    if (event.isAcknowledged) acknowledged++;
+    else unanswered++;
+    if (!event.isAcknowledged && times > 0) unansweredStored++;
+    if (times < event.least || times > event.most) {
+      const promise = event.isAcknowledged ? 'acknowledged' : `tried ${event.most} times`;
+      faults.push(`${event.name} was ${promise} and is stored ${times} times`);
+    }
+  }
+  for (const name of unknown) faults.push(`"${name}" is stored and nobody sent it`);
+  return { acknowledged, unanswered, unansweredStored, faults };
+}
+
+interface LedgerEvent {
+  readonly name: string;
+  readonly isAcknowledged: boolean;
+  /** How often it may be stored. */
+  readonly least: number;
+  readonly most: number;
+}
+
+function eventsOf({ sender, mode, entries }: SenderLedger): LedgerEvent[] {
+  return [...entries.values()].flatMap(({ request, events, attempts, acks }) =>
+    Array.from({ length: events }, (_, index) => ({
+      name: eventName(sender, request, index),
+      isAcknowledged: acks > 0,
+      least: acks > 0 ? 1 : 0,
+      most: acks > 0 || mode === 'keyed' ? 1 : attempts,
+    })),
+  );
+}
