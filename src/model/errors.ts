@@ -2,6 +2,7 @@
  * The one error type of a failed request, and the table that says what each code means on every wire.
  * A bad record is no error but data (`Rejection`); a bug is a failed assert and never an AppError.
  */
+import type { RateLimit } from './request.ts';
 
 export type ErrorCode = keyof typeof errorTable;
 
@@ -38,6 +39,8 @@ export interface AppErrorOptions {
   readonly retryAfterSeconds?: number;
   /** The request parameter or field at fault, for problem+json. */
   readonly parameter?: string;
+  /** The state of the quota that refused, to be sent along. */
+  readonly rateLimit?: RateLimit;
 }
 
 /**
@@ -49,12 +52,14 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
   readonly parameter: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.parameter = options.parameter;
+    this.rateLimit = options.rateLimit;
   }
 
   get kind(): ErrorKind {

@@ -1,0 +1,87 @@
+/**
+ * The top-level keys of a JSON log event that mean something, how they are recognised in the bytes, and the slots in
+ * which the reader leaves what it found for the row to be written.
+ */
+import { LabelSet } from './label-set.ts';
+import { createKeyTable } from './key-table.ts';
+
+/** Slot numbers; the aliases of a field stand in the order in which they are tried. */
+export const field = {
+  message: 0,
+  msg: 1,
+  event: 2,
+  severity: 3,
+  level: 4,
+  serviceName: 5,
+  service: 6,
+  serviceNamespace: 7,
+  host: 8,
+  hostname: 9,
+  labels: 10,
+  timestamp: 11,
+  time: 12,
+  ts: 13,
+  atTimestamp: 14,
+  traceId: 15,
+  spanId: 16,
+} as const;
+
+export const fieldKeys = [
+  'message',
+  'msg',
+  'event',
+  'severity',
+  'level',
+  'service_name',
+  'service',
+  'service_namespace',
+  'host',
+  'hostname',
+  'labels',
+  'timestamp',
+  'time',
+  'ts',
+  '@timestamp',
+  'trace_id',
+  'span_id',
+] as const;
+
+export const fieldTable = createKeyTable(fieldKeys);
+
+/** What stands in a field's slot; null is absent. */
+export const slotKind = {
+  absent: 0,
+  plainString: 1,
+  escapedString: 2,
+  number: 3,
+  /** An object, an array or a boolean. */
+  other: 4,
+} as const;
+
+/** One event as ranges of the request's bytes. Reused from event to event. */
+export class EventSlots {
+  readonly kind = new Uint8Array(fieldKeys.length);
+  readonly start = new Int32Array(fieldKeys.length);
+  readonly end = new Int32Array(fieldKeys.length);
+  readonly labels = new LabelSet();
+
+  clear(): void {
+    this.kind.fill(slotKind.absent);
+    this.labels.clear();
+  }
+
+  set(index: number, kind: number, start: number, end: number): void {
+    this.kind[index] = kind;
+    this.start[index] = start;
+    this.end[index] = end;
+  }
+
+  isAbsent(index: number): boolean {
+    return this.kind[index] === slotKind.absent;
+  }
+
+  isString(index: number): boolean {
+    const kind = this.kind[index];
+    return kind === slotKind.plainString || kind === slotKind.escapedString;
+  }
+}

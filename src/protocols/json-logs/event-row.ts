@@ -1,0 +1,241 @@
+/**
+ * Decides whether an event is acceptable and writes it as a `logs/1` row: canonical keys first, then the aliases under
+ * which pino, zerolog and structlog print. Whatever has no column of its own becomes a label; nothing is lost.
+ */
+import { type EventTime, parseEpoch, parseRfc3339 } from '../../model/event-time.ts';
+import type { RowWriter } from '../../model/row-writer.ts';
+import { severityNumbers, toSeverityNumber, toSeverityWord } from '../../model/severity.ts';
+import { type EventSlots, field, fieldKeys, slotKind } from './event-fields.ts';
+import { unescape } from './json-scanner.ts';
+import { createKeyTable, findKey } from './key-table.ts';
+import { maxLabels, valueKind } from './label-set.ts';
+
+const mustBeStrings = [
+  field.message,
+  field.severity,
+  field.serviceName,
+  field.serviceNamespace,
+  field.host,
+] as const;
+
+/** Fields that stay as labels where they are not what fills their column. */
+const optionalFields = [
+  field.msg,
+  field.event,
+  field.level,
+  field.service,
+  field.hostname,
+  field.timestamp,
+  field.time,
+  field.ts,
+  field.atTimestamp,
+  field.traceId,
+  field.spanId,
+] as const;
+
+const timeAliases = [field.time, field.ts, field.atTimestamp] as const;
+
+const fieldKeyBytes = fieldKeys.map((key) => Buffer.from(key));
+const severityWords = [...severityNumbers.keys()];
+const severityTable = createKeyTable(severityWords);
+/** A time in text is at most this long; anything longer is none. */
+const maxTimeLength = 64;
+/** The most a row can need beyond its event's bytes: fixed fields, length prefixes and Kubernetes columns. */
+const rowOverheadBytes = 256;
+
+/** @returns the reason to reject the event, for its sender; empty if it can be written. */
+export function findFault(slots: EventSlots): string {
+  for (const index of mustBeStrings) {
+    if (!slots.isAbsent(index) && !slots.isString(index))
+      return `${fieldKeys[index]} is not a string`;
+  }
+  if (!slots.isAbsent(field.labels)) return 'labels is not an object';
+  if (chooseMessage(slots) < 0) return 'message is missing';
+  return slots.labels.overflowed ? `more than ${maxLabels} labels` : '';
+}
+
+export class EventRowWriter {
+  readonly #bytes: Buffer;
+  readonly #slots: EventSlots;
+  readonly #rows: RowWriter;
+  #time: EventTime | undefined;
+
+  constructor(bytes: Buffer, slots: EventSlots, rows: RowWriter) {
+    this.#bytes = bytes;
+    this.#slots = slots;
+    this.#rows = rows;
+  }
+
+  /** @param eventBytes how long the event was, which bounds its row. The slots must hold no fault. */
+  write(eventBytes: number): void {
+    const slots = this.#slots;
+    const rows = this.#rows;
+    const message = chooseMessage(slots);
+    const severity = chooseSeverity(slots);
+    const service = chooseString(slots, field.serviceName, field.service);
+    const host = chooseString(slots, field.host, field.hostname);
+    const time = this.#chooseTime();
+    const traceId = this.#chooseHexId(field.traceId, 32);
+    const spanId = this.#chooseHexId(field.spanId, 16);
+    for (const index of optionalFields) {
+      if (slots.isAbsent(index) || index === message || index === severity) continue;
+      if (index === service || index === host || index === time) continue;
+      if (index !== traceId && index !== spanId) this.#keepAsLabel(index);
+    }
+    rows.reserve(2 * eventBytes + rowOverheadBytes);
+    rows.time(this.#time);
+    rows.time(undefined);
+    this.#writeSeverity(severity);
+    this.#writeString(service);
+    this.#writeString(slots.isAbsent(field.serviceNamespace) ? -1 : field.serviceNamespace);
+    this.#writeString(host);
+    this.#writeString(message);
+    this.#writeHexId(traceId);
+    this.#writeHexId(spanId);
+    rows.byte(0);
+    for (const label of slots.labels.kubernetes) this.#writeLabelValue(label);
+    this.#writeLabels();
+    // Resource attributes, their schema, scope name, version and schema, scope attributes, event name.
+    for (let i = 0; i < 7; i += 1) rows.byte(0);
+  }
+
+  /** Leaves the time read in `#time`; an unreadable `timestamp` is not made up for by an alias. */
+  #chooseTime(): number {
+    this.#time = undefined;
+    if (!this.#slots.isAbsent(field.timestamp)) {
+      this.#time = this.#readTime(field.timestamp);
+      return this.#time === undefined ? -1 : field.timestamp;
+    }
+    for (const index of timeAliases) {
+      if (this.#slots.isAbsent(index)) continue;
+      this.#time = this.#readTime(index);
+      if (this.#time !== undefined) return index;
+    }
+    return -1;
+  }
+
+  #readTime(index: number): EventTime | undefined {
+    const start = this.#slots.start[index]!;
+    const end = this.#slots.end[index]!;
+    if (end - start > maxTimeLength) return undefined;
+    const kind = this.#slots.kind[index];
+    if (kind === slotKind.number) return parseEpoch(this.#bytes.toString('latin1', start, end));
+    return kind === slotKind.plainString ? parseRfc3339(this.#bytes, start, end) : undefined;
+  }
+
+  /** @returns `index` if its slot holds a W3C trace context id of so many hex digits, not all zero; else -1. */
+  #chooseHexId(index: number, digits: number): number {
+    const start = this.#slots.start[index]!;
+    if (this.#slots.kind[index] !== slotKind.plainString) return -1;
+    if (this.#slots.end[index]! - start !== digits) return -1;
+    let anyBit = 0;
+    for (let i = start; i < start + digits; i += 1) {
+      const digit = this.#bytes[i]!;
+      const lower = digit | 0x20;
+      if (!((digit >= 0x30 && digit <= 0x39) || (lower >= 0x61 && lower <= 0x66))) return -1;
+      anyBit |= digit ^ 0x30;
+    }
+    return anyBit === 0 ? -1 : index;
+  }
+
+  #keepAsLabel(index: number): void {
+    const key = fieldKeyBytes[index]!;
+    const slots = this.#slots;
+    const label = slots.labels.keep(key);
+    if (label < 0) return;
+    const escaped = slots.kind[index] === slotKind.escapedString;
+    const kind = escaped ? valueKind.escaped : valueKind.verbatim;
+    slots.labels.set(label, kind, slots.start[index]!, slots.end[index]!);
+  }
+
+  #writeSeverity(index: number): void {
+    if (index < 0) {
+      this.#rows.byte(0);
+      this.#rows.byte(0);
+      return;
+    }
+    const { kind, start, end } = this.#slots;
+    const known = findKey(severityTable, this.#bytes, start[index]!, end[index]!);
+    if (known >= 0) {
+      this.#rows.bytes(this.#bytes, start[index]!, end[index]!);
+      this.#rows.byte(severityNumbers.get(severityWords[known]!)!);
+      return;
+    }
+    const sent = this.#bytes.toString('utf8', start[index], end[index]);
+    const text =
+      kind[index] === slotKind.escapedString ? (JSON.parse(`"${sent}"`) as string) : sent;
+    const word = kind[index] === slotKind.number ? toSeverityWord(text) : text.toUpperCase();
+    this.#rows.reserve(3 * word.length + 2 * (end[index]! - start[index]!) + rowOverheadBytes);
+    this.#rows.text(word);
+    this.#rows.byte(toSeverityNumber(word));
+  }
+
+  #writeString(index: number): void {
+    if (index < 0) {
+      this.#rows.byte(0);
+      return;
+    }
+    const { kind, start, end } = this.#slots;
+    this.#writeRange(kind[index] === slotKind.escapedString, start[index]!, end[index]!);
+  }
+
+  #writeHexId(index: number): void {
+    if (index < 0) {
+      this.#rows.byte(0);
+      return;
+    }
+    const end = this.#slots.end[index]!;
+    const start = this.#slots.start[index]!;
+    this.#rows.varint(end - start);
+    // Digits have bit 0x20 set already, so this lowers the letters alone.
+    for (let i = start; i < end; i += 1) this.#rows.byte(this.#bytes[i]! | 0x20);
+  }
+
+  #writeLabels(): void {
+    const labels = this.#slots.labels;
+    this.#rows.varint(labels.present());
+    for (let label = 0; label < labels.count; label += 1) {
+      if (labels.kind[label] === valueKind.absent) continue;
+      this.#rows.bytes(labels.keySource[label]!, labels.keyStart[label]!, labels.keyEnd[label]!);
+      this.#writeLabelValue(label);
+    }
+  }
+
+  #writeLabelValue(label: number): void {
+    const { kind, valueStart, valueEnd } = this.#slots.labels;
+    if (label < 0 || kind[label] === valueKind.absent) {
+      this.#rows.byte(0);
+      return;
+    }
+    this.#writeRange(kind[label] === valueKind.escaped, valueStart[label]!, valueEnd[label]!);
+  }
+
+  #writeRange(escaped: boolean, start: number, end: number): void {
+    if (!escaped) {
+      this.#rows.bytes(this.#bytes, start, end);
+      return;
+    }
+    const text = Buffer.allocUnsafe(end - start);
+    const length = unescape(this.#bytes, start, end, text);
+    this.#rows.bytes(text, 0, length);
+  }
+}
+
+/** @returns the slot the message stands in, or -1. */
+function chooseMessage(slots: EventSlots): number {
+  const index = chooseString(slots, field.message, field.msg);
+  if (index >= 0) return index;
+  return slots.isString(field.event) ? field.event : -1;
+}
+
+function chooseSeverity(slots: EventSlots): number {
+  if (!slots.isAbsent(field.severity)) return field.severity;
+  if (slots.kind[field.level] === slotKind.number) return field.level;
+  return slots.isString(field.level) ? field.level : -1;
+}
+
+/** The canonical field where it is present, else its alias where that is a string, else -1. */
+function chooseString(slots: EventSlots, canonical: number, alias: number): number {
+  if (!slots.isAbsent(canonical)) return canonical;
+  return slots.isString(alias) ? alias : -1;
+}
