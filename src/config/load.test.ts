@@ -1,0 +1,83 @@
+/** Precedence of the sources, and that every fault is named at once. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { ConfigError, loadConfig } from './load.ts';
+import { configReference } from './reference.ts';
+import { listSettings } from './settings.ts';
+
+function withFile(text: string, run: (file: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-config-'));
+  const file = join(folder, 'weir.json');
+  writeFileSync(file, text);
+  try {
+    run(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('precedence', () => {
+  test('flag over environment over file over default', () => {
+    withFile('{"ingest":{"port":1},"stream":{"port":1},"ops":{"port":1}}', (file) => {
+      const config = loadConfig({
+        flags: ['--config', file, '--ingest-port=3'],
+        environment: { WEIR_INGEST_PORT: '2', WEIR_STREAM_PORT: '2' },
+      });
+      assert.deepEqual([config.ingest.port, config.stream.port, config.ops.port], [3, 2, 1]);
+      assert.equal(config.drain.maxRows, 250_000);
+    });
+  });
+
+  test('lists are separated by commas outside the file', () => {
+    const environment = { WEIR_INGEST_TRUSTED_PROXIES: '10.0.0.0/8, ::1/128' };
+    const config = loadConfig({ flags: [], environment });
+    assert.deepEqual(config.ingest.trustedProxies, ['10.0.0.0/8', '::1/128']);
+  });
+
+  test('the result cannot be changed', () => {
+    const config = loadConfig({ flags: [], environment: {} });
+    assert.throws(() => Object.assign(config.ingest, { port: 1 }), TypeError);
+  });
+});
+
+test('every fault is listed, with the name under which it was set', () => {
+  withFile('{"queue":{"segments":1},"drain":{"maxRows":0}}', (file) => {
+    assert.throws(
+      () =>
+        loadConfig({
+          flags: ['--config', file, '--ingest-port', '70000', '--dta', 'x', 'stray'],
+          environment: { WEIR_LOG_LEVEL: 'loud', WEIR_INGST_PORT: '1', OTHER: 'x' },
+        }),
+      (error) => {
+        assert.ok(error instanceof ConfigError);
+        const text = error.message;
+        for (const part of ['segments', 'drain.maxRows', '--ingest-port', '70000', '--dta']) {
+          assert.ok(text.includes(part), `${part} in ${text}`);
+        }
+        for (const part of ['"stray"', 'WEIR_LOG_LEVEL', 'loud', 'WEIR_INGST_PORT']) {
+          assert.ok(text.includes(part), `${part} in ${text}`);
+        }
+        return !text.includes('OTHER');
+      },
+    );
+  });
+});
+
+test('a file that is no JSON object is named', () => {
+  withFile('[1]', (file) => {
+    assert.throws(() => loadConfig({ flags: ['--config', file], environment: {} }), /JSON object/);
+  });
+  const missing = { flags: ['--config', '/nowhere/weir.json'], environment: {} };
+  assert.throws(() => loadConfig(missing), /cannot read file \/nowhere\/weir.json/);
+});
+
+test('each setting has a sentence, and the reference names it', () => {
+  const reference = configReference();
+  for (const setting of listSettings()) {
+    assert.match(setting.description, /\.$/, setting.key);
+    assert.ok(reference.includes(setting.flag) && reference.includes(setting.environment));
+  }
+});

@@ -1,0 +1,132 @@
+/** Puts the configuration together: defaults, then the file, then the environment, then flags. It opens nothing else. */
+import { readFileSync } from 'node:fs';
+import { type Config, configSchema } from './schema.ts';
+import { listSettings, type Setting } from './settings.ts';
+
+/** The start cannot go on; `faults` has one line for each thing that is wrong. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+export interface ConfigSources {
+  /** Flags without the program and command: `--ingest-port 0`, `--ingest-port=0`, `--config FILE`. */
+  readonly flags: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+type Tree = Record<string, unknown>;
+
+/** @throws ConfigError with every fault found, not just the first. */
+export function loadConfig(sources: ConfigSources): Readonly<Config> {
+  const settings = listSettings();
+  const faults: string[] = [];
+  const flags = readFlags(sources.flags, faults);
+  const file = flags.get('--config') ?? sources.environment['WEIR_CONFIG'];
+  const tree = file === undefined ? {} : readFile(file, faults);
+  const origins = new Map<string, string>();
+  for (const setting of settings) {
+    const flag = flags.get(setting.flag);
+    const text = flag ?? sources.environment[setting.environment];
+    if (text === undefined) continue;
+    origins.set(setting.key, flag === undefined ? setting.environment : setting.flag);
+    put(tree, setting.path, fromText(setting, text));
+  }
+  reportUnknown(settings, flags, sources.environment, faults);
+  const result = configSchema.safeParse(tree);
+  if (!result.success) {
+    for (const issue of result.error.issues) {
+      const key = issue.path.join('.');
+      const unknown = issue.code === 'unrecognized_keys' ? ` ${issue.keys.join(', ')}` : '';
+      const name = origins.get(key) ?? (key === '' ? `file ${file}` : key);
+      const value = unknown === '' ? ` ${JSON.stringify(pick(tree, issue.path))}:` : unknown;
+      faults.push(`cannot use ${name}${value === unknown ? ':' : ' ='}${value} ${issue.message}`);
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return deepFreeze(result.data as Config);
+}
+
+function readFlags(flags: readonly string[], faults: string[]): Map<string, string> {
+  const values = new Map<string, string>();
+  for (let i = 0; i < flags.length; i += 1) {
+    const flag = flags[i]!;
+    const equals = flag.indexOf('=');
+    const name = equals < 0 ? flag : flag.slice(0, equals);
+    if (!name.startsWith('--')) {
+      faults.push(
+        `cannot use argument ${JSON.stringify(flag)}: settings are given as --name value`,
+      );
+      continue;
+    }
+    const value = equals < 0 ? flags[++i] : flag.slice(equals + 1);
+    if (value === undefined) faults.push(`cannot use ${name}: it needs a value`);
+    else if (values.has(name)) faults.push(`cannot use ${name} twice`);
+    else values.set(name, value);
+  }
+  return values;
+}
+
+function readFile(file: string, faults: string[]): Tree {
+  try {
+    const tree: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof tree === 'object' && tree !== null && !Array.isArray(tree)) return tree as Tree;
+    faults.push(`cannot use file ${file}: it does not hold a JSON object`);
+  } catch (error) {
+    faults.push(`cannot read file ${file} (--config): ${(error as Error).message}`);
+  }
+  return {};
+}
+
+function fromText(setting: Setting, text: string): unknown {
+  if (setting.type === 'list') return text === '' ? [] : text.split(',').map((part) => part.trim());
+  return setting.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
+}
+
+function reportUnknown(
+  settings: readonly Setting[],
+  flags: ReadonlyMap<string, string>,
+  environment: ConfigSources['environment'],
+  faults: string[],
+): void {
+  const knownFlags = new Set(['--config', ...settings.map((setting) => setting.flag)]);
+  // WEIR_URL and its like belong to the commands that talk to a running service.
+  const knownNames = new Set([
+    ...['WEIR_CONFIG', 'WEIR_URL', 'WEIR_TOKEN', 'WEIR_ACCOUNT', 'WEIR_CA_FILE', 'WEIR_SEED'],
+    ...settings.map((setting) => setting.environment),
+  ]);
+  for (const flag of flags.keys()) {
+    if (!knownFlags.has(flag)) faults.push(`cannot use ${flag}: there is no such setting`);
+  }
+  for (const name of Object.keys(environment)) {
+    if (name.startsWith('WEIR_') && !knownNames.has(name)) {
+      faults.push(`cannot use ${name}: there is no such setting`);
+    }
+  }
+}
+
+function put(tree: Tree, path: readonly string[], value: unknown): void {
+  let node = tree;
+  for (const name of path.slice(0, -1)) {
+    const child = node[name];
+    node[name] = typeof child === 'object' && child !== null ? child : {};
+    node = node[name] as Tree;
+  }
+  node[path.at(-1)!] = value;
+}
+
+function pick(tree: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((node, name) => (node as Tree | undefined)?.[name as string], tree);
+}
+
+function deepFreeze<T extends object>(value: T): Readonly<T> {
+  for (const child of Object.values(value)) {
+    if (typeof child === 'object' && child !== null) deepFreeze(child as object);
+  }
+  return Object.freeze(value);
+}

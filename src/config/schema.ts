@@ -1,0 +1,242 @@
+/**
+ * Every setting of Weir, once: type, unit, default, bounds and one sentence. Flags, environment names, the file's keys
+ * and docs/config.md are all derived from this tree.
+ */
+import { z } from 'zod';
+
+export type Unit =
+  | 'bytes'
+  | 'ms'
+  | 's'
+  | 'h'
+  | 'rows'
+  | 'events'
+  | 'count'
+  | 'port'
+  | 'path'
+  | 'url';
+
+const mebibyte = 1024 * 1024;
+const gibibyte = 1024 * mebibyte;
+
+export const configSchema = z.strictObject({
+  data: text('path', './data', 'Folder that holds everything Weir keeps.'),
+  logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').meta({
+    description: 'The least severe of its own log lines that Weir writes to standard error.',
+  }),
+  ingest: section({
+    host: text(undefined, '', 'Address the ingest port listens on; empty = all.'),
+    port: integer(
+      'port',
+      8443,
+      0,
+      65535,
+      'TLS port for senders; 0 = any free port, 443 in production.',
+    ),
+    publicUrl: text(
+      'url',
+      '',
+      'What senders call the ingest port; empty = https://localhost and the port.',
+    ),
+    trustedProxies: list('CIDR ranges of proxies whose X-Forwarded-For is believed.'),
+    maxInFlightBytes: integer(
+      'bytes',
+      256 * mebibyte,
+      mebibyte,
+      64 * gibibyte,
+      'Memory that requests under way may take together; beyond it the answer is 503.',
+    ),
+    maxConnections: integer(
+      'count',
+      10_000,
+      1,
+      1_000_000,
+      'Open connections; more are closed at once.',
+    ),
+    maxStreamsPerConnection: integer(
+      'count',
+      100,
+      1,
+      10_000,
+      'HTTP/2 streams open at once on one connection.',
+    ),
+    headersTimeoutMs: integer(
+      'ms',
+      10_000,
+      100,
+      600_000,
+      'How long a sender may take for the headers of a request.',
+    ),
+    bodyTimeoutMs: integer(
+      'ms',
+      30_000,
+      100,
+      3_600_000,
+      'How long a sender may take for the body of a request.',
+    ),
+    minBodyBytesPerSecond: integer(
+      'bytes',
+      1024,
+      0,
+      gibibyte,
+      'Slower bodies are cut off after their first ten seconds; 0 = any pace.',
+    ),
+    jsonMaxBodyBytes: integer(
+      'bytes',
+      10 * mebibyte,
+      1,
+      gibibyte,
+      'Largest body of plain JSON logs; beyond it the answer is 413.',
+    ),
+    jsonMaxEvents: integer(
+      'events',
+      10_000,
+      1,
+      1_000_000,
+      'Most events in one body of plain JSON logs; beyond it the answer is 413.',
+    ),
+    jsonMaxDepth: integer(
+      'count',
+      64,
+      2,
+      1000,
+      'Deepest nesting inside a JSON event; beyond it the answer is 400.',
+    ),
+  }),
+  stream: section({
+    host: text(undefined, '', 'Address the stream port listens on; empty = all.'),
+    port: integer(
+      'port',
+      8444,
+      0,
+      65535,
+      'TLS port for readers and the control API; 0 = any free port.',
+    ),
+    publicUrl: text(
+      'url',
+      '',
+      'What readers call the stream port; empty = https://localhost and the port.',
+    ),
+  }),
+  ops: section({
+    host: text(
+      undefined,
+      '127.0.0.1',
+      'Address of the plain HTTP port with metrics and health about Weir itself.',
+    ),
+    port: integer('port', 9464, 0, 65535, 'Port of metrics and health; 0 = any free port.'),
+  }),
+  tls: section({
+    certFile: text(
+      'path',
+      '',
+      'Certificate chain in PEM, read again when it changes; empty = a local authority made on first run.',
+    ),
+    keyFile: text('path', '', 'Private key of the certificate in PEM.'),
+  }),
+  queue: section({
+    segmentBytes: integer(
+      'bytes',
+      64 * mebibyte,
+      mebibyte,
+      4 * gibibyte,
+      'Size at which a new log segment is begun.',
+    ),
+    minFreeDiskBytes: integer(
+      'bytes',
+      gibibyte,
+      0,
+      1024 * gibibyte,
+      'Free disk below which new events are refused with 503.',
+    ),
+    maxBacklogBytes: integer(
+      'bytes',
+      0,
+      0,
+      1024 * 1024 * gibibyte,
+      'Backlog at which new events are refused with 503; 0 = only the disk is the limit.',
+    ),
+    idempotencyTtlHours: integer('h', 24, 1, 168, 'How long an Idempotency-Key is remembered.'),
+    idempotencyKeys: integer(
+      'count',
+      1_000_000,
+      1000,
+      10_000_000,
+      'Most Idempotency-Keys remembered; the oldest go first.',
+    ),
+  }),
+  drain: section({
+    maxRows: integer('rows', 250_000, 1, 1_000_000, 'Most rows in one insert into the store.'),
+    maxBytes: integer(
+      'bytes',
+      128 * mebibyte,
+      mebibyte,
+      gibibyte,
+      'Most bytes in one insert into the store.',
+    ),
+  }),
+  store: section({
+    url: text('url', '', 'A ClickHouse server to use in place of the embedded engine.'),
+    user: text(undefined, 'default', 'User at that server.'),
+    password: text(undefined, '', 'Password at that server.'),
+    database: text(undefined, 'weir', 'Database that holds the tables.'),
+    maxDiskBytes: integer(
+      'bytes',
+      0,
+      0,
+      1024 * 1024 * gibibyte,
+      'Size of the tables at which the oldest day is dropped; 0 = no cap.',
+    ),
+    queryTimeoutSeconds: integer(
+      's',
+      30,
+      1,
+      3600,
+      'Longest a read may take; beyond it the answer is 503.',
+    ),
+    queryMemoryBytes: integer(
+      'bytes',
+      512 * mebibyte,
+      16 * mebibyte,
+      256 * gibibyte,
+      'Most memory one read may take; beyond it the answer is 503.',
+    ),
+  }),
+  engine: section({
+    memoryBytes: integer(
+      'bytes',
+      1536 * mebibyte,
+      256 * mebibyte,
+      1024 * gibibyte,
+      'Memory cap of the embedded engine.',
+    ),
+    threads: integer('count', 0, 0, 256, 'Threads one query may use; 0 = as many as cores.'),
+  }),
+  directory: section({
+    staleForSeconds: integer(
+      's',
+      60,
+      0,
+      3600,
+      'How long known tokens keep working while the directory is away.',
+    ),
+  }),
+});
+
+export type Config = z.infer<typeof configSchema>;
+
+function section<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape).prefault({} as never);
+}
+
+function text(unit: Unit | undefined, value: string, description: string) {
+  return z.string().default(value).meta({ unit, description });
+}
+
+function integer(unit: Unit, value: number, min: number, max: number, description: string) {
+  return z.int().min(min).max(max).default(value).meta({ unit, description });
+}
+
+function list(description: string) {
+  return z.array(z.string()).default([]).meta({ description });
+}
