@@ -7,7 +7,9 @@ import type { Batch } from '../../model/batch.ts';
 import { AppError, type ErrorCode } from '../../model/errors.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 
-const decode = createJsonLogsDecoder({ maxEvents: 1000, maxDepth: 64, maxRejections: 3 });
+const decodeBody = createJsonLogsDecoder();
+const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };
+const decode = (body: Buffer) => decodeBody(body, limits);
 const absent = -1n;
 
 function decodeNow(body: string | Buffer): Batch {

@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Batch, Rejection } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
+import type { DecodeLimits } from '../../model/protocol.ts';
 import { RowWriter } from '../../model/row-writer.ts';
 import { EventSlots } from './event-fields.ts';
 import { EventReader } from './event-reader.ts';
@@ -19,20 +20,11 @@ import {
   skipValue,
 } from './json-scanner.ts';
 
-export interface JsonLogsLimits {
-  /** Events in one body. */
-  readonly maxEvents: number;
-  /** Levels of nesting below the body's own array. */
-  readonly maxDepth: number;
-  /** Rejections listed in the batch; the count stays exact. */
-  readonly maxRejections: number;
-}
-
 /** Decoding lets other requests have a turn after each slice of this many bytes. */
 const sliceBytes = 512 * 1024;
 
 /** Decodes one body after the other, or several in turns; a server needs one. */
-export type JsonLogsDecoder = (body: Buffer) => Batch | Promise<Batch>;
+export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Promise<Batch>;
 
 /**
  * The decoder keeps its working memory from body to body. A body must stay unchanged until its batch is there.
@@ -40,9 +32,9 @@ export type JsonLogsDecoder = (body: Buffer) => Batch | Promise<Batch>;
  * The decoder throws AppError `malformed` for text that is no JSON, is nested too deep, or holds no acceptable event at
  * all, and `too_large` for more than `maxEvents` events. Nothing of such a body may be stored.
  */
-export function createJsonLogsDecoder(limits: JsonLogsLimits): JsonLogsDecoder {
+export function createJsonLogsDecoder(): JsonLogsDecoder {
   const slots = new EventSlots();
-  return (body) => {
+  return (body, limits) => {
     const decoding = new Decoding(body, slots, limits);
     return decoding.run() ? decoding.finish() : finishInTurns(decoding);
   };
@@ -57,7 +49,7 @@ async function finishInTurns(decoding: Decoding): Promise<Batch> {
 /** One body being decoded. The slots are shared: between two events they hold nothing. */
 class Decoding {
   readonly #body: Buffer;
-  readonly #limits: JsonLogsLimits;
+  readonly #limits: DecodeLimits;
   readonly #slots: EventSlots;
   readonly #rows: RowWriter;
   readonly #reader: EventReader;
@@ -68,7 +60,7 @@ class Decoding {
   #rejectedCount = 0;
   #started = false;
 
-  constructor(body: Buffer, slots: EventSlots, limits: JsonLogsLimits) {
+  constructor(body: Buffer, slots: EventSlots, limits: DecodeLimits) {
     this.#body = body;
     this.#slots = slots;
     this.#limits = limits;
