@@ -92,7 +92,7 @@ const plainNumber = /^(\d+)(?:\.(\d+))?$/;
 export function parseEpoch(text: string): EventTime | undefined {
   const match = plainNumber.exec(text);
   if (match === null) {
-    const value = Number(text);
+    const value = /^\d/.test(text) ? Number(text) : Number.NaN;
     return Number.isFinite(value) && value >= 0 && value < 1e21
       ? parseEpoch(toPlain(value))
       : undefined;

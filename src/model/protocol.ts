@@ -68,7 +68,7 @@ export interface Protocol {
    * May yield to the event loop for large bodies. `body` must not be kept or written to.
    * @throws AppError `malformed` | `too_large`, and nothing else
    */
-  decode(body: Uint8Array, format: BodyFormat, limits: DecodeLimits): Batch | Promise<Batch>;
+  decode(body: Buffer, format: BodyFormat, limits: DecodeLimits): Batch | Promise<Batch>;
 
   /** The body of the success answer. */
   encodeReply(batch: Batch, format: BodyFormat): Uint8Array | string;
