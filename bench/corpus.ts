@@ -1,0 +1,142 @@
+/**
+ * The logs that the benchmark sends: what services print, 200 to 600 bytes each, services, hosts
+ * and severities in Zipf's proportions, some with several lines, some out of order. A seed decides
+ * every byte but the times, which are written into the ready body just before it is sent.
+ */
+import { createRandom, type Random } from '../test/harness/random.ts';
+
+export interface Corpus {
+  readonly bodies: readonly Body[];
+  /** Words that stand in one event of the whole corpus each. */
+  readonly needles: readonly string[];
+}
+
+/** A request body, ready but for its times. Sent by one connection at a time. */
+export interface Body {
+  readonly bytes: Buffer;
+  readonly events: number;
+  readonly times: readonly TimeSlot[];
+}
+
+interface TimeSlot {
+  /** Where the 24 characters of an ISO time begin. */
+  readonly offset: number;
+  /** How far behind the time of sending the event is. */
+  readonly lagMs: number;
+}
+
+const timeLength = 24;
+const blankTime = '0'.repeat(timeLength);
+const severities = ['INFO', 'DEBUG', 'WARN', 'ERROR', 'TRACE', 'FATAL'] as const;
+const verbs = ['accepted', 'loaded', 'stored', 'rejected', 'retried', 'forwarded', 'expired'];
+const nouns = ['order', 'session', 'invoice', 'payment', 'basket', 'shipment', 'profile', 'token'];
+const regions = ['eu-central-1', 'eu-west-1', 'us-east-1', 'us-west-2', 'ap-south-1'];
+
+export function createCorpus(seed: number, bodies: number, eventsPerBody: number): Corpus {
+  const random = createRandom(seed);
+  const services = createZipf(
+    random,
+    40,
+    (rank) => `${nouns[rank % nouns.length]}-service-${rank}`,
+  );
+  const hosts = createZipf(
+    random,
+    200,
+    (rank) => `node-${String(rank).padStart(3, '0')}.weir.test`,
+  );
+  const levels = createZipf(random, severities.length, (rank) => severities[rank] ?? 'INFO');
+  const needles: string[] = [];
+  const made = Array.from({ length: bodies }, () => {
+    const needle = `needle${hex(random, 12)}`;
+    needles.push(needle);
+    const at = random.integer(0, eventsPerBody - 1);
+    return toBody(
+      Array.from({ length: eventsPerBody }, (_, index) => ({
+        timestamp: blankTime,
+        severity: levels(),
+        service_name: services(),
+        host: hosts(),
+        message: message(random) + (index === at ? ` ${needle}` : ''),
+        labels: labels(random),
+      })),
+      random,
+    );
+  });
+  return { bodies: made, needles };
+}
+
+/** Writes the times of sending into the body, in its own bytes. */
+export function stampBody(body: Body, nowMs: number): void {
+  let stamped = -1;
+  let text = '';
+  for (const { offset, lagMs } of body.times) {
+    if (lagMs !== stamped) {
+      stamped = lagMs;
+      text = new Date(nowMs - lagMs).toISOString();
+    }
+    body.bytes.write(text, offset, timeLength, 'latin1');
+  }
+}
+
+function toBody(events: readonly object[], random: Random): Body {
+  const bytes = Buffer.from(
+    events.length === 1 ? JSON.stringify(events[0]) : JSON.stringify(events),
+  );
+  const times: TimeSlot[] = [];
+  for (
+    let at = bytes.indexOf(blankTime);
+    at !== -1;
+    at = bytes.indexOf(blankTime, at + timeLength)
+  ) {
+    const isLate = random.next() < 0.05;
+    times.push({ offset: at, lagMs: isLate ? random.integer(1, 30_000) : 0 });
+  }
+  return { bytes, events: events.length, times };
+}
+
+function message(random: Random): string {
+  const verb = random.pick(verbs as [string, ...string[]]);
+  const noun = random.pick(nouns as [string, ...string[]]);
+  const head = `${verb} ${noun} ${hex(random, 8)} for customer ${random.integer(1, 90_000)}`;
+  const kind = random.next();
+  if (kind < 0.04) {
+    const frames = Array.from(
+      { length: random.integer(2, 4) },
+      () => `    at ${verb}${noun} (/srv/app/${noun}.js:${random.integer(1, 900)}:13)`,
+    );
+    return [`Error: cannot have ${head}`, ...frames].join('\n');
+  }
+  const took = `in ${random.integer(1, 2_000)} ms, attempt ${random.integer(1, 3)}`;
+  if (kind < 0.6) return `${head} ${took}`;
+  const query = `q=${hex(random, 10)}&page=${random.integer(1, 40)}&session=${hex(random, 24)}`;
+  return `${head} ${took}: GET /api/${noun}s/${random.integer(1, 1e6)}?${query} HTTP/1.1 200`;
+}
+
+function labels(random: Random): Record<string, string> {
+  return {
+    env: random.next() < 0.9 ? 'production' : 'staging',
+    region: random.pick(regions as [string, ...string[]]),
+    version: `1.${random.integer(0, 9)}.${random.integer(0, 3)}`,
+    status: random.pick(['200', '200', '200', '201', '404', '500']),
+    request_id: hex(random, 16),
+  };
+}
+
+/** Rank r is drawn in proportion to 1 / (r + 1). */
+function createZipf<T>(random: Random, size: number, toValue: (rank: number) => T): () => T {
+  const values = Array.from({ length: size }, (_, rank) => toValue(rank));
+  const sums: number[] = [];
+  let sum = 0;
+  for (let rank = 0; rank < size; rank++) sums.push((sum += 1 / (rank + 1)));
+  return () => {
+    const draw = random.next() * sum;
+    const rank = sums.findIndex((upTo) => draw < upTo);
+    return values[rank] ?? toValue(0);
+  };
+}
+
+function hex(random: Random, digits: number): string {
+  let text = '';
+  while (text.length < digits) text += random.integer(0, 0xffff_ffff).toString(16).padStart(8, '0');
+  return text.slice(0, digits);
+}

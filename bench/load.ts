@@ -1,0 +1,58 @@
+/**
+ * The parent's side of the load generator: start it, set its rate, and take samples of what got
+ * through.
+ */
+import { fork } from 'node:child_process';
+import type { LoadOrder, LoadReport, LoadTask } from './load-process.ts';
+
+export interface Load {
+  readonly pid: number;
+  /** Events/s from now on; 0 pauses, Infinity sends as fast as the answers come. */
+  setRate(eventsPerSecond: number): void;
+  /** Totals since the start. */
+  totals(): Totals;
+  /** Latencies in ms since the last call. */
+  takeLatencies(): number[];
+  stop(): Promise<void>;
+}
+
+export interface Totals {
+  readonly events: number;
+  readonly bytes: number;
+  readonly refused: number;
+}
+
+/** Stands for "no limit" in a message, which cannot carry Infinity. */
+const unlimited = 1e12;
+
+export function startLoad(task: LoadTask): Load {
+  const child = fork(new URL('./load-process.ts', import.meta.url));
+  const { pid } = child;
+  if (pid === undefined) throw new Error('cannot start the load generator: no process');
+  let totals: Totals = { events: 0, bytes: 0, refused: 0 };
+  let latencies: number[] = [];
+  child.on('message', (report: LoadReport) => {
+    totals = report;
+    for (const latency of report.latenciesMs) latencies.push(latency);
+  });
+  child.send(task);
+  const order = (eventsPerSecond: number) => {
+    const message: LoadOrder = { eventsPerSecond: Math.min(eventsPerSecond, unlimited) };
+    child.send(message);
+  };
+  return {
+    pid,
+    setRate: order,
+    totals: () => totals,
+    takeLatencies: () => {
+      const taken = latencies;
+      latencies = [];
+      return taken;
+    },
+    stop: () => {
+      const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      child.disconnect();
+      return exited;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * List, histogram and facets count the same logs under the same filters, and what was posted is
+ * what is counted.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createRandom } from '../harness/random.ts';
+import { startService, type Parameters, type Service } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+
+let service: Service;
+before(async () => {
+  service = await startService();
+});
+after(() => service.stop());
+
+test('a posted log is in list, histogram and facets a moment later', async () => {
+  const sentAt = Date.now();
+  const answer = await service.postLogs({
+    message: 'from a curl to a query',
+    severity: 'warn',
+    service_name: 'checkout',
+    host: 'till-1',
+    labels: { city: 'Basel' },
+  });
+  assert.equal(answer.status, 202, answer.text);
+  const filters = { serviceName: 'checkout', label: 'city:Basel' };
+  const log = await until(async () => (await service.list(filters)).logs.at(0), {
+    what: 'the log to be readable',
+  });
+  assert.equal(log.message, 'from a curl to a query');
+  assert.equal(log.severity, 'WARN');
+  assert.equal(log.host, 'till-1');
+  assert.deepEqual(log.labels, { city: 'Basel' });
+  const window = { startTime: sentAt - 60_000, endTime: sentAt + 60_000 };
+  assert.equal((await service.histogram({ ...filters, ...window })).total, 1);
+  const { values, total } = await service.facet('severity', filters);
+  assert.deepEqual({ values, total }, { values: [{ value: 'WARN', count: 1 }], total: 1 });
+});
+
+test('random filters over random logs agree with a model', async (t) => {
+  const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
+  t.diagnostic(`replay with SEED=${seed}`);
+  const random = createRandom(seed);
+  const start = Date.parse('2026-04-01T00:00:00Z');
+  const words = [
+    'alpha',
+    'beta',
+    'gamma',
+    'Delta',
+    'straße',
+    '100%',
+    'under_score',
+    "quo'te",
+  ] as const;
+  const events = Array.from({ length: 1_500 }, () => ({
+    message: `${random.pick(words)} ${random.pick(words)} ${random.pick(words)}`,
+    severity: random.pick(['INFO', 'WARN', 'ERROR', 'Trace', '']),
+    service_name: random.pick(['model-a', 'model-b', 'model-c']),
+    host: random.pick(['h1', 'h2', '', "h'4"]),
+    timestamp: new Date(start + random.integer(0, 3_600_000)).toISOString(),
+    labels: { colour: random.pick(['red', 'blue', 'a:b']), tier: random.pick(['1', '2']) },
+  }));
+  const service_ = ['model-a', 'model-b', 'model-c'];
+  await service.postLogs(events);
+  await until(
+    async () => (await service.facet('host', { serviceName: service_ })).total === events.length,
+    { what: 'the model’s logs to be readable' },
+  );
+
+  for (let round = 0; round < 40; round++) {
+    const from = start + random.integer(-1, 3_000_000);
+    const until_ = from + random.integer(1, 3_600_000);
+    const severity = random.pick([undefined, 'info', 'WARN', 'trace']);
+    const host = random.pick([undefined, undefined, 'h1', '', "h'4"]);
+    const colour = random.pick([undefined, 'red', 'a:b']);
+    const word = random.pick([undefined, ...words]);
+    const filters: Parameters = {
+      serviceName: service_,
+      ...(severity === undefined ? {} : { severity }),
+      ...(host === undefined ? {} : { host }),
+      ...(colour === undefined ? {} : { label: `colour:${colour}` }),
+      ...(word === undefined ? {} : { search: word }),
+    };
+    const expected = events.filter(
+      (event) =>
+        Date.parse(event.timestamp) >= from &&
+        Date.parse(event.timestamp) < until_ &&
+        (severity === undefined || event.severity.toUpperCase() === severity.toUpperCase()) &&
+        (host === undefined || event.host === host) &&
+        (colour === undefined || event.labels.colour === colour) &&
+        (word === undefined || event.message.toLowerCase().includes(word.toLowerCase())),
+    ).length;
+    const what = JSON.stringify({ ...filters, from, until_ });
+    const bounds = { sinceTime: from, untilTime: until_ };
+    const histogram = await service.histogram({
+      ...filters,
+      startTime: from,
+      endTime: until_,
+      buckets: random.integer(1, 500),
+    });
+    assert.equal(histogram.total, expected, `histogram ${what}`);
+    const counted = histogram.buckets.reduce((sum, { count }) => sum + count, 0);
+    assert.equal(counted, expected, `buckets ${what}`);
+    const facet = await service.facet('host', { ...filters, ...bounds, topK: 1 });
+    assert.equal(facet.total, expected, `facet ${what}`);
+    assert.equal(await listCount({ ...filters, ...bounds }), expected, `list ${what}`);
+  }
+});
+
+async function listCount(parameters: Parameters): Promise<number> {
+  let count = 0;
+  let page = await service.list({ ...parameters, limit: 400 });
+  while (page.logs.length > 0) {
+    count += page.logs.length;
+    const cursor = `${page.cursor.timestamp},${page.cursor.logId}`;
+    page = await service.list({ ...parameters, limit: 400, cursor });
+  }
+  return count;
+}

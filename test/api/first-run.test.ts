@@ -1,0 +1,100 @@
+/**
+ * What an operator meets: the first start, the printed curl, a restart, the operations port, an
+ * orderly end.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { sendPlain } from '../harness/http.ts';
+import { startService, type Service } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+import { startWeir } from '../harness/weir-process.ts';
+
+const run = promisify(execFile);
+
+let service: Service;
+before(async () => {
+  service = await startService();
+});
+after(() => service.stop());
+
+test('quickstart.json can be read by its owner alone', () => {
+  const { mode } = statSync(join(service.dataDir, 'quickstart.json'));
+  assert.equal((mode & 0o777).toString(8), '600');
+});
+
+test('each printed curl works when pasted', async () => {
+  const commands = await until(() => curlsIn(service.process.stdout()), { what: 'printed curls' });
+  assert.ok(commands.length >= 2, service.process.stdout());
+  for (const command of commands) {
+    const { stdout } = await run('bash', ['-c', `${command} --silent --show-error --fail`]);
+    assert.doesNotThrow(() => JSON.parse(stdout), `${command}\n${stdout}`);
+  }
+});
+
+test('the log of the printed curl shows in /api/v1/logs', async () => {
+  await until(async () => (await service.list()).logs.length > 0, { what: 'the curl’s log' });
+});
+
+test('healthz, readyz and metrics are served on the operations port', async () => {
+  const { opsUrl } = service.quickstart;
+  assert.equal((await sendPlain(`${opsUrl}/healthz`)).status, 200);
+  assert.equal((await sendPlain(`${opsUrl}/readyz`)).status, 200);
+  const { text, headers } = await sendPlain(`${opsUrl}/metrics`);
+  assert.match(headers['content-type'] ?? '', /^text\/plain; version=0\.0\.4/);
+  assert.match(text, /^# TYPE weir_/m);
+});
+
+test('both surfaces publish an OpenAPI 3.1 document', async () => {
+  const { ingestUrl, streamUrl } = service.quickstart;
+  for (const url of [ingestUrl, streamUrl]) {
+    const answer = await service.http.send(`${url}/openapi.json`);
+    assert.equal(answer.status, 200, answer.text);
+    assert.match(answer.json<{ openapi: string }>().openapi, /^3\.1\./);
+  }
+});
+
+test('tokens, receivers and logs survive an orderly restart and a kill', async () => {
+  const before_ = service.quickstart;
+  await service.postLogs({ message: 'before the restart', service_name: 'restart' });
+  const ended = await service.kill('SIGTERM');
+  assert.deepEqual(ended, { code: 0, signal: null });
+  await service.start();
+  await service.postLogs({ message: 'before the kill', service_name: 'restart' });
+  await service.kill('SIGKILL');
+  await service.start();
+  assert.equal(service.quickstart.accessToken, before_.accessToken);
+  assert.deepEqual(service.quickstart.receivers.http_json.token, before_.receivers.http_json.token);
+  const messages = await until(
+    async () => {
+      const { logs } = await service.list({ serviceName: 'restart' });
+      return logs.length === 2 && logs.map(({ message }) => message);
+    },
+    { what: 'both logs to be readable' },
+  );
+  assert.deepEqual(messages, ['before the kill', 'before the restart']);
+});
+
+test('a second process on the same directory ends with a clear sentence', async () => {
+  const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
+  const second = startWeir(['serve', '--data', service.dataDir, ...ports]);
+  const { code } = await second.exited;
+  const said = second.logs.map(({ raw }) => raw).join('\n');
+  assert.notEqual(code, 0);
+  assert.match(said, /cannot .*(in use|another|already|lock)/i);
+});
+
+test('weir --version prints the version', async () => {
+  const { code } = await startWeir(['--version']).exited;
+  assert.equal(code, 0);
+});
+
+/** Commands that begin with curl, continued lines joined. */
+function curlsIn(text: string): string[] | undefined {
+  const joined = text.replaceAll(/\\\n\s*/g, ' ');
+  const found = joined.split('\n').flatMap((line) => /^\s*(curl .*)$/.exec(line)?.[1] ?? []);
+  return found.length === 0 ? undefined : found;
+}

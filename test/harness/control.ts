@@ -1,0 +1,43 @@
+/** Shortcuts to the control API for tests that need more than the first run gives. */
+import assert from 'node:assert/strict';
+import type { Receiver, Scope, Stream, Token } from '../../src/model/account.ts';
+import type { Service } from './service.ts';
+
+/** A token as it is answered once: with its secret. */
+export type NewToken = Token & { readonly secret: string };
+
+export function createReceiver(
+  service: Service,
+  receiver: Partial<Receiver> = {},
+): Promise<Receiver> {
+  const { accountId, streamId } = service.quickstart;
+  const body = { accountId, streamId, name: 'test receiver', kind: 'http_json', ...receiver };
+  return created(service, '/receivers', body);
+}
+
+export function createStream(service: Service, stream: Partial<Stream> = {}): Promise<Stream> {
+  const { accountId } = service.quickstart;
+  return created(service, '/streams', { accountId, name: 'test stream', ...stream });
+}
+
+export function createIngestToken(
+  service: Service,
+  receiverId: string,
+  scopes: readonly Scope[] = ['ingest:write'],
+): Promise<NewToken> {
+  return created(service, '/tokens', { type: 'ingest', name: 'test token', receiverId, scopes });
+}
+
+export function createAccessToken(
+  service: Service,
+  scopes: readonly Scope[],
+  accountIds: readonly string[] = [service.quickstart.accountId],
+): Promise<NewToken> {
+  return created(service, '/tokens', { type: 'access', name: 'test token', accountIds, scopes });
+}
+
+async function created<T>(service: Service, path: string, body: unknown): Promise<T> {
+  const answer = await service.admin('POST', path, body);
+  assert.equal(answer.status, 201, answer.text);
+  return answer.json<T>();
+}
