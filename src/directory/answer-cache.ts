@@ -1,6 +1,6 @@
 /**
- * Remembers answers of a source that may go away: fresh for a while, then asked again, and served stale for a limited
- * time when asking fails. It does not know what the answers mean.
+ * Remembers answers of a source that may go away: fresh for a while, then asked again, and served
+ * stale for a limited time when asking fails. It does not know what the answers mean.
  */
 import { AppError } from '../model/errors.ts';
 
@@ -11,7 +11,10 @@ export interface AnswerCacheOptions {
   readonly staleMs: number;
   /** How long "there is no such thing" is served without asking again, ms. */
   readonly negativeMs: number;
-  /** Found answers kept; the least recently confirmed goes first. As many negative ones are kept apart. */
+  /**
+   * Found answers kept; the least recently confirmed goes first. As many negative ones are kept
+   * apart.
+   */
   readonly maxEntries: number;
 }
 

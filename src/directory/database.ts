@@ -1,4 +1,7 @@
-/** What the directory's queries need of a database, whichever it is: reads, and writes in a transaction. */
+/**
+ * What the directory's queries need of a database, whichever it is: reads, and writes in a
+ * transaction.
+ */
 import type { Kysely, Transaction } from 'kysely';
 import type { Tables } from './tables.ts';
 

@@ -1,3 +1,4 @@
+/** The cached view of the directory against a clock and a source that the test moves. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';

@@ -1,6 +1,7 @@
 /**
- * The cached view of the directory that every request goes through. A change reaches it within `freshMs`, at once when
- * `invalidate()` is called; while the directory is away, what it has answered lately still opens doors.
+ * The cached view of the directory that every request goes through. A change reaches it within
+ * `freshMs`, at once when `invalidate()` is called; while the directory is away, what it has
+ * answered lately still opens doors.
  */
 import type { Stream } from '../model/account.ts';
 import type { DirectoryEvents } from '../telemetry/directory-events.ts';
@@ -11,7 +12,9 @@ import type { Grants, GrantSource, ReceiverGrant, TokenGrant } from './port.ts';
 export interface GrantsOptions {
   /** How long an answer is served without asking again, ms; a revocation takes effect within it. */
   readonly freshMs: number;
-  /** How long an answer is served while the directory is away, seconds since it was last confirmed. */
+  /**
+   * How long an answer is served while the directory is away, seconds since it was last confirmed.
+   */
   readonly staleForSeconds: number;
   /** How long an unknown token or receiver stays unknown, ms. */
   readonly negativeMs: number;
@@ -33,7 +36,10 @@ export interface CachedGrants extends Grants {
   close(): Promise<void>;
 }
 
-/** After a failure nobody asks for this long, ms: a directory that times out must not hold every request. */
+/**
+ * After a failure nobody asks for this long, ms: a directory that times out must not hold every
+ * request.
+ */
 const pauseAfterFailureMs = 500;
 
 /** @param now Unix ms. */

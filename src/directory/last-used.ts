@@ -1,4 +1,7 @@
-/** Notes when tokens were last used, and writes it later, seldom and many at once: never on a request's way. */
+/**
+ * Notes when tokens were last used, and writes it later, seldom and many at once: never on a
+ * request's way.
+ */
 
 export interface LastUsedOptions {
   /** A token's last use is written at most this often, ms. */

@@ -1,6 +1,7 @@
 /**
- * Brings the directory's tables up to date: numbered steps, all in the caller's one transaction, so that two processes
- * that start together cannot both apply one and a crash leaves either the old tables or the new.
+ * Brings the directory's tables up to date: numbered steps, all in the caller's one transaction, so
+ * that two processes that start together cannot both apply one and a crash leaves either the old
+ * tables or the new.
  */
 import type { Kysely, Transaction } from 'kysely';
 import { up as initial } from './migrations/001-initial.ts';

@@ -1,5 +1,6 @@
 /**
- * The directory of accounts, streams, receivers and tokens. Admission asks `Grants`, the control API uses `Directory`.
+ * The directory of accounts, streams, receivers and tokens. Admission asks `Grants`, the control
+ * API uses `Directory`.
  */
 import type {
   Account,
@@ -29,7 +30,10 @@ export interface ReceiverGrant {
   readonly accountEventsPerSecond: number | null;
 }
 
-/** Cached view, fresh within 5 s. Every call may reject with AppError `unavailable` when the directory is away. */
+/**
+ * Cached view, fresh within 5 s. Every call may reject with AppError `unavailable` when the
+ * directory is away.
+ */
 export interface Grants {
   /** @param digest lower-case hex SHA-256 of the whole secret. */
   token(digest: string): Promise<TokenGrant | undefined>;
@@ -53,7 +57,9 @@ export interface NewToken {
 
 /** What a `Grants` asks of the directory, uncached. @throws AppError `unavailable` */
 export interface GrantSource {
-  /** A token whose accounts are all gone opens nothing, and one of a deleted receiver is revoked. */
+  /**
+   * A token whose accounts are all gone opens nothing, and one of a deleted receiver is revoked.
+   */
   findToken(digest: string): Promise<TokenGrant | undefined>;
   findReceiver(receiverId: string): Promise<ReceiverGrant | undefined>;
   listStreams(accountId: string): Promise<Stream[]>;
@@ -61,7 +67,9 @@ export interface GrantSource {
   noteTokensUsed(usedAtMs: ReadonlyMap<string, number>): Promise<void>;
 }
 
-/** What a first run creates, with ids chosen beforehand so that it can be repeated after a crash. */
+/**
+ * What a first run creates, with ids chosen beforehand so that it can be repeated after a crash.
+ */
 export interface DirectorySeed {
   readonly account: Pick<Account, 'accountId' | 'name'>;
   readonly stream: Pick<Stream, 'streamId' | 'name' | 'retentionDays'>;
@@ -76,9 +84,14 @@ export interface ReceiverChange
   readonly limits?: Partial<ReceiverLimits>;
 }
 
-/** Every write is durable when its promise resolves. Unknown ids resolve to undefined. @throws AppError */
+/**
+ * Every write is durable when its promise resolves. Unknown ids resolve to undefined. @throws
+ * AppError
+ */
 export interface Directory {
-  /** All of it in one transaction, but only where there is no account yet; else resolves to false. */
+  /**
+   * All of it in one transaction, but only where there is no account yet; else resolves to false.
+   */
   seed(seed: DirectorySeed): Promise<boolean>;
 
   listAccounts(): Promise<Account[]>;
@@ -89,8 +102,8 @@ export interface Directory {
     change: Partial<Pick<Account, 'name' | 'eventsPerSecond'>>,
   ): Promise<Account | undefined>;
   /**
-   * Refused with `conflict` while it has streams or receivers. Tokens of this account alone go with it, unless they
-   * are operator tokens.
+   * Refused with `conflict` while it has streams or receivers. Tokens of this account alone go with
+   * it, unless they are operator tokens.
    */
   deleteAccount(accountId: string): Promise<boolean>;
 

@@ -1,6 +1,6 @@
 /**
- * Lets Kysely speak to `node:sqlite`: its SQLite dialect expects statements that say whether they return rows.
- * It knows nothing of the directory's tables.
+ * Lets Kysely speak to `node:sqlite`: its SQLite dialect expects statements that say whether they
+ * return rows. It knows nothing of the directory's tables.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -59,8 +59,8 @@ class NodeSqliteDialect extends SqliteDialect {
 }
 
 /**
- * Transactions take the write lock at once (a later upgrade could fail midway), and wait for it without blocking the
- * thread, as SQLite's own busy handler would.
+ * Transactions take the write lock at once (a later upgrade could fail midway), and wait for it
+ * without blocking the thread, as SQLite's own busy handler would.
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #database: DatabaseSync;

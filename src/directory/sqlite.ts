@@ -1,6 +1,6 @@
 /**
- * The embedded directory: one SQLite file. Other processes may have it open at the same time (the command
- * `weir token recover` does).
+ * The embedded directory: one SQLite file. Other processes may have it open at the same time (the
+ * command `weir token recover` does).
  */
 import { chmodSync, closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -54,7 +54,10 @@ function createFile(file: string): void {
   closeSync(folder);
 }
 
-/** Two connections: in WAL mode a reader never waits for a writer, not even for one of ours that waits its turn. */
+/**
+ * Two connections: in WAL mode a reader never waits for a writer, not even for one of ours that
+ * waits its turn.
+ */
 function openDatabase(file: string, timestamp: () => string): Database {
   const writer = openConnection(file);
   const reader = openConnection(file);
@@ -84,7 +87,10 @@ function toKysely(connection: DatabaseSync): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: createSqliteDialect(connection, { writeWaitMs: waitMs }) });
 }
 
-/** https://www.sqlite.org/rescode.html: these say that the file or the disk is at fault, not the statement. */
+/**
+ * https://www.sqlite.org/rescode.html: these say that the file or the disk is at fault, not the
+ * statement.
+ */
 const faultCodes: ReadonlySet<number> = new Set([
   5, // busy
   6, // locked

@@ -1,6 +1,6 @@
 /**
- * The directory's tables as the queries see them. Plain columns only (text, integer), so that SQLite and PostgreSQL
- * hold the same: times are ISO 8601 UTC text, flags 0 or 1, lists JSON text.
+ * The directory's tables as the queries see them. Plain columns only (text, integer), so that
+ * SQLite and PostgreSQL hold the same: times are ISO 8601 UTC text, flags 0 or 1, lists JSON text.
  */
 import type { ReceiverKind, TokenType } from '../model/account.ts';
 

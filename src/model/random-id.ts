@@ -1,12 +1,14 @@
-/** Random text in lower-case base32 (RFC 4648 §6, no padding): safe in paths, headers and a double click. */
-import { randomBytes } from 'node:crypto';
+/**
+ * Random text in lower-case base32 (RFC 4648 §6, no padding): safe in paths, headers and for a
+ * double click.
+ */
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** @returns `length` characters of 5 random bits each. */
 export function randomBase32(length: number): string {
   let text = '';
-  for (const byte of randomBytes(length)) text += alphabet[byte & 31];
+  for (const byte of crypto.getRandomValues(new Uint8Array(length))) text += alphabet[byte & 31];
   return text;
 }
 

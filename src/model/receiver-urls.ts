@@ -1,4 +1,6 @@
-/** The addresses at which a receiver takes data, exactly as they are issued to senders (SPEC §2). */
+/**
+ * The addresses at which a receiver takes data, exactly as they are issued to senders (SPEC §2).
+ */
 import type { Receiver } from './account.ts';
 
 /** Which of them a receiver has depends on its kind. */
@@ -13,7 +15,10 @@ export interface ReceiverUrls {
   readonly writeUrl?: string;
 }
 
-/** @param ingestUrl the public ingest address without a trailing slash, e.g. `https://localhost:8443`. */
+/**
+ * @param ingestUrl the public ingest address without a trailing slash, e.g.
+ * `https://localhost:8443`.
+ */
 export function toReceiverUrls(
   receiver: Pick<Receiver, 'kind' | 'receiverId'>,
   ingestUrl: string,

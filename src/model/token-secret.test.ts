@@ -1,14 +1,16 @@
+/** The shape of secrets and ids, and the digest under which a secret is looked up. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createId } from './random-id.ts';
-import { digestSecret, isSecret, mintSecret } from './token-secret.ts';
+import { digestSecret, mintSecret } from './token-secret.ts';
 
-test('a minted secret has the shape of a secret and names its type', () => {
-  const ingest = mintSecret('ingest');
-  const access = mintSecret('access');
-  assert.match(ingest, /^wri_[a-z2-7]{52}$/);
-  assert.match(access, /^wra_[a-z2-7]{52}$/);
-  assert.ok(isSecret(ingest) && isSecret(access));
+test('a minted secret names its type and carries 260 random bits', () => {
+  assert.match(mintSecret('ingest'), /^wri_[a-z2-7]{52}$/);
+  assert.match(mintSecret('access'), /^wra_[a-z2-7]{52}$/);
+});
+
+test('an id carries 130 random bits', () => {
+  assert.match(createId('rcv'), /^rcv_[a-z2-7]{26}$/);
 });
 
 test('secrets and ids do not repeat', () => {
@@ -17,25 +19,9 @@ test('secrets and ids do not repeat', () => {
   assert.equal(seen.size, 2000);
 });
 
-test('an id carries 130 random bits', () => {
-  assert.match(createId('rcv'), /^rcv_[a-z2-7]{26}$/);
-});
-
 test('the digest is the hex SHA-256 of the whole secret', () => {
   assert.equal(
     digestSecret('abc'),
     'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
   );
 });
-
-for (const text of [
-  '',
-  'wri_',
-  `wrx_${'a'.repeat(52)}`,
-  `wri_${'A'.repeat(52)}`,
-  `wri_${'a'.repeat(53)}`,
-]) {
-  test(`not a secret: ${JSON.stringify(text)}`, () => {
-    assert.equal(isSecret(text), false);
-  });
-}

@@ -1,4 +1,7 @@
-/** What happens at the directory and at the control API, as log lines and metrics. Never a secret or a digest. */
+/**
+ * What happens at the directory and at the control API, as log lines and metrics. Never a secret or
+ * a digest.
+ */
 import { Counter } from 'prom-client';
 import type { Instruments } from './instruments.ts';
 

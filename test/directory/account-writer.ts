@@ -1,4 +1,6 @@
-/** Run by tests as a process of its own: creates accounts and prints the name of each once written. */
+/**
+ * Run by tests as a process of its own: creates accounts and prints the name of each once written.
+ */
 import { writeSync } from 'node:fs';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 

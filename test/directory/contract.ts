@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { Directory, GrantSource, NewToken } from '../../src/directory/port.ts';
-import type { Account, Receiver, Stream } from '../../src/model/account.ts';
-import { AppError, type ErrorCode } from '../../src/model/errors.ts';
-import { createId } from '../../src/model/random-id.ts';
-import { digestSecret, mintSecret } from '../../src/model/token-secret.ts';
+import type { Directory, GrantSource } from '../../src/directory/port.ts';
+import { createParts, createSeed, newDigest, newToken, rejectsWith } from './fixtures.ts';
+import { tokenContract } from './token-contract.ts';
 
 /** @param open a new, empty directory; closed by the contract. */
 export function directoryContract(
@@ -47,10 +45,10 @@ export function directoryContract(
       assert.equal(await directory.deleteReceiver(id), false);
       assert.equal(await directory.getToken(id), undefined);
       assert.equal(await directory.updateToken(id, { name: 'x' }), undefined);
-      assert.equal(await directory.rotateToken(id, digestSecret(id)), undefined);
+      assert.equal(await directory.rotateToken(id, newDigest()), undefined);
       assert.equal(await directory.revokeToken(id), undefined);
       assert.equal(await directory.deleteToken(id), false);
-      assert.equal(await directory.findToken(digestSecret(id)), undefined);
+      assert.equal(await directory.findToken(newDigest()), undefined);
       assert.equal(await directory.findReceiver(id), undefined);
     });
 
@@ -136,109 +134,7 @@ export function directoryContract(
       });
     });
 
-    test('a token is found by the digest of its secret alone', async () => {
-      const { account, receiver } = await createParts(directory);
-      const secret = mintSecret('ingest');
-      const token = await directory.createToken(
-        newToken({
-          accountIds: [account.accountId],
-          receiverId: receiver.receiverId,
-          expiresAt: '2030-01-01T00:00:00.000Z',
-          digest: digestSecret(secret),
-        }),
-      );
-      assert.match(token.tokenId, /^tok_[a-z2-7]{26}$/);
-      assert.ok(!JSON.stringify(token).includes(digestSecret(secret)));
-      assert.deepEqual(await directory.getToken(token.tokenId), token);
-      assert.deepEqual(await directory.listTokens(account.accountId), [token]);
-      assert.deepEqual(await directory.findToken(digestSecret(secret)), {
-        tokenId: token.tokenId,
-        type: 'ingest',
-        accountIds: [account.accountId],
-        receiverId: receiver.receiverId,
-        scopes: new Set(['ingest:write']),
-        expiresAtMs: Date.UTC(2030, 0),
-        revoked: false,
-      });
-    });
-
-    test('rotation ends the old secret, revocation the token', async () => {
-      const { account } = await createParts(directory);
-      const [first, second] = [digestSecret('first'), digestSecret('second')];
-      const token = await directory.createToken(
-        newToken({ accountIds: [account.accountId], digest: first }),
-      );
-      await directory.rotateToken(token.tokenId, second);
-      assert.equal(await directory.findToken(first), undefined);
-      assert.equal((await directory.findToken(second))?.tokenId, token.tokenId);
-
-      const revoked = await directory.revokeToken(token.tokenId);
-      assert.ok(revoked?.revokedAt);
-      assert.equal((await directory.findToken(second))?.revoked, true);
-      assert.deepEqual(await directory.revokeToken(token.tokenId), revoked);
-      assert.equal(await directory.deleteToken(token.tokenId), true);
-      assert.equal(await directory.findToken(second), undefined);
-    });
-
-    test('the name and expiry of a token change, and expiry can be taken back', async () => {
-      const { account } = await createParts(directory);
-      const token = await directory.createToken(newToken({ accountIds: [account.accountId] }));
-      const expiresAt = '2031-01-01T00:00:00.000Z';
-      assert.deepEqual(await directory.updateToken(token.tokenId, { name: 'new', expiresAt }), {
-        ...token,
-        name: 'new',
-        expiresAt,
-      });
-      const back = await directory.updateToken(token.tokenId, { expiresAt: null });
-      assert.equal(back?.expiresAt, null);
-      assert.deepEqual(await directory.updateToken(token.tokenId, {}), back);
-    });
-
-    test('the last use of known tokens is noted, of unknown ones skipped', async () => {
-      const { account } = await createParts(directory);
-      const token = await directory.createToken(newToken({ accountIds: [account.accountId] }));
-      const used = Date.UTC(2026, 5, 1);
-      await directory.noteTokensUsed(
-        new Map([
-          ['tok_unknown', used],
-          [token.tokenId, used],
-        ]),
-      );
-      const noted = await directory.getToken(token.tokenId);
-      assert.equal(noted?.lastUsedAt, '2026-06-01T00:00:00.000Z');
-    });
-
-    test('deleting a receiver revokes its tokens', async () => {
-      const { account, receiver } = await createParts(directory);
-      const { receiverId } = receiver;
-      const token = await directory.createToken(
-        newToken({ accountIds: [account.accountId], receiverId }),
-      );
-      await directory.deleteReceiver(receiverId);
-      const left = await directory.getToken(token.tokenId);
-      assert.equal(left?.receiverId, receiverId);
-      assert.ok(left?.revokedAt);
-    });
-
-    test('deleting an account takes its tokens along, except what opens other accounts', async () => {
-      const doomed = await directory.createAccount({ name: 'doomed', eventsPerSecond: null });
-      const kept = await directory.createAccount({ name: 'kept', eventsPerSecond: null });
-      const accountIds = [doomed.accountId];
-      const own = await directory.createToken(newToken({ accountIds }));
-      const both = await directory.createToken(
-        newToken({ accountIds: [doomed.accountId, kept.accountId] }),
-      );
-      const operator = await directory.createToken(newToken({ accountIds, scopes: ['operator'] }));
-      await directory.deleteAccount(doomed.accountId);
-      assert.equal(await directory.getToken(own.tokenId), undefined);
-      assert.deepEqual((await directory.getToken(both.tokenId))?.accountIds, [kept.accountId]);
-      assert.deepEqual((await directory.getToken(operator.tokenId))?.accountIds, []);
-      const unbound = await directory.listUnboundTokens();
-      assert.deepEqual(
-        unbound.map((token) => token.tokenId),
-        [operator.tokenId],
-      );
-    });
+    tokenContract(() => directory);
 
     test('a seed is written once, whole, into an empty directory only', async () => {
       const { seed, digest } = createSeed();
@@ -268,59 +164,4 @@ export function directoryContract(
       );
     });
   });
-}
-
-interface Parts {
-  readonly account: Account;
-  readonly stream: Stream;
-  readonly receiver: Receiver;
-}
-
-async function createParts(directory: Directory): Promise<Parts> {
-  const account = await directory.createAccount({ name: 'acme', eventsPerSecond: 1000 });
-  const stream = await directory.createStream({
-    accountId: account.accountId,
-    name: 'main',
-    retentionDays: 30,
-  });
-  const receiver = await directory.createReceiver({
-    accountId: account.accountId,
-    streamId: stream.streamId,
-    name: 'web',
-    kind: 'http_json',
-    active: true,
-    allowedCidrs: [],
-    limits: { eventsPerSecond: 100, burstEvents: null, maxBodyBytes: 4096 },
-  });
-  return { account, stream, receiver };
-}
-
-function newToken(fields: Partial<NewToken>): NewToken {
-  const type = fields.receiverId ? 'ingest' : 'access';
-  return {
-    type,
-    name: 'sender',
-    accountIds: [],
-    receiverId: null,
-    scopes: [type === 'ingest' ? 'ingest:write' : 'logs:read'],
-    expiresAt: null,
-    digest: digestSecret(mintSecret(type)),
-    ...fields,
-  };
-}
-
-function createSeed() {
-  const receiverId = createId('rcv');
-  const { accountIds: _, expiresAt: __, ...token } = newToken({ receiverId });
-  const seed = {
-    account: { accountId: randomUUID(), name: 'default' },
-    stream: { streamId: randomUUID(), name: 'default', retentionDays: 30 },
-    receivers: [{ receiverId, name: 'json', kind: 'http_json' as const }],
-    tokens: [token],
-  };
-  return { seed, digest: token.digest };
-}
-
-async function rejectsWith(code: ErrorCode, work: Promise<unknown>): Promise<void> {
-  await assert.rejects(work, (error) => error instanceof AppError && error.code === code);
 }

@@ -1,3 +1,4 @@
+/** The SQLite directory: the contract, and what only a file shared by processes can show. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -54,7 +55,7 @@ test('a file written by a newer version is refused', async () => {
   );
 });
 
-test('reads go on while another process holds the write lock, and the write waits for it', async () => {
+test('while another process writes, reads go on and a write waits', async () => {
   const file = newFile();
   const directory = await openSqliteDirectory({ file });
   const holder = new DatabaseSync(file);

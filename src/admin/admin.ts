@@ -1,0 +1,47 @@
+/** The control API: every route of it, over the directory. */
+import type { Directory } from '../directory/port.ts';
+import type { Store } from '../store/port.ts';
+import type { DirectoryEvents } from '../telemetry/directory-events.ts';
+import { accountRoutes } from './account-routes.ts';
+import type { AdminContext } from './context.ts';
+import { receiverRoutes } from './receiver-routes.ts';
+import type { AdminRoute } from './routes.ts';
+import { streamRoutes } from './stream-routes.ts';
+import { tokenRoutes } from './token-routes.ts';
+
+export interface AdminParts {
+  readonly directory: Directory;
+  /** The cached view of the directory, told of each change so that it takes effect at once. */
+  readonly grants: { invalidate(): void };
+  readonly store: Pick<Store, 'deleteStreamData'>;
+  readonly telemetry: Pick<DirectoryEvents, 'adminChanged'>;
+}
+
+export interface AdminOptions {
+  /** What senders call the ingest port, without a trailing slash; shown in receivers' URLs. */
+  readonly ingestUrl: string;
+}
+
+/** @param now Unix ms. */
+export function adminRoutes(
+  parts: AdminParts,
+  options: AdminOptions,
+  now: () => number = Date.now,
+): readonly AdminRoute[] {
+  const context: AdminContext = {
+    directory: parts.directory,
+    store: parts.store,
+    ingestUrl: options.ingestUrl,
+    now,
+    record(change) {
+      parts.grants.invalidate();
+      parts.telemetry.adminChanged(change);
+    },
+  };
+  return [
+    ...accountRoutes(context),
+    ...streamRoutes(context),
+    ...receiverRoutes(context),
+    ...tokenRoutes(context),
+  ];
+}

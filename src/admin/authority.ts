@@ -1,0 +1,70 @@
+/**
+ * Who may do what in the control API: `admin` manages what belongs to its accounts and grants no
+ * more than it has; `operator` does so for every account, and creates and deletes accounts too.
+ */
+import type { Scope, Token } from '../model/account.ts';
+import { AppError } from '../model/errors.ts';
+
+/** The token behind a request, known to be in force. */
+export interface AdminCaller {
+  readonly tokenId: string;
+  readonly accountIds: readonly string[];
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** @throws AppError `forbidden` */
+export function checkScope(caller: AdminCaller, scope: Scope | undefined): void {
+  if (scope === undefined || hasScope(caller, scope)) return;
+  throw new AppError('forbidden', `cannot do this with the token: it lacks the scope ${scope}`);
+}
+
+export function isOperator(caller: AdminCaller): boolean {
+  return caller.scopes.has('operator');
+}
+
+export function coversAccount(caller: AdminCaller, accountId: string): boolean {
+  return isOperator(caller) || caller.accountIds.includes(accountId);
+}
+
+/** @throws AppError `forbidden` */
+export function checkAccount(caller: AdminCaller, accountId: string): void {
+  if (coversAccount(caller, accountId)) return;
+  throw new AppError('forbidden', `cannot manage account ${accountId} with this token`);
+}
+
+/**
+ * Whether the caller may hand out these powers: none that it does not have itself.
+ * @throws AppError `forbidden`
+ */
+export function checkGrant(
+  caller: AdminCaller,
+  token: Pick<Token, 'type' | 'accountIds' | 'scopes'>,
+): void {
+  checkReach(caller, token);
+  // Sending to an account's receivers is what every admin of that account may allow.
+  if (token.type === 'ingest') return;
+  const missing = token.scopes.find((scope) => !hasScope(caller, scope));
+  if (missing === undefined) return;
+  throw new AppError('forbidden', `cannot grant the scope ${missing}: your token lacks it`, {
+    parameter: 'scopes',
+  });
+}
+
+/**
+ * Whether the caller may take this token's powers away: all it opens is the caller's to manage.
+ * @throws AppError `forbidden`
+ */
+export function checkReach(caller: AdminCaller, token: Pick<Token, 'accountIds' | 'scopes'>): void {
+  if (isOperator(caller)) return;
+  if (token.accountIds.length === 0 || token.scopes.includes('operator')) {
+    throw new AppError('forbidden', 'cannot manage an operator token without the scope operator');
+  }
+  if (token.accountIds.every((accountId) => coversAccount(caller, accountId))) return;
+  throw new AppError('forbidden', 'cannot manage a token of accounts that your token lacks', {
+    parameter: 'accountIds',
+  });
+}
+
+function hasScope(caller: AdminCaller, scope: Scope): boolean {
+  return caller.scopes.has(scope) || (scope === 'admin' && isOperator(caller));
+}

@@ -1,0 +1,41 @@
+/** Spellings of address ranges that are taken, and those that are refused. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isCidr, toCanonicalCidr } from './cidr.ts';
+
+const canonical = {
+  '10.0.0.0/8': '10.0.0.0/8',
+  '10.1.2.3/8': '10.0.0.0/8',
+  '192.0.2.7': '192.0.2.7/32',
+  '0.0.0.0/0': '0.0.0.0/0',
+  '2001:DB8::1/32': '2001:db8::/32',
+  '::1': '::1/128',
+  '::/0': '::/0',
+};
+for (const [text, range] of Object.entries(canonical)) {
+  test(`${text} is the range ${range}`, () => {
+    assert.equal(isCidr(text), true);
+    assert.equal(toCanonicalCidr(text), range);
+  });
+}
+
+const refused = [
+  '',
+  '/8',
+  '10/8',
+  '0x0a000001',
+  '010.0.0.1',
+  '256.0.0.1/8',
+  '10.0.0.0/33',
+  '10.0.0.0/-1',
+  '10.0.0.0/',
+  '10.0.0.0/8/8',
+  '10.0.0.0/ 8',
+  '::/129',
+  'fe80::1%eth0/64',
+  '::ffff:10.0.0.1',
+  'example.com',
+];
+for (const text of refused) {
+  test(`no range: ${JSON.stringify(text)}`, () => assert.equal(isCidr(text), false));
+}

@@ -1,0 +1,209 @@
+/**
+ * The shapes that the control API takes and gives, each with its bounds; they validate and they
+ * document.
+ */
+import { z } from 'zod';
+import { accessScopes, ingestScopes, receiverKinds } from '../model/account.ts';
+import { isCidr } from './cidr.ts';
+
+const maxRate = 1_000_000_000;
+const maxBytes = 1024 * 1024 * 1024;
+
+const name = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must not hold control characters')
+  .meta({ description: '1 to 100 characters, no control characters.', example: 'checkout' });
+
+const accountId = z.guid().toLowerCase().meta({ example: '3f6f0c1e-8a54-4c1b-9d0e-1f2a3b4c5d6e' });
+const streamId = z.guid().toLowerCase().meta({ example: 'b1946ac9-2492-4d23-8f1a-0a7c3d5e6f70' });
+const receiverId = z.string().min(1).max(64).meta({ example: 'rcv_abcdefghijklmnopqrstuvwxyz' });
+const tokenId = z.string().min(1).max(64).meta({ example: 'tok_abcdefghijklmnopqrstuvwxyz' });
+
+const time = z.iso
+  .datetime({ offset: true })
+  .meta({ description: 'RFC 3339.', example: '2027-01-01T00:00:00.000Z' });
+
+const eventsPerSecond = z
+  .int()
+  .min(1)
+  .max(maxRate)
+  .nullable()
+  .meta({ description: 'Events per second; null = unlimited.', example: 5000 });
+
+const retentionDays = z
+  .int()
+  .min(1)
+  .max(3650)
+  .meta({ description: 'Days that data is kept, counted from its receipt.', example: 30 });
+
+const allowedCidrs = z
+  .array(
+    z
+      .string()
+      .max(64)
+      .refine(isCidr, 'must be an address range such as 10.0.0.0/8 or 2001:db8::/32'),
+  )
+  .max(100)
+  .meta({
+    description: 'Address ranges that may send; empty = any.',
+    example: ['10.0.0.0/8', '2001:db8::/32'],
+  });
+
+const limitFields = {
+  eventsPerSecond,
+  burstEvents: z
+    .int()
+    .min(1)
+    .max(maxRate)
+    .nullable()
+    .meta({ description: 'Events at once; null = ten seconds of the rate.', example: 50_000 }),
+  maxBodyBytes: z.int().min(1).max(maxBytes).nullable().meta({
+    description: "Largest body in bytes; null = the route's own cap.",
+    example: 1_048_576,
+  }),
+};
+const limitsChange = z.strictObject({
+  eventsPerSecond: limitFields.eventsPerSecond.exactOptional(),
+  burstEvents: limitFields.burstEvents.exactOptional(),
+  maxBodyBytes: limitFields.maxBodyBytes.exactOptional(),
+});
+
+const receiverKind = z.enum(receiverKinds).meta({ description: 'The protocol it takes.' });
+const accessScope = z.enum(accessScopes);
+
+export const accountParams = z.object({ accountId });
+export const streamParams = z.object({ streamId });
+export const receiverParams = z.object({ receiverId });
+export const tokenParams = z.object({ tokenId });
+
+export const newAccount = z.strictObject({
+  name,
+  eventsPerSecond: eventsPerSecond.default(null),
+});
+export const accountChange = atLeastOne(
+  z.strictObject({
+    name: name.exactOptional(),
+    eventsPerSecond: eventsPerSecond.exactOptional(),
+  }),
+);
+export const accountAnswer = z.object({
+  accountId,
+  name,
+  eventsPerSecond,
+  createdAt: time,
+});
+export const accountsAnswer = z.object({ accounts: z.array(accountAnswer) });
+
+export const newStream = z.strictObject({ name, retentionDays: retentionDays.default(30) });
+export const streamChange = atLeastOne(
+  z.strictObject({ name: name.exactOptional(), retentionDays: retentionDays.exactOptional() }),
+);
+export const streamAnswer = z.object({
+  streamId,
+  accountId,
+  name,
+  retentionDays,
+  dataDeletedUntil: time.nullable().meta({
+    description: 'Everything received before was deleted; null = nothing was.',
+  }),
+  createdAt: time,
+});
+export const streamsAnswer = z.object({ streams: z.array(streamAnswer) });
+
+export const newReceiver = z.strictObject({
+  name,
+  kind: receiverKind,
+  streamId,
+  active: z.boolean().default(true),
+  allowedCidrs: allowedCidrs.default([]),
+  limits: limitsChange.default({}),
+});
+export const receiverChange = atLeastOne(
+  z.strictObject({
+    name: name.exactOptional(),
+    active: z.boolean().exactOptional(),
+    allowedCidrs: allowedCidrs.exactOptional(),
+    streamId: streamId.exactOptional(),
+    limits: limitsChange.exactOptional(),
+  }),
+);
+export const receiverAnswer = z.object({
+  receiverId,
+  accountId,
+  streamId,
+  name,
+  kind: receiverKind,
+  active: z.boolean().meta({ description: 'Only an active receiver takes data.' }),
+  allowedCidrs,
+  limits: z.object(limitFields),
+  createdAt: time,
+  url: z.url().optional().meta({
+    description: 'Where to send, exactly as it stands (kinds http_json and otlp).',
+  }),
+  grpc: z.string().optional().meta({ description: 'Host and port for gRPC (kind otlp).' }),
+  pushUrl: z.url().optional().meta({ description: 'Text push (kind prometheus).' }),
+  writeUrl: z.url().optional().meta({ description: 'remote_write (kind prometheus).' }),
+});
+export const receiversAnswer = z.object({ receivers: z.array(receiverAnswer) });
+
+const expiresAt = time.nullable().meta({
+  description: 'When it stops working, in the future; null = never.',
+});
+export const newToken = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('ingest'),
+    name,
+    receiverId,
+    scopes: z.array(z.enum(ingestScopes)).max(ingestScopes.length).default(['ingest:write']),
+    expiresAt: expiresAt.default(null),
+  }),
+  z.strictObject({
+    type: z.literal('access'),
+    name,
+    accountIds: z.array(accountId).max(1000).optional().meta({
+      description:
+        'Accounts it opens; by default the active one. Empty = all, for operator tokens.',
+    }),
+    scopes: z.array(accessScope).min(1).max(accessScopes.length),
+    expiresAt: expiresAt.default(null),
+  }),
+]);
+export const tokenChange = atLeastOne(
+  z.strictObject({ name: name.exactOptional(), expiresAt: expiresAt.exactOptional() }),
+);
+export const tokenAnswer = z.object({
+  tokenId,
+  type: z.enum(['ingest', 'access']),
+  name,
+  accountIds: z.array(accountId).meta({
+    description: 'Accounts it opens, as far as the asking token manages them; empty = all.',
+  }),
+  receiverId: receiverId.nullable(),
+  scopes: z.array(z.enum([...ingestScopes, ...accessScopes])),
+  expiresAt: time.nullable(),
+  revokedAt: time.nullable(),
+  lastUsedAt: time.nullable().meta({ description: 'Written at most once a minute.' }),
+  createdAt: time,
+});
+export const tokensAnswer = z.object({ tokens: z.array(tokenAnswer) });
+export const issuedTokenAnswer = tokenAnswer.extend({
+  token: z.string().meta({
+    description: 'The secret to send as Bearer token; shown this once.',
+    example: 'wri_…',
+  }),
+});
+
+export const whoamiAnswer = z.object({
+  tokenId,
+  scopes: z.array(z.enum([...ingestScopes, ...accessScopes])),
+  accounts: z.array(accountAnswer.pick({ accountId: true, name: true })),
+});
+
+function atLeastOne<Schema extends z.ZodType<object>>(schema: Schema): Schema {
+  return schema.refine(
+    (change) => Object.keys(change).length > 0,
+    'give at least one field to change',
+  );
+}
