@@ -1,0 +1,126 @@
+/**
+ * `npm run bench`: one run of everything on one machine, the real process over TLS, to a Markdown table on standard
+ * output and in `bench/RESULTS.md`. `--quick` shrinks it to a check that the benchmark itself works.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { startService, type Service } from '../test/harness/service.ts';
+import { measureEngineAlone } from './ceiling-engine.ts';
+import { measureDecoder, measureJsonParse } from './ceiling.ts';
+import { createCorpus } from './corpus.ts';
+import { fill, measureBurst, measureSustained } from './ingest.ts';
+import { startLoad, type Load } from './load.ts';
+import { describeMachine } from './machine.ts';
+import { peakMemoryBytes } from './processes.ts';
+import { measureQueries } from './queries.ts';
+import { measureReadable } from './readable.ts';
+import { toMarkdown, type Results } from './report.ts';
+import { diskBytes, drained } from './service-gauge.ts';
+import { createJsonLogsDecoder } from '../src/protocols/json-logs/decode.ts';
+
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string' },
+    seconds: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    quick: { type: 'boolean', default: false },
+  },
+});
+const rows = Number(values.rows ?? (values.quick ? 300_000 : 10_000_000));
+const seconds = Number(values.seconds ?? (values.quick ? 5 : 60));
+const seed = Number(values.seed);
+const burstSeconds = values.quick ? 3 : 10;
+const samples = values.quick ? 3 : 20;
+const bodies = 128;
+
+const corpus = createCorpus(seed, bodies, 1_000);
+const service = await startService();
+const results = await measureAll(service).finally(() => service.stop());
+const markdown = toMarkdown(results);
+console.log(markdown);
+if (!values.quick) writeFileSync(new URL('./RESULTS.md', import.meta.url), markdown);
+
+async function measureAll(weir: Service): Promise<Results> {
+  say('readable when idle');
+  const startMs = Date.now() - 60_000;
+  const readableIdle = await measureReadable(weir, samples, 50);
+
+  say('single events on 64 connections');
+  const singlesLoad = load(weir, { connections: 64, bodies: 6_400, eventsPerBody: 1 });
+  const singles = await measureBurst(weir, singlesLoad, burstSeconds);
+  const singleBytes = singlesLoad.totals().bytes;
+  await singlesLoad.stop();
+  await drained(weir);
+
+  const batches = load(weir, { connections: 8, bodies, eventsPerBody: 1_000 });
+  say('burst');
+  const burst = await measureBurst(weir, batches, burstSeconds);
+  await drained(weir);
+
+  say('sustained');
+  const [sustained, readableUnderLoad] = await Promise.all([
+    measureSustained(weir, batches, seconds),
+    measureReadable(weir, samples, 250),
+  ]);
+
+  const histogram = { startTime: startMs, endTime: Date.now() + 60_000, buckets: 1 };
+  await drained(weir);
+  const soFar = await weir.histogram(histogram);
+  if (soFar.total < rows) {
+    say(`fill up to ${rows} rows`);
+    await fill(weir, batches, rows - soFar.total);
+  }
+  await drained(weir);
+  const { total } = await weir.histogram({ ...histogram, endTime: Date.now() + 60_000 });
+  const rawBytes = singleBytes + batches.totals().bytes;
+  await batches.stop();
+  const onDisk = diskBytes(weir.dataDir);
+
+  say(`queries over ${total} rows`);
+  const span = { startMs, endMs: Date.now(), needles: corpus.needles };
+  const queries = await measureQueries(weir, span);
+  const memory = {
+    gateway: peakMemoryBytes(weir.process.pid),
+    engine: Math.max(...weir.enginePids().map(peakMemoryBytes)),
+  };
+
+  say('ceilings');
+  const decoder = createJsonLogsDecoder();
+  const limits = { maxEvents: 10_000, maxDepth: 64, maxRejections: 100 };
+  const ceilings = {
+    'JSON.parse alone': await measureJsonParse(corpus.bodies, burstSeconds),
+    'decoder alone': await measureDecoder(corpus.bodies, burstSeconds, (body) =>
+      decoder(body, limits),
+    ),
+    'engine alone, same rows': await measureEngineAlone(corpus.bodies, burstSeconds),
+  };
+  return {
+    command: `npm run bench -- --rows ${rows} --seconds ${seconds} --seed ${seed}`,
+    machine: describeMachine(),
+    when: new Date().toISOString().slice(0, 10),
+    seed,
+    burst,
+    sustained,
+    singles,
+    ceilings,
+    readableIdle,
+    readableUnderLoad,
+    rows: total,
+    bytesOnDiskPerRawByte: onDisk / rawBytes,
+    peakMemoryBytes: memory,
+    queries,
+  };
+}
+
+function load(
+  weir: Service,
+  shape: { connections: number; bodies: number; eventsPerBody: number },
+): Load {
+  const { caFile, receivers } = weir.quickstart;
+  const { url, token } = receivers.http_json;
+  return startLoad({ seed, ca: readFileSync(caFile, 'utf8'), url, token, ...shape });
+}
+
+function say(phase: string): void {
+  console.error(`bench: ${phase}`);
+}

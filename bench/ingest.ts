@@ -1,0 +1,121 @@
+/**
+ * The ways in under load: a burst as fast as answers come, a sustained load that keeps the backlog
+ * flat, and single events on many connections.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Service } from '../test/harness/service.ts';
+import type { Load } from './load.ts';
+import { percentilesOf, type Percentiles } from './percentiles.ts';
+import { backlogRows, readCpu, type CpuReading } from './service-gauge.ts';
+
+export interface IngestFigures {
+  readonly seconds: number;
+  readonly requestsPerSecond: number;
+  /** Acknowledged, by the sender's count. */
+  readonly eventsPerSecond: number;
+  /** Rows that reached the store. */
+  readonly storedPerSecond: number;
+  readonly megabytesPerSecond: number;
+  readonly ackMs: Percentiles;
+  readonly cpuMicrosPerEvent: CpuReading;
+  /** Rows acknowledged and not stored: when the measurement began, at most, when it ended. */
+  readonly backlog: { readonly first: number; readonly most: number; readonly last: number };
+  readonly refused: number;
+}
+
+/** Backlog aimed at while sustaining, in seconds of work. */
+const backlogSeconds = 1;
+
+/** Sends as fast as the answers come. */
+export function measureBurst(service: Service, load: Load, seconds: number) {
+  load.setRate(Number.POSITIVE_INFINITY);
+  return measure(service, load, seconds, () => undefined);
+}
+
+/**
+ * Finds the rate at which the backlog stays flat, holds it there, and measures once it has settled.
+ */
+export async function measureSustained(service: Service, load: Load, seconds: number) {
+  const steer = createSteering(load);
+  await sample(service, Math.max(5, seconds / 6), steer);
+  return measure(service, load, seconds, steer);
+}
+
+/** Sends until the sender counts `events` more acknowledged events, with the backlog kept flat. */
+export async function fill(service: Service, load: Load, events: number): Promise<void> {
+  const goal = load.totals().events + events;
+  const steer = createSteering(load);
+  while (load.totals().events < goal) await sample(service, 0.5, steer);
+  load.setRate(0);
+}
+
+type Steer = (backlog: number, stored: number) => void;
+
+async function measure(
+  service: Service,
+  load: Load,
+  seconds: number,
+  steer: Steer,
+): Promise<IngestFigures> {
+  load.takeLatencies();
+  const first = await backlogRows(service);
+  const before = { at: performance.now(), ...load.totals(), cpu: readCpu(service, load.pid) };
+  const most = await sample(service, seconds, steer);
+  const last = await backlogRows(service);
+  const after = { at: performance.now(), ...load.totals(), cpu: readCpu(service, load.pid) };
+  load.setRate(0);
+  const took = (after.at - before.at) / 1000;
+  const events = after.events - before.events;
+  const latencies = load.takeLatencies();
+  const perEvent = (part: keyof CpuReading) =>
+    ((after.cpu[part] - before.cpu[part]) * 1e6) / Math.max(1, events);
+  return {
+    seconds: took,
+    requestsPerSecond: latencies.length / took,
+    eventsPerSecond: events / took,
+    storedPerSecond: (events - (last - first)) / took,
+    megabytesPerSecond: (after.bytes - before.bytes) / took / 1e6,
+    ackMs: percentilesOf(latencies),
+    cpuMicrosPerEvent: {
+      gateway: perEvent('gateway'),
+      engine: perEvent('engine'),
+      generator: perEvent('generator'),
+    },
+    backlog: { first, most: Math.max(first, most, last), last },
+    refused: after.refused - before.refused,
+  };
+}
+
+/** Watches the backlog for a while and lets `steer` act on it. @returns the largest backlog seen */
+async function sample(service: Service, seconds: number, steer: Steer): Promise<number> {
+  const until = performance.now() + seconds * 1000;
+  let most = 0;
+  while (performance.now() < until) {
+    await sleep(Math.min(250, Math.max(0, until - performance.now())));
+    const backlog = await backlogRows(service);
+    const accepted = (await service.metric('weir_ingest_events_accepted_total')) ?? 0;
+    most = Math.max(most, backlog);
+    steer(backlog, accepted - backlog);
+  }
+  return most;
+}
+
+/**
+ * Sets the rate to what the store takes, corrected so that the backlog moves to its aim within two
+ * seconds.
+ */
+function createSteering(load: Load): Steer {
+  let storedRate = 150_000;
+  let last: { readonly at: number; readonly stored: number } | undefined;
+  return (backlog, stored) => {
+    const at = performance.now();
+    if (last !== undefined) {
+      const seconds = (at - last.at) / 1000;
+      const weight = Math.min(1, seconds / 4);
+      storedRate += weight * ((stored - last.stored) / seconds - storedRate);
+    }
+    last = { at, stored };
+    const aim = storedRate * backlogSeconds;
+    load.setRate(Math.max(5_000, storedRate + (aim - backlog) / 2));
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * The ways to read over many rows. Each repetition asks for something else, so that no cache of an
+ * earlier answer or condition can help.
+ */
+import type { Parameters, Service } from '../test/harness/service.ts';
+import { percentilesOf, type Percentiles } from './percentiles.ts';
+
+export interface QueryFigures {
+  readonly name: string;
+  readonly ms: Percentiles;
+}
+
+interface Query {
+  readonly name: string;
+  readonly path: string;
+  readonly toParameters: (round: number) => Parameters;
+}
+
+export interface QuerySpan {
+  /** Unix ms of the oldest and newest event. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Words that are rare in the messages. */
+  readonly needles: readonly string[];
+}
+
+const rounds = 30;
+
+export async function measureQueries(service: Service, span: QuerySpan): Promise<QueryFigures[]> {
+  const requestIds = await sampleRequestIds(service, span);
+  const queries = listQueries(span, requestIds);
+  const figures: QueryFigures[] = [];
+  for (const query of queries) {
+    const times: number[] = [];
+    for (let round = -2; round < rounds; round++) {
+      const startedAt = performance.now();
+      const answer = await service.read(query.path, query.toParameters(round + 2));
+      if (answer.status !== 200) throw new Error(`cannot measure ${query.name}: ${answer.text}`);
+      if (round >= 0) times.push(performance.now() - startedAt);
+    }
+    figures.push({ name: query.name, ms: percentilesOf(times) });
+  }
+  return figures;
+}
+
+function listQueries(span: QuerySpan, requestIds: readonly string[]): Query[] {
+  // A range that is a few ms shorter each time asks for the same rows by other conditions.
+  const range = (round: number) => ({
+    startTime: span.startMs - round,
+    endTime: span.endMs + round,
+  });
+  const bounds = (round: number) => ({
+    sinceTime: span.startMs - round,
+    untilTime: span.endMs + round,
+  });
+  return [
+    { name: 'list, first page of 100', path: '/logs', toParameters: () => ({ limit: 100 }) },
+    {
+      name: 'list, first page of one service',
+      path: '/logs',
+      toParameters: (round) => ({ limit: 100, serviceName: serviceName(round) }),
+    },
+    {
+      name: 'search, rare substring, whole range',
+      path: '/logs',
+      toParameters: (round) => ({ ...bounds(round), search: pick(span.needles, round).slice(3) }),
+    },
+    {
+      name: 'search, two common words',
+      path: '/logs',
+      toParameters: (round) => ({ ...bounds(round), search: 'accepted basket' }),
+    },
+    {
+      name: 'label filter, one of many values, whole range',
+      path: '/logs',
+      toParameters: (round) => ({
+        ...bounds(round),
+        label: `request_id:${pick(requestIds, round)}`,
+      }),
+    },
+    {
+      name: 'histogram, 60 buckets, whole range',
+      path: '/histogram',
+      toParameters: (round) => ({ ...range(round), buckets: 60 }),
+    },
+    {
+      name: 'histogram of one severity',
+      path: '/histogram',
+      toParameters: (round) => ({ ...range(round), buckets: 60, severity: 'ERROR' }),
+    },
+    {
+      name: 'facet by service',
+      path: '/facets',
+      toParameters: (round) => ({ ...bounds(round), field: 'service' }),
+    },
+    {
+      name: 'facets by severity, host and service',
+      path: '/facets/batch',
+      toParameters: (round) => ({ ...bounds(round), fields: 'severity,host,service' }),
+    },
+  ];
+}
+
+/** Label values of logs spread over the whole range. */
+async function sampleRequestIds(service: Service, span: QuerySpan): Promise<string[]> {
+  const found: string[] = [];
+  for (let round = 0; round < rounds + 2; round++) {
+    const untilTime = span.startMs + ((round + 1) * (span.endMs - span.startMs)) / (rounds + 2);
+    const { logs } = await service.list({ untilTime: Math.ceil(untilTime) + 1, limit: 1 });
+    const id = logs[0]?.labels['request_id'];
+    if (id !== undefined) found.push(id);
+  }
+  return found;
+}
+
+function serviceName(round: number): string {
+  const nouns = [
+    'order',
+    'session',
+    'invoice',
+    'payment',
+    'basket',
+    'shipment',
+    'profile',
+    'token',
+  ];
+  return `${pick(nouns, round)}-service-${round % nouns.length}`;
+}
+
+function pick(items: readonly string[], round: number): string {
+  return items[round % items.length] ?? 'nothing';
+}

@@ -1,0 +1,45 @@
+/** What the benchmark reads off the running service: its processes, its backlog, its disk. */
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Service } from '../test/harness/service.ts';
+import { until } from '../test/harness/until.ts';
+import { cpuSeconds } from './processes.ts';
+
+/** CPU seconds used so far. */
+export interface CpuReading {
+  readonly gateway: number;
+  readonly engine: number;
+  readonly generator: number;
+}
+
+export function readCpu(service: Service, generatorPid: number): CpuReading {
+  return {
+    gateway: cpuSeconds(service.process.pid),
+    engine: service.enginePids().reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+    generator: cpuSeconds(generatorPid),
+  };
+}
+
+/** Acknowledged rows that are not in the store yet. */
+export async function backlogRows(service: Service): Promise<number> {
+  const rows = await service.metric('weir_queue_rows');
+  if (rows === undefined) throw new Error('cannot read the backlog: no metric weir_queue_rows');
+  return rows;
+}
+
+export function drained(service: Service): Promise<true> {
+  return until(async () => (await backlogRows(service)) === 0 || undefined, {
+    what: 'the backlog to drain',
+    timeoutMs: 600_000,
+    everyMs: 100,
+  });
+}
+
+/** Bytes of all files under `directory`. Files that vanish meanwhile count as nothing. */
+export function diskBytes(directory: string): number {
+  return readdirSync(directory, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return sum + diskBytes(path);
+    return sum + (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0);
+  }, 0);
+}
