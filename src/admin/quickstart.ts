@@ -1,0 +1,122 @@
+/**
+ * `quickstart.json`: where this run answers, and the tokens of the first run, for people and
+ * scripts on the same machine. The only place where secrets are kept; for its owner alone.
+ */
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { receiverKinds } from '../model/account.ts';
+import { toReceiverUrls } from '../model/receiver-urls.ts';
+
+const receiverAccess = z.object({ receiverId: z.string(), token: z.string() });
+const firstRunShape = z.object({
+  accountId: z.string(),
+  streamId: z.string(),
+  accessToken: z.string(),
+  receivers: z.object({
+    http_json: receiverAccess,
+    otlp: receiverAccess,
+    prometheus: receiverAccess,
+  }),
+});
+
+/** What the first run created, with the secrets of its tokens. */
+export type FirstRun = z.infer<typeof firstRunShape>;
+
+/** Where a run answers; URLs without a trailing slash. */
+export interface Addresses {
+  readonly ingestUrl: string;
+  readonly streamUrl: string;
+  readonly opsUrl: string;
+  /** Certificate of the local authority; undefined where senders trust the certificate anyway. */
+  readonly caFile: string | undefined;
+}
+
+export function quickstartFile(dataDir: string): string {
+  return join(dataDir, 'quickstart.json');
+}
+
+/**
+ * Secrets that the directory may not know yet. Kept apart from `quickstart.json`, which appears
+ * only when the service is ready.
+ */
+function pendingFile(dataDir: string): string {
+  return join(dataDir, 'first-run.json');
+}
+
+/**
+ * Says where this run answers. Atomic: a reader sees the old file or the new one.
+ * @param firstRun undefined where its secrets are no longer known: then addresses alone are written.
+ */
+export function writeQuickstart(
+  dataDir: string,
+  firstRun: FirstRun | undefined,
+  addresses: Addresses,
+): void {
+  const quickstart = { ...addresses, ...(firstRun && withUrls(firstRun, addresses.ingestUrl)) };
+  replaceFile(quickstartFile(dataDir), quickstart);
+  rmSync(pendingFile(dataDir), { force: true });
+}
+
+/** Keeps new secrets safe until `writeQuickstart`, so that a crash in between loses none. */
+export function writePending(dataDir: string, firstRun: FirstRun): void {
+  replaceFile(pendingFile(dataDir), firstRun);
+}
+
+export function dropPending(dataDir: string): void {
+  rmSync(pendingFile(dataDir), { force: true });
+}
+
+/**
+ * What an earlier start kept.
+ * @returns undefined where no file holds secrets.
+ * @throws Error where a file is there and cannot be read.
+ */
+export function readFirstRun(dataDir: string): FirstRun | undefined {
+  return readFrom(pendingFile(dataDir)) ?? readFrom(quickstartFile(dataDir));
+}
+
+function readFrom(file: string): FirstRun | undefined {
+  try {
+    return firstRunShape.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new Error(`cannot read ${file}; mend it, or move it away to start without its tokens`, {
+      cause: error,
+    });
+  }
+}
+
+function withUrls(firstRun: FirstRun, ingestUrl: string) {
+  const { accountId, streamId, accessToken } = firstRun;
+  const entries = receiverKinds.map((kind) => {
+    const { receiverId, token } = firstRun.receivers[kind];
+    return [kind, { receiverId, ...toReceiverUrls({ kind, receiverId }, ingestUrl), token }];
+  });
+  return { accountId, streamId, accessToken, receivers: Object.fromEntries(entries) };
+}
+
+function replaceFile(file: string, content: object): void {
+  const temporary = `${file}.tmp`;
+  // An old one could have another mode, which opening for writing would keep.
+  rmSync(temporary, { force: true });
+  const handle = openSync(temporary, 'wx', 0o600);
+  try {
+    writeSync(handle, `${JSON.stringify(content, null, 2)}\n`);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(temporary, file);
+  const folder = openSync(dirname(file), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
