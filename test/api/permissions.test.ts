@@ -45,21 +45,21 @@ suite('5: senders', () => {
 
   test('a receiver of another protocol is 403', async () => {
     const { receiverId } = await createReceiver(service, { kind: 'prometheus' });
-    const { secret } = await createIngestToken(service, receiverId);
+    const { token: secret } = await createIngestToken(service, receiverId);
     const answer = await post(receiverId, secret, event);
     assert.equal(answer.status, 403, answer.text);
   });
 
   test('a token without ingest:write is 403', async () => {
     const { receiverId } = await createReceiver(service);
-    const { secret } = await createIngestToken(service, receiverId, []);
+    const { token: secret } = await createIngestToken(service, receiverId, []);
     const answer = await post(receiverId, secret, event);
     assert.equal(answer.status, 403, answer.text);
   });
 
   test('an inactive receiver is 403 within 5 s, an active one 202 again', async () => {
     const { receiverId } = await createReceiver(service);
-    const { secret } = await createIngestToken(service, receiverId);
+    const { token: secret } = await createIngestToken(service, receiverId);
     assert.equal((await post(receiverId, secret, event)).status, 202);
     const statusBecomes = (status: number) =>
       until(async () => (await post(receiverId, secret, event)).status === status, {
@@ -74,7 +74,7 @@ suite('5: senders', () => {
 
   test('an address outside the allowed ranges is 403, whatever X-Forwarded-For says', async () => {
     const { receiverId } = await createReceiver(service, { allowedCidrs: ['192.0.2.0/24'] });
-    const { secret } = await createIngestToken(service, receiverId);
+    const { token: secret } = await createIngestToken(service, receiverId);
     const { ingestUrl } = service.quickstart;
     const answer = await service.http.send(`${ingestUrl}/v1/receivers/${receiverId}/logs`, {
       method: 'POST',
@@ -90,7 +90,7 @@ suite('5: senders', () => {
 
   test('a revoked token is 401 within 5 s', async () => {
     const { receiverId } = await createReceiver(service);
-    const { secret, tokenId } = await createIngestToken(service, receiverId);
+    const { token: secret, tokenId } = await createIngestToken(service, receiverId);
     assert.equal((await post(receiverId, secret, event)).status, 202);
     const revoked = await service.admin('POST', `/tokens/${tokenId}/revoke`);
     assert.equal(revoked.status, 200, revoked.text);
@@ -104,7 +104,7 @@ suite('5: senders', () => {
     const { receiverId } = await createReceiver(service, {
       limits: { eventsPerSecond: 1, burstEvents: 5, maxBodyBytes: null },
     });
-    const { secret } = await createIngestToken(service, receiverId);
+    const { token: secret } = await createIngestToken(service, receiverId);
     const first = await post(
       receiverId,
       secret,
@@ -142,7 +142,7 @@ suite('5: readers', () => {
   });
 
   test('403: an account that is not the token’s', async () => {
-    const { secret } = await createAccessToken(service, ['logs:read']);
+    const { token: secret } = await createAccessToken(service, ['logs:read']);
     const answer = await read('/logs', {
       authorization: `Bearer ${secret}`,
       'x-active-account': '11111111-2222-4333-8444-555555555555',
@@ -157,7 +157,7 @@ suite('5: readers', () => {
       { scopes: ['metrics:read'], logs: 403, analytics: 403 },
     ] as const;
     for (const { scopes, logs, analytics } of matrix) {
-      const { secret } = await createAccessToken(service, scopes);
+      const { token: secret } = await createAccessToken(service, scopes);
       const headers = { authorization: `Bearer ${secret}`, ...account() };
       const statuses = {
         '/logs': logs,
@@ -185,7 +185,11 @@ suite('5: readers', () => {
     const made = await service.admin('POST', '/accounts', { name: 'other', eventsPerSecond: null });
     assert.equal(made.status, 201, made.text);
     const other = made.json<{ accountId: string }>().accountId;
-    const { secret } = await createAccessToken(service, ['logs:read', 'analytics:read'], [other]);
+    const { token: secret } = await createAccessToken(
+      service,
+      ['logs:read', 'analytics:read'],
+      [other],
+    );
     const headers = { authorization: `Bearer ${secret}`, 'x-active-account': other };
     await service.postLogs({ message: 'private' });
     await until(async () => (await service.list({ search: 'private' })).logs.length === 1, {

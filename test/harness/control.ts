@@ -4,27 +4,30 @@ import type { Receiver, Scope, Stream, Token } from '../../src/model/account.ts'
 import type { Service } from './service.ts';
 
 /** A token as it is answered once: with its secret. */
-export type NewToken = Token & { readonly secret: string };
+export type IssuedToken = Token & { readonly token: string };
 
 export function createReceiver(
   service: Service,
   receiver: Partial<Receiver> = {},
 ): Promise<Receiver> {
-  const { accountId, streamId } = service.quickstart;
-  const body = { accountId, streamId, name: 'test receiver', kind: 'http_json', ...receiver };
-  return created(service, '/receivers', body);
+  const { streamId } = service.quickstart;
+  return created(service, '/receivers', {
+    streamId,
+    name: 'test receiver',
+    kind: 'http_json',
+    ...receiver,
+  });
 }
 
 export function createStream(service: Service, stream: Partial<Stream> = {}): Promise<Stream> {
-  const { accountId } = service.quickstart;
-  return created(service, '/streams', { accountId, name: 'test stream', ...stream });
+  return created(service, '/streams', { name: 'test stream', ...stream });
 }
 
 export function createIngestToken(
   service: Service,
   receiverId: string,
   scopes: readonly Scope[] = ['ingest:write'],
-): Promise<NewToken> {
+): Promise<IssuedToken> {
   return created(service, '/tokens', { type: 'ingest', name: 'test token', receiverId, scopes });
 }
 
@@ -32,7 +35,7 @@ export function createAccessToken(
   service: Service,
   scopes: readonly Scope[],
   accountIds: readonly string[] = [service.quickstart.accountId],
-): Promise<NewToken> {
+): Promise<IssuedToken> {
   return created(service, '/tokens', { type: 'access', name: 'test token', accountIds, scopes });
 }
 

@@ -59,6 +59,8 @@ export interface ServiceOptions {
   /** Further arguments of `weir serve`. */
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** False where the test makes a service that cannot be ready; default true. */
+  readonly isReadyExpected?: boolean;
   /** Messages of level error or worse that this test provokes. */
   readonly expectedErrors?: readonly RegExp[];
 }
@@ -116,6 +118,7 @@ export class Service {
     this.#quickstart = quickstart;
     this.#http?.close();
     this.#http = createHttpClient(readFileSync(quickstart.caFile, 'utf8'));
+    if (this.#options.isReadyExpected === false) return;
     await until(() => this.isReady(), { what: '/readyz to be 200', timeoutMs: 60_000 });
   }
 
