@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: one run of everything on one machine, the real process over TLS, to a Markdown table on standard
- * output and in `bench/RESULTS.md`. `--quick` shrinks it to a check that the benchmark itself works.
+ * `npm run bench`: one run of everything on one machine, the real process over TLS, to a Markdown
+ * table on standard output and in `bench/RESULTS.md`. `--quick` shrinks it to a check that the
+ * benchmark itself works.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -35,10 +36,18 @@ const bodies = 128;
 
 const corpus = createCorpus(seed, bodies, 1_000);
 const service = await startService();
-const results = await measureAll(service).finally(() => service.stop());
+const results = await measureAndStop(service);
 const markdown = toMarkdown(results);
 console.log(markdown);
 if (!values.quick) writeFileSync(new URL('./RESULTS.md', import.meta.url), markdown);
+
+async function measureAndStop(weir: Service): Promise<Results> {
+  try {
+    return await measureAll(weir);
+  } finally {
+    await weir.stop();
+  }
+}
 
 async function measureAll(weir: Service): Promise<Results> {
   say('readable when idle');

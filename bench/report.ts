@@ -1,4 +1,7 @@
-/** The figures of one run as Markdown. It knows what was aimed at, and says where a figure falls short. */
+/**
+ * The figures of one run as Markdown. It knows what was aimed at, and says where a figure falls
+ * short.
+ */
 import type { Ceiling } from './ceiling.ts';
 import type { IngestFigures } from './ingest.ts';
 import type { Percentiles } from './percentiles.ts';
@@ -26,7 +29,7 @@ export function toMarkdown(results: Results): string {
     '# Benchmark results',
     '',
     `\`${results.command}\` on ${results.machine}, ${results.when}, seed ${results.seed}.`,
-    'Service, engine and load generator share the machine. Every acknowledgement was synced to disk.',
+    'Service, engine and load generator share the machine; every acknowledgement was synced.',
     '',
     '## In',
     '',

@@ -1,4 +1,7 @@
-/** The limits of section 8 that an operator sets, made small enough to meet, and the refusal 503 of section 7. */
+/**
+ * The limits of section 8 that an operator sets, made small enough to meet, and the refusal 503 of
+ * section 7.
+ */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { startService, type Service } from '../harness/service.ts';

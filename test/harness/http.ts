@@ -74,7 +74,8 @@ function withLength(
 ): OutgoingHttpHeaders | readonly string[] {
   const length = body === undefined ? undefined : Buffer.byteLength(body);
   if (!isRaw(headers)) {
-    return length === undefined ? headers : { 'content-length': length, ...headers };
+    const isPlain = length !== undefined && headers['transfer-encoding'] === undefined;
+    return isPlain ? { 'content-length': length, ...headers } : headers;
   }
   const names = headers.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   const host = names.includes('host') ? [] : ['Host', url.host];

@@ -4,6 +4,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -32,12 +33,13 @@ export interface WeirProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Runs `weir <args>` from source with this Node. */
+/** Runs `weir <args>` with this Node, from source unless `entry` names another file. */
 export function startWeir(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  entry = join(repository, 'src/cli/weir.ts'),
 ): WeirProcess {
-  const child = spawn(process.execPath, ['src/cli/weir.ts', ...args], {
+  const child = spawn(process.execPath, [entry, ...args], {
     cwd: repository,
     env: { ...withoutWeirKeys(process.env), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
