@@ -1,0 +1,153 @@
+/**
+ * The account of what is durable and not yet released: which batches wait in memory, which only on disk, and which the
+ * taker holds. Pure bookkeeping over sequences; it reads nothing.
+ */
+import type { TakeLimits } from '../port.ts';
+import type { Recovery } from './log-options.ts';
+import { MemoryTail, type QueuedBatch } from './memory-tail.ts';
+
+export interface DiskRange {
+  readonly fromSequence: bigint;
+  readonly untilSequence: bigint;
+}
+
+/** What is remembered of a batch while the taker holds it; its payload is the taker's. */
+interface Held {
+  readonly sequence: bigint;
+  readonly receivedAtNanos: bigint;
+  readonly rows: number;
+  readonly frameBytes: number;
+}
+
+export class Backlog {
+  readonly #maxTailBytes: number;
+  readonly #tail = new MemoryTail();
+  /** From this sequence on all batches are in the tail; undefined while new ones are left to the disk. */
+  #tailFrom: bigint | undefined;
+  /** The disk's part: next sequence to read, bytes to read, and a time before which none of it was received. */
+  #diskFrom: bigint;
+  #diskBytes: number;
+  #diskNanos: bigint;
+  /** Behind the last durable sequence. */
+  #end: bigint;
+  #held: Held[] = [];
+  #batches: number;
+  #rows: number;
+  #bytes: number;
+
+  constructor(recovery: Recovery, maxTailBytes: number) {
+    this.#maxTailBytes = maxTailBytes;
+    this.#diskFrom = recovery.released + 1n;
+    this.#diskBytes = recovery.bytes;
+    this.#diskNanos = recovery.oldestNanos ?? 0n;
+    this.#end = recovery.bytes === 0 ? this.#diskFrom : recovery.nextSequence;
+    this.#batches = recovery.batches;
+    this.#rows = recovery.rows;
+    this.#bytes = recovery.bytes;
+  }
+
+  get batches(): number {
+    return this.#batches;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** At or before the receipt of the oldest batch not released; undefined when there is none. */
+  get oldestNanos(): bigint | undefined {
+    const held = this.#held[0]?.receivedAtNanos;
+    if (held !== undefined) return held;
+    return this.diskRange === undefined ? this.#tail.oldest?.receivedAtNanos : this.#diskNanos;
+  }
+
+  /** What has to be read from disk before anything in memory may be taken. */
+  get diskRange(): DiskRange | undefined {
+    const untilSequence = this.#tailFrom ?? this.#end;
+    if (this.#diskFrom >= untilSequence) return undefined;
+    return { fromSequence: this.#diskFrom, untilSequence };
+  }
+
+  /** Counts a batch that has become durable; in the order of sequences. */
+  add(queued: QueuedBatch): void {
+    const { sequence } = queued.batch.id;
+    this.#openTail(sequence);
+    this.#end = sequence + 1n;
+    this.#batches++;
+    this.#rows += queued.batch.rows;
+    this.#bytes += queued.frameBytes;
+    if (this.#tailFrom === undefined) {
+      this.#diskBytes += queued.frameBytes;
+      return;
+    }
+    this.#tail.push(queued);
+    if (this.#tail.bytes > this.#maxTailBytes) this.#spill();
+  }
+
+  takeFromMemory(limits: TakeLimits): QueuedBatch[] {
+    const taken = this.#tail.take(limits);
+    this.#hold(taken);
+    return taken;
+  }
+
+  /** @param taken what was read from `range`; nothing means that nothing readable is left in it. */
+  tookFromDisk(range: DiskRange, taken: readonly QueuedBatch[]): void {
+    const last = taken.at(-1)?.batch;
+    for (const { frameBytes } of taken) this.#diskBytes -= frameBytes;
+    this.#diskFrom = last === undefined ? range.untilSequence : last.id.sequence + 1n;
+    if (last !== undefined) this.#diskNanos = last.receivedAtNanos + 1n;
+    this.#hold(taken);
+    if (this.diskRange === undefined) this.#diskBytes = 0;
+    this.#settle();
+  }
+
+  release(sequence: bigint): void {
+    const kept = this.#held.findIndex((each) => each.sequence > sequence);
+    for (const released of this.#held.splice(0, kept < 0 ? this.#held.length : kept)) {
+      this.#batches--;
+      this.#rows -= released.rows;
+      this.#bytes -= released.frameBytes;
+    }
+    this.#settle();
+  }
+
+  /** Batches are kept in memory again once the disk's part is small, so that the taker can catch up for good. */
+  #openTail(sequence: bigint): void {
+    if (this.#tailFrom !== undefined) return;
+    if (this.diskRange === undefined) this.#diskFrom = sequence;
+    else if (this.#diskBytes > this.#maxTailBytes / 4) return;
+    this.#tailFrom = sequence;
+  }
+
+  /** Leaves what waits in memory to the disk, where it is too. */
+  #spill(): void {
+    const oldest = this.#tail.oldest;
+    if (this.diskRange === undefined && oldest !== undefined) {
+      this.#diskFrom = oldest.id.sequence;
+      this.#diskNanos = oldest.receivedAtNanos;
+    }
+    this.#diskBytes += this.#tail.frameBytes;
+    this.#tail.clear();
+    this.#tailFrom = undefined;
+  }
+
+  #hold(taken: readonly QueuedBatch[]): void {
+    for (const { batch, frameBytes } of taken) {
+      const { receivedAtNanos, rows } = batch;
+      this.#held.push({ sequence: batch.id.sequence, receivedAtNanos, rows, frameBytes });
+    }
+  }
+
+  /** Damaged batches are counted when they are recovered but never taken: an empty queue counts nothing. */
+  #settle(): void {
+    const isEmpty = this.#held.length === 0 && this.diskRange === undefined;
+    if (!isEmpty || this.#tail.oldest !== undefined) return;
+    this.#batches = 0;
+    this.#rows = 0;
+    this.#bytes = 0;
+  }
+}

@@ -1,0 +1,296 @@
+/**
+ * The queue on local disk as its users see it: numbers and stamps batches in the order of the calls, refuses what
+ * there is no room for, and keeps account of what was taken and released. Group writer, backlog and log do the rest.
+ */
+import type { Batch, BatchOwner, StampedBatch } from '../../model/batch.ts';
+import { AppError } from '../../model/errors.ts';
+import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
+import type {
+  Appended,
+  IdempotencyRecord,
+  Queue,
+  QueueStatus,
+  RememberedAnswer,
+  Taken,
+  TakeLimits,
+} from '../port.ts';
+import { Backlog } from './backlog.ts';
+import { DiskSpace } from './disk-space.ts';
+import { decodeFrame, encodeFrame, measureFrame } from './frame.ts';
+import { GroupWriter } from './group-writer.ts';
+import { readKeyEntries } from './key-chunk.ts';
+import { KeyTable } from './key-table.ts';
+import type { LogHost, OpenedHost } from './log-host.ts';
+import { maxUnsyncedBatches, type Recovery } from './log-options.ts';
+import type { QueuedBatch } from './memory-tail.ts';
+
+export interface QueueLimits {
+  readonly minFreeDiskBytes: number;
+  readonly maxBacklogBytes: number;
+  readonly maxBatchBytes: number;
+  readonly memoryTailBytes: number;
+  readonly idempotencyTtlMs: number;
+  readonly idempotencyKeys: number;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+interface Refusal {
+  readonly reason: 'failed' | 'disk' | 'backlog' | 'busy';
+  /** For the operator. */
+  readonly detail: string;
+}
+
+const maxAnswerBytes = 64 * 1024 * 1024;
+const nanosPerMs = 1_000_000n;
+
+export class DiskQueue implements Queue {
+  readonly #limits: QueueLimits;
+  readonly #telemetry: QueueTelemetry;
+  readonly #host: LogHost;
+  readonly #writer: bigint;
+  /** Batches before it were left by an earlier process. */
+  readonly #firstOwnSequence: bigint;
+  readonly #groups: GroupWriter;
+  readonly #backlog: Backlog;
+  readonly #keys: KeyTable;
+  readonly #space: DiskSpace;
+  #nextSequence: bigint;
+  #lastStampNanos: bigint;
+  #quarantinedBatches: number;
+  #isMeasuring = false;
+  #isClosed = false;
+  #isFailureTold = false;
+  #wakeTaker: (() => void) | undefined;
+
+  constructor(opened: OpenedHost, limits: QueueLimits, telemetry: QueueTelemetry) {
+    const { host, recovery } = opened;
+    this.#host = host;
+    this.#limits = limits;
+    this.#telemetry = telemetry;
+    this.#writer = recovery.writer;
+    this.#firstOwnSequence = recovery.nextSequence;
+    this.#nextSequence = recovery.nextSequence;
+    this.#lastStampNanos = recovery.floorNanos;
+    this.#quarantinedBatches = recovery.quarantinedBatches;
+    this.#groups = new GroupWriter(host);
+    this.#backlog = new Backlog(recovery, limits.memoryTailBytes);
+    this.#keys = openKeys(recovery, limits);
+    const minFreeBytes = limits.minFreeDiskBytes;
+    this.#space = new DiskSpace({ minFreeBytes }, recovery.freeBytes, limits.now());
+  }
+
+  async append(
+    content: Pick<Batch, 'layout' | 'rows' | 'payload'>,
+    owner: BatchOwner,
+    idempotency?: IdempotencyRecord,
+  ): Promise<Appended> {
+    this.#refuseTooLarge(content.payload.length);
+    this.#measureSpace();
+    const refusal = this.#refusal(content.payload.length);
+    if (refusal !== undefined) throw this.#refuse(refusal);
+    const sequence = this.#nextSequence++;
+    const receivedAtNanos = this.#stamp();
+    const { layout, rows, payload } = content;
+    const id = { writer: this.#writer, sequence };
+    const batch: StampedBatch = { id, receivedAtNanos, owner, layout, rows, payload };
+    const frameBytes = measureFrame(batch, idempotency);
+    this.#space.add(frameBytes);
+    try {
+      await this.#groups.write({ batch, idempotency, frameBytes });
+    } catch (error) {
+      throw this.#writeFailed(error);
+    }
+    this.#becameDurable({ batch, frameBytes }, idempotency);
+    return { sequence, receivedAtNanos };
+  }
+
+  recall(key: Uint8Array): RememberedAnswer | undefined {
+    return this.#keys.recall(key, this.#limits.now());
+  }
+
+  async take(limits: TakeLimits): Promise<Taken | undefined> {
+    while (!this.#isClosed) {
+      const range = this.#backlog.diskRange;
+      const batches =
+        range === undefined
+          ? this.#backlog.takeFromMemory(limits)
+          : await this.#takeFromDisk(limits);
+      const first = batches[0];
+      if (first !== undefined) {
+        const suspect = first.batch.id.sequence < this.#firstOwnSequence;
+        return { batches: batches.map(({ batch }) => batch), suspect };
+      }
+      if (range === undefined) await this.#untilWoken();
+    }
+    return undefined;
+  }
+
+  async release(sequence: bigint): Promise<void> {
+    await this.#host.release(sequence, this.#lastStampNanos);
+    this.#backlog.release(sequence);
+  }
+
+  async quarantine(batch: StampedBatch, reason: string): Promise<void> {
+    const frame = Buffer.from(new ArrayBuffer(measureFrame(batch)));
+    encodeFrame(frame, 0, batch);
+    await this.#host.quarantine(frame, reason);
+    this.#quarantinedBatches++;
+    this.#telemetry.batchQuarantined({ sequence: batch.id.sequence, reason });
+  }
+
+  watermarkNanos(): bigint {
+    const oldest = this.#backlog.oldestNanos ?? this.#groups.oldestNanos;
+    if (oldest !== undefined) return oldest - 1n;
+    const now = BigInt(this.#limits.now()) * nanosPerMs;
+    // Whoever is told "all up to now" must never see a batch stamped before it later.
+    if (now > this.#lastStampNanos) this.#lastStampNanos = now;
+    return this.#lastStampNanos;
+  }
+
+  status(): QueueStatus {
+    this.#measureSpace();
+    const refusal = this.#refusal(0);
+    const oldest = this.#backlog.oldestNanos;
+    const { bytes, batches, rows } = this.#backlog;
+    return {
+      writable: refusal === undefined,
+      reason: refusal?.detail ?? '',
+      bytes,
+      batches,
+      rows,
+      oldestAgeMs:
+        oldest === undefined ? 0 : Math.max(0, this.#limits.now() - Number(oldest / nanosPerMs)),
+      quarantinedBatches: this.#quarantinedBatches,
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#wakeTaker?.();
+    await this.#groups.idle();
+    await this.#host.close();
+  }
+
+  /** Strictly increasing, whatever the clock does. */
+  #stamp(): bigint {
+    const now = BigInt(this.#limits.now()) * nanosPerMs;
+    const next = this.#lastStampNanos + 1n;
+    this.#lastStampNanos = now > next ? now : next;
+    return this.#lastStampNanos;
+  }
+
+  #becameDurable(queued: QueuedBatch, idempotency: IdempotencyRecord | undefined): void {
+    this.#backlog.add(queued);
+    if (idempotency !== undefined) {
+      const { bodyDigest, answer, key } = idempotency;
+      const stampMs = Number(queued.batch.receivedAtNanos / nanosPerMs);
+      this.#keys.insert(key, { bodyDigest, answer, stampMs });
+    }
+    this.#telemetry.batchAppended(queued.frameBytes);
+    this.#wakeTaker?.();
+  }
+
+  async #takeFromDisk(limits: TakeLimits): Promise<QueuedBatch[]> {
+    const range = this.#backlog.diskRange;
+    if (range === undefined) return [];
+    // What an earlier process left is never taken together with what this one appended.
+    const isOwn = range.fromSequence >= this.#firstOwnSequence;
+    const untilSequence =
+      isOwn || range.untilSequence < this.#firstOwnSequence
+        ? range.untilSequence
+        : this.#firstOwnSequence;
+    const { frames, damage } = await this.#host.read({ ...range, untilSequence, ...limits });
+    for (const each of damage) this.#telemetry.damageFound(each);
+    const taken = frames.map((frame) => ({
+      batch: decodeFrame(Buffer.from(frame.buffer, frame.byteOffset, frame.length)),
+      frameBytes: frame.length,
+    }));
+    this.#backlog.tookFromDisk({ ...range, untilSequence }, taken);
+    return taken;
+  }
+
+  #untilWoken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wakeTaker = () => {
+        this.#wakeTaker = undefined;
+        resolve();
+      };
+    });
+  }
+
+  #refuseTooLarge(payloadBytes: number): void {
+    const { maxBatchBytes } = this.#limits;
+    if (payloadBytes <= maxBatchBytes) return;
+    throw new AppError(
+      'too_large',
+      `cannot queue ${payloadBytes} bytes at once: the limit is ${maxBatchBytes}; send smaller batches`,
+    );
+  }
+
+  #refusal(payloadBytes: number): Refusal | undefined {
+    const { failure, pendingBatches, pendingBytes } = this.#groups;
+    if (this.#isClosed) return { reason: 'failed', detail: 'the queue is closed' };
+    if (failure !== undefined) {
+      return { reason: 'failed', detail: `a write failed, restart needed: ${failure.message}` };
+    }
+    if (pendingBatches >= maxUnsyncedBatches) {
+      return { reason: 'busy', detail: `${pendingBatches} batches wait for the disk` };
+    }
+    const bytes = this.#backlog.bytes + pendingBytes + payloadBytes;
+    const { maxBacklogBytes, minFreeDiskBytes } = this.#limits;
+    if (bytes > maxBacklogBytes) {
+      return { reason: 'backlog', detail: `the backlog is at its cap of ${maxBacklogBytes} bytes` };
+    }
+    const missing = this.#space.missingBytes;
+    if (missing === 0) return undefined;
+    const detail = `${missing} bytes short of the ${minFreeDiskBytes} that must stay free on disk`;
+    return { reason: 'disk', detail };
+  }
+
+  #refuse({ reason, detail }: Refusal): AppError {
+    this.#telemetry.appendRefused({ reason });
+    return new AppError('unavailable', 'cannot take in data for now: the queue has no room', {
+      cause: new Error(detail),
+      retryAfterSeconds: reason === 'busy' ? 1 : 5,
+    });
+  }
+
+  #writeFailed(error: unknown): AppError {
+    if (!this.#isFailureTold) {
+      this.#isFailureTold = true;
+      this.#telemetry.failed(error instanceof Error ? error : new Error(String(error)));
+    }
+    return new AppError('unavailable', 'cannot take in data: the queue cannot write to its disk', {
+      cause: error,
+      retryAfterSeconds: 5,
+    });
+  }
+
+  #measureSpace(): void {
+    if (this.#isMeasuring || this.#isClosed || !this.#space.isStale(this.#limits.now())) return;
+    this.#isMeasuring = true;
+    const measured = (freeBytes: number) => {
+      this.#isMeasuring = false;
+      this.#space.measured(freeBytes, this.#limits.now());
+    };
+    // A disk that cannot even be measured has no room.
+    this.#host.freeBytes().then(measured, () => measured(0));
+  }
+}
+
+function openKeys(recovery: Recovery, limits: QueueLimits): KeyTable {
+  const keys = new KeyTable({
+    maxKeys: limits.idempotencyKeys,
+    ttlMs: limits.idempotencyTtlMs,
+    maxAnswerBytes,
+  });
+  for (const chunk of recovery.keyChunks) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    for (const { key, bodyDigest, answer, stampNanos } of readKeyEntries(bytes)) {
+      keys.insert(key, { bodyDigest, answer, stampMs: Number(stampNanos / nanosPerMs) });
+    }
+  }
+  return keys;
+}

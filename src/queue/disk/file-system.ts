@@ -1,0 +1,70 @@
+/**
+ * The file operations the log is built on, each synchronous and no smarter than the system call it stands for, so
+ * that the same log runs on a real disk and on a simulated one that forgets whatever was not synced.
+ */
+import fs from 'node:fs';
+
+/** An open file, as the file system numbers it. */
+export type FileId = number;
+
+/** `create` fails where the file exists; `update` reads and writes an existing one. */
+export type OpenMode = 'create' | 'read' | 'update';
+
+/** Every call throws on failure. Nothing is durable before `sync` (data) and `syncDirectory` (names) returned. */
+export interface FileSystem {
+  /** Makes the directory and its parents where absent. */
+  makeDirectory(path: string): void;
+  /** Names of the plain files in it, in no order. */
+  list(directory: string): string[];
+  open(path: string, mode: OpenMode): FileId;
+  size(file: FileId): number;
+  /** @returns bytes read; fewer than asked at the end of the file, or for no reason at all. */
+  read(file: FileId, target: Uint8Array, position: number): number;
+  /** @returns bytes written; may be fewer than given. */
+  write(file: FileId, source: Uint8Array, position: number): number;
+  truncate(file: FileId, size: number): void;
+  sync(file: FileId): void;
+  close(file: FileId): void;
+  /** Replaces `to` atomically. */
+  rename(from: string, to: string): void;
+  unlink(path: string): void;
+  syncDirectory(path: string): void;
+  /** Bytes an unprivileged process may still write. */
+  freeBytes(directory: string): number;
+}
+
+const openFlags = { create: 'wx+', read: 'r', update: 'r+' } as const;
+
+export function createNodeFileSystem(): FileSystem {
+  return {
+    makeDirectory: (path) => void fs.mkdirSync(path, { recursive: true, mode: 0o700 }),
+    list: (directory) =>
+      fs
+        .readdirSync(directory, { withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => entry.name),
+    open: (path, mode) => fs.openSync(path, openFlags[mode], 0o600),
+    size: (file) => fs.fstatSync(file).size,
+    read: (file, target, position) => fs.readSync(file, target, 0, target.length, position),
+    write: (file, source, position) => fs.writeSync(file, source, 0, source.length, position),
+    truncate: (file, size) => fs.ftruncateSync(file, size),
+    sync: (file) => fs.fdatasyncSync(file),
+    close: (file) => fs.closeSync(file),
+    rename: (from, to) => fs.renameSync(from, to),
+    unlink: (path) => fs.unlinkSync(path),
+    syncDirectory,
+    freeBytes(directory) {
+      const { bavail, bsize } = fs.statfsSync(directory);
+      return bavail * bsize;
+    },
+  };
+}
+
+function syncDirectory(path: string): void {
+  const directory = fs.openSync(path, 'r');
+  try {
+    fs.fsyncSync(directory);
+  } finally {
+    fs.closeSync(directory);
+  }
+}

@@ -1,0 +1,86 @@
+/** Whole-file steps made of single file operations: complete writes and reads, and atomic durable replacement. */
+import { basename, dirname, join } from 'node:path';
+import type { FileId, FileSystem } from './file-system.ts';
+
+export const temporarySuffix = '.tmp';
+
+export function writeFully(
+  fs: FileSystem,
+  file: FileId,
+  bytes: Uint8Array,
+  position: number,
+): void {
+  let done = 0;
+  while (done < bytes.length) {
+    const written = fs.write(file, bytes.subarray(done), position + done);
+    if (written <= 0)
+      throw new Error(`cannot write ${bytes.length - done} bytes: the disk took none`);
+    done += written;
+  }
+}
+
+/** Reads `length` bytes, or fewer where the file ends. The result owns its ArrayBuffer. */
+export function readRange(
+  fs: FileSystem,
+  file: FileId,
+  position: number,
+  length: number,
+): Buffer<ArrayBuffer> {
+  const bytes = Buffer.from(new ArrayBuffer(length));
+  let done = 0;
+  while (done < length) {
+    const read = fs.read(file, bytes.subarray(done), position + done);
+    if (read <= 0) break;
+    done += read;
+  }
+  return bytes.subarray(0, done);
+}
+
+/** @returns undefined where there is no such file. */
+export function readWhole(fs: FileSystem, path: string): Buffer | undefined {
+  if (!fs.list(dirname(path)).includes(basename(path))) return undefined;
+  const file = fs.open(path, 'read');
+  try {
+    return readRange(fs, file, 0, fs.size(file));
+  } finally {
+    fs.close(file);
+  }
+}
+
+/** Makes a new file with these bytes, durable with its name. */
+export function createFile(fs: FileSystem, path: string, bytes: Uint8Array): void {
+  const file = fs.open(path, 'create');
+  try {
+    writeFully(fs, file, bytes, 0);
+    fs.sync(file);
+  } finally {
+    fs.close(file);
+  }
+  fs.syncDirectory(dirname(path));
+}
+
+/** Puts these bytes in the place of the file, durably: after a crash it holds either the old bytes or the new. */
+export function replaceFile(fs: FileSystem, path: string, bytes: Uint8Array): void {
+  const temporary = path + temporarySuffix;
+  removeIfThere(fs, temporary);
+  const file = fs.open(temporary, 'create');
+  try {
+    writeFully(fs, file, bytes, 0);
+    fs.sync(file);
+  } finally {
+    fs.close(file);
+  }
+  fs.rename(temporary, path);
+  fs.syncDirectory(dirname(path));
+}
+
+/** Removes what a crash left of unfinished replacements. */
+export function removeTemporaries(fs: FileSystem, directory: string): void {
+  for (const name of fs.list(directory)) {
+    if (name.endsWith(temporarySuffix)) fs.unlink(join(directory, name));
+  }
+}
+
+function removeIfThere(fs: FileSystem, path: string): void {
+  if (fs.list(dirname(path)).includes(basename(path))) fs.unlink(path);
+}

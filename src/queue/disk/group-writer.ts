@@ -1,0 +1,141 @@
+/**
+ * Group commit: whatever arrives while the log syncs is written and synced together in the next group. One group is
+ * under way at a time. After a failure it takes nothing more.
+ */
+import type { StampedBatch } from '../../model/batch.ts';
+import type { IdempotencyRecord } from '../port.ts';
+import { encodeFrame } from './frame.ts';
+import type { LogHost } from './log-host.ts';
+
+export interface GroupEntry {
+  readonly batch: StampedBatch;
+  readonly idempotency: IdempotencyRecord | undefined;
+  readonly frameBytes: number;
+}
+
+export interface GroupStats {
+  readonly batches: number;
+  readonly bytes: number;
+}
+
+interface Waiting {
+  readonly entry: GroupEntry;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A single larger batch makes a group of its own. */
+const groupBytes = 8 * 1024 * 1024;
+
+export class GroupWriter {
+  readonly #host: LogHost;
+  #spare: ArrayBuffer | undefined;
+  #waiting: Waiting[] = [];
+  #underWay: Waiting[] = [];
+  #pendingBytes = 0;
+  #scheduled = false;
+  #failure: Error | undefined;
+  #onIdle: (() => void) | undefined;
+
+  constructor(host: LogHost) {
+    this.#host = host;
+  }
+
+  /** Why nothing is written any more; undefined while all is well. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  get pendingBatches(): number {
+    return this.#waiting.length + this.#underWay.length;
+  }
+
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** Receive time of the first batch that is not known to be durable, failed ones included. */
+  get oldestNanos(): bigint | undefined {
+    return (this.#underWay[0] ?? this.#waiting[0])?.entry.batch.receivedAtNanos;
+  }
+
+  /** Resolves once the entry is durable, in the order of the calls. */
+  write(entry: GroupEntry): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    this.#pendingBytes += entry.frameBytes;
+    const written = new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ entry, resolve, reject });
+    });
+    if (!this.#scheduled && this.#underWay.length === 0) {
+      this.#scheduled = true;
+      // After the present round of I/O events, so that all requests that came in with it share the sync.
+      setImmediate(() => this.#writeGroup());
+    }
+    return written;
+  }
+
+  /** Resolves once nothing is pending, or nothing will be written any more. */
+  idle(): Promise<void> {
+    if (this.pendingBatches === 0 || this.#failure !== undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+
+  async #writeGroup(): Promise<void> {
+    this.#scheduled = false;
+    while (this.#waiting.length > 0) {
+      const { count, bytes } = measureGroup(this.#waiting);
+      this.#underWay = this.#waiting.splice(0, count);
+      const buffer = this.#bufferFor(bytes);
+      encodeGroup(Buffer.from(buffer), this.#underWay);
+      try {
+        this.#keepSpare(await this.#host.append(buffer, bytes));
+      } catch (error) {
+        this.#fail(error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
+      const written = this.#underWay;
+      this.#underWay = [];
+      this.#pendingBytes -= bytes;
+      for (const { resolve } of written) resolve();
+    }
+    this.#onIdle?.();
+  }
+
+  /** Pending entries stay on the books: the disk may hold them, and a restart may bring them back. */
+  #fail(error: Error): void {
+    this.#failure = error;
+    for (const { reject } of [...this.#underWay, ...this.#waiting]) reject(error);
+    this.#onIdle?.();
+  }
+
+  #bufferFor(bytes: number): ArrayBuffer {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    if (spare !== undefined && spare.byteLength >= bytes) return spare;
+    return new ArrayBuffer(Math.max(bytes, groupBytes));
+  }
+
+  #keepSpare(buffer: ArrayBuffer): void {
+    if (buffer.byteLength <= groupBytes) this.#spare = buffer;
+  }
+}
+
+function measureGroup(waiting: readonly Waiting[]): { count: number; bytes: number } {
+  let count = 0;
+  let bytes = 0;
+  for (const { entry } of waiting) {
+    if (count > 0 && bytes + entry.frameBytes > groupBytes) break;
+    bytes += entry.frameBytes;
+    count++;
+  }
+  return { count, bytes };
+}
+
+function encodeGroup(target: Buffer, group: readonly Waiting[]): void {
+  let offset = 0;
+  for (const { entry } of group) {
+    offset = encodeFrame(target, offset, entry.batch, entry.idempotency);
+  }
+}

@@ -1,0 +1,126 @@
+/** The log's directory: made, told apart from what is foreign in it, and refused where a newer program wrote it. */
+import { dirname, join } from 'node:path';
+import type { FileSystem } from './file-system.ts';
+import { createFile, readRange, removeTemporaries } from './files.ts';
+import type { LogPaths, Recovery } from './log-options.ts';
+import {
+  type Checkpoint,
+  createIdentity,
+  identityVersion,
+  readCheckpoint,
+  readIdentity,
+  writeIdentity,
+} from './records.ts';
+import { parseSegmentName, segmentName, segmentVersion } from './segment.ts';
+import { inspectSegment, type Segment } from './segment-file.ts';
+
+export function prepareDirectories(fs: FileSystem, paths: LogPaths): void {
+  for (const path of [paths.root, paths.segments, paths.keys, paths.quarantine]) {
+    fs.makeDirectory(path);
+  }
+  fs.syncDirectory(dirname(paths.root));
+  fs.syncDirectory(paths.root);
+  removeTemporaries(fs, paths.root);
+  removeTemporaries(fs, paths.quarantine);
+}
+
+export function listSegments(
+  fs: FileSystem,
+  paths: LogPaths,
+): { segments: Segment[]; foreign: string[] } {
+  const segments: Segment[] = [];
+  const foreign: string[] = [];
+  for (const name of fs.list(paths.segments).sort()) {
+    const firstSequence = parseSegmentName(name);
+    if (firstSequence === undefined) {
+      foreign.push(name);
+      continue;
+    }
+    const segment = inspectSegment(fs, paths.segments, firstSequence);
+    if (segment.header !== undefined && segment.header.version > segmentVersion) {
+      throw newerVersion(segment.path, segment.header.version, segmentVersion);
+    }
+    if (segment.header !== undefined && segment.header.firstSequence !== firstSequence) {
+      foreign.push(name);
+    } else {
+      segments.push(segment);
+    }
+  }
+  return { segments, foreign };
+}
+
+/** The directory's writer id: as recorded, else as its segments have it, else a new one. */
+export function identify(
+  fs: FileSystem,
+  paths: LogPaths,
+  segments: readonly Segment[],
+): { writer: bigint; isNew: boolean } {
+  const found = readIdentity(fs, paths.identity);
+  if (typeof found === 'object') {
+    if (found.version > identityVersion) {
+      throw newerVersion(paths.identity, found.version, identityVersion);
+    }
+    return { writer: found.writer, isNew: false };
+  }
+  const known = segments.findLast((segment) => segment.header !== undefined)?.header;
+  const identity = createIdentity();
+  const writer = known?.writer ?? identity.writer;
+  writeIdentity(fs, paths.identity, { ...identity, writer });
+  return { writer, isNew: known === undefined && segments.length === 0 };
+}
+
+export function splitByWriter(
+  segments: readonly Segment[],
+  writer: bigint,
+): { ours: Segment[]; others: string[] } {
+  const isOurs = (segment: Segment) =>
+    segment.header === undefined || segment.header.writer === writer;
+  return {
+    ours: segments.filter(isOurs),
+    others: segments
+      .filter((segment) => !isOurs(segment))
+      .map((segment) => segmentName(segment.firstSequence)),
+  };
+}
+
+export function findCheckpoint(
+  fs: FileSystem,
+  paths: LogPaths,
+  writer: bigint,
+): { checkpoint: Checkpoint; state: Recovery['checkpoint'] } {
+  const found = readCheckpoint(fs, paths.checkpoint);
+  const none: Checkpoint = { writer, released: 0n, lastSequence: 0n, floorNanos: 0n };
+  if (typeof found === 'string') return { checkpoint: none, state: found };
+  if (found.writer !== writer) return { checkpoint: none, state: 'foreign' };
+  return { checkpoint: found, state: 'read' };
+}
+
+/** Copies bytes that hold no readable frame beside the quarantined batches. @returns the file's path. */
+export function setAside(
+  fs: FileSystem,
+  paths: LogPaths,
+  segment: Pick<Segment, 'path' | 'firstSequence'>,
+  span: { readonly offset: number; readonly bytes: number },
+): string {
+  const name = `${segment.firstSequence}-${span.offset}.damaged`;
+  const path = join(paths.quarantine, name);
+  if (fs.list(paths.quarantine).includes(name)) return path;
+  const source = fs.open(segment.path, 'read');
+  try {
+    createFile(fs, path, readRange(fs, source, span.offset, span.bytes));
+  } finally {
+    fs.close(source);
+  }
+  return path;
+}
+
+export function countQuarantined(fs: FileSystem, paths: LogPaths): number {
+  return fs.list(paths.quarantine).filter((name) => name.endsWith('.batch')).length;
+}
+
+function newerVersion(path: string, found: number, known: number): Error {
+  return new Error(
+    `cannot open the queue: ${path} has version ${found}, this program knows up to ${known}; ` +
+      'start the newer program that wrote it',
+  );
+}

@@ -1,0 +1,86 @@
+/** What the log is told when it is opened, and the plain values it answers with. It runs in a thread: all can be cloned. */
+import { join } from 'node:path';
+
+export interface LogOptions {
+  readonly directory: string;
+  readonly segmentBytes: number;
+  readonly idempotencyTtlMs: number;
+  readonly idempotencyKeys: number;
+}
+
+/** At most so many batches may be on their way to disk at once; sequences skip as many after every start. */
+export const maxUnsyncedBatches = 65_536;
+
+/** A stretch of the log that holds no readable batch. */
+export interface Damage {
+  /**
+   * `torn`: the end of what an unclean stop left, which may never have been acknowledged;
+   * `corrupt`: bytes that were on disk and are not what was written;
+   * `missing`: a segment that is gone.
+   */
+  readonly kind: 'torn' | 'corrupt' | 'missing';
+  readonly segment: string;
+  readonly offset: number;
+  readonly bytes: number;
+  /** First and last sequence that may have been lost, both inclusive. */
+  readonly fromSequence: bigint;
+  readonly toSequence: bigint;
+  /** Where the bytes were set aside; empty where they were not. */
+  readonly setAside: string;
+}
+
+/** What opening the log found. */
+export interface Recovery {
+  readonly writer: bigint;
+  readonly nextSequence: bigint;
+  /** No later batch may be stamped at or before this; Unix ns. */
+  readonly floorNanos: bigint;
+  readonly released: bigint;
+  readonly batches: number;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Receive time of the oldest batch not released; undefined when there is none. */
+  readonly oldestNanos: bigint | undefined;
+  readonly damage: readonly Damage[];
+  /** Names of files that are none of this log's. */
+  readonly foreign: readonly string[];
+  readonly checkpoint: 'read' | 'absent' | 'damaged' | 'foreign';
+  readonly quarantinedBatches: number;
+  readonly freeBytes: number;
+  /** Chunks of remembered idempotency keys, oldest first. */
+  readonly keyChunks: readonly Uint8Array<ArrayBuffer>[];
+}
+
+export interface ReadRequest {
+  /** First sequence wanted, and the one to stop before. */
+  readonly fromSequence: bigint;
+  readonly untilSequence: bigint;
+  readonly maxRows: number;
+  readonly maxBytes: number;
+}
+
+export interface ReadResult {
+  /** Intact frames in order; empty only when all before `untilSequence` were read. */
+  readonly frames: readonly Uint8Array<ArrayBuffer>[];
+  readonly damage: readonly Damage[];
+}
+
+export interface LogPaths {
+  readonly root: string;
+  readonly identity: string;
+  readonly checkpoint: string;
+  readonly segments: string;
+  readonly keys: string;
+  readonly quarantine: string;
+}
+
+export function pathsOf(directory: string): LogPaths {
+  return {
+    root: directory,
+    identity: join(directory, 'identity'),
+    checkpoint: join(directory, 'checkpoint'),
+    segments: join(directory, 'segments'),
+    keys: join(directory, 'keys'),
+    quarantine: join(directory, 'quarantine'),
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * The two small files beside the segments: who writes this log (`identity`), and how far its batches need no further
+ * work (`checkpoint`). Each is a checksummed record of 64 bytes, replaced as a whole.
+ */
+import { randomBytes } from 'node:crypto';
+import { crc32c } from '@node-rs/crc32';
+import type { FileSystem } from './file-system.ts';
+import { readWhole, replaceFile } from './files.ts';
+
+export const identityVersion = 1;
+const recordBytes = 64;
+const identityMagic = Buffer.from('WQID', 'latin1').readUInt32LE(0);
+const checkpointMagic = Buffer.from('WQCP', 'latin1').readUInt32LE(0);
+
+export interface Identity {
+  readonly version: number;
+  /** 64 random bits made with the directory. */
+  readonly writer: bigint;
+}
+
+export interface Checkpoint {
+  readonly writer: bigint;
+  /** All batches up to this sequence need no further work. */
+  readonly released: bigint;
+  /** The highest sequence known to be given out. */
+  readonly lastSequence: bigint;
+  /** No batch may be stamped at or before this; Unix ns. */
+  readonly floorNanos: bigint;
+}
+
+/** What a record file holds: its record, nothing at all, or bytes that no checksum vouches for. */
+export type Found<T> = T | 'absent' | 'damaged';
+
+export function createIdentity(): Identity {
+  return { version: identityVersion, writer: randomBytes(8).readBigUInt64LE(0) };
+}
+
+export function readIdentity(fs: FileSystem, path: string): Found<Identity> {
+  const bytes = readRecord(fs, path, identityMagic);
+  if (typeof bytes === 'string') return bytes;
+  return { version: bytes.readUInt32LE(8), writer: bytes.readBigUInt64LE(16) };
+}
+
+export function writeIdentity(fs: FileSystem, path: string, identity: Identity): void {
+  const bytes = Buffer.alloc(recordBytes);
+  bytes.writeUInt32LE(identity.version, 8);
+  bytes.writeBigUInt64LE(identity.writer, 16);
+  writeRecord(fs, path, identityMagic, bytes);
+}
+
+export function readCheckpoint(fs: FileSystem, path: string): Found<Checkpoint> {
+  const bytes = readRecord(fs, path, checkpointMagic);
+  if (typeof bytes === 'string') return bytes;
+  return {
+    writer: bytes.readBigUInt64LE(16),
+    released: bytes.readBigUInt64LE(24),
+    lastSequence: bytes.readBigUInt64LE(32),
+    floorNanos: bytes.readBigUInt64LE(40),
+  };
+}
+
+export function writeCheckpoint(fs: FileSystem, path: string, checkpoint: Checkpoint): void {
+  const bytes = Buffer.alloc(recordBytes);
+  bytes.writeUInt32LE(identityVersion, 8);
+  bytes.writeBigUInt64LE(checkpoint.writer, 16);
+  bytes.writeBigUInt64LE(checkpoint.released, 24);
+  bytes.writeBigUInt64LE(checkpoint.lastSequence, 32);
+  bytes.writeBigUInt64LE(checkpoint.floorNanos, 40);
+  writeRecord(fs, path, checkpointMagic, bytes);
+}
+
+function readRecord(fs: FileSystem, path: string, magic: number): Found<Buffer> {
+  const bytes = readWhole(fs, path);
+  if (bytes === undefined) return 'absent';
+  if (bytes.length !== recordBytes || bytes.readUInt32LE(0) !== magic) return 'damaged';
+  return crc32c(bytes.subarray(8)) === bytes.readUInt32LE(4) ? bytes : 'damaged';
+}
+
+function writeRecord(fs: FileSystem, path: string, magic: number, bytes: Buffer): void {
+  bytes.writeUInt32LE(magic, 0);
+  bytes.writeUInt32LE(crc32c(bytes.subarray(8)), 4);
+  replaceFile(fs, path, bytes);
+}

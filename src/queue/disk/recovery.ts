@@ -1,0 +1,214 @@
+/**
+ * Opening the log: finds out what earlier processes left, cuts off what a crash tore, and says what is lost. It reads
+ * one unfinished segment and one partly released one at most, whatever the length of the backlog.
+ */
+import type { FileSystem } from './file-system.ts';
+import type { Gap } from './frame-reader.ts';
+import { KeyCollector } from './key-chunk.ts';
+import { KeyLog } from './key-log.ts';
+import {
+  countQuarantined,
+  findCheckpoint,
+  identify,
+  listSegments,
+  prepareDirectories,
+  setAside,
+  splitByWriter,
+} from './log-directory.ts';
+import {
+  type Damage,
+  type LogOptions,
+  type LogPaths,
+  maxUnsyncedBatches,
+  pathsOf,
+  type Recovery,
+} from './log-options.ts';
+import { type Checkpoint, writeCheckpoint } from './records.ts';
+import { segmentHeaderBytes, segmentName } from './segment.ts';
+import { measureReleased, scanSegment, sealSegment } from './segment-file.ts';
+import type { Segment } from './segment-file.ts';
+
+export interface Recovered {
+  readonly recovery: Recovery;
+  readonly checkpoint: Checkpoint;
+  /** Oldest first, all finished. */
+  readonly segments: Segment[];
+  readonly keyLog: KeyLog;
+}
+
+/** @throws Error where a newer version wrote the directory, or where the disk refuses. */
+export function recover(fs: FileSystem, options: LogOptions): Recovered {
+  const paths = pathsOf(options.directory);
+  prepareDirectories(fs, paths);
+  const { segments: found, foreign } = listSegments(fs, paths);
+  const { writer, isNew } = identify(fs, paths, found);
+  const { ours, others } = splitByWriter(found, writer);
+  foreign.push(...others);
+  const { checkpoint: earlier, state } = findCheckpoint(fs, paths, writer);
+  const keyLog = new KeyLog(fs, {
+    directory: paths.keys,
+    ttlMs: options.idempotencyTtlMs,
+    maxKeys: options.idempotencyKeys,
+  });
+  const keyChunks = keyLog.load();
+  const finished = finishSegments(fs, paths, { ours, writer, keyLog, keyChunks });
+  const damage = [...finished.damage, ...findMissing(finished.segments, earlier.released, state)];
+  const checkpoint = advance(earlier, ours, isNew);
+  writeCheckpoint(fs, paths.checkpoint, checkpoint);
+  const segments = removeReleased(fs, finished, checkpoint.released);
+  return {
+    checkpoint,
+    segments,
+    keyLog,
+    recovery: {
+      writer,
+      nextSequence: checkpoint.lastSequence + 1n,
+      floorNanos: checkpoint.floorNanos,
+      released: checkpoint.released,
+      ...measureBacklog(fs, segments, checkpoint),
+      damage,
+      foreign,
+      checkpoint: state,
+      quarantinedBatches: countQuarantined(fs, paths),
+      freeBytes: fs.freeBytes(paths.root),
+      keyChunks: keyChunks.map((chunk) => new Uint8Array(chunk)),
+    },
+  };
+}
+
+/** Reads the segments that have no seal; the last one is cut, its keys are carried, and it is sealed. */
+function finishSegments(
+  fs: FileSystem,
+  paths: LogPaths,
+  log: { ours: Segment[]; writer: bigint; keyLog: KeyLog; keyChunks: Buffer[] },
+): { segments: Segment[]; damage: Damage[]; empty: Segment[] } {
+  const segments: Segment[] = [];
+  const damage: Damage[] = [];
+  const empty: Segment[] = [];
+  for (const [index, segment] of log.ours.entries()) {
+    if (segment.sealed) {
+      segments.push(segment);
+      continue;
+    }
+    const keys = new KeyCollector();
+    const { summary, gaps } = scanSegment(fs, segment, log.writer, keys);
+    const next = log.ours[index + 1];
+    if (next !== undefined) {
+      // It was sealed before the next one was begun, so its seal is damaged: its end is told by its neighbour.
+      const last = next.header?.previousSequence ?? next.firstSequence - 1n;
+      const lastSequence = last > summary.lastSequence ? last : summary.lastSequence;
+      const end = segment.fileBytes;
+      segments.push({ ...segment, ...summary, lastSequence, end, tornFrom: end });
+      continue;
+    }
+    const tail = gaps.find((gap) => gap.offset >= summary.end);
+    if (tail !== undefined) damage.push(describeTail(fs, paths, segment, tail));
+    if (summary.batches === 0) {
+      empty.push(segment);
+      continue;
+    }
+    const chunk = keys.takeChunk();
+    if (chunk !== undefined) {
+      log.keyLog.append(chunk, segment.firstSequence);
+      log.keyChunks.push(chunk);
+    }
+    const file = fs.open(segment.path, 'update');
+    const fileBytes = sealSegment(fs, file, log.writer, summary);
+    fs.close(file);
+    segments.push({ ...segment, ...summary, sealed: true, fileBytes });
+  }
+  return { segments, damage, empty };
+}
+
+function describeTail(fs: FileSystem, paths: LogPaths, segment: Segment, tail: Gap): Damage {
+  return {
+    kind: 'torn',
+    segment: segmentName(segment.firstSequence),
+    offset: tail.offset,
+    bytes: tail.bytes,
+    fromSequence: tail.afterSequence + 1n,
+    toSequence: tail.afterSequence + BigInt(maxUnsyncedBatches),
+    setAside: tail.complete ? setAside(fs, paths, segment, tail) : '',
+  };
+}
+
+/** Each segment names the last sequence before it: a gap between two neighbours is a segment that is gone. */
+function findMissing(
+  segments: readonly Segment[],
+  released: bigint,
+  checkpoint: Recovery['checkpoint'],
+): Damage[] {
+  const damage: Damage[] = [];
+  // Without a checkpoint nothing tells whether what came before the first segment was released.
+  let known = checkpoint === 'read' ? released : (segments[0]?.header?.previousSequence ?? 0n);
+  for (const segment of segments) {
+    const previous = segment.header?.previousSequence ?? 0n;
+    if (previous > known) {
+      damage.push({
+        kind: 'missing',
+        segment: segmentName(known + 1n),
+        offset: 0,
+        bytes: 0,
+        fromSequence: known + 1n,
+        toSequence: previous,
+        setAside: '',
+      });
+    }
+    if (segment.lastSequence > known) known = segment.lastSequence;
+  }
+  return damage;
+}
+
+/** Moves past every sequence and stamp that any file tells of, and past what may have been under way beyond them. */
+function advance(earlier: Checkpoint, ours: readonly Segment[], isNew: boolean): Checkpoint {
+  let { lastSequence, floorNanos } = earlier;
+  if (earlier.released > lastSequence) lastSequence = earlier.released;
+  for (const segment of ours) {
+    for (const sequence of [segment.firstSequence, segment.lastSequence]) {
+      if (sequence > lastSequence) lastSequence = sequence;
+    }
+    if (segment.lastReceivedAtNanos > floorNanos) floorNanos = segment.lastReceivedAtNanos;
+  }
+  if (!isNew) lastSequence += BigInt(maxUnsyncedBatches);
+  return { ...earlier, lastSequence, floorNanos };
+}
+
+/** @returns the segments that are still needed. */
+function removeReleased(
+  fs: FileSystem,
+  finished: { segments: readonly Segment[]; empty: readonly Segment[] },
+  released: bigint,
+): Segment[] {
+  const isDone = (segment: Segment) => segment.lastSequence <= released;
+  for (const segment of [...finished.empty, ...finished.segments.filter(isDone)]) {
+    fs.unlink(segment.path);
+  }
+  return finished.segments.filter((segment) => !isDone(segment));
+}
+
+function measureBacklog(
+  fs: FileSystem,
+  segments: readonly Segment[],
+  checkpoint: Checkpoint,
+): Pick<Recovery, 'batches' | 'rows' | 'bytes' | 'oldestNanos'> {
+  let batches = 0;
+  let rows = 0;
+  let bytes = 0;
+  for (const segment of segments) {
+    batches += segment.batches;
+    rows += segment.rows;
+    bytes += segment.end - segmentHeaderBytes;
+  }
+  const first = segments[0];
+  if (first === undefined) return { batches, rows, bytes, oldestNanos: undefined };
+  if (first.firstSequence > checkpoint.released) {
+    return { batches, rows, bytes, oldestNanos: first.firstReceivedAtNanos };
+  }
+  const done = measureReleased(fs, first, checkpoint.writer, checkpoint.released);
+  return {
+    batches: batches - done.batches,
+    rows: rows - done.rows,
+    bytes: bytes - done.bytes,
+    oldestNanos: done.oldestNanos ?? segments[1]?.firstReceivedAtNanos,
+  };
+}

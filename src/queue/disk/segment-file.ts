@@ -1,0 +1,154 @@
+/** One segment file from outside: what it holds, by its seal where it has one and by reading it where it has none. */
+import { join } from 'node:path';
+import type { FileId, FileSystem } from './file-system.ts';
+import { readRange, writeFully } from './files.ts';
+import { idempotencyOf } from './frame.ts';
+import { FrameReader, type Gap } from './frame-reader.ts';
+import type { KeyCollector } from './key-chunk.ts';
+import {
+  decodeSeal,
+  decodeSegmentHeader,
+  encodeSeal,
+  sealBytes,
+  type SegmentHeader,
+  segmentHeaderBytes,
+  segmentName,
+  type SegmentSummary,
+} from './segment.ts';
+
+export const scanWindowBytes = 4 * 1024 * 1024;
+
+/** A segment as the log keeps it in mind. */
+export interface Segment extends SegmentSummary {
+  readonly path: string;
+  readonly sealed: boolean;
+  /** Bytes of the file, seal included. */
+  readonly fileBytes: number;
+  /** Undefined where the header is damaged; the frames are read all the same. */
+  readonly header: SegmentHeader | undefined;
+}
+
+export interface Scan {
+  readonly summary: SegmentSummary;
+  /** Gaps among the frames; those from `summary.end` on are the tail. */
+  readonly gaps: readonly Gap[];
+}
+
+/** Looks at header and seal alone; where there is no seal the summary is empty. */
+export function inspectSegment(fs: FileSystem, directory: string, firstSequence: bigint): Segment {
+  const path = join(directory, segmentName(firstSequence));
+  const file = fs.open(path, 'read');
+  try {
+    const fileBytes = fs.size(file);
+    const header = decodeSegmentHeader(readRange(fs, file, 0, segmentHeaderBytes));
+    const tailStart = Math.max(segmentHeaderBytes, fileBytes - sealBytes);
+    const seal = decodeSeal(readRange(fs, file, tailStart, sealBytes), firstSequence, fileBytes);
+    const summary = seal ?? emptySummary(firstSequence);
+    return { ...summary, path, sealed: seal !== undefined, fileBytes, header };
+  } finally {
+    fs.close(file);
+  }
+}
+
+/** Reads the frames of a segment from its start; their idempotency keys go to `keys`. */
+export function scanSegment(
+  fs: FileSystem,
+  segment: Pick<Segment, 'path' | 'firstSequence' | 'fileBytes'>,
+  writer: bigint,
+  keys: KeyCollector,
+): Scan {
+  const file = fs.open(segment.path, 'read');
+  try {
+    const reader = readerOf(fs, file, segment, writer);
+    let summary = emptySummary(segment.firstSequence);
+    let frame = reader.next(segment.fileBytes);
+    while (frame !== undefined) {
+      const { header, offset, bytes } = frame;
+      const record = idempotencyOf(bytes, 0, header);
+      if (record.length > 0) keys.add(header.receivedAtNanos, record);
+      summary = {
+        firstSequence: summary.firstSequence,
+        lastSequence: header.sequence,
+        firstReceivedAtNanos:
+          summary.batches === 0 ? header.receivedAtNanos : summary.firstReceivedAtNanos,
+        lastReceivedAtNanos: header.receivedAtNanos,
+        batches: summary.batches + 1,
+        rows: summary.rows + header.rows,
+        end: offset + header.length,
+        tornFrom: header.groupOffset,
+      };
+      frame = reader.next(segment.fileBytes);
+    }
+    return { summary, gaps: reader.takeGaps() };
+  } finally {
+    fs.close(file);
+  }
+}
+
+/** What of a segment is released already, and when its oldest batch beyond that was received. */
+export function measureReleased(
+  fs: FileSystem,
+  segment: Segment,
+  writer: bigint,
+  released: bigint,
+): { batches: number; rows: number; bytes: number; oldestNanos: bigint | undefined } {
+  const file = fs.open(segment.path, 'read');
+  try {
+    const reader = readerOf(fs, file, segment, writer);
+    const done = { batches: 0, rows: 0, bytes: 0 };
+    for (;;) {
+      const frame = reader.next(segment.end);
+      if (frame === undefined) return { ...done, oldestNanos: undefined };
+      const { header, offset } = frame;
+      if (header.sequence > released) return { ...done, oldestNanos: header.receivedAtNanos };
+      done.batches++;
+      done.rows += header.rows;
+      done.bytes = offset + header.length - segmentHeaderBytes;
+    }
+  } finally {
+    fs.close(file);
+  }
+}
+
+/** Cuts the file at the summary's end and seals it there, durably. @returns bytes of the file afterwards. */
+export function sealSegment(
+  fs: FileSystem,
+  file: FileId,
+  writer: bigint,
+  summary: SegmentSummary,
+): number {
+  if (fs.size(file) > summary.end) {
+    fs.truncate(file, summary.end);
+    fs.sync(file);
+  }
+  writeFully(fs, file, encodeSeal(writer, summary), summary.end);
+  fs.sync(file);
+  return summary.end + sealBytes;
+}
+
+export function readerOf(
+  fs: FileSystem,
+  file: FileId,
+  segment: Pick<Segment, 'firstSequence'>,
+  writer: bigint,
+): FrameReader {
+  return new FrameReader(fs, file, {
+    writer,
+    start: segmentHeaderBytes,
+    afterSequence: segment.firstSequence - 1n,
+    windowBytes: scanWindowBytes,
+  });
+}
+
+function emptySummary(firstSequence: bigint): SegmentSummary {
+  return {
+    firstSequence,
+    lastSequence: firstSequence - 1n,
+    firstReceivedAtNanos: 0n,
+    lastReceivedAtNanos: 0n,
+    batches: 0,
+    rows: 0,
+    end: segmentHeaderBytes,
+    tornFrom: segmentHeaderBytes,
+  };
+}

@@ -1,0 +1,105 @@
+/** What the queue tells of itself: its size and age as gauges, and a line and a count for everything that goes wrong. */
+import { Counter, Gauge } from 'prom-client';
+import type { Instruments } from './instruments.ts';
+
+export interface QueueOpened {
+  readonly directory: string;
+  readonly batches: number;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly durationMs: number;
+}
+
+export interface QueueDamage {
+  readonly kind: 'torn' | 'corrupt' | 'missing';
+  readonly segment: string;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly fromSequence: bigint;
+  readonly toSequence: bigint;
+  readonly setAside: string;
+}
+
+export interface QueueGauges {
+  readonly writable: boolean;
+  readonly bytes: number;
+  readonly batches: number;
+  readonly rows: number;
+  readonly oldestAgeMs: number;
+  readonly quarantinedBatches: number;
+}
+
+export type QueueTelemetry = ReturnType<typeof createQueueTelemetry>;
+
+export function createQueueTelemetry({ log, metrics }: Instruments) {
+  const registers = [metrics];
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  const appendedBatches = counter('weir_queue_appended_batches_total', 'Batches made durable');
+  const appendedBytes = counter('weir_queue_appended_bytes_total', 'Frame bytes made durable');
+  const refused = counter('weir_queue_refused_batches_total', 'Batches refused', ['reason']);
+  const damaged = counter('weir_queue_damage_total', 'Stretches of the log not readable', ['kind']);
+  const failures = counter('weir_queue_failures_total', 'Writes or syncs that failed for good');
+
+  return {
+    opened(event: QueueOpened): void {
+      log.info(event, 'queue opened');
+    },
+    batchAppended(frameBytes: number): void {
+      appendedBatches.inc();
+      appendedBytes.inc(frameBytes);
+    },
+    appendRefused(event: { readonly reason: 'failed' | 'disk' | 'backlog' | 'busy' }): void {
+      refused.inc(event);
+    },
+    failed(error: Error): void {
+      failures.inc();
+      log.error({ err: error }, 'queue cannot write and refuses all appends until restarted');
+    },
+    damageFound(damage: QueueDamage): void {
+      damaged.inc({ kind: damage.kind });
+      const line = {
+        ...damage,
+        fromSequence: damage.fromSequence.toString(),
+        toSequence: damage.toSequence.toString(),
+      };
+      if (damage.kind === 'torn') log.warn(line, 'queue left out the torn end of an unclean stop');
+      else log.error(line, 'queue lost batches that were on disk');
+    },
+    foreignFile(event: { readonly directory: string; readonly name: string }): void {
+      log.warn(event, 'queue leaves a file alone that is not its own');
+    },
+    checkpointUnusable(event: { readonly state: 'damaged' | 'foreign' }): void {
+      log.error(event, 'queue has no usable checkpoint and hands out again all that is on disk');
+    },
+    batchQuarantined(event: { readonly sequence: bigint; readonly reason: string }): void {
+      log.error({ ...event, sequence: event.sequence.toString() }, 'queue set a batch aside');
+    },
+    /** Reads the gauges whenever they are asked for. */
+    watch(read: () => QueueGauges): void {
+      const gauge = (name: string, help: string, value: (gauges: QueueGauges) => number) =>
+        new Gauge({
+          name,
+          help,
+          registers,
+          collect() {
+            this.set(value(read()));
+          },
+        });
+      gauge('weir_queue_bytes', 'Bytes on disk not yet released', (now) => now.bytes);
+      gauge('weir_queue_batches', 'Batches not yet released', (now) => now.batches);
+      gauge('weir_queue_rows', 'Rows not yet released', (now) => now.rows);
+      gauge('weir_queue_writable', '1 while appends are taken', (now) => (now.writable ? 1 : 0));
+      gauge(
+        'weir_queue_oldest_age_seconds',
+        'Age of the oldest batch not yet released',
+        (now) => now.oldestAgeMs / 1000,
+      );
+      gauge(
+        'weir_queue_quarantined_batches',
+        'Batches set aside on disk',
+        (now) => now.quarantinedBatches,
+      );
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * Measures what appending costs: acknowledged batches and events per second, and how busy the main thread is. Run by
+ * hand: `node test/queue/append-cost.ts [directory]`; asserts nothing.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import type { Queue } from '../../src/queue/port.ts';
+import { createInstruments } from '../../src/telemetry/instruments.ts';
+import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+
+const owner = {
+  accountId: '0b5a7f7e-3f0f-4d8e-9a43-0f2d7c1c2f10',
+  streamId: '5b1f1d1e-7c55-4b0e-8f3b-2f1d3d0c9a11',
+  receiverId: 'rcv_aaaaaaaaaaaaaaaaaaaaaaaaaa',
+};
+
+interface Shape {
+  readonly name: string;
+  readonly senders: number;
+  readonly rows: number;
+  readonly bytesPerRow: number;
+  /** Batches per second to aim for; 0 = as many as it takes. */
+  readonly pace: number;
+  readonly seconds: number;
+}
+
+const shapes: Shape[] = [
+  {
+    name: '1,000 events, flat out',
+    senders: 16,
+    rows: 1000,
+    bytesPerRow: 300,
+    pace: 0,
+    seconds: 4,
+  },
+  { name: '1,000 events, 300/s', senders: 16, rows: 1000, bytesPerRow: 300, pace: 300, seconds: 4 },
+  { name: '1 event, flat out', senders: 64, rows: 1, bytesPerRow: 300, pace: 0, seconds: 4 },
+  { name: '1 event, 10,000/s', senders: 64, rows: 1, bytesPerRow: 300, pace: 10_000, seconds: 4 },
+];
+
+for (const shape of shapes) await measure(shape);
+
+async function measure(shape: Shape): Promise<void> {
+  const directory = await mkdtemp(join(process.argv[2] ?? tmpdir(), 'weir-append-'));
+  const telemetry = createQueueTelemetry(createInstruments('error'));
+  const queue = await openDiskQueue({ directory }, telemetry);
+  const drained = drain(queue);
+  const latencies: number[] = [];
+  const cpu = process.threadCpuUsage();
+  const startedAt = performance.now();
+  const endsAt = startedAt + shape.seconds * 1000;
+  let batches = 0;
+  const send = async () => {
+    for (;;) {
+      const now = performance.now();
+      if (now >= endsAt) return;
+      if (shape.pace > 0 && batches >= ((now - startedAt) / 1000) * shape.pace) {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        continue;
+      }
+      batches++;
+      const payload = new Uint8Array(shape.rows * shape.bytesPerRow);
+      await queue.append({ layout: 'logs/1', rows: shape.rows, payload }, owner);
+      latencies.push(performance.now() - now);
+    }
+  };
+  await Promise.all(Array.from({ length: shape.senders }, send));
+  const seconds = (performance.now() - startedAt) / 1000;
+  const used = process.threadCpuUsage(cpu);
+  const backlog = queue.status().bytes;
+  await queue.close();
+  await drained;
+  await rm(directory, { recursive: true });
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => latencies[Math.floor(latencies.length * share)]?.toFixed(2);
+  const perSecond = batches / seconds;
+  const cores = (used.user + used.system) / 1e6 / seconds;
+  console.log(
+    `${shape.name}: ${perSecond.toFixed(0)} batches/s, ${(perSecond * shape.rows).toFixed(0)} events/s, ` +
+      `main thread ${(cores * 100).toFixed(1)} % of a core, ` +
+      `${((cores / perSecond) * 1e6).toFixed(1)} us per batch, ack p50 ${at(0.5)} p99 ${at(0.99)} ms, ` +
+      `backlog ${(backlog / 1e6).toFixed(0)} MB, rss ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`,
+  );
+}
+
+async function drain(queue: Queue): Promise<void> {
+  for (;;) {
+    const taken = await queue.take({ maxRows: 250_000, maxBytes: 64 * 1024 * 1024 });
+    const last = taken?.batches.at(-1);
+    if (last === undefined) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await queue.release(last.id.sequence).catch(() => undefined);
+  }
+}
