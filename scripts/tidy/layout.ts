@@ -3,7 +3,7 @@
  * that all may see up to the entries that see everything. Rings and files that nothing reaches are
  * found here too.
  */
-import type { Source } from './source.ts';
+import type { Import, Source } from './source.ts';
 import type { Violation } from './violation.ts';
 
 /** Folders of `src/` by band; a file directly in `src/` or in no band may import anything. */
@@ -38,34 +38,37 @@ export function checkLayout(sources: readonly Source[]): Violation[] {
 }
 
 function checkImports(source: Source): Violation[] {
-  const from = placeOf(source.path);
-  const isTest = source.path.endsWith('.test.ts');
   return source.imports.flatMap((entry) => {
-    const say = (rule: string, message: string) => [
-      { path: source.path, line: entry.line, rule, message },
-    ];
-    if (entry.target === undefined) {
-      if (/^[#~]|^@\//.test(entry.specifier)) {
-        return say('alias', `the path alias ${entry.specifier} is banned, use a relative path`);
-      }
-      const isWord = from.folder === 'model' && !isTest;
-      if (isWord && !(entry.typeOnly && entry.specifier === 'zod')) {
-        return say(
-          'words',
-          `model imports ${entry.specifier}: use plain language, it imports nothing`,
-        );
-      }
-      return [];
-    }
-    if (!source.path.startsWith('src/')) return [];
-    if (!entry.target.startsWith('src/') && entry.target !== 'package.json') {
-      return say('outside', `src imports ${entry.target}: what src needs belongs into src`);
-    }
-    const reason = forbidden(from, placeOf(entry.target), entry.target);
-    return reason === undefined
-      ? []
-      : say('direction', `${entry.target} is out of reach: ${reason}`);
+    const fault =
+      entry.target === undefined
+        ? faultOfPackage(source, entry)
+        : faultOfFile(source, entry.target);
+    return fault === undefined ? [] : [{ path: source.path, line: entry.line, ...fault }];
   });
+}
+
+type Fault = Pick<Violation, 'rule' | 'message'>;
+
+function faultOfPackage(source: Source, { specifier, typeOnly }: Import): Fault | undefined {
+  if (/^[#~]|^@\//.test(specifier)) {
+    const message = `the path alias ${specifier} is banned, use a relative path`;
+    return { rule: 'alias', message };
+  }
+  const isModel = placeOf(source.path).folder === 'model' && !source.path.endsWith('.test.ts');
+  const isPlain = modelMayImport.includes(specifier) || (typeOnly && specifier === 'zod');
+  if (!isModel || isPlain) return undefined;
+  return { rule: 'words', message: `model imports ${specifier}: use the plain language alone` };
+}
+
+function faultOfFile({ path }: Source, target: string): Fault | undefined {
+  if (!path.startsWith('src/')) return undefined;
+  const isTestFile = path.endsWith('.test.ts') && target.startsWith('test/');
+  if (!target.startsWith('src/') && target !== 'package.json' && !isTestFile) {
+    return { rule: 'outside', message: `src imports ${target}: what src needs belongs into src` };
+  }
+  const reason = forbidden(placeOf(path), placeOf(target), target);
+  if (reason === undefined || isTestFile) return undefined;
+  return { rule: 'direction', message: `${target} is out of reach: ${reason}` };
 }
 
 /** Why `from` must not import `to`, or undefined where it may. */
