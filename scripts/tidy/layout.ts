@@ -16,6 +16,9 @@ const bands = {
 } as const;
 type Band = keyof typeof bands;
 
+/** Built-ins without input or output. */
+const modelMayImport = ['node:buffer', 'node:crypto'];
+
 /**
  * Files that run by themselves: the command, the processes and what node:test or npm scripts start.
  */
