@@ -1,0 +1,89 @@
+/**
+ * What a failure of ClickHouse means for Weir. Nothing of its text goes to a sender: it may hold SQL, paths and data.
+ * Codes: https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp. Pure.
+ */
+import { ClickHouseError } from '@clickhouse/client';
+import { AppError } from '../model/errors.ts';
+import { StoreInsertError } from './port.ts';
+
+/** The rows themselves cannot be read: parse errors, sizes out of bounds, values that do not convert. */
+const dataCodes = new Set([
+  '6',
+  '26',
+  '27',
+  '33',
+  '38',
+  '41',
+  '69',
+  '70',
+  '72',
+  '117',
+  '128',
+  '131',
+]);
+
+/** The server itself does not know what became of the insert. */
+const unknownCodes = new Set(['209', '210', '279', '319', '425']);
+
+/** Time, memory, rows and bytes of a statement. */
+const limitCodes = new Set(['158', '159', '160', '191', '241', '307', '396']);
+
+/** Too many at once, or going down. */
+const busyCodes = new Set(['202', '203', '236', '394', '439', '745']);
+
+/** No connection was made, so no statement can be running. */
+const connectCodes = new Set([
+  'ECONNREFUSED',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+export function toInsertError(error: unknown): StoreInsertError {
+  if (error instanceof StoreInsertError) return error;
+  const options = { cause: error };
+  if (error instanceof ClickHouseError) {
+    const refusal = `the store answered ${error.code} ${error.type ?? ''}`.trimEnd();
+    if (dataCodes.has(error.code)) {
+      return new StoreInsertError('data', `cannot store these rows: ${refusal}`, options);
+    }
+    const failure = unknownCodes.has(error.code) ? 'unknown' : 'unavailable';
+    return new StoreInsertError(failure, `cannot insert: ${refusal}`, options);
+  }
+  if (connectCodes.has(systemCode(error))) {
+    return new StoreInsertError('unavailable', 'cannot reach the store', options);
+  }
+  return new StoreInsertError('unknown', 'cannot tell whether the insert arrived', options);
+}
+
+export function toReadError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (!(error instanceof ClickHouseError)) {
+    return new AppError('unavailable', 'cannot reach the log store; try again', {
+      cause: error,
+      retryAfterSeconds: 2,
+    });
+  }
+  if (limitCodes.has(error.code)) return overLimit(error);
+  if (busyCodes.has(error.code)) {
+    return new AppError('unavailable', 'cannot read now: too many queries at once; try again', {
+      cause: error,
+      retryAfterSeconds: 2,
+    });
+  }
+  return new AppError('internal', 'cannot read the log store', { cause: error });
+}
+
+/** A read that would take more time, memory or rows than one read may have. */
+export function overLimit(cause: unknown): AppError {
+  const message =
+    'cannot answer within the limits of one query: narrow the time range or add a filter';
+  return new AppError('unavailable', message, { cause, retryAfterSeconds: 5 });
+}
+
+function systemCode(error: unknown): string {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}

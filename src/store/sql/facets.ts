@@ -1,0 +1,58 @@
+/** The commonest values of several fields in one scan, with exact counts. Pure. */
+import type { FacetField, FacetsPlan, FacetsResult } from '../../model/plan.ts';
+import { columnOf } from './columns.ts';
+import { limitsSql, Parameters, type ReadLimits, type Statement } from './statement.ts';
+import { whereSql } from './where.ts';
+
+/** [index of the field in the plan, value, count, count over all values of the field]. */
+export type FacetRow = readonly [number, string, string, string];
+
+/** One grouping set a field: each has all its groups counted before the best are taken. */
+export function compileFacets(table: string, plan: FacetsPlan, limits: ReadLimits): Statement {
+  const params = new Parameters();
+  const columns = plan.fields.map(columnOf);
+  const sets = columns.map((column) => `(${column})`).join(', ');
+  const sql = `SELECT field, value, toString(n), toString(total)
+FROM
+(
+  SELECT
+    ${fieldSql(columns)} AS field,
+    ${valueSql(columns)} AS value,
+    count() AS n,
+    sum(n) OVER (PARTITION BY field) AS total
+  FROM ${table}
+  WHERE ${whereSql(plan.filter, params).replaceAll('\n', '\n  ')}
+  GROUP BY ${columns.length === 1 ? columns[0] : `GROUPING SETS (${sets})`}
+)
+ORDER BY field, n DESC, value
+LIMIT ${plan.topK} BY field
+${limitsSql(limits)}`;
+  return { sql, params: params.values };
+}
+
+/** `grouping(a, b, c)` is a mask with 1 for every column that is not in the set, the first column highest. */
+function fieldSql(columns: readonly string[]): string {
+  if (columns.length === 1) return 'toUInt8(0)';
+  const all = 2 ** columns.length - 1;
+  const masks = columns.map((_, i) => `${all - 2 ** (columns.length - 1 - i)}`);
+  const indexes = columns.map((_, i) => `${i}`);
+  return `toUInt8(transform(grouping(${columns.join(', ')}), [${masks}], [${indexes}], 255))`;
+}
+
+/** Columns that are not in a set are empty there. */
+function valueSql(columns: readonly string[]): string {
+  const texts = columns.map((column) => `toString(${column})`);
+  return texts.length === 1 ? texts[0]! : `concat(${texts.join(', ')})`;
+}
+
+export function toFacetsResults(plan: FacetsPlan, rows: readonly FacetRow[]): FacetsResult[] {
+  const rowsByField = Map.groupBy(rows, ([field]) => field);
+  return plan.fields.map((field, index) => toFacets(field, rowsByField.get(index) ?? []));
+}
+
+function toFacets(field: FacetField, rows: readonly FacetRow[]): FacetsResult {
+  const values = rows.map(([, value, count]) => ({ value, count: Number(count) }));
+  const total = Number(rows[0]?.[3] ?? 0);
+  const listed = values.reduce((sum, { count }) => sum + count, 0);
+  return { field, values, other: total - listed, total };
+}

@@ -1,0 +1,54 @@
+/** A statement ready to run: text with placeholders, and the values that go into them. Pure. */
+
+export type ParameterType = 'String' | 'Int64' | 'UInt64' | 'UInt128';
+
+export interface Statement {
+  readonly sql: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Bounds of one read, written into every statement. */
+export interface ReadLimits {
+  /** Wall time of one read over all its statements. */
+  readonly maxSeconds: number;
+  readonly maxMemoryBytes: number;
+  /** Rows a statement may look at. */
+  readonly maxRowsRead: number;
+  /** Rows or groups a statement may answer with. */
+  readonly maxRowsReturned: number;
+}
+
+/** Collects values and hands out their placeholders, so that no value ever becomes part of a statement's text. */
+export class Parameters {
+  readonly values: Record<string, string> = {};
+  #count = 0;
+
+  add(type: ParameterType, value: string | bigint): string {
+    const name = `p${this.#count++}`;
+    this.values[name] = String(value);
+    return `{${name}:${type}}`;
+  }
+
+  /** A DateTime64(9) from Unix ns. */
+  time(nanos: bigint): string {
+    return `fromUnixTimestamp64Nano(${this.add('Int64', nanos)}, 'UTC')`;
+  }
+
+  /** `= x` or `IN (x, y)`; the first keeps the sort order usable. `values` is not empty. */
+  anyOf(type: ParameterType, values: readonly string[]): string {
+    const places = values.map((value) => this.add(type, value));
+    return places.length === 1 ? `= ${places[0]}` : `IN (${places.join(', ')})`;
+  }
+}
+
+/** Half of the memory may fill before grouping and sorting go to disk, so that a large answer is slow, not wrong. */
+export function limitsSql(limits: ReadLimits): string {
+  const spillBytes = Math.floor(limits.maxMemoryBytes / 2);
+  return `SETTINGS
+  max_execution_time = ${limits.maxSeconds.toFixed(3)},
+  max_memory_usage = ${limits.maxMemoryBytes},
+  max_bytes_before_external_group_by = ${spillBytes},
+  max_bytes_before_external_sort = ${spillBytes},
+  max_rows_to_read = ${limits.maxRowsRead},
+  max_result_rows = ${limits.maxRowsReturned}`;
+}

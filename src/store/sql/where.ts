@@ -1,0 +1,101 @@
+/**
+ * One meaning of a filter for list, histogram and facets alike. The account stands outermost and first; then streams
+ * with what is still kept of each, then time, then the rest. Pure.
+ */
+import type { LogFilter, ReadableStream, SearchTerm } from '../../model/plan.ts';
+import { columnOf, labelPairs } from './columns.ts';
+import type { Parameters } from './statement.ts';
+
+/** @returns conditions joined by AND, one a line. */
+export function whereSql(filter: LogFilter, params: Parameters): string {
+  const conditions = [
+    `AccountId = ${params.add('String', filter.accountId)}`,
+    ...streamConditions(filter.streams, params),
+    ...timeConditions(filter, params),
+    ...equalityConditions(filter, params),
+    ...filter.labels.map(({ key, value }) => labelCondition(key, value, params)),
+    ...filter.search.map((term) => searchCondition(term, params)),
+  ];
+  return conditions.join('\n  AND ');
+}
+
+/** Streams with the same limit of receipt share a condition: most streams of an account keep equally long. */
+function streamConditions(streams: readonly ReadableStream[], params: Parameters): string[] {
+  if (streams.length === 0) return ['0'];
+  const idsByReceipt = Map.groupBy(streams, (stream) => stream.receivedFromNanos);
+  const groups = [...idsByReceipt].map(([from, group]) => {
+    const ids = params.anyOf(
+      'String',
+      group.map((stream) => stream.streamId),
+    );
+    return [`StreamId ${ids}`, `ReceivedAt >= ${params.time(from)}`] as const;
+  });
+  if (groups.length === 1) return [...groups[0]!];
+  const all = params.anyOf(
+    'String',
+    streams.map((stream) => stream.streamId),
+  );
+  const any = groups.map((conditions) => `(${conditions.join(' AND ')})`).join(' OR ');
+  return [`StreamId ${all}`, `(${any})`];
+}
+
+function timeConditions(filter: LogFilter, params: Parameters): string[] {
+  const conditions: string[] = [];
+  if (filter.fromNanos !== undefined) {
+    conditions.push(`Timestamp >= ${params.time(filter.fromNanos)}`);
+  }
+  if (filter.untilNanos !== undefined) {
+    conditions.push(`Timestamp < ${params.time(filter.untilNanos)}`);
+  }
+  return conditions;
+}
+
+/** Severity is stored in upper case (by the same rule as here), so comparing without case needs no function a row. */
+function equalityConditions(filter: LogFilter, params: Parameters): string[] {
+  return [...filter.equal].map(([field, values]) => {
+    const wanted = field === 'severity' ? values.map((value) => value.toUpperCase()) : values;
+    return `${columnOf(field)} ${params.anyOf('String', wanted)}`;
+  });
+}
+
+/**
+ * The label as it is read back: the log's own attribute hides the resource's of the same key, and a missing key
+ * equals nothing, not even "". The first half repeats the index expression and only skips rows that cannot match.
+ */
+function labelCondition(key: string, value: string, params: Parameters): string {
+  const pair = params.add('String', `${key}=${value}`);
+  const k = params.add('String', key);
+  const v = params.add('String', value);
+  const own = `LogAttributes[${k}] = ${v}`;
+  const inherited = `mapContains(ResourceAttributes, ${k}) AND ResourceAttributes[${k}] = ${v}`;
+  return `has(${labelPairs}, ${pair}) AND if(mapContains(LogAttributes, ${k}), ${own}, ${inherited})`;
+}
+
+/**
+ * A substring of the message, without case. Terms whose letters are all ASCII (or have no case) compare ASCII letters,
+ * which the index on `lower(Body)` serves; other terms compare by Unicode lower case.
+ */
+function searchCondition(term: SearchTerm, params: Parameters): string {
+  const plain = hasOnlyAsciiCase(term.text);
+  const folded = plain ? lowerAscii(term.text) : term.text;
+  const needle = params.add('String', `%${folded.replace(/[\\%_]/g, '\\$&')}%`);
+  const like = plain
+    ? `lower(Body) LIKE ${needle}`
+    : `${unicodeLower('Body', term.text)} LIKE ${unicodeLower(needle, term.text)}`;
+  return term.exclude ? `NOT (${like})` : like;
+}
+
+/** Sigma is the one letter whose lower case depends on its neighbours: both of its forms become one. */
+function unicodeLower(expression: string, term: string): string {
+  const lowered = `lowerUTF8(${expression})`;
+  return /[Σσς]/.test(term) ? `replaceAll(${lowered}, 'ς', 'σ')` : lowered;
+}
+
+function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+function hasOnlyAsciiCase(text: string): boolean {
+  const other = text.replace(/[\0-\x7f]/g, '');
+  return other.toLowerCase() === other && other.toUpperCase() === other;
+}

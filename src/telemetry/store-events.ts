@@ -1,0 +1,106 @@
+/** What the store says of itself: inserts, reads, and what housekeeping did. */
+import { Counter, Histogram } from 'prom-client';
+import type { Instruments } from './instruments.ts';
+
+export type ReadKind = 'list' | 'histogram' | 'facets';
+
+export interface StoreEvents {
+  inserted(insert: { rows: number; batches: number; mode: string; seconds: number }): void;
+  insertFailed(insert: { rows: number; failure: string; seconds: number }, error: Error): void;
+  read(kind: ReadKind, seconds: number): void;
+  readFailed(kind: ReadKind, seconds: number, error: Error): void;
+  migrated(versions: readonly number[]): void;
+  /** A whole day of receipt was dropped; `reason` is `retention` or `disk_cap`. */
+  dayDropped(day: string, reason: 'retention' | 'disk_cap', bytes: number): void;
+  rowsExpired(rows: number): void;
+  messagesIndexed(rows: number, seconds: number): void;
+  housekeepingFailed(task: string, error: Error): void;
+}
+
+export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
+  const registers = [metrics];
+  const insertSeconds = new Histogram({
+    name: 'weir_store_insert_seconds',
+    help: 'Time of one insert into the store',
+    buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+    registers,
+  });
+  const insertedRows = new Counter({
+    name: 'weir_store_inserted_rows_total',
+    help: 'Rows handed to the store in inserts that succeeded',
+    registers,
+  });
+  const insertFailures = new Counter({
+    name: 'weir_store_insert_failures_total',
+    help: 'Inserts that failed, by what is known of their rows',
+    labelNames: ['failure'],
+    registers,
+  });
+  const readSeconds = new Histogram({
+    name: 'weir_store_read_seconds',
+    help: 'Time of one read of the store, over all its statements',
+    labelNames: ['kind'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10],
+    registers,
+  });
+  const readFailures = new Counter({
+    name: 'weir_store_read_failures_total',
+    help: 'Reads that failed',
+    labelNames: ['kind'],
+    registers,
+  });
+  const droppedDays = new Counter({
+    name: 'weir_store_dropped_days_total',
+    help: 'Whole days of receipt dropped to free disk',
+    labelNames: ['reason'],
+    registers,
+  });
+  const expiredRows = new Counter({
+    name: 'weir_store_expired_rows_total',
+    help: 'Rows deleted because their stream keeps them no longer',
+    registers,
+  });
+  const housekeepingFailures = new Counter({
+    name: 'weir_store_housekeeping_failures_total',
+    help: 'Housekeeping tasks that failed and will be tried again',
+    labelNames: ['task'],
+    registers,
+  });
+  return {
+    inserted(insert) {
+      insertSeconds.observe(insert.seconds);
+      insertedRows.inc(insert.rows);
+      log.debug(insert, 'inserted');
+    },
+    insertFailed(insert, error) {
+      insertFailures.inc({ failure: insert.failure });
+      log.warn({ ...insert, err: error }, 'cannot insert');
+    },
+    read(kind, seconds) {
+      readSeconds.observe({ kind }, seconds);
+    },
+    readFailed(kind, seconds, error) {
+      readSeconds.observe({ kind }, seconds);
+      readFailures.inc({ kind });
+      log.warn({ kind, seconds, err: error }, 'cannot read');
+    },
+    migrated(versions) {
+      if (versions.length > 0) log.info({ versions }, 'store schema migrated');
+    },
+    dayDropped(day, reason, bytes) {
+      droppedDays.inc({ reason });
+      log[reason === 'disk_cap' ? 'warn' : 'info']({ day, reason, bytes }, 'dropped a day of logs');
+    },
+    rowsExpired(rows) {
+      expiredRows.inc(rows);
+      log.info({ rows }, 'deleted expired rows');
+    },
+    messagesIndexed(rows, seconds) {
+      log.info({ rows, seconds }, 'indexed messages for search');
+    },
+    housekeepingFailed(task, error) {
+      housekeepingFailures.inc({ task });
+      log.error({ task, err: error }, 'housekeeping failed; it will be tried again');
+    },
+  };
+}
