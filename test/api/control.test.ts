@@ -84,9 +84,8 @@ suite('the command', () => {
     const stream = await weir('stream', 'create', 'by command');
     assert.equal(stream.code, 0, stream.said);
     const { streamId = '' } = stream.answer();
-    const receiver = await weir(
-      ...['receiver', 'create', 'by command', '--kind', 'http_json', '--stream', streamId],
-    );
+    const kind = ['--kind', 'http_json', '--stream', streamId];
+    const receiver = await weir('receiver', 'create', 'by command', ...kind);
     assert.equal(receiver.code, 0, receiver.said);
     const { receiverId = '' } = receiver.answer();
     const issued = await weir('token', 'create', 'by command', '--receiver', receiverId);
