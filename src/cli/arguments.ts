@@ -1,0 +1,26 @@
+/** Values of options as the control API takes them; its own checks have the last word. */
+import { InvalidArgumentError } from 'commander';
+
+export function toInteger(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a whole number.');
+}
+
+/** A limit; `unlimited` lifts it. */
+export function toLimit(text: string): number | null {
+  return text === 'unlimited' ? null : toInteger(text);
+}
+
+/** A time; `never` takes it back. */
+export function toTime(text: string): string | null {
+  if (text === 'never') return null;
+  const millis = Date.parse(text);
+  if (Number.isNaN(millis))
+    throw new InvalidArgumentError('Give a time such as 2027-01-31T00:00:00Z.');
+  return new Date(millis).toISOString();
+}
+
+/** For options that may be given several times. */
+export function collect(text: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, text];
+}

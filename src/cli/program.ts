@@ -1,0 +1,67 @@
+/** The commands of `weir`, one file each, and what their failures look like. */
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { addAccountCommands } from './account.ts';
+import { addReceiverCommands } from './receiver.ts';
+import { addSharedOptions, openSession } from './session.ts';
+import { addStreamCommands } from './stream.ts';
+import { addTokenCommands } from './token.ts';
+import { addTokenRecover } from './token-recover.ts';
+import { CommandError, escapeControls, exitCodes, type Terminal } from './terminal.ts';
+
+const footer = `
+Connection: flags, else the environment, else quickstart.json in the data directory.
+Exit codes: ${exitCodes.ok} done, ${exitCodes.failed} failed, ${exitCodes.usage} wrong usage.`;
+
+/**
+ * Runs one command.
+ * @param argv without the program.
+ * @returns the exit code.
+ */
+export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    if (argv[0] === 'serve') {
+      const { serve } = await import('./serve.ts');
+      await serve(argv.slice(1));
+    } else {
+      await createProgram(terminal).parseAsync(argv, { from: 'user' });
+    }
+    return exitCodes.ok;
+  } catch (error) {
+    return report(error, terminal);
+  }
+}
+
+function createProgram(terminal: Terminal): Command {
+  const program = addSharedOptions(new Command('weir'))
+    .description('Takes in logs and metrics, keeps them safe, and reads them back as a stream.')
+    .version(readVersion())
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.writeOut, writeErr: terminal.writeError })
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('afterAll', footer);
+  // Only for the help: `run` hands its arguments to the service, which has flags of its own.
+  program.command('serve').description('run the service (weir serve --help)');
+  const open = (command: Command) => openSession(command, terminal);
+  addAccountCommands(program, open);
+  addStreamCommands(program, open);
+  addReceiverCommands(program, open);
+  addTokenRecover(addTokenCommands(program, open), terminal);
+  return program;
+}
+
+/** Both `src` and `dist` lie beside package.json. */
+function readVersion(): string {
+  const file = new URL('../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+function report(error: unknown, { writeError }: Terminal): number {
+  if (error instanceof CommanderError) {
+    // Commander has written its own words already; --help and --version end with 0.
+    return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  writeError(`weir: ${escapeControls(message)}\n`);
+  return error instanceof CommandError ? error.exitCode : exitCodes.failed;
+}

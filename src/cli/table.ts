@@ -1,0 +1,49 @@
+/** Records as text for people: a list as a table, one record as lines of name and value. */
+import { escapeControls } from './terminal.ts';
+
+/** @param columns names of fields, in the order in which they are shown. */
+export function toTable(records: readonly object[], columns: readonly string[]): string {
+  if (records.length === 0) return 'none\n';
+  const rows = records.map((record) => {
+    const fields = new Map(flatten(record));
+    return columns.map((column) => fields.get(column) ?? '-');
+  });
+  return align([columns.map(toHeading), ...rows]);
+}
+
+export function toLines(record: object): string {
+  return align(flatten(record));
+}
+
+/** `{limits: {burstEvents: null}}` becomes `limits.burstEvents`, `-`. */
+function flatten(record: object, prefix = ''): [string, string][] {
+  return Object.entries(record).flatMap(([key, value]: [string, unknown]) => {
+    const name = prefix + key;
+    if (Array.isArray(value)) return [[name, value.map(toText).join(', ') || '-']];
+    if (typeof value === 'object' && value !== null) return flatten(value, `${name}.`);
+    return [[name, toText(value)]];
+  });
+}
+
+function toText(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  return escapeControls(typeof value === 'object' ? JSON.stringify(value) : String(value));
+}
+
+/** `retentionDays` becomes `RETENTION DAYS`. */
+function toHeading(name: string): string {
+  return name.replaceAll(/([A-Z])/g, ' $1').toUpperCase();
+}
+
+function align(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${lines.join('\n')}\n`;
+}

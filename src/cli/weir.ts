@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+/**
+ * The command `weir`. Nothing else is loaded before the version of Node is known to do, since an
+ * older one would fail on the first file with words that help nobody.
+ */
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(`weir needs Node 24 or newer, and this is ${process.versions.node}\n`);
+  process.exitCode = 1;
+} else {
+  const { run } = await import('./program.ts');
+  process.exitCode = await run(process.argv.slice(2), {
+    environment: process.env,
+    writeOut: (text) => process.stdout.write(text),
+    writeError: (text) => process.stderr.write(text),
+  });
+}

@@ -1,0 +1,130 @@
+/** The control API without a server: its routes over a real directory, called by operation id. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { adminRoutes } from '../../src/admin/admin.ts';
+import type { AdminCaller } from '../../src/admin/authority.ts';
+import type { AdminRoute } from '../../src/admin/routes.ts';
+import type { Directory, GrantSource } from '../../src/directory/port.ts';
+import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
+import type { Account, Receiver, Scope, Stream } from '../../src/model/account.ts';
+import { AppError } from '../../src/model/errors.ts';
+import type { AdminChange } from '../../src/telemetry/directory-events.ts';
+
+export interface DeletedData {
+  readonly accountId: string;
+  readonly streamId: string;
+  readonly untilNanos: bigint;
+}
+
+export interface ControlPlane {
+  readonly directory: Directory & GrantSource;
+  readonly routes: readonly AdminRoute[];
+  /** Changes that were announced to the cache and the audit log, oldest first. */
+  readonly changes: readonly AdminChange[];
+  readonly deletedData: readonly DeletedData[];
+  /** Answers as they go over the wire. @throws AppError */
+  call<Answer>(operationId: string, request: Call): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface Call {
+  readonly caller: AdminCaller;
+  readonly accountId?: string | undefined;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** Unix ms at which every control plane of the tests stands. */
+export const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+
+export async function openControlPlane(): Promise<ControlPlane> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-admin-'));
+  const directory = await openSqliteDirectory({ file: join(folder, 'directory.db') }, () => nowMs);
+  const changes: AdminChange[] = [];
+  const deletedData: DeletedData[] = [];
+  let invalidations = 0;
+  const routes = adminRoutes(
+    {
+      directory,
+      grants: { invalidate: () => (invalidations += 1) },
+      store: {
+        deleteStreamData: async (accountId, streamId, untilNanos) => {
+          deletedData.push({ accountId, streamId, untilNanos });
+        },
+      },
+      telemetry: {
+        adminChanged(change) {
+          changes.push(change);
+          assert.equal(invalidations, changes.length, 'a change did not reach the cache');
+        },
+      },
+    },
+    { ingestUrl: 'https://in.example' },
+    () => nowMs,
+  );
+  return {
+    directory,
+    routes,
+    changes,
+    deletedData,
+    async call<Answer>(operationId: string, { caller, accountId, params = {}, body }: Call) {
+      const route = routes.find((candidate) => candidate.operationId === operationId);
+      assert.ok(route, `there is no operation ${operationId}`);
+      const answer = await route.handle({ caller, accountId, params, body });
+      if (!route.response) {
+        assert.equal(answer, undefined);
+        return undefined as Answer;
+      }
+      // What is answered is what is documented, no field more.
+      assert.deepEqual(route.response.parse(answer), answer);
+      return JSON.parse(JSON.stringify(answer)) as Answer;
+    },
+    async close() {
+      await directory.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+export interface Tenant {
+  readonly account: Account;
+  readonly stream: Stream;
+  readonly receiver: Receiver;
+}
+
+export async function createTenant(directory: Directory, name: string): Promise<Tenant> {
+  const account = await directory.createAccount({ name, eventsPerSecond: null });
+  const { accountId } = account;
+  const stream = await directory.createStream({ accountId, name, retentionDays: 30 });
+  const receiver = await directory.createReceiver({
+    accountId,
+    streamId: stream.streamId,
+    name,
+    kind: 'http_json',
+    active: true,
+    allowedCidrs: [],
+    limits: { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null },
+  });
+  return { account, stream, receiver };
+}
+
+export function callerWith(scopes: readonly Scope[], ...tenants: readonly Tenant[]): AdminCaller {
+  return {
+    tokenId: 'tok_caller',
+    scopes: new Set(scopes),
+    accountIds: tenants.map((tenant) => tenant.account.accountId),
+  };
+}
+
+/** The code of the AppError that `work` fails with, or `ok`. */
+export async function outcomeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'ok';
+  } catch (error) {
+    if (error instanceof AppError) return error.code;
+    throw error;
+  }
+}
