@@ -1,0 +1,126 @@
+/**
+ * One run of the engine process: starts it, waits for its first word, and tells when it is gone. Starting it again is
+ * the supervisor's business.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { EngineEvents } from '../telemetry/engine-events.ts';
+import type { ChildMessage, ChildStart, Owner } from './child-protocol.ts';
+import type { EnginePaths } from './engine-paths.ts';
+import type { EngineSettings } from './options.ts';
+
+export interface EngineProcess {
+  readonly pid: number;
+  readonly clickhouseVersion: string;
+  /** Resolves with what is known of its end once the process is gone. */
+  readonly exited: Promise<string>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** `owner` is set when another process holds the data directory. */
+export class EngineStartError extends Error {
+  override readonly name = 'EngineStartError';
+  readonly owner: Owner | undefined;
+
+  constructor(message: string, owner: Owner | undefined) {
+    super(message);
+    this.owner = owner;
+  }
+}
+
+/**
+ * Resolves when the engine answers queries.
+ * @param signal kills the process while it starts
+ * @throws EngineStartError when it ends before that; nothing of it is left then
+ */
+export async function startEngineProcess(
+  { paths, settings, events }: EngineLaunch,
+  signal: AbortSignal,
+): Promise<EngineProcess> {
+  const workingDir = await mkdtemp(paths.runPrefix);
+  const child = spawnChild(paths, settings, workingDir);
+  const lines = readLines(child, events);
+  const gone = once(child, 'close').then(async ([code, endedBy]) => {
+    await rm(workingDir, { recursive: true, force: true });
+    return endedBy === null ? `exit code ${code}` : `signal ${endedBy}`;
+  });
+  const kill = () => child.kill('SIGKILL');
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(settings.startMillis)]);
+  limit.addEventListener('abort', kill);
+  if (limit.aborted) kill();
+  const message = await Promise.race([firstMessage(child), gone]);
+  limit.removeEventListener('abort', kill);
+  if (typeof message !== 'string' && message.kind === 'ready' && child.pid !== undefined) {
+    const { clickhouseVersion } = message;
+    return { pid: child.pid, clickhouseVersion, exited: gone, kill: (by) => child.kill(by) };
+  }
+  const end = await gone;
+  const isLocked = lines.some((line) => line.includes('Cannot lock file'));
+  const why = typeof message !== 'string' && message.kind === 'failed' ? message.message : end;
+  const said = [why, ...lines.slice(-3)].join('; ');
+  throw new EngineStartError(said, isLocked ? await readOwner(paths.ownerPath) : undefined);
+}
+
+export interface EngineLaunch {
+  readonly paths: EnginePaths;
+  readonly settings: EngineSettings;
+  readonly events: EngineEvents;
+}
+
+const otherPoolThreads = 6;
+const controlMembers = 3;
+
+function spawnChild(
+  paths: EnginePaths,
+  settings: EngineSettings,
+  workingDir: string,
+): ChildProcess {
+  const { storePath, ownerPath, runPrefix, socketPath } = paths;
+  const parentPid = process.pid;
+  const start: ChildStart = { settings, storePath, ownerPath, runPrefix, socketPath, parentPid };
+  // From source or from a build, the child is what this file is.
+  const file = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url));
+  return spawn(process.execPath, [file, JSON.stringify(start)], {
+    // chDB reads a config.xml from its working directory or HOME, so both are new and empty.
+    cwd: workingDir,
+    env: {
+      HOME: workingDir,
+      TMPDIR: workingDir,
+      LANG: 'C.UTF-8',
+      TZ: 'UTC',
+      // A query holds a thread of the pool that files need as well.
+      UV_THREADPOOL_SIZE: String(settings.readMembers + controlMembers + otherPoolThreads),
+    },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+}
+
+async function firstMessage(child: ChildProcess): Promise<ChildMessage> {
+  const [message] = await once(child, 'message');
+  return message as ChildMessage;
+}
+
+/** The last lines that the process wrote; each goes to the log as well. */
+function readLines(child: ChildProcess, events: EngineEvents): string[] {
+  const lines: string[] = [];
+  if (child.stderr === null) return lines;
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    events.engineSaid(line);
+    lines.push(line);
+    if (lines.length > 20) lines.shift();
+  });
+  return lines;
+}
+
+async function readOwner(path: string): Promise<Owner> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Owner;
+  } catch {
+    // The holder has the lock and has not written its name yet.
+    return { weirPid: 0, enginePid: 0 };
+  }
+}

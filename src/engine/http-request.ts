@@ -1,0 +1,160 @@
+/**
+ * Takes a request of the ClickHouse HTTP interface apart (https://clickhouse.com/docs/interfaces/http): the query, its
+ * parameters as exact bytes, its settings, and what the answer should look like. It runs nothing.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { EngineException } from './exceptions.ts';
+import type { Parameters } from './literals.ts';
+import type { PoolName } from './settings.ts';
+
+export interface EngineRequest {
+  /** Of the `query` parameter; undefined when the body holds the query. */
+  readonly sql: string | undefined;
+  readonly queryId: string | undefined;
+  /** Undefined lets the kind of statement decide. */
+  readonly pool: PoolName | undefined;
+  readonly database: string;
+  readonly defaultFormat: string;
+  readonly parameters: Parameters;
+  readonly settings: ReadonlyMap<string, string>;
+  /** Answer only when the query has ended, so that a failure is never a short answer. */
+  readonly waitsForEnd: boolean;
+  readonly wantsCompression: boolean;
+}
+
+/** Of the protocol and of the client, never settings of a query. */
+const protocolNames = new Set([
+  'query',
+  'query_id',
+  'database',
+  'default_format',
+  'wait_end_of_query',
+  'enable_http_compression',
+  'buffer_size',
+  'session_id',
+  'session_timeout',
+  'session_check',
+  'close_session',
+  'role',
+  'user',
+  'password',
+  'quota_key',
+  'stacktrace',
+  'compress',
+  'decompress',
+  'client_protocol_version',
+  'send_progress_in_http_headers',
+  'http_headers_progress_interval_ms',
+  'cancel_http_readonly_queries_on_client_close',
+]);
+
+/**
+ * @param fields of the URL and of a multipart body; the last of a name wins
+ * @throws EngineException 62 for a setting's name that cannot be one, 48 for an unknown pool
+ */
+export function toEngineRequest(
+  fields: ReadonlyMap<string, Uint8Array>,
+  headers: IncomingHttpHeaders,
+): EngineRequest {
+  const text = (name: string) => textOf(fields.get(name));
+  const parameters = new Map<string, Uint8Array>();
+  const settings = new Map<string, string>();
+  for (const [name, value] of fields) {
+    if (name.startsWith('param_')) parameters.set(name.slice('param_'.length), value);
+    else if (!protocolNames.has(name)) settings.set(settingName(name), textOf(value) ?? '');
+  }
+  return {
+    sql: text('query') || undefined,
+    queryId: text('query_id') || undefined,
+    pool: poolOf(headers['x-weir-pool']),
+    database: text('database') || 'default',
+    defaultFormat:
+      textOf(headers['x-clickhouse-format']) ?? text('default_format') ?? 'TabSeparated',
+    parameters,
+    settings,
+    waitsForEnd: text('wait_end_of_query') === '1',
+    wantsCompression: text('enable_http_compression') === '1',
+  };
+}
+
+/** Decodes `a=b&c=d` to bytes: a text decoder would change what is no UTF-8. */
+export function parseQueryString(queryString: string): Map<string, Uint8Array> {
+  const fields = new Map<string, Uint8Array>();
+  for (const pair of queryString.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = equals < 0 ? pair : pair.slice(0, equals);
+    const value = equals < 0 ? '' : pair.slice(equals + 1);
+    fields.set(Buffer.from(percentDecode(name)).toString(), percentDecode(value));
+  }
+  return fields;
+}
+
+/**
+ * The parts of a `multipart/form-data` body by name, as `@clickhouse/client` sends long parameters.
+ * @throws EngineException 62
+ */
+export function parseMultipart(body: Buffer, contentType: string): Map<string, Uint8Array> {
+  const boundary = /boundary="?([^";]+)"?/.exec(contentType)?.[1];
+  if (boundary === undefined) throw badMultipart('no boundary');
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  const whole = Buffer.concat([Buffer.from('\r\n'), body]);
+  const fields = new Map<string, Uint8Array>();
+  let start = whole.indexOf(delimiter);
+  while (start >= 0) {
+    const partStart = start + delimiter.length;
+    const next = whole.indexOf(delimiter, partStart);
+    if (next < 0) break;
+    const headEnd = whole.indexOf('\r\n\r\n', partStart);
+    const head = whole.subarray(partStart, Math.max(headEnd, partStart)).toString();
+    const name = /name="([^"]*)"/.exec(head)?.[1];
+    if (headEnd < 0 || headEnd > next || name === undefined)
+      throw badMultipart('a part has no name');
+    fields.set(name, whole.subarray(headEnd + 4, next));
+    start = next;
+  }
+  return fields;
+}
+
+function percentDecode(text: string): Uint8Array {
+  const bytes = Buffer.from(text, 'latin1');
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    const hex = byte === 0x25 ? text.slice(at + 1, at + 3) : '';
+    if (/^[0-9A-Fa-f]{2}$/.test(hex)) {
+      bytes[length++] = Number.parseInt(hex, 16);
+      at += 2;
+    } else bytes[length++] = byte === 0x2b ? 0x20 : byte;
+  }
+  return bytes.subarray(0, length);
+}
+
+function poolOf(header: string | string[] | undefined): PoolName | undefined {
+  const name = textOf(header);
+  switch (name) {
+    case undefined:
+    case 'insert':
+    case 'read':
+    case 'housekeeping':
+      return name;
+    default:
+      throw new EngineException(48, `cannot use pool ${name}: insert, read or housekeeping`);
+  }
+}
+
+function settingName(name: string): string {
+  if (!/^[A-Za-z_]\w{0,127}$/.test(name)) {
+    throw new EngineException(62, `cannot read ${JSON.stringify(name.slice(0, 80))} as a setting`);
+  }
+  return name;
+}
+
+function textOf(value: Uint8Array | string | string[] | undefined): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  return Array.isArray(value) ? value[0] : Buffer.from(value).toString();
+}
+
+function badMultipart(why: string): EngineException {
+  return new EngineException(62, `cannot read the multipart body: ${why}`);
+}

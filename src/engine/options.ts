@@ -1,0 +1,44 @@
+/** What the engine can be told, with bounds that fit a small machine. It reads no configuration itself. */
+import { availableParallelism } from 'node:os';
+
+export interface EngineSettings {
+  /** Memory of the whole engine process under chDB's accounting, bytes. */
+  readonly memoryBytes: number;
+  /** Threads of one query. */
+  readonly threads: number;
+  /** Time of one read that sets no limit itself, seconds. */
+  readonly maxExecutionSeconds: number;
+  /** One answer that is not streamed, bytes before formatting. */
+  readonly maxResultBytes: number;
+  /** Data of one INSERT, bytes. */
+  readonly maxInsertBytes: number;
+  /** Reads that run at once. */
+  readonly readMembers: number;
+  /** Queries of one pool that wait for a member, beyond those that run. */
+  readonly maxWaitingQueries: number;
+  /** Between two questions whether the process answers. */
+  readonly heartbeatMillis: number;
+  /** Silence after which the process counts as hanging and is killed. */
+  readonly hangMillis: number;
+  /** Until the first answer after a start; opening many parts takes time. */
+  readonly startMillis: number;
+  /** For queries that still run when the engine is asked to stop. */
+  readonly stopMillis: number;
+}
+
+/** All but the folder has a default. The folder belongs to the engine alone and is made if it is missing. */
+export type EngineOptions = { readonly dataDir: string } & Partial<EngineSettings>;
+
+export const engineDefaults: EngineSettings = {
+  memoryBytes: 1.5 * 2 ** 30,
+  threads: availableParallelism(),
+  maxExecutionSeconds: 30,
+  maxResultBytes: 128 * 2 ** 20,
+  maxInsertBytes: 2 ** 30,
+  readMembers: 2,
+  maxWaitingQueries: 64,
+  heartbeatMillis: 2_000,
+  hangMillis: 15_000,
+  startMillis: 120_000,
+  stopMillis: 10_000,
+};

@@ -1,0 +1,122 @@
+/**
+ * Every setting that the engine does not leave to chDB's defaults, by where it is set: the server's configuration file,
+ * the defaults of tables, and each session. The engine reads them back at start and stops when one did not take.
+ */
+
+export type PoolName = 'insert' | 'read' | 'housekeeping';
+
+export type SettingMap = ReadonlyMap<string, string>;
+
+export interface EngineLimits {
+  /** All memory of the engine, bytes. */
+  readonly memoryBytes: number;
+  /** Threads of one query. */
+  readonly threads: number;
+  /** Of a query that does not set `max_execution_time` itself. */
+  readonly maxExecutionSeconds: number;
+  /** Of an answer that is not streamed, bytes before formatting. */
+  readonly maxResultBytes: number;
+}
+
+const mebibyte = 2 ** 20;
+
+/** https://clickhouse.com/docs/operations/server-configuration-parameters/settings */
+export function serverSettings(limits: EngineLimits): SettingMap {
+  const cacheShare = (part: number) => String(Math.floor(limits.memoryBytes * part));
+  return new Map([
+    ['max_server_memory_usage', String(limits.memoryBytes)],
+    ['mark_cache_size', cacheShare(1 / 16)],
+    ['primary_index_cache_size', cacheShare(1 / 16)],
+    ['uncompressed_cache_size', '0'],
+    ['index_mark_cache_size', cacheShare(1 / 64)],
+    ['index_uncompressed_cache_size', cacheShare(1 / 64)],
+    ['text_index_tokens_cache_size', cacheShare(1 / 64)],
+    ['text_index_header_cache_size', cacheShare(1 / 64)],
+    ['text_index_postings_cache_size', cacheShare(1 / 32)],
+    ['vector_similarity_index_cache_size', '0'],
+    ['parquet_metadata_cache_size', '0'],
+    ['iceberg_metadata_files_cache_size', '0'],
+    ['compiled_expression_cache_size', String(16 * mebibyte)],
+    ['query_condition_cache_size', String(32 * mebibyte)],
+    ['mmap_cache_size', '16'],
+    ['background_pool_size', String(Math.max(2, Math.floor(limits.threads / 2)))],
+    ['background_schedule_pool_size', '4'],
+    ['background_common_pool_size', '2'],
+    ['background_fetches_pool_size', '1'],
+    ['background_move_pool_size', '1'],
+  ]);
+}
+
+/** Of every table that does not say otherwise: an INSERT returns when its rows are on disk. */
+export const tableDefaults: SettingMap = new Map([
+  ['fsync_after_insert', '1'],
+  ['fsync_part_directory', '1'],
+  // With two merge threads the defaults would forbid mutations and large merges for ever.
+  ['number_of_free_entries_in_pool_to_execute_mutation', '1'],
+  ['number_of_free_entries_in_pool_to_lower_max_size_of_merge', '1'],
+  ['number_of_free_entries_in_pool_to_execute_optimize_entire_partition', '1'],
+]);
+
+/** https://clickhouse.com/docs/operations/settings/settings */
+export function sessionSettings(pool: PoolName, limits: EngineLimits): SettingMap {
+  const queryBytes = Math.floor(limits.memoryBytes * (pool === 'insert' ? 0.75 : 0.5));
+  const settings = new Map([
+    ['async_insert', '0'],
+    ['max_threads', String(limits.threads)],
+    ['max_insert_threads', '1'],
+    ['max_execution_time', String(pool === 'read' ? limits.maxExecutionSeconds : 0)],
+    ['max_memory_usage', String(queryBytes)],
+    ['max_bytes_before_external_group_by', String(Math.floor(queryBytes / 2))],
+    ['max_bytes_before_external_sort', String(Math.floor(queryBytes / 2))],
+    ['max_result_bytes', String(limits.maxResultBytes)],
+    ['result_overflow_mode', 'throw'],
+    ['max_query_size', String(32 * mebibyte)],
+    ['max_concurrent_queries_for_user', '0'],
+    ['use_uncompressed_cache', '0'],
+    ['log_queries', '0'],
+    ['allow_introspection_functions', '0'],
+    ['http_max_tries', '1'],
+    ['http_connection_timeout', '1'],
+    ['input_format_parallel_parsing', '0'],
+  ]);
+  // Changes nothing and can still take the settings of each query; a session cannot leave it.
+  if (pool === 'read') settings.set('readonly', '2');
+  return settings;
+}
+
+/** The configuration file for chDB's `--config-file`. */
+export function toConfigXml(server: SettingMap, tables: SettingMap): string {
+  const elements = (map: SettingMap) =>
+    [...map].map(([name, value]) => `<${name}>${value}</${name}>`).join('\n');
+  return [
+    '<clickhouse>',
+    '<logger><level>none</level></logger>',
+    elements(server),
+    `<merge_tree>\n${elements(tables)}\n</merge_tree>`,
+    '</clickhouse>\n',
+  ].join('\n');
+}
+
+/** `SET …` for these, or nothing when there is nothing to set. Values are data, names are checked. */
+export function setStatement(settings: SettingMap): string | undefined {
+  const assignments = [...settings].map(([name, value]) => `${name} = ${settingLiteral(value)}`);
+  return assignments.length === 0 ? undefined : `SET ${assignments.join(', ')}`;
+}
+
+/** One line per setting that is not as wanted; `actual` is what chDB reports. */
+export function settingFaults(wanted: SettingMap, actual: SettingMap): string[] {
+  const faults: string[] = [];
+  for (const [name, value] of wanted) {
+    const found = actual.get(name);
+    if (found !== value) faults.push(`${name} is ${found ?? 'unknown'} instead of ${value}`);
+  }
+  return faults;
+}
+
+/** Stands for the value that chDB itself would use. */
+export const unsetValue = '\0default';
+
+function settingLiteral(value: string): string {
+  if (value === unsetValue) return 'DEFAULT';
+  return `'${value.replace(/[\\']/g, '\\$&')}'`;
+}

@@ -1,0 +1,72 @@
+/**
+ * Keeps the body of an INSERT in a file until chDB has read it: memory stays bounded, and an INSERT starts only when its
+ * data are complete. Files live in the working directory of this process and end with it.
+ */
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { EngineException } from './exceptions.ts';
+
+export interface Spool {
+  /**
+   * Writes `head` and then the body to a new file, and resolves when all of it is there.
+   * @throws EngineException 307 over the limit, 243 when the disk is full, 236 when the sender left half way
+   */
+  write(head: string, body: Readable): Promise<SpoolFile>;
+}
+
+export interface SpoolFile {
+  /** Relative, so that no sign of the data directory's name can be taken for a glob pattern. */
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+const folder = 'spool';
+/** Several chunks of the socket become one write. */
+const writeBufferBytes = 2 ** 20;
+
+export async function openSpool(maxBytes: number): Promise<Spool> {
+  await mkdir(folder, { mode: 0o700 });
+  let count = 0;
+  return {
+    async write(head, body) {
+      const path = `${folder}/${++count}.body`;
+      const remove = () => rm(path, { force: true });
+      const file = createWriteStream(path, {
+        flags: 'wx',
+        mode: 0o600,
+        highWaterMark: writeBufferBytes,
+      });
+      try {
+        await pipeline(Readable.from(limited(head, body, maxBytes)), file);
+      } catch (error) {
+        await remove();
+        throw spoolFailure(error);
+      }
+      return { path, remove };
+    },
+  };
+}
+
+async function* limited(head: string, body: Readable, maxBytes: number) {
+  if (head !== '') yield Buffer.from(head);
+  let bytes = Buffer.byteLength(head);
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      const advice = `over ${maxBytes} bytes; send less at once or raise maxInsertBytes`;
+      throw new EngineException(307, `cannot take the data of the INSERT: ${advice}`);
+    }
+    yield chunk;
+  }
+}
+
+function spoolFailure(cause: unknown): unknown {
+  if (cause instanceof EngineException) return cause;
+  const { code, message } = cause as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new EngineException(243, 'cannot keep the data of the INSERT: no space left', { cause });
+  }
+  return new EngineException(236, `cannot read the data of the INSERT: ${message}`, { cause });
+}
