@@ -134,8 +134,7 @@ export class DiskQueue implements Queue {
   async quarantine(batch: StampedBatch, reason: string): Promise<void> {
     const frame = Buffer.from(new ArrayBuffer(measureFrame(batch)));
     encodeFrame(frame, 0, batch);
-    await this.#host.quarantine(frame, reason);
-    this.#quarantinedBatches++;
+    this.#quarantinedBatches = await this.#host.quarantine(frame, reason);
     this.#telemetry.batchQuarantined({ sequence: batch.id.sequence, reason });
   }
 

@@ -26,6 +26,7 @@ interface Waiting {
 
 /** A single larger batch makes a group of its own. */
 const groupBytes = 8 * 1024 * 1024;
+const smallestBufferBytes = 64 * 1024;
 
 export class GroupWriter {
   readonly #host: LogHost;
@@ -114,7 +115,9 @@ export class GroupWriter {
     const spare = this.#spare;
     this.#spare = undefined;
     if (spare !== undefined && spare.byteLength >= bytes) return spare;
-    return new ArrayBuffer(Math.max(bytes, groupBytes));
+    // Grown in powers of two, so that a quiet queue holds little and a busy one soon allocates no more.
+    const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, smallestBufferBytes)));
+    return new ArrayBuffer(bytes > groupBytes ? bytes : size);
   }
 
   #keepSpare(buffer: ArrayBuffer): void {

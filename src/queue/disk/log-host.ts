@@ -12,7 +12,8 @@ export interface LogCalls {
   append(buffer: ArrayBuffer, length: number): ArrayBuffer;
   read(request: ReadRequest): ReadResult;
   release(sequence: bigint, floorNanos: bigint): void;
-  quarantine(frame: Uint8Array<ArrayBuffer>, reason: string): void;
+  /** @returns the number of batches set aside so far. */
+  quarantine(frame: Uint8Array<ArrayBuffer>, reason: string): number;
   freeBytes(): number;
   close(): void;
 }

@@ -9,6 +9,7 @@ import { decodeFrameHeader, finishFrame, type FrameHeader, idempotencyOf } from 
 import { KeyCollector } from './key-chunk.ts';
 import type { KeyLog } from './key-log.ts';
 import { LogCursor } from './log-cursor.ts';
+import { countQuarantined } from './log-directory.ts';
 import {
   type LogOptions,
   type LogPaths,
@@ -92,8 +93,11 @@ export class SegmentLog {
     }
   }
 
-  /** Sets one batch aside as a file of its own, with the reason beside it; both are durable on return. */
-  quarantine(frame: Buffer, reason: string): void {
+  /**
+   * Sets one batch aside as a file of its own, with the reason beside it; both are durable on return.
+   * @returns the number of batches set aside so far.
+   */
+  quarantine(frame: Buffer, reason: string): number {
     finishFrame(frame, 0, 0);
     const name = decodeFrameHeader(frame, 0).sequence.toString().padStart(20, '0');
     const existing = this.#fs.list(this.#paths.quarantine);
@@ -106,6 +110,7 @@ export class SegmentLog {
       if (existing.includes(file)) this.#fs.unlink(path);
       createFile(this.#fs, path, bytes);
     }
+    return countQuarantined(this.#fs, this.#paths);
   }
 
   freeBytes(): number {

@@ -1,0 +1,121 @@
+/**
+ * The drain: takes durable batches from the queue, puts them into the store, and releases them. It decides when and in
+ * what portions; how an insert survives a failing store is told in `drain-store.ts`.
+ */
+import type { Queue, Taken, TakeLimits } from '../queue/port.ts';
+import type { Store } from '../store/port.ts';
+import type { DrainTelemetry } from '../telemetry/drain-events.ts';
+import { DrainPace, type PaceOptions } from './drain-pace.ts';
+import {
+  type DrainParts,
+  pause,
+  type RetryOptions,
+  sleepUnlessClosing,
+  storeTaken,
+  toError,
+} from './drain-store.ts';
+
+export interface DrainOptions {
+  /** Rows of one insert; default 250,000. */
+  readonly maxRows: number;
+  /** Payload bytes of one insert; default 64 MiB. */
+  readonly maxBytes: number;
+  readonly pace: PaceOptions;
+  readonly retry: RetryOptions;
+}
+
+export const defaultDrainOptions: DrainOptions = {
+  maxRows: 250_000,
+  maxBytes: 64 * 1024 * 1024,
+  pace: { minIntervalMs: 200, maxIntervalMs: 1000, heavyRowsPerSecond: 100_000 },
+  retry: { firstPauseMs: 100, maxPauseMs: 5000, attemptsPerBatch: 3 },
+};
+
+export interface Drain {
+  /** Stops after the insert under way; what is not released stays in the queue. */
+  close(): Promise<void>;
+}
+
+/** While an insert is awaited to fill up, the queue is looked at this often. */
+const lookIntervalMs = 20;
+
+/** Starts draining at once. The queue must be closed after the drain, not before. */
+export function openDrain(
+  parts: { readonly queue: Queue; readonly store: Store; readonly telemetry: DrainTelemetry },
+  options: Partial<DrainOptions> = {},
+): Drain {
+  const settings = { ...defaultDrainOptions, ...options };
+  const closing = new AbortController();
+  const run = drain({ ...parts, retry: settings.retry, closing: closing.signal }, settings);
+  return {
+    close() {
+      closing.abort();
+      return run;
+    },
+  };
+}
+
+async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
+  const pace = new DrainPace(options.pace);
+  const closed = new Promise<undefined>((resolve) => {
+    parts.closing.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  while (!parts.closing.aborted) {
+    await untilDueOrFull(parts, options, pace.dueMs);
+    const taken = await Promise.race([takeNext(parts, options), closed]);
+    if (taken === undefined) return;
+    pace.began(performance.now(), countRows(taken));
+    if ((await storeTaken(parts, taken)) === 'left') return;
+    await release(parts, taken);
+  }
+}
+
+/** Lets batches gather until the time has come or there is enough for a full insert. */
+async function untilDueOrFull(
+  { queue, closing }: DrainParts,
+  { maxRows, maxBytes }: DrainOptions,
+  dueMs: number,
+): Promise<void> {
+  for (;;) {
+    const leftMs = dueMs - performance.now();
+    if (leftMs <= 0 || closing.aborted) return;
+    const { rows, bytes } = queue.status();
+    if (rows >= maxRows || bytes >= maxBytes) return;
+    await sleepUnlessClosing(Math.min(leftMs, lookIntervalMs), closing);
+  }
+}
+
+/** @returns undefined once the queue or the drain is closed. */
+async function takeNext(parts: DrainParts, limits: TakeLimits): Promise<Taken | undefined> {
+  const { maxRows, maxBytes } = limits;
+  for (let attempt = 1; !parts.closing.aborted; attempt++) {
+    try {
+      return await parts.queue.take({ maxRows, maxBytes });
+    } catch (error) {
+      parts.telemetry.queueFailed({ action: 'take', error: toError(error) });
+    }
+    await pause(parts, attempt);
+  }
+  return undefined;
+}
+
+/** Until it succeeds: the rows are stored, and only the queue's own record of that is missing. */
+async function release(parts: DrainParts, taken: Taken): Promise<void> {
+  const [first, last] = [taken.batches[0], taken.batches.at(-1)];
+  if (first === undefined || last === undefined) return;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await parts.queue.release(last.id.sequence);
+      parts.telemetry.released({ lagMs: Date.now() - Number(first.receivedAtNanos / 1_000_000n) });
+      return;
+    } catch (error) {
+      parts.telemetry.queueFailed({ action: 'release', error: toError(error) });
+    }
+    if (parts.closing.aborted) return;
+    await pause(parts, attempt);
+  }
+}
+
+function countRows(taken: Taken): number {
+  return taken.batches.reduce((rows, batch) => rows + batch.rows, 0);
+}
