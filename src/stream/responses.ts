@@ -1,0 +1,80 @@
+/** What the reads answer, as schemas for the OpenAPI document; answers are built to these types, not validated. */
+import { z } from 'zod';
+import { facetNames } from './requests.ts';
+
+const isoTime = z.string().meta({ format: 'date-time', examples: ['2026-04-01T08:30:00.123Z'] });
+
+const position = z
+  .object({
+    timestamp: isoTime,
+    logId: z.string().meta({ format: 'uuid' }),
+  })
+  .meta({ description: 'A place in the order of logs, by time and logId.' });
+
+const logRecord = z.object({
+  logId: z.string().meta({ format: 'uuid', description: 'Sorts as logs are listed.' }),
+  timestamp: isoTime,
+  timestampNanos: z.string().meta({ description: 'Unix nanoseconds.' }),
+  observedTimestamp: isoTime,
+  streamId: z.string().meta({ format: 'uuid' }),
+  receiverId: z.string(),
+  severity: z.string().meta({ examples: ['INFO'] }),
+  severityNumber: z.int().meta({ description: "OpenTelemetry's number; 0 for an unknown word." }),
+  message: z.string(),
+  serviceName: z.string(),
+  serviceNamespace: z.string(),
+  host: z.string(),
+  labels: z.record(z.string(), z.string()),
+  kubernetes: z.object({
+    cluster: z.string(),
+    namespace: z.string(),
+    node: z.string(),
+    pod: z.string(),
+    container: z.string(),
+    deployment: z.string(),
+  }),
+  traceId: z.string(),
+  spanId: z.string(),
+});
+
+export const listResponse = z.object({
+  logs: z.array(logRecord).meta({ description: 'Newest first.' }),
+  cursor: position.meta({
+    description: 'Where to go on in the same direction: the oldest log, or the newest after since.',
+  }),
+  newest: position.meta({ description: 'Where polling with since starts.' }),
+});
+
+const bucket = z.object({
+  startTime: isoTime,
+  endTime: isoTime,
+  count: z.int(),
+});
+
+export const histogramResponse = z.object({
+  startTime: isoTime,
+  endTime: isoTime,
+  buckets: z.array(
+    bucket.extend({
+      groups: z
+        .record(z.string(), z.int())
+        .optional()
+        .meta({ description: 'Count of each group; only with groupBy.' }),
+    }),
+  ),
+  total: z.int(),
+});
+
+export const facetResponse = z.object({
+  field: z.enum(facetNames).meta({ description: 'As it was asked.' }),
+  values: z.array(z.object({ value: z.string(), count: z.int() })),
+  other: z.int().meta({ description: 'Logs with none of these values.' }),
+  total: z.int().meta({ description: 'All logs that match.' }),
+});
+
+export const facetsBatchResponse = z.object({ facets: z.array(facetResponse) });
+
+export type ListResponse = z.output<typeof listResponse>;
+export type HistogramResponse = z.output<typeof histogramResponse>;
+export type FacetResponse = z.output<typeof facetResponse>;
+export type FacetsBatchResponse = z.output<typeof facetsBatchResponse>;

@@ -1,0 +1,61 @@
+/** The reads of one account's logs: plan, ask the store, shape the answer. Each is one journey in that order. */
+import type { Grants } from '../directory/port.ts';
+import type { Store } from '../store/port.ts';
+import { toFacetResponses } from './facets.ts';
+import { toHistogramResponse } from './histogram.ts';
+import { toListResponse } from './list.ts';
+import { planFacets, planHistogram, planList, type ReadContext } from './plan.ts';
+import type { FacetsBatchQuery, FacetsQuery, HistogramQuery, ListQuery } from './requests.ts';
+import type {
+  FacetResponse,
+  FacetsBatchResponse,
+  HistogramResponse,
+  ListResponse,
+} from './responses.ts';
+
+export interface StreamReaderParts {
+  readonly store: Pick<Store, 'list' | 'histogram' | 'facets'>;
+  readonly grants: Pick<Grants, 'streams'>;
+  /** Unix ns up to which everything that Weir stamps is in the store; see the queue's port. */
+  readonly watermarkNanos: () => bigint;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+/** Every call may throw AppError `malformed`, `not_found` or `unavailable`; no answer is ever short of logs. */
+export interface StreamReader {
+  list(accountId: string, query: ListQuery): Promise<ListResponse>;
+  histogram(accountId: string, query: HistogramQuery): Promise<HistogramResponse>;
+  facets(accountId: string, query: FacetsQuery): Promise<FacetResponse>;
+  facetsBatch(accountId: string, query: FacetsBatchQuery): Promise<FacetsBatchResponse>;
+}
+
+export function createStreamReader(parts: StreamReaderParts): StreamReader {
+  const { store, grants, watermarkNanos, now } = parts;
+
+  async function contextOf(accountId: string): Promise<ReadContext> {
+    return { accountId, streams: await grants.streams(accountId), nowMs: now() };
+  }
+
+  return {
+    /** The watermark is read first: what it vouches for is then in the store when the list reads. */
+    async list(accountId, query) {
+      const watermark = watermarkNanos();
+      const plan = planList(await contextOf(accountId), query, watermark);
+      return toListResponse(query, await store.list(plan), watermark);
+    },
+    async histogram(accountId, query) {
+      const plan = planHistogram(await contextOf(accountId), query);
+      return toHistogramResponse(plan, await store.histogram(plan));
+    },
+    async facets(accountId, query) {
+      const names = [query.field];
+      const plan = planFacets(await contextOf(accountId), query, names);
+      return toFacetResponses(names, await store.facets(plan))[0]!;
+    },
+    async facetsBatch(accountId, query) {
+      const plan = planFacets(await contextOf(accountId), query, query.fields);
+      return { facets: toFacetResponses(query.fields, await store.facets(plan)) };
+    },
+  };
+}
