@@ -1,0 +1,95 @@
+/** Ties the checks to what they need: the directory's grants, the quota store, the caps and the clock. */
+import { AppError } from '../model/errors.ts';
+import { digestSecret } from '../model/token-secret.ts';
+import * as auth from './authenticate.ts';
+import { type BodyPace, discardBody, discardPatience, readBody, tooLarge } from './body.ts';
+import { bodyFormat } from './body-format.ts';
+import { type AddressRange, clientAddress, isWithin, parseRanges } from './client-address.ts';
+import { createMemoryQuota } from './memory-quota.ts';
+import { createOverload } from './overload.ts';
+import type { Admission, GrantLookup } from './port.ts';
+import { chargeEvents, checkDebt } from './quota.ts';
+
+export interface AdmissionOptions {
+  /** Estimated heap of the requests being worked on; over it requests are refused with 503. */
+  readonly maxInFlightBytes: number;
+  /** Peers whose `X-Forwarded-For` is believed; empty = none. */
+  readonly trustedProxies: readonly string[];
+  readonly bodyPace: BodyPace;
+}
+
+/** What a body of unknown length is taken for until it shows its size. */
+const assumedBodyBytes = 16 * 1024;
+
+/** @throws AppError `malformed` when a trusted proxy is no address range */
+export function createAdmission(options: AdmissionOptions, grants: GrantLookup): Admission {
+  const overload = createOverload(options.maxInFlightBytes);
+  const quota = createMemoryQuota(() => performance.now());
+  const trustedProxies = parseRanges(options.trustedProxies);
+  // Receivers come from the directory's cache as the same values again and again: parse their ranges once.
+  const parsedRanges = new WeakMap<readonly string[], AddressRange[]>();
+
+  function rangesOf(cidrs: readonly string[]): AddressRange[] {
+    let ranges = parsedRanges.get(cidrs);
+    if (ranges === undefined) {
+      ranges = parseRanges(cidrs);
+      parsedRanges.set(cidrs, ranges);
+    }
+    return ranges;
+  }
+
+  return {
+    bearer: auth.bearerToken,
+
+    async token(secret, type) {
+      const token = await grants.token(digestSecret(secret));
+      const inForce = auth.checkTokenInForce(token, type, Date.now());
+      grants.touch(inForce.tokenId);
+      return inForce;
+    },
+
+    async receiver(receiverId) {
+      const grant = await grants.receiver(receiverId);
+      if (grant === undefined) throw new AppError('not_found', 'cannot find this receiver');
+      return grant;
+    },
+
+    permitSender(token, receiver, { kind, peerAddress, headers }) {
+      auth.checkBinding(token, receiver, kind);
+      if (receiver.allowedCidrs.length > 0) {
+        const address = clientAddress(peerAddress, headers.forwardedFor, trustedProxies);
+        if (address === undefined || !isWithin(address, rangesOf(receiver.allowedCidrs))) {
+          throw new AppError('forbidden', 'cannot take data from this address for this receiver');
+        }
+      }
+      auth.checkScope(token, 'ingest:write');
+    },
+
+    bodyFormat,
+
+    checkDeclaredLength(headers, maxBodyBytes) {
+      if ((headers.contentLength ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+    },
+
+    checkDebt: (grant) => checkDebt(quota, grant),
+
+    reserveMemory(headers, heapBytesPerBodyByte) {
+      return overload.reserve(headers.contentLength ?? assumedBodyBytes, heapBytesPerBodyByte);
+    },
+
+    readBody: (body, maxBodyBytes, memory) =>
+      readBody(body, maxBodyBytes, memory, options.bodyPace),
+
+    chargeEvents: (grant, events) => chargeEvents(quota, grant, events),
+
+    activeAccount: auth.activeAccount,
+
+    permitReader(token, accountId, scope) {
+      auth.checkAccount(token, accountId);
+      auth.checkScope(token, scope);
+    },
+
+    discardBody: (body, maxBytes) => discardBody(body, maxBytes, discardPatience),
+    memoryInFlight: () => overload.inFlightBytes(),
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * Who sends: the one bearer token of a request and what it may do. Answers never tell an unknown token from a revoked
+ * or expired one.
+ */
+import type { Receiver, ReceiverKind, Scope, TokenType } from '../model/account.ts';
+import { AppError } from '../model/errors.ts';
+import type { RequestHeaders } from '../model/request.ts';
+import type { TokenFacts } from './port.ts';
+
+/** One token68 after the scheme, whose case does not matter (RFC 9110 §11.1, RFC 6750 §2.1). */
+const bearerPattern = /^bearer +([a-z0-9._~+/-]{1,512}=*)$/i;
+
+/** @throws AppError `unauthenticated` unless there is exactly one `Authorization: Bearer <token>` */
+export function bearerToken(headers: RequestHeaders): string {
+  const [value, second] = headers.authorization;
+  if (value === undefined) {
+    throw unauthenticated('cannot find a token: send "Authorization: Bearer <token>"');
+  }
+  if (second !== undefined) {
+    throw unauthenticated('cannot choose between two Authorization headers: send exactly one');
+  }
+  const token = bearerPattern.exec(value)?.[1];
+  if (token === undefined) {
+    throw unauthenticated('cannot read the Authorization header: send "Bearer" and one token');
+  }
+  return token;
+}
+
+/** @throws AppError `unauthenticated` */
+export function checkTokenInForce(
+  token: TokenFacts | undefined,
+  type: TokenType,
+  nowMs: number,
+): TokenFacts {
+  const isInForce =
+    token !== undefined &&
+    token.type === type &&
+    !token.revoked &&
+    (token.expiresAtMs === null || token.expiresAtMs > nowMs);
+  if (!isInForce) {
+    throw unauthenticated(`cannot accept this token: it is no ${type} token in force`);
+  }
+  return token;
+}
+
+/** Everything about sender and receiver but the address. @throws AppError `forbidden` */
+export function checkBinding(token: TokenFacts, receiver: Receiver, kind: ReceiverKind): void {
+  if (token.receiverId !== receiver.receiverId) {
+    throw new AppError('forbidden', 'cannot use this token here: it belongs to another receiver');
+  }
+  if (!token.accountIds.includes(receiver.accountId)) {
+    throw new AppError('forbidden', 'cannot use this token here: it belongs to another account');
+  }
+  if (!receiver.active) {
+    throw new AppError('forbidden', 'cannot take data: this receiver is not active');
+  }
+  if (receiver.kind !== kind) {
+    throw new AppError(
+      'forbidden',
+      `cannot take this protocol: the receiver is of kind ${receiver.kind}, the route of ${kind}`,
+    );
+  }
+}
+
+/** @throws AppError `forbidden` */
+export function checkScope(token: TokenFacts, scope: Scope): void {
+  if (token.scopes.has(scope)) return;
+  throw new AppError('forbidden', `cannot do this with the token: it lacks the scope ${scope}`);
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The account a reader acts for, lower case. @throws AppError `malformed` */
+export function activeAccount(headers: RequestHeaders): string {
+  const [value, second] = headers.activeAccount;
+  if (value === undefined || second !== undefined || !uuidPattern.test(value)) {
+    throw new AppError(
+      'malformed',
+      'cannot tell the account: send exactly one X-Active-Account header with its UUID',
+      { parameter: 'X-Active-Account' },
+    );
+  }
+  return value.toLowerCase();
+}
+
+/** An operator token that lists no account is good for all. @throws AppError `forbidden` */
+export function checkAccount(token: TokenFacts, accountId: string): void {
+  if (token.accountIds.includes(accountId)) return;
+  if (token.accountIds.length === 0 && token.scopes.has('operator')) return;
+  throw new AppError(
+    'forbidden',
+    'cannot read this account with the token: it is not among its own',
+  );
+}
+
+function unauthenticated(message: string): AppError {
+  return new AppError('unauthenticated', message);
+}

@@ -1,0 +1,84 @@
+/**
+ * What a body claims to be: its media type (RFC 9110 §8.3) and content coding (§8.4), matched strictly against what a
+ * protocol takes. Nothing is guessed: what is not listed is refused before the body is read.
+ */
+import { AppError } from '../model/errors.ts';
+import type { BodyFormat, ContentCoding, MediaTypeRule, Protocol } from '../model/protocol.ts';
+import type { RequestHeaders } from '../model/request.ts';
+
+const noParameters: ReadonlyMap<string, string> = new Map();
+const token = "[!#$%&'*+.^_`|~0-9a-z-]+";
+const mediaTypePattern = new RegExp(`^(${token}/${token})[ \\t]*(;.*)?$`);
+const parameterPattern = new RegExp(
+  `;[ \\t]*(?:(${token})=(?:(${token})|"([^"\\\\]*)")[ \\t]*)?`,
+  'y',
+);
+
+/** @throws AppError `unsupported_media` */
+export function bodyFormat(headers: RequestHeaders, protocol: Protocol): BodyFormat {
+  const { mediaType, parameters } = mediaTypeOf(headers.contentType, protocol.mediaTypes);
+  return { mediaType, parameters, coding: codingOf(headers.contentEncoding, protocol.codings) };
+}
+
+function mediaTypeOf(
+  values: readonly string[],
+  rules: readonly MediaTypeRule[],
+): Omit<BodyFormat, 'coding'> {
+  const [value, second] = values;
+  if (value === undefined) throw unsupported('cannot tell the content type: none was sent', rules);
+  if (second !== undefined) {
+    throw unsupported('cannot choose between two content types: send exactly one', rules);
+  }
+  for (const { name } of rules) {
+    if (name === value) return { mediaType: name, parameters: noParameters };
+  }
+  const [, name, rest] = mediaTypePattern.exec(value.toLowerCase()) ?? [];
+  const rule = rules.find((candidate) => candidate.name === name);
+  const parameters = rule === undefined ? undefined : readParameters(rest ?? '', rule);
+  if (rule === undefined || parameters === undefined) {
+    throw unsupported(`cannot take the content type ${JSON.stringify(value.slice(0, 100))}`, rules);
+  }
+  return { mediaType: rule.name, parameters };
+}
+
+/** @returns undefined where a parameter is broken, sent twice or not allowed */
+function readParameters(text: string, rule: MediaTypeRule): Map<string, string> | undefined {
+  const parameters = new Map<string, string>();
+  const seen = new Set<string>();
+  parameterPattern.lastIndex = 0;
+  while (parameterPattern.lastIndex < text.length) {
+    const match = parameterPattern.exec(text);
+    if (match === null) return undefined;
+    const [, name, plain, quoted] = match;
+    if (name === undefined) continue;
+    const value = plain ?? quoted ?? '';
+    if (seen.has(name)) return undefined;
+    seen.add(name);
+    if (name === 'charset') {
+      if (value !== 'utf-8') return undefined;
+      continue;
+    }
+    const allowed = rule.parameters;
+    if (allowed === undefined || !Object.hasOwn(allowed, name)) return undefined;
+    if (!allowed[name]?.includes(value)) return undefined;
+    parameters.set(name, value);
+  }
+  return parameters;
+}
+
+/** `identity` says nothing; more than one coding is a chain, which no route takes. */
+function codingOf(values: readonly string[], allowed: readonly ContentCoding[]): ContentCoding {
+  const sent = values.length === 0 ? 'identity' : values.join(',').trim().toLowerCase();
+  const coding = allowed.find((candidate) => candidate === sent);
+  if (coding !== undefined) return coding;
+  throw new AppError(
+    'unsupported_media',
+    `cannot take the content encoding ${JSON.stringify(sent.slice(0, 100))}: ` +
+      `this route takes ${allowed.join(' or ')}`,
+  );
+}
+
+function unsupported(message: string, rules: readonly MediaTypeRule[]): AppError {
+  const names = rules.map(({ name }) => name).join(' or ');
+  return new AppError('unsupported_media', `${message}: this route takes ${names}`);
+}

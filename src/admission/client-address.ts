@@ -1,0 +1,66 @@
+/**
+ * From where a request comes, and whether a receiver's address policy allows it. Only addresses in full notation count:
+ * `127.1`, `0x7f.1`, zones and ports are refused rather than guessed at.
+ */
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { AppError } from '../model/errors.ts';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type AddressRange = readonly [Address, number];
+
+/** @throws AppError `malformed` naming the range that is none */
+export function parseRanges(cidrs: readonly string[]): AddressRange[] {
+  return cidrs.map((cidr) => {
+    try {
+      const [address, bits] = ipaddr.parseCIDR(cidr.includes('/') ? cidr : hostRange(cidr));
+      return toUnmapped(address, bits);
+    } catch (cause) {
+      throw new AppError('malformed', `cannot read the address range "${cidr}"`, { cause });
+    }
+  });
+}
+
+/**
+ * The peer itself, or, where the peer is a trusted proxy, the right-most hop of `X-Forwarded-For` that is none.
+ * @returns undefined where a hop that decides is no address
+ */
+export function clientAddress(
+  peer: string,
+  forwardedFor: readonly string[],
+  trustedProxies: readonly AddressRange[],
+): Address | undefined {
+  let address = parseAddress(peer);
+  if (trustedProxies.length === 0 || forwardedFor.length === 0) return address;
+  const hops = forwardedFor.join(',').split(',');
+  while (address !== undefined && isWithin(address, trustedProxies)) {
+    const hop = hops.pop();
+    if (hop === undefined) break;
+    address = parseAddress(hop.trim());
+  }
+  return address;
+}
+
+export function isWithin(address: Address, ranges: readonly AddressRange[]): boolean {
+  return ranges.some(([network, bits]) => {
+    return network.kind() === address.kind() && address.match(network, bits);
+  });
+}
+
+function parseAddress(text: string): Address | undefined {
+  if (isIP(text) === 0 || text.includes('%')) return undefined;
+  return ipaddr.process(text);
+}
+
+function hostRange(address: string): string {
+  return `${address}/${isIP(address) === 4 ? 32 : 128}`;
+}
+
+/** A range of IPv4-mapped addresses is the IPv4 range, as addresses are unmapped too. */
+function toUnmapped(address: Address, bits: number): AddressRange {
+  if (address.kind() === 'ipv6' && bits >= 96) {
+    const sixth = address as ipaddr.IPv6;
+    if (sixth.isIPv4MappedAddress()) return [sixth.toIPv4Address(), bits - 96];
+  }
+  return [address, bits];
+}

@@ -1,0 +1,99 @@
+/**
+ * Admission as the spines and the edge see it: one small check per line of the order in which requests are admitted.
+ * The order itself belongs to the spines; a check knows nothing of the others.
+ */
+import type { Readable } from 'node:stream';
+import type { Receiver, ReceiverKind, Scope, TokenType } from '../model/account.ts';
+import type { BodyFormat, Protocol } from '../model/protocol.ts';
+import type { RateLimit, RequestHeaders } from '../model/request.ts';
+
+/** A known token; the directory's `TokenGrant` fits. */
+export interface TokenFacts {
+  readonly tokenId: string;
+  readonly type: TokenType;
+  readonly accountIds: readonly string[];
+  readonly receiverId: string | null;
+  readonly scopes: ReadonlySet<Scope>;
+  readonly expiresAtMs: number | null;
+  readonly revoked: boolean;
+}
+
+/** A known receiver; the directory's `ReceiverGrant` fits. */
+export interface ReceiverFacts {
+  readonly receiver: Receiver;
+  readonly accountEventsPerSecond: number | null;
+}
+
+/** What admission asks of the directory's cached view. Rejects with AppError `unavailable` while it is away. */
+export interface GrantLookup {
+  token(digest: string): Promise<TokenFacts | undefined>;
+  receiver(receiverId: string): Promise<ReceiverFacts | undefined>;
+  touch(tokenId: string): void;
+}
+
+/** A request body on its way in, on whatever transport. */
+export interface RequestBody {
+  readonly stream: Readable;
+  /** False where the head already said that nothing follows. */
+  readonly expected: boolean;
+  /** Whether all of it came, once the stream has ended: some transports end a broken body like a whole one. */
+  arrivedWhole(): boolean;
+  /** Tells a sender that waits for `100 Continue` to go on; undefined where none waits. */
+  readonly sendContinue: (() => void) | undefined;
+}
+
+/** A share of the in-flight cap. */
+export interface MemoryLease {
+  /** Makes it cover a body of this size. @throws AppError `unavailable` when the cap does not allow it. */
+  growTo(bodyBytes: number): void;
+  /** Gives the share back; may be called twice. */
+  release(): void;
+}
+
+/** Events taken from the quotas of a receiver and its account. */
+export interface Charge {
+  /** Undefined where neither has a limit. */
+  readonly rateLimit: RateLimit | undefined;
+  /** Gives the events back, for a batch that could not be kept. */
+  refund(): void;
+}
+
+export interface Admission {
+  /** The one bearer token. @throws AppError `unauthenticated` */
+  bearer(headers: RequestHeaders): string;
+  /** @throws AppError `unauthenticated` unless the token is known, of this type and in force; `unavailable` */
+  token(secret: string, type: TokenType): Promise<TokenFacts>;
+  /** @throws AppError `not_found` | `unavailable` */
+  receiver(receiverId: string): Promise<ReceiverFacts>;
+  /** Binding, account, activity, kind, address and scope. @throws AppError `forbidden` */
+  permitSender(
+    token: TokenFacts,
+    receiver: Receiver,
+    request: { kind: ReceiverKind; peerAddress: string; headers: RequestHeaders },
+  ): void;
+  /** @throws AppError `unsupported_media` */
+  bodyFormat(headers: RequestHeaders, protocol: Protocol): BodyFormat;
+  /** @throws AppError `too_large` when more is declared than `maxBodyBytes` */
+  checkDeclaredLength(headers: RequestHeaders, maxBodyBytes: number): void;
+  /** @throws AppError `quota_exceeded` while the last known state of a quota is debt */
+  checkDebt(grant: ReceiverFacts): void;
+  /** @throws AppError `unavailable` when the in-flight cap leaves no room */
+  reserveMemory(headers: RequestHeaders, heapBytesPerBodyByte: number): MemoryLease;
+  /** The whole body, owned by the caller. @throws AppError `too_large` | `timeout` | `malformed` | `unavailable` */
+  readBody(body: RequestBody, maxBodyBytes: number, memory: MemoryLease): Promise<Buffer>;
+  /** Atomic over both quotas; may leave them in debt. @throws AppError `quota_exceeded` | `unavailable` */
+  chargeEvents(grant: ReceiverFacts, events: number): Promise<Charge>;
+
+  /** The account that a reader named. @throws AppError `malformed` */
+  activeAccount(headers: RequestHeaders): string;
+  /** @throws AppError `forbidden` */
+  permitReader(token: TokenFacts, accountId: string, scope: Scope): void;
+
+  /**
+   * Lets a body that is already flowing run dry, unread, so that its sender gets to read the refusal. Resolves at
+   * once when nothing flows; after `maxBytes` or five seconds it no longer waits.
+   */
+  discardBody(body: RequestBody, maxBytes: number): Promise<void>;
+  /** Estimated heap of the bodies that are being worked on. */
+  memoryInFlight(): number;
+}

@@ -1,0 +1,112 @@
+/**
+ * Quotas on events per second as token buckets, behind the small port that a shared store can implement too. A bucket
+ * may go into debt, so that a batch larger than its burst is taken once and paid off afterwards.
+ */
+import { AppError } from '../model/errors.ts';
+import type { RateLimit } from '../model/request.ts';
+import type { Charge, ReceiverFacts } from './port.ts';
+
+export interface Bucket {
+  /** Names the policy on the wire and, with `owner`, the bucket. */
+  readonly policy: 'receiver' | 'account';
+  readonly owner: string;
+  readonly eventsPerSecond: number;
+  readonly burstEvents: number;
+}
+
+/** Where the levels are kept. In memory, or shared by several gateways. */
+export interface QuotaStore {
+  /** Last known level, without waiting; negative = debt. Unknown buckets are full. */
+  level(bucket: Bucket): number;
+  /**
+   * Takes `events` from all buckets or from none: none where one is empty or in debt.
+   * @returns whether they were taken
+   * @throws AppError `unavailable`
+   */
+  take(buckets: readonly Bucket[], events: number): boolean | Promise<boolean>;
+  giveBack(buckets: readonly Bucket[], events: number): void;
+}
+
+const defaultBurstSeconds = 10;
+const unlimited: Charge = { rateLimit: undefined, refund: () => {} };
+
+export function bucketsOf({ receiver, accountEventsPerSecond }: ReceiverFacts): Bucket[] {
+  const buckets: Bucket[] = [];
+  const { eventsPerSecond, burstEvents } = receiver.limits;
+  if (eventsPerSecond !== null) {
+    const burst = burstEvents ?? eventsPerSecond * defaultBurstSeconds;
+    buckets.push(toBucket('receiver', receiver.receiverId, eventsPerSecond, burst));
+  }
+  if (accountEventsPerSecond !== null) {
+    const burst = accountEventsPerSecond * defaultBurstSeconds;
+    buckets.push(toBucket('account', receiver.accountId, accountEventsPerSecond, burst));
+  }
+  return buckets;
+}
+
+/** @throws AppError `quota_exceeded` while a bucket is known to be empty */
+export function checkDebt(store: QuotaStore, grant: ReceiverFacts): void {
+  const buckets = bucketsOf(grant);
+  for (const bucket of buckets) {
+    if (store.level(bucket) <= 0) throw exceeded(store, buckets, bucket);
+  }
+}
+
+/** @throws AppError `quota_exceeded` | `unavailable` */
+export async function chargeEvents(
+  store: QuotaStore,
+  grant: ReceiverFacts,
+  events: number,
+): Promise<Charge> {
+  const buckets = bucketsOf(grant);
+  if (buckets.length === 0) return unlimited;
+  if (events > 0 && !(await store.take(buckets, events))) {
+    const empty = buckets.find((bucket) => store.level(bucket) <= 0) ?? buckets[0];
+    if (empty !== undefined) throw exceeded(store, buckets, empty);
+  }
+  const rateLimit = rateLimitOf(store, buckets);
+  return { rateLimit, refund: () => store.giveBack(buckets, events) };
+}
+
+function toBucket(
+  policy: Bucket['policy'],
+  owner: string,
+  eventsPerSecond: number,
+  burstEvents: number,
+): Bucket {
+  return { policy, owner, eventsPerSecond, burstEvents };
+}
+
+function exceeded(store: QuotaStore, buckets: readonly Bucket[], empty: Bucket): AppError {
+  return new AppError(
+    'quota_exceeded',
+    `cannot take more events now: the ${empty.policy} limit of ` +
+      `${empty.eventsPerSecond} events per second is used up`,
+    {
+      // Prometheus and OpenTelemetry senders give up when told to wait for long.
+      retryAfterSeconds: Math.min(5, Math.max(1, secondsToAvailable(store, empty))),
+      rateLimit: rateLimitOf(store, buckets),
+    },
+  );
+}
+
+/** https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/: q over w is the burst. */
+function rateLimitOf(store: QuotaStore, buckets: readonly Bucket[]): RateLimit {
+  const policy = buckets.map(({ policy, burstEvents, eventsPerSecond }) => {
+    const window = eventsPerSecond > 0 ? Math.max(1, Math.ceil(burstEvents / eventsPerSecond)) : 1;
+    return `"${policy}";q=${Math.floor(burstEvents)};w=${window}`;
+  });
+  const state = buckets.map((bucket) => {
+    const remaining = Math.max(0, Math.floor(store.level(bucket)));
+    return `"${bucket.policy}";r=${remaining};t=${secondsToAvailable(store, bucket)}`;
+  });
+  return { policy: policy.join(', '), state: state.join(', ') };
+}
+
+/** Whole seconds until the bucket takes events again; a bucket that never fills waits for its limit to change. */
+function secondsToAvailable(store: QuotaStore, bucket: Bucket): number {
+  const level = store.level(bucket);
+  if (level > 0) return 0;
+  if (bucket.eventsPerSecond <= 0) return 3600;
+  return Math.max(1, Math.ceil(-level / bucket.eventsPerSecond));
+}

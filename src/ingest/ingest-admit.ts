@@ -1,0 +1,40 @@
+/**
+ * The checks before the body, in the order in which the design answers for them. Nothing of the body is looked at here;
+ * what the order protects is that a sender learns of no later fault before it has proved who it is.
+ */
+import type { Admission, MemoryLease, ReceiverFacts } from '../admission/port.ts';
+import type { Receiver } from '../model/account.ts';
+import type { BodyFormat, Protocol } from '../model/protocol.ts';
+import type { IngestRequest } from './ingest.ts';
+
+/** A request whose head is in order. `memory` must be released. */
+export interface Admitted {
+  readonly grant: ReceiverFacts;
+  readonly receiver: Receiver;
+  readonly format: BodyFormat;
+  readonly maxBodyBytes: number;
+  readonly memory: MemoryLease;
+}
+
+/** @throws AppError of the first check that fails */
+export async function admit(
+  admission: Admission,
+  request: IngestRequest,
+  protocol: Protocol,
+): Promise<Admitted> {
+  const { headers, peerAddress } = request;
+  const secret = admission.bearer(headers); // 401
+  const token = await admission.token(secret, 'ingest'); // 401, 503
+  const grant = await admission.receiver(request.receiverId); // 404, 503
+  const { receiver } = grant;
+  admission.permitSender(token, receiver, { kind: protocol.kind, peerAddress, headers }); // 403
+  const format = admission.bodyFormat(headers, protocol); // 415
+  const maxBodyBytes = Math.min(
+    receiver.limits.maxBodyBytes ?? protocol.maxBodyBytes,
+    protocol.maxBodyBytes,
+  );
+  admission.checkDeclaredLength(headers, maxBodyBytes); // 413
+  admission.checkDebt(grant); // 429
+  const memory = admission.reserveMemory(headers, protocol.heapBytesPerBodyByte); // 503
+  return { grant, receiver, format, maxBodyBytes, memory };
+}

@@ -1,0 +1,88 @@
+/**
+ * Retries with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): of all requests to one receiver with
+ * one key, one is taken, and each of the others gets its answer. What was durable is remembered by the queue; here
+ * stand only the requests under way.
+ */
+import { createHash } from 'node:crypto';
+import { AppError } from '../model/errors.ts';
+import type { RequestHeaders } from '../model/request.ts';
+import type { Queue } from '../queue/port.ts';
+
+export interface Claim {
+  /** 16-byte digest of (receiver, key). */
+  readonly key: Uint8Array;
+  /** 16-byte digest of the request body. */
+  readonly bodyDigest: Uint8Array;
+  /** The first answer; undefined where this request is the first and must call `settle` when it is over. */
+  readonly answer: Uint8Array | undefined;
+  settle(): void;
+}
+
+export interface Replays {
+  /**
+   * Waits while a request with the same key is under way.
+   * @throws AppError `malformed` when the key came with another body before; `unavailable` when too many are under way
+   */
+  claim(receiverId: string, key: string, body: Uint8Array): Promise<Claim>;
+}
+
+/** Each holds a body in memory, so the in-flight cap is met long before this one. */
+const maxUnderWay = 10_000;
+const keyPattern = /^[\x21-\x7e]{1,255}$/;
+
+/** @throws AppError `malformed` */
+export function idempotencyKey(headers: RequestHeaders): string | undefined {
+  const [key, second] = headers.idempotencyKey;
+  if (key === undefined) return undefined;
+  if (second === undefined && keyPattern.test(key)) return key;
+  throw new AppError(
+    'malformed',
+    'cannot use the idempotency key: send one Idempotency-Key of 1 to 255 visible ASCII characters',
+    { parameter: 'Idempotency-Key' },
+  );
+}
+
+export function createReplays(queue: Pick<Queue, 'recall'>): Replays {
+  const underWay = new Map<string, Promise<void>>();
+
+  async function claim(receiverId: string, key: string, body: Uint8Array): Promise<Claim> {
+    const keyDigest = digest(`${receiverId}\0${key}`);
+    const bodyDigest = digest(body);
+    const name = keyDigest.toString('latin1');
+    for (let first = underWay.get(name); first !== undefined; first = underWay.get(name)) {
+      await first;
+    }
+    const remembered = queue.recall(keyDigest);
+    if (remembered !== undefined) {
+      checkSameBody(bodyDigest, remembered.bodyDigest);
+      return { key: keyDigest, bodyDigest, answer: remembered.answer, settle: () => {} };
+    }
+    if (underWay.size >= maxUnderWay) {
+      throw new AppError('unavailable', 'cannot take more requests with an Idempotency-Key now', {
+        retryAfterSeconds: 1,
+      });
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    underWay.set(name, promise);
+    const settle = () => {
+      underWay.delete(name);
+      resolve();
+    };
+    return { key: keyDigest, bodyDigest, answer: undefined, settle };
+  }
+
+  return { claim };
+}
+
+function checkSameBody(now: Uint8Array, first: Uint8Array): void {
+  if (Buffer.compare(now, first) === 0) return;
+  throw new AppError(
+    'malformed',
+    'cannot use this Idempotency-Key: it came with another body before; a new body needs a new key',
+    { parameter: 'Idempotency-Key' },
+  );
+}
+
+function digest(data: string | Uint8Array): Buffer {
+  return createHash('sha256').update(data).digest().subarray(0, 16);
+}

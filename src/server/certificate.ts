@@ -1,0 +1,102 @@
+/**
+ * The certificate that the listeners show: read from the operator's files or issued by the local authority, looked at
+ * again from time to time, and handed to running listeners when it changed.
+ */
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Server as TlsServer } from 'node:tls';
+import { createSecureContext } from 'node:tls';
+import { AppError } from '../model/errors.ts';
+import type { HttpEvents } from '../telemetry/http-events.ts';
+import { ensureLocalCertificate } from './local-authority.ts';
+
+export interface CertificateOptions {
+  /** PEM files of the operator, both or none. */
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  /** Where the local authority keeps its own, used when no files are given. */
+  readonly directory: string;
+  /** How often the files, or the time left, are looked at. */
+  readonly checkEveryMs: number;
+}
+
+export interface TlsMaterial {
+  /** PEM, leaf first. */
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface Certificate {
+  material(): TlsMaterial;
+  /** PEM file of the authority that senders must trust; undefined with the operator's own certificate. */
+  readonly caFile: string | undefined;
+  /** Keeps this listener's certificate current until the certificate is closed. */
+  follow(server: TlsServer): void;
+  /** Looks at the source now, as is done at intervals anyway. */
+  refresh(): Promise<void>;
+  close(): void;
+}
+
+/** @throws AppError `malformed` when there is no usable certificate */
+export async function openCertificate(
+  options: CertificateOptions,
+  events: HttpEvents,
+): Promise<Certificate> {
+  const { certFile, keyFile, directory } = options;
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    throw new AppError(
+      'malformed',
+      'cannot use half a certificate: set both tls.certFile and tls.keyFile',
+    );
+  }
+  const isOwn = certFile !== undefined && keyFile !== undefined;
+  const load = async (): Promise<TlsMaterial> => {
+    return isOwn ? readPair(certFile, keyFile) : ensureLocalCertificate(directory, new Date());
+  };
+  const servers: TlsServer[] = [];
+  let material = await load();
+  announce(material, events);
+
+  async function refresh(): Promise<void> {
+    try {
+      const next = await load();
+      if (next.cert === material.cert && next.key === material.key) return;
+      for (const server of servers) server.setSecureContext(next);
+      material = next;
+      announce(material, events);
+    } catch (error) {
+      events.certificateRefused(error);
+    }
+  }
+  const timer = setInterval(() => void refresh(), options.checkEveryMs);
+  timer.unref();
+
+  return {
+    material: () => material,
+    caFile: isOwn ? undefined : `${directory}/ca.pem`,
+    follow: (server) => void servers.push(server),
+    refresh,
+    close: () => clearInterval(timer),
+  };
+}
+
+async function readPair(certFile: string, keyFile: string): Promise<TlsMaterial> {
+  try {
+    const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
+    // Halfway through a renewal the two files need not belong together yet.
+    createSecureContext({ cert, key });
+    return { cert, key };
+  } catch (cause) {
+    throw new AppError(
+      'malformed',
+      `cannot use the certificate ${certFile} with the key ${keyFile}: ` +
+        `check tls.certFile and tls.keyFile (${cause instanceof Error ? cause.message : cause})`,
+      { cause },
+    );
+  }
+}
+
+function announce({ cert }: TlsMaterial, events: HttpEvents): void {
+  const { subject, validTo } = new X509Certificate(cert);
+  events.certificateLoaded(subject, new Date(validTo).toISOString());
+}

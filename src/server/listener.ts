@@ -1,0 +1,161 @@
+/**
+ * The TLS listener of a surface: HTTP/1.1 and HTTP/2 on one port, with a bound on everything a connection may take:
+ * time, streams, headers, memory. It knows nothing of routes.
+ */
+import type { IncomingMessage } from 'node:http';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import { AppError } from '../model/errors.ts';
+import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
+import { problemJson, problemType, toProblem } from './errors.ts';
+import type { Certificate } from './certificate.ts';
+import { type HttpRequest, type HttpResponse, requestFault } from './transport.ts';
+
+export interface ConnectionLimits {
+  readonly maxConnections: number;
+  /** For TLS to be agreed on, and for the headers of each request. */
+  readonly headersTimeoutMs: number;
+  /** For a whole request; the backstop of the body's own timeout. */
+  readonly requestTimeoutMs: number;
+  /** Without a byte in either direction. */
+  readonly idleTimeoutMs: number;
+  /** Between two requests on an HTTP/1.1 connection. */
+  readonly keepAliveTimeoutMs: number;
+  readonly maxStreamsPerConnection: number;
+}
+
+export type RequestHandler = (request: HttpRequest, response: HttpResponse) => void;
+
+const maxHeaderBytes = 16 * 1024;
+
+export function createListener(
+  surface: Surface,
+  limits: ConnectionLimits,
+  certificate: Certificate,
+  handle: RequestHandler,
+  events: HttpEvents,
+): Http2SecureServer {
+  const server = createSecureServer({
+    ...certificate.material(),
+    ...httpOptions(limits),
+    allowHTTP1: true,
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: limits.headersTimeoutMs,
+    maxSessionMemory: 16,
+    maxSettings: 32,
+    maxSessionInvalidFrames: 100,
+    maxSessionRejectedStreams: 100,
+    // Rapid reset (CVE-2023-44487): beyond a burst, few streams per second may be cancelled.
+    streamResetBurst: 1000,
+    streamResetRate: 33,
+    settings: {
+      maxConcurrentStreams: limits.maxStreamsPerConnection,
+      maxHeaderListSize: maxHeaderBytes,
+      // A sender of 10 MiB would otherwise stop and wait every 64 KiB.
+      initialWindowSize: 1024 * 1024,
+    },
+  });
+  server.maxConnections = limits.maxConnections;
+  server.setTimeout(limits.idleTimeoutMs);
+  server.on('drop', () => events.connectionCut(surface, 'cap'));
+  server.on('tlsClientError', () => events.connectionCut(surface, 'tls'));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    events.connectionCut(surface, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'timeout' : 'parse');
+    answerParseError(error, socket);
+  });
+  const guarded = guard(handle);
+  server.on('request', guarded);
+  // Whether the sender may go on is decided by the checks before the body, not by Node.
+  server.on('checkContinue', guarded);
+  server.on('connect', refuseConnect);
+  certificate.follow(server);
+  return server;
+}
+
+/** Options of the HTTP/1.1 side, which Node takes here though its types do not say so. */
+function httpOptions(limits: ConnectionLimits): object {
+  return {
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: Math.max(limits.requestTimeoutMs, limits.headersTimeoutMs),
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.min(1000, Math.ceil(limits.headersTimeoutMs / 4)),
+    noDelay: true,
+  };
+}
+
+function guard(handle: RequestHandler): RequestHandler {
+  return (request, response) => {
+    const fault = requestFault(request);
+    if (fault === undefined) return handle(request, response);
+    const { status, contentType, body } = toRawProblem(`cannot take this request: ${fault}`, 400);
+    response.statusCode = status;
+    response.setHeader('content-type', contentType);
+    if (!(request instanceof Http2ServerRequest)) response.setHeader('connection', 'close');
+    response.end(body);
+  };
+}
+
+/** What could not be parsed has no request to answer to, and nothing after it can be trusted: answer and close. */
+function answerParseError(error: NodeJS.ErrnoException, socket: Socket): void {
+  const status = statusOfParseError(error.code);
+  if (socket.writable && error.code !== 'ECONNRESET') {
+    const detail =
+      status === 408
+        ? 'cannot wait for the request any longer: send its head and body faster'
+        : 'cannot read the request: it is no valid HTTP/1.1';
+    const { contentType, body } = toRawProblem(detail, status);
+    socket.write(
+      `HTTP/1.1 ${status} ${status === 400 ? 'Bad Request' : 'Refused'}\r\n` +
+        `Connection: close\r\nContent-Type: ${contentType}\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+  }
+  socket.destroySoon();
+}
+
+function statusOfParseError(code: string | undefined): 400 | 408 | 413 | 431 {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return 431;
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return 413;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 408;
+    default:
+      return 400;
+  }
+}
+
+/** Weir is no proxy. */
+function refuseConnect(
+  request: IncomingMessage | Http2ServerRequest,
+  target: Socket | Http2ServerResponse,
+): void {
+  const { contentType, body } = toRawProblem('cannot connect to anywhere: this is no proxy', 405);
+  if (request instanceof Http2ServerRequest) {
+    const response = target as Http2ServerResponse;
+    response.writeHead(405, { 'content-type': contentType });
+    response.end(body);
+    return;
+  }
+  (target as Socket).end(
+    `HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Type: ${contentType}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+function toRawProblem(detail: string, status: number) {
+  const code = { 405: 'method_not_allowed', 408: 'timeout', 413: 'too_large', 431: 'too_large' };
+  const error = new AppError(
+    (code as Record<number, 'timeout' | undefined>)[status] ?? 'malformed',
+    detail,
+  );
+  const problem = { ...toProblem(error, ''), status };
+  return { status, contentType: problemType, body: problemJson(problem) };
+}

@@ -1,0 +1,148 @@
+/**
+ * A certificate authority of this data directory alone, so that the very first request travels over TLS: made on first
+ * run, it signs the server certificate and renews it long before it expires.
+ */
+import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import 'reflect-metadata';
+import * as x509 from '@peculiar/x509';
+import type { TlsMaterial } from './certificate.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const authorityDays = 3650;
+/** Some clients refuse server certificates that live for longer than 398 days. */
+const serverDays = 397;
+const renewDaysBefore = 30;
+const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+
+/**
+ * Reads `ca.pem`, `ca-key.pem`, `server.pem` and `server-key.pem`, and makes again what is missing, ends within 30 days
+ * or does not name this machine. Keys are readable by their owner only.
+ */
+export async function ensureLocalCertificate(directory: string, now: Date): Promise<TlsMaterial> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const names = [...new Set(['localhost', hostname()])];
+  const authority = await readPair(directory, 'ca');
+  const server = await readPair(directory, 'server');
+  if (authority !== undefined && server !== undefined && isUsable(authority, now)) {
+    const leaf = new X509Certificate(server.cert);
+    const isIssued = leaf.verify(new X509Certificate(authority.cert).publicKey);
+    const named = leaf.subjectAltName?.split(', ') ?? [];
+    const isNamed = names.every((name) => named.includes(`DNS:${name}`));
+    if (isIssued && isNamed && isUsable(server, now)) return server;
+  }
+  const isLasting = authority !== undefined && isUsable(authority, now, serverDays);
+  const issuer = isLasting ? authority : await makeAuthority(now);
+  if (!isLasting) await writePair(directory, 'ca', issuer);
+  const made = await makeServer(issuer, names, now);
+  await writePair(directory, 'server', made);
+  return made;
+}
+
+function isUsable({ cert, key }: TlsMaterial, now: Date, days = renewDaysBefore): boolean {
+  const parsed = new X509Certificate(cert);
+  const left = parsed.validToDate.getTime() - now.getTime();
+  const isPair = parsed.checkPrivateKey(createPrivateKey(key));
+  return isPair && parsed.validFromDate <= now && left > days * dayMs;
+}
+
+async function makeAuthority(now: Date): Promise<TlsMaterial> {
+  const keys = await webcrypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify']);
+  const cert = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serialNumber(),
+    name: `CN=Weir local authority on ${distinguished(hostname())}`,
+    notBefore: new Date(now.getTime() - dayMs),
+    notAfter: new Date(now.getTime() + authorityDays * dayMs),
+    signingAlgorithm: keyAlgorithm,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(
+        x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign,
+        true,
+      ),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { cert: cert.toString('pem'), key: await toPem(keys.privateKey) };
+}
+
+async function makeServer(
+  issuer: TlsMaterial,
+  names: readonly string[],
+  now: Date,
+): Promise<TlsMaterial> {
+  const authority = new x509.X509Certificate(issuer.cert);
+  const signingKey = await fromPem(issuer.key);
+  const keys = await webcrypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify']);
+  const cert = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject: 'CN=localhost',
+    issuer: authority.subject,
+    notBefore: new Date(now.getTime() - dayMs),
+    notAfter: new Date(now.getTime() + serverDays * dayMs),
+    signingAlgorithm: keyAlgorithm,
+    publicKey: keys.publicKey,
+    signingKey,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension([
+        ...names.map((value) => ({ type: 'dns' as const, value })),
+        { type: 'ip', value: '127.0.0.1' },
+        { type: 'ip', value: '::1' },
+      ]),
+      await x509.AuthorityKeyIdentifierExtension.create(authority.publicKey),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { cert: cert.toString('pem'), key: await toPem(keys.privateKey) };
+}
+
+/** Positive and of 128 bits (RFC 5280 §4.1.2.2). */
+function serialNumber(): string {
+  const bytes = randomBytes(16);
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
+  return bytes.toString('hex');
+}
+
+/** Host names need no escaping; anything else is not worth a broken name. */
+function distinguished(name: string): string {
+  return name.replace(/[^A-Za-z0-9.-]/g, '-');
+}
+
+async function toPem(key: webcrypto.CryptoKey): Promise<string> {
+  return x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
+}
+
+async function fromPem(pem: string): Promise<webcrypto.CryptoKey> {
+  const der = x509.PemConverter.decodeFirst(pem);
+  return webcrypto.subtle.importKey('pkcs8', der, keyAlgorithm, false, ['sign']);
+}
+
+async function readPair(directory: string, name: string): Promise<TlsMaterial | undefined> {
+  try {
+    const [cert, key] = await Promise.all([
+      readFile(join(directory, `${name}.pem`), 'utf8'),
+      readFile(join(directory, `${name}-key.pem`), 'utf8'),
+    ]);
+    return { cert, key };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** A crash in between leaves two that do not belong together; they are found out and made again. */
+async function writePair(directory: string, name: string, material: TlsMaterial): Promise<void> {
+  await replaceFile(join(directory, `${name}-key.pem`), material.key, 0o600);
+  await replaceFile(join(directory, `${name}.pem`), material.cert, 0o644);
+}
+
+async function replaceFile(path: string, text: string, mode: number): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode });
+  await rename(`${path}.new`, path);
+}

@@ -1,0 +1,55 @@
+/** What happens at the listeners: answers, failures, connections, certificates. Never a token, a body or a query. */
+import { Counter, Histogram } from 'prom-client';
+import type { AppError } from '../model/errors.ts';
+import type { Instruments } from './instruments.ts';
+
+export type Surface = 'ingest' | 'stream' | 'ops';
+
+export interface HttpEvents {
+  /** @param route its pattern, never the path that was asked for */
+  answered(surface: Surface, route: string, status: number, seconds: number): void;
+  /** A request failed; the log gets what the sender must not see. */
+  failed(surface: Surface, requestId: string, error: AppError): void;
+  /** A connection was cut before or between requests. @param reason a fixed word */
+  connectionCut(surface: Surface, reason: 'parse' | 'tls' | 'cap' | 'timeout'): void;
+  certificateLoaded(subject: string, expiresAt: string): void;
+  certificateRefused(reason: unknown): void;
+}
+
+export function createHttpEvents({ log, metrics }: Instruments): HttpEvents {
+  const registers = [metrics];
+  const durations = new Histogram({
+    name: 'weir_http_request_duration_seconds',
+    help: 'From the head of a request to its answer, by surface, route and status',
+    labelNames: ['surface', 'route', 'status'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const cuts = new Counter({
+    name: 'weir_http_connections_cut_total',
+    help: 'Connections cut by Weir outside of a request, by reason',
+    labelNames: ['surface', 'reason'] as const,
+    registers,
+  });
+
+  return {
+    answered(surface, route, status, seconds) {
+      durations.observe({ surface, route, status }, seconds);
+    },
+    failed(surface, requestId, error) {
+      const level = error.kind.logLevel;
+      if (!log.isLevelEnabled(level)) return;
+      const fields = { surface, requestId, code: error.code, err: error.cause };
+      log[level](fields, `request failed: ${error.message}`);
+    },
+    connectionCut(surface, reason) {
+      cuts.inc({ surface, reason });
+    },
+    certificateLoaded(subject, expiresAt) {
+      log.info({ subject, expiresAt }, 'certificate loaded');
+    },
+    certificateRefused(reason) {
+      log.error({ err: reason }, 'cannot load the certificate: the former one stays in use');
+    },
+  };
+}

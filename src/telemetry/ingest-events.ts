@@ -1,0 +1,69 @@
+/** What happens to requests that bring data, as metrics; refusals are counted, never logged one by one. */
+import { Counter, Gauge } from 'prom-client';
+import type { ErrorCode } from '../model/errors.ts';
+import type { Instruments } from './instruments.ts';
+
+export interface IngestEvents {
+  /** A request was taken: everything in it that could be taken is durable. */
+  accepted(protocol: string, bodyBytes: number, rows: number, rejected: number): void;
+  /** A repeated request got the answer of the first one. */
+  replayed(protocol: string): void;
+  /** A request was refused as a whole. */
+  refused(protocol: string, code: ErrorCode): void;
+}
+
+/** @param memoryInFlight estimated heap of the requests being worked on, asked at each scrape */
+export function createIngestEvents(
+  { metrics }: Instruments,
+  memoryInFlight: () => number,
+): IngestEvents {
+  const registers = [metrics];
+  const labelNames = ['protocol'] as const;
+  const requests = new Counter({
+    name: 'weir_ingest_requests_total',
+    help: 'Ingest requests by outcome: accepted, replayed, or the code of the refusal',
+    labelNames: ['protocol', 'outcome'] as const,
+    registers,
+  });
+  const acceptedEvents = new Counter({
+    name: 'weir_ingest_events_accepted_total',
+    help: 'Events acknowledged after they were durable',
+    labelNames,
+    registers,
+  });
+  const rejectedEvents = new Counter({
+    name: 'weir_ingest_events_rejected_total',
+    help: 'Events refused one by one in requests that were otherwise taken',
+    labelNames,
+    registers,
+  });
+  const bodyBytesTaken = new Counter({
+    name: 'weir_ingest_body_bytes_total',
+    help: 'Body bytes of accepted requests as they travelled',
+    labelNames,
+    registers,
+  });
+  new Gauge({
+    name: 'weir_ingest_in_flight_bytes',
+    help: 'Estimated heap of the ingest requests being worked on',
+    registers,
+    collect() {
+      this.set(memoryInFlight());
+    },
+  });
+
+  return {
+    accepted(protocol, bodyBytes, rows, rejected) {
+      requests.inc({ protocol, outcome: 'accepted' });
+      acceptedEvents.inc({ protocol }, rows);
+      bodyBytesTaken.inc({ protocol }, bodyBytes);
+      if (rejected > 0) rejectedEvents.inc({ protocol }, rejected);
+    },
+    replayed(protocol) {
+      requests.inc({ protocol, outcome: 'replayed' });
+    },
+    refused(protocol, code) {
+      requests.inc({ protocol, outcome: code });
+    },
+  };
+}
