@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { receiverKinds } from '../model/account.ts';
-import { toReceiverUrls } from '../model/receiver-urls.ts';
+import type { ReceiverKind } from '../model/account.ts';
+import { type ReceiverUrls, toReceiverUrls } from '../model/receiver-urls.ts';
 
 const receiverAccess = z.object({ receiverId: z.string(), token: z.string() });
 const firstRunShape = z.object({
@@ -40,9 +40,15 @@ export interface Addresses {
   readonly caFile: string | undefined;
 }
 
-export function quickstartFile(dataDir: string): string {
-  return join(dataDir, 'quickstart.json');
+type Access<Kind extends ReceiverKind> = z.infer<typeof receiverAccess> & ReceiverUrls[Kind];
+
+/** The first run's access with the addresses of this one. */
+interface KnownAccess extends Omit<FirstRun, 'receivers'> {
+  readonly receivers: { readonly [Kind in ReceiverKind]: Access<Kind> };
 }
+
+/** The file's content; addresses alone where the secrets of the first run are no longer known. */
+export type Quickstart = Addresses & (KnownAccess | { readonly receivers?: undefined });
 
 /**
  * Secrets that the directory may not know yet. Kept apart from `quickstart.json`, which appears
@@ -54,16 +60,19 @@ function pendingFile(dataDir: string): string {
 
 /**
  * Says where this run answers. Atomic: a reader sees the old file or the new one.
- * @param firstRun undefined where its secrets are no longer known: then addresses alone are written.
+ * @returns what was written.
  */
 export function writeQuickstart(
   dataDir: string,
   firstRun: FirstRun | undefined,
   addresses: Addresses,
-): void {
-  const quickstart = { ...addresses, ...(firstRun && withUrls(firstRun, addresses.ingestUrl)) };
-  replaceFile(quickstartFile(dataDir), quickstart);
+): Quickstart {
+  const quickstart = firstRun
+    ? { ...addresses, ...withUrls(firstRun, addresses.ingestUrl) }
+    : addresses;
+  replaceFile(join(dataDir, 'quickstart.json'), quickstart);
   rmSync(pendingFile(dataDir), { force: true });
+  return quickstart;
 }
 
 /** Keeps new secrets safe until `writeQuickstart`, so that a crash in between loses none. */
@@ -81,7 +90,7 @@ export function dropPending(dataDir: string): void {
  * @throws Error where a file is there and cannot be read.
  */
 export function readFirstRun(dataDir: string): FirstRun | undefined {
-  return readFrom(pendingFile(dataDir)) ?? readFrom(quickstartFile(dataDir));
+  return readFrom(pendingFile(dataDir)) ?? readFrom(join(dataDir, 'quickstart.json'));
 }
 
 function readFrom(file: string): FirstRun | undefined {
@@ -95,13 +104,19 @@ function readFrom(file: string): FirstRun | undefined {
   }
 }
 
-function withUrls(firstRun: FirstRun, ingestUrl: string) {
-  const { accountId, streamId, accessToken } = firstRun;
-  const entries = receiverKinds.map((kind) => {
-    const { receiverId, token } = firstRun.receivers[kind];
-    return [kind, { receiverId, ...toReceiverUrls({ kind, receiverId }, ingestUrl), token }];
-  });
-  return { accountId, streamId, accessToken, receivers: Object.fromEntries(entries) };
+function withUrls({ receivers, ...rest }: FirstRun, ingestUrl: string): KnownAccess {
+  const access = <Kind extends ReceiverKind>(kind: Kind): Access<Kind> => {
+    const { receiverId, token } = receivers[kind];
+    return { receiverId, ...toReceiverUrls({ kind, receiverId }, ingestUrl), token };
+  };
+  return {
+    ...rest,
+    receivers: {
+      http_json: access('http_json'),
+      otlp: access('otlp'),
+      prometheus: access('prometheus'),
+    },
+  };
 }
 
 function replaceFile(file: string, content: object): void {

@@ -1,6 +1,6 @@
 /** Receivers in the control API. */
 import type { Directory } from '../directory/port.ts';
-import type { Receiver } from '../model/account.ts';
+import type { Receiver, ReceiverKind } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { type ReceiverUrls, toReceiverUrls } from '../model/receiver-urls.ts';
 import { toCanonicalCidr } from './cidr.ts';
@@ -134,7 +134,7 @@ async function find(
   return receiver;
 }
 
-function toAnswer(receiver: Receiver, ingestUrl: string): Receiver & ReceiverUrls {
+function toAnswer(receiver: Receiver, ingestUrl: string): Receiver & ReceiverUrls[ReceiverKind] {
   return { ...receiver, ...toReceiverUrls(receiver, ingestUrl) };
 }
 

@@ -1,15 +1,10 @@
 /** `weir account …`, and `weir whoami`. */
 import type { Command } from 'commander';
-import { toLimit } from './arguments.ts';
+import { toFields, toLimit } from './arguments.ts';
 import type { OpenSession } from './session.ts';
 
 const rateOption = '--events-per-second <n>';
 const rateHelp = "quota over all of the account's receivers, or unlimited";
-
-interface AccountOptions {
-  readonly name?: string;
-  readonly eventsPerSecond?: number | null;
-}
 
 export function addAccountCommands(program: Command, open: OpenSession): void {
   program
@@ -29,9 +24,9 @@ export function addAccountCommands(program: Command, open: OpenSession): void {
     .description('create an account (scope operator)')
     .argument('<name>')
     .option(rateOption, rateHelp, toLimit)
-    .action(async (name: string, options: AccountOptions, command: Command) => {
+    .action(async (name: string, options: object, command: Command) => {
       const { api, output } = open(command);
-      const body = { name, ...options };
+      const body = { name, ...toFields(options) };
       output.record(await api.call<object>({ method: 'POST', path: ['accounts'], body }));
     });
 
@@ -62,8 +57,9 @@ export function addAccountCommands(program: Command, open: OpenSession): void {
     .argument('<account-id>')
     .option('--name <name>', 'new name')
     .option(rateOption, rateHelp, toLimit)
-    .action(async (id: string, body: AccountOptions, command: Command) => {
+    .action(async (id: string, options: object, command: Command) => {
       const { api, output } = open(command);
+      const body = toFields(options);
       output.record(await api.call<object>({ method: 'PATCH', path: ['accounts', id], body }));
     });
 

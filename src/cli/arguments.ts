@@ -6,18 +6,28 @@ export function toInteger(text: string): number {
   throw new InvalidArgumentError('Give a whole number.');
 }
 
+/** Stands for null, which an option cannot have as its value. */
+export const lifted = Symbol('lifted');
+
 /** A limit; `unlimited` lifts it. */
-export function toLimit(text: string): number | null {
-  return text === 'unlimited' ? null : toInteger(text);
+export function toLimit(text: string): number | typeof lifted {
+  return text === 'unlimited' ? lifted : toInteger(text);
 }
 
 /** A time; `never` takes it back. */
-export function toTime(text: string): string | null {
-  if (text === 'never') return null;
+export function toTime(text: string): string | typeof lifted {
+  if (text === 'never') return lifted;
   const millis = Date.parse(text);
   if (Number.isNaN(millis))
     throw new InvalidArgumentError('Give a time such as 2027-01-31T00:00:00Z.');
   return new Date(millis).toISOString();
+}
+
+/** The fields of a body as the options give them. */
+export function toFields(options: object): object {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [name, value === lifted ? null : value]),
+  );
 }
 
 /** For options that may be given several times. */

@@ -62,6 +62,7 @@ function report(error: unknown, { writeError }: Terminal): number {
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   }
   const message = error instanceof Error ? error.message : String(error);
-  writeError(`weir: ${escapeControls(message)}\n`);
+  const lines = message.split('\n').map(escapeControls);
+  writeError(`weir: ${lines.join('\n')}\n`);
   return error instanceof CommandError ? error.exitCode : exitCodes.failed;
 }

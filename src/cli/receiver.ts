@@ -1,9 +1,10 @@
 /** `weir receiver …` */
 import { type Command, Option } from 'commander';
 import { receiverKinds } from '../model/account.ts';
-import { collect, toLimit } from './arguments.ts';
+import { collect, toFields, toLimit } from './arguments.ts';
 import type { OpenSession } from './session.ts';
 
+/** Besides these, the limits. */
 interface ReceiverOptions {
   readonly name?: string;
   readonly kind?: string;
@@ -11,9 +12,6 @@ interface ReceiverOptions {
   readonly allow?: readonly string[];
   readonly allowAny?: true;
   readonly inactive?: true;
-  readonly eventsPerSecond?: number | null;
-  readonly burstEvents?: number | null;
-  readonly maxBodyBytes?: number | null;
 }
 
 export function addReceiverCommands(program: Command, open: OpenSession): void {
@@ -120,6 +118,6 @@ function toBody(options: ReceiverOptions): object {
     ...(allow && { allowedCidrs: allow }),
     ...(allowAny && { allowedCidrs: [] }),
     ...(inactive && { active: false }),
-    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(Object.keys(limits).length > 0 && { limits: toFields(limits) }),
   };
 }

@@ -6,11 +6,6 @@ import type { OpenSession } from './session.ts';
 const retentionOption = '--retention-days <n>';
 const retentionHelp = 'days that data is kept, counted from its receipt';
 
-interface StreamOptions {
-  readonly name?: string;
-  readonly retentionDays?: number;
-}
-
 export function addStreamCommands(program: Command, open: OpenSession): void {
   const stream = program.command('stream').description('streams: where logs are kept and read');
 
@@ -19,7 +14,7 @@ export function addStreamCommands(program: Command, open: OpenSession): void {
     .description('create a stream')
     .argument('<name>')
     .option(retentionOption, retentionHelp, toInteger)
-    .action(async (name: string, options: StreamOptions, command: Command) => {
+    .action(async (name: string, options: object, command: Command) => {
       const { api, output } = open(command);
       const body = { name, ...options };
       output.record(await api.callInAccount<object>({ method: 'POST', path: ['streams'], body }));
@@ -52,7 +47,7 @@ export function addStreamCommands(program: Command, open: OpenSession): void {
     .argument('<stream-id>')
     .option('--name <name>', 'new name')
     .option(retentionOption, retentionHelp, toInteger)
-    .action(async (id: string, body: StreamOptions, command: Command) => {
+    .action(async (id: string, body: object, command: Command) => {
       const { api, output } = open(command);
       output.record(
         await api.callInAccount<object>({ method: 'PATCH', path: ['streams', id], body }),

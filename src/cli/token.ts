@@ -1,7 +1,7 @@
 /** `weir token …`; `weir token recover` stands in a file of its own. */
 import { type Command, Option } from 'commander';
 import { accessScopes } from '../model/account.ts';
-import { collect, toTime } from './arguments.ts';
+import { collect, type lifted, toFields, toTime } from './arguments.ts';
 import type { OpenSession } from './session.ts';
 import { CommandError, exitCodes } from './terminal.ts';
 
@@ -10,7 +10,7 @@ interface NewTokenOptions {
   readonly scope?: readonly string[];
   readonly forAccount?: readonly string[];
   readonly allAccounts?: true;
-  readonly expiresAt?: string | null;
+  readonly expiresAt?: string | typeof lifted;
 }
 
 /** @returns the command `token`, for more to be added. */
@@ -69,8 +69,9 @@ function addChanges(token: Command, open: OpenSession): void {
     .argument('<token-id>')
     .option('--name <name>', 'new name')
     .option('--expires-at <time>', 'when it stops working, or never', toTime)
-    .action(async (id: string, body: object, command: Command) => {
+    .action(async (id: string, options: object, command: Command) => {
       const { api, output } = open(command);
+      const body = toFields(options);
       output.record(
         await api.callInAccount<object>({ method: 'PATCH', path: ['tokens', id], body }),
       );
@@ -105,7 +106,7 @@ function addChanges(token: Command, open: OpenSession): void {
 
 function toBody(name: string, options: NewTokenOptions): object {
   const { receiver, scope, forAccount, allAccounts, expiresAt } = options;
-  const expiry = expiresAt === undefined ? {} : { expiresAt };
+  const expiry = expiresAt === undefined ? {} : toFields({ expiresAt });
   if (receiver !== undefined && (scope ?? forAccount ?? allAccounts) === undefined) {
     return { type: 'ingest', name, receiverId: receiver, ...expiry };
   }

@@ -1,44 +1,35 @@
-/**
- * The addresses at which a receiver takes data, exactly as they are issued to senders (SPEC §2).
- */
-import type { Receiver } from './account.ts';
+/** The addresses at which a receiver takes data, exactly as issued to senders (SPEC §2). */
+import type { ReceiverKind } from './account.ts';
 
-/** Which of them a receiver has depends on its kind. */
 export interface ReceiverUrls {
-  /** `http_json`: the log path; `otlp`: OTLP logs over HTTP. */
-  readonly url?: string;
-  /** `otlp`: host and port for gRPC exporters. */
-  readonly grpc?: string;
-  /** `prometheus`: text or OpenMetrics push. */
-  readonly pushUrl?: string;
-  /** `prometheus`: remote_write. */
-  readonly writeUrl?: string;
+  /** The log path. */
+  readonly http_json: { readonly url: string };
+  /** OTLP logs over HTTP, and the host and port for gRPC exporters. */
+  readonly otlp: { readonly url: string; readonly grpc: string };
+  /** Text or OpenMetrics push, and remote_write. */
+  readonly prometheus: { readonly pushUrl: string; readonly writeUrl: string };
 }
 
-/**
- * @param ingestUrl the public ingest address without a trailing slash, e.g.
- * `https://localhost:8443`.
- */
-export function toReceiverUrls(
-  receiver: Pick<Receiver, 'kind' | 'receiverId'>,
+/** @param ingestUrl the public ingest address without a slash at its end: `https://host:8443`. */
+export function toReceiverUrls<Kind extends ReceiverKind>(
+  receiver: { readonly kind: Kind; readonly receiverId: string },
   ingestUrl: string,
-): ReceiverUrls {
+): ReceiverUrls[Kind] {
   const base = `${ingestUrl}/v1/receivers/${receiver.receiverId}`;
-  switch (receiver.kind) {
-    case 'http_json':
-      return { url: `${base}/logs` };
-    case 'otlp':
-      return { url: `${base}/otlp/v1/logs`, grpc: toAuthority(ingestUrl) };
-    case 'prometheus':
-      return {
-        pushUrl: `${base}/prometheus/metrics`,
-        writeUrl: `${base}/prometheus/api/v1/write`,
-      };
-  }
+  const urls: ReceiverUrls = {
+    http_json: { url: `${base}/logs` },
+    otlp: { url: `${base}/otlp/v1/logs`, grpc: toAuthority(ingestUrl) },
+    prometheus: {
+      pushUrl: `${base}/prometheus/metrics`,
+      writeUrl: `${base}/prometheus/api/v1/write`,
+    },
+  };
+  return urls[receiver.kind];
 }
 
 /** gRPC targets name their port even where it is the default one of the scheme. */
 function toAuthority(ingestUrl: string): string {
   const { hostname, port, protocol } = new URL(ingestUrl);
-  return `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`;
+  const defaultPort = protocol === 'https:' ? '443' : '80';
+  return `${hostname}:${port === '' ? defaultPort : port}`;
 }

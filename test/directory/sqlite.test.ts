@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { directoryContract } from './contract.ts';
 
@@ -105,7 +106,7 @@ test('three processes that open and write one file at once do not fail', async (
 
 /** A process that creates `count` accounts and prints the name of each once it is written. */
 function startWriter(file: string, count: number): ChildProcess {
-  const script = join(import.meta.dirname, 'account-writer.ts');
+  const script = fileURLToPath(new URL('./account-writer.ts', import.meta.url));
   const stdio = ['ignore', 'pipe', 'inherit'] as const;
   return spawn(process.execPath, [script, file, String(count)], { stdio: [...stdio] });
 }

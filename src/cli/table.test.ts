@@ -1,0 +1,40 @@
+/** How records look to people. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toLines, toTable } from './table.ts';
+
+test('a list is a table of the chosen columns', () => {
+  const records = [
+    { streamId: 'a', name: 'checkout', retentionDays: 30, createdAt: null },
+    { streamId: 'bb', name: 'cart', retentionDays: 7, createdAt: null },
+  ];
+  assert.equal(
+    toTable(records, ['streamId', 'name', 'retentionDays']),
+    'STREAM ID  NAME      RETENTION DAYS\na          checkout  30\nbb         cart      7\n',
+  );
+});
+
+test('an empty list says so', () => {
+  assert.equal(toTable([], ['name']), 'none\n');
+});
+
+test('a record is lines, what is nested under its path, what is absent a dash', () => {
+  const record = { name: 'web', limits: { burstEvents: null }, scopes: ['a', 'b'], cidrs: [] };
+  assert.equal(
+    toLines(record),
+    [
+      'name                web',
+      'limits.burstEvents  -',
+      'scopes              a, b',
+      'cidrs               -',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('values cannot end a line or send commands to a terminal', () => {
+  assert.equal(
+    toLines({ name: 'a\nb\u001b[31m\u009b\u2028' }),
+    'name  a\\u000ab\\u001b[31m\\u009b\\u2028\n',
+  );
+});

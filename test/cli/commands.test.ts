@@ -1,0 +1,252 @@
+/** The commands against the control API over a real directory. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { run } from '../../src/cli/program.ts';
+import { openSqliteDirectory, sqliteFileName } from '../../src/directory/sqlite.ts';
+import { accessScopes } from '../../src/model/account.ts';
+import { digestSecret, mintSecret } from '../../src/model/token-secret.ts';
+import { ensureLocalCertificate } from '../../src/server/local-authority.ts';
+import {
+  type ControlPlane,
+  createTenant,
+  openControlPlane,
+  type Tenant,
+} from '../admin/control-plane.ts';
+import { type ControlServer, startControlServer } from './control-server.ts';
+
+const secret = mintSecret('access');
+let folder: string;
+let plane: ControlPlane;
+let server: ControlServer;
+let tenant: Tenant;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-cli-'));
+  plane = await openControlPlane();
+  tenant = await createTenant(plane.directory, 'acme');
+  await plane.directory.createToken({
+    type: 'access',
+    name: 'operator',
+    accountIds: [tenant.account.accountId],
+    receiverId: null,
+    scopes: accessScopes,
+    expiresAt: null,
+    digest: digestSecret(secret),
+  });
+  server = await startControlServer(plane);
+});
+after(async () => {
+  await server.close();
+  await plane.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('a stream from its creation to its deletion', async () => {
+  const stream = await weirJson('stream', 'create', 'checkout', '--retention-days', '7');
+  assert.equal(stream['retentionDays'], 7);
+  const id = String(stream['streamId']);
+  assert.deepEqual(await weirJson('stream', 'show', id), stream);
+  const updated = await weirJson('stream', 'update', id, '--name', 'cart');
+  assert.deepEqual(updated, { ...stream, name: 'cart' });
+  assert.ok((await weirJson('stream', 'delete-data', id))['dataDeletedUntil']);
+  assert.equal((await weir('stream', 'delete', id)).out, `deleted stream ${id}\n`);
+  assert.match((await weir('stream', 'show', id)).error, /^weir: cannot find stream .*\(404\)\n$/);
+});
+
+test('a receiver with limits, deactivated, activated and deleted', async () => {
+  const { streamId } = tenant.stream;
+  const settings = ['--kind', 'otlp', '--stream', streamId, '--events-per-second', '100'];
+  const ranges = ['--allow', '10.0.0.0/8', '--allow', '::1/128'];
+  const receiver = await weirJson('receiver', 'create', 'edge', ...settings, ...ranges);
+  assert.deepEqual(receiver['allowedCidrs'], ['10.0.0.0/8', '::1/128']);
+  const id = String(receiver['receiverId']);
+  assert.equal((await weirJson('receiver', 'deactivate', id))['active'], false);
+  assert.equal((await weirJson('receiver', 'activate', id))['active'], true);
+  const lifted = ['--events-per-second', 'unlimited', '--allow-any', '--burst-events', '5'];
+  const updated = await weirJson('receiver', 'update', id, ...lifted);
+  assert.deepEqual(updated['allowedCidrs'], []);
+  const limits = { eventsPerSecond: null, burstEvents: 5, maxBodyBytes: null };
+  assert.deepEqual(updated['limits'], limits);
+  const list = await weirJson('receiver', 'list');
+  assert.equal((list['receivers'] as object[]).length, 2);
+  await weirJson('receiver', 'delete', id);
+  assert.equal((await weir('receiver', 'show', id)).code, 1);
+});
+
+test('tokens for sending and for reading, rotated, prolonged and ended', async () => {
+  const { receiverId } = tenant.receiver;
+  const ingest = await weirJson('token', 'create', 'sender', '--receiver', receiverId);
+  assert.equal(ingest['receiverId'], receiverId);
+  assert.match(String(ingest['token']), /^wri_/);
+  const scopes = ['--scope', 'logs:read', '--scope', 'analytics:read'];
+  const access = await weirJson('token', 'create', 'reader', ...scopes);
+  assert.deepEqual(access['scopes'], ['logs:read', 'analytics:read']);
+  const id = String(access['tokenId']);
+  assert.notEqual((await weirJson('token', 'rotate', id))['token'], access['token']);
+  const prolonged = await weirJson('token', 'update', id, '--expires-at', '2030-01-01T00:00:00Z');
+  assert.equal(prolonged['expiresAt'], '2030-01-01T00:00:00.000Z');
+  assert.equal((await weirJson('token', 'update', id, '--expires-at', 'never'))['expiresAt'], null);
+  assert.ok((await weirJson('token', 'revoke', id))['revokedAt']);
+  assert.equal((await weir('token', 'delete', id)).code, 0);
+  const all = ['--scope', 'operator', '--all-accounts'];
+  assert.deepEqual((await weirJson('token', 'create', 'root', ...all))['accountIds'], []);
+});
+
+test('accounts, for an operator', async () => {
+  const created = await weirJson('account', 'create', 'tenant', '--events-per-second', '50');
+  const id = String(created['accountId']);
+  const changed = await weirJson('account', 'update', id, '--events-per-second', 'unlimited');
+  assert.equal(changed['eventsPerSecond'], null);
+  const account = ['--account', id];
+  assert.deepEqual((await weirJson('stream', 'list', ...account))['streams'], []);
+  await weirJson('account', 'delete', id);
+  assert.equal((await weir('account', 'show', id)).code, 1);
+});
+
+test('people get a table, and nothing in it moves their cursor', async () => {
+  const { accountId } = tenant.account;
+  const hostile = await plane.directory.createStream({
+    accountId,
+    name: 'evil\u001b[2J\u202e',
+    retentionDays: 1,
+  });
+  const table = await weir('stream', 'list');
+  assert.match(table.out, /^STREAM ID +NAME +RETENTION DAYS +CREATED AT\n/);
+  assert.ok(table.out.includes('evil\\u001b[2J\\u202e'));
+  const json = await weir('stream', 'list', '--json');
+  assert.ok(!/[\u001b\u202e]/.test(table.out + json.out));
+  assert.ok(JSON.parse(json.out).streams.some((s: typeof hostile) => s.name === hostile.name));
+  await plane.directory.deleteStream(hostile.streamId);
+});
+
+test('without an account named, the only one of the token is meant', async () => {
+  const own = mintSecret('access');
+  await plane.directory.createToken({
+    type: 'access',
+    name: 'admin',
+    accountIds: [tenant.account.accountId],
+    receiverId: null,
+    scopes: ['admin'],
+    expiresAt: null,
+    digest: digestSecret(own),
+  });
+  const environment = { WEIR_URL: server.url };
+  const one = await weirWith({ ...environment, WEIR_TOKEN: own }, 'stream', ['list']);
+  assert.equal(one.code, 0, one.error);
+  const { accountId } = await plane.directory.createAccount({ name: 'b', eventsPerSecond: null });
+  const two = await weirWith({ ...environment, WEIR_TOKEN: secret }, 'stream', ['list']);
+  assert.equal(two.code, 2);
+  assert.match(two.error, /which of 2 accounts is meant: give --account/);
+  await plane.directory.deleteAccount(accountId);
+});
+
+test('quickstart.json leads to the service, flags win over the environment over it', async () => {
+  const data = join(folder, 'quickstart');
+  mkdirSync(data);
+  writeFileSync(
+    join(data, 'quickstart.json'),
+    JSON.stringify({
+      streamUrl: server.url,
+      accessToken: secret,
+      accountId: tenant.account.accountId,
+    }),
+  );
+  assert.equal((await weirWith({}, 'stream', ['list', '--data', data])).code, 0);
+  assert.equal((await weirWith({ WEIR_DATA: data }, 'stream', ['list'])).code, 0);
+  const wrong = { WEIR_DATA: data, WEIR_TOKEN: 'wra_wrong' };
+  assert.match((await weirWith(wrong, 'whoami', [])).error, /cannot find the token \(401\)/);
+  assert.equal((await weirWith(wrong, 'whoami', ['--token', secret])).code, 0);
+});
+
+test('a local authority is trusted when its certificate is named, and only then', async () => {
+  const tlsFolder = join(folder, 'tls');
+  const tls = await ensureLocalCertificate(tlsFolder, new Date());
+  const secure = await startControlServer(plane, tls);
+  const environment = { WEIR_URL: secure.url, WEIR_TOKEN: secret };
+  const distrusted = await weirWith(environment, 'whoami', []);
+  assert.equal(distrusted.code, 1);
+  assert.match(distrusted.error, /not trusted; give --ca-file/);
+  const caFile = join(tlsFolder, 'ca.pem');
+  assert.equal((await weirWith(environment, 'whoami', ['--ca-file', caFile])).code, 0);
+  await secure.close();
+});
+
+test('a new operator token comes from the data directory, even while it is in use', async () => {
+  const file = join(folder, sqliteFileName);
+  const directory = await openSqliteDirectory({ file });
+  const { accountId } = await directory.createAccount({ name: 'acme', eventsPerSecond: null });
+  const recovered = await weirWith({}, 'token', ['recover', '--data', folder, '--json']);
+  const { token } = JSON.parse(recovered.out) as { token: string };
+  const grant = await directory.findToken(digestSecret(token));
+  assert.deepEqual(grant?.accountIds, [accountId]);
+  assert.deepEqual([...grant.scopes], [...accessScopes]);
+  await directory.close();
+});
+
+const failures: readonly [string, string[], number, RegExp][] = [
+  ['no command', [], 2, /^Usage: weir/],
+  ['an unknown command', ['acount'], 2, /unknown command/],
+  ['an unknown option', ['stream', 'list', '--colour'], 2, /unknown option/],
+  ['a missing argument', ['stream', 'show'], 2, /missing required argument/],
+  ['no number', ['stream', 'create', 'x', '--retention-days', 'ten'], 2, /whole number/],
+  ['an unknown kind', ['receiver', 'create', 'x', '--kind', 'syslog'], 2, /Allowed choices/],
+  ['a token for nothing', ['token', 'create', 'x'], 2, /--receiver, or --scope/],
+  ['no address', ['--url', 'localhost:8444', 'whoami'], 2, /give one with https/],
+  ['nobody there', ['--url', 'http://127.0.0.1:1', 'whoami'], 1, /cannot reach .*running\?/],
+  ['a refusal', ['stream', 'create', ''], 1, /cannot accept the body: name.*\(400\)/],
+  ['no data directory', ['token', 'recover', '--data', '/nowhere'], 1, /cannot find .nowhere/],
+];
+for (const [what, argv, code, message] of failures) {
+  test(`${what} ends with ${code} and says why`, async () => {
+    const result = await weir(...argv);
+    assert.equal(result.code, code);
+    assert.match(result.error, message);
+    assert.equal(result.out, '');
+  });
+}
+
+test('help and version end with 0', async () => {
+  const help = await weir('token', 'create', '--help');
+  assert.equal(help.code, 0);
+  assert.match(help.out, /Exit codes: 0 done, 1 failed, 2 wrong usage/);
+  assert.match((await weir('--version')).out, /^\d+\.\d+\.\d+/);
+});
+
+interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+function weir(...argv: string[]): Promise<Result> {
+  const environment = {
+    WEIR_URL: server.url,
+    WEIR_TOKEN: secret,
+    WEIR_ACCOUNT: tenant.account.accountId,
+  };
+  return weirWith(environment, argv[0] ?? '', argv.slice(1));
+}
+
+async function weirJson(...argv: string[]): Promise<Record<string, unknown>> {
+  const { code, out, error } = await weir(...argv, '--json');
+  assert.equal(code, 0, error);
+  return out === '' ? {} : JSON.parse(out);
+}
+
+/** Never with this process's environment or working directory. */
+async function weirWith(
+  environment: Record<string, string>,
+  command: string,
+  argv: string[],
+): Promise<Result> {
+  let out = '';
+  let error = '';
+  const code = await run(command === '' ? argv : [command, ...argv], {
+    environment: { WEIR_DATA: join(folder, 'none'), ...environment },
+    writeOut: (text) => (out += text),
+    writeError: (text) => (error += text),
+  });
+  return { code, out, error };
+}
