@@ -107,7 +107,7 @@ function readFrom(file: string): FirstRun | undefined {
 function withUrls({ receivers, ...rest }: FirstRun, ingestUrl: string): KnownAccess {
   const access = <Kind extends ReceiverKind>(kind: Kind): Access<Kind> => {
     const { receiverId, token } = receivers[kind];
-    return { receiverId, ...toReceiverUrls({ kind, receiverId }, ingestUrl), token };
+    return { receiverId, token, ...toReceiverUrls({ kind, receiverId }, ingestUrl) };
   };
   return {
     ...rest,
