@@ -37,7 +37,7 @@ export function createCorpus(seed: number, bodies: number, eventsPerBody: number
   const services = createZipf(
     random,
     40,
-    (rank) => `${nouns[rank % nouns.length]}-service-${rank}`,
+    (rank) => `${nouns[rank % nouns.length] ?? ''}-service-${rank}`,
   );
   const hosts = createZipf(
     random,

@@ -1,0 +1,126 @@
+/**
+ * The embedded engine alone, taking the same rows by the same statement: decoded before the clock
+ * starts, no TLS, no queue, no other load on the machine.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEngine } from '../src/engine/supervisor.ts';
+import type { StampedBatch } from '../src/model/batch.ts';
+import { createJsonLogsDecoder } from '../src/protocols/json-logs/decode.ts';
+import { openClickHouseStore, type ClickHouseStore } from '../src/store/clickhouse.ts';
+import { createEngineEvents } from '../src/telemetry/engine-events.ts';
+import { createInstruments } from '../src/telemetry/instruments.ts';
+import type { Ceiling } from './ceiling.ts';
+import { stampBody, type Body } from './corpus.ts';
+import { cpuSeconds } from './processes.ts';
+
+/** As many rows as the drain puts into one insert under load. */
+const rowsPerInsert = 250_000;
+
+export async function measureEngineAlone(
+  bodies: readonly Body[],
+  seconds: number,
+): Promise<Ceiling> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'weir-bench-engine-'));
+  const instruments = createInstruments('warn');
+  const engine = await openEngine({ dataDir }, createEngineEvents(instruments));
+  const store = await openClickHouseStore(
+    {
+      url: undefined,
+      socketPath: engine.socketPath,
+      user: 'default',
+      password: '',
+      database: 'weir',
+      readTimeoutMs: 60_000,
+      insertTimeoutMs: 60_000,
+      housekeepingTimeoutMs: 60_000,
+      limits: {
+        maxSeconds: 30,
+        maxMemoryBytes: 2 ** 29,
+        maxRowsRead: 2 ** 40,
+        maxRowsReturned: 1_000,
+      },
+      fence: () => engine.restart('fence'),
+    },
+    instruments,
+  );
+  try {
+    return await insertFor(store, engine.pid ?? 0, await decodeAll(bodies), seconds);
+  } finally {
+    await store.close();
+    await engine.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function insertFor(
+  store: ClickHouseStore,
+  pid: number,
+  payloads: readonly Payload[],
+  seconds: number,
+): Promise<Ceiling> {
+  let sequence = 0n;
+  let events = 0;
+  let bytes = 0;
+  const take = (): StampedBatch[] => {
+    const batches: StampedBatch[] = [];
+    for (let rows = 0; rows < rowsPerInsert; sequence++) {
+      const payload = payloads[Number(sequence) % payloads.length];
+      if (payload === undefined) throw new Error('cannot insert: there are no bodies');
+      batches.push(toBatch(payload, sequence));
+      rows += payload.rows;
+      bytes += payload.bodyBytes;
+      events += payload.rows;
+    }
+    return batches;
+  };
+  await store.insert('logs/1', take(), 'all');
+  events = 0;
+  bytes = 0;
+  const cpuBefore = cpuSeconds(pid);
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < seconds * 1000) {
+    await store.insert('logs/1', take(), 'all');
+  }
+  const took = (performance.now() - startedAt) / 1000;
+  return {
+    eventsPerSecond: events / took,
+    megabytesPerSecond: bytes / took / 1e6,
+    cpuMicrosPerEvent: ((cpuSeconds(pid) - cpuBefore) * 1e6) / events,
+  };
+}
+
+interface Payload {
+  readonly rows: number;
+  readonly bytes: Uint8Array;
+  /** Of the JSON that it was decoded from. */
+  readonly bodyBytes: number;
+}
+
+async function decodeAll(bodies: readonly Body[]): Promise<Payload[]> {
+  const decode = createJsonLogsDecoder();
+  const payloads: Payload[] = [];
+  for (const body of bodies) {
+    stampBody(body, Date.now());
+    const limits = { maxEvents: 10_000, maxDepth: 64, maxRejections: 100 };
+    const { rows, payload } = await decode(body.bytes, limits);
+    payloads.push({ rows, bytes: payload, bodyBytes: body.bytes.length });
+  }
+  return payloads;
+}
+
+function toBatch({ rows, bytes }: Payload, sequence: bigint): StampedBatch {
+  return {
+    id: { writer: 1n, sequence },
+    receivedAtNanos: BigInt(Date.now()) * 1_000_000n + sequence,
+    owner: {
+      accountId: '3f6f0c1e-8a54-4c1b-9d0e-1f2a3b4c5d6e',
+      streamId: 'b1946ac9-2492-4d23-8f1a-0a7c3d5e6f70',
+      receiverId: 'rcv_bench',
+    },
+    layout: 'logs/1',
+    rows,
+    payload: bytes,
+  };
+}
