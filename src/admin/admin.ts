@@ -31,7 +31,9 @@ export function adminRoutes(
   const context: AdminContext = {
     directory: parts.directory,
     store: parts.store,
-    ingestUrl: options.ingestUrl,
+    get ingestUrl() {
+      return options.ingestUrl;
+    },
     now,
     record(change) {
       parts.grants.invalidate();

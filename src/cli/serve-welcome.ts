@@ -1,0 +1,42 @@
+/** What `weir serve` prints once it is ready: where it answers, and commands that work when they are pasted. */
+import type { Addresses, FirstRun } from '../admin/quickstart.ts';
+import { toReceiverUrls } from '../model/receiver-urls.ts';
+
+export function welcome(
+  addresses: Addresses,
+  firstRun: FirstRun | undefined,
+  dataDir: string,
+): string {
+  const { ingestUrl, streamUrl, opsUrl, caFile } = addresses;
+  const places = `Weir is ready.
+
+  send     ${ingestUrl}
+  read     ${streamUrl}
+  metrics  ${opsUrl}/metrics
+  data     ${dataDir} (tokens and addresses: quickstart.json)
+`;
+  if (firstRun === undefined) return places;
+  const trust = caFile === undefined ? '' : ` --cacert ${quote(caFile)}`;
+  const { receiverId, token } = firstRun.receivers.http_json;
+  const { url = '' } = toReceiverUrls({ kind: 'http_json', receiverId }, ingestUrl);
+  return `${places}
+Send a log:
+
+  curl${trust} ${quote(url)} \\
+    -H ${quote(`Authorization: Bearer ${token}`)} \\
+    -H 'Content-Type: application/json' \\
+    -d '{"message":"hello, river","severity":"INFO","service_name":"demo","labels":{"env":"dev"}}'
+
+Read it back:
+
+  curl${trust} ${quote(`${streamUrl}/api/v1/logs?limit=10`)} \\
+    -H ${quote(`Authorization: Bearer ${firstRun.accessToken}`)} \\
+    -H ${quote(`X-Active-Account: ${firstRun.accountId}`)}
+
+`;
+}
+
+/** One word for a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

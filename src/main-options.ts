@@ -1,0 +1,131 @@
+/** Turns the configuration into what each part wants to be told. Plain values; it opens nothing. */
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Addresses } from './admin/quickstart.ts';
+import type { AdmissionOptions } from './admission/admission.ts';
+import type { Config } from './config/schema.ts';
+import { defaultGrantsOptions, type GrantsOptions } from './directory/grants.ts';
+import type { EngineOptions } from './engine/options.ts';
+import type { Engine } from './engine/supervisor.ts';
+import type { DrainOptions } from './ingest/drain.ts';
+import type { JsonLogsOptions } from './protocols/json-logs/json-logs.ts';
+import type { DiskQueueOptions } from './queue/disk/open-disk-queue.ts';
+import type { ServerOptions } from './server/server.ts';
+import type { ClickHouseStoreOptions } from './store/clickhouse.ts';
+
+const hourMs = 60 * 60 * 1000;
+/** Rejections listed in one answer. */
+const maxRejections = 100;
+
+export function toGrantsOptions(config: Config): GrantsOptions {
+  return { ...defaultGrantsOptions, staleForSeconds: config.directory.staleForSeconds };
+}
+
+export function toQueueOptions({ queue, data }: Config): DiskQueueOptions {
+  return {
+    directory: join(resolve(data), 'queue'),
+    segmentBytes: queue.segmentBytes,
+    minFreeDiskBytes: queue.minFreeDiskBytes,
+    maxBacklogBytes: queue.maxBacklogBytes === 0 ? Number.MAX_SAFE_INTEGER : queue.maxBacklogBytes,
+    idempotencyTtlMs: queue.idempotencyTtlHours * hourMs,
+    idempotencyKeys: queue.idempotencyKeys,
+  };
+}
+
+export function toEngineOptions({ engine, store, data }: Config): EngineOptions {
+  return {
+    dataDir: join(resolve(data), 'engine'),
+    memoryBytes: engine.memoryBytes,
+    threads: engine.threads === 0 ? availableParallelism() : engine.threads,
+    maxExecutionSeconds: store.queryTimeoutSeconds,
+  };
+}
+
+/** @param engine undefined where a ClickHouse server takes its place. */
+export function toStoreOptions(
+  { store }: Config,
+  engine: Pick<Engine, 'socketPath' | 'restart'> | undefined,
+): ClickHouseStoreOptions {
+  return {
+    url: engine === undefined ? store.url : undefined,
+    socketPath: engine?.socketPath,
+    user: store.user,
+    password: store.password,
+    database: store.database,
+    readTimeoutMs: (store.queryTimeoutSeconds + 5) * 1000,
+    insertTimeoutMs: 120_000,
+    housekeepingTimeoutMs: hourMs,
+    limits: {
+      maxSeconds: store.queryTimeoutSeconds,
+      maxMemoryBytes: store.queryMemoryBytes,
+      maxRowsRead: 10_000_000_000,
+      maxRowsReturned: 1_000_000,
+    },
+    fence: () => engine?.restart('an insert got no answer') ?? Promise.resolve(),
+  };
+}
+
+export function toDrainOptions({ drain }: Config): Partial<DrainOptions> {
+  return { maxRows: drain.maxRows, maxBytes: drain.maxBytes };
+}
+
+export function toAdmissionOptions({ ingest }: Config): AdmissionOptions {
+  return {
+    maxInFlightBytes: ingest.maxInFlightBytes,
+    trustedProxies: ingest.trustedProxies,
+    bodyPace: {
+      timeoutMs: ingest.bodyTimeoutMs,
+      graceMs: 10_000,
+      minBytesPerSecond: ingest.minBodyBytesPerSecond,
+    },
+  };
+}
+
+export function toJsonLogsOptions({ ingest }: Config): JsonLogsOptions {
+  return {
+    maxBodyBytes: ingest.jsonMaxBodyBytes,
+    limits: { maxEvents: ingest.jsonMaxEvents, maxDepth: ingest.jsonMaxDepth, maxRejections },
+  };
+}
+
+export function toServerOptions(config: Config): ServerOptions {
+  const { ingest, stream, ops, tls } = config;
+  return {
+    ingest: { host: ingest.host, port: ingest.port },
+    stream: { host: stream.host, port: stream.port },
+    ops: { host: ops.host, port: ops.port },
+    limits: {
+      maxConnections: ingest.maxConnections,
+      headersTimeoutMs: ingest.headersTimeoutMs,
+      requestTimeoutMs: ingest.bodyTimeoutMs + ingest.headersTimeoutMs + 10_000,
+      idleTimeoutMs: 60_000,
+      keepAliveTimeoutMs: 60_000,
+      maxStreamsPerConnection: ingest.maxStreamsPerConnection,
+    },
+    tls: {
+      certFile: tls.certFile === '' ? undefined : tls.certFile,
+      keyFile: tls.keyFile === '' ? undefined : tls.keyFile,
+      directory: join(resolve(config.data), 'tls'),
+      checkEveryMs: 5000,
+    },
+    closeGraceMs: 10_000,
+  };
+}
+
+/** Where this run answers; `ports` may be filled in later, when they are bound. */
+export function toAddresses(
+  config: Config,
+  ports: Readonly<Record<'ingest' | 'stream' | 'ops', number>>,
+): Omit<Addresses, 'caFile'> {
+  return {
+    get ingestUrl() {
+      return config.ingest.publicUrl || `https://localhost:${ports.ingest}`;
+    },
+    get streamUrl() {
+      return config.stream.publicUrl || `https://localhost:${ports.stream}`;
+    },
+    get opsUrl() {
+      return `http://${config.ops.host || '127.0.0.1'}:${ports.ops}`;
+    },
+  };
+}
