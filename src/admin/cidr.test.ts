@@ -1,6 +1,7 @@
 /** Spellings of address ranges that are taken, and those that are refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { isCidr, toCanonicalCidr } from './cidr.ts';
 
 const canonical = {
@@ -39,3 +40,19 @@ const refused = [
 for (const text of refused) {
   test(`no range: ${JSON.stringify(text)}`, () => assert.equal(isCidr(text), false));
 }
+
+test('the one spelling of a range is its own spelling, and no text throws', () => {
+  const ranges = fc.oneof(
+    fc.tuple(fc.ipV4(), fc.nat(32)),
+    fc.tuple(fc.ipV6(), fc.nat(128)),
+    fc.tuple(fc.string(), fc.nat(200)),
+  );
+  fc.assert(
+    fc.property(ranges, ([address, length]) => {
+      const text = `${address}/${length}`;
+      if (!isCidr(text)) return;
+      const range = toCanonicalCidr(text);
+      assert.equal(toCanonicalCidr(range), range);
+    }),
+  );
+});

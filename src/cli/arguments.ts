@@ -18,9 +18,8 @@ export function toLimit(text: string): number | typeof lifted {
 export function toTime(text: string): string | typeof lifted {
   if (text === 'never') return lifted;
   const millis = Date.parse(text);
-  if (Number.isNaN(millis))
-    throw new InvalidArgumentError('Give a time such as 2027-01-31T00:00:00Z.');
-  return new Date(millis).toISOString();
+  if (!Number.isNaN(millis)) return new Date(millis).toISOString();
+  throw new InvalidArgumentError('Give a time such as 2027-01-31T00:00:00Z.');
 }
 
 /** The fields of a body as the options give them. */

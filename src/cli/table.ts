@@ -27,7 +27,7 @@ function flatten(record: object, prefix = ''): [string, string][] {
 
 function toText(value: unknown): string {
   if (value === null || value === undefined) return '-';
-  return escapeControls(typeof value === 'object' ? JSON.stringify(value) : String(value));
+  return escapeControls(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** `retentionDays` becomes `RETENTION DAYS`. */

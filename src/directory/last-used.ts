@@ -63,7 +63,7 @@ export function createLastUsed(
       if (notedAtMs !== undefined && usedAtMs - notedAtMs < options.perTokenMs) return;
       noted.set(tokenId, usedAtMs);
       pending.set(tokenId, usedAtMs);
-      timer ??= setTimeout(flush, options.gatherMs).unref();
+      timer ??= setTimeout(() => void flush(), options.gatherMs).unref();
     },
     flush,
   };

@@ -1,10 +1,11 @@
 /** Receivers in the directory's database. */
+import type { Transaction } from 'kysely';
 import type { Receiver } from '../model/account.ts';
 import { createId } from '../model/random-id.ts';
 import type { Database } from './database.ts';
 import type { Directory, GrantSource, ReceiverChange } from './port.ts';
 import { requireStream } from './stream-queries.ts';
-import type { ReceiverRow } from './tables.ts';
+import type { ReceiverRow, Tables } from './tables.ts';
 
 type ReceiverQueries = Pick<
   Directory & GrantSource,
@@ -65,38 +66,46 @@ export function createReceiverQueries(database: Database): ReceiverQueries {
       }),
 
     updateReceiver: (receiverId, change) =>
-      database.write(async (tx) => {
-        const row = await tx
-          .selectFrom('receivers')
-          .selectAll()
-          .where('receiver_id', '=', receiverId)
-          .executeTakeFirst();
-        if (!row) return undefined;
-        if (change.streamId) await requireStream(tx, row.account_id, change.streamId);
-        const changed = toRow(applied(toReceiver(row), change), receiverId, row.created_at);
-        await tx
-          .updateTable('receivers')
-          .set(changed)
-          .where('receiver_id', '=', receiverId)
-          .execute();
-        return toReceiver(changed);
-      }),
+      database.write((tx) => updateReceiver(tx, receiverId, change)),
 
     deleteReceiver: (receiverId) =>
-      database.write(async (tx) => {
-        await tx
-          .updateTable('tokens')
-          .set({ revoked_at: database.timestamp() })
-          .where('receiver_id', '=', receiverId)
-          .where('revoked_at', 'is', null)
-          .execute();
-        const deleted = await tx
-          .deleteFrom('receivers')
-          .where('receiver_id', '=', receiverId)
-          .executeTakeFirst();
-        return deleted.numDeletedRows > 0n;
-      }),
+      database.write((tx) => deleteReceiver(tx, receiverId, database.timestamp())),
   };
+}
+
+async function updateReceiver(
+  tx: Transaction<Tables>,
+  receiverId: string,
+  change: ReceiverChange,
+): Promise<Receiver | undefined> {
+  const row = await tx
+    .selectFrom('receivers')
+    .selectAll()
+    .where('receiver_id', '=', receiverId)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  if (change.streamId) await requireStream(tx, row.account_id, change.streamId);
+  const changed = toRow(applied(toReceiver(row), change), receiverId, row.created_at);
+  await tx.updateTable('receivers').set(changed).where('receiver_id', '=', receiverId).execute();
+  return toReceiver(changed);
+}
+
+async function deleteReceiver(
+  tx: Transaction<Tables>,
+  receiverId: string,
+  revokedAt: string,
+): Promise<boolean> {
+  await tx
+    .updateTable('tokens')
+    .set({ revoked_at: revokedAt })
+    .where('receiver_id', '=', receiverId)
+    .where('revoked_at', 'is', null)
+    .execute();
+  const deleted = await tx
+    .deleteFrom('receivers')
+    .where('receiver_id', '=', receiverId)
+    .executeTakeFirst();
+  return deleted.numDeletedRows > 0n;
 }
 
 function applied(receiver: Receiver, change: ReceiverChange): Receiver {

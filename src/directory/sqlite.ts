@@ -78,9 +78,21 @@ function openDatabase(file: string, timestamp: () => string): Database {
 
 function openConnection(file: string): DatabaseSync {
   const connection = new DatabaseSync(file, { timeout: waitMs, enableForeignKeyConstraints: true });
-  connection.exec('PRAGMA journal_mode = WAL');
-  connection.exec('PRAGMA synchronous = FULL');
+  setPragma(connection, 'journal_mode', 'WAL');
+  setPragma(connection, 'synchronous', 'FULL');
   return connection;
+}
+
+/** SQLite ignores in silence what it cannot do; without these two no write would be durable. */
+function setPragma(connection: DatabaseSync, name: string, value: 'WAL' | 'FULL'): void {
+  connection.exec(`PRAGMA ${name} = ${value}`);
+  const actual = connection.prepare(`PRAGMA ${name}`).get()?.[name];
+  const expected = { WAL: 'wal', FULL: 2 }[value];
+  if (actual === expected) return;
+  throw new Error(
+    `cannot open the directory: SQLite does not take ${name} = ${value} there (it says ` +
+      `${String(actual)}); keep the data directory on a local file system`,
+  );
 }
 
 function toKysely(connection: DatabaseSync): Kysely<Tables> {

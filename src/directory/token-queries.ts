@@ -106,7 +106,7 @@ export async function insertToken(
   createdAt: string,
 ): Promise<Token> {
   for (const accountId of token.accountIds) await requireAccount(tx, accountId);
-  if (token.receiverId !== null) await requireReceiver(tx, token);
+  if (token.receiverId !== null) await requireReceiver(tx, token.receiverId, token.accountIds);
   const row: TokenRow = {
     token_id: createId('tok'),
     type: token.type,
@@ -129,15 +129,19 @@ export async function insertToken(
   return toToken(row, [...token.accountIds]);
 }
 
-async function requireReceiver(tx: Transaction<Tables>, token: NewToken): Promise<void> {
+async function requireReceiver(
+  tx: Transaction<Tables>,
+  receiverId: string,
+  accountIds: readonly string[],
+): Promise<void> {
   const row = await tx
     .selectFrom('receivers')
     .select('receiver_id')
-    .where('receiver_id', '=', token.receiverId)
-    .where('account_id', 'in', token.accountIds)
+    .where('receiver_id', '=', receiverId)
+    .where('account_id', 'in', accountIds)
     .executeTakeFirst();
   if (row) return;
-  throw new AppError('not_found', `cannot find receiver ${token.receiverId} in this account`);
+  throw new AppError('not_found', `cannot find receiver ${receiverId} in this account`);
 }
 
 async function getToken(db: Kysely<Tables>, tokenId: string): Promise<Token | undefined> {

@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { prepareFirstRun } from '../../src/admin/first-run.ts';
-import { type Addresses, type FirstRun, writeQuickstart } from '../../src/admin/quickstart.ts';
+import {
+  type Addresses,
+  type FirstRun,
+  type Quickstart,
+  writeQuickstart,
+} from '../../src/admin/quickstart.ts';
 import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { AppError } from '../../src/model/errors.ts';
@@ -89,8 +94,10 @@ test('a later start keeps the tokens and takes the new addresses', async () => {
   const first = await start(addresses);
   const second = await start({ ...addresses, ingestUrl: 'https://logs.example.com' });
   assert.deepEqual(second, first);
-  assert.equal(readQuickstart().accessToken, first?.accessToken);
-  assert.equal(readQuickstart().receivers.otlp.grpc, 'logs.example.com:443');
+  const written = readQuickstart();
+  assert.ok(written.receivers);
+  assert.equal(written.accessToken, first?.accessToken);
+  assert.equal(written.receivers.otlp.grpc, 'logs.example.com:443');
   assert.equal((await directory.listAccounts()).length, 1);
 });
 
@@ -148,8 +155,8 @@ async function start(at: Addresses): Promise<FirstRun | undefined> {
   return firstRun;
 }
 
-function readQuickstart() {
-  return JSON.parse(readFileSync(join(folder, 'quickstart.json'), 'utf8'));
+function readQuickstart(): Quickstart {
+  return JSON.parse(readFileSync(join(folder, 'quickstart.json'), 'utf8')) as Quickstart;
 }
 
 function secretFiles(): string[] {

@@ -61,7 +61,7 @@ async function answer(
       Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]),
     );
     const sent = await text(request);
-    const body = sent === '' ? undefined : JSON.parse(sent);
+    const body: unknown = sent === '' ? undefined : JSON.parse(sent);
     const accountId = request.headers['x-active-account'] as string | undefined;
     const result = await route.handle({ caller, accountId, params, body });
     return { status: route.successStatus, body: result };

@@ -95,7 +95,7 @@ test('three processes that open and write one file at once do not fail', async (
   const writers = [1, 2, 3].map(() => startWriter(file, 100));
   const exits = writers.map(async (writer) => {
     writer.stdout?.resume();
-    const [code] = await once(writer, 'exit');
+    const [code] = (await once(writer, 'exit')) as [number | null];
     return code;
   });
   assert.deepEqual(await Promise.all(exits), [0, 0, 0]);
