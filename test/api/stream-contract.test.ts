@@ -341,13 +341,13 @@ suite('4.2: GET /facets and /facets/batch', () => {
 });
 
 suite('7: status codes of the stream API', () => {
-  test('an unknown route is 404, and so is another method', async () => {
+  test('an unknown route is 404, another method is 405', async () => {
     const { streamUrl, accessToken, accountId } = service.quickstart;
     const headers = { authorization: `Bearer ${accessToken}`, 'x-active-account': accountId };
     const unknown = await service.read('/nothing');
     assert.equal(unknown.status, 404, unknown.text);
     const posted = await service.http.send(`${streamUrl}/api/v1/logs`, { method: 'POST', headers });
-    assert.equal(posted.status, 404, posted.text);
+    assert.equal(posted.status, 405, posted.text);
   });
 
   test('errors are problem+json and never cached', async () => {
