@@ -7,6 +7,9 @@ export interface QueueOpened {
   readonly batches: number;
   readonly rows: number;
   readonly bytes: number;
+  readonly quarantinedBatches: number;
+  /** Files with bytes of the log that could not be read. */
+  readonly setAsideFiles: number;
   readonly durationMs: number;
 }
 

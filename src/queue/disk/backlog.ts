@@ -98,7 +98,8 @@ export class Backlog {
   tookFromDisk(range: DiskRange, taken: readonly QueuedBatch[]): void {
     const last = taken.at(-1)?.batch;
     for (const { frameBytes } of taken) this.#diskBytes -= frameBytes;
-    this.#diskFrom = last === undefined ? range.untilSequence : last.id.sequence + 1n;
+    const nothingLeft = last === undefined || this.#diskBytes <= 0;
+    this.#diskFrom = nothingLeft ? range.untilSequence : last.id.sequence + 1n;
     if (last !== undefined) this.#diskNanos = last.receivedAtNanos + 1n;
     this.#hold(taken);
     if (this.diskRange === undefined) this.#diskBytes = 0;

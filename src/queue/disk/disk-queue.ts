@@ -169,7 +169,7 @@ export class DiskQueue implements Queue {
     this.#isClosed = true;
     this.#wakeTaker?.();
     await this.#groups.idle();
-    await this.#host.close();
+    await this.#host.close(this.#lastStampNanos);
   }
 
   /** Strictly increasing, whatever the clock does. */

@@ -27,8 +27,6 @@ export interface Gap {
   /** The readable sequences around it; `undefined` at the end of the file. */
   readonly afterSequence: bigint;
   readonly beforeSequence: bigint | undefined;
-  /** True where at least one frame lies there with an intact header and its full length. */
-  readonly complete: boolean;
 }
 
 export interface ReaderOptions {
@@ -53,7 +51,6 @@ export class FrameReader {
   #window: Buffer<ArrayBuffer> = Buffer.alloc(0);
   #windowOffset = 0;
   #gapOffset: number | undefined;
-  #gapComplete = false;
   #gaps: Gap[] = [];
 
   constructor(fs: FileSystem, file: FileId, options: ReaderOptions) {
@@ -88,7 +85,6 @@ export class FrameReader {
         return { header, offset, bytes };
       }
       this.#gapOffset ??= offset;
-      this.#gapComplete = true;
     }
     this.#closeGap(this.#offset, undefined);
     return undefined;
@@ -131,10 +127,8 @@ export class FrameReader {
       bytes: offset - this.#gapOffset,
       afterSequence: this.#sequence,
       beforeSequence,
-      complete: this.#gapComplete,
     });
     this.#gapOffset = undefined;
-    this.#gapComplete = false;
   }
 
   #findMagic(from: number, end: number): number {

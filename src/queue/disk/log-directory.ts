@@ -114,6 +114,10 @@ export function setAside(
   return path;
 }
 
+export function countSetAside(fs: FileSystem, paths: LogPaths): number {
+  return fs.list(paths.quarantine).filter((name) => name.endsWith('.damaged')).length;
+}
+
 export function countQuarantined(fs: FileSystem, paths: LogPaths): number {
   return fs.list(paths.quarantine).filter((name) => name.endsWith('.batch')).length;
 }

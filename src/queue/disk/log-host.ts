@@ -15,7 +15,8 @@ export interface LogCalls {
   /** @returns the number of batches set aside so far. */
   quarantine(frame: Uint8Array<ArrayBuffer>, reason: string): number;
   freeBytes(): number;
-  close(): void;
+  /** @param floorNanos as for `release`. */
+  close(floorNanos: bigint): void;
 }
 
 export type LogHost = {
@@ -40,7 +41,7 @@ export function createLogCalls(log: SegmentLog): LogCalls {
     quarantine: (frame, reason) =>
       log.quarantine(Buffer.from(frame.buffer, frame.byteOffset, frame.length), reason),
     freeBytes: () => log.freeBytes(),
-    close: () => log.close(),
+    close: (floorNanos) => log.close(floorNanos),
   };
 }
 
@@ -54,7 +55,7 @@ export function openInlineHost(fs: FileSystem, options: LogOptions): OpenedHost 
     release: async (sequence, floorNanos) => calls.release(sequence, floorNanos),
     quarantine: async (frame, reason) => calls.quarantine(frame, reason),
     freeBytes: async () => calls.freeBytes(),
-    close: async () => calls.close(),
+    close: async (floorNanos) => calls.close(floorNanos),
   };
   return { host, recovery };
 }

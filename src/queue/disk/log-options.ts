@@ -46,6 +46,8 @@ export interface Recovery {
   readonly foreign: readonly string[];
   readonly checkpoint: 'read' | 'absent' | 'damaged' | 'foreign';
   readonly quarantinedBatches: number;
+  /** Files with bytes that held no readable batch. */
+  readonly setAsideFiles: number;
   readonly freeBytes: number;
   /** Chunks of remembered idempotency keys, oldest first. */
   readonly keyChunks: readonly Uint8Array<ArrayBuffer>[];

@@ -76,15 +76,7 @@ export class SegmentLog {
 
   /** Makes durable that nothing up to `sequence` is needed, and only then frees the space. */
   release(sequence: bigint, floorNanos: bigint): void {
-    const last = this.#segments.at(-1)?.lastSequence ?? 0n;
-    const { lastSequence } = this.#checkpoint;
-    this.#checkpoint = {
-      ...this.#checkpoint,
-      released: sequence,
-      lastSequence: last > lastSequence ? last : lastSequence,
-      floorNanos,
-    };
-    writeCheckpoint(this.#fs, this.#paths.checkpoint, this.#checkpoint);
+    this.#writeCheckpoint(sequence, floorNanos);
     for (let first = this.#segments[0]; first !== undefined; first = this.#segments[0]) {
       if (!first.sealed || first.lastSequence > sequence) break;
       this.#cursor.leave(first);
@@ -118,12 +110,27 @@ export class SegmentLog {
   }
 
   /** Seals the segment being written, so that the next start need not read it, and closes every file. */
-  close(): void {
+  close(floorNanos: bigint): void {
     this.#cursor.close();
-    if (this.#failure === undefined) this.#seal();
+    if (this.#failure === undefined) {
+      this.#seal();
+      this.#writeCheckpoint(this.#checkpoint.released, floorNanos);
+    }
     if (this.#active !== undefined) this.#fs.close(this.#active);
     this.#active = undefined;
     this.#keyLog.close();
+  }
+
+  #writeCheckpoint(released: bigint, floorNanos: bigint): void {
+    const last = this.#segments.at(-1)?.lastSequence ?? 0n;
+    const { writer, lastSequence } = this.#checkpoint;
+    this.#checkpoint = {
+      writer,
+      released,
+      lastSequence: last > lastSequence ? last : lastSequence,
+      floorNanos,
+    };
+    writeCheckpoint(this.#fs, this.#paths.checkpoint, this.#checkpoint);
   }
 
   #append(group: Buffer): void {

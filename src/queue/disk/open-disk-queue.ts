@@ -72,5 +72,6 @@ function report(
   if (checkpoint === 'damaged' || checkpoint === 'foreign') {
     telemetry.checkpointUnusable({ state: checkpoint });
   }
-  telemetry.opened({ ...where, batches, rows, bytes });
+  const { quarantinedBatches, setAsideFiles } = recovery;
+  telemetry.opened({ ...where, batches, rows, bytes, quarantinedBatches, setAsideFiles });
 }

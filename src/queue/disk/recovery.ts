@@ -8,6 +8,7 @@ import { KeyCollector } from './key-chunk.ts';
 import { KeyLog } from './key-log.ts';
 import {
   countQuarantined,
+  countSetAside,
   findCheckpoint,
   identify,
   listSegments,
@@ -24,7 +25,7 @@ import {
   type Recovery,
 } from './log-options.ts';
 import { type Checkpoint, writeCheckpoint } from './records.ts';
-import { segmentHeaderBytes, segmentName } from './segment.ts';
+import { segmentHeaderBytes, segmentName, type SegmentSummary } from './segment.ts';
 import { measureReleased, scanSegment, sealSegment } from './segment-file.ts';
 import type { Segment } from './segment-file.ts';
 
@@ -53,7 +54,7 @@ export function recover(fs: FileSystem, options: LogOptions): Recovered {
   const keyChunks = keyLog.load();
   const finished = finishSegments(fs, paths, { ours, writer, keyLog, keyChunks });
   const damage = [...finished.damage, ...findMissing(finished.segments, earlier.released, state)];
-  const checkpoint = advance(earlier, ours, isNew);
+  const checkpoint = advance(earlier, [...finished.segments, ...finished.empty], isNew);
   writeCheckpoint(fs, paths.checkpoint, checkpoint);
   const segments = removeReleased(fs, finished, checkpoint.released);
   return {
@@ -70,6 +71,7 @@ export function recover(fs: FileSystem, options: LogOptions): Recovered {
       foreign,
       checkpoint: state,
       quarantinedBatches: countQuarantined(fs, paths),
+      setAsideFiles: countSetAside(fs, paths),
       freeBytes: fs.freeBytes(paths.root),
       keyChunks: keyChunks.map((chunk) => new Uint8Array(chunk)),
     },
@@ -85,39 +87,63 @@ function finishSegments(
   const segments: Segment[] = [];
   const damage: Damage[] = [];
   const empty: Segment[] = [];
-  for (const [index, segment] of log.ours.entries()) {
-    if (segment.sealed) {
-      segments.push(segment);
-      continue;
-    }
+  let next: Segment | undefined;
+  for (const segment of log.ours.toReversed()) {
     const keys = new KeyCollector();
-    const { summary, gaps } = scanSegment(fs, segment, log.writer, keys);
-    const next = log.ours[index + 1];
-    if (next !== undefined) {
-      // It was sealed before the next one was begun, so its seal is damaged: its end is told by its neighbour.
-      const last = next.header?.previousSequence ?? next.firstSequence - 1n;
-      const lastSequence = last > summary.lastSequence ? last : summary.lastSequence;
-      const end = segment.fileBytes;
-      segments.push({ ...segment, ...summary, lastSequence, end, tornFrom: end });
-      continue;
+    let finished = segment;
+    if (!segment.sealed) {
+      const scan = scanSegment(fs, segment, log.writer, keys);
+      if (next !== undefined) {
+        finished = boundByNext(segment, scan.summary, next);
+      } else {
+        const tail = scan.gaps.find((gap) => gap.offset >= scan.summary.end);
+        if (tail !== undefined) damage.push(describeTail(fs, paths, segment, tail));
+        if (scan.summary.batches === 0) {
+          empty.push(segment);
+          continue;
+        }
+        carryKeys(keys, segment, log);
+        finished = sealLast(fs, segment, scan.summary, log.writer);
+      }
     }
-    const tail = gaps.find((gap) => gap.offset >= summary.end);
-    if (tail !== undefined) damage.push(describeTail(fs, paths, segment, tail));
-    if (summary.batches === 0) {
-      empty.push(segment);
-      continue;
-    }
-    const chunk = keys.takeChunk();
-    if (chunk !== undefined) {
-      log.keyLog.append(chunk, segment.firstSequence);
-      log.keyChunks.push(chunk);
-    }
-    const file = fs.open(segment.path, 'update');
-    const fileBytes = sealSegment(fs, file, log.writer, summary);
-    fs.close(file);
-    segments.push({ ...segment, ...summary, sealed: true, fileBytes });
+    segments.unshift(finished);
+    next = finished;
   }
   return { segments, damage, empty };
+}
+
+/** It was sealed before the next one was begun, so its seal is damaged: where it ends is told by its neighbour. */
+function boundByNext(segment: Segment, summary: SegmentSummary, next: Segment): Segment {
+  const last = next.header?.previousSequence ?? next.firstSequence - 1n;
+  const lastSequence = last > summary.lastSequence ? last : summary.lastSequence;
+  const end = segment.fileBytes;
+  return { ...segment, ...summary, lastSequence, end, tornFrom: end };
+}
+
+function carryKeys(
+  keys: KeyCollector,
+  segment: Segment,
+  log: { keyLog: KeyLog; keyChunks: Buffer[] },
+): void {
+  const chunk = keys.takeChunk();
+  if (chunk === undefined) return;
+  log.keyLog.append(chunk, segment.firstSequence);
+  log.keyChunks.push(chunk);
+}
+
+function sealLast(
+  fs: FileSystem,
+  segment: Segment,
+  summary: SegmentSummary,
+  writer: bigint,
+): Segment {
+  const file = fs.open(segment.path, 'update');
+  try {
+    const fileBytes = sealSegment(fs, file, writer, summary);
+    return { ...segment, ...summary, sealed: true, fileBytes };
+  } finally {
+    fs.close(file);
+  }
 }
 
 function describeTail(fs: FileSystem, paths: LogPaths, segment: Segment, tail: Gap): Damage {
@@ -128,7 +154,8 @@ function describeTail(fs: FileSystem, paths: LogPaths, segment: Segment, tail: G
     bytes: tail.bytes,
     fromSequence: tail.afterSequence + 1n,
     toSequence: tail.afterSequence + BigInt(maxUnsyncedBatches),
-    setAside: tail.complete ? setAside(fs, paths, segment, tail) : '',
+    // Before it is cut off: a crash in between must not take the only trace of it.
+    setAside: setAside(fs, paths, segment, tail),
   };
 }
 
@@ -160,10 +187,10 @@ function findMissing(
 }
 
 /** Moves past every sequence and stamp that any file tells of, and past what may have been under way beyond them. */
-function advance(earlier: Checkpoint, ours: readonly Segment[], isNew: boolean): Checkpoint {
+function advance(earlier: Checkpoint, segments: readonly Segment[], isNew: boolean): Checkpoint {
   let { lastSequence, floorNanos } = earlier;
   if (earlier.released > lastSequence) lastSequence = earlier.released;
-  for (const segment of ours) {
+  for (const segment of segments) {
     for (const sequence of [segment.firstSequence, segment.lastSequence]) {
       if (sequence > lastSequence) lastSequence = sequence;
     }

@@ -80,9 +80,9 @@ class ThreadCalls {
     this.#waiting.clear();
   }
 
-  async close(): Promise<void> {
+  async close(floorNanos: bigint): Promise<void> {
     const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
-    await this.send('close', [], []);
+    await this.send('close', [floorNanos], []);
     await ended;
   }
 }
@@ -94,6 +94,6 @@ function hostOf(calls: ThreadCalls): LogHost {
     release: (sequence, floorNanos) => calls.send('release', [sequence, floorNanos], []),
     quarantine: (frame, reason) => calls.send('quarantine', [frame, reason], [frame.buffer]),
     freeBytes: () => calls.send('freeBytes', [], []),
-    close: () => calls.close(),
+    close: (floorNanos) => calls.close(floorNanos),
   };
 }

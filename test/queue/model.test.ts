@@ -1,0 +1,96 @@
+/** Thousands of random histories of the queue; and proof that a queue which breaks its word would be caught. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FileSystem } from '../../src/queue/disk/file-system.ts';
+import { runModel } from './queue-model.ts';
+
+const runs = Number(process.env['WEIR_RUNS'] ?? 1500);
+const firstSeed = Number(process.env['WEIR_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+
+test('the queue keeps its word through crashes at any step', async (t) => {
+  t.diagnostic(`${runs} runs from seed ${firstSeed}`);
+  await runAll(false);
+});
+
+test('the queue keeps or reports every batch where bits are flipped', async (t) => {
+  t.diagnostic(`${runs} runs from seed ${firstSeed}`);
+  await runAll(true);
+});
+
+const canaries: Record<string, (fs: FileSystem) => FileSystem> = {
+  'data is not synced': (fs) => withChanges(fs, { sync: () => undefined }),
+  'names are not synced': (fs) => withChanges(fs, { syncDirectory: () => undefined }),
+  'segments are unlinked before the checkpoint is in place': unlinkBeforeCheckpoint,
+};
+
+for (const [fault, wrap] of Object.entries(canaries)) {
+  test(`the model notices that ${fault}`, async () => {
+    for (let seed = 1; seed <= 3000; seed++) {
+      try {
+        await runModel({ seed, flips: false, wrap });
+      } catch (error) {
+        assert.ok(error instanceof assert.AssertionError, String(error));
+        return;
+      }
+    }
+    assert.fail('no run noticed');
+  });
+}
+
+async function runAll(flips: boolean): Promise<void> {
+  for (let seed = firstSeed; seed < firstSeed + runs; seed++) {
+    try {
+      await runModel({ seed, flips, wrap: (fs) => fs });
+    } catch (error) {
+      throw new Error(`run fails; repeat with WEIR_SEED=${seed} WEIR_RUNS=1`, { cause: error });
+    }
+  }
+}
+
+function unlinkBeforeCheckpoint(fs: FileSystem): FileSystem {
+  let held: (() => void) | undefined;
+  const letGo = () => {
+    held?.();
+    held = undefined;
+  };
+  return withChanges(fs, {
+    rename(from, to) {
+      if (to.endsWith('checkpoint')) held = () => fs.rename(from, to);
+      else fs.rename(from, to);
+    },
+    syncDirectory(path) {
+      if (held === undefined) fs.syncDirectory(path);
+    },
+    unlink(path) {
+      fs.unlink(path);
+      letGo();
+    },
+    open(path, mode) {
+      letGo();
+      return fs.open(path, mode);
+    },
+    freeBytes(path) {
+      letGo();
+      return fs.freeBytes(path);
+    },
+  });
+}
+
+function withChanges(fs: FileSystem, changes: Partial<FileSystem>): FileSystem {
+  const whole: FileSystem = {
+    makeDirectory: (path) => fs.makeDirectory(path),
+    list: (path) => fs.list(path),
+    open: (path, mode) => fs.open(path, mode),
+    size: (file) => fs.size(file),
+    read: (file, target, position) => fs.read(file, target, position),
+    write: (file, source, position) => fs.write(file, source, position),
+    truncate: (file, size) => fs.truncate(file, size),
+    sync: (file) => fs.sync(file),
+    close: (file) => fs.close(file),
+    rename: (from, to) => fs.rename(from, to),
+    unlink: (path) => fs.unlink(path),
+    syncDirectory: (path) => fs.syncDirectory(path),
+    freeBytes: (path) => fs.freeBytes(path),
+  };
+  return { ...whole, ...changes };
+}

@@ -1,0 +1,335 @@
+/**
+ * The queue beside a plain array: random calls, crashes at any step, power losses, failing syncs and flipped bits, and
+ * after each of them what the queue hands out is held against what it promised.
+ */
+import assert from 'node:assert/strict';
+import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import type { StampedBatch } from '../../src/model/batch.ts';
+import type { IdempotencyRecord, Queue } from '../../src/queue/port.ts';
+import type { QueueDamage, QueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import type { FileSystem } from '../../src/queue/disk/file-system.ts';
+import { Random } from './random.ts';
+import { SimulatedFileSystem } from './simulated-file-system.ts';
+
+const directory = '/queue';
+const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
+
+/** `asked`: no answer came, it may be there or not. `gone`: released, or may be. */
+type Promise_ = 'asked' | 'acknowledged' | 'gone';
+
+interface Entry {
+  readonly payload: Uint8Array;
+  readonly record: IdempotencyRecord | undefined;
+  state: Promise_;
+  sequence: bigint | undefined;
+}
+
+export interface RunOptions {
+  readonly seed: number;
+  /** Bits are flipped between two lives; then what is lost must at least be reported. */
+  readonly flips: boolean;
+  /** Stands between the queue and the simulated disk; a canary breaks it. */
+  readonly wrap: (fs: FileSystem) => FileSystem;
+}
+
+/** One history of a queue over several lives. @throws AssertionError where the queue breaks its word. */
+export async function runModel(options: RunOptions): Promise<void> {
+  const model = new QueueModel(options);
+  const lives = 1 + model.random.below(4);
+  for (let life = 0; life < lives; life++) await model.live();
+  await model.drainAll();
+}
+
+class QueueModel {
+  readonly random: Random;
+  readonly #options: RunOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #damage: QueueDamage[] = [];
+  readonly #limits: { segmentBytes: number; memoryTailBytes: number };
+  #fs: SimulatedFileSystem;
+  #nowMs = 1_700_000_000_000;
+  #latestMs = 0;
+  #isFlipped = false;
+  #highestWatermark = 0n;
+  #highestSequence = 0n;
+  #made = 0;
+  /** Of the present life. */
+  #handedOut: StampedBatch[] = [];
+  #lastHanded = 0n;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.random = new Random(options.seed);
+    this.#fs = new SimulatedFileSystem(this.random);
+    this.#limits = {
+      segmentBytes: this.random.pick([300, 1000, 5000]),
+      memoryTailBytes: this.random.pick([0, 3000, 100_000]),
+    };
+  }
+
+  /** Opens the queue, uses it for a while, and ends it in one way or another. */
+  async live(): Promise<void> {
+    if (this.random.chance(0.7)) this.#fs.crashAfter(this.random.below(150));
+    if (this.random.chance(0.1)) this.#fs.failSyncAfter(this.random.below(20));
+    const queue = await this.#open();
+    if (queue !== undefined) {
+      const calls = this.random.below(25);
+      for (let call = 0; call < calls; call++) await this.#call(queue);
+      if (this.random.chance(0.3)) await attempt(() => queue.close());
+    }
+    this.#fs = this.random.chance(0.5) ? this.#fs.afterKill() : this.#fs.afterPowerLoss();
+    if (this.#options.flips && this.random.chance(0.5)) this.#flip();
+  }
+
+  /** The last life: nothing fails any more, and all that was promised must come. */
+  async drainAll(): Promise<void> {
+    const queue = await this.#open();
+    assert.ok(queue, 'the queue opens when nothing fails');
+    while (queue.status().bytes > 0) {
+      // Damaged batches are counted until a take has found them unreadable.
+      const taken = await Promise.race([queue.take({ maxRows: 7, maxBytes: 4000 }), turn()]);
+      if (taken === undefined) break;
+      this.#checkTaken(taken.batches, taken.suspect);
+      const last = taken.batches.at(-1);
+      if (last !== undefined) await this.#release(queue, last.id.sequence);
+    }
+    for (const entry of this.#entries.values()) {
+      if (entry.state === 'acknowledged') this.#mayBeLost(entry);
+    }
+    assert.deepEqual({ ...queue.status(), quarantinedBatches: 0 }, emptyStatus);
+    await this.#append(queue);
+    await queue.close();
+    assert.equal(this.#fs.openFiles, 0, 'every file is closed');
+    if (!this.#isFlipped) {
+      const real = this.#damage.filter((damage) => damage.kind !== 'torn');
+      assert.deepEqual(real, [], 'nothing is reported lost that was not');
+    }
+  }
+
+  async #open(): Promise<Queue | undefined> {
+    this.#handedOut = [];
+    this.#lastHanded = 0n;
+    // A clock may step back, but not by more than the time a start takes: that goes unnoticed.
+    this.#nowMs = this.#latestMs + 1000;
+    const queue = await attempt(() =>
+      openDiskQueue(
+        {
+          directory,
+          ...this.#limits,
+          minFreeDiskBytes: 0,
+          fileSystem: this.#options.wrap(this.#fs),
+          now: () => this.#now(),
+        },
+        this.#telemetry(),
+      ),
+    );
+    if (queue === undefined) return undefined;
+    for (const entry of this.#entries.values()) this.#checkRecall(queue, entry);
+    return queue;
+  }
+
+  async #call(queue: Queue): Promise<void> {
+    const kind = this.random.below(10);
+    if (kind < 5) {
+      const appends = Array.from({ length: 1 + this.random.below(4) }, () => this.#append(queue));
+      await Promise.all(appends);
+    } else if (kind < 7) {
+      await this.#take(queue);
+    } else if (kind < 9) {
+      const upTo = this.random.pick([...this.#handedOut, undefined]);
+      if (upTo !== undefined) await attempt(() => this.#release(queue, upTo.id.sequence));
+    } else {
+      const batch = this.random.pick([...this.#handedOut, undefined]);
+      if (batch !== undefined) await attempt(() => queue.quarantine(batch, 'because'));
+      this.#checkWatermark(queue);
+    }
+  }
+
+  async #append(queue: Queue): Promise<void> {
+    const payload = Buffer.from(`${++this.#made}:${'x'.repeat(this.random.below(900))}`);
+    const record = this.random.chance(0.4) ? this.#makeRecord() : undefined;
+    const entry: Entry = { payload, record, state: 'asked', sequence: undefined };
+    this.#entries.set(payload.toString(), entry);
+    const watermark = this.#highestWatermark;
+    const rows = 1 + this.random.below(3);
+    const content = { layout: 'logs/1', rows, payload } as const;
+    const appended = await attempt(() => queue.append(content, owner, record));
+    if (appended === undefined) return;
+    assert.ok(appended.receivedAtNanos > watermark || this.#isFlipped, 'stamped after a watermark');
+    assert.ok(appended.sequence > this.#highestSequence || this.#isFlipped, 'a new sequence');
+    this.#highestSequence = appended.sequence;
+    entry.state = 'acknowledged';
+    entry.sequence = appended.sequence;
+    this.#checkRecall(queue, entry);
+  }
+
+  async #take(queue: Queue): Promise<void> {
+    const limits = { maxRows: 1 + this.random.below(10), maxBytes: this.random.below(5000) };
+    const before = this.#handedOut.length;
+    const taking = attempt(() => queue.take(limits)).then((taken) => {
+      if (taken !== undefined) this.#checkTaken(taken.batches, taken.suspect);
+      return taken;
+    });
+    // With nothing to take it waits: whatever the next append brings is then taken at once.
+    await Promise.race([taking, turn()]);
+    if (this.#handedOut.length === before) await this.#append(queue);
+    await Promise.race([taking, turn()]);
+  }
+
+  #checkTaken(batches: readonly StampedBatch[], suspect: boolean): void {
+    assert.ok(batches.length > 0, 'a take brings something');
+    for (const batch of batches) {
+      const entry = this.#entries.get(Buffer.from(batch.payload).toString());
+      assert.ok(entry, `batch ${batch.id.sequence} was never appended`);
+      assert.deepEqual(batch.owner, owner);
+      const { sequence, writer } = batch.id;
+      assert.ok(sequence > this.#lastHanded, `batch ${sequence} comes twice, or out of order`);
+      if (entry.sequence !== undefined) assert.equal(sequence, entry.sequence);
+      assert.ok(writer > 0n);
+      if (!this.#isFlipped) {
+        const isNew = batch.receivedAtNanos > this.#highestWatermark;
+        assert.ok(entry.state === 'gone' || isNew, 'a watermark passed an unreleased batch');
+        assert.notEqual(entry.state === 'gone', true, `batch ${sequence} was released before`);
+      }
+      if (entry.state === 'gone') assert.ok(suspect, 'what may be stored is suspect');
+      this.#checkSkipped(this.#lastHanded, sequence);
+      entry.sequence = sequence;
+      if (entry.state === 'asked') entry.state = 'acknowledged';
+      if (sequence > this.#highestSequence) this.#highestSequence = sequence;
+      this.#lastHanded = sequence;
+      this.#handedOut.push(batch);
+    }
+  }
+
+  /** Between two batches that follow each other, nothing acknowledged may be left out. */
+  #checkSkipped(after: bigint, before: bigint): void {
+    for (const entry of this.#entries.values()) {
+      const { sequence, state } = entry;
+      if (state !== 'acknowledged' || sequence === undefined) continue;
+      if (sequence > after && sequence < before) this.#mayBeLost(entry);
+    }
+  }
+
+  #mayBeLost(entry: Entry): void {
+    const sequence = entry.sequence ?? 0n;
+    const isReported = this.#damage.some(
+      (damage) => damage.fromSequence <= sequence && sequence <= damage.toSequence,
+    );
+    assert.ok(this.#isFlipped, `batch ${sequence} is lost`);
+    assert.ok(
+      isReported || this.#isSetAside(sequence),
+      `batch ${sequence} is lost and no report says so`,
+    );
+    entry.state = 'gone';
+  }
+
+  /** What is cut off while opening is kept in a file first, which says so even if that start is cut short. */
+  #isSetAside(sequence: bigint): boolean {
+    return this.#fs.list(`${directory}/quarantine`).some((name) => {
+      const firstOfSegment = /^(\d+)-\d+\.damaged$/.exec(name)?.[1];
+      return firstOfSegment !== undefined && BigInt(firstOfSegment) <= sequence;
+    });
+  }
+
+  async #release(queue: Queue, sequence: bigint): Promise<void> {
+    const entries = [...this.#entries.values()].filter(
+      (entry) => entry.sequence !== undefined && entry.sequence <= sequence,
+    );
+    const before = entries.map((entry) => entry.state);
+    await queue.release(sequence).catch((error: unknown) => {
+      // Nobody knows whether the checkpoint counts: neither having nor missing them is wrong.
+      for (const [index, entry] of entries.entries()) {
+        if (before[index] === 'acknowledged') this.#forget(entry);
+      }
+      throw error;
+    });
+    for (const entry of entries) entry.state = 'gone';
+    this.#handedOut = this.#handedOut.filter((batch) => batch.id.sequence > sequence);
+    this.#checkWatermark(queue);
+  }
+
+  /** From here on the entry may come or not, and its sequence is as it was. */
+  #forget(entry: Entry): void {
+    entry.state = 'asked';
+  }
+
+  #checkWatermark(queue: Queue): void {
+    const watermark = queue.watermarkNanos();
+    if (watermark > this.#highestWatermark) this.#highestWatermark = watermark;
+  }
+
+  #checkRecall(queue: Queue, entry: Entry): void {
+    const { record, state } = entry;
+    if (record === undefined) return;
+    const remembered = queue.recall(record.key);
+    if (remembered === undefined) {
+      assert.ok(state === 'asked' || this.#isFlipped, 'an acknowledged key is forgotten');
+      return;
+    }
+    assert.deepEqual(Buffer.from(remembered.answer), Buffer.from(record.answer));
+    assert.deepEqual(Buffer.from(remembered.bodyDigest), Buffer.from(record.bodyDigest));
+  }
+
+  #makeRecord(): IdempotencyRecord {
+    const answer = this.random.bytes(this.random.below(40));
+    return { key: this.random.bytes(16), bodyDigest: this.random.bytes(16), answer };
+  }
+
+  #flip(): void {
+    const path = this.random.pick([...this.#fs.paths(), undefined]);
+    if (path === undefined) return;
+    const content = Uint8Array.from(this.#fs.contentOf(path));
+    if (content.length === 0) return;
+    const at = this.random.below(content.length);
+    content[at] = (content[at] ?? 0) ^ (1 << this.random.below(8));
+    this.#fs.overwrite(path, content);
+    this.#isFlipped = true;
+  }
+
+  #now(): number {
+    this.#nowMs += this.random.chance(0.05) ? -50 : this.random.below(3);
+    this.#latestMs = Math.max(this.#nowMs, this.#latestMs);
+    return this.#nowMs;
+  }
+
+  #telemetry(): QueueTelemetry {
+    const nothing = () => undefined;
+    return {
+      opened: nothing,
+      batchAppended: nothing,
+      appendRefused: nothing,
+      failed: nothing,
+      // What a stopped machine still says counts for nothing.
+      damageFound: (damage) => void (this.#fs.isCrashed || this.#damage.push(damage)),
+      foreignFile: ({ name }) => assert.fail(`${name} is taken for foreign`),
+      checkpointUnusable: ({ state }) => assert.ok(this.#isFlipped, `the checkpoint is ${state}`),
+      batchQuarantined: nothing,
+      watch: nothing,
+    };
+  }
+}
+
+const emptyStatus = {
+  writable: true,
+  reason: '',
+  bytes: 0,
+  batches: 0,
+  rows: 0,
+  oldestAgeMs: 0,
+  quarantinedBatches: 0,
+};
+
+/** A failed assertion is a finding; every other error is the simulated world's. */
+async function attempt<T>(action: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof assert.AssertionError) throw error;
+    return undefined;
+  }
+}
+
+/** Long enough for all that needs no further call. */
+async function turn(): Promise<undefined> {
+  for (let round = 0; round < 3; round++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,316 @@
+/**
+ * A file system in memory that keeps apart what was written and what was synced, can stop at any step, and forgets on
+ * a power loss whatever it may: any of the unsynced sectors, sizes and names.
+ */
+import { basename, dirname } from 'node:path';
+import type { FileId, FileSystem, OpenMode } from '../../src/queue/disk/file-system.ts';
+import type { Random } from './random.ts';
+
+/** Thrown by the step at which the machine stops, and by all later ones. */
+export class Crash extends Error {
+  override readonly name = 'Crash';
+}
+
+interface Change {
+  readonly position: number;
+  /** Undefined = the file is cut at `position`. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+interface Inode {
+  content: Uint8Array;
+  synced: Uint8Array;
+  unsynced: Change[];
+}
+
+interface NameChange {
+  readonly name: string;
+  /** Undefined = the name is removed. */
+  readonly inode: Inode | undefined;
+  readonly removed: string | undefined;
+}
+
+interface Directory {
+  names: Map<string, Inode>;
+  synced: Map<string, Inode>;
+  unsynced: NameChange[];
+}
+
+const sectorBytes = 512;
+
+export class SimulatedFileSystem implements FileSystem {
+  readonly #random: Random;
+  readonly #directories = new Map<string, Directory>();
+  readonly #open = new Map<FileId, Inode>();
+  #lastFile = 0;
+  #stepsLeft = Number.POSITIVE_INFINITY;
+  #syncsUntilFailure = Number.POSITIVE_INFINITY;
+  #isCrashed = false;
+  free = 1e12;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** The machine stops during the step after so many more. */
+  crashAfter(steps: number): void {
+    this.#stepsLeft = steps;
+  }
+
+  /** The disk reports one failed sync after so many more. */
+  failSyncAfter(syncs: number): void {
+    this.#syncsUntilFailure = syncs;
+  }
+
+  /** The same files for the next process, after this one was killed: nothing is lost. */
+  afterKill(): SimulatedFileSystem {
+    return this.#successor(
+      (inode) => inode,
+      (directory) => directory,
+    );
+  }
+
+  /** The same disk after the power came back: any part of what was not synced is gone. */
+  afterPowerLoss(): SimulatedFileSystem {
+    const survivors = new Map<Inode, Inode>();
+    const survive = (inode: Inode): Inode => {
+      let survivor = survivors.get(inode);
+      if (survivor === undefined) {
+        const content = this.#survivingContent(inode);
+        survivor = { content, synced: content, unsynced: [] };
+        survivors.set(inode, survivor);
+      }
+      return survivor;
+    };
+    return this.#successor(survive, (directory) => {
+      const names = new Map(directory.synced);
+      for (const change of directory.unsynced) {
+        if (this.#random.chance(0.5)) applyName(names, change);
+      }
+      return { names, synced: new Map(names), unsynced: [] };
+    });
+  }
+
+  paths(): string[] {
+    return [...this.#directories].flatMap(([directory, { names }]) =>
+      [...names.keys()].map((name) => `${directory}/${name}`),
+    );
+  }
+
+  contentOf(path: string): Uint8Array {
+    return this.#find(path).content;
+  }
+
+  /** Puts other bytes in place, durably, as a fault of the disk or a hand would. */
+  overwrite(path: string, content: Uint8Array): void {
+    const inode = { content, synced: content, unsynced: [] };
+    const directory = this.#directoryOf(path);
+    directory.names.set(basename(path), inode);
+    directory.synced.set(basename(path), inode);
+  }
+
+  remove(path: string): void {
+    this.#directoryOf(path).names.delete(basename(path));
+    this.#directoryOf(path).synced.delete(basename(path));
+  }
+
+  makeDirectory(path: string): void {
+    this.#step();
+    if (this.#directories.has(path)) return;
+    this.#directories.set(path, { names: new Map(), synced: new Map(), unsynced: [] });
+  }
+
+  list(directory: string): string[] {
+    this.#look();
+    return [...(this.#directories.get(directory)?.names.keys() ?? [])];
+  }
+
+  open(path: string, mode: OpenMode): FileId {
+    const directory = this.#directoryOf(path);
+    let inode = directory.names.get(basename(path));
+    if (mode === 'create') {
+      if (inode !== undefined) throw new Error(`EEXIST: ${path}`);
+      inode = { content: new Uint8Array(0), synced: new Uint8Array(0), unsynced: [] };
+      this.#rename(directory, { name: basename(path), inode, removed: undefined });
+    } else {
+      this.#look();
+    }
+    if (inode === undefined) throw new Error(`ENOENT: ${path}`);
+    this.#open.set(++this.#lastFile, inode);
+    return this.#lastFile;
+  }
+
+  size(file: FileId): number {
+    this.#look();
+    return this.#inode(file).content.length;
+  }
+
+  read(file: FileId, target: Uint8Array, position: number): number {
+    this.#look();
+    const bytes = this.#inode(file).content.subarray(position, position + target.length);
+    target.set(bytes);
+    return bytes.length;
+  }
+
+  write(file: FileId, source: Uint8Array, position: number): number {
+    this.#look();
+    const inode = this.#inode(file);
+    const isLast = this.#stepsLeft-- <= 0;
+    const length =
+      isLast || this.#random.chance(0.1) ? this.#random.below(source.length) + 1 : source.length;
+    const change = { position, bytes: source.slice(0, length) };
+    inode.content = apply(inode.content, change);
+    inode.unsynced.push(change);
+    if (isLast) this.#crash();
+    return length;
+  }
+
+  truncate(file: FileId, size: number): void {
+    this.#step();
+    const change = { position: size, bytes: undefined };
+    const inode = this.#inode(file);
+    inode.content = apply(inode.content, change);
+    inode.unsynced.push(change);
+  }
+
+  sync(file: FileId): void {
+    this.#step();
+    const inode = this.#inode(file);
+    if (this.#syncsUntilFailure-- <= 0) {
+      // The kernel forgets which pages were dirty: some reached the disk, the others never will.
+      inode.synced = this.#survivingContent(inode);
+      inode.unsynced = [];
+      this.#syncsUntilFailure = Number.POSITIVE_INFINITY;
+      throw new Error('EIO: sync');
+    }
+    inode.synced = inode.content;
+    inode.unsynced = [];
+  }
+
+  close(file: FileId): void {
+    this.#look();
+    if (!this.#open.delete(file)) throw new Error(`EBADF: ${file}`);
+  }
+
+  rename(from: string, to: string): void {
+    const directory = this.#directoryOf(to);
+    const inode = this.#find(from);
+    this.#rename(directory, { name: basename(to), inode, removed: basename(from) });
+  }
+
+  unlink(path: string): void {
+    const directory = this.#directoryOf(path);
+    this.#find(path);
+    this.#rename(directory, { name: basename(path), inode: undefined, removed: undefined });
+  }
+
+  syncDirectory(path: string): void {
+    this.#step();
+    const directory = this.#directories.get(path);
+    if (directory === undefined) return;
+    directory.synced = new Map(directory.names);
+    directory.unsynced = [];
+  }
+
+  freeBytes(): number {
+    this.#look();
+    return this.free;
+  }
+
+  get isCrashed(): boolean {
+    return this.#isCrashed;
+  }
+
+  get openFiles(): number {
+    return this.#open.size;
+  }
+
+  #rename(directory: Directory, change: NameChange): void {
+    this.#step();
+    applyName(directory.names, change);
+    directory.unsynced.push(change);
+  }
+
+  /** Everything that changes something may be the last thing this machine did. */
+  #step(): void {
+    this.#look();
+    if (this.#stepsLeft-- <= 0) this.#crash();
+  }
+
+  #look(): void {
+    if (this.#isCrashed) throw new Crash('the machine has stopped');
+  }
+
+  #crash(): never {
+    this.#isCrashed = true;
+    throw new Crash('the machine stops');
+  }
+
+  #survivingContent({ synced, unsynced }: Inode): Uint8Array {
+    let content = synced;
+    for (const change of unsynced) {
+      if (change.bytes === undefined) {
+        if (this.#random.chance(0.5)) content = apply(content, change);
+        continue;
+      }
+      const fate = this.#random.below(4);
+      if (fate === 0) continue;
+      for (let at = 0; at < change.bytes.length; at += sectorBytes) {
+        const bytes = change.bytes.subarray(at, at + sectorBytes);
+        const torn = fate === 2 ? bytes.subarray(0, this.#random.below(bytes.length + 1)) : bytes;
+        if (fate === 1 || this.#random.chance(0.7)) {
+          content = apply(content, { position: change.position + at, bytes: torn });
+        }
+      }
+    }
+    return content;
+  }
+
+  #successor(
+    inodeOf: (inode: Inode) => Inode,
+    directoryOf: (directory: Directory) => Directory,
+  ): SimulatedFileSystem {
+    const next = new SimulatedFileSystem(this.#random);
+    for (const [path, directory] of this.#directories) {
+      const { names, synced, unsynced } = directoryOf(directory);
+      next.#directories.set(path, {
+        names: new Map([...names].map(([name, inode]) => [name, inodeOf(inode)])),
+        synced: new Map([...synced].map(([name, inode]) => [name, inodeOf(inode)])),
+        unsynced,
+      });
+    }
+    return next;
+  }
+
+  #directoryOf(path: string): Directory {
+    const directory = this.#directories.get(dirname(path));
+    if (directory === undefined) throw new Error(`ENOENT: ${dirname(path)}`);
+    return directory;
+  }
+
+  #find(path: string): Inode {
+    const inode = this.#directoryOf(path).names.get(basename(path));
+    if (inode === undefined) throw new Error(`ENOENT: ${path}`);
+    return inode;
+  }
+
+  #inode(file: FileId): Inode {
+    const inode = this.#open.get(file);
+    if (inode === undefined) throw new Error(`EBADF: ${file}`);
+    return inode;
+  }
+}
+
+function apply(content: Uint8Array, { position, bytes }: Change): Uint8Array {
+  if (bytes === undefined) return content.slice(0, position);
+  const changed = new Uint8Array(Math.max(content.length, position + bytes.length));
+  changed.set(content);
+  changed.set(bytes, position);
+  return changed;
+}
+
+function applyName(names: Map<string, Inode>, { name, inode, removed }: NameChange): void {
+  if (removed !== undefined) names.delete(removed);
+  if (inode === undefined) names.delete(name);
+  else names.set(name, inode);
+}
