@@ -43,7 +43,7 @@ class NodeSqliteDialect extends SqliteDialect {
   constructor(database: DatabaseSync, options: SqliteDialectOptions) {
     const config = {
       database: {
-        prepare: (sql: string) => toSqliteStatement(database.prepare(sql)),
+        prepare: createStatementCache(database),
         close: () => database.close(),
       },
     };
@@ -91,6 +91,21 @@ class ImmediateDriver extends SqliteDriver {
     // fail and hide the first error.
     if (this.#database.isTransaction) await super.rollbackTransaction(connection);
   }
+}
+
+const maxStatements = 200;
+
+/** Each statement is prepared once; there are few, and lists of values come as a handful of sizes. */
+function createStatementCache(database: DatabaseSync): (sql: string) => SqliteStatement {
+  const statements = new Map<string, SqliteStatement>();
+  return (sql) => {
+    const known = statements.get(sql);
+    if (known) return known;
+    if (statements.size >= maxStatements) statements.clear();
+    const statement = toSqliteStatement(database.prepare(sql));
+    statements.set(sql, statement);
+    return statement;
+  };
 }
 
 function toSqliteStatement(statement: StatementSync): SqliteStatement {

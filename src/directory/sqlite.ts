@@ -33,7 +33,6 @@ export async function openSqliteDirectory(
   options: SqliteDirectoryOptions,
   now: () => number = Date.now,
 ): Promise<Directory & GrantSource> {
-  createFile(options.file);
   const timestamp = () => new Date(now()).toISOString();
   const database = openDatabase(options.file, timestamp);
   try {
@@ -45,22 +44,12 @@ export async function openSqliteDirectory(
   return createSqlDirectory(database);
 }
 
-/** SQLite gives its log files the mode of the main file, so this protects all three. */
-function createFile(file: string): void {
-  closeSync(openSync(file, 'a', 0o600));
-  chmodSync(file, 0o600);
-  const folder = openSync(dirname(file), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
-}
-
 /**
  * Two connections: in WAL mode a reader never waits for a writer, not even for one of ours that
  * waits its turn.
  */
 function openDatabase(file: string, timestamp: () => string): Database {
-  const writer = openConnection(file);
-  const reader = openConnection(file);
+  const [reader, writer] = openConnections(file);
   reader.exec('PRAGMA query_only = ON');
   // From here on waiting is done by the dialect, which does not block the thread.
   writer.exec('PRAGMA busy_timeout = 0');
@@ -68,12 +57,31 @@ function openDatabase(file: string, timestamp: () => string): Database {
   const reads = toKysely(reader);
   return {
     timestamp,
-    read: (query) => unavailableOnFault(() => query(reads)),
-    write: (work) => unavailableOnFault(() => writes.transaction().execute(work)),
+    read: (query) => unavailableOnFault(reader, () => query(reads)),
+    write: (work) => unavailableOnFault(writer, () => writes.transaction().execute(work)),
     close: async () => {
       for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
     },
   };
+}
+
+function openConnections(file: string): [DatabaseSync, DatabaseSync] {
+  try {
+    createFile(file);
+    return [openConnection(file), openConnection(file)];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot open the directory ${file}: ${reason}`, { cause: error });
+  }
+}
+
+/** SQLite gives its log files the mode of the main file, so this protects all three. */
+function createFile(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
+  const folder = openSync(dirname(file), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
 }
 
 function openConnection(file: string): DatabaseSync {
@@ -90,8 +98,8 @@ function setPragma(connection: DatabaseSync, name: string, value: 'WAL' | 'FULL'
   const expected = { WAL: 'wal', FULL: 2 }[value];
   if (actual === expected) return;
   throw new Error(
-    `cannot open the directory: SQLite does not take ${name} = ${value} there (it says ` +
-      `${String(actual)}); keep the data directory on a local file system`,
+    `SQLite does not take ${name} = ${value} there (it says ${String(actual)}); ` +
+      'keep the data directory on a local file system',
   );
 }
 
@@ -114,13 +122,16 @@ const faultCodes: ReadonlySet<number> = new Set([
   26, // not a database
 ]);
 
-async function unavailableOnFault<Result>(work: () => Promise<Result>): Promise<Result> {
+async function unavailableOnFault<Result>(
+  connection: DatabaseSync,
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     const code = sqliteResultCode(error);
-    const closed = error instanceof Error && error.message === 'database is not open';
-    if (!closed && (code === undefined || !faultCodes.has(code))) throw error;
+    const isFault = code !== undefined && faultCodes.has(code);
+    if (connection.isOpen && !isFault) throw error;
     throw new AppError('unavailable', 'cannot reach the directory; try again', {
       cause: error,
       retryAfterSeconds: 1,

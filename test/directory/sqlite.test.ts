@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -54,6 +54,12 @@ test('a file written by a newer version is refused', async () => {
     openSqliteDirectory({ file }),
     /cannot open the directory: it has version 999/,
   );
+});
+
+test('a file that is no directory is refused by name', async () => {
+  const file = newFile();
+  writeFileSync(file, 'something else entirely\n'.repeat(100));
+  await assert.rejects(openSqliteDirectory({ file }), /cannot open the directory .*not a database/);
 });
 
 test('while another process writes, reads go on and a write waits', async () => {
