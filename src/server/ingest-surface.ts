@@ -68,6 +68,7 @@ function mountIngestRoute(
       if (!isSlow) {
         await admission.discardBody(toRequestBody(request.raw, reply.raw), protocol.maxBodyBytes);
       }
+      if (isSlow && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
       lingerAfterAnswer(request.raw, reply.raw, isSlow ? 0 : lingerMs);
       return sendRefusal(request, reply, error, protocol.encodeProblem);
     },

@@ -4,8 +4,9 @@
  */
 import { z } from 'zod';
 import { type ErrorCode, errorTable } from '../model/errors.ts';
+import type { StreamRoute } from '../stream/routes.ts';
 import { problemType } from './errors.ts';
-import type { IngestRoute, OpenRoute, ReadRoute, RouteTable } from './route.ts';
+import type { IngestRoute, OpenRoute, RouteTable } from './route.ts';
 import { adminPrefix } from './stream-surface.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -165,7 +166,7 @@ function describeIngest({ protocol, description }: IngestRoute): Json {
   };
 }
 
-function describeRead(route: ReadRoute): Json {
+function describeRead(route: StreamRoute): Json {
   return {
     operationId: route.operationId,
     summary: route.summary,
@@ -264,6 +265,18 @@ function toExamples(examples: Readonly<Record<string, unknown>>): Json {
 }
 
 function toSchema(schema: z.ZodType, io: 'input' | 'output' = 'output'): Json {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      // Zod leaves these out of what is transformed; ours are written as they are sent.
+      const { examples } = z.globalRegistry.get(zodSchema) ?? {};
+      if (Array.isArray(examples)) jsonSchema.examples = examples;
+      const { def } = zodSchema._zod;
+      if (def.type === 'default' && typeof def.defaultValue === 'number') {
+        jsonSchema.default = def.defaultValue;
+      }
+    },
+  });
   return json;
 }

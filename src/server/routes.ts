@@ -1,14 +1,15 @@
 /** The whole route table: every address Weir answers at, on one screen. */
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Protocol } from '../model/protocol.ts';
+import type { StreamRoute } from '../stream/routes.ts';
 import { type Answers, answerHealth, answerMetrics, answerReadiness } from './health.ts';
 import { type DocumentInfo, ingestDocument, streamDocument } from './openapi.ts';
 import { jsonLogsDescription } from './openapi-ingest.ts';
-import type { OpenAnswer, OpenRoute, ReadRoute, RouteTable } from './route.ts';
+import type { OpenAnswer, OpenRoute, RouteTable } from './route.ts';
 
 export interface RouteParts extends Answers {
   readonly protocols: { readonly jsonLogs: Protocol };
-  readonly reads: readonly ReadRoute[];
+  readonly reads: readonly StreamRoute[];
   readonly admin: readonly AdminRoute[];
   readonly ingestInfo: DocumentInfo;
   readonly streamInfo: DocumentInfo;

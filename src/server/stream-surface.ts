@@ -7,7 +7,8 @@ import { type AdminCaller, checkAccount, checkScope } from '../admin/authority.t
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Admission } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
-import type { ReadRoute, RouteTable } from './route.ts';
+import type { StreamRoute } from '../stream/routes.ts';
+import type { RouteTable } from './route.ts';
 import { createSurface, mountOpenRoutes, type SurfaceContext } from './surface.ts';
 import { readHeaders } from './transport.ts';
 
@@ -34,7 +35,7 @@ export function createStreamSurface(
   return app;
 }
 
-function mountRead(app: FastifyInstance, route: ReadRoute, admission: Admission): void {
+function mountRead(app: FastifyInstance, route: StreamRoute, admission: Admission): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: route.path,

@@ -120,7 +120,7 @@ export function lingerAfterAnswer(request: HttpRequest, response: HttpResponse, 
   };
   request.resume();
   response.once('finish', () => {
-    const timer = setTimeout(letGo, ms);
+    const timer = setTimeout(letGo, ms).unref();
     request.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
   });
 }

@@ -1,0 +1,170 @@
+/** When a body is read, waited for, thrown away or cut off, over both transports. */
+import assert from 'node:assert/strict';
+import http2 from 'node:http2';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectRaw, type HeaderList, sendHttp2AndReset, sendRaw, transports } from './client.ts';
+import { type Edge, openEdge } from './edge.ts';
+
+const json = ['Content-Type', 'application/json'] as const;
+const good = ['Authorization', 'Bearer wri_good'] as const;
+const expect = ['Expect', '100-continue'] as const;
+const path = '/v1/receivers/rcv_a/logs';
+const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+const goodHead = `${head}Authorization: Bearer wri_good\r\n`;
+
+let edge: Edge;
+const target = () => ({ port: edge.ports.ingest, ca: edge.ca });
+before(async () => {
+  edge = await openEdge({
+    limits: { headersTimeoutMs: 200, idleTimeoutMs: 5000, requestTimeoutMs: 5000 },
+    admission: { bodyPace: { timeoutMs: 900, graceMs: 300, minBytesPerSecond: 1000 } },
+    protocol: { maxBodyBytes: 2_000_000 },
+  });
+});
+after(() => edge.close());
+
+for (const [transport, send] of Object.entries(transports)) {
+  const sendHead = (headers: HeaderList) =>
+    send(target(), { method: 'POST', path, headers, body: undefined });
+
+  test(`${transport}: a sender of the head alone gets each refusal that needs no body`, async () => {
+    const length = ['Content-Length', '5'] as const;
+    assert.equal((await sendHead([json, length])).status, 401);
+    assert.equal((await sendHead([good, length])).status, 415);
+    assert.equal((await sendHead([good, json, ['Content-Length', '2000001']])).status, 413);
+    const { status } = await send(target(), {
+      method: 'POST',
+      path: `${path}/logs`,
+      headers: [good, json, length],
+      body: undefined,
+    });
+    assert.equal(status, 404);
+  });
+
+  test(`${transport}: whoever waits to go on is refused before, or told once`, async () => {
+    const body = 'event';
+    const refused = await send(target(), { method: 'POST', path, headers: [json, expect], body });
+    assert.deepEqual([refused.status, refused.continued], [401, false]);
+    const large = { method: 'POST', path, body: 'x'.repeat(2_000_001) };
+    const length = ['Content-Length', '2000001'] as const;
+    const tooLarge = await send(target(), { ...large, headers: [good, json, expect, length] });
+    assert.deepEqual([tooLarge.status, tooLarge.continued], [413, false]);
+    const taken = await send(target(), {
+      method: 'POST',
+      path,
+      headers: [good, json, expect],
+      body,
+    });
+    assert.deepEqual([taken.status, taken.continued], [202, true]);
+  });
+
+  test(`${transport}: a refusal reaches a sender that is busy sending`, async () => {
+    const body = Buffer.alloc(1_900_000, 'x');
+    const answer = await send(target(), { method: 'POST', path, headers: [json], body });
+    assert.equal(answer.status, 401);
+  });
+
+  test(`${transport}: a body that never comes is cut off`, async () => {
+    const answer = await sendHead([good, json, ['Content-Length', '5']]);
+    assert.equal(answer.status, 408);
+  });
+
+  test(`${transport}: a body larger than the cap without a declared length is 413`, async () => {
+    const answer = await send(target(), {
+      method: 'POST',
+      path,
+      headers: [good, json, ...(transport === 'HTTP/1.1' ? [chunked] : [])],
+      body: Buffer.alloc(2_000_001, 'x'),
+    });
+    assert.equal(answer.status, 413);
+  });
+}
+const chunked = ['Transfer-Encoding', 'chunked'] as const;
+
+test('slow headers are answered with 408 and the connection is closed', async () => {
+  const answer = await sendRaw(target(), 'POST /v1/receivers/rcv_a/logs HTTP/1.1\r\nHost: a\r\n');
+  assert.match(answer, /^HTTP\/1\.1 408 /);
+});
+
+test('a body that trickles is answered with 408 and the connection is closed', async () => {
+  const socket = connectRaw(target(), () => socket.write(`${goodHead}Content-Length: 900\r\n\r\n`));
+  const trickle = setInterval(() => socket.write('x'), 20);
+  let answer = '';
+  for await (const chunk of socket) answer += String(chunk);
+  clearInterval(trickle);
+  assert.match(answer, /^HTTP\/1\.1 408 /);
+  assert.match(answer, /connection: close/i);
+});
+
+test('a sender that leaves in the middle leaves nothing behind', async () => {
+  const before = edge.state.appended.length;
+  const socket = connectRaw(target(), () => socket.end(`${goodHead}Content-Length: 5\r\n\r\nab`));
+  for await (const _ of socket);
+  for (const code of [http2.constants.NGHTTP2_CANCEL, http2.constants.NGHTTP2_NO_ERROR]) {
+    await sendHttp2AndReset(target(), path, code);
+  }
+  const whole = await transports['HTTP/1.1'](target(), {
+    method: 'POST',
+    path,
+    headers: [good, json],
+    body: 'event',
+  });
+  assert.equal(whole.status, 202);
+  assert.equal(edge.state.appended.length, before + 1);
+  assert.deepEqual(edge.state.logged, []);
+});
+
+test('the cap on memory in flight refuses with 503 before the body', async () => {
+  const small = await openEdge({ admission: { maxInFlightBytes: 10_000 } });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  small.state.appendGate = promise;
+  const to = { port: small.ports.ingest, ca: small.ca };
+  const send = transports['HTTP/1.1'];
+  const sent = { method: 'POST', path, headers: [good, json], body: 'x'.repeat(900) };
+  const first = send(to, sent);
+  while (!/in_flight_bytes [1-9]/.test(await small.metrics.metrics())) await sleep(5);
+  const second = await send(to, { ...sent, body: undefined, headers: [good, json, chunked] });
+  assert.equal(second.status, 503);
+  assert.match(String(second.headers['retry-after']), /^[1-5]$/);
+  resolve();
+  assert.equal((await first).status, 202);
+  assert.match(await small.metrics.metrics(), /in_flight_bytes 0/);
+  assert.equal((await send(to, sent)).status, 202);
+  await small.close();
+});
+
+test('gRPC has its place and says that nothing is served there yet', async () => {
+  const session = http2.connect(`https://localhost:${edge.ports.ingest}`, { ca: edge.ca });
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
+    'content-type': 'application/grpc+proto',
+    te: 'trailers',
+  });
+  stream.end(Buffer.alloc(5));
+  const headers = await new Promise<http2.IncomingHttpHeaders>((resolve) =>
+    stream.once('response', resolve),
+  );
+  session.destroy();
+  assert.equal(headers['grpc-status'], '12');
+  assert.equal(headers['content-type'], 'application/grpc');
+});
+
+test('closing waits for what is under way and takes nothing new', async () => {
+  const closing = await openEdge({ server: { closeGraceMs: 5000 } });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  closing.state.appendGate = promise;
+  const to = { port: closing.ports.ingest, ca: closing.ca };
+  const sent = { method: 'POST', path, headers: [good, json], body: 'event' };
+  const underWay = Object.values(transports).map((send) => send(to, sent));
+  while (!/in_flight_bytes 82/.test(await closing.metrics.metrics())) await sleep(5);
+  const closed = closing.close();
+  await assert.rejects(transports['HTTP/1.1'](to, sent));
+  resolve();
+  assert.deepEqual(
+    (await Promise.all(underWay)).map(({ status }) => status),
+    [202, 202],
+  );
+  await closed;
+});

@@ -1,0 +1,139 @@
+/** What Node's HTTP/1.1 parser lets pass and a strict server must not, byte by byte. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sendRaw } from './client.ts';
+import { type Edge, openEdge } from './edge.ts';
+
+let edge: Edge;
+before(async () => {
+  edge = await openEdge({ limits: { keepAliveTimeoutMs: 100 } });
+});
+after(() => edge.close());
+
+const path = '/v1/receivers/rcv_a/logs';
+const auth = 'Authorization: Bearer wri_good\r\nContent-Type: application/json\r\n';
+/** Must never be executed: it follows a request that was not understood. */
+const smuggled = `GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n`;
+const chunkedBody = '5\r\nevent\r\n0\r\n\r\n';
+
+const cases: readonly { name: string; status: number; closes: boolean; bytes: string }[] = [
+  {
+    name: 'a transfer coding beside chunked',
+    status: 400,
+    closes: true,
+    bytes: `POST ${path} HTTP/1.1\r\nHost: a\r\n${auth}Transfer-Encoding: gzip, chunked\r\n\r\n${chunkedBody}`,
+  },
+  {
+    name: 'two Host headers',
+    status: 400,
+    closes: true,
+    bytes: `POST ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\n${auth}Content-Length: 0\r\n\r\n`,
+  },
+  {
+    name: 'no Host header',
+    status: 400,
+    closes: true,
+    bytes: `POST ${path} HTTP/1.1\r\n${auth}Content-Length: 0\r\n\r\n`,
+  },
+  {
+    name: 'chunks on HTTP/1.0',
+    status: 400,
+    closes: true,
+    bytes: `POST ${path} HTTP/1.0\r\nHost: a\r\n${auth}Transfer-Encoding: chunked\r\n\r\n${chunkedBody}`,
+  },
+  {
+    name: 'a version that is none',
+    status: 400,
+    closes: true,
+    bytes: `POST ${path} HTTP/2.0\r\nHost: a\r\n${auth}Content-Length: 0\r\n\r\n`,
+  },
+  {
+    name: 'a whole URL as target',
+    status: 400,
+    closes: true,
+    bytes: `POST https://localhost${path} HTTP/1.1\r\nHost: a\r\n${auth}Content-Length: 0\r\n\r\n`,
+  },
+  {
+    name: 'length and chunks at once',
+    status: 400,
+    closes: true,
+    bytes: `POST ${path} HTTP/1.1\r\nHost: a\r\n${auth}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n${chunkedBody}`,
+  },
+  {
+    name: 'two lengths',
+    status: 400,
+    closes: true,
+    bytes: `POST ${path} HTTP/1.1\r\nHost: a\r\n${auth}Content-Length: 5\r\nContent-Length: 5\r\n\r\nevent`,
+  },
+  {
+    name: 'a signed length',
+    status: 400,
+    closes: true,
+    bytes: `POST ${path} HTTP/1.1\r\nHost: a\r\n${auth}Content-Length: +5\r\n\r\nevent`,
+  },
+  {
+    name: 'a space before the colon',
+    status: 400,
+    closes: true,
+    bytes: `POST ${path} HTTP/1.1\r\nHost : a\r\n${auth}Content-Length: 5\r\n\r\nevent`,
+  },
+  {
+    name: 'bytes that are no HTTP',
+    status: 400,
+    closes: true,
+    bytes: 'hello\r\n\r\n',
+  },
+  {
+    name: 'headers beyond 16 KiB',
+    status: 431,
+    closes: true,
+    bytes: `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+  },
+  {
+    name: 'an expectation other than 100-continue',
+    status: 417,
+    closes: false,
+    bytes: `POST ${path} HTTP/1.1\r\nHost: a\r\n${auth}Expect: tea\r\nContent-Length: 0\r\n\r\n`,
+  },
+  {
+    name: 'CONNECT',
+    status: 405,
+    closes: true,
+    bytes: `CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n`,
+  },
+  {
+    name: 'TRACE',
+    status: 404,
+    closes: false,
+    bytes: `TRACE ${path} HTTP/1.1\r\nHost: a\r\n\r\n`,
+  },
+  {
+    name: 'a method that nobody knows here',
+    status: 404,
+    closes: false,
+    bytes: `PROPFIND ${path} HTTP/1.1\r\nHost: a\r\n\r\n`,
+  },
+];
+
+for (const { name, status, closes, bytes } of cases) {
+  test(`${name} is ${status}`, async () => {
+    const before = edge.state.appended.length;
+    const answer = await sendRaw({ port: edge.ports.ingest, ca: edge.ca }, bytes + smuggled);
+    const statuses = [...answer.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => match[1]);
+    assert.equal(statuses[0], String(status), answer);
+    if (closes) assert.equal(statuses.length, 1, `a second request was executed: ${answer}`);
+    assert.equal(edge.state.appended.length, before);
+    assert.deepEqual(edge.state.logged, []);
+  });
+}
+
+test('chunks on HTTP/1.1 are welcome', async () => {
+  const head = `POST ${path} HTTP/1.1\r\nHost: a\r\n${auth}Connection: close\r\n`;
+  const bytes = `${head}Transfer-Encoding: chunked\r\n\r\n${chunkedBody}`;
+  const answer = await sendRaw({ port: edge.ports.ingest, ca: edge.ca }, bytes);
+  assert.match(answer, /^HTTP\/1\.1 202 /);
+});
+
+test('plain HTTP on the TLS port is cut, not answered', async () => {
+  await assert.rejects(fetch(`http://127.0.0.1:${edge.ports.ingest}/healthz`));
+});
