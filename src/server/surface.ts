@@ -86,6 +86,8 @@ export async function sendFailure(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   events.failed(surface, request.id, error);
+  // Set by Fastify for bodies it has not read to their end; HTTP/2 knows no such header.
+  if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection');
   return reply
     .code(error.kind.httpStatus)
     .headers(headers)

@@ -1,0 +1,97 @@
+/** The documents against the routes that are really mounted: a difference in either direction fails. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adminRoutes } from '../../src/admin/admin.ts';
+import { createStreamRoutes } from '../../src/stream/routes.ts';
+import { transports } from './client.ts';
+import { accountId, openEdge } from './edge.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { name: string; in: string }[];
+  readonly requestBody?: unknown;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const surfaces = ['ingest', 'stream'] as const;
+
+async function openWithAllRoutes() {
+  const nobody = {} as never;
+  return openEdge({
+    parts: {
+      reads: createStreamRoutes(nobody),
+      admin: adminRoutes(
+        { directory: nobody, grants: nobody, store: nobody, telemetry: nobody },
+        { ingestUrl: 'https://localhost' },
+      ),
+    },
+  });
+}
+
+for (const surface of surfaces) {
+  test(`${surface}: every documented operation is mounted and no other method is`, async () => {
+    const edge = await openWithAllRoutes();
+    const target = { port: edge.ports[surface], ca: edge.ca };
+    const send = transports['HTTP/1.1'];
+    const get = (path: string, method = 'GET') =>
+      send(target, { method, path, headers: [], body: '' });
+    const { paths } = JSON.parse((await get('/openapi.json')).body) as Document;
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const method of methods) {
+        const { status } = await get(path.replace(/\{\w+\}/g, accountId), method);
+        const isDocumented = operations[method.toLowerCase()] !== undefined;
+        const isMounted = status !== 404 && status !== 405;
+        assert.equal(isMounted, isDocumented, `${method} ${path} is ${status}`);
+      }
+    }
+    await edge.close();
+  });
+
+  test(`${surface}: the document is whole`, async () => {
+    const edge = await openWithAllRoutes();
+    const target = { port: edge.ports[surface], ca: edge.ca };
+    const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
+    const { body } = await transports['HTTP/2'](target, sent);
+    const document = JSON.parse(body) as Document;
+    assert.equal(document.openapi, '3.1.0');
+    const ids = new Set<string>();
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const [method, operation] of Object.entries(operations)) {
+        assert.ok(!ids.has(operation.operationId), `${operation.operationId} is there twice`);
+        ids.add(operation.operationId);
+        const named = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+        const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+        assert.deepEqual(
+          named.map(({ name }) => name),
+          inPath,
+          path,
+        );
+        assert.ok(Object.keys(operation.responses).some((status) => status < '300'));
+        if (method === 'get') assert.equal(operation.requestBody, undefined);
+      }
+    }
+    for (const [, section = '', name = ''] of body.matchAll(/"#\/components\/(\w+)\/(\w+)"/g)) {
+      assert.ok(document.components[section]?.[name], `${section}/${name} is missing`);
+    }
+    await edge.close();
+  });
+}
+
+test('the ingest document names every status of the specification', async () => {
+  const edge = await openEdge();
+  const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
+  const target = { port: edge.ports.ingest, ca: edge.ca };
+  const { body } = await transports['HTTP/1.1'](target, sent);
+  const { paths } = JSON.parse(body) as Document;
+  const responses = paths['/v1/receivers/{receiverId}/logs']?.['post']?.responses ?? {};
+  for (const status of [202, 400, 401, 403, 404, 413, 415, 429, 503]) {
+    assert.ok(responses[status], `${status} is missing`);
+  }
+  await edge.close();
+});
