@@ -3,7 +3,7 @@ import type { Directory } from '../directory/port.ts';
 import type { Store } from '../store/port.ts';
 import type { DirectoryEvents } from '../telemetry/directory-events.ts';
 import { accountRoutes } from './account-routes.ts';
-import type { AdminContext } from './context.ts';
+import type { AdminContext, AdminOptions } from './context.ts';
 import { receiverRoutes } from './receiver-routes.ts';
 import type { AdminRoute } from './routes.ts';
 import { streamRoutes } from './stream-routes.ts';
@@ -15,11 +15,6 @@ export interface AdminParts {
   readonly grants: { invalidate(): void };
   readonly store: Pick<Store, 'deleteStreamData'>;
   readonly telemetry: Pick<DirectoryEvents, 'adminChanged'>;
-}
-
-export interface AdminOptions {
-  /** What senders call the ingest port, without a trailing slash; shown in receivers' URLs. */
-  readonly ingestUrl: string;
 }
 
 /** @param now Unix ms. */

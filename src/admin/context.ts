@@ -3,11 +3,18 @@ import type { Directory } from '../directory/port.ts';
 import type { Store } from '../store/port.ts';
 import type { AdminChange } from '../telemetry/directory-events.ts';
 
+export interface AdminOptions {
+  /**
+   * What senders call the ingest port, without a trailing slash; shown in receivers' URLs. Read
+   * for each answer anew: where any free port will do, it is known only once the port is open.
+   */
+  readonly ingestUrl: string;
+}
+
 export interface AdminContext {
   readonly directory: Directory;
   readonly store: Pick<Store, 'deleteStreamData'>;
-  /** What senders call the ingest port, without a trailing slash. */
-  readonly ingestUrl: string;
+  readonly options: AdminOptions;
   /** Unix ms. */
   readonly now: () => number;
   /** To be called after each change: makes it take effect at once and writes the audit log. */

@@ -4,7 +4,7 @@ import type { Receiver, ReceiverKind } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { type ReceiverUrls, toReceiverUrls } from '../model/receiver-urls.ts';
 import { toCanonicalCidr } from './cidr.ts';
-import type { AdminContext } from './context.ts';
+import type { AdminContext, AdminOptions } from './context.ts';
 import { type AdminRoute, defineAccountRoute } from './routes.ts';
 import {
   newReceiver,
@@ -26,7 +26,7 @@ export function receiverRoutes(context: AdminContext): AdminRoute[] {
   ];
 }
 
-function listReceivers({ directory, ingestUrl }: AdminContext): AdminRoute {
+function listReceivers({ directory, options }: AdminContext): AdminRoute {
   return defineAccountRoute({
     method: 'GET',
     path: '/receivers',
@@ -37,13 +37,13 @@ function listReceivers({ directory, ingestUrl }: AdminContext): AdminRoute {
     successStatus: 200,
     handle: async ({ accountId }) => ({
       receivers: (await directory.listReceivers(accountId)).map((receiver) =>
-        toAnswer(receiver, ingestUrl),
+        toAnswer(receiver, options),
       ),
     }),
   });
 }
 
-function getReceiver({ directory, ingestUrl }: AdminContext): AdminRoute {
+function getReceiver({ directory, options }: AdminContext): AdminRoute {
   return defineAccountRoute({
     method: 'GET',
     path: '/receivers/:receiverId',
@@ -54,11 +54,11 @@ function getReceiver({ directory, ingestUrl }: AdminContext): AdminRoute {
     response: receiverAnswer,
     successStatus: 200,
     handle: async ({ accountId, params }) =>
-      toAnswer(await find(directory, accountId, params.receiverId), ingestUrl),
+      toAnswer(await find(directory, accountId, params.receiverId), options),
   });
 }
 
-function createReceiver({ directory, ingestUrl, record }: AdminContext): AdminRoute {
+function createReceiver({ directory, options, record }: AdminContext): AdminRoute {
   return defineAccountRoute({
     method: 'POST',
     path: '/receivers',
@@ -76,12 +76,12 @@ function createReceiver({ directory, ingestUrl, record }: AdminContext): AdminRo
         limits: { ...unlimited, ...body.limits },
       });
       record({ operation: 'createReceiver', tokenId, accountId, targetId: receiver.receiverId });
-      return toAnswer(receiver, ingestUrl);
+      return toAnswer(receiver, options);
     },
   });
 }
 
-function updateReceiver({ directory, ingestUrl, record }: AdminContext): AdminRoute {
+function updateReceiver({ directory, options, record }: AdminContext): AdminRoute {
   return defineAccountRoute({
     method: 'PATCH',
     path: '/receivers/:receiverId',
@@ -101,7 +101,7 @@ function updateReceiver({ directory, ingestUrl, record }: AdminContext): AdminRo
       });
       if (!receiver) throw notFound(receiverId);
       record({ operation: 'updateReceiver', tokenId, accountId, targetId: receiverId });
-      return toAnswer(receiver, ingestUrl);
+      return toAnswer(receiver, options);
     },
   });
 }
@@ -134,7 +134,10 @@ async function find(
   return receiver;
 }
 
-function toAnswer(receiver: Receiver, ingestUrl: string): Receiver & ReceiverUrls[ReceiverKind] {
+function toAnswer(
+  receiver: Receiver,
+  { ingestUrl }: AdminOptions,
+): Receiver & ReceiverUrls[ReceiverKind] {
   return { ...receiver, ...toReceiverUrls(receiver, ingestUrl) };
 }
 
