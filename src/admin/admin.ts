@@ -26,9 +26,7 @@ export function adminRoutes(
   const context: AdminContext = {
     directory: parts.directory,
     store: parts.store,
-    get ingestUrl() {
-      return options.ingestUrl;
-    },
+    options,
     now,
     record(change) {
       parts.grants.invalidate();
