@@ -64,13 +64,17 @@ export class EventSlots {
   readonly start = new Int32Array(fieldKeys.length);
   readonly end = new Int32Array(fieldKeys.length);
   readonly labels = new LabelSet();
+  /** Bit i is set where slot i was filled, though perhaps with null. */
+  filled = 0;
 
   clear(): void {
     this.kind.fill(slotKind.absent);
+    this.filled = 0;
     this.labels.clear();
   }
 
   set(index: number, kind: number, start: number, end: number): void {
+    this.filled |= 1 << index;
     this.kind[index] = kind;
     this.start[index] = start;
     this.end[index] = end;

@@ -18,7 +18,7 @@ const mustBeStrings = [
   field.host,
 ] as const;
 
-/** Fields that stay as labels where they are not what fills their column. */
+/** Bits of the fields that stay as labels where they are not what fills their column. */
 const optionalFields = [
   field.msg,
   field.event,
@@ -31,7 +31,7 @@ const optionalFields = [
   field.atTimestamp,
   field.traceId,
   field.spanId,
-] as const;
+].reduce((bits, index) => bits | bit(index), 0);
 
 const timeAliases = [field.time, field.ts, field.atTimestamp] as const;
 
@@ -77,11 +77,8 @@ export class EventRowWriter {
     const time = this.#chooseTime();
     const traceId = this.#chooseHexId(field.traceId, 32);
     const spanId = this.#chooseHexId(field.spanId, 16);
-    for (const index of optionalFields) {
-      if (slots.isAbsent(index) || index === message || index === severity) continue;
-      if (index === service || index === host || index === time) continue;
-      if (index !== traceId && index !== spanId) this.#keepAsLabel(index);
-    }
+    const used = bit(message) | bit(severity) | bit(service) | bit(host) | bit(time);
+    this.#keepAsLabels(slots.filled & optionalFields & ~(used | bit(traceId) | bit(spanId)));
     rows.reserve(2 * eventBytes + rowOverheadBytes);
     rows.time(this.#time);
     rows.time(undefined);
@@ -138,14 +135,18 @@ export class EventRowWriter {
     return anyBit === 0 ? -1 : index;
   }
 
-  #keepAsLabel(index: number): void {
-    const key = fieldKeyBytes[index]!;
+  /** @param fields one bit for each slot. */
+  #keepAsLabels(fields: number): void {
     const slots = this.#slots;
-    const label = slots.labels.keep(key);
-    if (label < 0) return;
-    const escaped = slots.kind[index] === slotKind.escapedString;
-    const kind = escaped ? valueKind.escaped : valueKind.verbatim;
-    slots.labels.set(label, kind, slots.start[index]!, slots.end[index]!);
+    for (let rest = fields; rest !== 0; rest &= rest - 1) {
+      const index = 31 - Math.clz32(rest & -rest);
+      if (slots.isAbsent(index)) continue;
+      const label = slots.labels.keep(fieldKeyBytes[index]!);
+      if (label < 0) continue;
+      const escaped = slots.kind[index] === slotKind.escapedString;
+      const kind = escaped ? valueKind.escaped : valueKind.verbatim;
+      slots.labels.set(label, kind, slots.start[index]!, slots.end[index]!);
+    }
   }
 
   #writeSeverity(index: number): void {
@@ -238,4 +239,9 @@ function chooseSeverity(slots: EventSlots): number {
 function chooseString(slots: EventSlots, canonical: number, alias: number): number {
   if (!slots.isAbsent(canonical)) return canonical;
   return slots.isString(alias) ? alias : -1;
+}
+
+/** Of a slot; none for -1. */
+function bit(index: number): number {
+  return index < 0 ? 0 : 1 << index;
 }

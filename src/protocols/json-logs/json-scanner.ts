@@ -32,7 +32,12 @@ export function failAt(bytes: Uint8Array, at: number, expected: string): never {
   );
 }
 
+/** Small enough to be inlined where there is no space, which is nearly everywhere. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
+  return bytes[at]! > 0x20 ? at : skipSpaces(bytes, at);
+}
+
+function skipSpaces(bytes: Uint8Array, at: number): number {
   let byte = bytes[at];
   while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
     at += 1;
@@ -42,13 +47,9 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
 }
 
 export function expectColon(bytes: Uint8Array, at: number): number {
-  if (bytes[at] === colon) at += 1;
-  else {
-    at = skipSpace(bytes, at);
-    if (bytes[at] !== colon) failAt(bytes, at, "':'");
-    at += 1;
-  }
-  return skipSpace(bytes, at);
+  at = skipSpace(bytes, at);
+  if (bytes[at] !== colon) failAt(bytes, at, "':'");
+  return skipSpace(bytes, at + 1);
 }
 
 /**
