@@ -13,8 +13,7 @@ export class Crash extends Error {
 
 interface Change {
   readonly position: number;
-  /** Undefined = the file is cut at `position`. */
-  readonly bytes: Uint8Array | undefined;
+  readonly bytes: Uint8Array;
 }
 
 interface Inode {
@@ -165,14 +164,6 @@ export class SimulatedFileSystem implements FileSystem {
     return length;
   }
 
-  truncate(file: FileId, size: number): void {
-    this.#step();
-    const change = { position: size, bytes: undefined };
-    const inode = this.#inode(file);
-    inode.content = apply(inode.content, change);
-    inode.unsynced.push(change);
-  }
-
   sync(file: FileId): void {
     this.#step();
     const inode = this.#inode(file);
@@ -249,10 +240,6 @@ export class SimulatedFileSystem implements FileSystem {
   #survivingContent({ synced, unsynced }: Inode): Uint8Array {
     let content = synced;
     for (const change of unsynced) {
-      if (change.bytes === undefined) {
-        if (this.#random.chance(0.5)) content = apply(content, change);
-        continue;
-      }
       const fate = this.#random.below(4);
       if (fate === 0) continue;
       for (let at = 0; at < change.bytes.length; at += sectorBytes) {
@@ -302,7 +289,6 @@ export class SimulatedFileSystem implements FileSystem {
 }
 
 function apply(content: Uint8Array, { position, bytes }: Change): Uint8Array {
-  if (bytes === undefined) return content.slice(0, position);
   const changed = new Uint8Array(Math.max(content.length, position + bytes.length));
   changed.set(content);
   changed.set(bytes, position);

@@ -1,6 +1,6 @@
 /** Bytes kept in the order they came, in a few large pieces that are dropped from the old end. */
 
-const pieceBytes = 256 * 1024;
+const pieceBytes = 64 * 1024;
 
 interface Piece {
   readonly bytes: Uint8Array;

@@ -7,8 +7,8 @@ import fs from 'node:fs';
 /** An open file, as the file system numbers it. */
 export type FileId = number;
 
-/** `create` fails where the file exists; `update` reads and writes an existing one. */
-export type OpenMode = 'create' | 'read' | 'update';
+/** `create` opens a new file for reading and writing, and fails where it exists. */
+export type OpenMode = 'create' | 'read';
 
 /** Every call throws on failure. Nothing is durable before `sync` (data) and `syncDirectory` (names) returned. */
 export interface FileSystem {
@@ -22,7 +22,6 @@ export interface FileSystem {
   read(file: FileId, target: Uint8Array, position: number): number;
   /** @returns bytes written; may be fewer than given. */
   write(file: FileId, source: Uint8Array, position: number): number;
-  truncate(file: FileId, size: number): void;
   sync(file: FileId): void;
   close(file: FileId): void;
   /** Replaces `to` atomically. */
@@ -33,7 +32,7 @@ export interface FileSystem {
   freeBytes(directory: string): number;
 }
 
-const openFlags = { create: 'wx+', read: 'r', update: 'r+' } as const;
+const openFlags = { create: 'wx+', read: 'r' } as const;
 
 export function createNodeFileSystem(): FileSystem {
   return {
@@ -47,7 +46,6 @@ export function createNodeFileSystem(): FileSystem {
     size: (file) => fs.fstatSync(file).size,
     read: (file, target, position) => fs.readSync(file, target, 0, target.length, position),
     write: (file, source, position) => fs.writeSync(file, source, 0, source.length, position),
-    truncate: (file, size) => fs.ftruncateSync(file, size),
     sync: (file) => fs.fdatasyncSync(file),
     close: (file) => fs.closeSync(file),
     rename: (from, to) => fs.renameSync(from, to),

@@ -157,7 +157,10 @@ export class FrameReader {
   }
 }
 
-/** Blocks the disk cannot read come back as zeros, which the checksums then report; the rest stays readable. */
+/**
+ * Blocks the disk cannot read come back as zeros, which the checksums then report; the rest stays readable.
+ * @throws Error where not even the start of the file can be read: then the disk is away, and nothing is lost yet.
+ */
 function readTolerantly(
   fs: FileSystem,
   file: FileId,
@@ -167,6 +170,7 @@ function readTolerantly(
   try {
     return readRange(fs, file, offset, length);
   } catch {
+    readRange(fs, file, 0, 1);
     const bytes = Buffer.from(new ArrayBuffer(length));
     for (let at = 0; at < length; at += blockBytes) {
       const size = Math.min(blockBytes, length - at);

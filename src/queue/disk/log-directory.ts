@@ -15,13 +15,11 @@ import { parseSegmentName, segmentName, segmentVersion } from './segment.ts';
 import { inspectSegment, type Segment } from './segment-file.ts';
 
 export function prepareDirectories(fs: FileSystem, paths: LogPaths): void {
-  for (const path of [paths.root, paths.segments, paths.keys, paths.quarantine]) {
-    fs.makeDirectory(path);
-  }
+  const all = [paths.root, paths.segments, paths.keys, paths.quarantine];
+  for (const path of all) fs.makeDirectory(path);
   fs.syncDirectory(dirname(paths.root));
   fs.syncDirectory(paths.root);
-  removeTemporaries(fs, paths.root);
-  removeTemporaries(fs, paths.quarantine);
+  for (const path of all) removeTemporaries(fs, path);
 }
 
 export function listSegments(

@@ -26,7 +26,7 @@ import {
 } from './log-options.ts';
 import { type Checkpoint, writeCheckpoint } from './records.ts';
 import { segmentHeaderBytes, segmentName, type SegmentSummary } from './segment.ts';
-import { measureReleased, scanSegment, sealSegment } from './segment-file.ts';
+import { finishSegment, measureReleased, scanSegment } from './segment-file.ts';
 import type { Segment } from './segment-file.ts';
 
 export interface Recovered {
@@ -78,7 +78,7 @@ export function recover(fs: FileSystem, options: LogOptions): Recovered {
   };
 }
 
-/** Reads the segments that have no seal; the last one is cut, its keys are carried, and it is sealed. */
+/** Reads the segments that have no seal; the last one is cut and sealed, its keys are carried. */
 function finishSegments(
   fs: FileSystem,
   paths: LogPaths,
@@ -103,7 +103,7 @@ function finishSegments(
           continue;
         }
         carryKeys(keys, segment, log);
-        finished = sealLast(fs, segment, scan.summary, log.writer);
+        finished = finishSegment(fs, segment, scan.summary, log.writer);
       }
     }
     segments.unshift(finished);
@@ -129,21 +129,6 @@ function carryKeys(
   if (chunk === undefined) return;
   log.keyLog.append(chunk, segment.firstSequence);
   log.keyChunks.push(chunk);
-}
-
-function sealLast(
-  fs: FileSystem,
-  segment: Segment,
-  summary: SegmentSummary,
-  writer: bigint,
-): Segment {
-  const file = fs.open(segment.path, 'update');
-  try {
-    const fileBytes = sealSegment(fs, file, writer, summary);
-    return { ...segment, ...summary, sealed: true, fileBytes };
-  } finally {
-    fs.close(file);
-  }
 }
 
 function describeTail(fs: FileSystem, paths: LogPaths, segment: Segment, tail: Gap): Damage {

@@ -1,7 +1,7 @@
 /** One segment file from outside: what it holds, by its seal where it has one and by reading it where it has none. */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { FileId, FileSystem } from './file-system.ts';
-import { readRange, writeFully } from './files.ts';
+import { readRange, temporarySuffix, writeFully } from './files.ts';
 import { idempotencyOf } from './frame.ts';
 import { FrameReader, type Gap } from './frame-reader.ts';
 import type { KeyCollector } from './key-chunk.ts';
@@ -110,20 +110,45 @@ export function measureReleased(
   }
 }
 
-/** Cuts the file at the summary's end and seals it there, durably. @returns bytes of the file afterwards. */
+/** Ends the segment being written with its seal, durably. @returns bytes of the file afterwards. */
 export function sealSegment(
   fs: FileSystem,
   file: FileId,
   writer: bigint,
   summary: SegmentSummary,
 ): number {
-  if (fs.size(file) > summary.end) {
-    fs.truncate(file, summary.end);
-    fs.sync(file);
-  }
   writeFully(fs, file, encodeSeal(writer, summary), summary.end);
   fs.sync(file);
   return summary.end + sealBytes;
+}
+
+/**
+ * Replaces a segment that a stopped process left unfinished by a sealed copy that ends at the summary's end. A copy,
+ * because what is read back after a failed sync may be in memory alone, and no later sync would bring it to disk.
+ */
+export function finishSegment(
+  fs: FileSystem,
+  segment: Segment,
+  summary: SegmentSummary,
+  writer: bigint,
+): Segment {
+  const temporary = segment.path + temporarySuffix;
+  const source = fs.open(segment.path, 'read');
+  const copy = fs.open(temporary, 'create');
+  let fileBytes = 0;
+  try {
+    for (let offset = 0; offset < summary.end; offset += scanWindowBytes) {
+      const length = Math.min(scanWindowBytes, summary.end - offset);
+      writeFully(fs, copy, readRange(fs, source, offset, length), offset);
+    }
+    fileBytes = sealSegment(fs, copy, writer, summary);
+  } finally {
+    fs.close(copy);
+    fs.close(source);
+  }
+  fs.rename(temporary, segment.path);
+  fs.syncDirectory(dirname(segment.path));
+  return { ...segment, ...summary, sealed: true, fileBytes };
 }
 
 export function readerOf(
