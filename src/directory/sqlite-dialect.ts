@@ -95,7 +95,7 @@ class ImmediateDriver extends SqliteDriver {
 
 const maxStatements = 200;
 
-/** Each statement is prepared once; there are few, and lists of values come as a handful of sizes. */
+/** Each statement is prepared once; there are few, and lists of values come in a few lengths. */
 function createStatementCache(database: DatabaseSync): (sql: string) => SqliteStatement {
   const statements = new Map<string, SqliteStatement>();
   return (sql) => {
