@@ -12,9 +12,10 @@ export type AddressRange = readonly [Address, number];
 /** @throws AppError `malformed` naming the range that is none */
 export function parseRanges(cidrs: readonly string[]): AddressRange[] {
   return cidrs.map((cidr) => {
+    const [address = '', bits = isIP(address) === 4 ? '32' : '128'] = cidr.split('/');
     try {
-      const [address, bits] = ipaddr.parseCIDR(cidr.includes('/') ? cidr : hostRange(cidr));
-      return toUnmapped(address, bits);
+      if (isIP(address) === 0) throw new TypeError('no address in full notation');
+      return toUnmapped(...ipaddr.parseCIDR(`${address}/${bits}`));
     } catch (cause) {
       throw new AppError('malformed', `cannot read the address range "${cidr}"`, { cause });
     }
@@ -50,10 +51,6 @@ export function isWithin(address: Address, ranges: readonly AddressRange[]): boo
 function parseAddress(text: string): Address | undefined {
   if (isIP(text) === 0 || text.includes('%')) return undefined;
   return ipaddr.process(text);
-}
-
-function hostRange(address: string): string {
-  return `${address}/${isIP(address) === 4 ? 32 : 128}`;
 }
 
 /** A range of IPv4-mapped addresses is the IPv4 range, as addresses are unmapped too. */

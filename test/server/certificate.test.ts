@@ -1,0 +1,153 @@
+/** The local authority, the operator's own certificate, and what running listeners show after a change. */
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { copyFile, mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { connect } from 'node:tls';
+import { openCertificate } from '../../src/server/certificate.ts';
+import { createListener } from '../../src/server/listener.ts';
+import { ensureLocalCertificate } from '../../src/server/local-authority.ts';
+import type { HttpEvents } from '../../src/telemetry/http-events.ts';
+
+let root: string;
+let folders = 0;
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), 'weir-tls-'));
+});
+after(() => rm(root, { recursive: true }));
+const newFolder = () => join(root, String(folders++));
+
+const now = new Date('2026-11-20T00:00:00Z');
+const days = (count: number) => new Date(now.getTime() + count * 24 * 60 * 60 * 1000);
+
+function createEvents() {
+  const refused: unknown[] = [];
+  const events: HttpEvents = {
+    answered() {},
+    failed() {},
+    connectionCut() {},
+    certificateLoaded() {},
+    certificateRefused: (reason) => void refused.push(reason),
+  };
+  return { events, refused };
+}
+
+test('the first run makes an authority and a server certificate for this machine', async () => {
+  const folder = newFolder();
+  const { cert } = await ensureLocalCertificate(folder, now);
+  const authority = new X509Certificate(await readFile(join(folder, 'ca.pem')));
+  const leaf = new X509Certificate(cert);
+  assert.ok(authority.ca && !leaf.ca);
+  assert.ok(leaf.verify(authority.publicKey) && leaf.checkIssued(authority));
+  assert.ok(leaf.checkHost('localhost') && leaf.checkIP('127.0.0.1') && leaf.checkIP('::1'));
+  for (const name of ['ca-key.pem', 'server-key.pem']) {
+    assert.equal((await stat(join(folder, name))).mode & 0o777, 0o600);
+  }
+});
+
+test('a certificate is kept until thirty days before its end; the authority stays', async () => {
+  const folder = newFolder();
+  const first = await ensureLocalCertificate(folder, now);
+  const authority = await readFile(join(folder, 'ca.pem'), 'utf8');
+  assert.deepEqual(await ensureLocalCertificate(folder, days(360)), first);
+  const renewed = await ensureLocalCertificate(folder, days(370));
+  assert.notEqual(renewed.cert, first.cert);
+  assert.equal(await readFile(join(folder, 'ca.pem'), 'utf8'), authority);
+});
+
+test('halves that do not belong together are made again', async () => {
+  const folder = newFolder();
+  const first = await ensureLocalCertificate(folder, now);
+  const other = newFolder();
+  await ensureLocalCertificate(other, now);
+  await copyFile(join(other, 'server-key.pem'), join(folder, 'server-key.pem'));
+  const second = await ensureLocalCertificate(folder, now);
+  assert.notEqual(second.cert, first.cert);
+  await unlink(join(folder, 'ca-key.pem'));
+  const third = await ensureLocalCertificate(folder, now);
+  const authority = new X509Certificate(await readFile(join(folder, 'ca.pem')));
+  assert.ok(new X509Certificate(third.cert).verify(authority.publicKey));
+});
+
+test('a listener shows new files, and keeps the old ones while the new are broken', async () => {
+  const folder = newFolder();
+  const one = await ensureLocalCertificate(newFolder(), new Date());
+  const two = await ensureLocalCertificate(newFolder(), new Date());
+  const certFile = join(root, 'own.pem');
+  const keyFile = join(root, 'own-key.pem');
+  await writeFile(certFile, one.cert);
+  await writeFile(keyFile, one.key);
+  const { events, refused } = createEvents();
+  const certificate = await openCertificate(
+    { certFile, keyFile, directory: folder, checkEveryMs: 60_000 },
+    events,
+  );
+  assert.equal(certificate.caFile, undefined);
+  const limits = {
+    maxConnections: 10,
+    headersTimeoutMs: 1000,
+    requestTimeoutMs: 1000,
+    idleTimeoutMs: 1000,
+    keepAliveTimeoutMs: 1000,
+    maxStreamsPerConnection: 10,
+  };
+  const server = createListener('ingest', limits, certificate, () => {}, events);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  assert.equal(await shownBy(port), serialOf(one.cert));
+  await writeFile(certFile, two.cert);
+  await certificate.refresh();
+  assert.equal(refused.length, 1);
+  assert.equal(await shownBy(port), serialOf(one.cert));
+  await writeFile(keyFile, two.key);
+  await certificate.refresh();
+  assert.equal(await shownBy(port), serialOf(two.cert));
+  certificate.close();
+  server.close();
+});
+
+test('half a certificate, or files that are none, stop the start', async () => {
+  const { events } = createEvents();
+  const options = { keyFile: undefined, directory: newFolder(), checkEveryMs: 60_000 };
+  const half = openCertificate({ ...options, certFile: '/nowhere' }, events);
+  await assert.rejects(half, /set both tls.certFile and tls.keyFile/);
+  const none = openCertificate({ ...options, certFile: '/no/cert', keyFile: '/no/key' }, events);
+  await assert.rejects(none, /cannot use the certificate \/no\/cert/);
+});
+
+test('TLS 1.1 is not spoken', async () => {
+  const { events } = createEvents();
+  const options = { certFile: undefined, keyFile: undefined, checkEveryMs: 60_000 };
+  const certificate = await openCertificate({ ...options, directory: newFolder() }, events);
+  const limits = {
+    maxConnections: 10,
+    headersTimeoutMs: 1000,
+    requestTimeoutMs: 1000,
+    idleTimeoutMs: 1000,
+    keepAliveTimeoutMs: 1000,
+    maxStreamsPerConnection: 10,
+  };
+  const server = createListener('ingest', limits, certificate, () => {}, events);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0' } as const;
+  await assert.rejects(shownBy(port, old), /alert|protocol/i);
+  certificate.close();
+  server.close();
+});
+
+function shownBy(port: number, options: object = {}): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options }, () => {
+    resolve(socket.getPeerX509Certificate()?.serialNumber ?? '');
+    socket.destroy();
+  });
+  socket.on('error', reject);
+  return promise;
+}
+
+function serialOf(cert: string): string {
+  return new X509Certificate(cert).serialNumber;
+}
