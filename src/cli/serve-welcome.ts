@@ -1,12 +1,8 @@
 /** What `weir serve` prints once it is ready: where it answers, and commands that work when they are pasted. */
-import type { Addresses, FirstRun } from '../admin/quickstart.ts';
+import type { Weir } from '../main.ts';
 import { toReceiverUrls } from '../model/receiver-urls.ts';
 
-export function welcome(
-  addresses: Addresses,
-  firstRun: FirstRun | undefined,
-  dataDir: string,
-): string {
+export function welcome({ addresses, firstRun }: Weir, dataDir: string): string {
   const { ingestUrl, streamUrl, opsUrl, caFile } = addresses;
   const places = `Weir is ready.
 

@@ -16,7 +16,7 @@ export async function serve(argv: readonly string[]): Promise<void> {
   }
   const config = load(argv);
   const weir = await openWeir(config);
-  process.stdout.write(welcome(weir.addresses, weir.firstRun, config.data));
+  process.stdout.write(welcome(weir, config.data));
   await untilAskedToStop();
   await weir.close();
 }
