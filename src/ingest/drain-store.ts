@@ -107,8 +107,8 @@ async function storeHalves(
   return 'done';
 }
 
-/** Waits until no earlier insert can land any more. */
-async function settle(parts: DrainParts): Promise<Outcome> {
+/** Waits until no earlier insert can land any more. @returns `left` only when closing. */
+export async function settle(parts: DrainParts): Promise<Outcome> {
   for (let attempt = 1; !parts.closing.aborted; attempt++) {
     try {
       await parts.store.fence();

@@ -10,6 +10,7 @@ import {
   type DrainParts,
   pause,
   type RetryOptions,
+  settle,
   sleepUnlessClosing,
   storeTaken,
   toError,
@@ -60,10 +61,16 @@ async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
   const closed = new Promise<undefined>((resolve) => {
     parts.closing.addEventListener('abort', () => resolve(undefined), { once: true });
   });
+  let isPastSettled = false;
   while (!parts.closing.aborted) {
     await untilDueOrFull(parts, options, pace.dueMs);
     const taken = await Promise.race([takeNext(parts, options), closed]);
     if (taken === undefined) return;
+    // What an earlier process sent may still be on its way into the store.
+    if (taken.suspect && !isPastSettled) {
+      if ((await settle(parts)) === 'left') return;
+      isPastSettled = true;
+    }
     pace.began(performance.now(), countRows(taken));
     if ((await storeTaken(parts, taken)) === 'left') return;
     await release(parts, taken);

@@ -75,9 +75,6 @@ export function createQueueTelemetry({ log, metrics }: Instruments) {
     checkpointUnusable(event: { readonly state: 'damaged' | 'foreign' }): void {
       log.error(event, 'queue has no usable checkpoint and hands out again all that is on disk');
     },
-    batchQuarantined(event: { readonly sequence: bigint; readonly reason: string }): void {
-      log.error({ ...event, sequence: event.sequence.toString() }, 'queue set a batch aside');
-    },
     /** Reads the gauges whenever they are asked for. */
     watch(read: () => QueueGauges): void {
       const gauge = (name: string, help: string, value: (gauges: QueueGauges) => number) =>

@@ -303,7 +303,6 @@ class QueueModel {
       damageFound: (damage) => void (this.#fs.isCrashed || this.#damage.push(damage)),
       foreignFile: ({ name }) => assert.fail(`${name} is taken for foreign`),
       checkpointUnusable: ({ state }) => assert.ok(this.#isFlipped, `the checkpoint is ${state}`),
-      batchQuarantined: nothing,
       watch: nothing,
     };
   }

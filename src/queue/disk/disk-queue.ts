@@ -135,7 +135,6 @@ export class DiskQueue implements Queue {
     const frame = Buffer.from(new ArrayBuffer(measureFrame(batch)));
     encodeFrame(frame, 0, batch);
     this.#quarantinedBatches = await this.#host.quarantine(frame, reason);
-    this.#telemetry.batchQuarantined({ sequence: batch.id.sequence, reason });
   }
 
   watermarkNanos(): bigint {

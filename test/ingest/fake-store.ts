@@ -1,0 +1,99 @@
+/** A store that keeps rows in memory and fails in every way a real one can, at the throw of a seeded die. */
+import assert from 'node:assert/strict';
+import type { Layout, StampedBatch } from '../../src/model/batch.ts';
+import { type Store, StoreInsertError } from '../../src/store/port.ts';
+import type { Random } from '../queue/random.ts';
+
+export interface Faults {
+  /** Probabilities per insert. */
+  readonly lostAnswer: number;
+  readonly unavailable: number;
+  readonly fenceFails: number;
+  /** Payloads that begin with this are refused as bad data. */
+  readonly badPrefix: string;
+}
+
+type Insert = Pick<Store, 'insert' | 'fence' | 'ping'>;
+
+export class FakeStore implements Insert {
+  /** How often each row (batch sequence and row number) was stored. */
+  readonly rows = new Map<string, number>();
+  readonly inserts: { readonly rows: number; readonly mode: string }[] = [];
+  faults: Faults = { lostAnswer: 0, unavailable: 0, fenceFails: 0, badPrefix: '!' };
+  isAway = false;
+  readonly #random: Random;
+  /** Inserts that nobody knows the fate of: they may still land until the next fence. */
+  #loose: { readonly rows: readonly string[] }[] = [];
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  async insert(
+    _layout: Layout,
+    batches: readonly StampedBatch[],
+    mode: 'all' | 'missing',
+  ): Promise<void> {
+    assert.equal(this.#loose.length, 0, 'inserted before the fate of an earlier insert was known');
+    await this.#pass();
+    if (this.isAway) throw new StoreInsertError('unavailable', 'away');
+    const rows = batches.flatMap(rowsOf).filter((row) => mode === 'all' || !this.rows.has(row));
+    this.inserts.push({ rows: rows.length, mode });
+    if (batches.some((batch) => this.#isBad(batch))) {
+      this.#landSome(rows.filter((row) => !row.endsWith('bad')));
+      throw new StoreInsertError('data', 'cannot parse row');
+    }
+    if (this.#random.chance(this.faults.unavailable)) {
+      this.#landSome(rows);
+      throw new StoreInsertError('unavailable', 'too busy');
+    }
+    if (this.#random.chance(this.faults.lostAnswer)) {
+      this.#loose.push({ rows });
+      if (this.#random.chance(0.2)) throw new Error('socket hang up');
+      throw new StoreInsertError('unknown', 'no answer');
+    }
+    this.#land(rows);
+  }
+
+  async fence(): Promise<void> {
+    await this.#pass();
+    if (this.#random.chance(this.faults.fenceFails)) throw new Error('cannot fence');
+    for (const { rows } of this.#loose) this.#landSome(rows);
+    this.#loose = [];
+  }
+
+  async ping(): Promise<boolean> {
+    await this.#pass();
+    if (this.isAway && this.#random.chance(0.5)) throw new Error('cannot connect');
+    return !this.isAway;
+  }
+
+  asStore(): Store {
+    return this as unknown as Store;
+  }
+
+  #isBad(batch: StampedBatch): boolean {
+    return Buffer.from(batch.payload).toString().startsWith(this.faults.badPrefix);
+  }
+
+  /** An insert may become several parts: any number of its first rows may be there. */
+  #landSome(rows: readonly string[]): void {
+    this.#land(rows.slice(0, this.#random.below(rows.length + 1)));
+  }
+
+  #land(rows: readonly string[]): void {
+    for (const row of rows) this.rows.set(row, (this.rows.get(row) ?? 0) + 1);
+  }
+
+  #pass(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+export function rowsOf(batch: StampedBatch): string[] {
+  const isBad = Buffer.from(batch.payload).toString().startsWith('!');
+  return Array.from(
+    { length: batch.rows },
+    (_, row) => `${batch.id.sequence}/${row}${isBad ? 'bad' : ''}`,
+  );
+}

@@ -1,0 +1,215 @@
+/** Damage done to the files of a queue at rest: it opens, keeps every other batch, and says what is lost. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import type { QueueDamage, QueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { Random } from './random.ts';
+import { SimulatedFileSystem } from './simulated-file-system.ts';
+
+const directory = '/queue';
+const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
+const batches = 12;
+
+interface Told {
+  readonly damage: QueueDamage[];
+  readonly foreign: string[];
+  readonly checkpoints: string[];
+}
+
+/** A queue with `batches` batches in several segments, the last of them unfinished. */
+async function fill(segmentBytes: number): Promise<SimulatedFileSystem> {
+  const fs = new SimulatedFileSystem(new Random(1));
+  const queue = await openDiskQueue(
+    { directory, segmentBytes, minFreeDiskBytes: 0, fileSystem: fs },
+    listen().telemetry,
+  );
+  for (let batch = 1; batch <= batches; batch++) {
+    const payload = Buffer.from(`${batch}:${'x'.repeat(700)}`);
+    await queue.append({ layout: 'logs/1', rows: 1, payload }, owner);
+  }
+  return fs.afterKill();
+}
+
+/** Opens the queue anew and takes all there is: the numbers of the batches that came. */
+async function read(fs: SimulatedFileSystem): Promise<{ numbers: number[]; told: Told }> {
+  const { told, telemetry } = listen();
+  const queue = await openDiskQueue({ directory, minFreeDiskBytes: 0, fileSystem: fs }, telemetry);
+  const numbers: number[] = [];
+  while (queue.status().bytes > 0) {
+    const taken = await Promise.race([
+      queue.take({ maxRows: 5, maxBytes: 1e6 }),
+      new Promise<undefined>((resolve) =>
+        setImmediate(() => setImmediate(() => resolve(undefined))),
+      ),
+    ]);
+    if (taken === undefined) break;
+    for (const batch of taken.batches) {
+      numbers.push(Number(Buffer.from(batch.payload).toString().split(':')[0]));
+    }
+    await queue.release(taken.batches.at(-1)?.id.sequence ?? 0n);
+  }
+  await queue.close();
+  return { numbers, told };
+}
+
+function listen(): { told: Told; telemetry: QueueTelemetry } {
+  const told: Told = { damage: [], foreign: [], checkpoints: [] };
+  const nothing = () => undefined;
+  const telemetry: QueueTelemetry = {
+    opened: nothing,
+    batchAppended: nothing,
+    appendRefused: nothing,
+    failed: nothing,
+    damageFound: (damage) => void told.damage.push(damage),
+    foreignFile: ({ name }) => void told.foreign.push(name),
+    checkpointUnusable: ({ state }) => void told.checkpoints.push(state),
+    watch: nothing,
+  };
+  return { told, telemetry };
+}
+
+/** Every batch comes, in order, but for those within a reported range. */
+function assertAllOrReported({ numbers, told }: { numbers: number[]; told: Told }): void {
+  const expected = Array.from({ length: batches }, (_, index) => index + 1).filter(
+    (number) => numbers.includes(number) || !isReported(told, number),
+  );
+  assert.deepEqual(numbers, expected);
+}
+
+function isReported(told: Told, sequence: number): boolean {
+  return told.damage.some(
+    ({ fromSequence, toSequence }) => fromSequence <= sequence && sequence <= toSequence,
+  );
+}
+
+function segmentsOf(fs: SimulatedFileSystem): string[] {
+  return fs
+    .paths()
+    .filter((path) => path.endsWith('.segment'))
+    .sort();
+}
+
+function last<T>(list: readonly T[]): T {
+  const found = list.at(-1);
+  assert.ok(found !== undefined);
+  return found;
+}
+
+test('an untouched queue comes back whole', async () => {
+  const { numbers, told } = await read(await fill(2000));
+  assert.equal(numbers.length, batches);
+  assert.deepEqual(told, { damage: [], foreign: [], checkpoints: [] });
+});
+
+test('the last record may be cut at any byte', async () => {
+  const whole = await fill(1e6);
+  const path = last(segmentsOf(whole));
+  const content = whole.contentOf(path);
+  const lastRecord = Buffer.from(content).lastIndexOf('WFR1');
+  for (let cut = lastRecord + 1; cut < content.length; cut++) {
+    const fs = whole.afterKill();
+    fs.overwrite(path, content.slice(0, cut));
+    const result = await read(fs);
+    assertAllOrReported(result);
+    assert.equal(result.numbers.length, batches - 1, `cut at ${cut}`);
+  }
+});
+
+test('any bit of the first 4 KiB may flip', async () => {
+  const whole = await fill(1e6);
+  const path = last(segmentsOf(whole));
+  const content = whole.contentOf(path);
+  for (let at = 0; at < 4096; at++) {
+    const fs = whole.afterKill();
+    const flipped = Uint8Array.from(content);
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+    fs.overwrite(path, flipped);
+    const result = await read(fs);
+    assertAllOrReported(result);
+    assert.ok(result.numbers.length >= batches - 1, `flip at ${at} costs one batch at most`);
+  }
+});
+
+test('a page of zeros costs the batches on it', async () => {
+  const whole = await fill(1e6);
+  const path = last(segmentsOf(whole));
+  const zeroed = Uint8Array.from(whole.contentOf(path)).fill(0, 1500, 1500 + 4096);
+  whole.overwrite(path, zeroed);
+  const result = await read(whole);
+  assertAllOrReported(result);
+  assert.equal(last(result.numbers), batches);
+  assert.ok(result.numbers.length >= batches - 7);
+});
+
+test('a segment that is gone is told with its exact range', async () => {
+  const fs = await fill(2000);
+  const [, second, third] = segmentsOf(fs);
+  assert.ok(second !== undefined && third !== undefined);
+  fs.remove(second);
+  const result = await read(fs);
+  const [missing] = result.told.damage;
+  assert.equal(missing?.kind, 'missing');
+  assert.ok(result.numbers.includes(Number(missing?.fromSequence) - 1));
+  assert.equal(BigInt(Number(/(\d+)\.segment/.exec(third)?.[1])), (missing?.toSequence ?? 0n) + 1n);
+  assertAllOrReported(result);
+});
+
+test('files of other origin are left alone and told', async () => {
+  const fs = await fill(2000);
+  const [first, second] = segmentsOf(fs);
+  assert.ok(first !== undefined && second !== undefined);
+  const copy = '/queue/segments/00000000000000000999.segment';
+  fs.overwrite(copy, fs.contentOf(second));
+  fs.overwrite('/queue/segments/notes.txt', Buffer.from('mine'));
+  fs.overwrite('/queue/segments/leftover.segment.tmp', Buffer.from('half'));
+  const { numbers, told } = await read(fs);
+  assert.equal(numbers.length, batches);
+  assert.deepEqual(told.foreign, ['00000000000000000999.segment', 'notes.txt']);
+  assert.ok(fs.paths().includes(copy));
+});
+
+test('a segment of another directory is not taken in', async () => {
+  const fs = await fill(2000);
+  const other = await fill(2000);
+  const [first] = segmentsOf(other);
+  assert.ok(first !== undefined);
+  const foreign = Uint8Array.from(other.contentOf(first));
+  fs.overwrite(first, foreign);
+  const { told, numbers } = await read(fs);
+  assert.deepEqual(told.foreign, ['00000000000000000001.segment']);
+  assert.ok(numbers.length < batches);
+});
+
+for (const [state, content] of Object.entries({
+  damaged: () => Buffer.from('nonsense'),
+  'damaged by a flipped bit': (bytes: Uint8Array) => bytes.with(20, (bytes[20] ?? 0) ^ 1),
+})) {
+  test(`a checkpoint that is ${state} makes all come again`, async () => {
+    const fs = await fill(2000);
+    fs.overwrite('/queue/checkpoint', content(fs.contentOf('/queue/checkpoint')));
+    const { numbers, told } = await read(fs);
+    assert.equal(numbers.length, batches);
+    assert.deepEqual(told.checkpoints, ['damaged']);
+  });
+}
+
+test('without checkpoint and identity the segments speak for themselves', async () => {
+  const fs = await fill(2000);
+  fs.remove('/queue/checkpoint');
+  fs.remove('/queue/identity');
+  const { numbers, told } = await read(fs);
+  assert.equal(numbers.length, batches);
+  assert.deepEqual(told.foreign, []);
+});
+
+test('a directory of a newer version is refused untouched', async () => {
+  const { identityVersion, writeIdentity } = await import('../../src/queue/disk/records.ts');
+  const fs = await fill(2000);
+  writeIdentity(fs, '/queue/identity', { version: identityVersion + 1, writer: 1n });
+  const before = segmentsOf(fs).map((path) => fs.contentOf(path));
+  await assert.rejects(read(fs), /has version 2, this program knows up to 1/);
+  assert.deepEqual(
+    segmentsOf(fs).map((path) => fs.contentOf(path)),
+    before,
+  );
+});
