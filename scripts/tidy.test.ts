@@ -35,11 +35,6 @@ const violating: readonly Case[] = [
     path: 'src/protocols/otlp/a.test.ts',
     text: "import '../json-logs/decode.ts';",
   },
-  {
-    rule: 'direction',
-    path: 'src/queue/a.test.ts',
-    text: "const worker = new URL('../store/b.ts', import.meta.url);",
-  },
   { rule: 'outside', path: 'src/queue/a.test.ts', text: "import '../../bench/load.ts';" },
   { rule: 'words', path: entry.replace('cli/weir', 'model/a'), text: "import 'node:fs';" },
   { rule: 'alias', path: 'src/queue/a.test.ts', text: "import { x } from '#queue/disk';" },
@@ -72,6 +67,13 @@ for (const { rule, path, text } of violating) {
 test('opening: a file must say what it is for', () => {
   const rules = checkSources([toSource('src/queue/a.test.ts', 'const a = 1;')]).map((v) => v.rule);
   assert.deepEqual(rules, ['opening']);
+});
+
+test('direction: a worker or a process started by its name', () => {
+  for (const start of ["new URL('../store/b.ts', base)", 'new URL(`../store/b${ending}`, base)']) {
+    const files = { 'src/queue/a.test.ts': `const worker = ${start};`, 'src/store/b.ts': '' };
+    assert.deepEqual(broken(files), ['src/queue/a.test.ts direction']);
+  }
 });
 
 test('a ring over three files is named once, with its way', () => {

@@ -21,11 +21,19 @@ export interface Source {
   /** Same length and lines as `text`; comments and the insides of strings are spaces. */
   readonly code: string;
   readonly imports: readonly Import[];
+  /** Files that strings may mean, as if they were imported; most of them do not exist. */
+  readonly mentions: readonly Import[];
 }
 
 export function toSource(path: string, text: string): Source {
   const code = blank(text);
-  return { path, text, code, imports: importsOf(path, text, code) };
+  return {
+    path,
+    text,
+    code,
+    imports: importsOf(path, text, code),
+    mentions: mentionsOf(path, text),
+  };
 }
 
 /** One-based line of an offset. */
@@ -35,7 +43,8 @@ export function lineAt(text: string, offset: number): number {
 
 const statement = /^[ \t]*(?:import|export)\b(?<clause>[^;'"]*?)(?:\bfrom\s*)?(?<quote>['"])/gm;
 const dynamicImport = /\bimport\s*\(\s*['"]/g;
-const fileUrl = /\bnew URL\s*\(\s*['"]/g;
+/** Strings that may name a file, with its ending or before a `${…}`: so workers and processes start. */
+const fileName = /['"`](?<name>(?:\.{1,2}\/)*[\w/-]+)(?:\.ts['"`]|\$\{)/g;
 
 function importsOf(path: string, text: string, code: string): Import[] {
   const found: Import[] = [];
@@ -52,11 +61,14 @@ function importsOf(path: string, text: string, code: string): Import[] {
     add(match.index + match[0].length - 1, /^\s+type\b/.test(clause));
   }
   for (const match of code.matchAll(dynamicImport)) add(match.index + match[0].length - 1, false);
-  for (const match of code.matchAll(fileUrl)) {
-    const offset = match.index + match[0].length - 1;
-    if (/^\.[^'"]*\.ts$/.test(readString(text, offset))) add(offset, false);
-  }
   return found;
+}
+
+function mentionsOf(path: string, text: string): Import[] {
+  return [...text.matchAll(fileName)].map(({ index, groups }) => {
+    const target = posix.join(posix.dirname(path), `${groups?.['name'] ?? ''}.ts`);
+    return { specifier: target, target, typeOnly: false, line: lineAt(text, index) };
+  });
 }
 
 function readString(text: string, quoteOffset: number): string {

@@ -40,7 +40,9 @@ export function readLedger(file: string): Map<number, LedgerEntry> {
       else entries.set(Number(request), newEntry(Number(request), Number(events)));
     } else if (word === 'ack') {
       const known = entries.get(Number(request));
-      if (known === undefined) throw new Error(`cannot read ${file}: ack of unknown ${request}`);
+      if (known === undefined) {
+        throw new Error(`cannot read ${file}: ack of unknown ${request ?? ''}`);
+      }
       known.acks++;
     }
   }

@@ -38,7 +38,7 @@ export async function runCrashTest({ kills, seed, say }: CrashOptions): Promise<
   const startedAt = performance.now();
   const random = createRandom(seed);
   const ledgerDir = mkdtempSync(join(tmpdir(), 'weir-ledgers-'));
-  const service = await startService();
+  const service = await startService({ expectedErrors: [/engine ended/, /EngineStartError/] });
   const tasks = senderModes.map((mode, sender) => toTask(mode, sender, service, random, ledgerDir));
   const senders = tasks.map(startSender);
   try {

@@ -79,6 +79,8 @@ export class Service {
   readonly dataDir: string;
   #options: ServiceOptions;
   #running: WeirProcess | undefined;
+  /** Every process of this service so far, for their logs. */
+  readonly #launched: WeirProcess[] = [];
   #quickstart: Quickstart | undefined;
   #http: HttpClient | undefined;
 
@@ -126,8 +128,10 @@ export class Service {
   launch(): WeirProcess {
     const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
     const { flags = [], env } = this.#options;
-    this.#running = startWeir(['serve', '--data', this.dataDir, ...ports, ...flags], env);
-    return this.#running;
+    const launched = startWeir(['serve', '--data', this.dataDir, ...ports, ...flags], env);
+    this.#running = launched;
+    this.#launched.push(launched);
+    return launched;
   }
 
   async isReady(): Promise<boolean> {
@@ -160,9 +164,9 @@ export class Service {
 
   assertNoUnexpectedErrors(): void {
     const { expectedErrors = [] } = this.#options;
-    const unexpected = this.process.logs.filter(
-      ({ level, raw }) => level >= errorLevel && !expectedErrors.some((known) => known.test(raw)),
-    );
+    const unexpected = this.#launched
+      .flatMap(({ logs }) => logs)
+      .filter(({ level, raw }) => level >= errorLevel && !expectedErrors.some((e) => e.test(raw)));
     assert.deepEqual(
       unexpected.map(({ raw }) => raw),
       [],
@@ -237,7 +241,9 @@ export class Service {
 
   #readQuickstart(running: WeirProcess, before: string): Quickstart | undefined {
     const exit = running.exit();
-    if (exit !== undefined) throw new Error(`weir ended with ${exit.code}:\n${tail(running)}`);
+    if (exit !== undefined) {
+      throw new Error(`weir ended with ${JSON.stringify(exit)}:\n${tail(running)}`);
+    }
     if (this.#quickstartWritten() === before) return undefined;
     return JSON.parse(readFileSync(this.#quickstartFile, 'utf8')) as Quickstart;
   }
