@@ -1,4 +1,7 @@
-/** Ties the checks to what they need: the directory's grants, the quota store, the caps and the clock. */
+/**
+ * Ties the checks to what they need: the directory's grants, the quota store, the caps and the
+ * clock.
+ */
 import { AppError } from '../model/errors.ts';
 import { digestSecret } from '../model/token-secret.ts';
 import * as auth from './authenticate.ts';
@@ -26,7 +29,8 @@ export function createAdmission(options: AdmissionOptions, grants: GrantLookup):
   const overload = createOverload(options.maxInFlightBytes);
   const quota = createMemoryQuota(() => performance.now());
   const trustedProxies = parseRanges(options.trustedProxies);
-  // Receivers come from the directory's cache as the same values again and again: parse their ranges once.
+  // Receivers come from the directory's cache as the same values again and again: parse their
+  // ranges once.
   const parsedRanges = new WeakMap<readonly string[], AddressRange[]>();
 
   function rangesOf(cidrs: readonly string[]): AddressRange[] {

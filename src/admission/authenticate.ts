@@ -1,6 +1,6 @@
 /**
- * Who sends: the one bearer token of a request and what it may do. Answers never tell an unknown token from a revoked
- * or expired one.
+ * Who sends: the one bearer token of a request and what it may do. Answers never tell an unknown
+ * token from a revoked or expired one.
  */
 import type { Receiver, ReceiverKind, Scope, TokenType } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
@@ -10,7 +10,9 @@ import type { TokenFacts } from './port.ts';
 /** One token68 after the scheme, whose case does not matter (RFC 9110 §11.1, RFC 6750 §2.1). */
 const bearerPattern = /^bearer +([a-z0-9._~+/-]{1,512}=*)$/i;
 
-/** @throws AppError `unauthenticated` unless there is exactly one `Authorization: Bearer <token>` */
+/**
+ * @throws AppError `unauthenticated` unless there is exactly one `Authorization: Bearer <token>`
+ */
 export function bearerToken(headers: RequestHeaders): string {
   const [value, second] = headers.authorization;
   if (value === undefined) {

@@ -1,6 +1,7 @@
 /**
- * What a body claims to be: its media type (RFC 9110 §8.3) and content coding (§8.4), matched strictly against what a
- * protocol takes. Nothing is guessed: what is not listed is refused before the body is read.
+ * What a body claims to be: its media type (RFC 9110 §8.3) and content coding (§8.4), matched
+ * strictly against what a protocol takes. Nothing is guessed: what is not listed is refused before
+ * the body is read.
  */
 import { AppError } from '../model/errors.ts';
 import type { BodyFormat, ContentCoding, MediaTypeRule, Protocol } from '../model/protocol.ts';

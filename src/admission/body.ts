@@ -1,6 +1,6 @@
 /**
- * Reads a request body under a hard cap and a minimum pace, or lets it run dry unread. It knows neither what the bytes
- * mean nor who sent them.
+ * Reads a request body under a hard cap and a minimum pace, or lets it run dry unread. It knows
+ * neither what the bytes mean nor who sent them.
  */
 import { AppError } from '../model/errors.ts';
 import type { MemoryLease, RequestBody } from './port.ts';
@@ -17,7 +17,8 @@ const nothing = Buffer.alloc(0);
 
 /**
  * @returns the body, owned by the caller
- * @throws AppError `too_large` | `timeout` | `malformed` (it broke off) | `unavailable` (no memory for it)
+ * @throws AppError `too_large` | `timeout` | `malformed` (it broke off) | `unavailable` (no memory
+ * for it)
  */
 export function readBody(
   body: RequestBody,
@@ -90,23 +91,32 @@ function paceProblem(pace: BodyPace, elapsedMs: number, size: number): string | 
     return `cannot wait for the body any longer: it took more than ${pace.timeoutMs} ms`;
   }
   if (elapsedMs >= pace.graceMs && size < (pace.minBytesPerSecond * elapsedMs) / 1000) {
-    return `cannot wait for a body this slow: send at least ${pace.minBytesPerSecond} bytes per second`;
+    const pacing = `send at least ${pace.minBytesPerSecond} bytes per second`;
+    return `cannot wait for a body this slow: ${pacing}`;
   }
   return undefined;
 }
 
 export interface DiscardPatience {
-  /** Whether a body flows is decided after this long: time for bytes sent along with the head to arrive. */
+  /**
+   * Whether a body flows is decided after this long: time for bytes sent along with the head to
+   * arrive.
+   */
   readonly firstByteMs: number;
   /** A flowing body that pauses this long has stopped to wait for its answer. */
   readonly gapMs: number;
   readonly totalMs: number;
 }
 
-/** Many clients read no answer before they have sent their body: closing on them hides it behind a write error. */
+/**
+ * Many clients read no answer before they have sent their body: closing on them hides it behind a
+ * write error.
+ */
 export const discardPatience: DiscardPatience = { firstByteMs: 50, gapMs: 1000, totalMs: 5000 };
 
-/** Resolves once the body has ended, or need not be waited for; the stream flows on into nothing. */
+/**
+ * Resolves once the body has ended, or need not be waited for; the stream flows on into nothing.
+ */
 export function discardBody(
   body: RequestBody,
   maxBytes: number,

@@ -29,7 +29,7 @@ const addresses: readonly [
 ];
 
 for (const [name, peer, hops, expected] of addresses) {
-  test(`${name} gives ${expected}`, () => {
+  test(`${name} gives ${expected ?? 'nothing'}`, () => {
     assert.equal(clientAddress(peer, hops, proxies)?.toString(), expected);
   });
 }

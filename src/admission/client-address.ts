@@ -1,6 +1,6 @@
 /**
- * From where a request comes, and whether a receiver's address policy allows it. Only addresses in full notation count:
- * `127.1`, `0x7f.1`, zones and ports are refused rather than guessed at.
+ * From where a request comes, and whether a receiver's address policy allows it. Only addresses in
+ * full notation count: `127.1`, `0x7f.1`, zones and ports are refused rather than guessed at.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -23,7 +23,8 @@ export function parseRanges(cidrs: readonly string[]): AddressRange[] {
 }
 
 /**
- * The peer itself, or, where the peer is a trusted proxy, the right-most hop of `X-Forwarded-For` that is none.
+ * The peer itself, or, where the peer is a trusted proxy, the right-most hop of `X-Forwarded-For`
+ * that is none.
  * @returns undefined where a hop that decides is no address
  */
 export function clientAddress(

@@ -1,4 +1,7 @@
-/** The quota store of one gateway alone: levels in memory, refilled by the clock when they are looked at. */
+/**
+ * The quota store of one gateway alone: levels in memory, refilled by the clock when they are
+ * looked at.
+ */
 import type { Bucket, QuotaStore } from './quota.ts';
 
 interface Level {

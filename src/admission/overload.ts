@@ -1,6 +1,7 @@
 /**
- * The cap on memory in flight: what the bodies being worked on are estimated to cost as heap. Over it, requests are
- * refused before their bodies are read; nothing else in the process slows senders down.
+ * The cap on memory in flight: what the bodies being worked on are estimated to cost as heap. Over
+ * it, requests are refused before their bodies are read; nothing else in the process slows senders
+ * down.
  */
 import { AppError } from '../model/errors.ts';
 import type { MemoryLease } from './port.ts';

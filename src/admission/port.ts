@@ -1,6 +1,7 @@
 /**
- * Admission as the spines and the edge see it: one small check per line of the order in which requests are admitted.
- * The order itself belongs to the spines; a check knows nothing of the others.
+ * Admission as the spines and the edge see it: one small check per line of the order in which
+ * requests are admitted. The order itself belongs to the spines; a check knows nothing of the
+ * others.
  */
 import type { Readable } from 'node:stream';
 import type { Receiver, ReceiverKind, Scope, TokenType } from '../model/account.ts';
@@ -24,7 +25,10 @@ export interface ReceiverFacts {
   readonly accountEventsPerSecond: number | null;
 }
 
-/** What admission asks of the directory's cached view. Rejects with AppError `unavailable` while it is away. */
+/**
+ * What admission asks of the directory's cached view. Rejects with AppError `unavailable` while it
+ * is away.
+ */
 export interface GrantLookup {
   token(digest: string): Promise<TokenFacts | undefined>;
   receiver(receiverId: string): Promise<ReceiverFacts | undefined>;
@@ -36,7 +40,10 @@ export interface RequestBody {
   readonly stream: Readable;
   /** False where the head already said that nothing follows. */
   readonly expected: boolean;
-  /** Whether all of it came, once the stream has ended: some transports end a broken body like a whole one. */
+  /**
+   * Whether all of it came, once the stream has ended: some transports end a broken body like a
+   * whole one.
+   */
   arrivedWhole(): boolean;
   /** Tells a sender that waits for `100 Continue` to go on; undefined where none waits. */
   readonly sendContinue: (() => void) | undefined;
@@ -44,7 +51,10 @@ export interface RequestBody {
 
 /** A share of the in-flight cap. */
 export interface MemoryLease {
-  /** Makes it cover a body of this size. @throws AppError `unavailable` when the cap does not allow it. */
+  /**
+   * Makes it cover a body of this size. @throws AppError `unavailable` when the cap does not allow
+   * it.
+   */
   growTo(bodyBytes: number): void;
   /** Gives the share back; may be called twice. */
   release(): void;
@@ -61,7 +71,10 @@ export interface Charge {
 export interface Admission {
   /** The one bearer token. @throws AppError `unauthenticated` */
   bearer(headers: RequestHeaders): string;
-  /** @throws AppError `unauthenticated` unless the token is known, of this type and in force; `unavailable` */
+  /**
+   * @throws AppError `unauthenticated` unless the token is known, of this type and in force;
+   * `unavailable`
+   */
   token(secret: string, type: TokenType): Promise<TokenFacts>;
   /** @throws AppError `not_found` | `unavailable` */
   receiver(receiverId: string): Promise<ReceiverFacts>;
@@ -79,9 +92,15 @@ export interface Admission {
   checkDebt(grant: ReceiverFacts): void;
   /** @throws AppError `unavailable` when the in-flight cap leaves no room */
   reserveMemory(headers: RequestHeaders, heapBytesPerBodyByte: number): MemoryLease;
-  /** The whole body, owned by the caller. @throws AppError `too_large` | `timeout` | `malformed` | `unavailable` */
+  /**
+   * The whole body, owned by the caller. @throws AppError `too_large` | `timeout` | `malformed` |
+   * `unavailable`
+   */
   readBody(body: RequestBody, maxBodyBytes: number, memory: MemoryLease): Promise<Buffer>;
-  /** Atomic over both quotas; may leave them in debt. @throws AppError `quota_exceeded` | `unavailable` */
+  /**
+   * Atomic over both quotas; may leave them in debt. @throws AppError `quota_exceeded` |
+   * `unavailable`
+   */
   chargeEvents(grant: ReceiverFacts, events: number): Promise<Charge>;
 
   /** The account that a reader named. @throws AppError `malformed` */
@@ -90,8 +109,9 @@ export interface Admission {
   permitReader(token: TokenFacts, accountId: string, scope: Scope): void;
 
   /**
-   * Lets a body that is already flowing run dry, unread, so that its sender gets to read the refusal. Resolves at
-   * once when nothing flows; after `maxBytes` or five seconds it no longer waits.
+   * Lets a body that is already flowing run dry, unread, so that its sender gets to read the
+   * refusal. Resolves at once when nothing flows; after `maxBytes` or five seconds it no longer
+   * waits.
    */
   discardBody(body: RequestBody, maxBytes: number): Promise<void>;
   /** Estimated heap of the bodies that are being worked on. */

@@ -1,4 +1,7 @@
-/** Buckets in memory against a clock of the test: levels, debt, refunds and what they say on the wire. */
+/**
+ * Buckets in memory against a clock of the test: levels, debt, refunds and what they say on the
+ * wire.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

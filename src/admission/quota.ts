@@ -1,6 +1,7 @@
 /**
- * Quotas on events per second as token buckets, behind the small port that a shared store can implement too. A bucket
- * may go into debt, so that a batch larger than its burst is taken once and paid off afterwards.
+ * Quotas on events per second as token buckets, behind the small port that a shared store can
+ * implement too. A bucket may go into debt, so that a batch larger than its burst is taken once and
+ * paid off afterwards.
  */
 import { AppError } from '../model/errors.ts';
 import type { RateLimit } from '../model/request.ts';
@@ -30,7 +31,7 @@ export interface QuotaStore {
 const defaultBurstSeconds = 10;
 const unlimited: Charge = { rateLimit: undefined, refund: () => {} };
 
-export function bucketsOf({ receiver, accountEventsPerSecond }: ReceiverFacts): Bucket[] {
+function bucketsOf({ receiver, accountEventsPerSecond }: ReceiverFacts): Bucket[] {
   const buckets: Bucket[] = [];
   const { eventsPerSecond, burstEvents } = receiver.limits;
   if (eventsPerSecond !== null) {
@@ -90,11 +91,13 @@ function exceeded(store: QuotaStore, buckets: readonly Bucket[], empty: Bucket):
   );
 }
 
-/** https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/: q over w is the burst. */
+/**
+ * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/: q over w is the burst.
+ */
 function rateLimitOf(store: QuotaStore, buckets: readonly Bucket[]): RateLimit {
-  const policy = buckets.map(({ policy, burstEvents, eventsPerSecond }) => {
+  const policy = buckets.map(({ policy: name, burstEvents, eventsPerSecond }) => {
     const window = eventsPerSecond > 0 ? Math.max(1, Math.ceil(burstEvents / eventsPerSecond)) : 1;
-    return `"${policy}";q=${Math.floor(burstEvents)};w=${window}`;
+    return `"${name}";q=${Math.floor(burstEvents)};w=${window}`;
   });
   const state = buckets.map((bucket) => {
     const remaining = Math.max(0, Math.floor(store.level(bucket)));
@@ -103,7 +106,10 @@ function rateLimitOf(store: QuotaStore, buckets: readonly Bucket[]): RateLimit {
   return { policy: policy.join(', '), state: state.join(', ') };
 }
 
-/** Whole seconds until the bucket takes events again; a bucket that never fills waits for its limit to change. */
+/**
+ * Whole seconds until the bucket takes events again; a bucket that never fills waits for its limit
+ * to change.
+ */
 function secondsToAvailable(store: QuotaStore, bucket: Bucket): number {
   const level = store.level(bucket);
   if (level > 0) return 0;

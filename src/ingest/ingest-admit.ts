@@ -1,6 +1,7 @@
 /**
- * The checks before the body, in the order in which the design answers for them. Nothing of the body is looked at here;
- * what the order protects is that a sender learns of no later fault before it has proved who it is.
+ * The checks before the body, in the order in which the design answers for them. Nothing of the
+ * body is looked at here; what the order protects is that a sender learns of no later fault before
+ * it has proved who it is.
  */
 import type { Admission, MemoryLease, ReceiverFacts } from '../admission/port.ts';
 import type { Receiver } from '../model/account.ts';

@@ -1,7 +1,7 @@
 /**
- * Retries with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): of all requests to one receiver with
- * one key, one is taken, and each of the others gets its answer. What was durable is remembered by the queue; here
- * stand only the requests under way.
+ * Retries with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): of all requests to
+ * one receiver with one key, one is taken, and each of the others gets its answer. What was durable
+ * is remembered by the queue; here stand only the requests under way.
  */
 import { createHash } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
@@ -13,7 +13,10 @@ export interface Claim {
   readonly key: Uint8Array;
   /** 16-byte digest of the request body. */
   readonly bodyDigest: Uint8Array;
-  /** The first answer; undefined where this request is the first and must call `settle` when it is over. */
+  /**
+   * The first answer; undefined where this request is the first and must call `settle` when it is
+   * over.
+   */
   readonly answer: Uint8Array | undefined;
   settle(): void;
 }
@@ -21,7 +24,8 @@ export interface Claim {
 export interface Replays {
   /**
    * Waits while a request with the same key is under way.
-   * @throws AppError `malformed` when the key came with another body before; `unavailable` when too many are under way
+   * @throws AppError `malformed` when the key came with another body before; `unavailable` when too
+   * many are under way
    */
   claim(receiverId: string, key: string, body: Uint8Array): Promise<Claim>;
 }

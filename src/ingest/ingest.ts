@@ -1,6 +1,6 @@
 /**
- * The way of one ingest request, whatever its protocol and transport: admit, read, decode, append, reply. It ends when
- * the batch is durable; how it gets to the store is the drain's business.
+ * The way of one ingest request, whatever its protocol and transport: admit, read, decode, append,
+ * reply. It ends when the batch is durable; how it gets to the store is the drain's business.
  */
 import type { Admission, RequestBody } from '../admission/port.ts';
 import type { Batch } from '../model/batch.ts';

@@ -1,6 +1,7 @@
 /**
- * The one error type of a failed request, and the table that says what each code means on every wire.
- * A bad record is no error but data (`Rejection`); a bug is a failed assert and never an AppError.
+ * The one error type of a failed request, and the table that says what each code means on every
+ * wire. A bad record is no error but data (`Rejection`); a bug is a failed assert and never an
+ * AppError.
  */
 import type { RateLimit } from './request.ts';
 
@@ -44,8 +45,9 @@ export interface AppErrorOptions {
 }
 
 /**
- * A failed request. `message` is shown to the sender: lower case, "cannot …", with the offending value and the
- * limit or option to change; never SQL, a path, a stack or another tenant's name (those belong in `cause`).
+ * A failed request. `message` is shown to the sender: lower case, "cannot …", with the offending
+ * value and the limit or option to change; never SQL, a path, a stack or another tenant's name
+ * (those belong in `cause`).
  */
 export class AppError extends Error {
   override readonly name = 'AppError';

@@ -1,6 +1,7 @@
 /**
- * What the ingest spine needs of a wire protocol, as one plain value: what it accepts, how its bytes become a batch and
- * how a batch becomes an answer. Each folder of src/protocols/ makes one; none of them knows HTTP.
+ * What the ingest spine needs of a wire protocol, as one plain value: what it accepts, how its
+ * bytes become a batch and how a batch becomes an answer. Each folder of src/protocols/ makes one;
+ * none of them knows HTTP.
  */
 import type { ReceiverKind } from './account.ts';
 import type { Batch } from './batch.ts';
@@ -60,7 +61,10 @@ export interface Protocol {
   /** Cap of the body as it travels; a receiver may have a lower one. */
   readonly maxBodyBytes: number;
   readonly limits: DecodeLimits;
-  /** Peak heap that one body byte costs until its batch is durable; counts against the in-flight cap. */
+  /**
+   * Peak heap that one body byte costs until its batch is durable; counts against the in-flight
+   * cap.
+   */
   readonly heapBytesPerBodyByte: number;
   readonly successStatus: 200 | 202 | 204;
 

@@ -1,8 +1,10 @@
-/** What every transport hands over of a request's head, and what it is told to send with the answer. */
+/**
+ * What every transport hands over of a request's head, and what it is told to send with the answer.
+ */
 
 /**
- * The headers that decide anything, each with every value that was sent, in order: a parser that keeps only the first
- * of two would hide the second.
+ * The headers that decide anything, each with every value that was sent, in order: a parser that
+ * keeps only the first of two would hide the second.
  */
 export interface RequestHeaders {
   readonly authorization: readonly string[];

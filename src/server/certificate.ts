@@ -1,6 +1,6 @@
 /**
- * The certificate that the listeners show: read from the operator's files or issued by the local authority, looked at
- * again from time to time, and handed to running listeners when it changed.
+ * The certificate that the listeners show: read from the operator's files or issued by the local
+ * authority, looked at again from time to time, and handed to running listeners when it changed.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -28,7 +28,10 @@ export interface TlsMaterial {
 
 export interface Certificate {
   material(): TlsMaterial;
-  /** PEM file of the authority that senders must trust; undefined with the operator's own certificate. */
+  /**
+   * PEM file of the authority that senders must trust; undefined with the operator's own
+   * certificate.
+   */
   readonly caFile: string | undefined;
   /** Keeps this listener's certificate current until the certificate is closed. */
   follow(server: TlsServer): void;
@@ -87,10 +90,11 @@ async function readPair(certFile: string, keyFile: string): Promise<TlsMaterial>
     createSecureContext({ cert, key });
     return { cert, key };
   } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new AppError(
       'malformed',
-      `cannot use the certificate ${certFile} with the key ${keyFile}: ` +
-        `check tls.certFile and tls.keyFile (${cause instanceof Error ? cause.message : cause})`,
+      `cannot use the certificate ${certFile} with the key ${keyFile}: ${reason}; ` +
+        'check tls.certFile and tls.keyFile',
       { cause },
     );
   }

@@ -1,13 +1,16 @@
 /**
- * Errors to the wire: every failure becomes an AppError, an AppError becomes a problem (RFC 9457), and nothing of a bug
- * but its request id leaves the process.
+ * Errors to the wire: every failure becomes an AppError, an AppError becomes a problem (RFC 9457),
+ * and nothing of a bug but its request id leaves the process.
  */
 import { AppError, type ErrorCode } from '../model/errors.ts';
 import type { Problem } from '../model/protocol.ts';
 
 export const problemType = 'application/problem+json';
 
-/** Failures of the framework and of Node's parser carry a status, and some of their words are fit to be seen. */
+/**
+ * Failures of the framework and of Node's parser carry a status, and some of their words are fit to
+ * be seen.
+ */
 const codeByStatus: Readonly<Record<number, ErrorCode>> = {
   400: 'malformed',
   404: 'not_found',

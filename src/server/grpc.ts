@@ -1,12 +1,15 @@
 /**
- * The place of gRPC on the ingest port: every HTTP/2 request of a gRPC content type ends here and nowhere else. No
- * method is served yet, so all of them are answered in gRPC's own words.
+ * The place of gRPC on the ingest port: every HTTP/2 request of a gRPC content type ends here and
+ * nowhere else. No method is served yet, so all of them are answered in gRPC's own words.
  */
 import { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { errorTable } from '../model/errors.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
 
-/** `application/grpc`, `application/grpc+proto`, … (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). */
+/**
+ * `application/grpc`, `application/grpc+proto`, …
+ * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+ */
 export function isGrpc(request: HttpRequest): boolean {
   const type = request.headers['content-type'];
   return (

@@ -1,9 +1,9 @@
 /**
- * The ingest port: requests become values for the ingest spine, and what it returns or throws becomes an answer. Bodies
- * are never touched here or by the framework.
+ * The ingest port: requests become values for the ingest spine, and what it returns or throws
+ * becomes an answer. Bodies are never touched here or by the framework.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Admission } from '../admission/port.ts';
+import type { Admission, RequestBody } from '../admission/port.ts';
 import type { Ingest, IngestAnswer } from '../ingest/ingest.ts';
 import type { AppError } from '../model/errors.ts';
 import type { IngestEvents } from '../telemetry/ingest-events.ts';
@@ -47,32 +47,38 @@ function mountIngestRoute(
     url: path,
     handler: async (request, reply) => {
       const { receiverId } = request.params;
-      // A path decoded to more than one segment, or to a dot, is none of ours.
-      if (!receiverIdPattern.test(receiverId)) throw unknownRoute();
-      const answer = await ingest.ingest(
-        {
-          receiverId,
-          headers: readHeaders(request.raw),
-          peerAddress: request.raw.socket.remoteAddress ?? '',
-          body: toRequestBody(request.raw, reply.raw),
-        },
-        protocol,
-      );
+      const body = toRequestBody(request.raw, reply.raw);
+      let answer: IngestAnswer;
+      try {
+        // A path decoded to more than one segment, or to a dot, is none of ours.
+        if (!receiverIdPattern.test(receiverId)) throw unknownRoute();
+        const headers = readHeaders(request.raw);
+        const peerAddress = request.raw.socket.remoteAddress ?? '';
+        const sent = { receiverId, headers, peerAddress, body };
+        answer = await ingest.ingest(sent, protocol);
+      } catch (fault) {
+        const error = toAppError(fault);
+        ingestEvents.refused(protocol.name, error.code);
+        context.events.failed(context.surface, request.id, error);
+        return refuse(request, reply, body, error);
+      }
       return sendAnswer(reply, answer);
     },
-    errorHandler: async (fault, request, reply) => {
-      const error = toAppError(fault);
-      ingestEvents.refused(protocol.name, error.code);
-      context.events.failed(context.surface, request.id, error);
-      const isSlow = error.code === 'timeout';
-      if (!isSlow) {
-        await admission.discardBody(toRequestBody(request.raw, reply.raw), protocol.maxBodyBytes);
-      }
-      if (isSlow && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
-      lingerAfterAnswer(request.raw, reply.raw, isSlow ? 0 : lingerMs);
-      return sendRefusal(request, reply, error, protocol.encodeProblem);
-    },
   });
+
+  /** Once the body no longer flows: a sender busy with sending would not see the answer. */
+  async function refuse(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body: RequestBody,
+    error: AppError,
+  ): Promise<FastifyReply> {
+    const isSlow = error.code === 'timeout';
+    if (!isSlow) await admission.discardBody(body, protocol.maxBodyBytes);
+    if (isSlow && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
+    lingerAfterAnswer(request.raw, reply.raw, isSlow ? 0 : lingerMs);
+    return sendRefusal(request, reply, error, protocol.encodeProblem);
+  }
 }
 
 function sendAnswer(reply: FastifyReply, answer: IngestAnswer): FastifyReply {
@@ -104,7 +110,10 @@ function sendRefusal(
     .send(toBytes(body));
 }
 
-/** Fastify adds a charset to the content type of text, and some senders compare the type letter by letter. */
+/**
+ * Fastify adds a charset to the content type of text, and some senders compare the type letter by
+ * letter.
+ */
 function toBytes(body: Uint8Array | string): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body) : body;
 }

@@ -1,6 +1,6 @@
 /**
- * The TLS listener of a surface: HTTP/1.1 and HTTP/2 on one port, with a bound on everything a connection may take:
- * time, streams, headers, memory. It knows nothing of routes.
+ * The TLS listener of a surface: HTTP/1.1 and HTTP/2 on one port, with a bound on everything a
+ * connection may take: time, streams, headers, memory. It knows nothing of routes.
  */
 import type { IncomingMessage } from 'node:http';
 import {
@@ -101,7 +101,10 @@ function guard(handle: RequestHandler): RequestHandler {
   };
 }
 
-/** What could not be parsed has no request to answer to, and nothing after it can be trusted: answer and close. */
+/**
+ * What could not be parsed has no request to answer to, and nothing after it can be trusted: answer
+ * and close.
+ */
 function answerParseError(error: NodeJS.ErrnoException, socket: Socket): void {
   const status = statusOfParseError(error.code);
   if (socket.writable && error.code !== 'ECONNRESET') {

@@ -1,6 +1,6 @@
 /**
- * A certificate authority of this data directory alone, so that the very first request travels over TLS: made on first
- * run, it signs the server certificate and renews it long before it expires.
+ * A certificate authority of this data directory alone, so that the very first request travels over
+ * TLS: made on first run, it signs the server certificate and renews it long before it expires.
  */
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -18,8 +18,8 @@ const renewDaysBefore = 30;
 const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 /**
- * Reads `ca.pem`, `ca-key.pem`, `server.pem` and `server-key.pem`, and makes again what is missing, ends within 30 days
- * or does not name this machine. Keys are readable by their owner only.
+ * Reads `ca.pem`, `ca-key.pem`, `server.pem` and `server-key.pem`, and makes again what is missing,
+ * ends within 30 days or does not name this machine. Keys are readable by their owner only.
  */
 export async function ensureLocalCertificate(directory: string, now: Date): Promise<TlsMaterial> {
   await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -1,4 +1,7 @@
-/** How the ingest routes are described in the OpenAPI document: what goes in, what comes back, with examples. */
+/**
+ * How the ingest routes are described in the OpenAPI document: what goes in, what comes back, with
+ * examples.
+ */
 import { z } from 'zod';
 
 export interface IngestDescription {
@@ -15,7 +18,9 @@ export interface IngestDescription {
 
 const text = z.string().nullable().optional();
 
-/** The decoder is the judge of events, byte by byte; this says the same in the words of JSON Schema. */
+/**
+ * The decoder is the judge of events, byte by byte; this says the same in the words of JSON Schema.
+ */
 const logEvent = z
   .looseObject({
     message: z

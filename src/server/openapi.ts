@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 documents of the two public surfaces, made from the very routes that are mounted and the very schemas
- * that validate. https://spec.openapis.org/oas/v3.1.1.html
+ * The OpenAPI 3.1 documents of the two public surfaces, made from the very routes that are mounted
+ * and the very schemas that validate. https://spec.openapis.org/oas/v3.1.1.html
  */
 import { z } from 'zod';
 import { type ErrorCode, errorTable } from '../model/errors.ts';

@@ -125,7 +125,10 @@ async function bind(app: FastifyInstance, name: Surface, options: PortOptions): 
   return (app.server.address() as AddressInfo).port;
 }
 
-/** Fastify marks answers as the last of their connections from here on; the listener itself is ours to close. */
+/**
+ * Fastify marks answers as the last of their connections from here on; the listener itself is ours
+ * to close.
+ */
 async function closeSurface(app: FastifyInstance): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const closing = app.close();

@@ -1,6 +1,6 @@
 /**
- * The stream port: reads and the control API. Who asks and for which account is settled before a parameter or a body
- * is looked at, and no answer may be kept by a cache.
+ * The stream port: reads and the control API. Who asks and for which account is settled before a
+ * parameter or a body is looked at, and no answer may be kept by a cache.
  */
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
 import { type AdminCaller, checkAccount, checkScope } from '../admin/authority.ts';
@@ -93,7 +93,10 @@ const allMethods: HTTPMethods[] = [
   'TRACE',
 ];
 
-/** Known paths answer other methods with 405 and `Allow`; OPTIONS tells the same, and nothing about other origins. */
+/**
+ * Known paths answer other methods with 405 and `Allow`; OPTIONS tells the same, and nothing about
+ * other origins.
+ */
 function mountOtherMethods(app: FastifyInstance, routes: RouteTable['stream']): void {
   const methodsByPath = new Map<string, Set<string>>();
   const all = [

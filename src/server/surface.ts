@@ -1,6 +1,6 @@
 /**
- * What all surfaces share: a Fastify instance around a listener of ours, that answers open routes, unknown routes and
- * failures. Which routes there are, and who may use them, is up to the surface.
+ * What all surfaces share: a Fastify instance around a listener of ours, that answers open routes,
+ * unknown routes and failures. Which routes there are, and who may use them, is up to the surface.
  */
 import { randomBytes } from 'node:crypto';
 import type { Server as PlainServer } from 'node:http';
@@ -39,7 +39,7 @@ export function createSurface(context: SurfaceContext): FastifyInstance {
     // The listener answers what cannot be parsed.
     clientErrorHandler: () => {},
     frameworkErrors: (error, request, reply) => {
-      void sendFailure(context, toBadPath(error), request, reply as FastifyReply);
+      void sendFailure(context, toBadPath(error), request, reply);
     },
   });
   app.removeContentTypeParser('text/plain');
@@ -79,7 +79,7 @@ export function mountOpenRoutes(app: FastifyInstance, routes: readonly OpenRoute
 }
 
 /** Answers with the problem; resolves once the answer is on its way. */
-export async function sendFailure(
+async function sendFailure(
   { surface, events, headers }: SurfaceContext,
   error: AppError,
   request: FastifyRequest,

@@ -1,6 +1,6 @@
 /**
- * One view of a request on HTTP/1.1 and on HTTP/2: the headers as they were sent, twice-sent ones included, and the
- * body. Node's own views of both keep only the first of two headers.
+ * One view of a request on HTTP/1.1 and on HTTP/2: the headers as they were sent, twice-sent ones
+ * included, and the body. Node's own views of both keep only the first of two headers.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
@@ -58,8 +58,8 @@ export function readHeaders(request: HttpRequest): RequestHeaders {
 }
 
 /**
- * What a strict server refuses and Node's parser lets pass (RFC 9112 §2.3, §3.2, §6.1), so that no proxy in front can
- * read a request differently than we do.
+ * What a strict server refuses and Node's parser lets pass (RFC 9112 §2.3, §3.2, §6.1), so that no
+ * proxy in front can read a request differently than we do.
  * @returns why the request cannot be taken, or undefined
  */
 export function requestFault(request: HttpRequest): string | undefined {
@@ -105,8 +105,9 @@ export function toRequestBody(request: HttpRequest, response: HttpResponse): Req
 }
 
 /**
- * After an answer that came before the end of its request: what still arrives is thrown away for a while, so that a
- * sender busy with sending gets to read the answer; then the connection (HTTP/2: the stream) is let go.
+ * After an answer that came before the end of its request: what still arrives is thrown away for a
+ * while, so that a sender busy with sending gets to read the answer; then the connection (HTTP/2:
+ * the stream) is let go.
  */
 export function lingerAfterAnswer(request: HttpRequest, response: HttpResponse, ms: number): void {
   const isHttp2 = request instanceof Http2ServerRequest;

@@ -1,4 +1,7 @@
-/** What happens at the listeners: answers, failures, connections, certificates. Never a token, a body or a query. */
+/**
+ * What happens at the listeners: answers, failures, connections, certificates. Never a token, a
+ * body or a query.
+ */
 import { Counter, Histogram } from 'prom-client';
 import type { AppError } from '../model/errors.ts';
 import type { Instruments } from './instruments.ts';

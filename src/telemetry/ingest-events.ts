@@ -1,4 +1,7 @@
-/** What happens to requests that bring data, as metrics; refusals are counted, never logged one by one. */
+/**
+ * What happens to requests that bring data, as metrics; refusals are counted, never logged one by
+ * one.
+ */
 import { Counter, Gauge } from 'prom-client';
 import type { ErrorCode } from '../model/errors.ts';
 import type { Instruments } from './instruments.ts';

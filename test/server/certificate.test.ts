@@ -1,4 +1,7 @@
-/** The local authority, the operator's own certificate, and what running listeners show after a change. */
+/**
+ * The local authority, the operator's own certificate, and what running listeners show after a
+ * change.
+ */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { copyFile, mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';

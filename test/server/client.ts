@@ -1,4 +1,7 @@
-/** Small clients for tests: HTTP/1.1 and HTTP/2 with headers as given, doubled ones included, and raw TLS bytes. */
+/**
+ * Small clients for tests: HTTP/1.1 and HTTP/2 with headers as given, doubled ones included, and
+ * raw TLS bytes.
+ */
 import http2 from 'node:http2';
 import https from 'node:https';
 import { connect, type TLSSocket } from 'node:tls';
@@ -121,7 +124,10 @@ export const transports: Readonly<Record<'HTTP/1.1' | 'HTTP/2', Send>> = {
   'HTTP/2': sendHttp2,
 };
 
-/** Writes bytes over TLS as they are and resolves with all that comes back once the server has closed. */
+/**
+ * Writes bytes over TLS as they are and resolves with all that comes back once the server has
+ * closed.
+ */
 export function sendRaw({ port, ca }: Target, text: string | Buffer): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = connectRaw({ port, ca }, () => socket.write(text));
@@ -139,8 +145,9 @@ export function connectRaw(target: Target, ready: () => void): TLSSocket {
 }
 
 /**
- * Half a body over HTTP/2, then RST_STREAM with this code: frames by hand (RFC 9113 §4.1), since Node's client ends the
- * body before it resets. Resolves once the server has answered a PING that came after.
+ * Half a body over HTTP/2, then RST_STREAM with this code: frames by hand (RFC 9113 §4.1), since
+ * Node's client ends the body before it resets. Resolves once the server has answered a PING that
+ * came after.
  */
 export async function sendHttp2AndReset(target: Target, path: string, code: number): Promise<void> {
   const fields = [

@@ -1,4 +1,7 @@
-/** Opens the edge for tests: real listeners and checks, with grants, queue and decoder that a test can steer. */
+/**
+ * Opens the edge for tests: real listeners and checks, with grants, queue and decoder that a test
+ * can steer.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

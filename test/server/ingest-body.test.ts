@@ -28,7 +28,7 @@ for (const [transport, send] of Object.entries(transports)) {
   const sendHead = (headers: HeaderList) =>
     send(target(), { method: 'POST', path, headers, body: undefined });
 
-  test(`${transport}: a sender of the head alone gets each refusal that needs no body`, async () => {
+  test(`${transport}: the head alone gets each refusal that needs no body`, async () => {
     const length = ['Content-Length', '5'] as const;
     assert.equal((await sendHead([json, length])).status, 401);
     assert.equal((await sendHead([good, length])).status, 415);
@@ -98,7 +98,7 @@ test('a body that trickles is answered with 408 and the connection is closed', a
 });
 
 test('a sender that leaves in the middle leaves nothing behind', async () => {
-  const before = edge.state.appended.length;
+  const already = edge.state.appended.length;
   const socket = connectRaw(target(), () => socket.end(`${goodHead}Content-Length: 5\r\n\r\nab`));
   for await (const _ of socket);
   for (const code of [http2.constants.NGHTTP2_CANCEL, http2.constants.NGHTTP2_NO_ERROR]) {
@@ -111,7 +111,7 @@ test('a sender that leaves in the middle leaves nothing behind', async () => {
     body: 'event',
   });
   assert.equal(whole.status, 202);
-  assert.equal(edge.state.appended.length, before + 1);
+  assert.equal(edge.state.appended.length, already + 1);
   assert.deepEqual(edge.state.logged, []);
 });
 

@@ -1,4 +1,7 @@
-/** Every status of the ingest route, over both transports, and which of two faults is answered first. */
+/**
+ * Every status of the ingest route, over both transports, and which of two faults is answered
+ * first.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { AppError } from '../../src/model/errors.ts';
@@ -209,11 +212,11 @@ for (const [transport, send] of Object.entries(transports)) {
   for (const { name, status, method = 'POST', headers, body = 'event', ...rest } of cases) {
     test(`${transport}: ${name} is ${status}`, async () => {
       const path = rest.path ?? `/v1/receivers/${rest.receiver ?? 'rcv_a'}/logs`;
-      const before = edge.state.appended.length;
+      const already = edge.state.appended.length;
       const sent = { method, path, headers, body };
       const answer = await send({ port: edge.ports.ingest, ca: edge.ca }, sent);
       assert.equal(answer.status, status, answer.body);
-      if (status !== 202) assertProblem(answer, before);
+      if (status !== 202) assertProblem(answer, already);
     });
   }
 
@@ -268,7 +271,7 @@ for (const [transport, send] of Object.entries(transports)) {
   });
 }
 
-test('an account is spared the events of its other receivers only when it has no limit', async () => {
+test('the limit of an account counts the events of all its receivers', async () => {
   for (const receiverId of ['rcv_x', 'rcv_y']) {
     addReceiver(edge.state, receiverId, { accountId, accountEventsPerSecond: 2 });
     addToken(edge.state, `wri_${receiverId}`, { receiverId });

@@ -1,4 +1,6 @@
-/** The documents against the routes that are really mounted: a difference in either direction fails. */
+/**
+ * The documents against the routes that are really mounted: a difference in either direction fails.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminRoutes } from '../../src/admin/admin.ts';

@@ -1,4 +1,7 @@
-/** The order of the stream checks, the headers that keep answers private, and how the control API is mounted. */
+/**
+ * The order of the stream checks, the headers that keep answers private, and how the control API is
+ * mounted.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
