@@ -87,7 +87,7 @@ export class DiskQueue implements Queue {
   ): Promise<Appended> {
     this.#refuseTooLarge(content.payload.length);
     this.#measureSpace();
-    const refusal = this.#refusal(content.payload.length);
+    const refusal = this.#refusal();
     if (refusal !== undefined) throw this.#refuse(refusal);
     const sequence = this.#nextSequence++;
     const receivedAtNanos = this.#stamp();
@@ -148,7 +148,7 @@ export class DiskQueue implements Queue {
 
   status(): QueueStatus {
     this.#measureSpace();
-    const refusal = this.#refusal(0);
+    const refusal = this.#refusal();
     const oldest = this.#backlog.oldestNanos;
     const { bytes, batches, rows } = this.#backlog;
     return {
@@ -227,7 +227,7 @@ export class DiskQueue implements Queue {
     );
   }
 
-  #refusal(payloadBytes: number): Refusal | undefined {
+  #refusal(): Refusal | undefined {
     const { failure, pendingBatches, pendingBytes } = this.#groups;
     if (this.#isClosed) return { reason: 'failed', detail: 'the queue is closed' };
     if (failure !== undefined) {
@@ -236,9 +236,9 @@ export class DiskQueue implements Queue {
     if (pendingBatches >= maxUnsyncedBatches) {
       return { reason: 'busy', detail: `${pendingBatches} batches wait for the disk` };
     }
-    const bytes = this.#backlog.bytes + pendingBytes + payloadBytes;
+    const bytes = this.#backlog.bytes + pendingBytes;
     const { maxBacklogBytes, minFreeDiskBytes } = this.#limits;
-    if (bytes > maxBacklogBytes) {
+    if (bytes >= maxBacklogBytes) {
       return { reason: 'backlog', detail: `the backlog is at its cap of ${maxBacklogBytes} bytes` };
     }
     const missing = this.#space.missingBytes;

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DrainPace } from './drain-pace.ts';
+
+const options = { minIntervalMs: 200, maxIntervalMs: 1000, heavyRowsPerSecond: 100_000 };
+
+test('the first insert is due at once, and so is the first after a quiet time', () => {
+  const pace = new DrainPace(options);
+  assert.ok(pace.dueMs <= 0);
+  pace.began(5000, 1);
+  assert.ok(pace.dueMs <= 5201);
+});
+
+test('a trickle makes at most five parts a second', () => {
+  const pace = new DrainPace(options);
+  let inserts = 0;
+  for (let nowMs = 0; nowMs < 10_000; nowMs += 10) {
+    if (nowMs < pace.dueMs) continue;
+    pace.began(nowMs, 3);
+    inserts++;
+  }
+  assert.ok(inserts >= 45 && inserts <= 50, `${inserts} inserts`);
+});
+
+test('under a heavy load inserts wait to fill up, but no longer than the limit', () => {
+  const pace = new DrainPace(options);
+  let nowMs = 0;
+  for (let insert = 0; insert < 10; insert++) {
+    const gatheredMs = insert === 0 ? 200 : pace.dueMs - nowMs;
+    nowMs += gatheredMs;
+    pace.began(nowMs, 150 * gatheredMs);
+  }
+  assert.equal(pace.dueMs - nowMs, 1000);
+  pace.began(pace.dueMs, 10);
+  assert.ok(pace.dueMs - nowMs <= 1201, 'and recover when it ends');
+});

@@ -1,0 +1,107 @@
+/** When the queue takes nothing more, and how it says so. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../src/model/errors.ts';
+import { type DiskQueueOptions, openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import type { Queue } from '../../src/queue/port.ts';
+import { createInstruments } from '../../src/telemetry/instruments.ts';
+import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { Random } from './random.ts';
+import { SimulatedFileSystem } from './simulated-file-system.ts';
+
+const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
+const content = { layout: 'logs/1', rows: 1, payload: new Uint8Array(1000) } as const;
+
+async function open(options: Partial<DiskQueueOptions> = {}) {
+  const fs = new SimulatedFileSystem(new Random(1));
+  let nowMs = 1_000_000;
+  const queue = await openDiskQueue(
+    { directory: '/queue', segmentBytes: 10_000, fileSystem: fs, now: () => nowMs, ...options },
+    createQueueTelemetry(createInstruments('silent')),
+  );
+  const wait = async (ms: number) => {
+    nowMs += ms;
+    queue.status();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { fs, queue, wait };
+}
+
+async function assertRefused(queue: Queue): Promise<void> {
+  await assert.rejects(queue.append(content, owner), (error) => {
+    assert.ok(error instanceof AppError);
+    assert.equal(error.code, 'unavailable');
+    const seconds = error.retryAfterSeconds ?? 0;
+    assert.ok(seconds >= 1 && seconds <= 5);
+    return true;
+  });
+  assert.equal(queue.status().writable, false);
+}
+
+test('refuses while the disk is nearly full, and takes again once there is room', async () => {
+  const { fs, queue, wait } = await open({ minFreeDiskBytes: 1e6 });
+  await queue.append(content, owner);
+  fs.free = 999_999;
+  await wait(1000);
+  await assertRefused(queue);
+  assert.match(queue.status().reason, /1 bytes short of the 1000000/);
+  fs.free = 2e6;
+  await wait(1000);
+  await queue.append(content, owner);
+  assert.equal(queue.status().writable, true);
+});
+
+test('keeps two segments free whatever is asked for', async () => {
+  const { fs, queue, wait } = await open({ minFreeDiskBytes: 0 });
+  fs.free = 19_999;
+  await wait(1000);
+  await assertRefused(queue);
+});
+
+test('refuses beyond the backlog cap until something is released', async () => {
+  const { queue } = await open({ minFreeDiskBytes: 0, maxBacklogBytes: 2000 });
+  const { sequence } = await queue.append(content, owner);
+  await queue.append(content, owner);
+  await assertRefused(queue);
+  await queue.take({ maxRows: 1, maxBytes: 1 });
+  await queue.release(sequence);
+  await queue.append(content, owner);
+});
+
+test('a failed sync is final, and what was durable before can still be drained', async () => {
+  const { fs, queue } = await open({ minFreeDiskBytes: 0 });
+  const { sequence } = await queue.append(content, owner);
+  fs.failSyncAfter(0);
+  await assertRefused(queue);
+  await assertRefused(queue);
+  assert.match(queue.status().reason, /EIO/);
+  const watermark = queue.watermarkNanos();
+  const taken = await queue.take({ maxRows: 9, maxBytes: 1e6 });
+  assert.deepEqual(
+    taken?.batches.map(({ id }) => id.sequence),
+    [sequence],
+  );
+  await queue.release(sequence);
+  assert.ok(queue.watermarkNanos() >= watermark);
+  await queue.close();
+});
+
+test('a batch beyond the limit is too large for ever', async () => {
+  const { queue } = await open({ minFreeDiskBytes: 0, maxBatchBytes: 999 });
+  await assert.rejects(queue.append(content, owner), { code: 'too_large' });
+});
+
+test('stamps after every watermark, also while the queue is empty and the clock stands', async () => {
+  const { queue } = await open({ minFreeDiskBytes: 0 });
+  const watermark = queue.watermarkNanos();
+  const { receivedAtNanos } = await queue.append(content, owner);
+  assert.ok(receivedAtNanos > watermark);
+  assert.ok(queue.watermarkNanos() < receivedAtNanos);
+});
+
+test('a take that waits ends when the queue closes', async () => {
+  const { queue } = await open({ minFreeDiskBytes: 0 });
+  const taking = queue.take({ maxRows: 1, maxBytes: 1 });
+  await queue.close();
+  assert.equal(await taking, undefined);
+});
