@@ -16,9 +16,19 @@ export interface EnginePaths {
 /** `sun_path` holds 108 bytes on Linux and 104 on macOS, with a zero at the end. */
 const maxSocketPathBytes = 103;
 
-/** Makes the data directory, readable by its owner alone, and finds a place for the socket. */
+/** chDB takes these for a pattern or an archive in the path of a file that it should read. */
+const patternSigns = /[*?{}]|::/;
+
+/**
+ * Makes the data directory, readable by its owner alone, and finds a place for the socket.
+ * @throws Error for a path that chDB would misread
+ */
 export async function openEnginePaths(directory: string): Promise<EnginePaths> {
   const dataDir = resolve(directory);
+  const sign = patternSigns.exec(dataDir)?.[0];
+  if (sign !== undefined) {
+    throw new Error(`cannot use data directory ${dataDir}: choose a path without ${sign}`);
+  }
   await mkdir(dataDir, { recursive: true });
   await chmod(dataDir, 0o700);
   const paths = {

@@ -58,11 +58,14 @@ export function exceptionBlock(exception: WireException, tag: string): string {
   return `\r\n${mark}\r\n${tag}\r\n${exception.text}\n${bytes} ${tag}\r\n${mark}\r\n`;
 }
 
+/** As HTTPHandler.cpp of ClickHouse has them; all others are 500. */
 const httpStatuses: Readonly<Record<number, number>> = {
+  46: 404,
+  47: 404,
   60: 404,
   62: 400,
   81: 404,
-  115: 400,
+  115: 404,
   159: 408,
   164: 403,
   202: 503,

@@ -95,23 +95,16 @@ export function parseQueryString(queryString: string): Map<string, Uint8Array> {
  * @throws EngineException 62
  */
 export function parseMultipart(body: Buffer, contentType: string): Map<string, Uint8Array> {
-  const boundary = /boundary="?([^";]+)"?/.exec(contentType)?.[1];
+  const boundary = /boundary="?([\w-]+)"?/.exec(contentType)?.[1];
   if (boundary === undefined) throw badMultipart('no boundary');
-  const delimiter = Buffer.from(`\r\n--${boundary}`);
-  const whole = Buffer.concat([Buffer.from('\r\n'), body]);
+  // As Latin-1, every byte is one character and comes back unchanged.
+  const parts = `\r\n${body.toString('latin1')}`.split(new RegExp(`\r\n--${boundary}(?=--|\r\n)`));
   const fields = new Map<string, Uint8Array>();
-  let start = whole.indexOf(delimiter);
-  while (start >= 0) {
-    const partStart = start + delimiter.length;
-    const next = whole.indexOf(delimiter, partStart);
-    if (next < 0) break;
-    const headEnd = whole.indexOf('\r\n\r\n', partStart);
-    const head = whole.subarray(partStart, Math.max(headEnd, partStart)).toString();
-    const name = /name="([^"]*)"/.exec(head)?.[1];
-    if (headEnd < 0 || headEnd > next || name === undefined)
-      throw badMultipart('a part has no name');
-    fields.set(name, whole.subarray(headEnd + 4, next));
-    start = next;
+  for (const part of parts.slice(1, -1)) {
+    const headEnd = part.indexOf('\r\n\r\n');
+    const name = /name="([^"]*)"/.exec(part.slice(0, Math.max(headEnd, 0)))?.[1];
+    if (name === undefined) throw badMultipart('a part has no name');
+    fields.set(name, Buffer.from(part.slice(headEnd + 4), 'latin1'));
   }
   return fields;
 }

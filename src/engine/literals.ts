@@ -124,6 +124,9 @@ function encodeInner(type: DataType, reader: ValueText): string {
       if (items.length !== type.items.length) throw new RangeError('too few items');
       return `tuple(${items.join(',')})`;
     }
+    case 'string':
+    case 'fixedString':
+      return quote(checkScalar(type, reader.string()));
     default:
       return quote(checkScalar(type, reader.scalar()));
   }

@@ -3,7 +3,7 @@
  * It knows neither HTTP nor who may use it.
  */
 import { type ChdbQueryStream, Session } from 'chdb';
-import { type SettingMap, setStatement, unsetValue } from './settings.ts';
+import { changesBetween, type SettingMap, setStatement, unsetValue } from './settings.ts';
 
 export interface Member {
   /**
@@ -80,20 +80,4 @@ export async function openMember(
       session.close();
     },
   };
-}
-
-/** What to SET so that a session under `applied` gets under `wanted`. */
-export function changesBetween(
-  applied: SettingMap,
-  wanted: SettingMap,
-  defaults: SettingMap,
-): SettingMap {
-  const changes = new Map<string, string>();
-  for (const name of applied.keys()) {
-    if (!wanted.has(name)) changes.set(name, defaults.get(name) ?? unsetValue);
-  }
-  for (const [name, value] of wanted) {
-    if (applied.get(name) !== value) changes.set(name, value);
-  }
-  return changes;
 }

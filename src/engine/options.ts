@@ -8,6 +8,10 @@ export interface EngineSettings {
   readonly threads: number;
   /** Time of one read that sets no limit itself, seconds. */
   readonly maxExecutionSeconds: number;
+  /** The same of one insert. */
+  readonly maxInsertSeconds: number;
+  /** The same of one change to tables or of a deletion. */
+  readonly maxHousekeepingSeconds: number;
   /** One answer that is not streamed, bytes before formatting. */
   readonly maxResultBytes: number;
   /** Data of one INSERT, bytes. */
@@ -33,6 +37,8 @@ export const engineDefaults: EngineSettings = {
   memoryBytes: 1.5 * 2 ** 30,
   threads: availableParallelism(),
   maxExecutionSeconds: 30,
+  maxInsertSeconds: 300,
+  maxHousekeepingSeconds: 3_600,
   maxResultBytes: 128 * 2 ** 20,
   maxInsertBytes: 2 ** 30,
   readMembers: 2,

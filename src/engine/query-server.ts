@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pipeline, Readable, type Transform } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import zlib from 'node:zlib';
 import { EngineException, toWireException } from './exceptions.ts';
 import { parseMultipart, parseQueryString, toEngineRequest } from './http-request.ts';
@@ -75,20 +76,22 @@ async function serveQuery(
   });
   response.on('error', () => gone.abort());
   const reply = openReply(request, response, gone.signal);
+  let body: Readable = request;
   try {
     const fields = parseQueryString(queryString);
     const queryId = fields.get('query_id');
     if (queryId !== undefined) {
       response.setHeader('X-ClickHouse-Query-Id', safeHeader(Buffer.from(queryId).toString()));
     }
-    const body = await takeFields(request, fields);
+    body = await takeFields(request, fields);
     const engineRequest = toEngineRequest(fields, request.headers);
     await runQuery(parts, { request: engineRequest, body, reply, signal: gone.signal });
   } catch (error) {
-    if (!gone.signal.aborted) await reply.fail(toWireException(error)).catch(() => undefined);
-  } finally {
-    // What is left of the body would stand in the way of the next request on this connection.
-    request.resume();
+    if (gone.signal.aborted) return;
+    // A client that still sends when the connection closes would never see the answer.
+    await finished(body.resume()).catch(() => undefined);
+    // A client that takes no answer within its time gets none.
+    await reply.fail(toWireException(error)).catch(() => response.destroy());
   }
 }
 

@@ -31,6 +31,13 @@ export interface QueryCall {
 }
 
 const maxQueryBytes = 32 * 2 ** 20;
+/** A stream never stands in memory as a whole, and its chunks are blocks, which are small for that. */
+const streamSettings = [
+  ['max_result_bytes', '0'],
+  ['max_result_rows', '0'],
+  ['max_block_size', '8192'],
+  ['preferred_block_size_bytes', '1000000'],
+] as const;
 
 /** @throws EngineException, or an error of chDB whose message starts with its code */
 export async function runQuery(parts: QueryParts, call: QueryCall): Promise<void> {
@@ -79,13 +86,15 @@ async function runOnMember(
   const { request, signal, statement } = call;
   const mark = `/* ${randomUUID()} */`;
   const kill = () => parts.killQuery(mark);
+  const isRead = statement.kind === 'read';
+  const streams = isRead && statement.canStream && !request.waitsForEnd;
   const member = await pool.acquire(signal);
   try {
-    await member.configure(request.settings, request.database);
-    if (statement.kind === 'read') signal.addEventListener('abort', kill);
-    if (statement.kind === 'read' && statement.canStream && !request.waitsForEnd) {
-      await streamAnswer(member, mark, call);
-    } else await wholeAnswer(member, mark, call);
+    const settings = streams ? new Map([...streamSettings, ...request.settings]) : request.settings;
+    await member.configure(settings, request.database);
+    if (isRead) signal.addEventListener('abort', kill);
+    if (streams) await streamAnswer(member, mark, call);
+    else await wholeAnswer(member, mark, call);
   } finally {
     signal.removeEventListener('abort', kill);
     pool.release(member);
@@ -120,7 +129,7 @@ async function streamAnswer(member: Member, mark: string, call: RunnableCall): P
 async function readText(body: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body) {
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length;
     if (bytes > maxQueryBytes) {
       throw new EngineException(307, `cannot read the query: over ${maxQueryBytes} bytes`);

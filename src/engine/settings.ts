@@ -12,13 +12,17 @@ export interface EngineLimits {
   readonly memoryBytes: number;
   /** Threads of one query. */
   readonly threads: number;
-  /** Of a query that does not set `max_execution_time` itself. */
+  /** Of a query that does not set `max_execution_time` itself, by pool. */
   readonly maxExecutionSeconds: number;
+  readonly maxInsertSeconds: number;
+  readonly maxHousekeepingSeconds: number;
   /** Of an answer that is not streamed, bytes before formatting. */
   readonly maxResultBytes: number;
 }
 
 const mebibyte = 2 ** 20;
+/** Of an answer that is not streamed. */
+const maxResultRows = 1_000_000;
 
 /** https://clickhouse.com/docs/operations/server-configuration-parameters/settings */
 export function serverSettings(limits: EngineLimits): SettingMap {
@@ -64,16 +68,18 @@ export function sessionSettings(pool: PoolName, limits: EngineLimits): SettingMa
     ['async_insert', '0'],
     ['max_threads', String(limits.threads)],
     ['max_insert_threads', '1'],
-    ['max_execution_time', String(pool === 'read' ? limits.maxExecutionSeconds : 0)],
+    ['max_execution_time', String(secondsOf(pool, limits))],
     ['max_memory_usage', String(queryBytes)],
     ['max_bytes_before_external_group_by', String(Math.floor(queryBytes / 2))],
     ['max_bytes_before_external_sort', String(Math.floor(queryBytes / 2))],
     ['max_result_bytes', String(limits.maxResultBytes)],
+    ['max_result_rows', String(maxResultRows)],
     ['result_overflow_mode', 'throw'],
     ['max_query_size', String(32 * mebibyte)],
     ['max_concurrent_queries_for_user', '0'],
     ['use_uncompressed_cache', '0'],
     ['log_queries', '0'],
+    ['implicit_select', '0'],
     ['allow_introspection_functions', '0'],
     ['http_max_tries', '1'],
     ['http_connection_timeout', '1'],
@@ -82,6 +88,11 @@ export function sessionSettings(pool: PoolName, limits: EngineLimits): SettingMa
   // Changes nothing and can still take the settings of each query; a session cannot leave it.
   if (pool === 'read') settings.set('readonly', '2');
   return settings;
+}
+
+function secondsOf(pool: PoolName, limits: EngineLimits): number {
+  if (pool === 'read') return limits.maxExecutionSeconds;
+  return pool === 'insert' ? limits.maxInsertSeconds : limits.maxHousekeepingSeconds;
 }
 
 /** The configuration file for chDB's `--config-file`. */
@@ -101,6 +112,22 @@ export function toConfigXml(server: SettingMap, tables: SettingMap): string {
 export function setStatement(settings: SettingMap): string | undefined {
   const assignments = [...settings].map(([name, value]) => `${name} = ${settingLiteral(value)}`);
   return assignments.length === 0 ? undefined : `SET ${assignments.join(', ')}`;
+}
+
+/** What to SET so that a session under `applied` gets under `wanted`. */
+export function changesBetween(
+  applied: SettingMap,
+  wanted: SettingMap,
+  defaults: SettingMap,
+): SettingMap {
+  const changes = new Map<string, string>();
+  for (const name of applied.keys()) {
+    if (!wanted.has(name)) changes.set(name, defaults.get(name) ?? unsetValue);
+  }
+  for (const [name, value] of wanted) {
+    if (applied.get(name) !== value) changes.set(name, value);
+  }
+  return changes;
 }
 
 /** One line per setting that is not as wanted; `actual` is what chDB reports. */

@@ -17,7 +17,7 @@ export interface Spool {
 }
 
 export interface SpoolFile {
-  /** Relative, so that no sign of the data directory's name can be taken for a glob pattern. */
+  /** Relative to the working directory. */
   readonly path: string;
   remove(): Promise<void>;
 }
@@ -52,7 +52,8 @@ export async function openSpool(maxBytes: number): Promise<Spool> {
 async function* limited(head: string, body: Readable, maxBytes: number) {
   if (head !== '') yield Buffer.from(head);
   let bytes = Buffer.byteLength(head);
-  for await (const chunk of body) {
+  // Destroying the body would close the connection before the refusal is sent.
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length;
     if (bytes > maxBytes) {
       const advice = `over ${maxBytes} bytes; send less at once or raise maxInsertBytes`;

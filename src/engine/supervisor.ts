@@ -32,8 +32,9 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** A start during which an orphan of a killed Weir may still hold the data. */
+/** For how long the engine of a killed Weir may still hold the data; its owner may look alive until it is reaped. */
 const orphanMillis = 10_000;
+const unreapedMillis = 1_000;
 const firstBackoffMillis = 250;
 const maxBackoffMillis = 30_000;
 
@@ -59,22 +60,20 @@ export async function openEngine(options: EngineOptions, events: EngineEvents): 
 }
 
 async function startFirst(launch: EngineLaunch): Promise<EngineProcess> {
-  const deadline = Date.now() + orphanMillis;
+  const started = Date.now();
   for (;;) {
     try {
       return await startTimed(launch, new AbortController().signal);
     } catch (error) {
-      if (!(error instanceof EngineStartError)) throw error;
-      const { owner } = error;
+      const owner = error instanceof EngineStartError ? error.owner : undefined;
       const { dataDir } = launch.paths;
       if (owner === undefined) {
-        throw new Error(`cannot start the engine on ${dataDir}: ${error.message}`, {
-          cause: error,
-        });
+        const why = error instanceof Error ? error.message : String(error);
+        throw new Error(`cannot start the engine on ${dataDir}: ${why}`, { cause: error });
       }
-      // The engine of a killed Weir ends by itself within a moment.
-      if (isOtherProcess(owner.weirPid) || Date.now() > deadline) {
-        const holder = isOtherProcess(owner.weirPid)
+      const isHeld = isOtherProcess(owner.weirPid);
+      if (Date.now() - started > (isHeld ? unreapedMillis : orphanMillis)) {
+        const holder = isHeld
           ? `another weir process (pid ${owner.weirPid}) holds it`
           : `engine process ${owner.enginePid}, left by a weir that is gone, holds it; end it`;
         throw new Error(`cannot open data directory ${dataDir}: ${holder}`, { cause: error });
@@ -123,7 +122,12 @@ function supervise(launch: EngineLaunch, first: EngineProcess): Engine {
     for (let failures = 0; !closing.signal.aborted; failures++) {
       try {
         starting = new AbortController();
-        return await startTimed(launch, AbortSignal.any([starting.signal, closing.signal]));
+        const unwanted = AbortSignal.any([starting.signal, closing.signal]);
+        const engine = await startTimed(launch, unwanted);
+        if (!unwanted.aborted) return engine;
+        // It was asked to go after its first word, and may have been given work since.
+        engine.kill('SIGKILL');
+        await engine.exited;
       } catch (error) {
         if (closing.signal.aborted || starting.signal.aborted) continue;
         const retryMillis = backoffMillis(failures);

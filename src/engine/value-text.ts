@@ -10,7 +10,9 @@ export interface ValueText {
   take(mark: string): void;
   /** Consumes `NULL` if it is next. */
   takeNull(): boolean;
-  /** One quoted string, unescaped, or one bare number or word. */
+  /** One quoted string, unescaped. */
+  string(): string;
+  /** The same, or one bare number or word. */
   scalar(): string;
   /** Throws when anything is left. */
   end(): void;
@@ -44,6 +46,12 @@ export function openValueText(text: string): ValueText {
     if (!takes(mark)) throw new RangeError(`no ${mark} at position ${at + 1}`);
   }
 
+  function quotedString(): string | undefined {
+    find(gap);
+    const inner = find(quoted)?.[1];
+    return inner === undefined ? undefined : unescapeText(inner.replaceAll("''", "'"));
+  }
+
   return {
     take,
     list(open, close, item) {
@@ -59,13 +67,15 @@ export function openValueText(text: string): ValueText {
       find(gap);
       return find(nullWord) !== undefined;
     },
+    string() {
+      const text = quotedString();
+      if (text === undefined) throw new RangeError(`no quoted text at position ${at + 1}`);
+      return text;
+    },
     scalar() {
-      find(gap);
-      const inQuotes = find(quoted)?.[1];
-      if (inQuotes !== undefined) return unescapeText(inQuotes.replaceAll("''", "'"));
-      const word = find(bare)?.[0];
-      if (word === undefined) throw new RangeError(`no value at position ${at + 1}`);
-      return word;
+      const value = quotedString() ?? find(bare)?.[0];
+      if (value === undefined) throw new RangeError(`no value at position ${at + 1}`);
+      return value;
     },
     end() {
       find(gap);

@@ -1,0 +1,40 @@
+/** Inserts, reads and housekeeping do not wait for each other. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clientOf, endless, openTestEngine, until } from './harness.ts';
+
+test('a slow read delays neither an insert nor housekeeping, and only so many may wait', async (t) => {
+  const { client, engine } = await openTestEngine(t, { readMembers: 1, maxWaitingQueries: 1 });
+  const leaver = new AbortController();
+  const running = client.query({ query: endless, abort_signal: leaver.signal });
+  let hasEnded = false;
+  running
+    .catch(() => undefined)
+    .finally(() => {
+      hasEnded = true;
+    });
+  const processes = "SELECT count() AS n FROM system.processes WHERE query LIKE '%sipHash64%'";
+  const asHousekeeping = { 'X-Weir-Pool': 'housekeeping' };
+  await until(async () => {
+    const answer = await client.query({
+      query: processes,
+      format: 'JSONEachRow',
+      http_headers: asHousekeeping,
+    });
+    const [row] = await answer.json<{ n: number }>();
+    return row?.n === 2;
+  });
+  await client.command({ query: 'CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a' });
+  await client.insert({ table: 't', values: [{ a: 1 }], format: 'JSONEachRow' });
+  assert.equal(hasEnded, false);
+
+  const waiting = client.query({ query: 'SELECT 1 AS one', format: 'JSONEachRow' });
+  const other = clientOf(engine.socketPath);
+  t.after(() => other.close());
+  await until(async () => {
+    const refusal = await other.query({ query: 'SELECT 2' }).catch((error) => error);
+    return refusal.code === '202';
+  });
+  leaver.abort();
+  assert.deepEqual(await (await waiting).json(), [{ one: 1 }]);
+});

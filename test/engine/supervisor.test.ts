@@ -1,0 +1,160 @@
+/** The engine process may hang, die or be left alone; what was stored stays, and one process at a time holds it. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { openEngine } from '../../src/engine/supervisor.ts';
+import {
+  clientOf,
+  countOf,
+  isAlive,
+  openInOtherProcess,
+  openTestEngine,
+  rowsOf,
+  silentEvents,
+  temporaryFolder,
+  until,
+} from './harness.ts';
+
+const createTable = 'CREATE TABLE t (a UInt64) ENGINE = MergeTree ORDER BY a';
+
+test('what was inserted outlives a kill, and the engine comes back by itself', async (t) => {
+  const { engine, client } = await openTestEngine(t);
+  await client.command({ query: createTable });
+  await client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
+  const first = engine.pid as number;
+  process.kill(first, 'SIGKILL');
+  await until(() => engine.restarts === 1 && engine.ready());
+  assert.notEqual(engine.pid, first);
+  assert.equal(await countOf(client, 't'), 1000);
+});
+
+test('restart ends the old process before it resolves, however often it is asked', async (t) => {
+  const { engine, client } = await openTestEngine(t);
+  await client.command({ query: createTable });
+  const first = engine.pid as number;
+  await Promise.all([engine.restart('test'), engine.restart('test again')]);
+  assert.equal(isAlive(first), false);
+  assert.equal(engine.ready(), true);
+  const second = engine.pid as number;
+  await engine.restart('once more');
+  assert.equal(isAlive(second), false);
+  assert.equal(await countOf(client, 't'), 0);
+});
+
+test('a process that hangs is killed and started again', async (t) => {
+  const { engine, client } = await openTestEngine(t, { heartbeatMillis: 20, hangMillis: 1_000 });
+  const first = engine.pid as number;
+  process.kill(first, 'SIGSTOP');
+  await until(() => engine.restarts === 1 && engine.ready());
+  assert.equal(isAlive(first), false);
+  assert.deepEqual(await rowsOf(client, 'SELECT 1 AS one'), [{ one: 1 }]);
+});
+
+test('a second process is refused by name, the first goes on', async (t) => {
+  const { client, dataDir } = await openTestEngine(t);
+  const { child, said } = await openInOtherProcess(t, dataDir);
+  const holder = `another weir process (pid ${process.pid}) holds it`;
+  assert.equal(said.error, `cannot open data directory ${dataDir}: ${holder}`);
+  if (child.exitCode === null) await once(child, 'exit');
+  assert.deepEqual(await rowsOf(client, 'SELECT 1 AS one'), [{ one: 1 }]);
+});
+
+test('the engine of a killed process ends, and the next process gets the data', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const { child, said } = await openInOtherProcess(t, dataDir);
+  const other = clientOf(said.socketPath as string);
+  await other.command({ query: createTable });
+  await other.command({ query: 'INSERT INTO t SELECT 1' });
+  await other.close();
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const { client } = await openTestEngine(t, { dataDir });
+  assert.equal(isAlive(said.pid as number), false);
+  assert.equal(await countOf(client, 't'), 1);
+  const runs = readdirSync(dataDir).filter((name) => name.startsWith('run-'));
+  assert.equal(runs.length, 1);
+});
+
+test('data of a newer engine are refused, and so is a manifest that is none', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const path = join(dataDir, 'engine.json');
+  await writeFile(path, '{"engineVersion":"999.0.0","clickhouseVersion":"99.1"}');
+  const open = () => openEngine({ dataDir }, silentEvents());
+  await assert.rejects(open(), /written by engine 999\.0\.0, this weir has .*; upgrade weir/);
+  await writeFile(path, '{"engineVersion":');
+  await assert.rejects(open(), /is no manifest; restore it/);
+  assert.equal(existsSync(join(dataDir, 'store')), false);
+});
+
+test('data of an older engine are taken over', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const path = join(dataDir, 'engine.json');
+  await writeFile(path, '{"engineVersion":"0.0.1","clickhouseVersion":"1.1"}');
+  await openTestEngine(t, { dataDir });
+  const { engineVersion } = JSON.parse(readFileSync(path, 'utf8')) as { engineVersion: string };
+  assert.notEqual(engineVersion, '0.0.1');
+});
+
+test('a stray config.xml is not read', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const poison = '<clickhouse><this is="no xml"';
+  await mkdir(join(cwd, '.clickhouse-client'));
+  await writeFile(join(cwd, 'config.xml'), poison);
+  await writeFile(join(cwd, '.clickhouse-client', 'config.xml'), poison);
+  const dataDir = join(cwd, 'data');
+  const { said } = await openInOtherProcess(t, dataDir, cwd);
+  assert.equal(said.error, undefined);
+});
+
+test('only the owner of the data can reach them', async (t) => {
+  const { engine, dataDir } = await openTestEngine(t);
+  assert.equal(statSync(dataDir).mode & 0o777, 0o700);
+  assert.equal(statSync(engine.socketPath).mode & 0o777, 0o600);
+  assert.equal(dirname(engine.socketPath), dataDir);
+});
+
+test('a data directory may have any name, also one too long for a socket', async (t) => {
+  const folder = await temporaryFolder(t);
+  const dataDir = join(folder, `it's [a] "x" \\ \u{1f600}`, 'y'.repeat(100));
+  const { engine, client } = await openTestEngine(t, { dataDir });
+  await client.command({ query: createTable });
+  await client.insert({ table: 't', values: [{ a: 1 }], format: 'JSONEachRow' });
+  assert.equal(await countOf(client, 't'), 1);
+  const socketFolder = dirname(engine.socketPath);
+  assert.equal(statSync(socketFolder).mode & 0o777, 0o700);
+  t.after(() => assert.equal(existsSync(socketFolder), false));
+});
+
+test('a data directory that chDB would take for a pattern is refused', async () => {
+  const open = openEngine({ dataDir: '/nowhere/a{b}' }, silentEvents());
+  await assert.rejects(open, /cannot use data directory .*: choose a path without \{/);
+});
+
+test('closing lets a running query end, and nothing is left', async (t) => {
+  const { engine, dataDir, client } = await openTestEngine(t);
+  const pid = engine.pid as number;
+  const running = rowsOf(client, 'SELECT sleepEachRow(0.5) AS s FROM numbers(2)');
+  const processes = 'SELECT count() AS n FROM system.processes';
+  await until(async () => (await rowsOf<{ n: number }>(client, processes))[0]?.n === 2);
+  await engine.close();
+  assert.deepEqual(await running, [{ s: 0 }, { s: 0 }]);
+  assert.equal(isAlive(pid), false);
+  assert.equal(existsSync(engine.socketPath), false);
+  assert.deepEqual(readdirSync(dataDir).sort(), ['engine.json', 'owner.json', 'store']);
+  await assert.rejects(engine.restart('too late'), /closed/);
+});
+
+test('closing does not wait for ever', async (t) => {
+  const { engine, client } = await openTestEngine(t, { stopMillis: 200, maxExecutionSeconds: 0 });
+  const pid = engine.pid as number;
+  const endlessRead = client.query({ query: 'SELECT sum(sipHash64(number)) FROM numbers(1e15)' });
+  const failure = endlessRead.catch((error: unknown) => error);
+  const processes = "SELECT count() AS n FROM system.processes WHERE query LIKE '%sipHash64%'";
+  await until(async () => (await rowsOf<{ n: number }>(client, processes))[0]?.n === 2);
+  await engine.close();
+  assert.equal(isAlive(pid), false);
+  assert.ok((await failure) instanceof Error);
+});
