@@ -123,7 +123,7 @@ test('an error answer has status, code and query id', async () => {
   const answer = await rawRequest(
     opened.engine.socketPath,
     { path: '/?query_id=abc' },
-    'SELECT FROM',
+    'SELECT 1 +',
   );
   assert.equal(answer.status, 400);
   assert.equal(answer.headers['x-clickhouse-exception-code'], '62');
