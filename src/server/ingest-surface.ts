@@ -2,24 +2,26 @@
  * The ingest port: requests become values for the ingest spine, and what it returns or throws
  * becomes an answer. Bodies are never touched here or by the framework.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Admission, RequestBody } from '../admission/port.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Ingest, IngestAnswer } from '../ingest/ingest.ts';
-import type { AppError } from '../model/errors.ts';
 import type { IngestEvents } from '../telemetry/ingest-events.ts';
-import { problemHeaders, problemJson, problemType, toAppError, toProblem } from './errors.ts';
+import { toAppError } from './errors.ts';
 import type { IngestRoute, RouteTable } from './route.ts';
-import { createSurface, mountOpenRoutes, type SurfaceContext, unknownRoute } from './surface.ts';
-import { lingerAfterAnswer, readHeaders, toRequestBody } from './transport.ts';
+import {
+  createSurface,
+  mountOpenRoutes,
+  sendFailure,
+  type SurfaceContext,
+  toBytes,
+  unknownRoute,
+} from './surface.ts';
+import { readHeaders, toRequestBody } from './transport.ts';
 
 export interface IngestSurfaceParts {
-  readonly admission: Admission;
   readonly ingest: Ingest;
   readonly ingestEvents: IngestEvents;
 }
 
-/** How long a refused sender may go on sending into nothing before the connection is let go. */
-const lingerMs = 5000;
 const receiverIdPattern = /^[\w-]{1,64}$/;
 
 export function createIngestSurface(
@@ -40,8 +42,9 @@ function mountIngestRoute(
   app: FastifyInstance,
   context: SurfaceContext,
   { method, path, protocol }: IngestRoute,
-  { admission, ingest, ingestEvents }: IngestSurfaceParts,
+  { ingest, ingestEvents }: IngestSurfaceParts,
 ): void {
+  const form = { maxDiscardBytes: protocol.maxBodyBytes, encode: protocol.encodeProblem };
   app.route<{ Params: { receiverId: string } }>({
     method,
     url: path,
@@ -59,26 +62,11 @@ function mountIngestRoute(
       } catch (fault) {
         const error = toAppError(fault);
         ingestEvents.refused(protocol.name, error.code);
-        context.events.failed(context.surface, request.id, error);
-        return refuse(request, reply, body, error);
+        return sendFailure(context, error, request, reply, form);
       }
       return sendAnswer(reply, answer);
     },
   });
-
-  /** Once the body no longer flows: a sender busy with sending would not see the answer. */
-  async function refuse(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    body: RequestBody,
-    error: AppError,
-  ): Promise<FastifyReply> {
-    const isSlow = error.code === 'timeout';
-    if (!isSlow) await admission.discardBody(body, protocol.maxBodyBytes);
-    if (isSlow && request.raw.httpVersionMajor === 1) reply.header('connection', 'close');
-    lingerAfterAnswer(request.raw, reply.raw, isSlow ? 0 : lingerMs);
-    return sendRefusal(request, reply, error, protocol.encodeProblem);
-  }
 }
 
 function sendAnswer(reply: FastifyReply, answer: IngestAnswer): FastifyReply {
@@ -90,30 +78,4 @@ function sendAnswer(reply: FastifyReply, answer: IngestAnswer): FastifyReply {
   if (replayed) reply.header('idempotency-replayed', 'true');
   if (contentType === undefined) return reply.send();
   return reply.header('content-type', contentType).send(toBytes(body));
-}
-
-function sendRefusal(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: AppError,
-  encode: IngestRoute['protocol']['encodeProblem'],
-): FastifyReply {
-  const problem = toProblem(error, request.id);
-  const { contentType, body } = encode?.(problem, request.headers['content-type']) ?? {
-    contentType: problemType,
-    body: problemJson(problem),
-  };
-  return reply
-    .code(problem.status)
-    .headers(problemHeaders(error))
-    .header('content-type', contentType)
-    .send(toBytes(body));
-}
-
-/**
- * Fastify adds a charset to the content type of text, and some senders compare the type letter by
- * letter.
- */
-function toBytes(body: Uint8Array | string): Uint8Array {
-  return typeof body === 'string' ? Buffer.from(body) : body;
 }

@@ -32,6 +32,7 @@ export interface ConnectionLimits {
 export type RequestHandler = (request: HttpRequest, response: HttpResponse) => void;
 
 const maxHeaderBytes = 16 * 1024;
+const windowBytes = 1024 * 1024;
 
 export function createListener(
   surface: Surface,
@@ -56,8 +57,7 @@ export function createListener(
     settings: {
       maxConcurrentStreams: limits.maxStreamsPerConnection,
       maxHeaderListSize: maxHeaderBytes,
-      // A sender of 10 MiB would otherwise stop and wait every 64 KiB.
-      initialWindowSize: 1024 * 1024,
+      initialWindowSize: windowBytes,
     },
   });
   server.maxConnections = limits.maxConnections;
@@ -73,6 +73,8 @@ export function createListener(
   // Whether the sender may go on is decided by the checks before the body, not by Node.
   server.on('checkContinue', guarded);
   server.on('connect', refuseConnect);
+  // What all streams of a connection may have in flight; by default a sender stops every 64 KiB.
+  server.on('session', (session) => session.setLocalWindowSize(windowBytes));
   certificate.follow(server);
   return server;
 }

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import type { Admission } from '../admission/port.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import { type Certificate, type CertificateOptions, openCertificate } from './certificate.ts';
 import { answerGrpc, isGrpc } from './grpc.ts';
@@ -30,7 +31,9 @@ export interface ServerOptions {
   readonly closeGraceMs: number;
 }
 
-export interface ServerParts extends IngestSurfaceParts, RouteParts {}
+export interface ServerParts extends IngestSurfaceParts, RouteParts {
+  readonly admission: Admission;
+}
 
 export interface Server {
   /** The ports as they were bound. */
@@ -83,6 +86,7 @@ function createSurfaces(
   events: HttpEvents,
 ): Record<Surface, FastifyInstance> {
   const { limits } = options;
+  const { admission } = parts;
   const ingestListen = (handle: RequestHandler) => {
     const dispatch: RequestHandler = (request, response) =>
       isGrpc(request) ? answerGrpc(response) : handle(request, response);
@@ -91,18 +95,19 @@ function createSurfaces(
   const streamListen = (handle: RequestHandler) =>
     createListener('stream', limits, certificate, handle, events);
   const ingest = createIngestSurface(
-    { surface: 'ingest', events, listen: ingestListen, headers: {} },
+    { surface: 'ingest', events, admission, listen: ingestListen, headers: {} },
     routes.ingest,
     parts,
   );
   const stream = createStreamSurface(
-    { surface: 'stream', events, listen: streamListen, headers: privateHeaders },
+    { surface: 'stream', events, admission, listen: streamListen, headers: privateHeaders },
     routes.stream,
-    parts.admission,
+    admission,
   );
   const ops = createSurface({
     surface: 'ops',
     events,
+    admission,
     listen: (handle) => createServer(handle),
     headers: {},
   });

@@ -6,17 +6,21 @@ import { randomBytes } from 'node:crypto';
 import type { Server as PlainServer } from 'node:http';
 import type { Http2SecureServer } from 'node:http2';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Admission } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
+import type { Protocol } from '../model/protocol.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import { problemHeaders, problemJson, problemType, toAppError, toProblem } from './errors.ts';
 import type { RequestHandler } from './listener.ts';
 import type { OpenRoute } from './route.ts';
+import { lingerAfterAnswer, toRequestBody } from './transport.ts';
 
 export interface SurfaceContext {
   readonly surface: Surface;
   readonly events: HttpEvents;
   /** Makes the listener for the handler of the surface. */
   readonly listen: (handle: RequestHandler) => Http2SecureServer | PlainServer;
+  readonly admission: Pick<Admission, 'discardBody'>;
   /** Sent with every answer. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -78,22 +82,52 @@ export function mountOpenRoutes(app: FastifyInstance, routes: readonly OpenRoute
   }
 }
 
-/** Answers with the problem; resolves once the answer is on its way. */
-async function sendFailure(
-  { surface, events, headers }: SurfaceContext,
+/** How a route's failures differ from those of others. */
+export interface FailureForm {
+  /** What is read of a body for its sender's sake before it is answered. */
+  readonly maxDiscardBytes: number;
+  /** Undefined = problem+json. */
+  readonly encode: Protocol['encodeProblem'];
+}
+
+const commonForm: FailureForm = { maxDiscardBytes: 10 * 1024 * 1024, encode: undefined };
+/** How long a refused sender may go on sending into nothing before the connection is let go. */
+const lingerMs = 5000;
+
+/** Answers once the body no longer flows: a sender busy with sending would not see the answer. */
+export async function sendFailure(
+  { surface, events, headers, admission }: SurfaceContext,
   error: AppError,
   request: FastifyRequest,
   reply: FastifyReply,
+  { maxDiscardBytes, encode } = commonForm,
 ): Promise<FastifyReply> {
   events.failed(surface, request.id, error);
+  const isHttp2 = request.raw.httpVersionMajor === 2;
+  const isSlow = error.code === 'timeout';
+  if (!isSlow) {
+    await admission.discardBody(toRequestBody(request.raw, reply.raw), maxDiscardBytes);
+  }
+  lingerAfterAnswer(request.raw, reply.raw, isSlow ? 0 : lingerMs);
+  if (isSlow && !isHttp2) reply.header('connection', 'close');
   // Set by Fastify for bodies it has not read to their end; HTTP/2 knows no such header.
-  if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection');
+  if (isHttp2) reply.removeHeader('connection');
+  const problem = toProblem(error, request.id);
+  const { contentType, body } = encode?.(problem, request.headers['content-type']) ?? {
+    contentType: problemType,
+    body: problemJson(problem),
+  };
   return reply
-    .code(error.kind.httpStatus)
+    .code(problem.status)
     .headers(headers)
     .headers(problemHeaders(error))
-    .header('content-type', problemType)
-    .send(problemJson(toProblem(error, request.id)));
+    .header('content-type', contentType)
+    .send(toBytes(body));
+}
+
+/** Fastify adds a charset to the type of text, and some senders compare types letter by letter. */
+export function toBytes(body: Uint8Array | string): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
 export function unknownRoute(): AppError {
