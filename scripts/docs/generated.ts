@@ -1,5 +1,6 @@
 /** The documents that are written by code, each with the text it should have now. */
 import { configReference } from '../../src/config/reference.ts';
+import { openApiDocuments } from './openapi.ts';
 
 export interface GeneratedDocument {
   readonly file: URL;
@@ -7,5 +8,11 @@ export interface GeneratedDocument {
 }
 
 export function generatedDocuments(): GeneratedDocument[] {
-  return [{ file: new URL('../../docs/config.md', import.meta.url), text: configReference() }];
+  const at = (path: string) => new URL(`../../${path}`, import.meta.url);
+  const { ingest, stream } = openApiDocuments();
+  return [
+    { file: at('docs/config.md'), text: configReference() },
+    { file: at('openapi/ingest.json'), text: `${JSON.stringify(ingest, undefined, 2)}\n` },
+    { file: at('openapi/stream.json'), text: `${JSON.stringify(stream, undefined, 2)}\n` },
+  ];
 }

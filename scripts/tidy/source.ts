@@ -43,7 +43,9 @@ export function lineAt(text: string, offset: number): number {
 
 const statement = /^[ \t]*(?:import|export)\b(?<clause>[^;'"]*?)(?:\bfrom\s*)?(?<quote>['"])/gm;
 const dynamicImport = /\bimport\s*\(\s*['"]/g;
-/** Strings that may name a file, with its ending or before a `${…}`: so workers and processes start. */
+/**
+ * Strings that may name a file, with its ending or before a `${…}`: so workers and processes start.
+ */
 const fileName = /['"`](?<name>(?:\.{1,2}\/)*[\w/-]+)(?:\.ts['"`]|\$\{)/g;
 
 function importsOf(path: string, text: string, code: string): Import[] {

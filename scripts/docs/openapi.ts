@@ -1,0 +1,37 @@
+/**
+ * The OpenAPI documents without a running service: the real routes over parts that are never asked,
+ * since only what the routes say of themselves is read.
+ */
+import { Registry } from 'prom-client';
+import { adminRoutes, type AdminParts } from '../../src/admin/admin.ts';
+import { createJsonLogs } from '../../src/protocols/json-logs/json-logs.ts';
+import { ingestDocument, streamDocument } from '../../src/server/openapi.ts';
+import { createRoutes } from '../../src/server/routes.ts';
+import { createStreamRoutes } from '../../src/stream/routes.ts';
+import type { StreamReader } from '../../src/stream/stream-reader.ts';
+import { version } from '../../src/version.ts';
+
+const addresses = { ingestUrl: 'https://localhost:8443', streamUrl: 'https://localhost:8444' };
+
+export function openApiDocuments(): Readonly<Record<'ingest' | 'stream', object>> {
+  const ingestInfo = { version, serverUrl: addresses.ingestUrl };
+  const streamInfo = { version, serverUrl: addresses.streamUrl };
+  const limits = { maxEvents: 1, maxDepth: 1, maxRejections: 1 };
+  const routes = createRoutes({
+    protocols: { jsonLogs: createJsonLogs({ maxBodyBytes: 1, limits }) },
+    reads: createStreamRoutes(neverAsked<StreamReader>()),
+    admin: adminRoutes(neverAsked<AdminParts>(), addresses),
+    ingestInfo,
+    streamInfo,
+    missing: async () => [],
+    metrics: new Registry(),
+  });
+  return {
+    ingest: ingestDocument(routes.ingest, ingestInfo),
+    stream: streamDocument(routes.stream, streamInfo),
+  };
+}
+
+function neverAsked<T>(): T {
+  return {} as T;
+}
