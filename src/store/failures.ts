@@ -11,6 +11,7 @@ const dataCodes = new Set([
   '6',
   '26',
   '27',
+  '32',
   '33',
   '38',
   '41',
@@ -20,6 +21,7 @@ const dataCodes = new Set([
   '117',
   '128',
   '131',
+  '321',
 ]);
 
 /** The server itself does not know what became of the insert. */

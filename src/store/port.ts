@@ -1,4 +1,7 @@
-/** The store as the spines see it: the drain inserts, the stream reads. Implementations only translate and execute. */
+/**
+ * The store as the spines see it: the drain inserts, the stream reads. Implementations only
+ * translate and execute.
+ */
 import type { Layout, StampedBatch } from '../model/batch.ts';
 import type {
   FacetsPlan,
@@ -12,7 +15,8 @@ import type {
 /**
  * - `data`: the store looked at the rows and will never take them;
  * - `unavailable`: it is away or over a limit, and certainly took nothing that is still running;
- * - `unknown`: no answer came (timeout, lost connection): rows may still land until `fence()` resolves.
+ * - `unknown`: no answer came (timeout, lost connection): rows may still land until `fence()`
+ *   resolves.
  */
 export type InsertFailure = 'data' | 'unavailable' | 'unknown';
 
@@ -28,8 +32,8 @@ export class StoreInsertError extends Error {
 
 export interface Store {
   /**
-   * Resolves once all rows are stored durably. Mode `missing` first asks which rows of these batches exist (bounded by
-   * batch id and partition) and inserts only the others.
+   * Resolves once all rows are stored durably. Mode `missing` first asks which rows of these
+   * batches exist (bounded by batch id and partition) and inserts only the others.
    * @throws StoreInsertError
    */
   insert(layout: Layout, batches: readonly StampedBatch[], mode: 'all' | 'missing'): Promise<void>;
@@ -37,14 +41,20 @@ export interface Store {
   /** Resolves once no earlier insert of ours can land any more. */
   fence(): Promise<void>;
 
-  /** Log records in listing order, at most `plan.limit`; complete within the plan's range. @throws AppError */
+  /**
+   * Log records in listing order, at most `plan.limit`; complete within the plan's range. @throws
+   * AppError
+   */
   list(plan: ListPlan): Promise<LogRecord[]>;
   /** @throws AppError */
   histogram(plan: HistogramPlan): Promise<HistogramResult>;
   /** @throws AppError */
   facets(plan: FacetsPlan): Promise<FacetsResult[]>;
 
-  /** Deletes a stream's rows received before `untilNanos`; returns when the store has accepted the work. */
+  /**
+   * Deletes a stream's rows received before `untilNanos`; returns when the store has accepted the
+   * work.
+   */
   deleteStreamData(accountId: string, streamId: string, untilNanos: bigint): Promise<void>;
 
   /** True when the store answers a trivial query in time. */

@@ -2,12 +2,12 @@
 -- tools made for that table read this one. Partitioned by the day of receipt, so that a sender's wrong clock cannot
 -- make a thousand partitions and retention drops whole ones; sorted as logs are listed.
 -- Account and stream ids are low-cardinality text: every read filters by both, and they cost a byte a row, not 32.
--- The three columns of time that reads scan are packed for speed, the rest for size.
+-- What reads scan is packed for speed, the rest for size (docs/decisions/010-logs-table.md).
 -- `message_ngrams` is built by housekeeping when the store is quiet: at insert it would cost as much as the insert.
 
 CREATE TABLE IF NOT EXISTS {{database}}.logs {{onCluster}}
 (
-    Timestamp DateTime64(9, 'UTC') CODEC(T64, LZ4),
+    Timestamp DateTime64(9, 'UTC') CODEC(T64),
     TraceId String CODEC(ZSTD(1)),
     SpanId String CODEC(ZSTD(1)),
     TraceFlags UInt8 CODEC(ZSTD(1)),

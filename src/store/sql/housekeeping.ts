@@ -15,6 +15,16 @@ ORDER BY partition_id`;
   return { sql, params: params.values };
 }
 
+/** Unix ms of the first moment of a day as the store names it. */
+export function dayStartMs(day: string): number {
+  const digits = checkedDay(day);
+  return Date.UTC(
+    Number(digits.slice(0, 4)),
+    Number(digits.slice(4, 6)) - 1,
+    Number(digits.slice(6)),
+  );
+}
+
 /** @param day as the store named it: digits only. */
 export function compileDropDay(table: string, day: string): Statement {
   return { sql: `ALTER TABLE ${table} DROP PARTITION ID '${checkedDay(day)}'`, params: {} };

@@ -11,7 +11,9 @@ export interface TimeWindow {
 }
 
 const firstWidthNanos = 10_000_000_000n;
-const growth = 8n;
+const growth = 32n;
+/** Beyond this the rest of history is one window: there the steps cost more than they save. */
+const lastWidthNanos = 100n * 86_400_000_000_000n;
 
 /** The plan's whole range in disjoint windows without gaps, in the order in which its rows are wanted. */
 export function listWindows(plan: ListPlan, nowNanos: bigint): Generator<TimeWindow> {
@@ -26,7 +28,7 @@ function* olderWindows(plan: ListPlan, nowNanos: bigint): Generator<TimeWindow> 
   let edge = least(untilNanos, nowNanos)!;
   for (let width = firstWidthNanos; ; width *= growth) {
     edge -= width;
-    if (edge <= fromNanos) break;
+    if (edge <= fromNanos || width > lastWidthNanos) break;
     yield { fromNanos: edge, untilNanos };
     untilNanos = edge;
   }

@@ -19,7 +19,10 @@ export function whereSql(filter: LogFilter, params: Parameters): string {
   return conditions.join('\n  AND ');
 }
 
-/** Streams with the same limit of receipt share a condition: most streams of an account keep equally long. */
+/**
+ * Streams with the same limit of receipt share a condition: most streams of an account keep equally long. A limit of 0
+ * hides nothing and is not asked for.
+ */
 function streamConditions(streams: readonly ReadableStream[], params: Parameters): string[] {
   if (streams.length === 0) return ['0'];
   const idsByReceipt = Map.groupBy(streams, (stream) => stream.receivedFromNanos);
@@ -28,7 +31,7 @@ function streamConditions(streams: readonly ReadableStream[], params: Parameters
       'String',
       group.map((stream) => stream.streamId),
     );
-    return [`StreamId ${ids}`, `ReceivedAt >= ${params.time(from)}`] as const;
+    return [`StreamId ${ids}`, ...(from > 0n ? [`ReceivedAt >= ${params.time(from)}`] : [])];
   });
   if (groups.length === 1) return [...groups[0]!];
   const all = params.anyOf(
@@ -60,15 +63,20 @@ function equalityConditions(filter: LogFilter, params: Parameters): string[] {
 
 /**
  * The label as it is read back: the log's own attribute hides the resource's of the same key, and a missing key
- * equals nothing, not even "". The first half repeats the index expression and only skips rows that cannot match.
+ * equals nothing, not even "". The hint costs nothing a row and lets the index skip what cannot match.
  */
 function labelCondition(key: string, value: string, params: Parameters): string {
-  const pair = params.add('String', `${key}=${value}`);
+  const hint = `indexHint(has(${labelPairs}, ${params.add('String', `${key}=${value}`)}))`;
   const k = params.add('String', key);
   const v = params.add('String', value);
-  const own = `LogAttributes[${k}] = ${v}`;
-  const inherited = `mapContains(ResourceAttributes, ${k}) AND ResourceAttributes[${k}] = ${v}`;
-  return `has(${labelPairs}, ${pair}) AND if(mapContains(LogAttributes, ${k}), ${own}, ${inherited})`;
+  const own = `${present('LogAttributes', k, value)}LogAttributes[${k}] = ${v}`;
+  const inherited = `${present('ResourceAttributes', k, value)}ResourceAttributes[${k}] = ${v}`;
+  return `${hint}\n  AND (${own} OR NOT mapContains(LogAttributes, ${k}) AND ${inherited})`;
+}
+
+/** A missing key reads as "", so only the empty value has to be told apart from none. */
+function present(map: string, key: string, value: string): string {
+  return value === '' ? `mapContains(${map}, ${key}) AND ` : '';
 }
 
 /**

@@ -1,0 +1,195 @@
+/**
+ * What keeps the store's disk in bounds and its searches fast while nobody asks: drops days that nobody keeps, deletes
+ * rows of streams that keep less, drops the oldest day at the disk cap, and builds the search index that inserts leave
+ * out. Reads never depend on it: they apply retention themselves.
+ */
+import type { Stream } from '../model/account.ts';
+import type { ClickHouseStore } from './clickhouse.ts';
+import { tableName } from './sql/columns.ts';
+import {
+  compileCountExpired,
+  compileDays,
+  compileDeleteExpired,
+  compileDropDay,
+  compileIndexDay,
+  compileParts,
+  type DayRow,
+  dayStartMs,
+  type Expiry,
+  type PartRow,
+} from './sql/housekeeping.ts';
+
+export interface HousekeepingOptions {
+  /** The oldest day is dropped when the logs take more; undefined = no cap. */
+  readonly maxDiskBytes: number | undefined;
+  /** Between two rounds. */
+  readonly everyMs: number;
+  /** Between two deletions of the rows of shorter streams; each rewrites the days it touches. */
+  readonly deleteEveryMs: number;
+  /** The search index is built only while fewer rows than this arrive, averaged over a round. */
+  readonly quietRowsPerSecond: number;
+}
+
+export const housekeepingDefaults: HousekeepingOptions = {
+  maxDiskBytes: undefined,
+  everyMs: 10_000,
+  deleteEveryMs: 86_400_000,
+  quietRowsPerSecond: 20_000,
+};
+
+export interface HousekeepingParts {
+  readonly store: Pick<ClickHouseStore, 'connection' | 'database' | 'events' | 'insertedRows'>;
+  /** Of all accounts. */
+  readonly streams: () => Promise<readonly Stream[]>;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+export interface Housekeeping {
+  /** Drops the days of receipt that no stream keeps any more. */
+  dropExpiredDays(): Promise<void>;
+  /** Deletes the rows that their own stream keeps no longer. */
+  deleteExpiredRows(): Promise<void>;
+  /** Drops the oldest days, but never the newest, until the logs fit under the cap. */
+  dropDaysOverCap(): Promise<void>;
+  /** Builds the search index of what was inserted or merged since. */
+  indexMessages(): Promise<void>;
+  /** Runs all of it as the options say; a task that fails is logged and tried again. */
+  runRound(): Promise<void>;
+}
+
+const msPerDay = 86_400_000;
+/** Fewer rows than this are searched as fast as they would be indexed, until no more arrive. */
+const worthIndexingRows = 500_000;
+
+export function createHousekeeping(
+  parts: HousekeepingParts,
+  options: HousekeepingOptions,
+): Housekeeping {
+  const { store, streams, now } = parts;
+  const { connection, database, events } = store;
+  const table = tableName(database, 'logs');
+  /** Names of the parts that have the index; rebuilt by one pass over all of them after a start. */
+  let indexedParts: ReadonlySet<string> = new Set();
+  let deletedAtMs = 0;
+  let lastRound = { rows: store.insertedRows(), atMs: now() };
+
+  const days = () => connection.query<DayRow>('housekeeping', compileDays(database));
+  const partsOnDisk = () => connection.query<PartRow>('housekeeping', compileParts(database));
+
+  async function dropDay([day, , bytes]: DayRow, reason: 'retention' | 'disk_cap') {
+    await connection.execute('housekeeping', compileDropDay(table, day));
+    events.dayDropped(day, reason, Number(bytes));
+  }
+
+  async function dropExpiredDays() {
+    const kept = (await streams()).map((stream) => stream.retentionDays);
+    if (kept.length === 0) return;
+    const oldestKeptMs = now() - Math.max(...kept) * msPerDay;
+    for (const day of await days()) {
+      if (dayStartMs(day[0]) + msPerDay <= oldestKeptMs) await dropDay(day, 'retention');
+    }
+  }
+
+  async function deleteExpiredRows() {
+    const all = await streams();
+    const longest = Math.max(...all.map((stream) => stream.retentionDays));
+    const expiries = all
+      .filter((stream) => stream.retentionDays < longest)
+      .map((stream) => toExpiry(stream, now()));
+    for (let at = 0; at < expiries.length; at += streamsPerDeletion) {
+      const some = expiries.slice(at, at + streamsPerDeletion);
+      const [row] = await connection.query<[string]>(
+        'housekeeping',
+        compileCountExpired(table, some),
+      );
+      if (Number(row?.[0]) === 0) continue;
+      await connection.execute('housekeeping', compileDeleteExpired(table, some));
+      events.rowsExpired(Number(row?.[0]));
+    }
+  }
+
+  async function dropDaysOverCap() {
+    if (options.maxDiskBytes === undefined) return;
+    const onDisk = await days();
+    let bytes = onDisk.reduce((sum, day) => sum + Number(day[2]), 0);
+    for (const day of onDisk.slice(0, -1)) {
+      if (bytes <= options.maxDiskBytes) return;
+      await dropDay(day, 'disk_cap');
+      bytes -= Number(day[2]);
+    }
+  }
+
+  async function indexMessages() {
+    const startedAt = performance.now();
+    const due = (await partsOnDisk()).filter((part) => !indexedParts.has(partName(part)));
+    if (due.length === 0) return;
+    for (const day of new Set(due.map(([partition]) => partition))) {
+      await connection.execute('housekeeping', compileIndexDay(table, day));
+    }
+    const before = new Set([...indexedParts, ...due.map(partName)]);
+    const names = (await partsOnDisk()).map(partName);
+    indexedParts = new Set(names.filter((name) => before.has(name)));
+    events.messagesIndexed(sumRows(due), (performance.now() - startedAt) / 1000);
+  }
+
+  /** Rows a second since the last round. */
+  function takeInsertRate(): number {
+    const round = { rows: store.insertedRows(), atMs: now() };
+    const seconds = Math.max(round.atMs - lastRound.atMs, 1) / 1000;
+    const rate = (round.rows - lastRound.rows) / seconds;
+    lastRound = round;
+    return rate;
+  }
+
+  async function isIndexingDue(): Promise<boolean> {
+    const rate = takeInsertRate();
+    if (rate === 0) return true;
+    if (rate > options.quietRowsPerSecond) return false;
+    const due = (await partsOnDisk()).filter((part) => !indexedParts.has(partName(part)));
+    return sumRows(due) >= worthIndexingRows;
+  }
+
+  async function attempt(task: string, run: () => Promise<void>) {
+    try {
+      await run();
+    } catch (error) {
+      events.housekeepingFailed(task, error as Error);
+    }
+  }
+
+  return {
+    dropExpiredDays,
+    deleteExpiredRows,
+    dropDaysOverCap,
+    indexMessages,
+    async runRound() {
+      await attempt('drop_expired_days', dropExpiredDays);
+      await attempt('drop_days_over_cap', dropDaysOverCap);
+      if (now() - deletedAtMs >= options.deleteEveryMs) {
+        deletedAtMs = now();
+        await attempt('delete_expired_rows', deleteExpiredRows);
+      }
+      await attempt('index_messages', async () => {
+        if (await isIndexingDue()) await indexMessages();
+      });
+    },
+  };
+}
+
+/** A statement stays short however many streams there are. */
+const streamsPerDeletion = 200;
+
+function toExpiry(stream: Stream, nowMs: number): Expiry {
+  const { accountId, streamId, retentionDays } = stream;
+  const receivedFromNanos = BigInt(nowMs - retentionDays * msPerDay) * 1_000_000n;
+  return { accountId, streamId, receivedFromNanos };
+}
+
+function partName([partition, blocks]: PartRow): string {
+  return `${partition}_${blocks}`;
+}
+
+function sumRows(parts: readonly PartRow[]): number {
+  return parts.reduce((sum, [, , rows]) => sum + Number(rows), 0);
+}

@@ -1,0 +1,204 @@
+/** Batches become rows exactly once: as written, in every mode, and however often they are tried. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, suite, test } from 'node:test';
+import type { BatchOwner } from '../../src/model/batch.ts';
+import { encodeLogId, toTie } from '../../src/model/log-id.ts';
+import type { ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
+import { StoreInsertError } from '../../src/store/port.ts';
+import { type EngineStore, openEngineStore } from './engine-store.ts';
+import { stampedBatch } from './log-row-fixture.ts';
+
+let engine: EngineStore;
+before(async () => {
+  engine = await openEngineStore();
+});
+after(() => engine.close());
+
+const day = 86_400_000_000_000n;
+const noon = BigInt(Date.parse('2026-04-01T12:00:00Z')) * 1_000_000n;
+
+function newOwner(): BatchOwner {
+  return { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rcv_test' };
+}
+
+function everythingOf(owner: BatchOwner): LogFilter {
+  return {
+    accountId: owner.accountId,
+    streams: [{ streamId: owner.streamId, receivedFromNanos: 0n }],
+    fromNanos: undefined,
+    untilNanos: undefined,
+    equal: new Map(),
+    labels: [],
+    search: [],
+  };
+}
+
+function read(owner: BatchOwner, change: Partial<ListPlan> = {}): Promise<LogRecord[]> {
+  return engine.store.list({
+    filter: everythingOf(owner),
+    limit: 1_000,
+    direction: 'older',
+    position: undefined,
+    untilWatermarkNanos: undefined,
+    ...change,
+  });
+}
+
+test('every field comes back as it was written', async () => {
+  const owner = newOwner();
+  const id = { writer: 0xffff_ffff_ffff_fff0n, sequence: 77n };
+  const log = {
+    timestamp: noon + 123_456_789n,
+    observedTimestamp: noon + 1_000_000_000n,
+    severityText: 'WARN',
+    severityNumber: 13,
+    serviceName: 'checkout',
+    serviceNamespace: 'shop',
+    host: 'till-1',
+    body: 'tab\there, "quotes", \\ back, nul \0, emoji 🙂, new\nline',
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId: 'b7ad6b7169203331',
+    k8sCluster: 'c',
+    k8sNamespace: 'n',
+    k8sNode: 'o',
+    k8sPod: 'p',
+    k8sContainer: 'q',
+    k8sDeployment: 'd',
+    logAttributes: { both: 'log', own: '1', ['__proto__']: 'data' },
+    resourceAttributes: { both: 'resource', inherited: '' },
+  };
+  const batch = stampedBatch([{ body: 'first' }, log], { owner, id, receivedAtNanos: noon });
+  await engine.store.insert('logs/1', [batch], 'all');
+
+  const [own, first] = await read(owner);
+  assert.deepEqual(own, {
+    logId: encodeLogId({ timeNanos: log.timestamp, tie: toTie(id.writer, id.sequence, 1) }),
+    timestamp: '2026-04-01T12:00:00.123Z',
+    timestampNanos: String(log.timestamp),
+    observedTimestamp: '2026-04-01T12:00:01.000Z',
+    streamId: owner.streamId,
+    receiverId: owner.receiverId,
+    severity: 'WARN',
+    severityNumber: 13,
+    message: log.body,
+    serviceName: 'checkout',
+    serviceNamespace: 'shop',
+    host: 'till-1',
+    labels: JSON.parse('{"both":"log","inherited":"","own":"1","__proto__":"data"}'),
+    kubernetes: {
+      cluster: 'c',
+      namespace: 'n',
+      node: 'o',
+      pod: 'p',
+      container: 'q',
+      deployment: 'd',
+    },
+    traceId: log.traceId,
+    spanId: log.spanId,
+  });
+  assert.equal(first?.timestampNanos, String(noon), 'a log without a time takes that of receipt');
+  assert.equal(first?.observedTimestamp, '2026-04-01T12:00:00.000Z');
+});
+
+test('the store ties logs of one time as the model does', async () => {
+  const owner = newOwner();
+  const ids = [
+    { writer: 1n, sequence: 1n },
+    { writer: 0xffff_ffff_ffff_ffffn, sequence: 0xffff_ffffn },
+    { writer: 0x8000_0000_0000_0000n, sequence: 1n << 63n },
+  ];
+  const batches = ids.map((id) =>
+    stampedBatch([{ body: 'a' }, { body: 'b' }], { owner, id, receivedAtNanos: noon }),
+  );
+  await engine.store.insert('logs/1', batches, 'all');
+  const expected = ids.flatMap(({ writer, sequence }) =>
+    [0, 1].map((row) => encodeLogId({ timeNanos: noon, tie: toTie(writer, sequence, row) })),
+  );
+  const logIds = (await read(owner)).map(({ logId }) => logId);
+  assert.deepEqual(logIds, expected.sort().reverse());
+});
+
+suite('mode missing', () => {
+  test('adds only the rows that are not there, over days and however often', async () => {
+    const owner = newOwner();
+    const logs = Array.from({ length: 300 }, (_, i) => ({ body: `row ${i}` }));
+    const batches = [0n, 1n, 2n, 3n].map((sequence) =>
+      stampedBatch(logs, {
+        owner,
+        id: { writer: 99n, sequence },
+        receivedAtNanos: noon + (sequence * day) / 2n,
+      }),
+    );
+    await engine.store.insert('logs/1', [batches[1]!, batches[3]!], 'all');
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await engine.store.insert('logs/1', batches, 'missing');
+      const records = await read(owner, { limit: 10_000 });
+      assert.equal(records.length, 1_200);
+      assert.equal(new Set(records.map(({ logId }) => logId)).size, 1_200);
+    }
+  });
+
+  test('another writer’s rows of the same numbers do not count', async () => {
+    const owner = newOwner();
+    const at = { owner, receivedAtNanos: noon };
+    const one = stampedBatch([{ body: 'one' }], { ...at, id: { writer: 1n, sequence: 5n } });
+    const two = stampedBatch([{ body: 'two' }], { ...at, id: { writer: 2n, sequence: 5n } });
+    await engine.store.insert('logs/1', [one], 'all');
+    await engine.store.insert('logs/1', [one, two], 'missing');
+    assert.deepEqual((await read(owner)).map(({ message }) => message).sort(), ['one', 'two']);
+  });
+});
+
+test('thousands of single rows and one large payload go in as one insert', async () => {
+  const owner = newOwner();
+  const single = Array.from({ length: 3_000 }, (_, i) =>
+    stampedBatch([{ body: `single ${i}` }], {
+      owner,
+      id: { writer: 7n, sequence: BigInt(i) },
+      receivedAtNanos: noon + BigInt(i),
+    }),
+  );
+  const large = stampedBatch(
+    Array.from({ length: 2_000 }, () => ({ body: 'x'.repeat(500) })),
+    { owner, id: { writer: 7n, sequence: 5_000n }, receivedAtNanos: noon },
+  );
+  await engine.store.insert('logs/1', [...single, large], 'all');
+  assert.equal((await read(owner, { limit: 10_000 })).length, 5_000);
+});
+
+suite('failures say what is known of the rows', () => {
+  const failureOf = async (attempt: Promise<unknown>) => {
+    const error = await attempt.then(
+      () => assert.fail('the insert succeeded'),
+      (reason: unknown) => reason,
+    );
+    assert.ok(error instanceof StoreInsertError, String(error));
+    return error.failure;
+  };
+
+  test('rows that cannot be read are data', async () => {
+    const batch = stampedBatch([{ body: 'cut' }], { owner: newOwner(), receivedAtNanos: noon });
+    const cut = { ...batch, payload: batch.payload.subarray(0, batch.payload.length - 3) };
+    assert.equal(await failureOf(engine.store.insert('logs/1', [cut], 'all')), 'data');
+  });
+
+  test('an engine that dies under the insert leaves it unknown, and a fence settles it', async () => {
+    const owner = newOwner();
+    const logs = Array.from({ length: 50_000 }, () => ({ body: 'y'.repeat(200) }));
+    const batch = stampedBatch(logs, { owner, receivedAtNanos: noon });
+    const insert = failureOf(engine.store.insert('logs/1', [batch], 'all'));
+    process.kill(engine.enginePid()!, 'SIGKILL');
+    assert.match(await insert, /unknown|unavailable/);
+    await engine.store.fence();
+    await engine.store.insert('logs/1', [batch], 'missing');
+    const { counts } = await engine.store.histogram({
+      filter: everythingOf(owner),
+      startMs: Number(noon / 1_000_000n),
+      endMs: Number(noon / 1_000_000n) + 1_000,
+      buckets: 1,
+      groupBy: undefined,
+    });
+    assert.deepEqual(counts, [50_000]);
+  });
+});
