@@ -1,6 +1,7 @@
 /**
- * When the next insert may begin. A trickle must not become a table of tiny parts, a heavy load should arrive in large
- * ones, and the first batch after a quiet time must not wait at all. Pure: times come in as arguments.
+ * When the next insert may begin. A trickle must not become a table of tiny parts, a heavy load
+ * should arrive in large ones, and the first batch after a quiet time must not wait at all. Pure:
+ * times come in as arguments.
  */
 
 export interface PaceOptions {

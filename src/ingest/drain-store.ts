@@ -1,6 +1,7 @@
 /**
- * Brings taken batches into the store, each row exactly once, whatever the store answers: it waits while the store is
- * away, asks what has landed where an answer was lost, and finds the batch that spoils an insert for the others.
+ * Brings taken batches into the store, each row exactly once, whatever the store answers: it waits
+ * while the store is away, asks what has landed where an answer was lost, and finds the batch that
+ * spoils an insert for the others.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Layout, StampedBatch } from '../model/batch.ts';
@@ -28,7 +29,10 @@ export interface DrainParts {
 
 type Mode = Parameters<Store['insert']>[2];
 
-/** What became of a run of batches: dealt with (stored or set aside), or left because the drain closes. */
+/**
+ * What became of a run of batches: dealt with (stored or set aside), or left because the drain
+ * closes.
+ */
 export type Outcome = 'done' | 'left';
 
 /** Stores what was taken. @returns `left` only when closing. */
@@ -61,7 +65,8 @@ async function storeBatches(parts: DrainParts, insert: Insert): Promise<Outcome>
     if (failure === 'data') refusals++;
     const isTooLarge = failure !== 'data' && attempt > parts.retry.attemptsPerBatch;
     if (batches.length > 1 && (failure === 'data' || isTooLarge)) {
-      // Only a store that is there can have meant these rows; while it is away, smaller inserts do not help.
+      // Only a store that is there can have meant these rows; while it is away, smaller inserts do
+      // not help.
       if (await isThere(parts.store)) return storeHalves(parts, layout, batches);
     } else if (refusals >= parts.retry.attemptsPerBatch && (await isThere(parts.store))) {
       if (await setAside(parts, batches, failed.message)) return 'done';

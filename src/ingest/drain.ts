@@ -1,6 +1,7 @@
 /**
- * The drain: takes durable batches from the queue, puts them into the store, and releases them. It decides when and in
- * what portions; how an insert survives a failing store is told in `drain-store.ts`.
+ * The drain: takes durable batches from the queue, puts them into the store, and releases them. It
+ * decides when and in what portions; how an insert survives a failing store is told in `drain-
+ * store.ts`.
  */
 import type { Queue, Taken, TakeLimits } from '../queue/port.ts';
 import type { Store } from '../store/port.ts';

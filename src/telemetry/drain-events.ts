@@ -1,4 +1,7 @@
-/** What the drain tells of itself: inserts with their times, failures by kind, and every batch it gives up on. */
+/**
+ * What the drain tells of itself: inserts with their times, failures by kind, and every batch it
+ * gives up on.
+ */
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Instruments } from './instruments.ts';
 

@@ -1,4 +1,7 @@
-/** What the queue tells of itself: its size and age as gauges, and a line and a count for everything that goes wrong. */
+/**
+ * What the queue tells of itself: its size and age as gauges, and a line and a count for everything
+ * that goes wrong.
+ */
 import { Counter, Gauge } from 'prom-client';
 import type { Instruments } from './instruments.ts';
 

@@ -1,4 +1,7 @@
-/** The drain between a queue on a simulated disk and a store that fails in every way: each row exactly once. */
+/**
+ * The drain between a queue on a simulated disk and a store that fails in every way: each row
+ * exactly once.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DrainOptions, defaultDrainOptions, openDrain } from '../../src/ingest/drain.ts';

@@ -1,4 +1,7 @@
-/** A store that keeps rows in memory and fails in every way a real one can, at the throw of a seeded die. */
+/**
+ * A store that keeps rows in memory and fails in every way a real one can, at the throw of a seeded
+ * die.
+ */
 import assert from 'node:assert/strict';
 import type { Layout, StampedBatch } from '../../src/model/batch.ts';
 import { type Store, StoreInsertError } from '../../src/store/port.ts';

@@ -1,10 +1,11 @@
 /**
- * Measures what appending costs: acknowledged batches and events per second, and how busy the main thread is. Run by
- * hand: `node test/queue/append-cost.ts [directory]`; asserts nothing.
+ * Measures what appending costs: acknowledged batches and events per second, and how busy the main
+ * thread is. Run by hand: `node test/queue/append-cost.ts [directory]`; asserts nothing.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import type { Queue } from '../../src/queue/port.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
@@ -51,17 +52,22 @@ async function measure(shape: Shape): Promise<void> {
   const cpu = process.threadCpuUsage();
   const startedAt = performance.now();
   const endsAt = startedAt + shape.seconds * 1000;
+  const payload = new Uint8Array(shape.rows * shape.bytesPerRow).fill(97);
+  let tick: Promise<void> | undefined;
   let batches = 0;
   const send = async () => {
     for (;;) {
       const now = performance.now();
       if (now >= endsAt) return;
       if (shape.pace > 0 && batches >= ((now - startedAt) / 1000) * shape.pace) {
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        // One timer for all senders, lest the timers be what is measured.
+        tick ??= setTimeout(2).then(() => {
+          tick = undefined;
+        });
+        await tick;
         continue;
       }
       batches++;
-      const payload = new Uint8Array(shape.rows * shape.bytesPerRow);
       await queue.append({ layout: 'logs/1', rows: shape.rows, payload }, owner);
       latencies.push(performance.now() - now);
     }
@@ -77,12 +83,17 @@ async function measure(shape: Shape): Promise<void> {
   const at = (share: number) => latencies[Math.floor(latencies.length * share)]?.toFixed(2);
   const perSecond = batches / seconds;
   const cores = (used.user + used.system) / 1e6 / seconds;
-  console.log(
-    `${shape.name}: ${perSecond.toFixed(0)} batches/s, ${(perSecond * shape.rows).toFixed(0)} events/s, ` +
-      `main thread ${(cores * 100).toFixed(1)} % of a core, ` +
-      `${((cores / perSecond) * 1e6).toFixed(1)} us per batch, ack p50 ${at(0.5)} p99 ${at(0.99)} ms, ` +
-      `backlog ${(backlog / 1e6).toFixed(0)} MB, rss ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`,
-  );
+  const figures = {
+    'batches/s': perSecond.toFixed(0),
+    'events/s': (perSecond * shape.rows).toFixed(0),
+    'main thread % of a core': (cores * 100).toFixed(1),
+    'us per batch': ((cores / perSecond) * 1e6).toFixed(1),
+    'ack p50 ms': at(0.5),
+    'ack p99 ms': at(0.99),
+    'backlog MB': (backlog / 1e6).toFixed(0),
+    'rss MB': (process.memoryUsage.rss() / 1e6).toFixed(0),
+  };
+  console.log(shape.name, JSON.stringify(figures));
 }
 
 async function drain(queue: Queue): Promise<void> {
@@ -90,7 +101,7 @@ async function drain(queue: Queue): Promise<void> {
     const taken = await queue.take({ maxRows: 250_000, maxBytes: 64 * 1024 * 1024 });
     const last = taken?.batches.at(-1);
     if (last === undefined) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await setTimeout(200);
     await queue.release(last.id.sequence).catch(() => undefined);
   }
 }

@@ -1,27 +1,24 @@
-/** Damage done to the files of a queue at rest: it opens, keeps every other batch, and says what is lost. */
+/**
+ * Damage done to the files of a queue at rest: it opens, keeps every other batch, and says what is
+ * lost.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
-import type { QueueDamage, QueueTelemetry } from '../../src/telemetry/queue-events.ts';
 import { Random } from './random.ts';
+import { recordTelemetry, type Told } from './recording-telemetry.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';
 
 const directory = '/queue';
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 const batches = 12;
 
-interface Told {
-  readonly damage: QueueDamage[];
-  readonly foreign: string[];
-  readonly checkpoints: string[];
-}
-
 /** A queue with `batches` batches in several segments, the last of them unfinished. */
 async function fill(segmentBytes: number): Promise<SimulatedFileSystem> {
   const fs = new SimulatedFileSystem(new Random(1));
   const queue = await openDiskQueue(
     { directory, segmentBytes, minFreeDiskBytes: 0, fileSystem: fs },
-    listen().telemetry,
+    recordTelemetry().telemetry,
   );
   for (let batch = 1; batch <= batches; batch++) {
     const payload = Buffer.from(`${batch}:${'x'.repeat(700)}`);
@@ -32,7 +29,7 @@ async function fill(segmentBytes: number): Promise<SimulatedFileSystem> {
 
 /** Opens the queue anew and takes all there is: the numbers of the batches that came. */
 async function read(fs: SimulatedFileSystem): Promise<{ numbers: number[]; told: Told }> {
-  const { told, telemetry } = listen();
+  const { told, telemetry } = recordTelemetry();
   const queue = await openDiskQueue({ directory, minFreeDiskBytes: 0, fileSystem: fs }, telemetry);
   const numbers: number[] = [];
   while (queue.status().bytes > 0) {
@@ -50,22 +47,6 @@ async function read(fs: SimulatedFileSystem): Promise<{ numbers: number[]; told:
   }
   await queue.close();
   return { numbers, told };
-}
-
-function listen(): { told: Told; telemetry: QueueTelemetry } {
-  const told: Told = { damage: [], foreign: [], checkpoints: [] };
-  const nothing = () => undefined;
-  const telemetry: QueueTelemetry = {
-    opened: nothing,
-    batchAppended: nothing,
-    appendRefused: nothing,
-    failed: nothing,
-    damageFound: (damage) => void told.damage.push(damage),
-    foreignFile: ({ name }) => void told.foreign.push(name),
-    checkpointUnusable: ({ state }) => void told.checkpoints.push(state),
-    watch: nothing,
-  };
-  return { told, telemetry };
 }
 
 /** Every batch comes, in order, but for those within a reported range. */

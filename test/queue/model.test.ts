@@ -1,4 +1,7 @@
-/** Thousands of random histories of the queue; and proof that a queue which breaks its word would be caught. */
+/**
+ * Thousands of random histories of the queue; and proof that a queue which breaks its word would be
+ * caught.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FileSystem } from '../../src/queue/disk/file-system.ts';

@@ -1,26 +1,28 @@
 /**
- * The queue beside a plain array: random calls, crashes at any step, power losses, failing syncs and flipped bits, and
- * after each of them what the queue hands out is held against what it promised.
+ * The queue beside a plain array: random calls, crashes at any step, power losses, failing syncs
+ * and flipped bits, and after each of them what the queue hands out is held against what it
+ * promised.
  */
 import assert from 'node:assert/strict';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';
 import type { IdempotencyRecord, Queue } from '../../src/queue/port.ts';
-import type { QueueDamage, QueueTelemetry } from '../../src/telemetry/queue-events.ts';
 import type { FileSystem } from '../../src/queue/disk/file-system.ts';
 import { Random } from './random.ts';
+import { recordTelemetry } from './recording-telemetry.ts';
+import { attempt, turn } from './simulated-calls.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';
 
 const directory = '/queue';
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 
 /** `asked`: no answer came, it may be there or not. `gone`: released, or may be. */
-type Promise_ = 'asked' | 'acknowledged' | 'gone';
+type EntryState = 'asked' | 'acknowledged' | 'gone';
 
 interface Entry {
   readonly payload: Uint8Array;
   readonly record: IdempotencyRecord | undefined;
-  state: Promise_;
+  state: EntryState;
   sequence: bigint | undefined;
 }
 
@@ -32,7 +34,10 @@ export interface RunOptions {
   readonly wrap: (fs: FileSystem) => FileSystem;
 }
 
-/** One history of a queue over several lives. @throws AssertionError where the queue breaks its word. */
+/**
+ * One history of a queue over several lives. @throws AssertionError where the queue breaks its
+ * word.
+ */
 export async function runModel(options: RunOptions): Promise<void> {
   const model = new QueueModel(options);
   const lives = 1 + model.random.below(4);
@@ -44,7 +49,7 @@ class QueueModel {
   readonly random: Random;
   readonly #options: RunOptions;
   readonly #entries = new Map<string, Entry>();
-  readonly #damage: QueueDamage[] = [];
+  readonly #heard = recordTelemetry();
   readonly #limits: { segmentBytes: number; memoryTailBytes: number };
   #fs: SimulatedFileSystem;
   #nowMs = 1_700_000_000_000;
@@ -78,7 +83,9 @@ class QueueModel {
       if (this.random.chance(0.3)) await attempt(() => queue.close());
     }
     this.#fs = this.random.chance(0.5) ? this.#fs.afterKill() : this.#fs.afterPowerLoss();
-    if (this.#options.flips && this.random.chance(0.5)) this.#flip();
+    if (this.#options.flips && this.random.chance(0.5) && this.#fs.flipBit()) {
+      this.#isFlipped = true;
+    }
   }
 
   /** The last life: nothing fails any more, and all that was promised must come. */
@@ -100,10 +107,19 @@ class QueueModel {
     await this.#append(queue);
     await queue.close();
     assert.equal(this.#fs.openFiles, 0, 'every file is closed');
-    if (!this.#isFlipped) {
-      const real = this.#damage.filter((damage) => damage.kind !== 'torn');
-      assert.deepEqual(real, [], 'nothing is reported lost that was not');
-    }
+    this.#checkReports();
+  }
+
+  /** A false alarm is a broken word too. */
+  #checkReports(): void {
+    const { damage, foreign, checkpoints } = this.#heard.told;
+    assert.deepEqual(foreign, []);
+    if (this.#isFlipped) return;
+    assert.deepEqual(checkpoints, []);
+    assert.deepEqual(
+      damage.filter(({ kind }) => kind !== 'torn'),
+      [],
+    );
   }
 
   async #open(): Promise<Queue | undefined> {
@@ -120,7 +136,7 @@ class QueueModel {
           fileSystem: this.#options.wrap(this.#fs),
           now: () => this.#now(),
         },
-        this.#telemetry(),
+        this.#heard.telemetry,
       ),
     );
     if (queue === undefined) return undefined;
@@ -212,7 +228,7 @@ class QueueModel {
 
   #mayBeLost(entry: Entry): void {
     const sequence = entry.sequence ?? 0n;
-    const isReported = this.#damage.some(
+    const isReported = this.#heard.told.damage.some(
       (damage) => damage.fromSequence <= sequence && sequence <= damage.toSequence,
     );
     assert.ok(this.#isFlipped, `batch ${sequence} is lost`);
@@ -223,7 +239,10 @@ class QueueModel {
     entry.state = 'gone';
   }
 
-  /** What is cut off while opening is kept in a file first, which says so even if that start is cut short. */
+  /**
+   * What is cut off while opening is kept in a file first, which says so even if that start is cut
+   * short.
+   */
   #isSetAside(sequence: bigint): boolean {
     return this.#fs.list(`${directory}/quarantine`).some((name) => {
       const firstOfSegment = /^(\d+)-\d+\.damaged$/.exec(name)?.[1];
@@ -239,18 +258,13 @@ class QueueModel {
     await queue.release(sequence).catch((error: unknown) => {
       // Nobody knows whether the checkpoint counts: neither having nor missing them is wrong.
       for (const [index, entry] of entries.entries()) {
-        if (before[index] === 'acknowledged') this.#forget(entry);
+        if (before[index] === 'acknowledged') entry.state = 'asked';
       }
       throw error;
     });
     for (const entry of entries) entry.state = 'gone';
     this.#handedOut = this.#handedOut.filter((batch) => batch.id.sequence > sequence);
     this.#checkWatermark(queue);
-  }
-
-  /** From here on the entry may come or not, and its sequence is as it was. */
-  #forget(entry: Entry): void {
-    entry.state = 'asked';
   }
 
   #checkWatermark(queue: Queue): void {
@@ -275,36 +289,10 @@ class QueueModel {
     return { key: this.random.bytes(16), bodyDigest: this.random.bytes(16), answer };
   }
 
-  #flip(): void {
-    const path = this.random.pick([...this.#fs.paths(), undefined]);
-    if (path === undefined) return;
-    const content = Uint8Array.from(this.#fs.contentOf(path));
-    if (content.length === 0) return;
-    const at = this.random.below(content.length);
-    content[at] = (content[at] ?? 0) ^ (1 << this.random.below(8));
-    this.#fs.overwrite(path, content);
-    this.#isFlipped = true;
-  }
-
   #now(): number {
     this.#nowMs += this.random.chance(0.05) ? -50 : this.random.below(3);
     this.#latestMs = Math.max(this.#nowMs, this.#latestMs);
     return this.#nowMs;
-  }
-
-  #telemetry(): QueueTelemetry {
-    const nothing = () => undefined;
-    return {
-      opened: nothing,
-      batchAppended: nothing,
-      appendRefused: nothing,
-      failed: nothing,
-      // What a stopped machine still says counts for nothing.
-      damageFound: (damage) => void (this.#fs.isCrashed || this.#damage.push(damage)),
-      foreignFile: ({ name }) => assert.fail(`${name} is taken for foreign`),
-      checkpointUnusable: ({ state }) => assert.ok(this.#isFlipped, `the checkpoint is ${state}`),
-      watch: nothing,
-    };
   }
 }
 
@@ -317,18 +305,3 @@ const emptyStatus = {
   oldestAgeMs: 0,
   quarantinedBatches: 0,
 };
-
-/** A failed assertion is a finding; every other error is the simulated world's. */
-async function attempt<T>(action: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await action();
-  } catch (error) {
-    if (error instanceof assert.AssertionError) throw error;
-    return undefined;
-  }
-}
-
-/** Long enough for all that needs no further call. */
-async function turn(): Promise<undefined> {
-  for (let round = 0; round < 3; round++) await new Promise((resolve) => setImmediate(resolve));
-}

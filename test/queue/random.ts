@@ -1,4 +1,6 @@
-/** A small seeded generator of random numbers, so that every run of a model test can be repeated. */
+/**
+ * A small seeded generator of random numbers, so that every run of a model test can be repeated.
+ */
 
 export class Random {
   #state: number;

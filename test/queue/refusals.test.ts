@@ -91,7 +91,7 @@ test('a batch beyond the limit is too large for ever', async () => {
   await assert.rejects(queue.append(content, owner), { code: 'too_large' });
 });
 
-test('stamps after every watermark, also while the queue is empty and the clock stands', async () => {
+test('stamps after every watermark, even if the clock stands', async () => {
   const { queue } = await open({ minFreeDiskBytes: 0 });
   const watermark = queue.watermarkNanos();
   const { receivedAtNanos } = await queue.append(content, owner);

@@ -1,41 +1,23 @@
 /**
- * A file system in memory that keeps apart what was written and what was synced, can stop at any step, and forgets on
- * a power loss whatever it may: any of the unsynced sectors, sizes and names.
+ * A file system in memory that keeps apart what was written and what was synced, can stop at any
+ * step, and forgets on a power loss whatever it may: any of the unsynced sectors, sizes and names.
  */
 import { basename, dirname } from 'node:path';
 import type { FileId, FileSystem, OpenMode } from '../../src/queue/disk/file-system.ts';
 import type { Random } from './random.ts';
+import {
+  apply,
+  applyName,
+  type Directory,
+  type Inode,
+  type NameChange,
+  survivingContent,
+} from './simulated-disk.ts';
 
 /** Thrown by the step at which the machine stops, and by all later ones. */
 export class Crash extends Error {
   override readonly name = 'Crash';
 }
-
-interface Change {
-  readonly position: number;
-  readonly bytes: Uint8Array;
-}
-
-interface Inode {
-  content: Uint8Array;
-  synced: Uint8Array;
-  unsynced: Change[];
-}
-
-interface NameChange {
-  readonly name: string;
-  /** Undefined = the name is removed. */
-  readonly inode: Inode | undefined;
-  readonly removed: string | undefined;
-}
-
-interface Directory {
-  names: Map<string, Inode>;
-  synced: Map<string, Inode>;
-  unsynced: NameChange[];
-}
-
-const sectorBytes = 512;
 
 export class SimulatedFileSystem implements FileSystem {
   readonly #random: Random;
@@ -75,7 +57,7 @@ export class SimulatedFileSystem implements FileSystem {
     const survive = (inode: Inode): Inode => {
       let survivor = survivors.get(inode);
       if (survivor === undefined) {
-        const content = this.#survivingContent(inode);
+        const content = survivingContent(inode, this.#random);
         survivor = { content, synced: content, unsynced: [] };
         survivors.set(inode, survivor);
       }
@@ -98,6 +80,17 @@ export class SimulatedFileSystem implements FileSystem {
 
   contentOf(path: string): Uint8Array {
     return this.#find(path).content;
+  }
+
+  /** Flips a bit of some file, durably. @returns whether there was one to flip. */
+  flipBit(): boolean {
+    const path = this.#random.pick([...this.paths(), undefined]);
+    const content = path === undefined ? undefined : Uint8Array.from(this.contentOf(path));
+    if (path === undefined || content === undefined || content.length === 0) return false;
+    const at = this.#random.below(content.length);
+    content[at] = (content[at] ?? 0) ^ (1 << this.#random.below(8));
+    this.overwrite(path, content);
+    return true;
   }
 
   /** Puts other bytes in place, durably, as a fault of the disk or a hand would. */
@@ -169,7 +162,7 @@ export class SimulatedFileSystem implements FileSystem {
     const inode = this.#inode(file);
     if (this.#syncsUntilFailure-- <= 0) {
       // The kernel forgets which pages were dirty: some reached the disk, the others never will.
-      inode.synced = this.#survivingContent(inode);
+      inode.synced = survivingContent(inode, this.#random);
       inode.unsynced = [];
       this.#syncsUntilFailure = Number.POSITIVE_INFINITY;
       throw new Error('EIO: sync');
@@ -208,10 +201,6 @@ export class SimulatedFileSystem implements FileSystem {
     return this.free;
   }
 
-  get isCrashed(): boolean {
-    return this.#isCrashed;
-  }
-
   get openFiles(): number {
     return this.#open.size;
   }
@@ -235,22 +224,6 @@ export class SimulatedFileSystem implements FileSystem {
   #crash(): never {
     this.#isCrashed = true;
     throw new Crash('the machine stops');
-  }
-
-  #survivingContent({ synced, unsynced }: Inode): Uint8Array {
-    let content = synced;
-    for (const change of unsynced) {
-      const fate = this.#random.below(4);
-      if (fate === 0) continue;
-      for (let at = 0; at < change.bytes.length; at += sectorBytes) {
-        const bytes = change.bytes.subarray(at, at + sectorBytes);
-        const torn = fate === 2 ? bytes.subarray(0, this.#random.below(bytes.length + 1)) : bytes;
-        if (fate === 1 || this.#random.chance(0.7)) {
-          content = apply(content, { position: change.position + at, bytes: torn });
-        }
-      }
-    }
-    return content;
   }
 
   #successor(
@@ -286,17 +259,4 @@ export class SimulatedFileSystem implements FileSystem {
     if (inode === undefined) throw new Error(`EBADF: ${file}`);
     return inode;
   }
-}
-
-function apply(content: Uint8Array, { position, bytes }: Change): Uint8Array {
-  const changed = new Uint8Array(Math.max(content.length, position + bytes.length));
-  changed.set(content);
-  changed.set(bytes, position);
-  return changed;
-}
-
-function applyName(names: Map<string, Inode>, { name, inode, removed }: NameChange): void {
-  if (removed !== undefined) names.delete(removed);
-  if (inode === undefined) names.delete(name);
-  else names.set(name, inode);
 }

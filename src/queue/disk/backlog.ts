@@ -1,6 +1,6 @@
 /**
- * The account of what is durable and not yet released: which batches wait in memory, which only on disk, and which the
- * taker holds. Pure bookkeeping over sequences; it reads nothing.
+ * The account of what is durable and not yet released: which batches wait in memory, which only on
+ * disk, and which the taker holds. Pure bookkeeping over sequences; it reads nothing.
  */
 import type { TakeLimits } from '../port.ts';
 import type { Recovery } from './log-options.ts';
@@ -22,9 +22,15 @@ interface Held {
 export class Backlog {
   readonly #maxTailBytes: number;
   readonly #tail = new MemoryTail();
-  /** From this sequence on all batches are in the tail; undefined while new ones are left to the disk. */
+  /**
+   * From this sequence on all batches are in the tail; undefined while new ones are left to the
+   * disk.
+   */
   #tailFrom: bigint | undefined;
-  /** The disk's part: next sequence to read, bytes to read, and a time before which none of it was received. */
+  /**
+   * The disk's part: next sequence to read, bytes to read, and a time before which none of it was
+   * received.
+   */
   #diskFrom: bigint;
   #diskBytes: number;
   #diskNanos: bigint;
@@ -116,7 +122,10 @@ export class Backlog {
     this.#settle();
   }
 
-  /** Batches are kept in memory again once the disk's part is small, so that the taker can catch up for good. */
+  /**
+   * Batches are kept in memory again once the disk's part is small, so that the taker can catch up
+   * for good.
+   */
   #openTail(sequence: bigint): void {
     if (this.#tailFrom !== undefined) return;
     if (this.diskRange === undefined) this.#diskFrom = sequence;
@@ -143,7 +152,10 @@ export class Backlog {
     }
   }
 
-  /** Damaged batches are counted when they are recovered but never taken: an empty queue counts nothing. */
+  /**
+   * Damaged batches are counted when they are recovered but never taken: an empty queue counts
+   * nothing.
+   */
   #settle(): void {
     const isEmpty = this.#held.length === 0 && this.diskRange === undefined;
     if (!isEmpty || this.#tail.oldest !== undefined) return;

@@ -1,6 +1,7 @@
 /**
- * The queue on local disk as its users see it: numbers and stamps batches in the order of the calls, refuses what
- * there is no room for, and keeps account of what was taken and released. Group writer, backlog and log do the rest.
+ * The queue on local disk as its users see it: numbers and stamps batches in the order of the
+ * calls, refuses what there is no room for, and keeps account of what was taken and released. Group
+ * writer, backlog and log do the rest.
  */
 import type { Batch, BatchOwner, StampedBatch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
@@ -223,7 +224,8 @@ export class DiskQueue implements Queue {
     if (payloadBytes <= maxBatchBytes) return;
     throw new AppError(
       'too_large',
-      `cannot queue ${payloadBytes} bytes at once: the limit is ${maxBatchBytes}; send smaller batches`,
+      `cannot queue ${payloadBytes} bytes at once: the limit is ${maxBatchBytes}; ` +
+        'send smaller batches',
     );
   }
 

@@ -1,4 +1,7 @@
-/** Whether there is room on the disk for more, judged by the last measurement and what was written since. */
+/**
+ * Whether there is room on the disk for more, judged by the last measurement and what was written
+ * since.
+ */
 
 export interface DiskSpaceOptions {
   /** Appends are refused below this many free bytes. */
@@ -36,7 +39,10 @@ export class DiskSpace {
     return Math.max(0, this.#minFreeBytes - (this.#freeBytes - this.#writtenSince));
   }
 
-  /** Whether the last measurement is too old to go by; once a second at most while nothing is written. */
+  /**
+   * Whether the last measurement is too old to go by; once a second at most while nothing is
+   * written.
+   */
   isStale(nowMs: number): boolean {
     return (
       Math.abs(nowMs - this.#measuredAtMs) >= remeasureAfterMs ||

@@ -1,6 +1,7 @@
 /**
- * The file operations the log is built on, each synchronous and no smarter than the system call it stands for, so
- * that the same log runs on a real disk and on a simulated one that forgets whatever was not synced.
+ * The file operations the log is built on, each synchronous and no smarter than the system call it
+ * stands for, so that the same log runs on a real disk and on a simulated one that forgets whatever
+ * was not synced.
  */
 import fs from 'node:fs';
 
@@ -10,7 +11,10 @@ export type FileId = number;
 /** `create` opens a new file for reading and writing, and fails where it exists. */
 export type OpenMode = 'create' | 'read';
 
-/** Every call throws on failure. Nothing is durable before `sync` (data) and `syncDirectory` (names) returned. */
+/**
+ * Every call throws on failure. Nothing is durable before `sync` (data) and `syncDirectory` (names)
+ * returned.
+ */
 export interface FileSystem {
   /** Makes the directory and its parents where absent. */
   makeDirectory(path: string): void;

@@ -1,4 +1,7 @@
-/** Whole-file steps made of single file operations: complete writes and reads, and atomic durable replacement. */
+/**
+ * Whole-file steps made of single file operations: complete writes and reads, and atomic durable
+ * replacement.
+ */
 import { basename, dirname, join } from 'node:path';
 import type { FileId, FileSystem } from './file-system.ts';
 
@@ -59,7 +62,10 @@ export function createFile(fs: FileSystem, path: string, bytes: Uint8Array): voi
   fs.syncDirectory(dirname(path));
 }
 
-/** Puts these bytes in the place of the file, durably: after a crash it holds either the old bytes or the new. */
+/**
+ * Puts these bytes in the place of the file, durably: after a crash it holds either the old bytes
+ * or the new.
+ */
 export function replaceFile(fs: FileSystem, path: string, bytes: Uint8Array): void {
   const temporary = path + temporarySuffix;
   removeIfThere(fs, temporary);

@@ -1,6 +1,7 @@
 /**
- * Walks the frames of one file in bounded memory. A frame that is not what was written is stepped over, never handed
- * out; what lies between two good frames is told as a gap. It decides nothing about what a gap means.
+ * Walks the frames of one file in bounded memory. A frame that is not what was written is stepped
+ * over, never handed out; what lies between two good frames is told as a gap. It decides nothing
+ * about what a gap means.
  */
 import type { FileId, FileSystem } from './file-system.ts';
 import { readRange } from './files.ts';
@@ -158,8 +159,10 @@ export class FrameReader {
 }
 
 /**
- * Blocks the disk cannot read come back as zeros, which the checksums then report; the rest stays readable.
- * @throws Error where not even the start of the file can be read: then the disk is away, and nothing is lost yet.
+ * Blocks the disk cannot read come back as zeros, which the checksums then report; the rest stays
+ * readable.
+ * @throws Error where not even the start of the file can be read: then the disk is away, and
+ * nothing is lost yet.
  */
 function readTolerantly(
   fs: FileSystem,

@@ -1,3 +1,4 @@
+/** Frames give back what they were made of, and never anything else. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,10 +1,12 @@
 /**
- * The frame: one batch as it lies on disk. A 64-byte header with a checksum of its own, then owner, idempotency record
- * and payload under a second checksum. Little endian; a released version never changes.
+ * The frame: one batch as it lies on disk. A 64-byte header with a checksum of its own, then owner,
+ * idempotency record and payload under a second checksum. Little endian; a released version never
+ * changes.
  *
- *  0 u32 magic "WFR1"          4 u32 CRC32C of bytes 8..64     8 u32 CRC32C of the body    12 u32 length, header included
- * 16 u8 version  17 u8 kind   20 u32 group offset             24 u64 sequence             32 u64 received, Unix ns
- * 40 u32 rows    44 u32 owner bytes   48 u32 idempotency bytes (0 = none)   52 u32 payload bytes   56 u64 writer
+ *  0 u32 magic "WFR1"   4 u32 CRC32C of bytes 8..64   8 u32 CRC32C of the body   12 u32 length
+ * 16 u8 version  17 u8 kind   20 u32 group offset   24 u64 sequence   32 u64 received, Unix ns
+ * 40 u32 rows   44 u32 owner bytes   48 u32 idempotency bytes (0 = none)   52 u32 payload bytes
+ * 56 u64 writer
  */
 import { crc32c } from '@node-rs/crc32';
 import type { BatchOwner, Layout, StampedBatch } from '../../model/batch.ts';
@@ -12,7 +14,7 @@ import type { IdempotencyRecord } from '../port.ts';
 
 export const frameHeaderBytes = 64;
 export const frameMagic: Uint8Array = Buffer.from('WFR1', 'latin1');
-export const frameVersion = 1;
+const frameVersion = 1;
 /** A batch, or the summary that ends a finished segment. */
 export const frameKinds = { batch: 1, seal: 2 } as const;
 /** Length of an idempotency key, and of a body digest. */
@@ -23,7 +25,10 @@ const magicNumber = Buffer.from(frameMagic).readUInt32LE(0);
 export interface FrameHeader {
   readonly kind: number;
   readonly length: number;
-  /** Where in the file the group that was written in one go begins: all before it was synced by then. */
+  /**
+   * Where in the file the group that was written in one go begins: all before it was synced by
+   * then.
+   */
   readonly groupOffset: number;
   readonly sequence: bigint;
   readonly receivedAtNanos: bigint;
@@ -93,7 +98,10 @@ export function encodeFrameHeader(target: Buffer, offset: number, header: FrameH
   target.writeBigUInt64LE(header.writer, offset + 56);
 }
 
-/** Fills in what is known only when the frame goes to disk: where its group begins, and both checksums. */
+/**
+ * Fills in what is known only when the frame goes to disk: where its group begins, and both
+ * checksums.
+ */
 export function finishFrame(target: Buffer, offset: number, groupOffset: number): void {
   const length = target.readUInt32LE(offset + 12);
   const body = target.subarray(offset + frameHeaderBytes, offset + length);
@@ -118,7 +126,9 @@ export function decodeFrameHeader(source: Buffer, offset: number): FrameHeader {
   };
 }
 
-/** @returns the header at `offset`, or undefined where there is none that its checksum vouches for. */
+/**
+ * @returns the header at `offset`, or undefined where there is none that its checksum vouches for.
+ */
 export function readFrameHeader(source: Buffer, offset: number): FrameHeader | undefined {
   if (offset + frameHeaderBytes > source.length) return undefined;
   if (source.readUInt32LE(offset) !== magicNumber) return undefined;
@@ -146,14 +156,18 @@ export function decodeFrame(frame: Buffer): StampedBatch {
     id: { writer: header.writer, sequence: header.sequence },
     receivedAtNanos: header.receivedAtNanos,
     owner,
-    // A layout this version does not know is the store's to refuse: the drain then sets the batch aside.
+    // A layout this version does not know is the store's to refuse: the drain then sets the batch
+    // aside.
     layout: layout as Layout,
     rows: header.rows,
     payload: frame.subarray(header.length - header.payloadBytes, header.length),
   };
 }
 
-/** The idempotency record of an intact frame at `offset`: key, digest, answer back to back; empty where it has none. */
+/**
+ * The idempotency record of an intact frame at `offset`: key, digest, answer back to back; empty
+ * where it has none.
+ */
 export function idempotencyOf(source: Buffer, offset: number, header: FrameHeader): Buffer {
   const start = offset + frameHeaderBytes + header.ownerBytes;
   return source.subarray(start, start + header.idempotencyBytes);

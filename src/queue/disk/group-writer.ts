@@ -1,6 +1,6 @@
 /**
- * Group commit: whatever arrives while the log syncs is written and synced together in the next group. One group is
- * under way at a time. After a failure it takes nothing more.
+ * Group commit: whatever arrives while the log syncs is written and synced together in the next
+ * group. One group is under way at a time. After a failure it takes nothing more.
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import type { IdempotencyRecord } from '../port.ts';
@@ -11,11 +11,6 @@ export interface GroupEntry {
   readonly batch: StampedBatch;
   readonly idempotency: IdempotencyRecord | undefined;
   readonly frameBytes: number;
-}
-
-export interface GroupStats {
-  readonly batches: number;
-  readonly bytes: number;
 }
 
 interface Waiting {
@@ -69,7 +64,8 @@ export class GroupWriter {
     });
     if (!this.#scheduled && this.#underWay.length === 0) {
       this.#scheduled = true;
-      // After the present round of I/O events, so that all requests that came in with it share the sync.
+      // After the present round of I/O events, so that all requests that came in with it share the
+      // sync.
       setImmediate(() => this.#writeGroup());
     }
     return written;
@@ -104,7 +100,9 @@ export class GroupWriter {
     this.#onIdle?.();
   }
 
-  /** Pending entries stay on the books: the disk may hold them, and a restart may bring them back. */
+  /**
+   * Pending entries stay on the books: the disk may hold them, and a restart may bring them back.
+   */
   #fail(error: Error): void {
     this.#failure = error;
     for (const { reject } of [...this.#underWay, ...this.#waiting]) reject(error);
@@ -115,7 +113,8 @@ export class GroupWriter {
     const spare = this.#spare;
     this.#spare = undefined;
     if (spare !== undefined && spare.byteLength >= bytes) return spare;
-    // Grown in powers of two, so that a quiet queue holds little and a busy one soon allocates no more.
+    // Grown in powers of two, so that a quiet queue holds little and a busy one soon allocates no
+    // more.
     const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, smallestBufferBytes)));
     return new ArrayBuffer(bytes > groupBytes ? bytes : size);
   }

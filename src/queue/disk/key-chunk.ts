@@ -1,13 +1,15 @@
 /**
- * A chunk of idempotency keys: those of one finished segment, with digest and answer, under one checksum. Little endian.
+ * A chunk of idempotency keys: those of one finished segment, with digest and answer, under one
+ * checksum. Little endian.
  *
- *  0 u32 magic "WKC1"   4 u32 CRC32C of bytes 8..length   8 u32 length   12 u32 keys   16 u64 newest stamp, Unix ns
+ *  0 u32 magic "WKC1"   4 u32 CRC32C of bytes 8..length   8 u32 length   12 u32 keys
+ * 16 u64 newest stamp, Unix ns
  * then per key: u64 stamp, 16-byte key, 16-byte body digest, u32 answer bytes, answer
  */
 import { crc32c } from '@node-rs/crc32';
 import { digestBytes } from './frame.ts';
 
-export const chunkHeaderBytes = 24;
+const chunkHeaderBytes = 24;
 const chunkMagic = Buffer.from('WKC1', 'latin1').readUInt32LE(0);
 const entryHeaderBytes = 8 + 2 * digestBytes + 4;
 

@@ -1,6 +1,7 @@
 /**
- * Idempotency keys that outlive their segments: append-only files, a new one at least every hour, in which each
- * finished segment leaves one chunk. It never looks at a clock: the stamps of the keys say how old they are.
+ * Idempotency keys that outlive their segments: append-only files, a new one at least every hour,
+ * in which each finished segment leaves one chunk. It never looks at a clock: the stamps of the
+ * keys say how old they are.
  */
 import { join } from 'node:path';
 import type { FileId, FileSystem } from './file-system.ts';

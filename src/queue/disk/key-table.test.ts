@@ -1,3 +1,4 @@
+/** The table of remembered keys agrees with a plain list of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,6 +1,7 @@
 /**
- * The remembered idempotency keys in memory: the newest so many, found by key, forgotten in the order they came.
- * Typed arrays throughout, because a million small objects would cost several times as much.
+ * The remembered idempotency keys in memory: the newest so many, found by key, forgotten in the
+ * order they came. Typed arrays throughout, because a million small objects would cost several
+ * times as much.
  */
 import { randomInt } from 'node:crypto';
 import type { RememberedAnswer } from '../port.ts';
@@ -17,7 +18,10 @@ export interface KeyTableOptions {
   readonly maxAnswerBytes: number;
 }
 
-/** Arrays with one place per slot; slots are used in a ring. `index` is twice as long: slot + 1, 0 = free. */
+/**
+ * Arrays with one place per slot; slots are used in a ring. `index` is twice as long: slot + 1, 0 =
+ * free.
+ */
 interface Slots {
   readonly capacity: number;
   readonly keys: Uint32Array;
@@ -164,7 +168,10 @@ function isSameKey(keys: Uint32Array, at: number, key: Uint32Array): boolean {
   return true;
 }
 
-/** Frees a place and moves up those behind it that could no longer be found (linear probing without tombstones). */
+/**
+ * Frees a place and moves up those behind it that could no longer be found (linear probing without
+ * tombstones).
+ */
 function closeHole(index: Uint32Array, position: number, homeOf: (slot: number) => number): void {
   const mask = index.length - 1;
   let hole = position;

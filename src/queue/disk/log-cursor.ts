@@ -1,4 +1,7 @@
-/** Reads the log in order, segment after segment, and says what is lost on the way. It never changes the log. */
+/**
+ * Reads the log in order, segment after segment, and says what is lost on the way. It never changes
+ * the log.
+ */
 import { basename } from 'node:path';
 import type { FileId, FileSystem } from './file-system.ts';
 import type { FrameReader, Gap } from './frame-reader.ts';
@@ -25,8 +28,8 @@ export class LogCursor {
   }
 
   /**
-   * The intact frames from `fromSequence` on, up to the limits but at least one where there is one before
-   * `untilSequence`. Their ArrayBuffers are the caller's.
+   * The intact frames from `fromSequence` on, up to the limits but at least one where there is one
+   * before `untilSequence`. Their ArrayBuffers are the caller's.
    * @param segments oldest first; only the last one may still grow.
    */
   read(segments: readonly Segment[], request: ReadRequest): ReadResult {
@@ -73,7 +76,10 @@ export class LogCursor {
     this.#place = undefined;
   }
 
-  /** The segments still to read: from the one `fromSequence` lies in, or from the present one where that is later. */
+  /**
+   * The segments still to read: from the one `fromSequence` lies in, or from the present one where
+   * that is later.
+   */
   #ahead(segments: readonly Segment[], fromSequence: bigint): readonly Segment[] {
     if (this.#place !== undefined && this.#place.reader.sequence >= fromSequence) this.close();
     const wanted = segments.findLastIndex((segment) => segment.firstSequence <= fromSequence);

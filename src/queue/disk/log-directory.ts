@@ -1,4 +1,7 @@
-/** The log's directory: made, told apart from what is foreign in it, and refused where a newer program wrote it. */
+/**
+ * The log's directory: made, told apart from what is foreign in it, and refused where a newer
+ * program wrote it.
+ */
 import { dirname, join } from 'node:path';
 import type { FileSystem } from './file-system.ts';
 import { createFile, readRange, removeTemporaries } from './files.ts';
@@ -93,7 +96,10 @@ export function findCheckpoint(
   return { checkpoint: found, state: 'read' };
 }
 
-/** Copies bytes that hold no readable frame beside the quarantined batches. @returns the file's path. */
+/**
+ * Copies bytes that hold no readable frame beside the quarantined batches. @returns the file's
+ * path.
+ */
 export function setAside(
   fs: FileSystem,
   paths: LogPaths,

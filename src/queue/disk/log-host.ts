@@ -1,6 +1,6 @@
 /**
- * Where a log runs: in the thread that asks, or in one of its own. The queue sees one set of calls, each answered by
- * a promise, and does not know which it is.
+ * Where a log runs: in the thread that asks, or in one of its own. The queue sees one set of calls,
+ * each answered by a promise, and does not know which it is.
  */
 import type { FileSystem } from './file-system.ts';
 import { openLog, type SegmentLog } from './log.ts';
@@ -45,7 +45,9 @@ export function createLogCalls(log: SegmentLog): LogCalls {
   };
 }
 
-/** Runs the log in the calling thread, which waits for the disk on every call. For tests and tools. */
+/**
+ * Runs the log in the calling thread, which waits for the disk on every call. For tests and tools.
+ */
 export function openInlineHost(fs: FileSystem, options: LogOptions): OpenedHost {
   const { log, recovery } = openLog(fs, options);
   const calls = createLogCalls(log);

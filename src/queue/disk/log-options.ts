@@ -1,4 +1,7 @@
-/** What the log is told when it is opened, and the plain values it answers with. It runs in a thread: all can be cloned. */
+/**
+ * What the log is told when it is opened, and the plain values it answers with. It runs in a
+ * thread: all can be cloned.
+ */
 import { join } from 'node:path';
 
 export interface LogOptions {
@@ -8,7 +11,10 @@ export interface LogOptions {
   readonly idempotencyKeys: number;
 }
 
-/** At most so many batches may be on their way to disk at once; sequences skip as many after every start. */
+/**
+ * At most so many batches may be on their way to disk at once; sequences skip as many after every
+ * start.
+ */
 export const maxUnsyncedBatches = 65_536;
 
 /** A stretch of the log that holds no readable batch. */

@@ -1,6 +1,7 @@
 /**
- * The thread that owns the log and waits for the disk, so that no other thread has to: it opens the log, answers one
- * call after the other, and ends when told to close. Loaded by `openThreadHost` alone.
+ * The thread that owns the log and waits for the disk, so that no other thread has to: it opens the
+ * log, answers one call after the other, and ends when told to close. Loaded by `openThreadHost`
+ * alone.
  */
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { createNodeFileSystem } from './file-system.ts';

@@ -1,6 +1,7 @@
 /**
- * The log itself: appends groups of frames to the newest segment, reads batches back, and frees what is released.
- * Synchronous and single-threaded; it knows nothing of threads, promises, memory tails or clocks.
+ * The log itself: appends groups of frames to the newest segment, reads batches back, and frees
+ * what is released. Synchronous and single-threaded; it knows nothing of threads, promises, memory
+ * tails or clocks.
  */
 import { basename, join } from 'node:path';
 import type { FileId, FileSystem } from './file-system.ts';
@@ -56,8 +57,10 @@ export class SegmentLog {
   }
 
   /**
-   * Writes frames that lie back to back, and returns once they are synced. The checksums are filled in here.
-   * @throws Error for ever after once a write or a sync has failed: what the disk then holds is unknown.
+   * Writes frames that lie back to back, and returns once they are synced. The checksums are filled
+   * in here.
+   * @throws Error for ever after once a write or a sync has failed: what the disk then holds is
+   * unknown.
    */
   append(group: Buffer): void {
     if (this.#failure !== undefined) throw this.#failure;
@@ -86,7 +89,8 @@ export class SegmentLog {
   }
 
   /**
-   * Sets one batch aside as a file of its own, with the reason beside it; both are durable on return.
+   * Sets one batch aside as a file of its own, with the reason beside it; both are durable on
+   * return.
    * @returns the number of batches set aside so far.
    */
   quarantine(frame: Buffer, reason: string): number {
@@ -109,7 +113,10 @@ export class SegmentLog {
     return this.#fs.freeBytes(this.#paths.root);
   }
 
-  /** Seals the segment being written, so that the next start need not read it, and closes every file. */
+  /**
+   * Seals the segment being written, so that the next start need not read it, and closes every
+   * file.
+   */
   close(floorNanos: bigint): void {
     this.#cursor.close();
     if (this.#failure === undefined) {
@@ -195,7 +202,9 @@ export class SegmentLog {
     return file;
   }
 
-  /** Carries the segment's keys to the key log first: once sealed, it may be unlinked at any time. */
+  /**
+   * Carries the segment's keys to the key log first: once sealed, it may be unlinked at any time.
+   */
   #seal(): void {
     const segment = this.#segments.at(-1);
     if (this.#active === undefined || segment === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * The newest batches of the queue, kept in memory so that a drain that keeps up never reads the disk. Bounded: when it
- * overflows, the queue lets go of it and reads the log instead.
+ * The newest batches of the queue, kept in memory so that a drain that keeps up never reads the
+ * disk. Bounded: when it overflows, the queue lets go of it and reads the log instead.
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import type { TakeLimits } from '../port.ts';

@@ -1,4 +1,7 @@
-/** Opens the queue on local disk. The caller holds the lock on the directory; nothing else may touch it meanwhile. */
+/**
+ * Opens the queue on local disk. The caller holds the lock on the directory; nothing else may touch
+ * it meanwhile.
+ */
 import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
 import type { Queue } from '../port.ts';
 import { DiskQueue } from './disk-queue.ts';
@@ -12,7 +15,10 @@ export interface DiskQueueOptions {
   readonly directory: string;
   /** A segment is finished before it would grow beyond this; default 64 MiB. */
   readonly segmentBytes?: number;
-  /** Appends are refused below so many free bytes, or two segments where that is more; default 1 GiB. */
+  /**
+   * Appends are refused below so many free bytes, or two segments where that is more; default 1
+   * GiB.
+   */
   readonly minFreeDiskBytes?: number;
   /** Appends are refused beyond so many bytes not yet released; default 64 GiB. */
   readonly maxBacklogBytes?: number;

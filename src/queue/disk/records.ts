@@ -1,6 +1,7 @@
 /**
- * The two small files beside the segments: who writes this log (`identity`), and how far its batches need no further
- * work (`checkpoint`). Each is a checksummed record of 64 bytes, replaced as a whole.
+ * The two small files beside the segments: who writes this log (`identity`), and how far its
+ * batches need no further work (`checkpoint`). Each is a checksummed record of 64 bytes, replaced
+ * as a whole.
  */
 import { randomBytes } from 'node:crypto';
 import { crc32c } from '@node-rs/crc32';

@@ -1,6 +1,7 @@
 /**
- * Opening the log: finds out what earlier processes left, cuts off what a crash tore, and says what is lost. It reads
- * one unfinished segment and one partly released one at most, whatever the length of the backlog.
+ * Opening the log: finds out what earlier processes left, cuts off what a crash tore, and says what
+ * is lost. It reads one unfinished segment and one partly released one at most, whatever the length
+ * of the backlog.
  */
 import type { FileSystem } from './file-system.ts';
 import type { Gap } from './frame-reader.ts';
@@ -112,7 +113,10 @@ function finishSegments(
   return { segments, damage, empty };
 }
 
-/** It was sealed before the next one was begun, so its seal is damaged: where it ends is told by its neighbour. */
+/**
+ * It was sealed before the next one was begun, so its seal is damaged: where it ends is told by its
+ * neighbour.
+ */
 function boundByNext(segment: Segment, summary: SegmentSummary, next: Segment): Segment {
   const last = next.header?.previousSequence ?? next.firstSequence - 1n;
   const lastSequence = last > summary.lastSequence ? last : summary.lastSequence;
@@ -144,7 +148,10 @@ function describeTail(fs: FileSystem, paths: LogPaths, segment: Segment, tail: G
   };
 }
 
-/** Each segment names the last sequence before it: a gap between two neighbours is a segment that is gone. */
+/**
+ * Each segment names the last sequence before it: a gap between two neighbours is a segment that is
+ * gone.
+ */
 function findMissing(
   segments: readonly Segment[],
   released: bigint,
@@ -171,7 +178,10 @@ function findMissing(
   return damage;
 }
 
-/** Moves past every sequence and stamp that any file tells of, and past what may have been under way beyond them. */
+/**
+ * Moves past every sequence and stamp that any file tells of, and past what may have been under way
+ * beyond them.
+ */
 function advance(earlier: Checkpoint, segments: readonly Segment[], isNew: boolean): Checkpoint {
   let { lastSequence, floorNanos } = earlier;
   if (earlier.released > lastSequence) lastSequence = earlier.released;

@@ -1,4 +1,7 @@
-/** One segment file from outside: what it holds, by its seal where it has one and by reading it where it has none. */
+/**
+ * One segment file from outside: what it holds, by its seal where it has one and by reading it
+ * where it has none.
+ */
 import { dirname, join } from 'node:path';
 import type { FileId, FileSystem } from './file-system.ts';
 import { readRange, temporarySuffix, writeFully } from './files.ts';
@@ -16,7 +19,7 @@ import {
   type SegmentSummary,
 } from './segment.ts';
 
-export const scanWindowBytes = 4 * 1024 * 1024;
+const scanWindowBytes = 4 * 1024 * 1024;
 
 /** A segment as the log keeps it in mind. */
 export interface Segment extends SegmentSummary {
@@ -123,8 +126,9 @@ export function sealSegment(
 }
 
 /**
- * Replaces a segment that a stopped process left unfinished by a sealed copy that ends at the summary's end. A copy,
- * because what is read back after a failed sync may be in memory alone, and no later sync would bring it to disk.
+ * Replaces a segment that a stopped process left unfinished by a sealed copy that ends at the
+ * summary's end. A copy, because what is read back after a failed sync may be in memory alone, and
+ * no later sync would bring it to disk.
  */
 export function finishSegment(
   fs: FileSystem,

@@ -1,6 +1,7 @@
 /**
- * A segment: one file of the log, named by its first sequence. A header says whose it is, frames follow, and a
- * finished segment ends with a seal that sums it up, so that opening a long backlog need not read it.
+ * A segment: one file of the log, named by its first sequence. A header says whose it is, frames
+ * follow, and a finished segment ends with a seal that sums it up, so that opening a long backlog
+ * need not read it.
  */
 import { crc32c } from '@node-rs/crc32';
 import {
@@ -38,7 +39,10 @@ export interface SegmentSummary {
   readonly rows: number;
   /** Offset behind the last frame. */
   readonly end: number;
-  /** Damage from this offset on may stem from an unclean stop: that data may never have been acknowledged. */
+  /**
+   * Damage from this offset on may stem from an unclean stop: that data may never have been
+   * acknowledged.
+   */
   readonly tornFrom: number;
 }
 
@@ -97,7 +101,10 @@ export function encodeSeal(writer: bigint, summary: SegmentSummary): Buffer {
   return bytes;
 }
 
-/** @param tail the last `sealBytes` of the file. @returns undefined where they are no intact seal of this file. */
+/**
+ * @param tail the last `sealBytes` of the file. @returns undefined where they are no intact seal of
+ * this file.
+ */
 export function decodeSeal(
   tail: Buffer,
   firstSequence: bigint,

@@ -1,4 +1,7 @@
-/** The asking side of the log's thread: sends calls, matches answers, and fails every call once the thread is gone. */
+/**
+ * The asking side of the log's thread: sends calls, matches answers, and fails every call once the
+ * thread is gone.
+ */
 import { Worker } from 'node:worker_threads';
 import type { LogCalls, LogHost, OpenedHost } from './log-host.ts';
 import type { LogOptions, Recovery } from './log-options.ts';

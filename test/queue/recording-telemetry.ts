@@ -1,0 +1,24 @@
+/** Queue telemetry that keeps what it is told, for tests to look at. */
+import type { QueueDamage, QueueTelemetry } from '../../src/telemetry/queue-events.ts';
+
+export interface Told {
+  readonly damage: QueueDamage[];
+  readonly foreign: string[];
+  readonly checkpoints: string[];
+}
+
+export function recordTelemetry(): { told: Told; telemetry: QueueTelemetry } {
+  const told: Told = { damage: [], foreign: [], checkpoints: [] };
+  const nothing = () => undefined;
+  const telemetry: QueueTelemetry = {
+    opened: nothing,
+    batchAppended: nothing,
+    appendRefused: nothing,
+    failed: nothing,
+    damageFound: (damage) => void told.damage.push(damage),
+    foreignFile: ({ name }) => void told.foreign.push(name),
+    checkpointUnusable: ({ state }) => void told.checkpoints.push(state),
+    watch: nothing,
+  };
+  return { told, telemetry };
+}
