@@ -1,4 +1,7 @@
-/** Opens every part of Weir bottom-up, serves, and closes in exact reverse: the table of contents of this program. */
+/**
+ * Opens every part of Weir bottom-up, serves, and closes in exact reverse: the table of contents of
+ * this program.
+ */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { adminRoutes } from './admin/admin.ts';
@@ -36,7 +39,10 @@ export interface Weir {
   close(): Promise<void>;
 }
 
-/** @throws Error in words for the operator when a part cannot be opened; those opened before are closed again. */
+/**
+ * @throws Error in words for the operator when a part cannot be opened; those opened before are
+ *   closed again.
+ */
 export async function openWeir(config: Readonly<Config>): Promise<Weir> {
   await using parts = new AsyncDisposableStack();
   const opened = <Part extends { close(): Promise<void> }>(part: Part) =>

@@ -1,4 +1,7 @@
-/** What `weir serve` prints once it is ready: where it answers, and commands that work when they are pasted. */
+/**
+ * What `weir serve` prints once it is ready: where it answers, and commands that work when they are
+ * pasted.
+ */
 import type { Weir } from '../main.ts';
 import { toReceiverUrls } from '../model/receiver-urls.ts';
 
@@ -14,7 +17,7 @@ export function welcome({ addresses, firstRun }: Weir, dataDir: string): string 
   if (firstRun === undefined) return places;
   const trust = caFile === undefined ? '' : ` --cacert ${quote(caFile)}`;
   const { receiverId, token } = firstRun.receivers.http_json;
-  const { url = '' } = toReceiverUrls({ kind: 'http_json', receiverId }, ingestUrl);
+  const { url } = toReceiverUrls({ kind: 'http_json', receiverId }, ingestUrl);
   return `${places}
 Send a log:
 

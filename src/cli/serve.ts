@@ -1,4 +1,7 @@
-/** `weir serve`: loads the configuration, runs the service until it is told to stop, and says how to reach it. */
+/**
+ * `weir serve`: loads the configuration, runs the service until it is told to stop, and says how to
+ * reach it.
+ */
 import { ConfigError, loadConfig } from '../config/load.ts';
 import { listSettings } from '../config/settings.ts';
 import { openWeir } from '../main.ts';
@@ -30,7 +33,10 @@ function load(argv: readonly string[]): ReturnType<typeof loadConfig> {
   }
 }
 
-/** A second signal does not wait for what is under way: it ends the process as the system would have. */
+/**
+ * A second signal does not wait for what is under way: it ends the process as the system would
+ * have.
+ */
 function untilAskedToStop(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
@@ -44,7 +50,8 @@ function help(): string {
   });
   return `Usage: weir serve [--name value …]
 
-Runs the service. Settings are flags, environment variables, or keys of the JSON file named by --config.
+Runs the service. Settings are flags, environment variables, or keys of the JSON file that
+--config names.
 
 ${settings.join('\n')}
 `;

@@ -1,5 +1,9 @@
-/** Puts the configuration together: defaults, then the file, then the environment, then flags. It opens nothing else. */
+/**
+ * Puts the configuration together: defaults, then the file, then the environment, then flags. It
+ * opens nothing else.
+ */
 import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
 import { type Config, configSchema } from './schema.ts';
 import { listSettings, type Setting } from './settings.ts';
 
@@ -15,7 +19,9 @@ export class ConfigError extends Error {
 }
 
 export interface ConfigSources {
-  /** Flags without the program and command: `--ingest-port 0`, `--ingest-port=0`, `--config FILE`. */
+  /**
+   * Flags without the program and command: `--ingest-port 0`, `--ingest-port=0`, `--config FILE`.
+   */
   readonly flags: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -40,17 +46,21 @@ export function loadConfig(sources: ConfigSources): Readonly<Config> {
   reportUnknown(settings, flags, sources.environment, faults);
   const result = configSchema.safeParse(tree);
   if (!result.success) {
-    for (const issue of result.error.issues) {
-      const key = issue.path.join('.');
-      const unknown = issue.code === 'unrecognized_keys' ? ` ${issue.keys.join(', ')}` : '';
-      const name = origins.get(key) ?? (key === '' ? `file ${file}` : key);
-      const value = unknown === '' ? ` ${JSON.stringify(pick(tree, issue.path))}:` : unknown;
-      faults.push(`cannot use ${name}${value === unknown ? ':' : ' ='}${value} ${issue.message}`);
-    }
+    for (const issue of result.error.issues) faults.push(describe(issue, tree, origins));
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return deepFreeze(result.data as Config);
 }
+
+/** Of the commands that talk to a running service, and of the tests. */
+const otherNames = [
+  'WEIR_CONFIG',
+  'WEIR_URL',
+  'WEIR_TOKEN',
+  'WEIR_ACCOUNT',
+  'WEIR_CA_FILE',
+  'WEIR_SEED',
+];
 
 function readFlags(flags: readonly string[], faults: string[]): Map<string, string> {
   const values = new Map<string, string>();
@@ -95,11 +105,7 @@ function reportUnknown(
   faults: string[],
 ): void {
   const knownFlags = new Set(['--config', ...settings.map((setting) => setting.flag)]);
-  // WEIR_URL and its like belong to the commands that talk to a running service.
-  const knownNames = new Set([
-    ...['WEIR_CONFIG', 'WEIR_URL', 'WEIR_TOKEN', 'WEIR_ACCOUNT', 'WEIR_CA_FILE', 'WEIR_SEED'],
-    ...settings.map((setting) => setting.environment),
-  ]);
+  const knownNames = new Set(settings.map((setting) => setting.environment).concat(otherNames));
   for (const flag of flags.keys()) {
     if (!knownFlags.has(flag)) faults.push(`cannot use ${flag}: there is no such setting`);
   }
@@ -108,6 +114,20 @@ function reportUnknown(
       faults.push(`cannot use ${name}: there is no such setting`);
     }
   }
+}
+
+function describe(
+  issue: z.core.$ZodIssue,
+  tree: Tree,
+  origins: ReadonlyMap<string, string>,
+): string {
+  const key = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const names = issue.keys.map((name) => (key === '' ? name : `${key}.${name}`));
+    return `cannot use ${names.join(', ')} of the file: there is no such setting`;
+  }
+  const value = JSON.stringify(pick(tree, issue.path));
+  return `cannot use ${origins.get(key) ?? key} = ${value}: ${issue.message}`;
 }
 
 function put(tree: Tree, path: readonly string[], value: unknown): void {

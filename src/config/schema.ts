@@ -1,6 +1,6 @@
 /**
- * Every setting of Weir, once: type, unit, default, bounds and one sentence. Flags, environment names, the file's keys
- * and docs/config.md are all derived from this tree.
+ * Every setting of Weir, once: type, unit, default, bounds and one sentence. Flags, environment
+ * names, the file's keys and docs/config.md are all derived from this tree.
  */
 import { z } from 'zod';
 
@@ -130,7 +130,7 @@ export const configSchema = z.strictObject({
     certFile: text(
       'path',
       '',
-      'Certificate chain in PEM, read again when it changes; empty = a local authority made on first run.',
+      'Certificate chain in PEM, read again when it changes; empty = a local authority is made.',
     ),
     keyFile: text('path', '', 'Private key of the certificate in PEM.'),
   }),

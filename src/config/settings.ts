@@ -28,7 +28,7 @@ export function listSettings(): Setting[] {
 }
 
 function walk(schema: z.ZodObject, path: readonly string[]): Setting[] {
-  return Object.entries(schema.shape).flatMap(([name, child]) => {
+  return Object.entries(schema.shape).flatMap(([name, child]: [string, unknown]) => {
     const inner = child instanceof z.ZodPrefault ? child.unwrap() : child;
     return inner instanceof z.ZodObject
       ? walk(inner, [...path, name])

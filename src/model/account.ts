@@ -1,4 +1,7 @@
-/** Who owns what: accounts, their streams, the receivers that feed them, and the tokens that open them. */
+/**
+ * Who owns what: accounts, their streams, the receivers that feed them, and the tokens that open
+ * them.
+ */
 
 export interface Account {
   /** UUID, lower case. */
@@ -65,7 +68,9 @@ export interface Token {
   readonly tokenId: string;
   readonly type: TokenType;
   readonly name: string;
-  /** Ingest: exactly one. Access: one or more; empty only for an operator token over all accounts. */
+  /**
+   * Ingest: exactly one. Access: one or more; empty only for an operator token over all accounts.
+   */
   readonly accountIds: readonly string[];
   /** Only for ingest tokens. */
   readonly receiverId: string | null;

@@ -1,10 +1,13 @@
 /**
- * A batch: what one request brought, decoded and encoded as rows ready for the store, from decoder to queue to drain.
+ * A batch: what one request brought, decoded and encoded as rows ready for the store, from decoder
+ * to queue to drain.
  */
 
-/** The binary row layouts a batch may be in. A released layout never changes; a new one gets a new name. */
-export const layouts = ['logs/1'] as const;
-export type Layout = (typeof layouts)[number];
+/**
+ * The binary row layouts a batch may be in. A released layout never changes; a new one gets a new
+ * name.
+ */
+export type Layout = 'logs/1';
 
 /** A record of the request that cannot be taken, with the reason shown to its sender. */
 export interface Rejection {
@@ -13,7 +16,10 @@ export interface Rejection {
   readonly reason: string;
 }
 
-/** What a decoder returns. `payload` is owned by the receiver of the batch and must not be written to again. */
+/**
+ * What a decoder returns. `payload` is owned by the receiver of the batch and must not be written
+ * to again.
+ */
 export interface Batch {
   readonly layout: Layout;
   /** Accepted rows in `payload`; at most `maxRowsPerBatch`. */
@@ -43,7 +49,10 @@ export interface BatchOwner {
 /** A batch as the queue keeps it and the store takes it. */
 export interface StampedBatch {
   readonly id: BatchId;
-  /** Unix ns, fixed at append, never decreasing with `sequence`. Rows without a time of their own get it. */
+  /**
+   * Unix ns, fixed at append, never decreasing with `sequence`. Rows without a time of their own
+   * get it.
+   */
   readonly receivedAtNanos: bigint;
   readonly owner: BatchOwner;
   readonly layout: Layout;

@@ -1,6 +1,7 @@
 /**
- * Reads an event's own time from ASCII bytes: RFC 3339, or a count since 1970 in s, ms, µs or ns told apart by its magnitude.
- * Times travel as whole milliseconds and the nanoseconds beyond them, because Unix nanoseconds pass 2^53.
+ * Reads an event's own time from ASCII bytes: RFC 3339, or a count since 1970 in s, ms, µs or ns
+ * told apart by its magnitude. Times travel as whole milliseconds and the nanoseconds beyond them,
+ * because Unix nanoseconds pass 2^53.
  */
 import { maxEventTimeMillis } from './log-rows.ts';
 
@@ -15,8 +16,8 @@ const minus = 0x2d;
 const colon = 0x3a;
 
 /**
- * RFC 3339 with any number of fraction digits (those beyond nine are cut off). A leap second counts as the last
- * instant before the next minute.
+ * RFC 3339 with any number of fraction digits (those beyond nine are cut off). A leap second counts
+ * as the last instant before the next minute.
  * @returns undefined for text of another form, an impossible date, or a time outside 1970 to 2149.
  */
 export function parseRfc3339(text: Uint8Array, start: number, end: number): EventTime | undefined {
@@ -54,7 +55,10 @@ function twoDigits(text: Uint8Array, at: number): number {
   return isDigit(tens) && isDigit(ones) ? (tens - 0x30) * 10 + ones - 0x30 : Number.NaN;
 }
 
-/** @returns where the zone begins; `at` itself without a fraction, `at + 1` for a point without digits. */
+/**
+ * @returns where the zone begins; `at` itself without a fraction, `at + 1` for a point without
+ *   digits.
+ */
 function skipFraction(text: Uint8Array, at: number, end: number): number {
   if (text[at] !== 0x2e) return at;
   let zoneAt = at + 1;

@@ -1,7 +1,8 @@
 /**
- * `logId`: a UUIDv7-shaped value (RFC 9562) that is a pure function of (event time in ns, tie), and reads in the very
- * order in which logs are listed. 48 bits Unix ms, 4 bits version, 12 + 8 bits ns within the ms, 2 bits variant in
- * between, 54 bits tie. The tie is a pure function of (writer, batch sequence, row).
+ * `logId`: a UUIDv7-shaped value (RFC 9562) that is a pure function of (event time in ns, tie), and
+ * reads in the very order in which logs are listed. 48 bits Unix ms, 4 bits version, 12 + 8 bits ns
+ * within the ms, 2 bits variant in between, 54 bits tie. The tie is a pure function of (writer,
+ * batch sequence, row).
  */
 
 export const tieBits = 54n;
@@ -28,7 +29,7 @@ export function encodeLogId(position: LogPosition): string {
   const high = (millis << 16n) | (0x7n << 12n) | (nanos >> 8n);
   const low = (0b10n << 62n) | ((nanos & 0xffn) << tieBits) | (position.tie & tieMask);
   const hex = ((high << 64n) | low).toString(16).padStart(32, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return [[0, 8], [8, 12], [12, 16], [16, 20], [20]].map((at) => hex.slice(...at)).join('-');
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,7 +1,8 @@
 /**
  * The row layout `logs/1`: one log event as ClickHouse RowBinary
- * (https://clickhouse.com/docs/interfaces/formats/RowBinary), fields in the order of `logRowFields`.
- * Account, stream, receiver, batch and time of receipt are the same for all rows of a batch and stand outside.
+ * (https://clickhouse.com/docs/interfaces/formats/RowBinary), fields in the order of
+ * `logRowFields`. Account, stream, receiver, batch and time of receipt are the same for all rows of
+ * a batch and stand outside.
  */
 
 export const logRowFields = [
@@ -27,7 +28,9 @@ export const logRowFields = [
   ['k8sPod', 'String'],
   ['k8sContainer', 'String'],
   ['k8sDeployment', 'String'],
-  /** The labels of a JSON event; the attributes of an OTLP log record. Keys are unique within a map. */
+  /**
+   * The labels of a JSON event; the attributes of an OTLP log record. Keys are unique within a map.
+   */
   ['logAttributes', 'Map(String, String)'],
   ['resourceAttributes', 'Map(String, String)'],
   ['resourceSchemaUrl', 'String'],
@@ -38,5 +41,7 @@ export const logRowFields = [
   ['eventName', 'String'],
 ] as const;
 
-/** Times of their own outside [0, this) become the time of receipt: 2149-01-01T00:00:00Z in Unix ms. */
+/**
+ * Times of their own outside [0, this) become the time of receipt: 2149-01-01T00:00:00Z in Unix ms.
+ */
 export const maxEventTimeMillis = 5_648_745_600_000;

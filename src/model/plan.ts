@@ -1,7 +1,13 @@
-/** What a read asks of the store, as plain data: the stream spine makes plans, the store turns them into SQL. */
+/**
+ * What a read asks of the store, as plain data: the stream spine makes plans, the store turns them
+ * into SQL.
+ */
 import type { LogPosition } from './log-id.ts';
 
-/** Fields that can be filtered by equality (any of the values, text compared without case for severity). */
+/**
+ * Fields that can be filtered by equality (any of the values, text compared without case for
+ * severity).
+ */
 export const equalityFields = [
   'severity',
   'host',
@@ -49,9 +55,9 @@ export interface ListPlan {
   readonly filter: LogFilter;
   readonly limit: number;
   /**
-   * `older`: newest first, strictly before `position` where given.
-   * `newer`: the oldest `limit` rows strictly after `position` and with time <= `untilWatermarkNanos`; the result is
-   * newest first all the same.
+   * `older`: newest first, strictly before `position` where given. `newer`: the oldest `limit` rows
+   * strictly after `position` and with time <= `untilWatermarkNanos`; the result is newest first
+   * all the same.
    */
   readonly direction: 'older' | 'newer';
   readonly position: LogPosition | undefined;

@@ -1,5 +1,6 @@
 /**
- * Writes rows in ClickHouse's RowBinary form into one growing buffer. It knows primitive values, not what they mean.
+ * Writes rows in ClickHouse's RowBinary form into one growing buffer. It knows primitive values,
+ * not what they mean.
  */
 import type { EventTime } from './event-time.ts';
 
@@ -68,7 +69,9 @@ export class RowWriter {
     }
   }
 
-  /** A String from text; lone surrogates become U+FFFD. Reserve three bytes a character and five. */
+  /**
+   * A String from text; lone surrogates become U+FFFD. Reserve three bytes a character and five.
+   */
   text(value: string): void {
     if (value === '') {
       this.byte(0);

@@ -41,7 +41,10 @@ export function toSeverityNumber(word: string): number {
   return severityNumbers.get(word) ?? 0;
 }
 
-/** @param level decimal digits as sent. @returns the word, or the digits themselves where pino has no name for them. */
+/**
+ * @param level decimal digits as sent. @returns the word, or the digits themselves where pino has
+ *   no name for them.
+ */
 export function toSeverityWord(level: string): string {
   return wordsByPinoLevel.get(level) ?? level;
 }

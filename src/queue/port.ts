@@ -1,6 +1,6 @@
 /**
- * The queue between acknowledgement and store, as its two users see it: the ingest spine appends, the drain takes and
- * releases. It knows nothing of what a payload means.
+ * The queue between acknowledgement and store, as its two users see it: the ingest spine appends,
+ * the drain takes and releases. It knows nothing of what a payload means.
  */
 import type { Batch, BatchOwner, StampedBatch } from '../model/batch.ts';
 
@@ -45,14 +45,17 @@ export interface TakeLimits {
 export interface Taken {
   /** In sequence order, at least one; the first one may exceed the limits alone. */
   readonly batches: readonly StampedBatch[];
-  /** True while an earlier process may have stored some of these rows: insert only what is missing. */
+  /**
+   * True while an earlier process may have stored some of these rows: insert only what is missing.
+   */
   readonly suspect: boolean;
 }
 
 export interface Queue {
   /**
    * Resolves once the batch is on disk (written and synced); then it survives any crash.
-   * @throws AppError `unavailable` when the log has failed, the disk is too full, or the backlog is at its cap.
+   * @throws AppError `unavailable` when the log has failed, the disk is too full, or the backlog is
+   *   at its cap.
    */
   append(
     batch: Pick<Batch, 'layout' | 'rows' | 'payload'>,
@@ -63,18 +66,22 @@ export interface Queue {
   /** The answer given to an earlier durable request with this key, if it is still remembered. */
   recall(key: Uint8Array): RememberedAnswer | undefined;
 
-  /** The next batches in order, as soon as there is one; undefined once closed. One taker at a time. */
+  /**
+   * The next batches in order, as soon as there is one; undefined once closed. One taker at a time.
+   */
   take(limits: TakeLimits): Promise<Taken | undefined>;
 
-  /** Makes durable that all batches up to `sequence` need no further work, then frees their space. */
+  /**
+   * Makes durable that all batches up to `sequence` need no further work, then frees their space.
+   */
   release(sequence: bigint): Promise<void>;
 
   /** Sets a taken batch aside on disk, with the reason, so that it no longer blocks the rest. */
   quarantine(batch: StampedBatch, reason: string): Promise<void>;
 
   /**
-   * Unix ns W such that every batch with receivedAtNanos <= W has been released, and no later append will be
-   * stamped <= W.
+   * Unix ns W such that every batch with receivedAtNanos <= W has been released, and no later
+   * append will be stamped <= W.
    */
   watermarkNanos(): bigint;
 

@@ -1,7 +1,7 @@
 /**
- * What every telemetry file is built on: one structured log and one metrics registry, made once by `main`.
- * The other files of this folder turn each thing that can happen into one function with plain values in, which writes
- * the log line and the counters together.
+ * What every telemetry file is built on: one structured log and one metrics registry, made once by
+ * `main`. The other files of this folder turn each thing that can happen into one function with
+ * plain values in, which writes the log line and the counters together.
  */
 import { pino, type Logger } from 'pino';
 import { Registry } from 'prom-client';
@@ -13,7 +13,9 @@ export interface Instruments {
 
 export type LogThreshold = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Logs JSON lines to standard error, so that standard output stays free for what a command prints. */
+/**
+ * Logs JSON lines to standard error, so that standard output stays free for what a command prints.
+ */
 export function createInstruments(level: LogThreshold): Instruments {
   const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, process.stderr);
   return { log, metrics: new Registry() };

@@ -1,4 +1,7 @@
-/** Reads `logs/1` rows back from bytes, field by field as `logRowFields` lists them, for tests of decoders. */
+/**
+ * Reads `logs/1` rows back from bytes, field by field as `logRowFields` lists them, for tests of
+ * decoders.
+ */
 import { logRowFields } from '../../src/model/log-rows.ts';
 
 type FieldName = (typeof logRowFields)[number][0];

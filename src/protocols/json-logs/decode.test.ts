@@ -178,7 +178,7 @@ describe('rejected records', () => {
     ['[[]]', /not an object/],
     ['null', /not an object/],
     [
-      `{"message":"",${Array.from({ length: 1001 }, (_, i) => `"k${i}":1`)}}`,
+      `{"message":"",${Array.from({ length: 1001 }, (_, i) => `"k${i}":1`).join(',')}}`,
       /more than 1000 labels/,
     ],
   ];
@@ -228,14 +228,14 @@ describe('refused bodies', () => {
     ['deep array of no events', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'malformed'],
     ['nothing acceptable', '[1,2]', 'malformed'],
     ['a single unacceptable event', '{"message":1}', 'malformed'],
-    ['too many events', `[${Array(1001).fill('{"message":""}')}]`, 'too_large'],
+    ['too many events', `[${Array(1001).fill('{"message":""}').join(',')}]`, 'too_large'],
   ];
   for (const [name, body, code] of cases) {
     test(name, () => {
       assert.throws(
         () => decodeNow(body),
         (error) =>
-          error instanceof AppError && error.code === code && /^cannot /.test(error.message),
+          error instanceof AppError && error.code === code && error.message.startsWith('cannot '),
       );
     });
   }
@@ -299,10 +299,16 @@ function expectedLabels(event: Record<string, unknown>): Record<string, string> 
     if (['message', 'severity', 'labels'].includes(key) || value === null) continue;
     entries.set(key, toText(value));
   }
-  for (const [key, value] of Object.entries((event['labels'] ?? {}) as object)) {
+  for (const [key, value] of Object.entries(event['labels'] ?? {})) {
     if (value !== null) entries.set(key, toText(value));
   }
   return Object.fromEntries(entries);
+}
+
+function isAcceptable(event: unknown): boolean {
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) return false;
+  const { message, severity } = event as Record<string, unknown>;
+  return typeof message === 'string' && severity !== 5;
 }
 
 test('agrees with JSON.parse on what is JSON, and on what the events say', () => {
@@ -319,19 +325,13 @@ test('agrees with JSON.parse on what is JSON, and on what the events say', () =>
         assert.throws(() => decodeNow(body), AppError);
         return;
       }
-      const events = Array.isArray(parsed) ? parsed : [parsed];
+      const events: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
       let batch: Batch;
       try {
         batch = decodeNow(body);
       } catch (error) {
         assert.ok(error instanceof AppError);
-        assert.ok(
-          !Array.isArray(parsed) ||
-            events.every(
-              (event) =>
-                typeof event?.message !== 'string' || Array.isArray(event) || event.severity === 5,
-            ),
-        );
+        assert.ok(!Array.isArray(parsed) || !events.some(isAcceptable));
         return;
       }
       assert.equal(batch.rows + batch.rejectedCount, events.length);

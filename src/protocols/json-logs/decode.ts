@@ -1,6 +1,7 @@
 /**
- * Plain JSON logs (SPEC §2 "Log event"): one object, or an array of objects, to a batch of `logs/1` rows. Pure: bytes in,
- * batch out. Events are transcoded from bytes to bytes, so the work and the memory are bounded by the body's size.
+ * Plain JSON logs (SPEC §2 "Log event"): one object, or an array of objects, to a batch of `logs/1`
+ * rows. Pure: bytes in, batch out. Events are transcoded from bytes to bytes, so the work and the
+ * memory are bounded by the body's size.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Batch, Rejection } from '../../model/batch.ts';
@@ -27,10 +28,12 @@ const sliceBytes = 512 * 1024;
 export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Promise<Batch>;
 
 /**
- * The decoder keeps its working memory from body to body. A body must stay unchanged until its batch is there.
+ * The decoder keeps its working memory from body to body. A body must stay unchanged until its
+ * batch is there.
  *
- * The decoder throws AppError `malformed` for text that is no JSON, is nested too deep, or holds no acceptable event at
- * all, and `too_large` for more than `maxEvents` events. Nothing of such a body may be stored.
+ * The decoder throws AppError `malformed` for text that is no JSON, is nested too deep, or holds no
+ * acceptable event at all, and `too_large` for more than `maxEvents` events. Nothing of such a body
+ * may be stored.
  */
 export function createJsonLogsDecoder(): JsonLogsDecoder {
   const slots = new EventSlots();
@@ -110,8 +113,9 @@ class Decoding {
   /** @returns true if the body is done already: a single object, or an empty array. */
   #start(): boolean {
     const body = this.#body;
-    if (!isUtf8(body))
+    if (!isUtf8(body)) {
       throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
+    }
     const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
     const at = skipSpace(body, hasMark ? 3 : 0);
     if (body[at] === openBrace) {
@@ -132,7 +136,8 @@ class Decoding {
     if (index >= this.#limits.maxEvents) {
       throw new AppError(
         'too_large',
-        `cannot take more than ${this.#limits.maxEvents} events in one request; split the batch`,
+        `cannot take more than ${this.#limits.maxEvents} events in one request (ingest.jsonMaxEvents); ` +
+          'split the batch and send the parts',
       );
     }
     const start = this.#at;

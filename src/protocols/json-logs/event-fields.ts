@@ -1,6 +1,6 @@
 /**
- * The top-level keys of a JSON log event that mean something, how they are recognised in the bytes, and the slots in
- * which the reader leaves what it found for the row to be written.
+ * The top-level keys of a JSON log event that mean something, how they are recognised in the bytes,
+ * and the slots in which the reader leaves what it found for the row to be written.
  */
 import { LabelSet } from './label-set.ts';
 import { createKeyTable } from './key-table.ts';

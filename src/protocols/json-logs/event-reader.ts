@@ -1,6 +1,7 @@
 /**
- * Reads one JSON log event from bytes into slots, without building objects: what a sender nests or repeats costs
- * bytes, never heap. It knows the grammar and the keys, not what makes an event acceptable.
+ * Reads one JSON log event from bytes into slots, without building objects: what a sender nests or
+ * repeats costs bytes, never heap. It knows the grammar and the keys, not what makes an event
+ * acceptable.
  */
 import { type EventSlots, field, fieldTable, slotKind } from './event-fields.ts';
 import {

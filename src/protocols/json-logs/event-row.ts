@@ -1,6 +1,7 @@
 /**
- * Decides whether an event is acceptable and writes it as a `logs/1` row: canonical keys first, then the aliases under
- * which pino, zerolog and structlog print. Whatever has no column of its own becomes a label; nothing is lost.
+ * Decides whether an event is acceptable and writes it as a `logs/1` row: canonical keys first,
+ * then the aliases under which pino, zerolog and structlog print. Whatever has no column of its own
+ * becomes a label; nothing is lost.
  */
 import { type EventTime, parseEpoch, parseRfc3339 } from '../../model/event-time.ts';
 import type { RowWriter } from '../../model/row-writer.ts';
@@ -40,14 +41,18 @@ const severityWords = [...severityNumbers.keys()];
 const severityTable = createKeyTable(severityWords);
 /** A time in text is at most this long; anything longer is none. */
 const maxTimeLength = 64;
-/** The most a row can need beyond its event's bytes: fixed fields, length prefixes and Kubernetes columns. */
+/**
+ * The most a row can need beyond its event's bytes: fixed fields, length prefixes and Kubernetes
+ * columns.
+ */
 const rowOverheadBytes = 256;
 
 /** @returns the reason to reject the event, for its sender; empty if it can be written. */
 export function findFault(slots: EventSlots): string {
   for (const index of mustBeStrings) {
-    if (!slots.isAbsent(index) && !slots.isString(index))
+    if (!slots.isAbsent(index) && !slots.isString(index)) {
       return `${fieldKeys[index]} is not a string`;
+    }
   }
   if (!slots.isAbsent(field.labels)) return 'labels is not an object';
   if (chooseMessage(slots) < 0) return 'message is missing';
@@ -66,7 +71,9 @@ export class EventRowWriter {
     this.#rows = rows;
   }
 
-  /** @param eventBytes how long the event was, which bounds its row. The slots must hold no fault. */
+  /**
+   * @param eventBytes how long the event was, which bounds its row. The slots must hold no fault.
+   */
   write(eventBytes: number): void {
     const slots = this.#slots;
     const rows = this.#rows;
@@ -92,7 +99,8 @@ export class EventRowWriter {
     rows.byte(0);
     for (const label of slots.labels.kubernetes) this.#writeLabelValue(label);
     this.#writeLabels();
-    // Resource attributes, their schema, scope name, version and schema, scope attributes, event name.
+    // Resource attributes, their schema, scope name, version and schema, scope attributes, event
+    // name.
     for (let i = 0; i < 7; i += 1) rows.byte(0);
   }
 
@@ -120,7 +128,10 @@ export class EventRowWriter {
     return kind === slotKind.plainString ? parseRfc3339(this.#bytes, start, end) : undefined;
   }
 
-  /** @returns `index` if its slot holds a W3C trace context id of so many hex digits, not all zero; else -1. */
+  /**
+   * @returns `index` if its slot holds a W3C trace context id of so many hex digits, not all zero;
+   *   else -1.
+   */
   #chooseHexId(index: number, digits: number): number {
     const start = this.#slots.start[index]!;
     if (this.#slots.kind[index] !== slotKind.plainString) return -1;

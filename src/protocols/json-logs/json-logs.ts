@@ -1,4 +1,7 @@
-/** The plain JSON log path as a protocol (SPEC §4.1, first row): one object or an array, answered with a count. */
+/**
+ * The plain JSON log path as a protocol (SPEC §4.1, first row): one object or an array, answered
+ * with a count.
+ */
 import type { Batch } from '../../model/batch.ts';
 import type { DecodeLimits, Protocol } from '../../model/protocol.ts';
 import { createJsonLogsDecoder } from './decode.ts';
@@ -28,7 +31,10 @@ export function createJsonLogs(options: JsonLogsOptions): Protocol {
   };
 }
 
-/** `accepted` counts the events taken; `rejected` lists the first of the others with position and reason. */
+/**
+ * `accepted` counts the events taken; `rejected` lists the first of the others with position and
+ * reason.
+ */
 function encodeReply(batch: Batch): string {
   if (batch.rejectedCount === 0) return `{"accepted":${batch.rows}}`;
   const { rows, rejected, rejectedCount } = batch;

@@ -1,17 +1,19 @@
 /**
- * Walks over JSON text (RFC 8259) as bytes, strictly, without building values: each function starts at a position and
- * returns the position after what it read. The text must be valid UTF-8. It knows nothing of log events.
+ * Walks over JSON text (RFC 8259) as bytes, strictly, without building values: each function starts
+ * at a position and returns the position after what it read. The text must be valid UTF-8. It knows
+ * nothing of log events.
  */
 import { AppError } from '../../model/errors.ts';
 
 export const quote = 0x22;
-export const backslash = 0x5c;
+const backslash = 0x5c;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 export const openBracket = 0x5b;
 export const closeBracket = 0x5d;
 export const comma = 0x2c;
 const colon = 0x3a;
+const stringRest = "the rest of a string (control characters are written as '\\u00..')";
 
 /** @throws AppError `malformed` naming what stands at `at`. */
 export function failAt(bytes: Uint8Array, at: number, expected: string): never {
@@ -54,21 +56,22 @@ export function expectColon(bytes: Uint8Array, at: number): number {
 
 /**
  * @param at the byte after the opening quote.
- * @returns the position of the closing quote, or its bitwise complement (negative) where the string has escapes.
+ * @returns the position of the closing quote, or its bitwise complement (negative) where the string
+ *   has escapes.
  */
 export function scanString(bytes: Uint8Array, at: number): number {
   for (;;) {
     const byte = bytes[at]!;
     if (byte === quote) return at;
     if (byte === backslash) return ~scanEscapedString(bytes, at);
-    if (!(byte >= 0x20))
-      failAt(bytes, at, "the rest of a string (control characters are written as '\\u00..')");
+    if (!(byte >= 0x20)) failAt(bytes, at, stringRest);
     at += 1;
   }
 }
 
 /**
- * The same as `scanString`, four bytes at a time: twice as fast on the long strings that values are.
+ * The same as `scanString`, four bytes at a time: twice as fast on the long strings that values
+ * are.
  * @param view over all of `bytes`.
  */
 export function scanText(bytes: Uint8Array, view: DataView, at: number): number {
@@ -77,8 +80,9 @@ export function scanText(bytes: Uint8Array, view: DataView, at: number): number 
     const word = view.getUint32(at);
     const quotes = word ^ 0x22222222;
     const slashes = word ^ 0x5c5c5c5c;
-    // The high bit of a byte of the sum is set where that byte is zero (below 0x20 in the last term); a false hit,
-    // which a borrow from the next byte can make, only ends the fast walk early.
+    // The high bit of a byte of the sum is set where that byte is zero (below 0x20 in the last
+    // term); a false hit, which a borrow from the next byte can make, only ends the fast walk
+    // early.
     const hits =
       ((quotes - 0x01010101) & ~quotes) |
       ((slashes - 0x01010101) & ~slashes) |
@@ -93,8 +97,7 @@ function scanEscapedString(bytes: Uint8Array, at: number): number {
   for (;;) {
     const byte = bytes[at]!;
     if (byte === quote) return at;
-    if (!(byte >= 0x20))
-      failAt(bytes, at, "the rest of a string (control characters are written as '\\u00..')");
+    if (!(byte >= 0x20)) failAt(bytes, at, stringRest);
     at += byte === backslash ? escapeLength(bytes, at) : 1;
   }
 }
@@ -131,8 +134,8 @@ function hexDigit(byte: number): number {
 }
 
 /**
- * Writes a scanned string's characters as UTF-8 to `out`, which must have room for `end - start` bytes. A lone surrogate
- * becomes U+FFFD.
+ * Writes a scanned string's characters as UTF-8 to `out`, which must have room for `end - start`
+ * bytes. A lone surrogate becomes U+FFFD.
  * @returns how many bytes were written.
  */
 export function unescape(bytes: Uint8Array, start: number, end: number, out: Uint8Array): number {

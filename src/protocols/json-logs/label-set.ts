@@ -1,6 +1,6 @@
 /**
- * The labels of one event while it is read: unique keys, found by hash, each with the range of bytes of its value.
- * Reused from event to event; nothing is allocated per label.
+ * The labels of one event while it is read: unique keys, found by hash, each with the range of
+ * bytes of its value. Reused from event to event; nothing is allocated per label.
  */
 import { randomInt } from 'node:crypto';
 import { createKeyTable, findKey } from './key-table.ts';
@@ -9,7 +9,10 @@ import { createKeyTable, findKey } from './key-table.ts';
 export const valueKind = { absent: 0, verbatim: 1, escaped: 2 } as const;
 export type ValueKind = (typeof valueKind)[keyof typeof valueKind];
 
-/** Where a label was found; a label of the `labels` object stands above a top-level key of the same name. */
+/**
+ * Where a label was found; a label of the `labels` object stands above a top-level key of the same
+ * name.
+ */
 export const labelOrigin = { topLevel: 0, labelsObject: 1 } as const;
 export type LabelOrigin = (typeof labelOrigin)[keyof typeof labelOrigin];
 
