@@ -1,4 +1,4 @@
-/** How the pace follows the load: at once when idle, often when light, in large parts when heavy. */
+/** The pace follows the load: at once when idle, often when light, in large parts when heavy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DrainPace } from './drain-pace.ts';

@@ -93,7 +93,7 @@ async function measure(shape: Shape): Promise<void> {
     'backlog MB': (backlog / 1e6).toFixed(0),
     'rss MB': (process.memoryUsage.rss() / 1e6).toFixed(0),
   };
-  console.log(shape.name, JSON.stringify(figures));
+  process.stdout.write(`${shape.name} ${JSON.stringify(figures)}\n`);
 }
 
 async function drain(queue: Queue): Promise<void> {

@@ -10,7 +10,7 @@ import type { IdempotencyRecord, Queue } from '../../src/queue/port.ts';
 import type { FileSystem } from '../../src/queue/disk/file-system.ts';
 import { Random } from './random.ts';
 import { recordTelemetry } from './recording-telemetry.ts';
-import { attempt, turn } from './simulated-calls.ts';
+import { attempt, emptyStatus, turn } from './simulated-calls.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';
 
 const directory = '/queue';
@@ -295,13 +295,3 @@ class QueueModel {
     return this.#nowMs;
   }
 }
-
-const emptyStatus = {
-  writable: true,
-  reason: '',
-  bytes: 0,
-  batches: 0,
-  rows: 0,
-  oldestAgeMs: 0,
-  quarantinedBatches: 0,
-};

@@ -1,4 +1,4 @@
-/** What the simulated file system keeps of each file and directory: as it looks, and as it is on disk. */
+/** Each file and directory of the simulated file system: as it looks, and as it is on disk. */
 import type { Random } from './random.ts';
 
 export interface Change {

@@ -66,7 +66,7 @@ export class GroupWriter {
       this.#scheduled = true;
       // After the present round of I/O events, so that all requests that came in with it share the
       // sync.
-      setImmediate(() => this.#writeGroup());
+      setImmediate(() => void this.#writeGroup());
     }
     return written;
   }

@@ -36,8 +36,9 @@ export function openThreadHost(options: LogOptions): Promise<OpenedHost> {
       else calls.settle(message);
     });
     worker.on('error', (error) => {
-      calls.fail(error instanceof Error ? error : new Error(String(error)));
-      reject(error);
+      const failure = error instanceof Error ? error : new Error(String(error));
+      calls.fail(failure);
+      reject(failure);
     });
     worker.on('exit', (code) => {
       const error = new Error(`cannot reach the log: its thread ended with code ${code}`);
