@@ -51,8 +51,10 @@ async function appendSome(queue: Queue, random: Random, isBad = false): Promise<
 }
 
 function assertOnce(store: FakeStore, expectedRows: number): void {
-  for (const [row, times] of store.rows)
+  for (const [row, times] of store.rows) {
     assert.equal(times, 1, `row ${row} is stored ${times} times`);
+  }
+  assert.equal(store.insertsOverLoose, 0, 'none before the fate of an earlier insert was known');
   assert.equal(store.rows.size, expectedRows);
 }
 

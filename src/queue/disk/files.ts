@@ -16,8 +16,7 @@ export function writeFully(
   let done = 0;
   while (done < bytes.length) {
     const written = fs.write(file, bytes.subarray(done), position + done);
-    if (written <= 0)
-      throw new Error(`cannot write ${bytes.length - done} bytes: the disk took none`);
+    if (written <= 0) throw new Error(`cannot write at ${position + done}: the disk took none`);
     done += written;
   }
 }

@@ -115,8 +115,8 @@ export class FrameReader {
     const header = readFrameHeader(this.#view(offset, frameHeaderBytes, end), 0);
     if (header === undefined || offset + header.length > end) return undefined;
     // A frame of another log, or one that a payload carries, must never be taken for one of ours.
-    if (header.kind !== frameKinds.batch || header.writer !== this.#options.writer)
-      return undefined;
+    const isOurs = header.kind === frameKinds.batch && header.writer === this.#options.writer;
+    if (!isOurs) return undefined;
     if (header.groupOffset > offset || header.sequence <= this.#sequence) return undefined;
     return header;
   }

@@ -99,8 +99,9 @@ export class KeyTable {
     const slot = this.#oldest;
     const position = this.#find(slots, slots.keys.subarray(slot * words, (slot + 1) * words));
     // A younger request with the same key may have taken the place.
-    if (slots.index[position] === slot + 1)
+    if (slots.index[position] === slot + 1) {
       closeHole(slots.index, position, (each) => this.#home(slots, each));
+    }
     this.#oldest = (slot + 1) & (slots.capacity - 1);
     this.#size--;
     this.#answers.dropBefore(
