@@ -14,9 +14,11 @@ export interface BodyPace {
 }
 
 const nothing = Buffer.alloc(0);
+/** Bodies declared to be smaller come in one or two pieces and are put together as they are. */
+const largeBodyBytes = 32 * 1024;
 
 /**
- * @returns the body, owned by the caller
+ * @returns the body, to be read until the memory is released
  * @throws AppError `too_large` | `timeout` | `malformed` (it broke off) | `unavailable` (no memory
  * for it)
  */
@@ -29,7 +31,9 @@ export function readBody(
   if (!body.expected) return Promise.resolve(nothing);
   const { stream } = body;
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
+  const pieces: Buffer[] = [];
+  const declaredBytes = body.declaredBytes ?? 0;
+  const whole = declaredBytes < largeBodyBytes ? undefined : memory.buffer(declaredBytes);
   const startedAt = performance.now();
   let size = 0;
 
@@ -50,13 +54,15 @@ export function readBody(
     } catch (error) {
       return fail(error);
     }
-    chunks.push(chunk);
+    if (whole === undefined) pieces.push(chunk);
+    else chunk.copy(whole, size - chunk.length);
   };
   const finish = () => {
     if (!body.arrivedWhole()) return breakOff();
     stop();
-    const [only] = chunks;
-    resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
+    const [only] = pieces;
+    if (whole !== undefined) resolve(whole.subarray(0, size));
+    else resolve(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, size));
   };
   const breakOff = () => {
     fail(new AppError('malformed', 'cannot read the whole body: it broke off before its end'));

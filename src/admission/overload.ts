@@ -4,10 +4,13 @@
  * down.
  */
 import { AppError } from '../model/errors.ts';
+import { createBodyBuffers } from './body-buffers.ts';
 import type { MemoryLease } from './port.ts';
 
 /** What a request costs beside its body: head, stream, batch and answer. */
 const requestOverheadBytes = 4096;
+/** Of the cap, for buffers that wait for the next body. */
+const keptShare = 1 / 8;
 
 export interface Overload {
   /** @throws AppError `unavailable` */
@@ -16,6 +19,7 @@ export interface Overload {
 }
 
 export function createOverload(maxInFlightBytes: number): Overload {
+  const buffers = createBodyBuffers(maxInFlightBytes * keptShare);
   let inFlight = 0;
 
   function take(bytes: number): void {
@@ -35,6 +39,7 @@ export function createOverload(maxInFlightBytes: number): Overload {
       const estimate = (bytes: number) => requestOverheadBytes + bytes * heapBytesPerBodyByte;
       let held = estimate(bodyBytes);
       let isReleased = false;
+      let buffer: Buffer | undefined;
       take(held);
       return {
         growTo(bytes) {
@@ -50,10 +55,15 @@ export function createOverload(maxInFlightBytes: number): Overload {
           }
           held = needed;
         },
+        buffer(bytes) {
+          buffer ??= buffers.take(bytes);
+          return buffer;
+        },
         release() {
           if (isReleased) return;
           isReleased = true;
           inFlight -= held;
+          if (buffer !== undefined) buffers.give(buffer);
         },
       };
     },

@@ -40,6 +40,8 @@ export interface RequestBody {
   readonly stream: Readable;
   /** False where the head already said that nothing follows. */
   readonly expected: boolean;
+  /** Undefined where none was declared. */
+  readonly declaredBytes: number | undefined;
   /**
    * Whether all of it came, once the stream has ended: some transports end a broken body like a
    * whole one.
@@ -56,7 +58,9 @@ export interface MemoryLease {
    * it.
    */
   growTo(bodyBytes: number): void;
-  /** Gives the share back; may be called twice. */
+  /** Room for a whole body, used again by others after the release. */
+  buffer(bodyBytes: number): Buffer;
+  /** Gives the share back, and the body with it; may be called twice. */
   release(): void;
 }
 
@@ -93,7 +97,7 @@ export interface Admission {
   /** @throws AppError `unavailable` when the in-flight cap leaves no room */
   reserveMemory(headers: RequestHeaders, heapBytesPerBodyByte: number): MemoryLease;
   /**
-   * The whole body, owned by the caller. @throws AppError `too_large` | `timeout` | `malformed` |
+   * The whole body, to be read until the lease is released. @throws AppError `too_large` | `timeout` | `malformed` |
    * `unavailable`
    */
   readBody(body: RequestBody, maxBodyBytes: number, memory: MemoryLease): Promise<Buffer>;

@@ -93,6 +93,7 @@ export function toRequestBody(request: HttpRequest, response: HttpResponse): Req
     return {
       stream: request,
       expected: !stream.endAfterHeaders,
+      declaredBytes: toDeclaredBytes(request),
       // A stream that was reset ends like any other.
       arrivedWhole: () => !stream.closed && !request.aborted,
       sendContinue,
@@ -101,7 +102,13 @@ export function toRequestBody(request: HttpRequest, response: HttpResponse): Req
   const { headers } = request;
   const hasBody =
     headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-  return { stream: request, expected: hasBody, arrivedWhole: () => request.complete, sendContinue };
+  return {
+    stream: request,
+    expected: hasBody,
+    declaredBytes: toDeclaredBytes(request),
+    arrivedWhole: () => request.complete,
+    sendContinue,
+  };
 }
 
 /**
@@ -124,6 +131,11 @@ export function lingerAfterAnswer(request: HttpRequest, response: HttpResponse, 
     const timer = setTimeout(letGo, ms).unref();
     request.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
   });
+}
+
+function toDeclaredBytes({ headers }: HttpRequest): number | undefined {
+  const length = headers['content-length'];
+  return length === undefined ? undefined : Number(length);
 }
 
 function waitsForContinue(request: HttpRequest): boolean {
