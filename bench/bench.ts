@@ -61,7 +61,7 @@ async function measureAll(weir: Service): Promise<Results> {
   await singlesLoad.stop();
   await drained(weir);
 
-  const batches = load(weir, { connections: 8, bodies, eventsPerBody: 1_000 });
+  const batches = load(weir, { connections: 16, bodies, eventsPerBody: 1_000 });
   say('burst');
   const burst = await measureBurst(weir, batches, burstSeconds);
   await drained(weir);
