@@ -1,0 +1,150 @@
+/** Disk is freed as retention and the cap say, and no reader ever sees the difference but by time and space. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { Stream } from '../../src/model/account.ts';
+import {
+  createHousekeeping,
+  type Housekeeping,
+  housekeepingDefaults,
+  type HousekeepingOptions,
+} from '../../src/store/housekeeping.ts';
+import { openHousekeepingTimer } from '../../src/store/housekeeping-timer.ts';
+import { until } from '../harness/until.ts';
+import { type EngineStore, openEngineStore } from './engine-store.ts';
+import { stampedBatch } from './log-row-fixture.ts';
+
+const msPerDay = 86_400_000;
+const now = Date.parse('2026-05-20T12:00:00Z');
+const accountId = randomUUID();
+
+let engine: EngineStore;
+beforeEach(async () => {
+  engine = await openEngineStore();
+});
+afterEach(() => engine.close());
+
+function stream(retentionDays: number): Stream {
+  const names = { accountId, name: 'test', createdAt: new Date(now).toISOString() };
+  return { ...names, streamId: randomUUID(), retentionDays, dataDeletedUntil: null };
+}
+
+/** One batch a day of receipt, the given numbers of days ago. */
+async function fill(of: Stream, daysAgo: readonly number[], rows = 100): Promise<void> {
+  const owner = { accountId, streamId: of.streamId, receiverId: 'rcv_test' };
+  const logs = Array.from({ length: rows }, (_, i) => ({ body: `needle-${i} in the hay` }));
+  for (const days of daysAgo) {
+    const receivedAtNanos = BigInt(now - days * msPerDay) * 1_000_000n;
+    await engine.store.insert('logs/1', [stampedBatch(logs, { owner, receivedAtNanos })], 'all');
+  }
+}
+
+function housekeeping(streams: Stream[], change: Partial<HousekeepingOptions> = {}): Housekeeping {
+  const options = { ...housekeepingDefaults, ...change };
+  const parts = { store: engine.store, streams: async () => streams, now: () => now };
+  return createHousekeeping(parts, options);
+}
+
+async function query<Row>(sql: string): Promise<Row[]> {
+  return engine.store.connection.query<Row>('read', { sql, params: {} });
+}
+
+/** Rows by days ago. */
+async function rowsByDay(of: Stream): Promise<Map<number, number>> {
+  const rows = await query<[string, string]>(
+    `SELECT toString(toUnixTimestamp64Milli(ReceivedAt)), toString(count()) FROM weir.logs
+     WHERE StreamId = '${of.streamId}' GROUP BY 1 ORDER BY 1 DESC`,
+  );
+  return new Map(rows.map(([ms, count]) => [(now - Number(ms)) / msPerDay, Number(count)]));
+}
+
+test('days that no stream keeps are dropped whole, the others stay', async () => {
+  const [short, long] = [stream(2), stream(10)];
+  await fill(long, [0, 9, 10, 11, 40]);
+  await fill(short, [0, 3]);
+  await housekeeping([short, long]).dropExpiredDays();
+  // Ten days ago has not ended ten days ago: that day goes tomorrow.
+  assert.deepEqual([...(await rowsByDay(long)).keys()], [0, 9, 10]);
+  assert.deepEqual([...(await rowsByDay(short)).keys()], [0, 3]);
+  await housekeeping([]).dropExpiredDays();
+  assert.equal((await rowsByDay(long)).size, 3, 'no streams known is no reason to drop');
+});
+
+test('rows of streams that keep less are deleted, exactly to their limit', async () => {
+  const [short, long] = [stream(2), stream(10)];
+  await fill(long, [0, 3, 9]);
+  await fill(short, [0, 1.999, 2.001, 3]);
+  await housekeeping([short, long]).deleteExpiredRows();
+  assert.deepEqual([...(await rowsByDay(short)).keys()], [0, 1.999]);
+  assert.deepEqual([...(await rowsByDay(long)).keys()], [0, 3, 9]);
+});
+
+test('over the disk cap the oldest days go, the newest never', async () => {
+  const only = stream(100);
+  await fill(only, [0, 1, 2, 3], 2_000);
+  const sizes = await query<[string]>(
+    `SELECT toString(sum(bytes_on_disk)) FROM system.parts WHERE active AND table = 'logs'
+     GROUP BY partition_id ORDER BY partition_id DESC`,
+  );
+  const twoDays = Number(sizes[0]![0]) + Number(sizes[1]![0]);
+  await housekeeping([only], { maxDiskBytes: twoDays }).dropDaysOverCap();
+  assert.deepEqual([...(await rowsByDay(only)).keys()], [0, 1]);
+  await housekeeping([only], { maxDiskBytes: 1 }).dropDaysOverCap();
+  assert.deepEqual([...(await rowsByDay(only)).keys()], [0]);
+});
+
+test('a stream’s data are deleted up to a time, and no other’s', async () => {
+  const [gone, kept] = [stream(100), stream(100)];
+  await fill(gone, [0, 1, 2]);
+  await fill(kept, [0, 1, 2]);
+  const untilNanos = BigInt(now - msPerDay) * 1_000_000n;
+  await engine.store.deleteStreamData(accountId, gone.streamId, untilNanos);
+  await until(async () => (await rowsByDay(gone)).size === 1, { what: 'the rows to be gone' });
+  assert.deepEqual([...(await rowsByDay(gone)).keys()], [0]);
+  assert.deepEqual([...(await rowsByDay(kept)).keys()], [0, 1, 2]);
+});
+
+test('the search index is left out by inserts and merges, built when quiet, and used', async () => {
+  const only = stream(100);
+  const indexBytes = async () => {
+    const [row] = await query<[string]>(
+      `SELECT toString(data_compressed_bytes) FROM system.data_skipping_indices
+       WHERE table = 'logs' AND name = 'message_ngrams'`,
+    );
+    return Number(row![0]);
+  };
+  await fill(only, [0, 0, 1], 1_000);
+  assert.equal(await indexBytes(), 0);
+  const keeper = housekeeping([only]);
+  await keeper.indexMessages();
+  const built = await indexBytes();
+  assert.ok(built > 0);
+
+  await engine.store.connection.execute('housekeeping', {
+    sql: 'OPTIMIZE TABLE weir.logs FINAL',
+    params: {},
+  });
+  assert.ok((await indexBytes()) < built, 'a merge leaves the index out');
+  await keeper.indexMessages();
+  assert.ok((await indexBytes()) > 0, 'and it is built again');
+  const plan = await query<[string]>(
+    `EXPLAIN indexes = 1 SELECT count() FROM weir.logs WHERE lower(Body) LIKE '%nowhere-to-be%'`,
+  );
+  assert.match(plan.flat().join('\n'), /message_ngrams/);
+});
+
+test('rounds follow each other until closed, and a failing task does not end them', async () => {
+  let rounds = 0;
+  const streams = async () => {
+    rounds += 1;
+    throw new Error('the directory is away');
+  };
+  const parts = { store: engine.store, streams, now: () => now };
+  const keeper = createHousekeeping(parts, { ...housekeepingDefaults, deleteEveryMs: 0 });
+  const timer = openHousekeepingTimer(keeper, 1);
+  await until(() => rounds > 4, { what: 'a few rounds' });
+  await timer.close();
+  const ended = rounds;
+  await keeper.indexMessages();
+  assert.equal(rounds, ended);
+});

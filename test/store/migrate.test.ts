@@ -1,0 +1,50 @@
+/** The schema is applied once, may be applied again, and a newer one is refused. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { embeddedTarget, migrate, toStatements } from '../../src/store/migrate.ts';
+import { type EngineStore, openEngineStore } from './engine-store.ts';
+
+let engine: EngineStore;
+before(async () => {
+  engine = await openEngineStore();
+});
+after(() => engine.close());
+
+const run = (sql: string) => engine.store.connection.execute('housekeeping', { sql, params: {} });
+
+test('a second start applies nothing', async () => {
+  assert.deepEqual(await migrate(engine.store.connection, embeddedTarget('weir')), []);
+});
+
+test('a crash between tables and record is repaired by the next start', async () => {
+  await run('TRUNCATE TABLE weir.schema_migrations');
+  assert.deepEqual(await migrate(engine.store.connection, embeddedTarget('weir')), [1]);
+});
+
+test('rows are synced to disk before an insert is answered', async () => {
+  const rows = await engine.store.connection.query<[string]>('read', {
+    sql: "SELECT create_table_query FROM system.tables WHERE database = 'weir' AND name = 'logs'",
+    params: {},
+  });
+  assert.match(rows[0]![0], /fsync_after_insert = 1, fsync_part_directory = 1/);
+});
+
+test('a schema newer than known is refused', async () => {
+  await run("INSERT INTO weir.schema_migrations (version, name) VALUES (999, 'future')");
+  await assert.rejects(engine.reopen({}), /schema is version 999/);
+});
+
+test('the same file serves a cluster', () => {
+  const target = {
+    database: 'weir',
+    onCluster: ' ON CLUSTER main',
+    mergeTree: 'ReplicatedMergeTree',
+  };
+  const text =
+    '-- note\nCREATE TABLE {{database}}.t{{onCluster}} ENGINE = {{mergeTree}};\nSELECT 1;\n';
+  assert.deepEqual(toStatements(text, target), [
+    'CREATE TABLE weir.t ON CLUSTER main ENGINE = ReplicatedMergeTree',
+    'SELECT 1',
+  ]);
+  assert.throws(() => toStatements('{{nothing}};', target), /\{\{nothing\}\}/);
+});

@@ -1,0 +1,221 @@
+/** List, histogram and facets against a plain array: the same rows, whatever the filter, the page or the direction. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, suite, test } from 'node:test';
+import fc from 'fast-check';
+import { AppError } from '../../src/model/errors.ts';
+import { decodeLogId, type LogPosition } from '../../src/model/log-id.ts';
+import type { FacetField, ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
+import { type EngineStore, generousLimits, openEngineStore } from './engine-store.ts';
+import { type LogFixture, stampedBatch } from './log-row-fixture.ts';
+import { facetValue, matches, type Stored, toStored } from './read-oracle.ts';
+
+const startMs = Date.parse('2026-03-01T00:00:00Z');
+const rangeMs = 40 * 86_400_000;
+const nanos = (ms: number) => BigInt(ms) * 1_000_000n;
+
+const accountId = randomUUID();
+const streamIds = [randomUUID(), randomUUID()] as const;
+
+const words = ['Timeout', 'GRÖSSE', 'größe', 'ΟΔΟΣ', 'οδοσα', '50%', 'a_b', 'x\\y', "it's", '漢字'];
+const pick = <T>(...values: T[]) => fc.constantFrom(...values);
+
+/** Half of the logs crowd into one nanosecond, the rest spread over the range. */
+const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc.record({
+  timestamp: fc.oneof(
+    fc.constant(nanos(startMs) + 5n),
+    fc.bigInt(nanos(startMs), nanos(startMs + rangeMs) - 1n),
+    fc.constant(-1n),
+  ),
+  severityText: pick('INFO', 'WARN', 'ERROR', ''),
+  host: pick('h1', 'h2', "h'3", ''),
+  serviceName: pick('a', 'b', 'c'),
+  k8sPod: pick('p1', 'p2', ''),
+  body: fc.array(fc.constantFrom(...words), { maxLength: 4 }).map((some) => some.join(' ')),
+  logAttributes: fc.dictionary(pick('k', 'both', '__proto__'), pick('v', 'w', ''), { maxKeys: 2 }),
+  resourceAttributes: fc.dictionary(pick('both', 'r'), pick('v', 'w', ''), { maxKeys: 2 }),
+});
+
+let engine: EngineStore;
+let stored: Stored[];
+before(async () => {
+  engine = await openEngineStore();
+  const logs = fc.sample(logArbitrary, { numRuns: 6_000, seed: 20_260_301 });
+  const batches = [0, 1, 2, 3, 4, 5].map((i) =>
+    stampedBatch(logs.slice(i * 1_000, (i + 1) * 1_000), {
+      owner: { accountId, streamId: streamIds[i % 2]!, receiverId: 'rcv_test' },
+      id: { writer: 3n, sequence: BigInt(i) },
+      receivedAtNanos: nanos(startMs + i * 86_400_000),
+    }),
+  );
+  await engine.store.insert('logs/1', batches.slice(0, 4), 'all');
+  await engine.store.insert('logs/1', batches.slice(4), 'all');
+  const stranger = { accountId: randomUUID(), streamId: streamIds[0], receiverId: 'rcv_other' };
+  const foreign = stampedBatch(logs.slice(0, 500), {
+    owner: stranger,
+    receivedAtNanos: nanos(startMs),
+  });
+  await engine.store.insert('logs/1', [foreign], 'all');
+  stored = batches.flatMap((batch, i) => toStored(batch, logs.slice(i * 1_000, (i + 1) * 1_000)));
+  stored.sort((a, b) => (a.logId < b.logId ? 1 : -1));
+});
+after(() => engine.close());
+
+const timeArbitrary = fc.option(
+  fc.oneof(fc.constant(nanos(startMs) + 5n), fc.bigInt(nanos(startMs), nanos(startMs + rangeMs))),
+  { nil: undefined, freq: 2 },
+);
+
+const filterArbitrary: fc.Arbitrary<LogFilter> = fc.record({
+  accountId: fc.constant(accountId),
+  streams: fc.subarray([...streamIds], { minLength: 1 }).chain((ids) =>
+    fc.tuple(
+      ...ids.map((streamId) =>
+        fc.record({
+          streamId: fc.constant(streamId),
+          receivedFromNanos: pick(0n, nanos(startMs + 2 * 86_400_000) + 1n),
+        }),
+      ),
+    ),
+  ),
+  fromNanos: timeArbitrary,
+  untilNanos: timeArbitrary,
+  equal: fc
+    .record(
+      {
+        severity: fc.array(pick('info', 'WARN', ''), { minLength: 1, maxLength: 2 }),
+        host: fc.array(pick('h1', "h'3", ''), { minLength: 1, maxLength: 2 }),
+        k8sPod: fc.array(pick('p1', 'nobody'), { minLength: 1, maxLength: 2 }),
+      },
+      { requiredKeys: [] },
+    )
+    .map((equal) => new Map(Object.entries(equal)) as LogFilter['equal']),
+  labels: fc.array(
+    fc.record({ key: pick('k', 'both', 'r', '__proto__', 'absent'), value: pick('v', 'w', '') }),
+    { maxLength: 2 },
+  ),
+  search: fc.array(
+    fc.record({
+      text: pick('timeout', 'Größe', 'ΟΔΟΣ', 'οδος', '%', '_', '\\', "'", '漢', 'out g', 'tIME'),
+      exclude: fc.boolean(),
+    }),
+    { maxLength: 2 },
+  ),
+});
+
+function listPlan(filter: LogFilter, change: Partial<ListPlan> = {}): ListPlan {
+  const plan = { filter, limit: 1_000, direction: 'older', position: undefined } as const;
+  return { ...plan, untilWatermarkNanos: undefined, ...change };
+}
+
+/** Pages until one is short. */
+async function walk(plan: ListPlan): Promise<LogRecord[]> {
+  const walked: LogRecord[] = [];
+  let position: LogPosition | undefined = plan.position;
+  for (;;) {
+    const page = await engine.store.list({ ...plan, position });
+    if (plan.direction === 'older') walked.push(...page);
+    else walked.unshift(...page);
+    if (page.length < plan.limit) return walked;
+    position = decodeLogId((plan.direction === 'older' ? page.at(-1)! : page[0]!).logId);
+  }
+}
+
+const idsOf = (logs: readonly { readonly logId: string }[]) => logs.map(({ logId }) => logId);
+
+test('any filter: the list, the histogram and the facets agree with the array', async () => {
+  const fields: FacetField[] = ['severity', 'host', 'serviceName', 'k8sPod', 'stream'];
+  await fc.assert(
+    fc.asyncProperty(filterArbitrary, fc.integer({ min: 1, max: 500 }), async (filter, buckets) => {
+      const expected = stored.filter((log) => matches(filter, log));
+      assert.deepEqual(idsOf(await walk(listPlan(filter))), idsOf(expected));
+
+      const from = filter.fromNanos ?? nanos(startMs);
+      const until = filter.untilNanos ?? nanos(startMs + rangeMs);
+      const facets = await engine.store.facets({ filter, fields, topK: 100 });
+      for (const { field, values, other, total } of facets) {
+        assert.equal(total, expected.length, field);
+        assert.equal(other, 0);
+        const counts = Map.groupBy(expected, (log) => facetValue(field, log));
+        const wanted = [...counts].map(([value, logs]) => ({ value, count: logs.length }));
+        const order = (a: { value: string }, b: { value: string }) => (a.value < b.value ? -1 : 1);
+        assert.deepEqual([...values].sort(order), wanted.sort(order));
+      }
+      if (from >= until) return;
+      const within = { ...filter, fromNanos: from, untilNanos: until };
+      const plan = {
+        filter: within,
+        startMs: Number(from / 1_000_000n),
+        endMs: Number((until + 999_999n) / 1_000_000n),
+        buckets,
+      };
+      const histogram = await engine.store.histogram({ ...plan, groupBy: 'severity' });
+      const edge = (i: number) =>
+        nanos(plan.startMs + Math.floor((i * (plan.endMs - plan.startMs)) / buckets));
+      const counted = histogram.counts.map(
+        (_, i) =>
+          expected.filter((log) => log.timeNanos >= edge(i) && log.timeNanos < edge(i + 1)).length,
+      );
+      assert.deepEqual(histogram.counts, counted);
+      const bySeverity = [...histogram.groups!.values()].flat().reduce((sum, n) => sum + n, 0);
+      assert.equal(bySeverity, expected.length);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+suite('thousands of logs in one nanosecond', () => {
+  const everything: LogFilter = {
+    accountId,
+    streams: streamIds.map((streamId) => ({ streamId, receivedFromNanos: 0n })),
+    fromNanos: undefined,
+    untilNanos: undefined,
+    equal: new Map(),
+    labels: [],
+    search: [],
+  };
+
+  for (const limit of [1_000, 777]) {
+    test(`pages of ${limit} walk them once each, in both directions`, async () => {
+      const older = await walk(listPlan(everything, { limit }));
+      assert.deepEqual(idsOf(older), idsOf(stored));
+      const position = { timeNanos: -1n, tie: 0n };
+      const newer = await walk(listPlan(everything, { limit, direction: 'newer', position }));
+      assert.deepEqual(idsOf(newer), idsOf(stored));
+    });
+  }
+
+  test('nothing beyond the watermark is newer', async () => {
+    const watermark = nanos(startMs) + 5n;
+    const plan = listPlan(everything, {
+      direction: 'newer',
+      position: { timeNanos: 0n, tie: 0n },
+      untilWatermarkNanos: watermark,
+    });
+    const expected = stored.filter((log) => log.timeNanos <= watermark);
+    assert.deepEqual(idsOf(await walk(plan)), idsOf(expected));
+  });
+
+  test('topK keeps the commonest, and counts the rest', async () => {
+    const [facet] = await engine.store.facets({ filter: everything, fields: ['host'], topK: 2 });
+    const listed = facet!.values.reduce((sum, { count }) => sum + count, 0);
+    assert.equal(facet!.values.length, 2);
+    assert.equal(facet!.total, stored.length);
+    assert.equal(facet!.other, stored.length - listed);
+  });
+
+  test('a read over its limits is an error, never a short answer', async () => {
+    const changes = [{ maxRowsRead: 100 }, { maxMemoryBytes: 1_000 }, { maxRowsReturned: 1 }];
+    for (const change of changes) {
+      const tight = await engine.reopen({ limits: { ...generousLimits, ...change } });
+      const plan = { filter: everything, fields: ['serviceName'] as const, topK: 10 };
+      await assert.rejects(tight.facets(plan), (error: unknown) => {
+        assert.ok(error instanceof AppError);
+        assert.equal(error.code, 'unavailable');
+        assert.doesNotMatch(error.message, /SELECT|weir\.|DB::/);
+        return true;
+      });
+      await tight.close();
+    }
+  });
+});
