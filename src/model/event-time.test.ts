@@ -87,7 +87,7 @@ test('a time is written as an Int64 of nanoseconds', () => {
       fc.integer({ min: 0, max: maxEventTimeMillis - 1 }),
       fc.integer({ min: 0, max: 999_999 }),
       (millis, nanos) => {
-        const rows = new RowWriter(8);
+        const rows = new RowWriter();
         rows.time({ millis, nanos });
         const written = Buffer.from(rows.finish()).readBigInt64LE();
         assert.equal(written, BigInt(millis) * 1_000_000n + BigInt(nanos));

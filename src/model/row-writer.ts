@@ -8,19 +8,19 @@ const twoTo32 = 4_294_967_296;
 /** Below this many bytes a loop beats the call into the runtime. */
 const shortCopyBytes = 24;
 
-export class RowWriter {
-  #buffer: Buffer;
-  #length = 0;
+const initialBytes = 64 * 1024;
+const maxKeptBytes = 4 * 1024 * 1024;
 
-  constructor(capacityBytes: number) {
-    this.#buffer = Buffer.allocUnsafe(capacityBytes);
-  }
+/** Made to be used for one batch after the other, so that only the rows themselves are allocated. */
+export class RowWriter {
+  #buffer = Buffer.allocUnsafeSlow(initialBytes);
+  #length = 0;
 
   /** Makes room; every write below needs its bytes reserved before. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
     this.#buffer.copy(grown, 0, 0, this.#length);
     this.#buffer = grown;
   }
@@ -82,9 +82,17 @@ export class RowWriter {
     this.#length += this.#buffer.write(value, this.#length, bytes, 'utf8');
   }
 
-  /** The rows written; the writer must not be used afterwards. */
+  /** A copy of the rows written since the last time; the writer is empty again. */
   finish(): Uint8Array {
-    return this.#buffer.subarray(0, this.#length);
+    const rows = Buffer.from(this.#buffer.subarray(0, this.#length));
+    this.clear();
+    return rows;
+  }
+
+  /** Forgets what was written. A buffer that one huge request has made is not kept. */
+  clear(): void {
+    this.#length = 0;
+    if (this.#buffer.length > maxKeptBytes) this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
   }
 
   #uint32(value: number): void {

@@ -37,16 +37,33 @@ export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Pr
  */
 export function createJsonLogsDecoder(): JsonLogsDecoder {
   const slots = new EventSlots();
-  return (body, limits) => {
-    const decoding = new Decoding(body, slots, limits);
-    return decoding.run() ? decoding.finish() : finishInTurns(decoding);
-  };
-}
+  const idleWriters: RowWriter[] = [];
 
-async function finishInTurns(decoding: Decoding): Promise<Batch> {
-  do await new Promise<void>((resolve) => setImmediate(resolve));
-  while (!decoding.run());
-  return decoding.finish();
+  async function finishInTurns(decoding: Decoding, rows: RowWriter): Promise<Batch> {
+    try {
+      do await new Promise<void>((resolve) => setImmediate(resolve));
+      while (!decoding.run());
+      return decoding.finish();
+    } finally {
+      rows.clear();
+      idleWriters.push(rows);
+    }
+  }
+
+  return (body, limits) => {
+    const rows = idleWriters.pop() ?? new RowWriter();
+    const decoding = new Decoding(body, slots, rows, limits);
+    let isDone = true;
+    try {
+      isDone = decoding.run();
+      return isDone ? decoding.finish() : finishInTurns(decoding, rows);
+    } finally {
+      if (isDone) {
+        rows.clear();
+        idleWriters.push(rows);
+      }
+    }
+  };
 }
 
 /** One body being decoded. The slots are shared: between two events they hold nothing. */
@@ -63,11 +80,11 @@ class Decoding {
   #rejectedCount = 0;
   #started = false;
 
-  constructor(body: Buffer, slots: EventSlots, limits: DecodeLimits) {
+  constructor(body: Buffer, slots: EventSlots, rows: RowWriter, limits: DecodeLimits) {
     this.#body = body;
     this.#slots = slots;
     this.#limits = limits;
-    this.#rows = new RowWriter(body.length + (body.length >> 2) + 512);
+    this.#rows = rows;
     this.#reader = new EventReader(body, slots, limits.maxDepth);
     this.#writer = new EventRowWriter(body, slots, this.#rows);
   }

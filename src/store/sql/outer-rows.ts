@@ -5,31 +5,34 @@
 import type { StampedBatch } from '../../model/batch.ts';
 
 const chunkBytes = 256 * 1024;
+/** Larger payloads go out as they are. */
+const copiedBytes = 16 * 1024;
 /** 16 batch + 8 time + three strings of up to 127 bytes with their lengths + a varint of up to 5. */
 const maxPrefixBytes = 16 + 8 + 3 * 128 + 5;
 
 /** @returns chunks that together are the outer rows of `batches`, in order. */
 export function* encodeOuterRows(batches: readonly StampedBatch[]): Generator<Uint8Array> {
-  let chunk = Buffer.allocUnsafe(chunkBytes);
-  let length = 0;
+  let chunk = Buffer.allocUnsafeSlow(chunkBytes);
+  let start = 0;
+  let end = 0;
   for (const batch of batches) {
-    if (length + maxPrefixBytes > chunkBytes) {
-      yield chunk.subarray(0, length);
-      chunk = Buffer.allocUnsafe(chunkBytes);
-      length = 0;
+    if (end + maxPrefixBytes > chunkBytes) {
+      yield chunk.subarray(start, end);
+      chunk = Buffer.allocUnsafeSlow(chunkBytes);
+      start = 0;
+      end = 0;
     }
-    length = writePrefix(chunk, length, batch);
-    if (length + batch.payload.length <= chunkBytes) {
-      chunk.set(batch.payload, length);
-      length += batch.payload.length;
+    end = writePrefix(chunk, end, batch);
+    if (batch.payload.length <= copiedBytes && end + batch.payload.length <= chunkBytes) {
+      chunk.set(batch.payload, end);
+      end += batch.payload.length;
       continue;
     }
-    yield chunk.subarray(0, length);
+    yield chunk.subarray(start, end);
     yield batch.payload;
-    chunk = Buffer.allocUnsafe(chunkBytes);
-    length = 0;
+    start = end;
   }
-  if (length > 0) yield chunk.subarray(0, length);
+  if (end > start) yield chunk.subarray(start, end);
 }
 
 /** UInt128 is little endian, so the sequence (low half) comes first. */
