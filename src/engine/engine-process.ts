@@ -92,6 +92,8 @@ function spawnChild(
       TMPDIR: workingDir,
       LANG: 'C.UTF-8',
       TZ: 'UTC',
+      // chDB's allocator gives freed memory back after 1 s instead of 5; measured: less in RAM, no more CPU.
+      JE_MALLOC_CONF: 'dirty_decay_ms:1000',
       // A query holds a thread of the pool that files need as well.
       UV_THREADPOOL_SIZE: String(settings.readMembers + controlMembers + otherPoolThreads),
     },

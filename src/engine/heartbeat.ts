@@ -1,6 +1,6 @@
 /**
  * Asks an engine process again and again whether it answers, and says when it has been silent for too long. It asks for
- * two things in turn: the process itself, and a trivial query. Killing is the supervisor's business.
+ * two things: the process itself, and a trivial query. Killing is the supervisor's business.
  */
 import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,23 +21,36 @@ export async function watchHeartbeat(
   events: EngineEvents,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  while (!signal.aborted) {
-    for (const path of ['/ping', '/heartbeat'] as const) {
-      const answer = await ask(options, path, signal);
-      if (answer === 'silence') return `no answer to ${path} for ${options.hangMillis} ms`;
+  const { socketPath, heartbeatMillis, hangMillis } = options;
+  const settled = new AbortController();
+  const ends = AbortSignal.any([signal, settled.signal]);
+  async function watch(path: string, millis: number): Promise<string | undefined> {
+    while (!ends.aborted) {
+      const answer = await ask({ socketPath, path, millis }, ends);
+      if (answer === 'silence') return `no answer to ${path} for ${millis} ms`;
       if (path === '/heartbeat' && answer.text !== '') report(answer.text, events);
-      await delay(options.heartbeatMillis, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return undefined;
+      await delay(heartbeatMillis, undefined, { signal: ends }).catch(() => undefined);
     }
+    return undefined;
   }
-  return undefined;
+  // A query may wait for processors that others use; the process itself has no excuse.
+  const watches = [watch('/ping', hangMillis), watch('/heartbeat', 3 * hangMillis)];
+  const hang = await Promise.race(watches);
+  settled.abort();
+  await Promise.all(watches);
+  return hang;
+}
+
+interface Question {
+  readonly socketPath: string;
+  readonly path: string;
+  readonly millis: number;
 }
 
 type Answer = 'silence' | { readonly text: string };
 
-function ask(options: HeartbeatOptions, path: string, signal: AbortSignal): Promise<Answer> {
+function ask({ socketPath, path, millis }: Question, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve) => {
-    const { socketPath, hangMillis } = options;
     const asked = request({ socketPath, path, agent: false, signal }, (response) => {
       let text = '';
       response.setEncoding('utf8');
@@ -47,7 +60,7 @@ function ask(options: HeartbeatOptions, path: string, signal: AbortSignal): Prom
       response.on('end', () => resolve({ text }));
       response.on('error', () => resolve({ text: '' }));
     });
-    asked.setTimeout(hangMillis, () => {
+    asked.setTimeout(millis, () => {
       resolve('silence');
       asked.destroy();
     });

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 
 export interface EngineSettings {
-  /** Memory of the whole engine process under chDB's accounting, bytes. */
+  /** Memory that chDB may allocate, bytes; the process takes up to 0.5 GiB more for code and what is freed late. */
   readonly memoryBytes: number;
   /** Threads of one query. */
   readonly threads: number;
@@ -22,7 +22,7 @@ export interface EngineSettings {
   readonly maxWaitingQueries: number;
   /** Between two questions whether the process answers. */
   readonly heartbeatMillis: number;
-  /** Silence after which the process counts as hanging and is killed. */
+  /** Silence of the process after which it counts as hanging and is killed; a trivial query has three times as long. */
   readonly hangMillis: number;
   /** Until the first answer after a start; opening many parts takes time. */
   readonly startMillis: number;
@@ -34,7 +34,7 @@ export interface EngineSettings {
 export type EngineOptions = { readonly dataDir: string } & Partial<EngineSettings>;
 
 export const engineDefaults: EngineSettings = {
-  memoryBytes: 1.5 * 2 ** 30,
+  memoryBytes: 1.25 * 2 ** 30,
   threads: availableParallelism(),
   maxExecutionSeconds: 30,
   maxInsertSeconds: 300,
@@ -44,7 +44,7 @@ export const engineDefaults: EngineSettings = {
   readMembers: 2,
   maxWaitingQueries: 64,
   heartbeatMillis: 2_000,
-  hangMillis: 15_000,
+  hangMillis: 5_000,
   startMillis: 120_000,
   stopMillis: 10_000,
 };

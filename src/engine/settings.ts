@@ -12,6 +12,8 @@ export interface EngineLimits {
   readonly memoryBytes: number;
   /** Threads of one query. */
   readonly threads: number;
+  /** Reads that run at once. */
+  readonly readMembers: number;
   /** Of a query that does not set `max_execution_time` itself, by pool. */
   readonly maxExecutionSeconds: number;
   readonly maxInsertSeconds: number;
@@ -63,7 +65,7 @@ export const tableDefaults: SettingMap = new Map([
 
 /** https://clickhouse.com/docs/operations/settings/settings */
 export function sessionSettings(pool: PoolName, limits: EngineLimits): SettingMap {
-  const queryBytes = Math.floor(limits.memoryBytes * (pool === 'insert' ? 0.75 : 0.5));
+  const queryBytes = Math.floor(limits.memoryBytes * memoryShare(pool, limits));
   const settings = new Map([
     ['async_insert', '0'],
     ['max_threads', String(limits.threads)],
@@ -88,6 +90,12 @@ export function sessionSettings(pool: PoolName, limits: EngineLimits): SettingMa
   // Changes nothing and can still take the settings of each query; a session cannot leave it.
   if (pool === 'read') settings.set('readonly', '2');
   return settings;
+}
+
+/** All reads together take half at most, so that they cannot starve an insert. */
+function memoryShare(pool: PoolName, limits: EngineLimits): number {
+  if (pool === 'read') return 0.5 / limits.readMembers;
+  return pool === 'insert' ? 0.6 : 0.4;
 }
 
 function secondsOf(pool: PoolName, limits: EngineLimits): number {

@@ -53,6 +53,19 @@ test('a process that hangs is killed and started again', async (t) => {
   assert.deepEqual(await rowsOf(client, 'SELECT 1 AS one'), [{ one: 1 }]);
 });
 
+test('a fault in native code ends in a restart', async (t) => {
+  const { engine, client } = await openTestEngine(t, { heartbeatMillis: 20, hangMillis: 1_000 });
+  process.kill(engine.pid as number, 'SIGSEGV');
+  await until(() => engine.restarts === 1 && engine.ready());
+  assert.deepEqual(await rowsOf(client, 'SELECT 1 AS one'), [{ one: 1 }]);
+});
+
+test('an engine whose settings did not take does not start', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const open = openEngine({ dataDir, threads: 0 }, silentEvents());
+  await assert.rejects(open, /cannot start the engine on .*: .*max_threads is .* instead of 0/);
+});
+
 test('a second process is refused by name, the first goes on', async (t) => {
   const { client, dataDir } = await openTestEngine(t);
   const { child, said } = await openInOtherProcess(t, dataDir);
