@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { ClickHouseError } from '@clickhouse/client';
+import { toInsertError, toReadError } from './failures.ts';
+
+const clickHouse = (code: string) =>
+  new ClickHouseError({ message: 'SELECT secret FROM /var/lib/x', code, type: 'SOME_TYPE' });
+const system = (code: string) => Object.assign(new Error('connect failed'), { code });
+
+suite('a failed insert', () => {
+  const cases: readonly (readonly [string, unknown, string])[] = [
+    ['rows that do not parse', clickHouse('27'), 'data'],
+    ['rows that end too early', clickHouse('32'), 'data'],
+    ['a limit', clickHouse('241'), 'unavailable'],
+    ['a busy server', clickHouse('202'), 'unavailable'],
+    ['a server that does not know', clickHouse('319'), 'unknown'],
+    ['no socket', system('ENOENT'), 'unavailable'],
+    ['no listener', system('ECONNREFUSED'), 'unavailable'],
+    ['a connection that broke', system('ECONNRESET'), 'unknown'],
+    ['no answer in time', new Error('Timeout error.'), 'unknown'],
+  ];
+  for (const [name, error, failure] of cases) {
+    test(`${name} is ${failure}`, () => assert.equal(toInsertError(error).failure, failure));
+  }
+});
+
+suite('a failed read', () => {
+  const cases: readonly (readonly [string, unknown, string, RegExp])[] = [
+    ['time', clickHouse('159'), 'unavailable', /narrow the time range/],
+    ['memory', clickHouse('241'), 'unavailable', /narrow the time range/],
+    ['rows', clickHouse('158'), 'unavailable', /narrow the time range/],
+    ['too many queries', clickHouse('202'), 'unavailable', /too many queries/],
+    ['no engine', system('ENOENT'), 'unavailable', /cannot reach the log store/],
+    ['a fault of ours', clickHouse('47'), 'internal', /cannot read the log store/],
+  ];
+  for (const [name, error, code, message] of cases) {
+    test(`${name} is ${code}, and tells nothing of the store`, () => {
+      const answer = toReadError(error);
+      assert.equal(answer.code, code);
+      assert.match(answer.message, message);
+      assert.doesNotMatch(answer.message, /SELECT|\/var|SOME_TYPE/);
+    });
+  }
+});

@@ -1,0 +1,153 @@
+/** The statements in full, so that a change of one is seen in review. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StampedBatch } from '../../model/batch.ts';
+import type { LogFilter } from '../../model/plan.ts';
+import { tableName } from './columns.ts';
+import { compileFacets, toFacetsResults } from './facets.ts';
+import { compileHistogram, toHistogramResult } from './histogram.ts';
+import { compileDropDay } from './housekeeping.ts';
+import { compileInsert } from './insert-logs.ts';
+import { compileList } from './list-logs.ts';
+import type { ReadLimits } from './statement.ts';
+
+const limits: ReadLimits = {
+  maxSeconds: 2.5,
+  maxMemoryBytes: 1_000,
+  maxRowsRead: 30,
+  maxRowsReturned: 40,
+};
+const settings = `SETTINGS
+  max_execution_time = 2.500,
+  max_memory_usage = 1000,
+  max_bytes_before_external_group_by = 500,
+  max_bytes_before_external_sort = 500,
+  max_rows_to_read = 30,
+  max_result_rows = 40`;
+
+const filter: LogFilter = {
+  accountId: 'account',
+  streams: [{ streamId: 'stream', receivedFromNanos: 0n }],
+  fromNanos: undefined,
+  untilNanos: undefined,
+  equal: new Map(),
+  labels: [],
+  search: [],
+};
+
+test('a list step reads one window on one side of a position', () => {
+  const position = { timeNanos: 5n, tie: 6n };
+  const plan = { filter, limit: 100, direction: 'older', position } as const;
+  const window = { fromNanos: 1n, untilNanos: 9n };
+  const { sql, params } = compileList(
+    'weir.logs',
+    { ...plan, untilWatermarkNanos: undefined },
+    { window, limit: 7, limits },
+  );
+  assert.equal(
+    sql.slice(sql.indexOf('FROM')),
+    `FROM weir.logs
+WHERE AccountId = {p0:String}
+  AND StreamId = {p1:String}
+  AND Timestamp >= fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
+  AND Timestamp < fromUnixTimestamp64Nano({p3:Int64}, 'UTC')
+  AND Timestamp <= fromUnixTimestamp64Nano({p4:Int64}, 'UTC')
+  AND (Timestamp < fromUnixTimestamp64Nano({p4:Int64}, 'UTC') OR Tie < {p5:UInt64})
+ORDER BY Timestamp DESC, Tie DESC
+LIMIT 7
+${settings}`,
+  );
+  assert.deepEqual(Object.values(params), ['account', 'stream', '1', '9', '5', '6']);
+});
+
+test('a histogram whose buckets are whole milliseconds divides once', () => {
+  const plan = { filter, startMs: 1_000, endMs: 2_000, buckets: 10, groupBy: undefined };
+  assert.equal(
+    compileHistogram('weir.logs', plan, limits).sql,
+    `SELECT toUInt16(intDiv(toUnixTimestamp64Nano(Timestamp) - {p0:Int64}, {p1:Int64})) AS bucket, '' AS value, toString(count())
+FROM weir.logs
+WHERE AccountId = {p2:String}
+  AND StreamId = {p3:String}
+GROUP BY bucket
+${settings}`,
+  );
+});
+
+test('other histograms use the exact inverse of the floored edges', () => {
+  const plan = { filter, startMs: 0, endMs: 1_000, buckets: 7, groupBy: 'severity' } as const;
+  const { sql } = compileHistogram('weir.logs', plan, limits);
+  assert.match(
+    sql,
+    /toUInt16\(intDiv\(\(intDiv\(toUnixTimestamp64Nano\(Timestamp\), 1000000\) - \{p0:Int64\} \+ 1\) \* \{p1:Int64\} - 1, \{p2:Int64\}\)\)/,
+  );
+  assert.match(sql, /SeverityText AS value/);
+  assert.match(sql, /GROUP BY bucket, value/);
+});
+
+test('buckets without rows count zero, groups add up', () => {
+  const plan = { filter, startMs: 0, endMs: 3, buckets: 3, groupBy: 'severity' } as const;
+  const result = toHistogramResult(plan, [
+    [2, 'INFO', '5'],
+    [0, 'WARN', '1'],
+    [2, 'WARN', '2'],
+  ]);
+  assert.deepEqual(result.counts, [1, 0, 7]);
+  assert.deepEqual(result.groups!.get('WARN'), [1, 0, 2]);
+});
+
+test('several facets are one scan', () => {
+  const plan = { filter, fields: ['severity', 'host', 'stream'] as const, topK: 3 };
+  assert.equal(
+    compileFacets('weir.logs', plan, limits).sql,
+    `SELECT field, value, toString(n), toString(total)
+FROM
+(
+  SELECT
+    toUInt8(transform(grouping(SeverityText, Host, StreamId), [3,5,6], [0,1,2], 255)) AS field,
+    concat(toString(SeverityText), toString(Host), toString(StreamId)) AS value,
+    count() AS n,
+    sum(n) OVER (PARTITION BY field) AS total
+  FROM weir.logs
+  WHERE AccountId = {p0:String}
+    AND StreamId = {p1:String}
+  GROUP BY GROUPING SETS ((SeverityText), (Host), (StreamId))
+)
+ORDER BY field, n DESC, value
+LIMIT 3 BY field
+${settings}`,
+  );
+});
+
+test('a field without rows has no values and no rest', () => {
+  const plan = { filter, fields: ['severity', 'host'] as const, topK: 1 };
+  assert.deepEqual(toFacetsResults(plan, [[1, 'h', '3', '5']]), [
+    { field: 'severity', values: [], other: 0, total: 0 },
+    { field: 'host', values: [{ value: 'h', count: 3 }], other: 2, total: 5 },
+  ]);
+});
+
+test('an insert of what is missing asks by time of receipt and by id, a range for each writer', () => {
+  const batch = (writer: bigint, sequence: bigint, receivedAtNanos: bigint): StampedBatch => ({
+    id: { writer, sequence },
+    receivedAtNanos,
+    owner: { accountId: 'a', streamId: 's', receiverId: 'r' },
+    layout: 'logs/1',
+    rows: 1_000,
+    payload: new Uint8Array(),
+  });
+  const batches = [batch(1n, 8n, 30n), batch(1n, 3n, 10n), batch(2n, 1n, 20n)];
+  const { sql, params } = compileInsert('weir.logs', batches, 'missing');
+  assert.match(sql, /NOT IN \(\s+SELECT Batch, Row FROM weir\.logs/);
+  assert.match(sql, /max_block_size = 66,/, 'about 65,536 rows a block');
+  const one = 1n << 64n;
+  assert.deepEqual(
+    Object.values(params),
+    [one + 3n, one + 8n, 2n * one + 1n, 2n * one + 1n, 10n, 30n].map(String),
+  );
+  assert.doesNotMatch(compileInsert('weir.logs', batches, 'all').sql, /NOT IN/);
+});
+
+test('names that are no names are refused', () => {
+  assert.throws(() => tableName('weir; DROP', 'logs'), /cannot use database name/);
+  assert.throws(() => compileDropDay('weir.logs', "1'; --"), /cannot read/);
+});

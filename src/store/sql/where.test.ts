@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { LogFilter } from '../../model/plan.ts';
+import { Parameters } from './statement.ts';
+import { whereSql } from './where.ts';
+
+const nothing: LogFilter = {
+  accountId: 'account',
+  streams: [{ streamId: 'stream', receivedFromNanos: 0n }],
+  fromNanos: undefined,
+  untilNanos: undefined,
+  equal: new Map(),
+  labels: [],
+  search: [],
+};
+
+/** The conditions after account and stream, and all values in the order of their places. */
+function compiled(change: Partial<LogFilter>): { conditions: string[]; values: string[] } {
+  const params = new Parameters();
+  const conditions = whereSql({ ...nothing, ...change }, params).split('\n  AND ');
+  assert.equal(conditions[0], 'AccountId = {p0:String}', 'the account stands outermost and first');
+  return { conditions: conditions.slice(1), values: Object.values(params.values) };
+}
+
+suite('what a filter becomes', () => {
+  test('one stream, with and without a limit of receipt', () => {
+    assert.deepEqual(compiled({}), {
+      conditions: ['StreamId = {p1:String}'],
+      values: ['account', 'stream'],
+    });
+    assert.deepEqual(compiled({ streams: [{ streamId: 's', receivedFromNanos: 7n }] }), {
+      conditions: [
+        'StreamId = {p1:String}',
+        "ReceivedAt >= fromUnixTimestamp64Nano({p2:Int64}, 'UTC')",
+      ],
+      values: ['account', 's', '7'],
+    });
+  });
+
+  test('streams with different limits are each held to their own', () => {
+    const streams = [
+      { streamId: 'a', receivedFromNanos: 1n },
+      { streamId: 'b', receivedFromNanos: 2n },
+      { streamId: 'c', receivedFromNanos: 1n },
+    ];
+    const received = (place: string) =>
+      `ReceivedAt >= fromUnixTimestamp64Nano({${place}:Int64}, 'UTC')`;
+    assert.deepEqual(compiled({ streams }).conditions, [
+      'StreamId IN ({p6:String}, {p7:String}, {p8:String})',
+      `((StreamId IN ({p1:String}, {p2:String}) AND ${received('p3')})` +
+        ` OR (StreamId = {p4:String} AND ${received('p5')}))`,
+    ]);
+  });
+
+  test('no stream matches nothing', () => {
+    assert.deepEqual(compiled({ streams: [] }).conditions, ['0']);
+  });
+
+  test('severity is compared in upper case, other fields as they are', () => {
+    const equal = new Map([
+      ['severity', ['info', 'Warn']],
+      ['host', ['Host-1']],
+    ] as const);
+    assert.deepEqual(compiled({ equal }), {
+      conditions: [
+        'StreamId = {p1:String}',
+        'SeverityText IN ({p2:String}, {p3:String})',
+        'Host = {p4:String}',
+      ],
+      values: ['account', 'stream', 'INFO', 'WARN', 'Host-1'],
+    });
+  });
+
+  test('an empty label value asks whether the label is there', () => {
+    const { conditions } = compiled({ labels: [{ key: 'k', value: '' }] });
+    assert.match(conditions.at(-1)!, /^\(mapContains\(LogAttributes, \{p3:String\}\) AND /);
+    assert.match(
+      compiled({ labels: [{ key: 'k', value: 'v' }] }).conditions[1]!,
+      /^indexHint\(has\(/,
+    );
+  });
+});
+
+suite('search terms', () => {
+  const cases: readonly (readonly [text: string, condition: string, value: string])[] = [
+    ['TimeOut', 'lower(Body) LIKE {p2:String}', '%timeout%'],
+    ['漢字 A', 'lower(Body) LIKE {p2:String}', '%漢字 a%'],
+    ['50%_\\', 'lower(Body) LIKE {p2:String}', '%50\\%\\_\\\\%'],
+    ['Größe', 'lowerUTF8(Body) LIKE lowerUTF8({p2:String})', '%Größe%'],
+    [
+      'ΟΔΟΣ',
+      "replaceAll(lowerUTF8(Body), 'ς', 'σ') LIKE replaceAll(lowerUTF8({p2:String}), 'ς', 'σ')",
+      '%ΟΔΟΣ%',
+    ],
+  ];
+  for (const [text, condition, value] of cases) {
+    test(text, () => {
+      const { conditions, values } = compiled({ search: [{ text, exclude: false }] });
+      assert.deepEqual([conditions.at(-1), values.at(-1)], [condition, value]);
+      const excluded = compiled({ search: [{ text, exclude: true }] });
+      assert.equal(excluded.conditions.at(-1), `NOT (${condition})`);
+    });
+  }
+});
+
+test('no value of a request ever stands in the text', () => {
+  const hostile = "x'); DROP TABLE logs; -- {p0:Identifier}";
+  const params = new Parameters();
+  const sql = whereSql(
+    {
+      accountId: hostile,
+      streams: [{ streamId: hostile, receivedFromNanos: 1n }],
+      fromNanos: 1n,
+      untilNanos: 2n,
+      equal: new Map([['host', [hostile, hostile]]]),
+      labels: [{ key: hostile, value: hostile }],
+      search: [{ text: hostile, exclude: false }],
+    },
+    params,
+  );
+  assert.doesNotMatch(sql, /DROP|Identifier|drop/);
+});
