@@ -10,8 +10,9 @@ import type { Engine } from './engine/supervisor.ts';
 import type { DrainOptions } from './ingest/drain.ts';
 import type { JsonLogsOptions } from './protocols/json-logs/json-logs.ts';
 import type { DiskQueueOptions } from './queue/disk/open-disk-queue.ts';
-import type { ServerOptions } from './server/server.ts';
+import type { Server, ServerOptions } from './server/server.ts';
 import type { ClickHouseStoreOptions } from './store/clickhouse.ts';
+import { housekeepingDefaults, type HousekeepingOptions } from './store/housekeeping.ts';
 
 const hourMs = 60 * 60 * 1000;
 /** Rejections listed in one answer. */
@@ -65,6 +66,13 @@ export function toStoreOptions(
   };
 }
 
+export function toHousekeepingOptions({ store }: Config): HousekeepingOptions {
+  return {
+    ...housekeepingDefaults,
+    maxDiskBytes: store.maxDiskBytes === 0 ? undefined : store.maxDiskBytes,
+  };
+}
+
 export function toDrainOptions({ drain }: Config): Partial<DrainOptions> {
   return { maxRows: drain.maxRows, maxBytes: drain.maxBytes };
 }
@@ -112,20 +120,50 @@ export function toServerOptions(config: Config): ServerOptions {
   };
 }
 
-/** Where this run answers; `ports` may be filled in later, when they are bound. */
-export function toAddresses(
-  config: Config,
-  ports: Readonly<Record<'ingest' | 'stream' | 'ops', number>>,
-): Omit<Addresses, 'caFile'> {
+/** What OpenAPI documents say of the service as it runs. */
+export function toDocumentInfo(version: string, addresses: Addresses) {
+  return {
+    ingestInfo: {
+      version,
+      get serverUrl() {
+        return addresses.ingestUrl;
+      },
+    },
+    streamInfo: {
+      version,
+      get serverUrl() {
+        return addresses.streamUrl;
+      },
+    },
+  };
+}
+
+/** Ports that the system chooses are known only once they are bound: settle before the first use. */
+export interface RunAddresses extends Addresses {
+  settle(server: Pick<Server, 'ports' | 'caFile'>): void;
+}
+
+/** Where this run answers. */
+export function toAddresses({ ingest, stream, ops }: Config): RunAddresses {
+  let bound: Pick<Server, 'ports' | 'caFile'> = {
+    ports: { ingest: ingest.port, stream: stream.port, ops: ops.port },
+    caFile: undefined,
+  };
   return {
     get ingestUrl() {
-      return config.ingest.publicUrl || `https://localhost:${ports.ingest}`;
+      return ingest.publicUrl || `https://localhost:${bound.ports.ingest}`;
     },
     get streamUrl() {
-      return config.stream.publicUrl || `https://localhost:${ports.stream}`;
+      return stream.publicUrl || `https://localhost:${bound.ports.stream}`;
     },
     get opsUrl() {
-      return `http://${config.ops.host || '127.0.0.1'}:${ports.ops}`;
+      return `http://${ops.host || '127.0.0.1'}:${bound.ports.ops}`;
+    },
+    get caFile() {
+      return bound.caFile;
+    },
+    settle(server) {
+      bound = server;
     },
   };
 }

@@ -10,6 +10,7 @@ import { type Addresses, type FirstRun, writeQuickstart } from './admin/quicksta
 import { createAdmission } from './admission/admission.ts';
 import type { Config } from './config/schema.ts';
 import { createGrants } from './directory/grants.ts';
+import type { Directory } from './directory/port.ts';
 import { openSqliteDirectory, sqliteFileName } from './directory/sqlite.ts';
 import { openEngine } from './engine/supervisor.ts';
 import { openDrain } from './ingest/drain.ts';
@@ -18,8 +19,11 @@ import * as options from './main-options.ts';
 import { createJsonLogs } from './protocols/json-logs/json-logs.ts';
 import { lockDirectory } from './queue/disk/directory-lock.ts';
 import { openDiskQueue } from './queue/disk/open-disk-queue.ts';
+import type { Queue } from './queue/port.ts';
 import { openServer } from './server/server.ts';
-import { openClickHouseStore } from './store/clickhouse.ts';
+import { type ClickHouseStore, openClickHouseStore } from './store/clickhouse.ts';
+import { createHousekeeping } from './store/housekeeping.ts';
+import { openHousekeepingTimer } from './store/housekeeping-timer.ts';
 import { createStreamRoutes } from './stream/routes.ts';
 import { createStreamReader } from './stream/stream-reader.ts';
 import { createDirectoryEvents } from './telemetry/directory-events.ts';
@@ -27,7 +31,7 @@ import { createDrainTelemetry } from './telemetry/drain-events.ts';
 import { createEngineEvents } from './telemetry/engine-events.ts';
 import { createHttpEvents } from './telemetry/http-events.ts';
 import { createIngestEvents } from './telemetry/ingest-events.ts';
-import { createInstruments } from './telemetry/instruments.ts';
+import { createInstruments, type Instruments } from './telemetry/instruments.ts';
 import { createQueueTelemetry } from './telemetry/queue-events.ts';
 import { version } from './version.ts';
 
@@ -41,74 +45,41 @@ export interface Weir {
 
 /**
  * @throws Error in words for the operator when a part cannot be opened; those opened before are
- *   closed again.
+ * closed again.
  */
 export async function openWeir(config: Readonly<Config>): Promise<Weir> {
   await using parts = new AsyncDisposableStack();
-  const opened = <Part extends { close(): Promise<void> }>(part: Part) =>
-    parts.adopt(part, (it) => it.close());
+  const opened: Opened = (part) => parts.adopt(part, (it) => it.close());
   const dataDir = resolve(config.data);
   const instruments = createInstruments(config.logLevel);
 
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   parts.adopt(lockDirectory(dataDir), (lock) => lock.release());
-
   const directoryEvents = createDirectoryEvents(instruments);
   const directory = opened(await openSqliteDirectory({ file: join(dataDir, sqliteFileName) }));
   const grants = opened(createGrants(directory, options.toGrantsOptions(config), directoryEvents));
   const firstRun = await prepareFirstRun(directory, dataDir);
-
   const queue = opened(
     await openDiskQueue(options.toQueueOptions(config), createQueueTelemetry(instruments)),
   );
-  const engine =
-    config.store.url === ''
-      ? opened(await openEngine(options.toEngineOptions(config), createEngineEvents(instruments)))
-      : undefined;
-  const store = opened(
-    await openClickHouseStore(options.toStoreOptions(config, engine), instruments),
-  );
-  opened(
-    openDrain(
-      { queue, store, telemetry: createDrainTelemetry(instruments) },
-      options.toDrainOptions(config),
-    ),
-  );
+  const store = await openStore(config, opened, { queue, directory, instruments });
 
   const admission = createAdmission(options.toAdmissionOptions(config), grants);
   const ingestEvents = createIngestEvents(instruments, () => admission.memoryInFlight());
-  const ingest = createIngest({ admission, queue, events: ingestEvents });
-  const reader = createStreamReader({
-    store,
-    grants,
-    watermarkNanos: () => queue.watermarkNanos(),
-    now: Date.now,
-  });
-
-  const ports = { ingest: 0, stream: 0, ops: 0 };
-  const urls = options.toAddresses(config, ports);
+  const watermarkNanos = () => queue.watermarkNanos();
+  const reader = createStreamReader({ store, grants, watermarkNanos, now: Date.now });
+  const addresses = options.toAddresses(config);
   const server = opened(
     await openServer(
       options.toServerOptions(config),
       {
         admission,
-        ingest,
+        ingest: createIngest({ admission, queue, events: ingestEvents }),
         ingestEvents,
         protocols: { jsonLogs: createJsonLogs(options.toJsonLogsOptions(config)) },
         reads: createStreamRoutes(reader),
-        admin: adminRoutes({ directory, grants, store, telemetry: directoryEvents }, urls),
-        ingestInfo: {
-          version,
-          get serverUrl() {
-            return urls.ingestUrl;
-          },
-        },
-        streamInfo: {
-          version,
-          get serverUrl() {
-            return urls.streamUrl;
-          },
-        },
+        admin: adminRoutes({ directory, grants, store, telemetry: directoryEvents }, addresses),
+        ...options.toDocumentInfo(version, addresses),
         missing: async () => [
           ...(queue.status().writable ? [] : ['queue']),
           ...((await store.ping()) ? [] : ['store']),
@@ -118,11 +89,36 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
       createHttpEvents(instruments),
     ),
   );
-  Object.assign(ports, server.ports);
-  const { ingestUrl, streamUrl, opsUrl } = urls;
-  const addresses: Addresses = { ingestUrl, streamUrl, opsUrl, caFile: server.caFile };
+  addresses.settle(server);
   writeQuickstart(dataDir, firstRun, addresses);
 
   const running = parts.move();
   return { addresses, firstRun, close: () => running.disposeAsync() };
+}
+
+type Opened = <Part extends { close(): Promise<void> }>(part: Part) => Part;
+
+/** The store, what fills it and what keeps it in bounds. */
+async function openStore(
+  config: Readonly<Config>,
+  opened: Opened,
+  parts: { queue: Queue; directory: Directory; instruments: Instruments },
+): Promise<ClickHouseStore> {
+  const { queue, directory, instruments } = parts;
+  const engine =
+    config.store.url === ''
+      ? opened(await openEngine(options.toEngineOptions(config), createEngineEvents(instruments)))
+      : undefined;
+  const store = opened(
+    await openClickHouseStore(options.toStoreOptions(config, engine), instruments),
+  );
+  const housekeepingOptions = options.toHousekeepingOptions(config);
+  const housekeeping = createHousekeeping(
+    { store, streams: () => directory.listAllStreams(), now: Date.now },
+    housekeepingOptions,
+  );
+  opened(openHousekeepingTimer(housekeeping, housekeepingOptions.everyMs));
+  const telemetry = createDrainTelemetry(instruments);
+  opened(openDrain({ queue, store, telemetry }, options.toDrainOptions(config)));
+  return store;
 }
