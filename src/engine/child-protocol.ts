@@ -1,7 +1,10 @@
 /** What the supervisor and the engine process say to each other besides queries. */
 import type { EngineSettings } from './options.ts';
 
-/** The one argument of the process, as JSON. Its working directory is the supervisor's gift and its own alone. */
+/**
+ * The one argument of the process, as JSON. Its working directory is the supervisor's gift and its
+ * own alone.
+ */
 export interface ChildStart {
   readonly settings: EngineSettings;
   /** Absolute: where chDB keeps its data. */

@@ -1,6 +1,7 @@
 /**
- * The engine process: owns chDB and serves the ClickHouse HTTP protocol on a Unix socket. Started by the supervisor with
- * a `ChildStart` as its argument; knows nothing of Weir's tables, tokens or configuration.
+ * The engine process: owns chDB and serves the ClickHouse HTTP protocol on a Unix socket. Started
+ * by the supervisor with a `ChildStart` as its argument; knows nothing of Weir's tables, tokens or
+ * configuration.
  */
 import { chmodSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -36,6 +37,16 @@ interface Members {
   readonly control: readonly Member[];
 }
 
+type Pools = Readonly<Record<PoolName, Pool<Member>>>;
+
+/** All that has to be at rest before the process may end. */
+interface Running {
+  readonly server: Server;
+  readonly pools: Pools;
+  readonly control: Pool<Member>;
+  readonly members: Members;
+}
+
 try {
   await main();
 } catch (error) {
@@ -52,39 +63,21 @@ async function main(): Promise<void> {
   claim();
   const control = createPool('control', members.control, maxWaitingControls);
   const pools = createPools(members);
+  const spool = await openSpool(start.settings.maxInsertBytes);
   const server = createQueryServer({
     pools,
-    spool: await openSpool(start.settings.maxInsertBytes),
-    killQuery(mark) {
-      // SYNC would wait for ever: the entry of a killed query stays until its session runs another.
-      ask(control, `KILL QUERY WHERE startsWith(query, '${mark}') ASYNC`).catch((error: Error) => {
-        console.error(`cannot kill a query whose client left: ${error.message}`);
-      });
-    },
-    async probe() {
-      await ask(control, 'SELECT 1');
-    },
+    spool,
+    killQuery: (mark) => void kill(control, `startsWith(query, '${mark}')`),
+    probe: () => ask(control, 'SELECT 1'),
   });
-  process.once('SIGTERM', () => void stop(server, pools, control));
+  process.once('SIGTERM', () => void stop({ server, pools, control, members }));
   await listen(server);
   say({ kind: 'ready', clickhouseVersion });
-
-  async function stop(
-    serving: Server,
-    open: Readonly<Record<PoolName, Pool<Member>>>,
-    controls: Pool<Member>,
-  ): Promise<void> {
-    serving.close();
-    const isQuiet = await drained(open, controls);
-    // A session closed under a running query brings the process down with a fault.
-    if (!isQuiet) process.kill(process.pid, 'SIGKILL');
-    for (const member of Object.values(members).flat()) member.close();
-    rmSync(start.socketPath, { force: true });
-    exit(0);
-  }
 }
 
-/** Two ways, because the channel's end is seen at once but only by a main thread that is not stuck. */
+/**
+ * Two ways, because the channel's end is seen at once but only by a main thread that is not stuck.
+ */
 function watchParent(): void {
   const file = new URL(`./orphan-watch${extname(import.meta.url)}`, import.meta.url);
   new Worker(file, { workerData: start.parentPid });
@@ -108,7 +101,7 @@ async function openMembers(): Promise<Members> {
   };
 }
 
-function createPools(members: Members): Readonly<Record<PoolName, Pool<Member>>> {
+function createPools(members: Members): Pools {
   const { maxWaitingQueries } = start.settings;
   return {
     insert: createPool('insert', members.insert, maxWaitingQueries),
@@ -160,16 +153,34 @@ async function ask(control: Pool<Member>, sql: string): Promise<void> {
   }
 }
 
+/** SYNC would wait for ever: the entry of a killed query stays until its session runs another. */
+async function kill(control: Pool<Member>, condition: string): Promise<void> {
+  try {
+    await ask(control, `KILL QUERY WHERE ${condition} ASYNC`);
+  } catch (error) {
+    process.stderr.write(`cannot kill a query: ${String(error)}\n`);
+  }
+}
+
+async function stop({ server, pools, control, members }: Running): Promise<void> {
+  server.close();
+  // A session closed under a running query would bring the process down with a fault.
+  if (!(await drained(pools, control))) process.kill(process.pid, 'SIGKILL');
+  await control.close();
+  for (const pool of Object.values(members) as readonly (readonly Member[])[]) {
+    for (const member of pool) member.close();
+  }
+  rmSync(start.socketPath, { force: true });
+  exit(0);
+}
+
 /** Lets queries end in time, then kills the rest; false when some do not even end then. */
-async function drained(
-  pools: Readonly<Record<PoolName, Pool<Member>>>,
-  control: Pool<Member>,
-): Promise<boolean> {
+async function drained(pools: Pools, control: Pool<Member>): Promise<boolean> {
   const quiet = Promise.all(Object.values(pools).map((pool) => pool.close())).then(() => true);
-  const late = (millis: number) => delay(millis, false);
-  if (await Promise.race([quiet, late(start.settings.stopMillis)])) return true;
-  await ask(control, "KILL QUERY WHERE query NOT LIKE 'KILL%' ASYNC").catch(() => undefined);
-  return Promise.race([quiet, late(start.settings.stopMillis)]);
+  const late = () => delay(start.settings.stopMillis, false);
+  if (await Promise.race([quiet, late()])) return true;
+  await kill(control, "query NOT LIKE 'KILL%'");
+  return Promise.race([quiet, late()]);
 }
 
 function say(message: ChildMessage, then?: () => void): void {

@@ -1,4 +1,7 @@
-/** Reads the type of a `{name:Type}` placeholder into a tree, accepting only types whose values can be bound. */
+/**
+ * Reads the type of a `{name:Type}` placeholder into a tree, accepting only types whose values can
+ * be bound.
+ */
 import { EngineException } from './exceptions.ts';
 
 export type DataType =
@@ -22,7 +25,8 @@ const maxDepth = 16;
 const piece = /\s*([A-Za-z]\w*|\d+|'[A-Za-z0-9_+\-/:]*'|[(),])\s*/y;
 
 /**
- * The tree of a type such as `Map(String, Array(Nullable(UInt64)))`. Names are case-sensitive, as in ClickHouse.
+ * The tree of a type such as `Map(String, Array(Nullable(UInt64)))`. Names are case-sensitive, as
+ * in ClickHouse.
  * @throws EngineException 457 for anything that is no such type
  */
 export function parseDataType(text: string): DataType {

@@ -1,6 +1,6 @@
 /**
- * One run of the engine process: starts it, waits for its first word, and tells when it is gone. Starting it again is
- * the supervisor's business.
+ * One run of the engine process: starts it, waits for its first word, and tells when it is gone.
+ * Starting it again is the supervisor's business.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -44,9 +44,10 @@ export async function startEngineProcess(
   const workingDir = await mkdtemp(paths.runPrefix);
   const child = spawnChild(paths, settings, workingDir);
   const lines = readLines(child, events);
-  const gone = once(child, 'close').then(async ([code, endedBy]) => {
+  const gone = once(child, 'close').then(async (end) => {
+    const [code, endedBy] = end as [number | null, NodeJS.Signals | null];
     await rm(workingDir, { recursive: true, force: true });
-    return endedBy === null ? `exit code ${code}` : `signal ${endedBy}`;
+    return endedBy === null ? `exit code ${String(code)}` : `signal ${endedBy}`;
   });
   const kill = () => child.kill('SIGKILL');
   const limit = AbortSignal.any([signal, AbortSignal.timeout(settings.startMillis)]);
@@ -92,7 +93,8 @@ function spawnChild(
       TMPDIR: workingDir,
       LANG: 'C.UTF-8',
       TZ: 'UTC',
-      // chDB's allocator gives freed memory back after 1 s instead of 5; measured: less in RAM, no more CPU.
+      // chDB's allocator gives freed memory back after 1 s instead of 5; measured: less in RAM, no
+      // more CPU.
       JE_MALLOC_CONF: 'dirty_decay_ms:1000',
       // A query holds a thread of the pool that files need as well.
       UV_THREADPOOL_SIZE: String(settings.readMembers + controlMembers + otherPoolThreads),
@@ -102,8 +104,8 @@ function spawnChild(
 }
 
 async function firstMessage(child: ChildProcess): Promise<ChildMessage> {
-  const [message] = await once(child, 'message');
-  return message as ChildMessage;
+  const [message] = (await once(child, 'message')) as [ChildMessage];
+  return message;
 }
 
 /** The last lines that the process wrote; each goes to the log as well. */

@@ -1,3 +1,4 @@
+/** Errors look on the wire as ClickHouse clients expect them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineException, exceptionBlock, toWireException } from './exceptions.ts';

@@ -1,6 +1,7 @@
 /**
- * Errors in the form that ClickHouse clients parse: code, text, HTTP status, and the block that ends a broken stream.
- * Sources: ErrorCodes.cpp of ClickHouse and https://clickhouse.com/docs/interfaces/http.
+ * Errors in the form that ClickHouse clients parse: code, text, HTTP status, and the block that
+ * ends a broken stream. Sources: ErrorCodes.cpp of ClickHouse and
+ * https://clickhouse.com/docs/interfaces/http.
  */
 
 /** The codes that the engine raises itself; all others come from chDB with their names. */
@@ -49,8 +50,8 @@ export function toWireException(error: unknown): WireException {
 }
 
 /**
- * The end of a stream that failed after its status was sent. The message's length counts its own line feed.
- * Clients look for it when the answer carried the tag in `X-ClickHouse-Exception-Tag`.
+ * The end of a stream that failed after its status was sent. The message's length counts its own
+ * line feed. Clients look for it when the answer carried the tag in `X-ClickHouse-Exception-Tag`.
  */
 export function exceptionBlock(exception: WireException, tag: string): string {
   const bytes = Buffer.byteLength(exception.text) + 1;

@@ -1,6 +1,7 @@
 /**
- * Asks an engine process again and again whether it answers, and says when it has been silent for too long. It asks for
- * two things: the process itself, and a trivial query. Killing is the supervisor's business.
+ * Asks an engine process again and again whether it answers, and says when it has been silent for
+ * too long. It asks for two things: the process itself, and a trivial query. Killing is the
+ * supervisor's business.
  */
 import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,8 +14,9 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Resolves with a sentence when the engine hangs, or with undefined when the signal fires. An error is an answer: only
- * silence counts, and a refused connection is left to whoever waits for the process's end.
+ * Resolves with a sentence when the engine hangs, or with undefined when the signal fires. An error
+ * is an answer: only silence counts, and a refused connection is left to whoever waits for the
+ * process's end.
  */
 export async function watchHeartbeat(
   options: HeartbeatOptions,

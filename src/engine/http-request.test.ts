@@ -1,3 +1,4 @@
+/** Requests of the HTTP interface are taken apart byte for byte. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseMultipart, parseQueryString, toEngineRequest } from './http-request.ts';

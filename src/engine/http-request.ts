@@ -1,6 +1,7 @@
 /**
- * Takes a request of the ClickHouse HTTP interface apart (https://clickhouse.com/docs/interfaces/http): the query, its
- * parameters as exact bytes, its settings, and what the answer should look like. It runs nothing.
+ * Takes a request of the ClickHouse HTTP interface apart
+ * (https://clickhouse.com/docs/interfaces/http): the query, its parameters as exact bytes, its
+ * settings, and what the answer should look like. It runs nothing.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { EngineException } from './exceptions.ts';

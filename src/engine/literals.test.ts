@@ -1,3 +1,4 @@
+/** Whatever a value holds, it becomes one literal of its type or is refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

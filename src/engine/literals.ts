@@ -1,20 +1,25 @@
 /**
- * The one place where values become SQL text: binds `{name:Type}` placeholders with `param_*` values as literals.
- * chDB binds parameters for the whole process at once, so concurrent queries would wait for each other, hence this
- * encoder. Whatever the value, it writes only printable ASCII inside one pair of quotes per scalar.
+ * The one place where values become SQL text: binds `{name:Type}` placeholders with `param_*`
+ * values as literals. chDB binds parameters for the whole process at once, so concurrent queries
+ * would wait for each other, hence this encoder. Whatever the value, it writes only printable ASCII
+ * inside one pair of quotes per scalar.
  */
 import { type DataType, parseDataType } from './data-type.ts';
 import { EngineException } from './exceptions.ts';
 import { type Token, tokenize } from './sql-tokens.ts';
 import { openValueText, type ValueText, unescapeText } from './value-text.ts';
 
-/** Values by name, without `param_`, as bytes in ClickHouse's escaped text form (as clients send them). */
+/**
+ * Values by name, without `param_`, as bytes in ClickHouse's escaped text form (as clients send
+ * them).
+ */
 export type Parameters = ReadonlyMap<string, Uint8Array>;
 
 /**
- * SQL with every placeholder replaced. Placeholders inside strings, quoted names, comments and values are left alone.
- * @throws EngineException 456 for a missing parameter, 457 for an unknown type or a value that is not of its type,
- * 62 for text that cannot be cut into tokens
+ * SQL with every placeholder replaced. Placeholders inside strings, quoted names, comments and
+ * values are left alone.
+ * @throws EngineException 456 for a missing parameter, 457 for an unknown type or a value that is
+ * not of its type, 62 for text that cannot be cut into tokens
  */
 export function bindParameters(sql: string, parameters: Parameters): string {
   if (!sql.includes('{')) return sql;
@@ -44,7 +49,10 @@ interface Placeholder {
   readonly end: number;
 }
 
-/** `{`, a word, `:`, anything up to `}`: a map literal such as `{'a': 1}` does not start with a bare word. */
+/**
+ * `{`, a word, `:`, anything up to `}`: a map literal such as `{'a': 1}` does not start with a bare
+ * word.
+ */
 function* placeholders(sql: string): Generator<Placeholder> {
   let open: Token | undefined;
   let name: Token | undefined;
@@ -161,8 +169,9 @@ function checkScalar(type: DataType, text: string): string {
       return must(dateText.test(text), text, text);
     case 'dateTime':
       // ClickHouse takes fewer than ten digits for a year.
-      if (unixTimeText.test(text))
+      if (unixTimeText.test(text)) {
         return text.replace(/^\d+/, (digits) => digits.padStart(10, '0'));
+      }
       return must(dateTimeText.test(text), text, text);
     case 'uuid':
       return must(uuidText.test(text), text, text);
@@ -183,10 +192,14 @@ function identifier(text: string): string {
   return parts.map((part) => `\`${part}\``).join('.');
 }
 
+const hexEscapes = Array.from({ length: 256 }, (_, byte) => {
+  return `\\x${byte.toString(16).padStart(2, '0')}`;
+});
+
 /** Every byte but plain printable ASCII is written as `\xHH`, so no encoding can be misread. */
 function quote(bytes: string): string {
   const escaped = bytes.replace(/[^ !#-&(-[\]-_a-~]/g, (byte) => {
-    return `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`;
+    return hexEscapes[byte.charCodeAt(0)] as string;
   });
   return `'${escaped}'`;
 }

@@ -1,3 +1,4 @@
+/** Versions are ordered as their numbers are. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareVersions, installedEngineVersion } from './manifest.ts';

@@ -1,6 +1,6 @@
 /**
- * `engine.json` in the data directory: which engine wrote the data last. chDB promises no way back to an older version,
- * so an older engine must not open them.
+ * `engine.json` in the data directory: which engine wrote the data last. chDB promises no way back
+ * to an older version, so an older engine must not open them.
  */
 import { open, readFile, rename } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -23,8 +23,8 @@ export function installedEngineVersion(): string {
 /** @throws Error when the data were written by a newer engine, or the manifest cannot be read */
 export async function assertManifest(dataDir: string, installed: string): Promise<void> {
   const path = join(dataDir, fileName);
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   });
   if (text === undefined) return;
@@ -58,7 +58,10 @@ export async function writeManifest(dataDir: string, manifest: Manifest): Promis
   }
 }
 
-/** Negative, zero or positive as `a` is older than, the same as or newer than `b`; looks at the numbers only. */
+/**
+ * Negative, zero or positive as `a` is older than, the same as or newer than `b`; looks at the
+ * numbers only.
+ */
 export function compareVersions(a: string, b: string): number {
   const left = numbersOf(a);
   const right = numbersOf(b);

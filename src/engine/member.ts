@@ -1,19 +1,23 @@
 /**
- * One chDB session of a pool: runs one query at a time under the settings asked for, and leaves none of them behind.
- * It knows neither HTTP nor who may use it.
+ * One chDB session of a pool: runs one query at a time under the settings asked for, and leaves
+ * none of them behind. It knows neither HTTP nor who may use it.
  */
 import { type ChdbQueryStream, Session } from 'chdb';
 import { changesBetween, type SettingMap, setStatement, unsetValue } from './settings.ts';
 
 export interface Member {
   /**
-   * Makes the session's settings its defaults plus these, and `database` its current one. The caller holds the member.
+   * Makes the session's settings its defaults plus these, and `database` its current one. The
+   * caller holds the member.
    * @throws what chDB says of an unknown or bad setting; the session is then back at its defaults
    */
   configure(settings: SettingMap, database: string): Promise<void>;
   /** Runs off the main thread; the answer is complete in memory. */
   query(sql: string, format: string): Promise<MemberAnswer>;
-  /** Plans on the main thread, then yields the answer in chunks. One stream at a time; `cancel()` ends it. */
+  /**
+   * Plans on the main thread, then yields the answer in chunks. One stream at a time; `cancel()`
+   * ends it.
+   */
   stream(sql: string, format: string): ChdbQueryStream;
   /** Only when no query runs: closing a session in use takes the whole engine down. */
   close(): void;

@@ -1,8 +1,14 @@
-/** What the engine can be told, with bounds that fit a small machine. It reads no configuration itself. */
+/**
+ * What the engine can be told, with bounds that fit a small machine. It reads no configuration
+ * itself.
+ */
 import { availableParallelism } from 'node:os';
 
 export interface EngineSettings {
-  /** Memory that chDB may allocate, bytes; the process takes up to 0.5 GiB more for code and what is freed late. */
+  /**
+   * Memory that chDB may allocate, bytes; the process takes up to 0.5 GiB more for code and what is
+   * freed late.
+   */
   readonly memoryBytes: number;
   /** Threads of one query. */
   readonly threads: number;
@@ -22,7 +28,10 @@ export interface EngineSettings {
   readonly maxWaitingQueries: number;
   /** Between two questions whether the process answers. */
   readonly heartbeatMillis: number;
-  /** Silence of the process after which it counts as hanging and is killed; a trivial query has three times as long. */
+  /**
+   * Silence of the process after which it counts as hanging and is killed; a trivial query has
+   * three times as long.
+   */
   readonly hangMillis: number;
   /** Until the first answer after a start; opening many parts takes time. */
   readonly startMillis: number;
@@ -30,7 +39,10 @@ export interface EngineSettings {
   readonly stopMillis: number;
 }
 
-/** All but the folder has a default. The folder belongs to the engine alone and is made if it is missing. */
+/**
+ * All but the folder has a default. The folder belongs to the engine alone and is made if it is
+ * missing.
+ */
 export type EngineOptions = { readonly dataDir: string } & Partial<EngineSettings>;
 
 export const engineDefaults: EngineSettings = {

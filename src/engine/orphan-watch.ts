@@ -1,6 +1,6 @@
 /**
- * A thread of the engine process that ends the process when its parent is gone. It has its own event loop, so it also
- * works while the main thread hangs in native code.
+ * A thread of the engine process that ends the process when its parent is gone. It has its own
+ * event loop, so it also works while the main thread hangs in native code.
  */
 import { workerData } from 'node:worker_threads';
 

@@ -1,3 +1,4 @@
+/** Members go round fairly, and only so many wait. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPool } from './pool.ts';

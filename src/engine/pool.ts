@@ -7,7 +7,8 @@ import { EngineException } from './exceptions.ts';
 export interface Pool<Member> {
   /**
    * Resolves with a member that is the caller's until it calls `release`.
-   * @throws EngineException 202 when too many wait, 394 when the signal fires while waiting, 236 once closed
+   * @throws EngineException 202 when too many wait, 394 when the signal fires while waiting, 236
+   * once closed
    */
   acquire(signal: AbortSignal): Promise<Member>;
   release(member: Member): void;
@@ -82,7 +83,7 @@ export function createPool<Member>(
     },
     close() {
       isClosed = true;
-      for (const waiter of [...waiters]) {
+      for (const waiter of waiters.splice(0)) {
         leave(waiter);
         waiter.reject(closed(name));
       }

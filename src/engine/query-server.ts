@@ -1,6 +1,6 @@
 /**
- * The HTTP side of the engine process: routes, request bodies, and one place where an error becomes an answer.
- * https://clickhouse.com/docs/interfaces/http
+ * The HTTP side of the engine process: routes, request bodies, and one place where an error becomes
+ * an answer. https://clickhouse.com/docs/interfaces/http
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pipeline, Readable, type Transform } from 'node:stream';
@@ -18,11 +18,13 @@ export interface QueryServerParts extends QueryParts {
 
 /** Long lists of parameters travel in the URL. */
 const maxHeaderBytes = 8 * 2 ** 20;
-/** Longer than any client of ours keeps an idle connection, so that none is closed under a request. */
+/**
+ * Longer than any client of ours keeps an idle connection, so that none is closed under a request.
+ */
 const keepAliveMillis = 30_000;
 /**
- * Serves queries on `/`, `/ping` (the process answers) and `/heartbeat` (chDB answers; JSON with `residentBytes`).
- * The caller makes it listen and closes it.
+ * Serves queries on `/`, `/ping` (the process answers) and `/heartbeat` (chDB answers; JSON with
+ * `residentBytes`). The caller makes it listen and closes it.
  */
 export function createQueryServer(parts: QueryServerParts): Server {
   const options = { maxHeaderSize: maxHeaderBytes, keepAliveTimeout: keepAliveMillis };
@@ -95,7 +97,9 @@ async function serveQuery(
   }
 }
 
-/** The body that is left once the fields of a multipart body, if it is one, stand with the others. */
+/**
+ * The body that is left once the fields of a multipart body, if it is one, stand with the others.
+ */
 async function takeFields(
   request: IncomingMessage,
   fields: Map<string, Uint8Array>,
@@ -104,7 +108,7 @@ async function takeFields(
   const contentType = request.headers['content-type'] ?? '';
   if (!contentType.startsWith('multipart/form-data')) return body;
   const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk);
+  for await (const chunk of body as AsyncIterable<Buffer>) chunks.push(chunk);
   for (const [name, value] of parseMultipart(Buffer.concat(chunks), contentType)) {
     fields.set(name, value);
   }

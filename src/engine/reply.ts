@@ -1,6 +1,6 @@
 /**
- * Writes the answer to one query: headers, a whole or a streamed body, compression, and an error at any point.
- * It runs no query.
+ * Writes the answer to one query: headers, a whole or a streamed body, compression, and an error at
+ * any point. It runs no query.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -22,7 +22,10 @@ export interface Reply {
   chunk(bytes: Uint8Array, format: string): Promise<void>;
   /** Ends a streamed answer, also one without any part. */
   end(format: string): Promise<void>;
-  /** An error answer, or the error block of an answer that has begun, after which the connection is cut. */
+  /**
+   * An error answer, or the error block of an answer that has begun, after which the connection is
+   * cut.
+   */
   fail(exception: WireException): Promise<void>;
 }
 

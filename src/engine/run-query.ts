@@ -1,6 +1,6 @@
 /**
- * One query from the request to the answer: bind, classify, spool what an INSERT brings, wait for a member of the right
- * pool, run, answer. The order of these steps is here and nowhere else.
+ * One query from the request to the answer: bind, classify, spool what an INSERT brings, wait for a
+ * member of the right pool, run, answer. The order of these steps is here and nowhere else.
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -26,12 +26,17 @@ export interface QueryCall {
   /** The query where the URL has none, else the data of an INSERT. */
   readonly body: Readable;
   readonly reply: Reply;
-  /** Fires when the client is gone: a waiting query leaves, a running read is killed, a running write goes on. */
+  /**
+   * Fires when the client is gone: a waiting query leaves, a running read is killed, a running
+   * write goes on.
+   */
   readonly signal: AbortSignal;
 }
 
 const maxQueryBytes = 32 * 2 ** 20;
-/** A stream never stands in memory as a whole, and its chunks are blocks, which are small for that. */
+/**
+ * A stream never stands in memory as a whole, and its chunks are blocks, which are small for that.
+ */
 const streamSettings = [
   ['max_result_bytes', '0'],
   ['max_result_rows', '0'],
@@ -129,7 +134,8 @@ async function streamAnswer(member: Member, mark: string, call: RunnableCall): P
 async function readText(body: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+  const parts: AsyncIterable<Buffer> = body.iterator({ destroyOnReturn: false });
+  for await (const chunk of parts) {
     bytes += chunk.length;
     if (bytes > maxQueryBytes) {
       throw new EngineException(307, `cannot read the query: over ${maxQueryBytes} bytes`);

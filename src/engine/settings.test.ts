@@ -1,3 +1,4 @@
+/** Settings are complete, bounded, and undone after each query. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { engineDefaults } from './options.ts';

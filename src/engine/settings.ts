@@ -1,6 +1,7 @@
 /**
- * Every setting that the engine does not leave to chDB's defaults, by where it is set: the server's configuration file,
- * the defaults of tables, and each session. The engine reads them back at start and stops when one did not take.
+ * Every setting that the engine does not leave to chDB's defaults, by where it is set: the server's
+ * configuration file, the defaults of tables, and each session. The engine reads them back at start
+ * and stops when one did not take.
  */
 
 export type PoolName = 'insert' | 'read' | 'housekeeping';
@@ -116,7 +117,9 @@ export function toConfigXml(server: SettingMap, tables: SettingMap): string {
   ].join('\n');
 }
 
-/** `SET …` for these, or nothing when there is nothing to set. Values are data, names are checked. */
+/**
+ * `SET …` for these, or nothing when there is nothing to set. Values are data, names are checked.
+ */
 export function setStatement(settings: SettingMap): string | undefined {
   const assignments = [...settings].map(([name, value]) => `${name} = ${settingLiteral(value)}`);
   return assignments.length === 0 ? undefined : `SET ${assignments.join(', ')}`;

@@ -1,6 +1,7 @@
 /**
- * Keeps the body of an INSERT in a file until chDB has read it: memory stays bounded, and an INSERT starts only when its
- * data are complete. Files live in the working directory of this process and end with it.
+ * Keeps the body of an INSERT in a file until chDB has read it: memory stays bounded, and an INSERT
+ * starts only when its data are complete. Files live in the working directory of this process and
+ * end with it.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -11,7 +12,8 @@ import { EngineException } from './exceptions.ts';
 export interface Spool {
   /**
    * Writes `head` and then the body to a new file, and resolves when all of it is there.
-   * @throws EngineException 307 over the limit, 243 when the disk is full, 236 when the sender left half way
+   * @throws EngineException 307 over the limit, 243 when the disk is full, 236 when the sender left
+   * half way
    */
   write(head: string, body: Readable): Promise<SpoolFile>;
 }
@@ -53,7 +55,8 @@ async function* limited(head: string, body: Readable, maxBytes: number) {
   if (head !== '') yield Buffer.from(head);
   let bytes = Buffer.byteLength(head);
   // Destroying the body would close the connection before the refusal is sent.
-  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+  const parts: AsyncIterable<Buffer> = body.iterator({ destroyOnReturn: false });
+  for await (const chunk of parts) {
     bytes += chunk.length;
     if (bytes > maxBytes) {
       const advice = `over ${maxBytes} bytes; send less at once or raise maxInsertBytes`;

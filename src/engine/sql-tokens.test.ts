@@ -1,3 +1,4 @@
+/** Text is cut where ClickHouse cuts it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
- * Cuts SQL text into tokens the way ClickHouse's own lexer does, so that what looks like SQL inside a string, a quoted
- * name or a comment is never taken for SQL. It knows nothing of grammar.
+ * Cuts SQL text into tokens the way ClickHouse's own lexer does, so that what looks like SQL inside
+ * a string, a quoted name or a comment is never taken for SQL. It knows nothing of grammar.
  */
 import { EngineException } from './exceptions.ts';
 
@@ -74,7 +74,7 @@ function quotedAt(sql: string, start: number): Token | undefined {
       return cut('string', sql, start, endOfQuoted(sql, start, "'"));
     case '"':
     case '`':
-      return cut('name', sql, start, endOfQuoted(sql, start, sql[start] as string));
+      return cut('name', sql, start, endOfQuoted(sql, start, sql[start]));
     case '\u2018':
       return cut('string', sql, start, endOfPlain(sql, start, '\u2019'));
     case '\u201c':
@@ -91,7 +91,10 @@ function quotedAt(sql: string, start: number): Token | undefined {
   }
 }
 
-/** A quote inside is escaped by a backslash or by doubling; the doubled one simply opens the next piece. */
+/**
+ * A quote inside is escaped by a backslash or by doubling; the doubled one simply opens the next
+ * piece.
+ */
 function endOfQuoted(sql: string, start: number, quote: string): number {
   for (let at = start + 1; at < sql.length; at++) {
     if (sql[at] === '\\') at++;

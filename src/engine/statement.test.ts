@@ -1,3 +1,4 @@
+/** Statements are told apart, and the data of an INSERT are found. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { insertFromFile, parseStatement, type Statement } from './statement.ts';

@@ -1,6 +1,7 @@
 /**
- * What the engine must know of a statement before chDB runs it: whether it reads or writes, in which format it answers,
- * whether its answer can be streamed, and where the data of an INSERT belongs. Pure; works on bound SQL.
+ * What the engine must know of a statement before chDB runs it: whether it reads or writes, in
+ * which format it answers, whether its answer can be streamed, and where the data of an INSERT
+ * belongs. Pure; works on bound SQL.
  */
 import { EngineException } from './exceptions.ts';
 import { stringLiteral } from './literals.ts';
@@ -15,7 +16,10 @@ export type Statement =
     }
   /** Changes something; carries its data, if any, in its text. */
   | { readonly kind: 'write'; readonly sql: string; readonly isInsert: boolean }
-  /** An INSERT whose data stand behind it: what followed its FORMAT in the text, then the request's body. */
+  /**
+   * An INSERT whose data stand behind it: what followed its FORMAT in the text, then the request's
+   * body.
+   */
   | { readonly kind: 'insertData'; readonly insert: DataInsert; readonly inlineData: string };
 
 /** The pieces around the place where the data's file is named. */
@@ -29,7 +33,9 @@ export interface DataInsert {
 
 const readWords = new Set(['SELECT', 'WITH', 'SHOW', 'DESCRIBE', 'DESC', 'EXISTS', 'EXPLAIN']);
 
-/** chDB formats a stream chunk by chunk, so only formats without a head or a foot can be streamed. */
+/**
+ * chDB formats a stream chunk by chunk, so only formats without a head or a foot can be streamed.
+ */
 const chunkableFormats = new Set([
   'JSONEachRow',
   'JSONLines',
@@ -68,7 +74,10 @@ export function parseStatement(sql: string, defaultFormat: string): Statement {
   return { kind: 'read', sql: text, format, canStream: canStream(all, format) };
 }
 
-/** The INSERT with its data read from a file at this path; relative paths start at chDB's working directory. */
+/**
+ * The INSERT with its data read from a file at this path; relative paths start at chDB's working
+ * directory.
+ */
 export function insertFromFile(insert: DataInsert, path: string): string {
   const { head, tail, structure, format } = insert;
   const file = stringLiteral(path);
@@ -78,8 +87,8 @@ export function insertFromFile(insert: DataInsert, path: string): string {
 }
 
 /**
- * A stream is planned on the thread that serves all requests, subqueries included, so a statement with a subquery is
- * answered at once instead.
+ * A stream is planned on the thread that serves all requests, subqueries included, so a statement
+ * with a subquery is answered at once instead.
  */
 function canStream(tokens: readonly Token[], format: string): boolean {
   const [first] = tokens;

@@ -1,6 +1,6 @@
 /**
- * Reads values in ClickHouse's text form, as clients write them into `param_*`: `['a','b\'c']`, `{'k':1}`, `(1,NULL)`.
- * It knows the form, not the types. Texts hold one character per byte.
+ * Reads values in ClickHouse's text form, as clients write them into `param_*`: `['a','b\'c']`,
+ * `{'k':1}`, `(1,NULL)`. It knows the form, not the types. Texts hold one character per byte.
  */
 
 export interface ValueText {
@@ -68,9 +68,9 @@ export function openValueText(text: string): ValueText {
       return find(nullWord) !== undefined;
     },
     string() {
-      const text = quotedString();
-      if (text === undefined) throw new RangeError(`no quoted text at position ${at + 1}`);
-      return text;
+      const value = quotedString();
+      if (value === undefined) throw new RangeError(`no quoted text at position ${at + 1}`);
+      return value;
     },
     scalar() {
       const value = quotedString() ?? find(bare)?.[0];
@@ -98,8 +98,9 @@ const controls: Readonly<Record<string, string>> = {
 };
 
 /**
- * Undoes ClickHouse's escaping (TabSeparated, https://clickhouse.com/docs/interfaces/formats/TabSeparated).
- * Of an unknown escape such as `\d` ClickHouse keeps the backslash; so does this.
+ * Undoes ClickHouse's escaping (TabSeparated,
+ * https://clickhouse.com/docs/interfaces/formats/TabSeparated). Of an unknown escape such as `\d`
+ * ClickHouse keeps the backslash; so does this.
  */
 export function unescapeText(text: string): string {
   if (!text.includes('\\')) return text;

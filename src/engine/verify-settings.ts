@@ -1,4 +1,7 @@
-/** Reads settings back from chDB, since one that is misspelt or out of bounds is silently not in force. */
+/**
+ * Reads settings back from chDB, since one that is misspelt or out of bounds is silently not in
+ * force.
+ */
 import type { Member } from './member.ts';
 import { type SettingMap, settingFaults } from './settings.ts';
 

@@ -131,6 +131,7 @@ export async function openInOtherProcess(
   t.after(() => {
     child.kill('SIGKILL');
   });
-  const [line] = await once(createInterface({ input: child.stdout }), 'line');
-  return { child, said: JSON.parse(line as string) };
+  const lines = createInterface({ input: child.stdout });
+  const [line] = (await once(lines, 'line')) as [string];
+  return { child, said: JSON.parse(line) as OtherProcess['said'] };
 }

@@ -1,12 +1,20 @@
-/** Opens an engine on the folder given, prints where it is or why not, and closes it when standard input ends. */
+/**
+ * Opens an engine on the folder given, prints where it is or why not, and closes it when standard
+ * input ends.
+ */
 import { openEngine } from '../../src/engine/supervisor.ts';
-import { silentEvents } from './harness.ts';
+import { createEngineEvents } from '../../src/telemetry/engine-events.ts';
+import { createInstruments } from '../../src/telemetry/instruments.ts';
+
+const events = createEngineEvents(createInstruments('silent'));
 
 try {
-  const engine = await openEngine({ dataDir: process.argv[2] ?? '' }, silentEvents());
-  console.log(JSON.stringify({ pid: engine.pid, socketPath: engine.socketPath }));
+  const engine = await openEngine({ dataDir: process.argv[2] ?? '' }, events);
+  process.stdout.write(`${JSON.stringify({ pid: engine.pid, socketPath: engine.socketPath })}\n`);
   await process.stdin.resume().toArray();
   await engine.close();
 } catch (error) {
-  console.log(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }));
+  process.stdout.write(
+    `${JSON.stringify({ error: error instanceof Error ? error.message : String(error) })}\n`,
+  );
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clientOf, endless, openTestEngine, until } from './harness.ts';
 
-test('a slow read delays neither an insert nor housekeeping, and only so many may wait', async (t) => {
+test('a slow read delays no insert and no housekeeping; only so many wait', async (t) => {
   const { client, engine } = await openTestEngine(t, { readMembers: 1, maxWaitingQueries: 1 });
   const leaver = new AbortController();
   const running = client.query({ query: endless, abort_signal: leaver.signal });
@@ -32,8 +32,8 @@ test('a slow read delays neither an insert nor housekeeping, and only so many ma
   const other = clientOf(engine.socketPath);
   t.after(() => other.close());
   await until(async () => {
-    const refusal = await other.query({ query: 'SELECT 2' }).catch((error) => error);
-    return refusal.code === '202';
+    const refusal = await other.query({ query: 'SELECT 2' }).catch((error: unknown) => error);
+    return (refusal as { code?: string }).code === '202';
   });
   leaver.abort();
   assert.deepEqual(await (await waiting).json(), [{ one: 1 }]);

@@ -10,7 +10,7 @@ const opened = await openTestEngine({ after });
 async function codeOf(query: Promise<unknown>): Promise<string> {
   const error = await query.then(
     () => assert.fail('the query succeeded'),
-    (reason: { code: string; type: string }) => reason,
+    (reason: unknown) => reason as { code: string; type: string },
   );
   return `${error.code} ${error.type}`;
 }
@@ -49,11 +49,11 @@ test('parameters of all types arrive as they were sent', async () => {
   const { client } = opened;
   const uuid = '01234567-89ab-cdef-0123-456789abcdef';
   const answer = await client.query({
-    query: `SELECT {i:Int64} AS i, {big:UInt256} AS big, {f:Float64} AS f, {b:Bool} AS b, {n:Nullable(String)} AS n,
-        {d:DateTime64(3, 'UTC')} AS d, {day:Date} AS day, {u:UUID} AS u, {a:Array(Array(String))} AS a,
-        {m:Map(String, UInt8)} AS m, {fixed:FixedString(2)} AS fixed, {low:LowCardinality(String)} AS low,
-        toTypeName({i:Int64}) AS t
-        FROM numbers(10) ORDER BY {column:Identifier} LIMIT {limit:UInt32}`,
+    query: `SELECT {i:Int64} AS i, {big:UInt256} AS big, {f:Float64} AS f, {b:Bool} AS b,
+      {n:Nullable(String)} AS n, {d:DateTime64(3, 'UTC')} AS d, {day:Date} AS day, {u:UUID} AS u,
+      {a:Array(Array(String))} AS a, {m:Map(String, UInt8)} AS m, {fixed:FixedString(2)} AS fixed,
+      {low:LowCardinality(String)} AS low, toTypeName({i:Int64}) AS t
+      FROM numbers(10) ORDER BY {column:Identifier} LIMIT {limit:UInt32}`,
     query_params: {
       i: '-9223372036854775808',
       big: 2n ** 256n - 1n,
@@ -143,7 +143,8 @@ test('settings hold for one query only, also after a wrong one', async () => {
     clickhouse_settings: { max_threads: 7 },
   });
   assert.deepEqual(await answer.json(), [{ n: 7 }]);
-  const wrong: ClickHouseSettings = { max_threads: 9, ...{ nosuch_setting: 1 } };
+  const unknown = { nosuch_setting: 1 };
+  const wrong: ClickHouseSettings = { max_threads: 9, ...unknown };
   assert.equal(
     await codeOf(client.query({ query, clickhouse_settings: wrong })),
     '115 UNKNOWN_SETTING',

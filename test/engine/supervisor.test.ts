@@ -1,4 +1,7 @@
-/** The engine process may hang, die or be left alone; what was stored stays, and one process at a time holds it. */
+/**
+ * The engine process may hang, die or be left alone; what was stored stays, and one process at a
+ * time holds it.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
