@@ -1,4 +1,8 @@
-/** The kinds of query parameters, as zod schemas from the text that was sent to typed values. Pure. */
+/**
+ * The kinds of query parameters, as zod schemas from the text that was sent to typed values. Pure.
+ * They carry `example` and name their default in words: zod leaves `examples` and `default` out of the JSON Schema of
+ * anything that transforms.
+ */
 import { z } from 'zod';
 import { nilLogId } from '../model/log-id.ts';
 import { parseCursor } from './cursor.ts';
@@ -45,7 +49,7 @@ export function timestamp(description: string) {
       context.issues.push({ code: 'custom', message: timestampForm, input: value });
       return z.NEVER;
     })
-    .meta({ description, examples: ['2026-04-01T08:30:00Z', '1775032200000'] });
+    .meta({ description, example: '2026-04-01T08:30:00Z' });
 }
 
 export function cursor(description: string) {
@@ -57,7 +61,7 @@ export function cursor(description: string) {
       context.issues.push({ code: 'custom', message: cursorForm, input: value });
       return z.NEVER;
     })
-    .meta({ description, examples: [`2026-04-01T08:30:00.000Z,${nilLogId}`] });
+    .meta({ description, example: `2026-04-01T08:30:00.000Z,${nilLogId}` });
 }
 
 export const label = z
@@ -69,9 +73,9 @@ export const label = z
     context.issues.push({ code: 'custom', message: labelForm, input: value });
     return z.NEVER;
   })
-  .meta({ examples: ['region:eu-west'] });
+  .meta({ example: 'region:eu-west' });
 
 export const uuid = z
   .guid({ error: 'a UUID' })
   .transform((value) => value.toLowerCase())
-  .meta({ examples: ['0b9f6a3e-3c5d-4a51-9a3a-6e3b1c0a7f10'] });
+  .meta({ example: '0b9f6a3e-3c5d-4a51-9a3a-6e3b1c0a7f10' });

@@ -40,7 +40,7 @@ const range = {
 export const listQuery = z.strictObject({
   ...filters,
   ...range,
-  limit: integer(1, maxLimit, 'Logs in one answer.').default(100),
+  limit: integer(1, maxLimit, 'Logs in one answer; default 100.').default(100),
   cursor: cursor('Fetches logs older than this position.').optional(),
   since: cursor('Fetches logs newer than this position, the oldest of them first.').optional(),
 });
@@ -49,7 +49,7 @@ export const histogramQuery = z.strictObject({
   ...filters,
   startTime: timestamp('Start of the first bucket; synonym: sinceTime.'),
   endTime: timestamp('End of the last bucket, not included; synonym: untilTime.'),
-  buckets: integer(1, maxBuckets, 'Number of buckets.').default(60),
+  buckets: integer(1, maxBuckets, 'Number of buckets; default 60.').default(60),
   groupBy: z
     .enum(['severity'], { error: 'severity' })
     .optional()
@@ -79,7 +79,7 @@ export const facetNames = Object.keys(facetFieldsByName) as FacetName[];
 const fieldsForm = `one of ${facetNames.join(', ')}`;
 const batchForm = `1 to ${maxBatchFields} fields separated by commas, each ${fieldsForm}`;
 
-const topK = integer(1, maxTopK, 'Values per field.').default(10);
+const topK = integer(1, maxTopK, 'Values per field; default 10.').default(10);
 
 export const facetsQuery = z.strictObject({
   ...filters,

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { z } from 'zod';
+import { AppError } from '../model/errors.ts';
+import { encodeLogId, nilLogId } from '../model/log-id.ts';
+import { parseQuery } from './parse-query.ts';
+import { facetsBatchQuery, facetsQuery, histogramQuery, listQuery } from './requests.ts';
+
+const parsed = <Schema extends z.ZodObject>(schema: Schema, query: string) =>
+  parseQuery(schema, new URLSearchParams(query));
+
+function refusal(schema: z.ZodObject, query: string): AppError {
+  try {
+    parsed(schema, query);
+  } catch (error) {
+    assert.ok(error instanceof AppError, String(error));
+    assert.equal(error.code, 'malformed');
+    return error;
+  }
+  return assert.fail(`"${query}" was taken`);
+}
+
+const id = encodeLogId({ timeNanos: 1_775_032_200_123_456_789n, tie: 5n });
+
+suite('a list', () => {
+  test('asks for 100 logs by default', () => {
+    assert.deepEqual(parsed(listQuery, ''), { limit: 100 });
+  });
+
+  test('takes every parameter, repeated ones as any of them', () => {
+    const query =
+      'limit=1000&search=a%20b&severity=info&severity=warn&host=&serviceName=s&serviceNamespace=n' +
+      '&label=a:b:c&label=d:&k8sCluster=1&k8sNamespace=2&k8sNode=3&k8sPod=4&k8sContainer=5' +
+      '&k8sDeployment=6&streamId=0B9F6A3E-3C5D-4A51-9A3A-6E3B1C0A7F10' +
+      '&sinceTime=2026-04-01T08:30:00.123456789Z&untilTime=1775032200124';
+    assert.deepEqual(parsed(listQuery, query), {
+      limit: 1_000,
+      search: 'a b',
+      severity: ['info', 'warn'],
+      host: [''],
+      serviceName: ['s'],
+      serviceNamespace: ['n'],
+      label: [
+        { key: 'a', value: 'b:c' },
+        { key: 'd', value: '' },
+      ],
+      k8sCluster: ['1'],
+      k8sNamespace: ['2'],
+      k8sNode: ['3'],
+      k8sPod: ['4'],
+      k8sContainer: ['5'],
+      k8sDeployment: ['6'],
+      streamId: ['0b9f6a3e-3c5d-4a51-9a3a-6e3b1c0a7f10'],
+      sinceTime: 1_775_032_200_123_456_789n,
+      untilTime: 1_775_032_200_124_000_000n,
+    });
+  });
+
+  test('takes startTime and endTime for sinceTime and untilTime', () => {
+    assert.deepEqual(parsed(listQuery, 'startTime=1&endTime=2'), {
+      limit: 100,
+      sinceTime: 1_000_000n,
+      untilTime: 2_000_000n,
+    });
+  });
+
+  test('takes a cursor as a pair, as JSON, and before all logs of a time', () => {
+    const cursor = { timestamp: '2026-04-01T08:30:00.123Z', logId: id };
+    const pair = parsed(listQuery, `cursor=${cursor.timestamp},${id}`);
+    assert.deepEqual(pair.cursor, cursor);
+    const json = encodeURIComponent(JSON.stringify(cursor));
+    assert.deepEqual(parsed(listQuery, `since=${json}`).since, cursor);
+    assert.deepEqual(parsed(listQuery, `since=1970-01-01T00:00:00Z,${nilLogId}`).since, {
+      timestamp: '1970-01-01T00:00:00.000Z',
+      logId: nilLogId,
+    });
+  });
+});
+
+suite('what is refused names the parameter', () => {
+  const cases: readonly (readonly [z.ZodObject, string, string, RegExp])[] = [
+    [listQuery, 'limit=0', 'limit', /whole number from 1 to 1000/],
+    [listQuery, 'limit=1001', 'limit', /1 to 1000/],
+    [listQuery, 'limit=1e2', 'limit', /"1e2"/],
+    [listQuery, 'limit=', 'limit', /1 to 1000/],
+    [listQuery, 'limit=1&limit=2', 'limit', /more than once/],
+    [listQuery, 'search=a&search=b', 'search', /more than once/],
+    [listQuery, 'sinceTime=1&startTime=2', 'sinceTime', /more than once/],
+    [listQuery, 'sinceTime=yesterday', 'sinceTime', /RFC 3339/],
+    [listQuery, 'sinceTime=2200-01-01T00:00:00Z', 'sinceTime', /1970 to 2149/],
+    [listQuery, 'severty=INFO', 'severty', /unknown parameter "severty"; known are .*severity/],
+    [listQuery, 'field=host', 'field', /unknown/],
+    [listQuery, '__proto__=1', '__proto__', /unknown/],
+    [listQuery, 'label=nocolon', 'label', /key:value/],
+    [listQuery, 'label=a:b&label=:c', 'label', /":c"/],
+    [listQuery, 'streamId=x', 'streamId', /a UUID/],
+    [listQuery, 'cursor=x', 'cursor', /cursor of an earlier answer/],
+    [listQuery, `cursor=1970-01-01T00:00:00Z,${id}`, 'cursor', /cursor of an earlier answer/],
+    [listQuery, 'since={"timestamp":1}', 'since', /cursor of an earlier answer/],
+    [listQuery, `search=${'x'.repeat(1_001)}`, 'search', /at most 1000 characters/],
+    [histogramQuery, 'endTime=2', 'startTime', /cannot answer without parameter startTime/],
+    [histogramQuery, 'sinceTime=1&endTime=2&buckets=501', 'buckets', /1 to 500/],
+    [histogramQuery, 'startTime=1&endTime=2&groupBy=host', 'groupBy', /severity/],
+    [facetsQuery, '', 'field', /without parameter field/],
+    [facetsQuery, 'field=colour', 'field', /one of severity, host/],
+    [facetsQuery, 'field=host&topK=101', 'topK', /1 to 100/],
+    [facetsBatchQuery, 'fields=', 'fields', /separated by commas/],
+    [facetsBatchQuery, 'fields=host,toString', 'fields', /separated by commas/],
+  ];
+  for (const [schema, query, parameter, message] of cases) {
+    test(query.slice(0, 60) || 'nothing', () => {
+      const error = refusal(schema, query);
+      assert.equal(error.parameter, parameter);
+      assert.match(error.message, message);
+      assert.match(error.message, /^cannot /);
+    });
+  }
+});
+
+test('the histogram takes sinceTime and untilTime for its own names', () => {
+  assert.deepEqual(parsed(histogramQuery, 'sinceTime=1&untilTime=2'), {
+    startTime: 1_000_000n,
+    endTime: 2_000_000n,
+    buckets: 60,
+  });
+});
+
+test('a batch of facets keeps the order and the names asked', () => {
+  const { fields, topK } = parsed(facetsBatchQuery, 'fields=service_name,%20host,service');
+  assert.deepEqual({ fields, topK }, { fields: ['service_name', 'host', 'service'], topK: 10 });
+});
+
+test('the schemas describe themselves as what is sent', () => {
+  const schema = z.toJSONSchema(listQuery, { io: 'input' }) as {
+    properties: Record<string, Record<string, unknown>>;
+    required?: string[];
+  };
+  assert.equal(schema.properties['limit']!['maximum'], 1_000);
+  assert.match(String(schema.properties['limit']!['description']), /default 100/);
+  assert.equal(schema.properties['sinceTime']!['example'], '2026-04-01T08:30:00Z');
+  assert.equal(schema.properties['label']!['type'], 'array');
+  assert.equal(schema.properties['sinceTime']!['type'], 'string');
+  assert.deepEqual(schema.required ?? [], []);
+  for (const [name, property] of Object.entries(schema.properties)) {
+    assert.ok(property['description'], name);
+  }
+  const histogram = z.toJSONSchema(histogramQuery, { io: 'input' });
+  assert.deepEqual(histogram.required, ['startTime', 'endTime']);
+});

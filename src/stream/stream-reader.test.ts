@@ -1,0 +1,265 @@
+/** The journeys from query string to answer, over a store that is an array. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { Stream } from '../model/account.ts';
+import { AppError } from '../model/errors.ts';
+import { decodeLogId, encodeLogId, maxTie, nilLogId } from '../model/log-id.ts';
+import type { FacetsPlan, HistogramPlan, ListPlan, LogRecord } from '../model/plan.ts';
+import { planFacets } from './plan.ts';
+import { createStreamRoutes } from './routes.ts';
+import type { FacetsBatchResponse, HistogramResponse, ListResponse } from './responses.ts';
+import { createStreamReader } from './stream-reader.ts';
+import { toIsoMillis } from './timestamps.ts';
+
+const nowMs = Date.parse('2026-04-01T00:00:00Z');
+const days = (n: number) => BigInt(nowMs - n * 86_400_000) * 1_000_000n;
+
+function stream(streamId: string, change: Partial<Stream> = {}): Stream {
+  const kept = { retentionDays: 30, dataDeletedUntil: null, createdAt: '' };
+  return { streamId, accountId: 'acme', name: streamId, ...kept, ...change };
+}
+
+const first = '00000000-0000-4000-8000-000000000001';
+const second = '00000000-0000-4000-8000-000000000002';
+
+function record(timeNanos: bigint, tie: bigint): LogRecord {
+  const logId = encodeLogId({ timeNanos, tie });
+  return {
+    logId,
+    timestamp: toIsoMillis(timeNanos),
+    timestampNanos: String(timeNanos),
+  } as LogRecord;
+}
+
+/** Answers from `logs` as the store's contract says, and keeps the plans it was given. */
+function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
+  const plans: (ListPlan | HistogramPlan | FacetsPlan)[] = [];
+  const reader = createStreamReader({
+    store: {
+      async list(plan) {
+        plans.push(plan);
+        const { position, limit, direction, untilWatermarkNanos } = plan;
+        const beyond = (log: LogRecord) => {
+          if (position === undefined) return true;
+          const { timeNanos, tie } = decodeLogId(log.logId)!;
+          const after = timeNanos - position.timeNanos || tie - position.tie;
+          return direction === 'older' ? after < 0n : after > 0n;
+        };
+        const inReach = (log: LogRecord) =>
+          untilWatermarkNanos === undefined || BigInt(log.timestampNanos) <= untilWatermarkNanos;
+        const sorted = [...logs].sort((a, b) => (a.logId < b.logId ? 1 : -1));
+        const found = sorted.filter((log) => beyond(log) && inReach(log));
+        return direction === 'older' ? found.slice(0, limit) : found.slice(-limit);
+      },
+      async histogram(plan) {
+        plans.push(plan);
+        return { counts: new Array<number>(plan.buckets).fill(1), groups: undefined };
+      },
+      async facets(plan) {
+        plans.push(plan);
+        return plan.fields.map((field) => ({
+          field,
+          values: [{ value: 'x', count: 2 }],
+          other: 1,
+          total: 3,
+        }));
+      },
+    },
+    grants: {
+      streams: async () => [stream(first), stream(second, { retentionDays: 1 })],
+    },
+    watermarkNanos: () => watermark.nanos,
+    now: () => nowMs,
+  });
+  const routes = new Map(createStreamRoutes(reader).map((route) => [route.path, route]));
+  const read = (path: string, query: Record<string, string> = {}) =>
+    routes.get(path)!.read('acme', new URLSearchParams(query));
+  return {
+    plans,
+    list: (query = {}) => read('/api/v1/logs', query) as Promise<ListResponse>,
+    histogram: (query = {}) => read('/api/v1/histogram', query) as Promise<HistogramResponse>,
+    batch: (query = {}) => read('/api/v1/facets/batch', query) as Promise<FacetsBatchResponse>,
+  };
+}
+
+const far = { nanos: days(-1) };
+
+suite('streams', () => {
+  test('all of the account by default, each with what it keeps', async () => {
+    const { list, plans } = openReader([], far);
+    await list();
+    assert.deepEqual(plans[0]!.filter.streams, [
+      { streamId: first, receivedFromNanos: days(30) },
+      { streamId: second, receivedFromNanos: days(1) },
+    ]);
+  });
+
+  test('the named one only; one that is not the account’s is not found', async () => {
+    const { list, plans } = openReader([], far);
+    await list({ streamId: second });
+    assert.deepEqual(
+      plans[0]!.filter.streams.map(({ streamId }) => streamId),
+      [second],
+    );
+    await assert.rejects(list({ streamId: '00000000-0000-4000-8000-00000000000f' }), (error) => {
+      assert.ok(error instanceof AppError);
+      assert.equal(error.code, 'not_found');
+      return true;
+    });
+  });
+});
+
+suite('where to go on', () => {
+  const logs = [record(days(2), 1n), record(days(2), 2n), record(days(3), 3n)];
+
+  test('older: from the oldest log; newer: from the newest', async () => {
+    const { list } = openReader(logs, far);
+    const page = await list({ limit: '2' });
+    assert.equal(page.cursor.logId, logs[0]!.logId);
+    assert.equal(page.newest.logId, logs[1]!.logId);
+    const since = `${page.cursor.timestamp},${page.cursor.logId}`;
+    const newer = await list({ since });
+    assert.deepEqual([newer.cursor.logId, newer.newest.logId], [logs[1]!.logId, logs[1]!.logId]);
+  });
+
+  test('an empty page stands still', async () => {
+    const { list } = openReader([], far);
+    const nil = { timestamp: '1970-01-01T00:00:00.000Z', logId: nilLogId };
+    const nothing = await list();
+    assert.deepEqual([nothing.cursor, nothing.newest], [nil, nil]);
+    const sinceTime = '2026-03-01T00:00:00.000Z';
+    assert.deepEqual((await list({ sinceTime })).cursor, { timestamp: sinceTime, logId: nilLogId });
+    const given = { timestamp: logs[0]!.timestamp, logId: logs[0]!.logId };
+    assert.deepEqual((await list({ since: JSON.stringify(given) })).cursor, given);
+  });
+
+  test('both directions at once are refused', async () => {
+    const { list } = openReader(logs, far);
+    const at = `1970-01-01T00:00:00Z,${nilLogId}`;
+    await assert.rejects(list({ cursor: at, since: at }), /cannot take cursor and since at once/);
+  });
+
+  test('a poller never starts beyond the watermark', async () => {
+    const { list } = openReader(logs, { nanos: days(2) - 1n });
+    const { newest, cursor } = await list();
+    assert.equal(newest.logId, encodeLogId({ timeNanos: days(2) - 1n, tie: maxTie }));
+    assert.equal(cursor.logId, logs[2]!.logId);
+  });
+});
+
+test('polling from newest meets every log stamped later, each once', async () => {
+  const step = fc.record({
+    append: fc.integer({ min: 0, max: 5 }),
+    /** How many of those appended so far are released. */
+    release: fc.double({ min: 0, max: 1, noNaN: true }),
+    limit: fc.integer({ min: 1, max: 4 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 20 }), async (steps) => {
+      const visible: LogRecord[] = [];
+      const watermark = { nanos: days(5) };
+      const { list } = openReader(visible, watermark);
+      let clock = days(5) + 1n;
+      let tie = 0n;
+      const appended: LogRecord[] = [];
+      const start = await list({ limit: '1' });
+      let position = start.newest;
+      const seen: string[] = [];
+      const poll = async (limit: number) => {
+        const since = `${position.timestamp},${position.logId}`;
+        const page = await list({ since, limit: String(limit) });
+        seen.push(...page.logs.map(({ logId }) => logId).reverse());
+        position = page.cursor;
+        return page.logs.length;
+      };
+      for (const { append, release, limit } of steps) {
+        for (let i = 0; i < append; i++) appended.push(record(clock, tie++));
+        clock += 1n;
+        // Inserted before it is released: readable, but not yet vouched for.
+        visible.splice(0, visible.length, ...appended.filter((_, i) => i % 2 === 0 || i < 3));
+        const count = Math.floor(release * appended.length);
+        const vouched = appended[count];
+        const next = vouched === undefined ? clock - 1n : BigInt(vouched.timestampNanos) - 1n;
+        if (next > watermark.nanos) watermark.nanos = next;
+        const released = appended.filter((log) => BigInt(log.timestampNanos) <= watermark.nanos);
+        visible.push(...released.filter((log) => !visible.includes(log)));
+        await poll(limit);
+      }
+      watermark.nanos = clock;
+      visible.splice(0, visible.length, ...appended);
+      while ((await poll(4)) > 0);
+      assert.deepEqual(
+        seen,
+        appended.map(({ logId }) => logId),
+      );
+    }),
+  );
+});
+
+suite('histogram', () => {
+  test('edges are floored, touch, and end where asked', async () => {
+    const { histogram } = openReader([], far);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 4e12 }),
+        fc.integer({ min: 1, max: 1e12 }),
+        fc.integer({ min: 1, max: 500 }),
+        async (start, range, buckets) => {
+          const query = {
+            startTime: `${start}`,
+            endTime: `${start + range}`,
+            buckets: `${buckets}`,
+          };
+          const answer = await histogram(query);
+          assert.equal(answer.buckets.length, buckets);
+          assert.equal(answer.total, buckets);
+          for (const [i, bucket] of answer.buckets.entries()) {
+            const edge = (n: number) =>
+              Number(BigInt(start) + (BigInt(n) * BigInt(range)) / BigInt(buckets));
+            assert.equal(Date.parse(bucket.startTime), edge(i));
+            assert.equal(Date.parse(bucket.endTime), edge(i + 1));
+          }
+        },
+      ),
+    );
+  });
+
+  test('a range finer than milliseconds is counted exactly, in buckets around it', async () => {
+    const { histogram, plans } = openReader([], far);
+    await histogram({
+      startTime: '2026-03-01T00:00:00.0004Z',
+      endTime: '2026-03-01T00:00:01.0006Z',
+    });
+    const { filter, startMs, endMs } = plans[0] as HistogramPlan;
+    const at = Date.parse('2026-03-01T00:00:00Z');
+    assert.deepEqual([startMs, endMs], [at, at + 1_001]);
+    assert.equal(filter.fromNanos, BigInt(at) * 1_000_000n + 400_000n);
+    assert.equal(filter.untilNanos, BigInt(at) * 1_000_000n + 1_000_600_000n);
+  });
+
+  test('a range that is empty or runs backwards is refused', async () => {
+    const { histogram } = openReader([], far);
+    await assert.rejects(histogram({ startTime: '5', endTime: '5' }), /endTime must be after/);
+  });
+});
+
+test('two names of one field are counted once and both answered', async () => {
+  const { batch, plans } = openReader([], far);
+  const { facets } = await batch({ fields: 'service,host,serviceName' });
+  assert.deepEqual((plans[0] as FacetsPlan).fields, ['serviceName', 'host']);
+  assert.deepEqual(
+    facets.map(({ field }) => field),
+    ['service', 'host', 'serviceName'],
+  );
+});
+
+test('what was received up to a deletion of the data is hidden', () => {
+  const deleted = '2026-03-31T12:00:00.000Z';
+  const streams = [stream(first, { dataDeletedUntil: deleted })];
+  const plan = planFacets({ accountId: 'acme', streams, nowMs }, { topK: 1 }, ['host']);
+  assert.equal(
+    plan.filter.streams[0]!.receivedFromNanos,
+    BigInt(Date.parse(deleted)) * 1_000_000n + 1n,
+  );
+});
