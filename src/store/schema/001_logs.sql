@@ -52,4 +52,5 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     index_granularity = 8192,
-    exclude_materialize_skip_indexes_on_merge = 'message_ngrams';
+    min_bytes_for_wide_part = 134217728,
+    exclude_materialize_skip_indexes_on_merge = 'labels,message_ngrams';

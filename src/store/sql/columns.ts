@@ -4,8 +4,8 @@
  */
 import type { EqualityField, FacetField } from '../../model/plan.ts';
 
-/** The skip index that inserts and merges leave out, for housekeeping to build when it is quiet. */
-export const deferredIndex = 'message_ngrams';
+/** The skip indexes that inserts and merges leave out, for housekeeping to build when it is quiet. */
+export const searchIndexes = ['labels', 'message_ngrams'] as const;
 
 const columns: Readonly<Record<FacetField, string>> = {
   severity: 'SeverityText',

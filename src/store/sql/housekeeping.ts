@@ -1,5 +1,5 @@
 /** Statements that free disk and build what inserts leave for later. Pure. */
-import { deferredIndex } from './columns.ts';
+import { searchIndexes } from './columns.ts';
 import { Parameters, type Statement } from './statement.ts';
 
 /** A day of receipt as it lies on disk: [YYYYMMDD, rows, bytes]. */
@@ -45,8 +45,9 @@ ORDER BY partition_id, min_block_number`;
 
 /** Parts that have the index already are left as they are. Waits until it is built. */
 export function compileIndexDay(table: string, day: string): Statement {
-  const sql = `ALTER TABLE ${table} MATERIALIZE INDEX ${deferredIndex}
-IN PARTITION ID '${checkedDay(day)}'
+  const partition = `IN PARTITION ID '${checkedDay(day)}'`;
+  const commands = searchIndexes.map((name) => `MATERIALIZE INDEX ${name} ${partition}`);
+  const sql = `ALTER TABLE ${table} ${commands.join(', ')}
 SETTINGS mutations_sync = 1`;
   return { sql, params: {} };
 }

@@ -5,7 +5,7 @@
 import type { StampedBatch } from '../../model/batch.ts';
 import { tieBits } from '../../model/log-id.ts';
 import { logRowFields } from '../../model/log-rows.ts';
-import { deferredIndex } from './columns.ts';
+import { searchIndexes } from './columns.ts';
 import { Parameters, type Statement } from './statement.ts';
 
 export type InsertMode = 'all' | 'missing';
@@ -112,7 +112,7 @@ function insertSettings(batches: readonly StampedBatch[]): string {
   max_insert_threads = 1,
   max_threads = 1,
   input_format_parallel_parsing = 0,
-  exclude_materialize_skip_indexes_on_insert = '${deferredIndex}'`;
+  exclude_materialize_skip_indexes_on_insert = '${searchIndexes.join(',')}'`;
 }
 
 const rowsPerBlock = 65_536;
