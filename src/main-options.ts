@@ -30,6 +30,7 @@ export function toQueueOptions({ queue, data }: Config): DiskQueueOptions {
     maxBacklogBytes: queue.maxBacklogBytes === 0 ? Number.MAX_SAFE_INTEGER : queue.maxBacklogBytes,
     idempotencyTtlMs: queue.idempotencyTtlHours * hourMs,
     idempotencyKeys: queue.idempotencyKeys,
+    memoryTailBytes: queue.memoryTailBytes,
   };
 }
 
@@ -138,7 +139,9 @@ export function toDocumentInfo(version: string, addresses: Addresses) {
   };
 }
 
-/** Ports that the system chooses are known only once they are bound: settle before the first use. */
+/**
+ * Ports that the system chooses are known only once they are bound: settle before the first use.
+ */
 export interface RunAddresses extends Addresses {
   settle(server: Pick<Server, 'ports' | 'caFile'>): void;
 }

@@ -97,8 +97,8 @@ export interface Admission {
   /** @throws AppError `unavailable` when the in-flight cap leaves no room */
   reserveMemory(headers: RequestHeaders, heapBytesPerBodyByte: number): MemoryLease;
   /**
-   * The whole body, to be read until the lease is released. @throws AppError `too_large` | `timeout` | `malformed` |
-   * `unavailable`
+   * The whole body, to be read until the lease is released. @throws AppError `too_large` |
+   * `timeout` | `malformed` | `unavailable`
    */
   readBody(body: RequestBody, maxBodyBytes: number, memory: MemoryLease): Promise<Buffer>;
   /**

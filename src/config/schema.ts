@@ -156,6 +156,13 @@ export const configSchema = z.strictObject({
       1024 * 1024 * gibibyte,
       'Backlog at which new events are refused with 503; 0 = only the disk is the limit.',
     ),
+    memoryTailBytes: integer(
+      'bytes',
+      32 * mebibyte,
+      0,
+      64 * gibibyte,
+      'Newest events kept in memory for the drain; what it lags further behind is read from disk.',
+    ),
     idempotencyTtlHours: integer('h', 24, 1, 168, 'How long an Idempotency-Key is remembered.'),
     idempotencyKeys: integer(
       'count',
@@ -205,7 +212,7 @@ export const configSchema = z.strictObject({
   engine: section({
     memoryBytes: integer(
       'bytes',
-      1536 * mebibyte,
+      1280 * mebibyte,
       256 * mebibyte,
       1024 * gibibyte,
       'Memory cap of the embedded engine.',

@@ -11,7 +11,9 @@ const shortCopyBytes = 24;
 const initialBytes = 64 * 1024;
 const maxKeptBytes = 4 * 1024 * 1024;
 
-/** Made to be used for one batch after the other, so that only the rows themselves are allocated. */
+/**
+ * Made to be used for one batch after the other, so that only the rows themselves are allocated.
+ */
 export class RowWriter {
   #buffer = Buffer.allocUnsafeSlow(initialBytes);
   #length = 0;

@@ -53,7 +53,8 @@ export interface Taken {
 
 export interface Queue {
   /**
-   * Resolves once the batch is on disk (written and synced); then it survives any crash.
+   * Resolves once the batch is on disk (written and synced); then it survives any crash. The
+   * payload belongs to the queue from now on, which frees its memory.
    * @throws AppError `unavailable` when the log has failed, the disk is too full, or the backlog is
    *   at its cap.
    */
@@ -72,7 +73,8 @@ export interface Queue {
   take(limits: TakeLimits): Promise<Taken | undefined>;
 
   /**
-   * Makes durable that all batches up to `sequence` need no further work, then frees their space.
+   * Makes durable that all batches up to `sequence` need no further work, then frees their space,
+   * on disk and in memory: payloads that were taken are gone.
    */
   release(sequence: bigint): Promise<void>;
 

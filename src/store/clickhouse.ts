@@ -1,6 +1,6 @@
 /**
- * The store on ClickHouse: embedded engine and cluster alike. It executes statements made in sql/ and translates
- * failures; it decides neither what a filter means nor when to read.
+ * The store on ClickHouse: embedded engine and cluster alike. It executes statements made in sql/
+ * and translates failures; it decides neither what a filter means nor when to read.
  */
 import type { Layout, StampedBatch } from '../model/batch.ts';
 import type { FacetsPlan, HistogramPlan, ListPlan, LogFilter, LogRecord } from '../model/plan.ts';
@@ -24,7 +24,10 @@ import type { ReadLimits } from './sql/statement.ts';
 export interface ClickHouseStoreOptions extends ConnectionOptions {
   readonly database: string;
   readonly limits: ReadLimits;
-  /** Resolves once no earlier insert can land: the engine process of that time is gone, or its queries are killed. */
+  /**
+   * Resolves once no earlier insert can land: the engine process of that time is gone, or its
+   * queries are killed.
+   */
   readonly fence: () => Promise<void>;
 }
 
@@ -37,7 +40,10 @@ export interface ClickHouseStore extends Store {
   insertedRows(): number;
 }
 
-/** Connects, and brings the tables up to date. @throws Error where the store is away or its schema is newer. */
+/**
+ * Connects, and brings the tables up to date. @throws Error where the store is away or its schema
+ * is newer.
+ */
 export async function openClickHouseStore(
   options: ClickHouseStoreOptions,
   instruments: Instruments,
@@ -107,7 +113,9 @@ function createStore(
     return toFacetsResults(plan, await connection.query<FacetRow>('read', statement));
   }
 
-  /** A limit of receipt that no row is older than hides nothing, and need not be checked row by row. */
+  /**
+   * A limit of receipt that no row is older than hides nothing, and need not be checked row by row.
+   */
   function checked<Plan extends { readonly filter: LogFilter }>(plan: Plan): Plan {
     const streams = plan.filter.streams.map((stream) =>
       stream.receivedFromNanos <= floor.nanos() ? { ...stream, receivedFromNanos: 0n } : stream,

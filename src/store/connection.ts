@@ -1,6 +1,6 @@
 /**
- * The way to ClickHouse: one client per pool of the engine, over a Unix socket or a URL. It runs statements and knows
- * nothing of what they mean; errors come out as the client throws them.
+ * The way to ClickHouse: one client per pool of the engine, over a Unix socket or a URL. It runs
+ * statements and knows nothing of what they mean; errors come out as the client throws them.
  */
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -71,7 +71,10 @@ export function openConnection(options: ConnectionOptions): Connection {
   };
 }
 
-/** `wait_end_of_query`: an error that comes after the first row is then an error, not a broken answer. */
+/**
+ * `wait_end_of_query`: an error that comes after the first row is then an error, not a broken
+ * answer.
+ */
 function openClient(options: ConnectionOptions, pool: Pool, timeoutMs: number): ClickHouseClient {
   const { socketPath, url } = options;
   return createClient({

@@ -1,12 +1,16 @@
 /**
- * What a failure of ClickHouse means for Weir. Nothing of its text goes to a sender: it may hold SQL, paths and data.
- * Codes: https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp. Pure.
+ * What a failure of ClickHouse means for Weir. Nothing of its text goes to a sender: it may hold
+ * SQL, paths and data. Codes:
+ * https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp. Pure.
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { AppError } from '../model/errors.ts';
 import { StoreInsertError } from './port.ts';
 
-/** The rows themselves cannot be read: parse errors, sizes out of bounds, values that do not convert. */
+/**
+ * The rows themselves cannot be read: parse errors, sizes out of bounds, values that do not
+ * convert.
+ */
 const dataCodes = new Set([
   '6',
   '26',

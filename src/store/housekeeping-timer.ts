@@ -1,4 +1,7 @@
-/** Runs rounds of housekeeping one after the other until closed; it knows nothing of what a round does. */
+/**
+ * Runs rounds of housekeeping one after the other until closed; it knows nothing of what a round
+ * does.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Housekeeping } from './housekeeping.ts';
 

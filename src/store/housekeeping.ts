@@ -1,7 +1,8 @@
 /**
- * What keeps the store's disk in bounds and its searches fast while nobody asks: drops days that nobody keeps, deletes
- * rows of streams that keep less, drops the oldest day at the disk cap, and builds the search index that inserts leave
- * out. Reads never depend on it: they apply retention themselves.
+ * What keeps the store's disk in bounds and its searches fast while nobody asks: drops days that
+ * nobody keeps, deletes rows of streams that keep less, drops the oldest day at the disk cap, and
+ * builds the search index that inserts leave out. Reads never depend on it: they apply retention
+ * themselves.
  */
 import type { Stream } from '../model/account.ts';
 import type { ClickHouseStore } from './clickhouse.ts';

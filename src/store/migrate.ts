@@ -1,6 +1,6 @@
 /**
- * Brings the store's tables to the schema this version knows: numbered SQL files, each applied once and safe to repeat
- * after a crash halfway. A store written by a newer version is refused.
+ * Brings the store's tables to the schema this version knows: numbered SQL files, each applied once
+ * and safe to repeat after a crash halfway. A store written by a newer version is refused.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import type { Connection } from './connection.ts';
@@ -29,7 +29,10 @@ interface Migration {
   readonly statements: readonly string[];
 }
 
-/** @returns the versions applied now. @throws Error where the store's schema is newer than the newest file. */
+/**
+ * @returns the versions applied now. @throws Error where the store's schema is newer than the
+ *   newest file.
+ */
 export async function migrate(connection: Connection, target: SchemaTarget): Promise<number[]> {
   const migrations = await readMigrations(target);
   const table = tableName(target.database, 'schema_migrations');
@@ -77,7 +80,9 @@ async function readMigrations(target: SchemaTarget): Promise<Migration[]> {
   );
 }
 
-/** Statements end with a semicolon at the end of a line; lines that begin with `--` are comments. */
+/**
+ * Statements end with a semicolon at the end of a line; lines that begin with `--` are comments.
+ */
 export function toStatements(text: string, target: SchemaTarget): string[] {
   const values: Readonly<Record<string, string>> = { ...target, labelPairs };
   return text

@@ -1,6 +1,7 @@
 /**
- * A time of receipt before which nothing is stored. While a store is younger than the retention of its streams, reads
- * need not look at the time of receipt of every row. Only for a store with one writer: others would go unnoticed.
+ * A time of receipt before which nothing is stored. While a store is younger than the retention of
+ * its streams, reads need not look at the time of receipt of every row. Only for a store with one
+ * writer: others would go unnoticed.
  */
 import type { StampedBatch } from '../model/batch.ts';
 import type { Connection } from './connection.ts';
@@ -16,7 +17,9 @@ export interface ReceiptFloor {
 /** Where others write too: rows of any time may be there. */
 export const unknownFloor: ReceiptFloor = { nanos: () => 0n, lower() {} };
 
-/** Begins at the start of the oldest day that is stored; an empty store has rows of no time at all. */
+/**
+ * Begins at the start of the oldest day that is stored; an empty store has rows of no time at all.
+ */
 export async function openReceiptFloor(
   connection: Connection,
   database: string,

@@ -1,8 +1,13 @@
-/** A position in the total order of logs, as it travels: `<timestamp>,<logId>` or the same as a JSON object. Pure. */
+/**
+ * A position in the total order of logs, as it travels: `<timestamp>,<logId>` or the same as a JSON
+ * object. Pure.
+ */
 import { decodeLogId, encodeLogId, type LogPosition, maxTie, nilLogId } from '../model/log-id.ts';
 import { parseTimestamp, toIsoMillis } from './timestamps.ts';
 
-/** The wire shape. The logId alone says where; the timestamp is for people, and for the nil UUID. */
+/**
+ * The wire shape. The logId alone says where; the timestamp is for people, and for the nil UUID.
+ */
 export interface Cursor {
   /** ISO 8601 UTC, ms. */
   readonly timestamp: string;
@@ -18,7 +23,9 @@ export function cursorBefore(timeNanos: bigint): Cursor {
   return { timestamp: toIsoMillis(timeNanos), logId: nilLogId };
 }
 
-/** @returns undefined for text in neither form, an id that is no logId, or an id of another time. */
+/**
+ * @returns undefined for text in neither form, an id that is no logId, or an id of another time.
+ */
 export function parseCursor(text: string): Cursor | undefined {
   const parts = text.trimStart().startsWith('{') ? fromJson(text) : fromPair(text);
   if (parts === undefined) return undefined;

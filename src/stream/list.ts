@@ -33,8 +33,9 @@ function cursorOf(log: LogRecord): Cursor {
 }
 
 /**
- * Below the watermark nothing that Weir stamps is still to come, above it there may be. A poller that started from a
- * log beyond it would pass over what is stamped in between, so it starts at the watermark instead.
+ * Below the watermark nothing that Weir stamps is still to come, above it there may be. A poller
+ * that started from a log beyond it would pass over what is stamped in between, so it starts at the
+ * watermark instead.
  */
 function notBeyond(cursor: Cursor, watermarkNanos: bigint): Cursor {
   const position = decodeLogId(cursor.logId);

@@ -1,7 +1,7 @@
 /**
  * The kinds of query parameters, as zod schemas from the text that was sent to typed values. Pure.
- * They carry `example` and name their default in words: zod leaves `examples` and `default` out of the JSON Schema of
- * anything that transforms.
+ * They carry `example` and name their default in words: zod leaves `examples` and `default` out of
+ * the JSON Schema of anything that transforms.
  */
 import { z } from 'zod';
 import { nilLogId } from '../model/log-id.ts';

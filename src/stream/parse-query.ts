@@ -1,4 +1,7 @@
-/** From the query string as it was sent to the typed parameters of a schema, or the one sentence that says why not. */
+/**
+ * From the query string as it was sent to the typed parameters of a schema, or the one sentence
+ * that says why not.
+ */
 import type { z } from 'zod';
 import { AppError } from '../model/errors.ts';
 
@@ -9,7 +12,9 @@ const synonyms = [
   ['untilTime', 'endTime'],
 ] as const;
 
-/** @throws AppError `malformed`, naming the parameter; an unknown one gets the list of the known. */
+/**
+ * @throws AppError `malformed`, naming the parameter; an unknown one gets the list of the known.
+ */
 export function parseQuery<Schema extends z.ZodObject>(
   schema: Schema,
   search: URLSearchParams,

@@ -1,6 +1,6 @@
 /**
- * From a request and what the account may read to a plan: whose streams, what is still kept of each, which range.
- * Pure; it knows neither SQL nor the wire.
+ * From a request and what the account may read to a plan: whose streams, what is still kept of
+ * each, which range. Pure; it knows neither SQL nor the wire.
  */
 import type { Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
@@ -52,7 +52,10 @@ export function planList(context: ReadContext, query: ListQuery, watermarkNanos:
   };
 }
 
-/** Buckets have edges at whole milliseconds; the filter keeps the exact range, so that it counts what a list shows. */
+/**
+ * Buckets have edges at whole milliseconds; the filter keeps the exact range, so that it counts
+ * what a list shows.
+ */
 export function planHistogram(context: ReadContext, query: HistogramQuery): HistogramPlan {
   const { startTime, endTime } = query;
   if (endTime <= startTime) {
@@ -113,7 +116,10 @@ function toReadableStreams(
   });
 }
 
-/** The first time of receipt that is still shown: after what retention and a deletion of the data hide. */
+/**
+ * The first time of receipt that is still shown: after what retention and a deletion of the data
+ * hide.
+ */
 export function receivedFromNanos(stream: Stream, nowMs: number): bigint {
   const keptFrom = BigInt(nowMs - stream.retentionDays * msPerDay) * nanosPerMilli;
   if (stream.dataDeletedUntil === null) return keptFrom;

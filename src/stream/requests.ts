@@ -1,6 +1,6 @@
 /**
- * What the four reads may be asked, as strict schemas: they validate, and the OpenAPI document is made of them. One name
- * a parameter; synonyms are renamed before. Source: SPEC §4.2. Pure.
+ * What the four reads may be asked, as strict schemas: they validate, and the OpenAPI document is
+ * made of them. One name a parameter; synonyms are renamed before. Source: SPEC §4.2. Pure.
  */
 import { z } from 'zod';
 import type { FacetField } from '../model/plan.ts';

@@ -1,4 +1,7 @@
-/** What the reads answer, as schemas for the OpenAPI document; answers are built to these types, not validated. */
+/**
+ * What the reads answer, as schemas for the OpenAPI document; answers are built to these types, not
+ * validated.
+ */
 import { z } from 'zod';
 import { facetNames } from './requests.ts';
 

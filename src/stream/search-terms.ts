@@ -1,11 +1,15 @@
-/** The search language: words that must all occur, `"literal phrases"`, and `-` before what must not occur. Pure. */
+/**
+ * The search language: words that must all occur, `"literal phrases"`, and `-` before what must not
+ * occur. Pure.
+ */
 import type { SearchTerm } from '../model/plan.ts';
 
 const termPattern = /(-?)(?:"([^"]*)(?:"|$)|(\S+))/y;
 
 /**
- * Never fails: a quote that is not closed reaches to the end, and a lone `-` is a word. Empty phrases say nothing.
- * Words and phrases are separated by white space; a quote counts only at the beginning of a term.
+ * Never fails: a quote that is not closed reaches to the end, and a lone `-` is a word. Empty
+ * phrases say nothing. Words and phrases are separated by white space; a quote counts only at the
+ * beginning of a term.
  */
 export function parseSearch(text: string): SearchTerm[] {
   const terms: SearchTerm[] = [];

@@ -1,4 +1,7 @@
-/** The reads of one account's logs: plan, ask the store, shape the answer. Each is one journey in that order. */
+/**
+ * The reads of one account's logs: plan, ask the store, shape the answer. Each is one journey in
+ * that order.
+ */
 import type { Grants } from '../directory/port.ts';
 import type { Store } from '../store/port.ts';
 import { toFacetResponses } from './facets.ts';
@@ -22,7 +25,10 @@ export interface StreamReaderParts {
   readonly now: () => number;
 }
 
-/** Every call may throw AppError `malformed`, `not_found` or `unavailable`; no answer is ever short of logs. */
+/**
+ * Every call may throw AppError `malformed`, `not_found` or `unavailable`; no answer is ever short
+ * of logs.
+ */
 export interface StreamReader {
   list(accountId: string, query: ListQuery): Promise<ListResponse>;
   histogram(accountId: string, query: HistogramQuery): Promise<HistogramResponse>;
@@ -38,7 +44,9 @@ export function createStreamReader(parts: StreamReaderParts): StreamReader {
   }
 
   return {
-    /** The watermark is read first: what it vouches for is then in the store when the list reads. */
+    /**
+     * The watermark is read first: what it vouches for is then in the store when the list reads.
+     */
     async list(accountId, query) {
       const watermark = watermarkNanos();
       const plan = planList(await contextOf(accountId), query, watermark);

@@ -1,12 +1,15 @@
-/** Times as readers give and get them: RFC 3339 or epoch milliseconds in, ISO 8601 with milliseconds out. Pure. */
+/**
+ * Times as readers give and get them: RFC 3339 or epoch milliseconds in, ISO 8601 with milliseconds
+ * out. Pure.
+ */
 import { parseRfc3339 } from '../model/event-time.ts';
 import { maxEventTimeMillis } from '../model/log-rows.ts';
 
 const nanosPerMilli = 1_000_000n;
 
 /**
- * RFC 3339 with up to nine fraction digits (a `+` that a query string turned into a space is taken back), or epoch
- * milliseconds in digits.
+ * RFC 3339 with up to nine fraction digits (a `+` that a query string turned into a space is taken
+ * back), or epoch milliseconds in digits.
  * @returns Unix ns; undefined for any other text, and for times outside 1970 to 2149.
  */
 export function parseTimestamp(text: string): bigint | undefined {

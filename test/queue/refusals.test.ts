@@ -10,7 +10,8 @@ import { Random } from './random.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';
 
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
-const content = { layout: 'logs/1', rows: 1, payload: new Uint8Array(1000) } as const;
+/** A new one each time: the queue owns what it was given. */
+const content = () => ({ layout: 'logs/1' as const, rows: 1, payload: new Uint8Array(1000) });
 
 async function open(options: Partial<DiskQueueOptions> = {}) {
   const fs = new SimulatedFileSystem(new Random(1));
@@ -28,7 +29,7 @@ async function open(options: Partial<DiskQueueOptions> = {}) {
 }
 
 async function assertRefused(queue: Queue): Promise<void> {
-  await assert.rejects(queue.append(content, owner), (error) => {
+  await assert.rejects(queue.append(content(), owner), (error) => {
     assert.ok(error instanceof AppError);
     assert.equal(error.code, 'unavailable');
     const seconds = error.retryAfterSeconds ?? 0;
@@ -40,14 +41,14 @@ async function assertRefused(queue: Queue): Promise<void> {
 
 test('refuses while the disk is nearly full, and takes again once there is room', async () => {
   const { fs, queue, wait } = await open({ minFreeDiskBytes: 1e6 });
-  await queue.append(content, owner);
+  await queue.append(content(), owner);
   fs.free = 999_999;
   await wait(1000);
   await assertRefused(queue);
   assert.match(queue.status().reason, /1 bytes short of the 1000000/);
   fs.free = 2e6;
   await wait(1000);
-  await queue.append(content, owner);
+  await queue.append(content(), owner);
   assert.equal(queue.status().writable, true);
 });
 
@@ -60,17 +61,17 @@ test('keeps two segments free whatever is asked for', async () => {
 
 test('refuses beyond the backlog cap until something is released', async () => {
   const { queue } = await open({ minFreeDiskBytes: 0, maxBacklogBytes: 2000 });
-  const { sequence } = await queue.append(content, owner);
-  await queue.append(content, owner);
+  const { sequence } = await queue.append(content(), owner);
+  await queue.append(content(), owner);
   await assertRefused(queue);
   await queue.take({ maxRows: 1, maxBytes: 1 });
   await queue.release(sequence);
-  await queue.append(content, owner);
+  await queue.append(content(), owner);
 });
 
 test('a failed sync is final, and what was durable before can still be drained', async () => {
   const { fs, queue } = await open({ minFreeDiskBytes: 0 });
-  const { sequence } = await queue.append(content, owner);
+  const { sequence } = await queue.append(content(), owner);
   fs.failSyncAfter(0);
   await assertRefused(queue);
   await assertRefused(queue);
@@ -88,13 +89,13 @@ test('a failed sync is final, and what was durable before can still be drained',
 
 test('a batch beyond the limit is too large for ever', async () => {
   const { queue } = await open({ minFreeDiskBytes: 0, maxBatchBytes: 999 });
-  await assert.rejects(queue.append(content, owner), { code: 'too_large' });
+  await assert.rejects(queue.append(content(), owner), { code: 'too_large' });
 });
 
 test('stamps after every watermark, even if the clock stands', async () => {
   const { queue } = await open({ minFreeDiskBytes: 0 });
   const watermark = queue.watermarkNanos();
-  const { receivedAtNanos } = await queue.append(content, owner);
+  const { receivedAtNanos } = await queue.append(content(), owner);
   assert.ok(receivedAtNanos > watermark);
   assert.ok(queue.watermarkNanos() < receivedAtNanos);
 });

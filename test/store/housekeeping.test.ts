@@ -1,4 +1,7 @@
-/** Disk is freed as retention and the cap say, and no reader ever sees the difference but by time and space. */
+/**
+ * Disk is freed as retention and the cap say, and no reader ever sees the difference but by time
+ * and space.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';

@@ -1,4 +1,6 @@
-/** Batches become rows exactly once: as written, in every mode, and however often they are tried. */
+/**
+ * Batches become rows exactly once: as written, in every mode, and however often they are tried.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';

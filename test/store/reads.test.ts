@@ -1,4 +1,7 @@
-/** List, histogram and facets against a plain array: the same rows, whatever the filter, the page or the direction. */
+/**
+ * List, histogram and facets against a plain array: the same rows, whatever the filter, the page or
+ * the direction.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';

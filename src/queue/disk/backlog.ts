@@ -2,7 +2,9 @@
  * The account of what is durable and not yet released: which batches wait in memory, which only on
  * disk, and which the taker holds. Pure bookkeeping over sequences; it reads nothing.
  */
+import type { StampedBatch } from '../../model/batch.ts';
 import type { TakeLimits } from '../port.ts';
+import { freeMemory, ownMemory } from './free-memory.ts';
 import type { Recovery } from './log-options.ts';
 import { MemoryTail, type QueuedBatch } from './memory-tail.ts';
 
@@ -11,12 +13,14 @@ export interface DiskRange {
   readonly untilSequence: bigint;
 }
 
-/** What is remembered of a batch while the taker holds it; its payload is the taker's. */
+/** What is remembered of a batch while the taker holds it. */
 interface Held {
   readonly sequence: bigint;
   readonly receivedAtNanos: bigint;
   readonly rows: number;
   readonly frameBytes: number;
+  /** What its payload lies in, to be freed when it is released. */
+  readonly memory: ArrayBuffer | undefined;
 }
 
 export class Backlog {
@@ -96,7 +100,7 @@ export class Backlog {
 
   takeFromMemory(limits: TakeLimits): QueuedBatch[] {
     const taken = this.#tail.take(limits);
-    this.#hold(taken);
+    this.#hold(taken, ({ payload }) => ownMemory(payload));
     return taken;
   }
 
@@ -107,18 +111,21 @@ export class Backlog {
     const nothingLeft = last === undefined || this.#diskBytes <= 0;
     this.#diskFrom = nothingLeft ? range.untilSequence : last.id.sequence + 1n;
     if (last !== undefined) this.#diskNanos = last.receivedAtNanos + 1n;
-    this.#hold(taken);
+    // What is read for a taker is read for it alone.
+    this.#hold(taken, ({ payload }) => payload.buffer as ArrayBuffer);
     if (this.diskRange === undefined) this.#diskBytes = 0;
     this.#settle();
   }
 
   release(sequence: bigint): void {
     const kept = this.#held.findIndex((each) => each.sequence > sequence);
-    for (const released of this.#held.splice(0, kept < 0 ? this.#held.length : kept)) {
+    const released = this.#held.splice(0, kept < 0 ? this.#held.length : kept);
+    for (const each of released) {
       this.#batches--;
-      this.#rows -= released.rows;
-      this.#bytes -= released.frameBytes;
+      this.#rows -= each.rows;
+      this.#bytes -= each.frameBytes;
     }
+    freeMemory(released.map(({ memory }) => memory));
     this.#settle();
   }
 
@@ -145,10 +152,14 @@ export class Backlog {
     this.#tailFrom = undefined;
   }
 
-  #hold(taken: readonly QueuedBatch[]): void {
+  #hold(
+    taken: readonly QueuedBatch[],
+    memoryOf: (batch: StampedBatch) => ArrayBuffer | undefined,
+  ): void {
     for (const { batch, frameBytes } of taken) {
       const { receivedAtNanos, rows } = batch;
-      this.#held.push({ sequence: batch.id.sequence, receivedAtNanos, rows, frameBytes });
+      const memory = memoryOf(batch);
+      this.#held.push({ sequence: batch.id.sequence, receivedAtNanos, rows, frameBytes, memory });
     }
   }
 

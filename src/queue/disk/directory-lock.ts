@@ -1,6 +1,7 @@
 /**
- * One process per data directory. The lock is SQLite's own file lock, which the system lets go of the moment the
- * process dies, however it dies; a file of ours would have to be judged stale or not.
+ * One process per data directory. The lock is SQLite's own file lock, which the system lets go of
+ * the moment the process dies, however it dies; a file of ours would have to be judged stale or
+ * not.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -4,6 +4,7 @@
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import type { TakeLimits } from '../port.ts';
+import { freeMemory, ownMemory } from './free-memory.ts';
 
 export interface QueuedBatch {
   readonly batch: StampedBatch;
@@ -55,7 +56,9 @@ export class MemoryTail {
     return this.#batches.splice(0, count);
   }
 
+  /** Lets go of all of it, memory included. */
   clear(): void {
+    freeMemory(this.#batches.map(({ batch }) => ownMemory(batch.payload)));
     this.#batches = [];
     this.#bytes = 0;
     this.#frameBytes = 0;

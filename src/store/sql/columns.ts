@@ -1,10 +1,12 @@
 /**
- * The names of what reads may touch: the only place where a field of a request becomes an identifier of the table.
- * It knows the table's columns, not how a statement is built of them.
+ * The names of what reads may touch: the only place where a field of a request becomes an
+ * identifier of the table. It knows the table's columns, not how a statement is built of them.
  */
 import type { EqualityField, FacetField } from '../../model/plan.ts';
 
-/** The skip indexes that inserts and merges leave out, for housekeeping to build when it is quiet. */
+/**
+ * The skip indexes that inserts and merges leave out, for housekeeping to build when it is quiet.
+ */
 export const searchIndexes = ['labels', 'message_ngrams'] as const;
 
 const columns: Readonly<Record<FacetField, string>> = {
@@ -25,7 +27,10 @@ export function columnOf(field: EqualityField | FacetField): string {
   return columns[field];
 }
 
-/** Every `key=value` of a row's labels: what the index `labels` is built on, to be repeated literally by its users. */
+/**
+ * Every `key=value` of a row's labels: what the index `labels` is built on, to be repeated
+ * literally by its users.
+ */
 export const labelPairs =
   "arrayMap((k, v) -> concat(k, '=', v), " +
   'arrayConcat(mapKeys(LogAttributes), mapKeys(ResourceAttributes)), ' +

@@ -30,7 +30,10 @@ ${limitsSql(limits)}`;
   return { sql, params: params.values };
 }
 
-/** `grouping(a, b, c)` is a mask with 1 for every column that is not in the set, the first column highest. */
+/**
+ * `grouping(a, b, c)` is a mask with 1 for every column that is not in the set, the first column
+ * highest.
+ */
 function fieldSql(columns: readonly string[]): string {
   if (columns.length === 1) return 'toUInt8(0)';
   const all = 2 ** columns.length - 1;

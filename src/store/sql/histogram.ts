@@ -24,9 +24,9 @@ ${limitsSql(limits)}`;
 }
 
 /**
- * Bucket i holds the ms x after start for which floor(i * D / N) <= x < floor((i + 1) * D / N), with D the range and N
- * the buckets: the greatest such i is ceil((x + 1) * N / D) - 1 = floor(((x + 1) * N - 1) / D).
- * Where N divides D that is x divided by the width.
+ * Bucket i holds the ms x after start for which floor(i * D / N) <= x < floor((i + 1) * D / N),
+ * with D the range and N the buckets: the greatest such i is ceil((x + 1) * N / D) - 1 = floor(((x
+ * + 1) * N - 1) / D). Where N divides D that is x divided by the width.
  */
 function bucketSql(plan: HistogramPlan, params: Parameters): string {
   const rangeMs = plan.endMs - plan.startMs;

@@ -1,6 +1,7 @@
 /**
- * The one statement that stores batches of layout `logs/1`. Each batch is one outer row: what is the same for all its
- * rows, then the rows themselves exactly as the queue keeps them; the store takes them apart. Pure.
+ * The one statement that stores batches of layout `logs/1`. Each batch is one outer row: what is
+ * the same for all its rows, then the rows themselves exactly as the queue keeps them; the store
+ * takes them apart. Pure.
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import { tieBits } from '../../model/log-id.ts';
@@ -20,7 +21,10 @@ const outerStructure = `batch UInt128,
   receiverId LowCardinality(String),
   rows Array(Tuple(${rowTuple}))`;
 
-/** Column of `logs` and its expression over an outer row joined with one of its rows `r`, numbered `n` from 1. */
+/**
+ * Column of `logs` and its expression over an outer row joined with one of its rows `r`, numbered
+ * `n` from 1.
+ */
 const columns: readonly (readonly [string, string])[] = [
   ['Timestamp', orReceivedAt('r.timestamp')],
   ['ObservedTimestamp', orReceivedAt('r.observedTimestamp')],
@@ -80,7 +84,10 @@ FORMAT RowBinary`;
   return { sql, params: params.values };
 }
 
-/** Which rows of these batches exist: bounded by time of receipt (partitions) and by batch id (minmax index). */
+/**
+ * Which rows of these batches exist: bounded by time of receipt (partitions) and by batch id
+ * (minmax index).
+ */
 function storedSql(table: string, batches: readonly StampedBatch[], params: Parameters): string {
   const times = batches.map((batch) => batch.receivedAtNanos).sort(compareBigints);
   const idsByWriter = Map.groupBy(batches, (batch) => batch.id.writer);
@@ -98,8 +105,9 @@ function storedSql(table: string, batches: readonly StampedBatch[], params: Para
 }
 
 /**
- * One thread and one block for all rows, so that an insert makes one part a day of receipt. The engine reads
- * `max_block_size` outer rows at a time: enough of them for a usual block, and no more.
+ * One thread and one block for all rows, so that an insert makes one part a day of receipt. The
+ * engine reads `max_block_size` outer rows at a time: enough of them for a usual block, and no
+ * more.
  */
 function insertSettings(batches: readonly StampedBatch[]): string {
   const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);

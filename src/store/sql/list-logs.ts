@@ -1,4 +1,7 @@
-/** One step of the list: the rows of one window of time in listing order, and how a row becomes a record. Pure. */
+/**
+ * One step of the list: the rows of one window of time in listing order, and how a row becomes a
+ * record. Pure.
+ */
 import { encodeLogId } from '../../model/log-id.ts';
 import type { ListPlan, LogRecord } from '../../model/plan.ts';
 import type { TimeWindow } from './list-windows.ts';
@@ -55,8 +58,9 @@ const selected = [
 ].join(', ');
 
 /**
- * Rows of `window` in the plan's direction: newest first for `older`, oldest first for `newer`; at most `limit`.
- * The wide columns of rows that do not make the page are never read: the engine fetches them after the limit.
+ * Rows of `window` in the plan's direction: newest first for `older`, oldest first for `newer`; at
+ * most `limit`. The wide columns of rows that do not make the page are never read: the engine
+ * fetches them after the limit.
  */
 export function compileList(
   table: string,

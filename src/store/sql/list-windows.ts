@@ -1,6 +1,7 @@
 /**
- * How a list walks through time: in windows that grow from where the page begins, so that a page of recent logs reads
- * little however long the history is, and a sparse search reads each row once. Pure; it knows no SQL.
+ * How a list walks through time: in windows that grow from where the page begins, so that a page of
+ * recent logs reads little however long the history is, and a sparse search reads each row once.
+ * Pure; it knows no SQL.
  */
 import type { ListPlan } from '../../model/plan.ts';
 
@@ -15,7 +16,10 @@ const growth = 32n;
 /** Beyond this the rest of history is one window: there the steps cost more than they save. */
 const lastWidthNanos = 100n * 86_400_000_000_000n;
 
-/** The plan's whole range in disjoint windows without gaps, in the order in which its rows are wanted. */
+/**
+ * The plan's whole range in disjoint windows without gaps, in the order in which its rows are
+ * wanted.
+ */
 export function listWindows(plan: ListPlan, nowNanos: bigint): Generator<TimeWindow> {
   return plan.direction === 'older' ? olderWindows(plan, nowNanos) : newerWindows(plan);
 }

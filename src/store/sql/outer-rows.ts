@@ -1,13 +1,16 @@
 /**
- * The body of an insert: each batch's prefix in RowBinary, then its rows as they are. Small batches are copied together
- * so that ten thousand of one row do not become ten thousand writes; large payloads pass through uncopied. Pure.
+ * The body of an insert: each batch's prefix in RowBinary, then its rows as they are. Small batches
+ * are copied together so that ten thousand of one row do not become ten thousand writes; large
+ * payloads pass through uncopied. Pure.
  */
 import type { StampedBatch } from '../../model/batch.ts';
 
 const chunkBytes = 256 * 1024;
 /** Larger payloads go out as they are. */
 const copiedBytes = 16 * 1024;
-/** 16 batch + 8 time + three strings of up to 127 bytes with their lengths + a varint of up to 5. */
+/**
+ * 16 batch + 8 time + three strings of up to 127 bytes with their lengths + a varint of up to 5.
+ */
 const maxPrefixBytes = 16 + 8 + 3 * 128 + 5;
 
 /** @returns chunks that together are the outer rows of `batches`, in order. */

@@ -18,7 +18,10 @@ export interface ReadLimits {
   readonly maxRowsReturned: number;
 }
 
-/** Collects values and hands out their placeholders, so that no value ever becomes part of a statement's text. */
+/**
+ * Collects values and hands out their placeholders, so that no value ever becomes part of a
+ * statement's text.
+ */
 export class Parameters {
   readonly values: Record<string, string> = {};
   #count = 0;
@@ -41,7 +44,10 @@ export class Parameters {
   }
 }
 
-/** Half of the memory may fill before grouping and sorting go to disk, so that a large answer is slow, not wrong. */
+/**
+ * Half of the memory may fill before grouping and sorting go to disk, so that a large answer is
+ * slow, not wrong.
+ */
 export function limitsSql(limits: ReadLimits): string {
   const spillBytes = Math.floor(limits.maxMemoryBytes / 2);
   return `SETTINGS
@@ -50,5 +56,6 @@ export function limitsSql(limits: ReadLimits): string {
   max_bytes_before_external_group_by = ${spillBytes},
   max_bytes_before_external_sort = ${spillBytes},
   max_rows_to_read = ${limits.maxRowsRead},
-  max_result_rows = ${limits.maxRowsReturned}`;
+  max_result_rows = ${limits.maxRowsReturned},
+  max_threads_min_free_memory_per_thread = 0`;
 }

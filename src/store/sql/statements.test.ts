@@ -23,7 +23,8 @@ const settings = `SETTINGS
   max_bytes_before_external_group_by = 500,
   max_bytes_before_external_sort = 500,
   max_rows_to_read = 30,
-  max_result_rows = 40`;
+  max_result_rows = 40,
+  max_threads_min_free_memory_per_thread = 0`;
 
 const filter: LogFilter = {
   accountId: 'account',

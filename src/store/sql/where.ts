@@ -1,6 +1,6 @@
 /**
- * One meaning of a filter for list, histogram and facets alike. The account stands outermost and first; then streams
- * with what is still kept of each, then time, then the rest. Pure.
+ * One meaning of a filter for list, histogram and facets alike. The account stands outermost and
+ * first; then streams with what is still kept of each, then time, then the rest. Pure.
  */
 import type { LogFilter, ReadableStream, SearchTerm } from '../../model/plan.ts';
 import { columnOf, labelPairs } from './columns.ts';
@@ -20,8 +20,8 @@ export function whereSql(filter: LogFilter, params: Parameters): string {
 }
 
 /**
- * Streams with the same limit of receipt share a condition: most streams of an account keep equally long. A limit of 0
- * hides nothing and is not asked for.
+ * Streams with the same limit of receipt share a condition: most streams of an account keep equally
+ * long. A limit of 0 hides nothing and is not asked for.
  */
 function streamConditions(streams: readonly ReadableStream[], params: Parameters): string[] {
   if (streams.length === 0) return ['0'];
@@ -53,7 +53,10 @@ function timeConditions(filter: LogFilter, params: Parameters): string[] {
   return conditions;
 }
 
-/** Severity is stored in upper case (by the same rule as here), so comparing without case needs no function a row. */
+/**
+ * Severity is stored in upper case (by the same rule as here), so comparing without case needs no
+ * function a row.
+ */
 function equalityConditions(filter: LogFilter, params: Parameters): string[] {
   return [...filter.equal].map(([field, values]) => {
     const wanted = field === 'severity' ? values.map((value) => value.toUpperCase()) : values;
@@ -62,8 +65,9 @@ function equalityConditions(filter: LogFilter, params: Parameters): string[] {
 }
 
 /**
- * The label as it is read back: the log's own attribute hides the resource's of the same key, and a missing key
- * equals nothing, not even "". The hint costs nothing a row and lets the index skip what cannot match.
+ * The label as it is read back: the log's own attribute hides the resource's of the same key, and a
+ * missing key equals nothing, not even "". The hint costs nothing a row and lets the index skip
+ * what cannot match.
  */
 function labelCondition(key: string, value: string, params: Parameters): string {
   const hint = `indexHint(has(${labelPairs}, ${params.add('String', `${key}=${value}`)}))`;
@@ -80,8 +84,9 @@ function present(map: string, key: string, value: string): string {
 }
 
 /**
- * A substring of the message, without case. Terms whose letters are all ASCII (or have no case) compare ASCII letters,
- * which the index on `lower(Body)` serves; other terms compare by Unicode lower case.
+ * A substring of the message, without case. Terms whose letters are all ASCII (or have no case)
+ * compare ASCII letters, which the index on `lower(Body)` serves; other terms compare by Unicode
+ * lower case.
  */
 function searchCondition(term: SearchTerm, params: Parameters): string {
   const plain = hasOnlyAsciiCase(term.text);
@@ -93,7 +98,9 @@ function searchCondition(term: SearchTerm, params: Parameters): string {
   return term.exclude ? `NOT (${like})` : like;
 }
 
-/** Sigma is the one letter whose lower case depends on its neighbours: both of its forms become one. */
+/**
+ * Sigma is the one letter whose lower case depends on its neighbours: both of its forms become one.
+ */
 function unicodeLower(expression: string, term: string): string {
   const lowered = `lowerUTF8(${expression})`;
   return /[Σσς]/.test(term) ? `replaceAll(${lowered}, 'ς', 'σ')` : lowered;
