@@ -1,3 +1,4 @@
+/** What the store throws, for each way in which the engine can fail. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ClickHouseError } from '@clickhouse/client';

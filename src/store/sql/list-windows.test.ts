@@ -1,3 +1,4 @@
+/** The windows in which a list walks back cover its range exactly once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+/** The body of an insert holds each batch once, whatever its size. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StampedBatch } from '../../model/batch.ts';

@@ -1,3 +1,4 @@
+/** Filters as conditions, and that no value ever becomes part of the SQL. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { LogFilter } from '../../model/plan.ts';
