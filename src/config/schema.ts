@@ -3,6 +3,7 @@
  * names, the file's keys and docs/config.md are all derived from this tree.
  */
 import { z } from 'zod';
+import { maxRowsPerBatch } from '../model/log-id.ts';
 
 export type Unit =
   | 'bytes'
@@ -92,7 +93,7 @@ export const configSchema = z.strictObject({
       'events',
       10_000,
       1,
-      1_000_000,
+      maxRowsPerBatch,
       'Most events in one body of plain JSON logs; beyond it the answer is 413.',
     ),
     jsonMaxDepth: integer(

@@ -60,7 +60,8 @@ function toError(issue: z.core.$ZodIssue, raw: Raw, schema: z.ZodObject): AppErr
   const message =
     offending === undefined && issue.code === 'invalid_type'
       ? `cannot take parameter ${parameter} more than once`
-      : `cannot read parameter ${parameter} ${quoted(offending ?? '')}: it must be ${issue.message}`;
+      : `cannot read parameter ${parameter} ${quoted(offending ?? '')}: ` +
+        `it must be ${issue.message}`;
   return new AppError('malformed', message, { parameter });
 }
 

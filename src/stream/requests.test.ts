@@ -1,3 +1,4 @@
+/** Parameters of the reads: what is accepted, and what is refused by name. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { z } from 'zod';

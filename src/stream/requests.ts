@@ -6,9 +6,9 @@ import { z } from 'zod';
 import type { FacetField } from '../model/plan.ts';
 import { cursor, integer, label, list, text, timestamp, uuid } from './parameters.ts';
 
-export const maxLimit = 1_000;
-export const maxBuckets = 500;
-export const maxTopK = 100;
+const maxLimit = 1_000;
+const maxBuckets = 500;
+const maxTopK = 100;
 const maxBatchFields = 20;
 
 const anyOf = 'Repeated: any of them.';
@@ -16,8 +16,8 @@ const anyOf = 'Repeated: any of them.';
 const filters = {
   streamId: list(uuid, `Stream to read; default: all streams of the account. ${anyOf}`),
   search: text(
-    'Words that must all occur in the message, as substrings without case; "quoted phrase" literally, ' +
-      '-word excludes.',
+    'Words that must all occur in the message, as substrings without case; ' +
+      '"quoted phrase" literally, -word excludes.',
   ).optional(),
   severity: list(text('Severity, compared without case.'), `Severity, without case. ${anyOf}`),
   host: list(text('Host.'), `Emitting host; empty: none. ${anyOf}`),

@@ -1,3 +1,4 @@
+/** Search text never fails to parse and means what the reference says. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

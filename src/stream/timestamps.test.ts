@@ -1,3 +1,4 @@
+/** Forms of time in requests, and those that are refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseTimestamp, toIsoMillis } from './timestamps.ts';

@@ -185,7 +185,7 @@ suite('failures say what is known of the rows', () => {
     assert.equal(await failureOf(engine.store.insert('logs/1', [cut], 'all')), 'data');
   });
 
-  test('an engine that dies under the insert leaves it unknown, and a fence settles it', async () => {
+  test('an engine that dies under an insert leaves it unknown; a fence settles it', async () => {
     const owner = newOwner();
     const logs = Array.from({ length: 50_000 }, () => ({ body: 'y'.repeat(200) }));
     const batch = stampedBatch(logs, { owner, receivedAtNanos: noon });

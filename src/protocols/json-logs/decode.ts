@@ -153,8 +153,8 @@ class Decoding {
     if (index >= this.#limits.maxEvents) {
       throw new AppError(
         'too_large',
-        `cannot take more than ${this.#limits.maxEvents} events in one request (ingest.jsonMaxEvents); ` +
-          'split the batch and send the parts',
+        `cannot take more than ${this.#limits.maxEvents} events in one request: ` +
+          'split the batch, or raise ingest.jsonMaxEvents',
       );
     }
     const start = this.#at;

@@ -20,8 +20,8 @@ export function lockDirectory(directory: string): DirectoryLock {
   } catch (cause) {
     database.close();
     throw new Error(
-      `cannot open data directory ${directory}: another weir process (${readOwner(ownerFile)}) holds it; ` +
-        'stop it, or choose another directory with --data',
+      `cannot open data directory ${directory}: another weir process ` +
+        `(${readOwner(ownerFile)}) holds it; stop it, or choose another with --data`,
       { cause },
     );
   }
