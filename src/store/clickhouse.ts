@@ -2,23 +2,17 @@
  * The store on ClickHouse: embedded engine and cluster alike. It executes statements made in sql/
  * and translates failures; it decides neither what a filter means nor when to read.
  */
-import type { Layout, StampedBatch } from '../model/batch.ts';
-import type { FacetsPlan, HistogramPlan, ListPlan, LogFilter, LogRecord } from '../model/plan.ts';
-import { createStoreEvents, type ReadKind, type StoreEvents } from '../telemetry/store-events.ts';
 import type { Instruments } from '../telemetry/instruments.ts';
+import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
-import { overLimit, toInsertError, toReadError } from './failures.ts';
+import { toReadError } from './failures.ts';
+import { createLogReader } from './log-reader.ts';
+import { createLogWriter } from './log-writer.ts';
 import { embeddedTarget, migrate } from './migrate.ts';
 import type { Store } from './port.ts';
 import { openReceiptFloor, type ReceiptFloor, unknownFloor } from './receipt-floor.ts';
 import { tableName } from './sql/columns.ts';
-import { compileFacets, type FacetRow, toFacetsResults } from './sql/facets.ts';
-import { compileHistogram, type HistogramRow, toHistogramResult } from './sql/histogram.ts';
 import { compileDeleteStream } from './sql/housekeeping.ts';
-import { compileInsert, type InsertMode } from './sql/insert-logs.ts';
-import { compileList, type LogRow, toLogRecord } from './sql/list-logs.ts';
-import { listWindows } from './sql/list-windows.ts';
-import { encodeOuterRows } from './sql/outer-rows.ts';
 import type { ReadLimits } from './sql/statement.ts';
 
 export interface ClickHouseStoreOptions extends ConnectionOptions {
@@ -68,84 +62,18 @@ function createStore(
   events: StoreEvents,
   options: ClickHouseStoreOptions,
 ): ClickHouseStore {
-  const table = tableName(options.database, 'logs');
-  const { limits } = options;
-  let insertedRows = 0;
-
-  async function insert(_: Layout, batches: readonly StampedBatch[], mode: InsertMode) {
-    if (batches.length === 0) return;
-    const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
-    const startedAt = performance.now();
-    floor.lower(batches);
-    try {
-      await connection.insert(compileInsert(table, batches, mode), encodeOuterRows(batches));
-    } catch (error) {
-      const failure = toInsertError(error);
-      const insert = { rows, failure: failure.failure, seconds: secondsSince(startedAt) };
-      events.insertFailed(insert, failure);
-      throw failure;
-    }
-    insertedRows += rows;
-    events.inserted({ rows, batches: batches.length, mode, seconds: secondsSince(startedAt) });
-  }
-
-  async function list(plan: ListPlan): Promise<LogRecord[]> {
-    const startedAt = performance.now();
-    const rows: LogRow[] = [];
-    for (const window of listWindows(plan, BigInt(Date.now()) * 1_000_000n)) {
-      const maxSeconds = limits.maxSeconds - secondsSince(startedAt);
-      if (maxSeconds < 0.001) throw overLimit(undefined);
-      const step = { window, limit: plan.limit - rows.length, limits: { ...limits, maxSeconds } };
-      rows.push(...(await connection.query<LogRow>('read', compileList(table, plan, step))));
-      if (rows.length >= plan.limit) break;
-    }
-    if (plan.direction === 'newer') rows.reverse();
-    return rows.map(toLogRecord);
-  }
-
-  async function histogram(plan: HistogramPlan) {
-    const statement = compileHistogram(table, plan, limits);
-    return toHistogramResult(plan, await connection.query<HistogramRow>('read', statement));
-  }
-
-  async function facets(plan: FacetsPlan) {
-    const statement = compileFacets(table, plan, limits);
-    return toFacetsResults(plan, await connection.query<FacetRow>('read', statement));
-  }
-
-  /**
-   * A limit of receipt that no row is older than hides nothing, and need not be checked row by row.
-   */
-  function checked<Plan extends { readonly filter: LogFilter }>(plan: Plan): Plan {
-    const streams = plan.filter.streams.map((stream) =>
-      stream.receivedFromNanos <= floor.nanos() ? { ...stream, receivedFromNanos: 0n } : stream,
-    );
-    return { ...plan, filter: { ...plan.filter, streams } };
-  }
-
-  async function timed<Result>(kind: ReadKind, read: Promise<Result>): Promise<Result> {
-    const startedAt = performance.now();
-    try {
-      const result = await read;
-      events.read(kind, secondsSince(startedAt));
-      return result;
-    } catch (error) {
-      const failure = toReadError(error);
-      events.readFailed(kind, secondsSince(startedAt), failure);
-      throw failure;
-    }
-  }
-
+  const { database, limits } = options;
+  const table = tableName(database, 'logs');
+  const writer = createLogWriter({ connection, table, floor, events });
+  const reader = createLogReader({ connection, table, floor, events, limits });
   return {
+    ...reader,
     connection,
-    database: options.database,
+    database,
     events,
-    insertedRows: () => insertedRows,
-    insert,
+    insertedRows: writer.insertedRows,
+    insert: (_layout, batches, mode) => writer.insert(batches, mode),
     fence: options.fence,
-    list: (plan) => timed('list', list(checked(plan))),
-    histogram: (plan) => timed('histogram', histogram(checked(plan))),
-    facets: (plan) => timed('facets', facets(checked(plan))),
     async deleteStreamData(accountId, streamId, untilNanos) {
       const statement = compileDeleteStream(table, { accountId, streamId, untilNanos });
       try {
@@ -167,7 +95,3 @@ function createStore(
 }
 
 const pingSql = 'SELECT 1 SETTINGS max_execution_time = 2';
-
-function secondsSince(startedAt: number): number {
-  return (performance.now() - startedAt) / 1000;
-}

@@ -6,18 +6,16 @@
  */
 import type { Stream } from '../model/account.ts';
 import type { ClickHouseStore } from './clickhouse.ts';
+import { createSearchIndexes } from './search-indexes.ts';
 import { tableName } from './sql/columns.ts';
 import {
   compileCountExpired,
   compileDays,
   compileDeleteExpired,
   compileDropDay,
-  compileIndexDay,
-  compileParts,
   type DayRow,
   dayStartMs,
   type Expiry,
-  type PartRow,
 } from './sql/housekeeping.ts';
 
 export interface HousekeepingOptions {
@@ -60,8 +58,6 @@ export interface Housekeeping {
 }
 
 const msPerDay = 86_400_000;
-/** Fewer rows than this are searched as fast as they would be indexed, until no more arrive. */
-const worthIndexingRows = 500_000;
 
 export function createHousekeeping(
   parts: HousekeepingParts,
@@ -70,13 +66,10 @@ export function createHousekeeping(
   const { store, streams, now } = parts;
   const { connection, database, events } = store;
   const table = tableName(database, 'logs');
-  /** Names of the parts that have the index; rebuilt by one pass over all of them after a start. */
-  let indexedParts: ReadonlySet<string> = new Set();
+  const indexes = createSearchIndexes(parts);
   let deletedAtMs = 0;
-  let lastRound = { rows: store.insertedRows(), atMs: now() };
 
   const days = () => connection.query<DayRow>('housekeeping', compileDays(database));
-  const partsOnDisk = () => connection.query<PartRow>('housekeeping', compileParts(database));
 
   async function dropDay([day, , bytes]: DayRow, reason: 'retention' | 'disk_cap') {
     await connection.execute('housekeeping', compileDropDay(table, day));
@@ -121,36 +114,6 @@ export function createHousekeeping(
     }
   }
 
-  async function indexMessages() {
-    const startedAt = performance.now();
-    const due = (await partsOnDisk()).filter((part) => !indexedParts.has(partName(part)));
-    if (due.length === 0) return;
-    for (const day of new Set(due.map(([partition]) => partition))) {
-      await connection.execute('housekeeping', compileIndexDay(table, day));
-    }
-    const before = new Set([...indexedParts, ...due.map(partName)]);
-    const names = (await partsOnDisk()).map(partName);
-    indexedParts = new Set(names.filter((name) => before.has(name)));
-    events.messagesIndexed(sumRows(due), (performance.now() - startedAt) / 1000);
-  }
-
-  /** Rows a second since the last round. */
-  function takeInsertRate(): number {
-    const round = { rows: store.insertedRows(), atMs: now() };
-    const seconds = Math.max(round.atMs - lastRound.atMs, 1) / 1000;
-    const rate = (round.rows - lastRound.rows) / seconds;
-    lastRound = round;
-    return rate;
-  }
-
-  async function isIndexingDue(): Promise<boolean> {
-    const rate = takeInsertRate();
-    if (rate === 0) return true;
-    if (rate > options.quietRowsPerSecond) return false;
-    const due = (await partsOnDisk()).filter((part) => !indexedParts.has(partName(part)));
-    return sumRows(due) >= worthIndexingRows;
-  }
-
   async function attempt(task: string, run: () => Promise<void>) {
     try {
       await run();
@@ -163,7 +126,7 @@ export function createHousekeeping(
     dropExpiredDays,
     deleteExpiredRows,
     dropDaysOverCap,
-    indexMessages,
+    indexMessages: indexes.build,
     async runRound() {
       await attempt('drop_expired_days', dropExpiredDays);
       await attempt('drop_days_over_cap', dropDaysOverCap);
@@ -171,9 +134,7 @@ export function createHousekeeping(
         deletedAtMs = now();
         await attempt('delete_expired_rows', deleteExpiredRows);
       }
-      await attempt('index_messages', async () => {
-        if (await isIndexingDue()) await indexMessages();
-      });
+      await attempt('index_messages', () => indexes.buildWhenQuiet(options.quietRowsPerSecond));
     },
   };
 }
@@ -185,12 +146,4 @@ function toExpiry(stream: Stream, nowMs: number): Expiry {
   const { accountId, streamId, retentionDays } = stream;
   const receivedFromNanos = BigInt(nowMs - retentionDays * msPerDay) * 1_000_000n;
   return { accountId, streamId, receivedFromNanos };
-}
-
-function partName([partition, blocks]: PartRow): string {
-  return `${partition}_${blocks}`;
-}
-
-function sumRows(parts: readonly PartRow[]): number {
-  return parts.reduce((sum, [, , rows]) => sum + Number(rows), 0);
 }

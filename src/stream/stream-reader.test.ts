@@ -54,7 +54,7 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
       },
       async histogram(plan) {
         plans.push(plan);
-        return { counts: new Array<number>(plan.buckets).fill(1), groups: undefined };
+        return { counts: Array.from({ length: plan.buckets }, () => 1), groups: undefined };
       },
       async facets(plan) {
         plans.push(plan);

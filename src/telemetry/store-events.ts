@@ -1,5 +1,5 @@
 /** What the store says of itself: inserts, reads, and what housekeeping did. */
-import { Counter, Histogram } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Instruments } from './instruments.ts';
 
 export type ReadKind = 'list' | 'histogram' | 'facets';
@@ -18,7 +18,57 @@ export interface StoreEvents {
 }
 
 export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
-  const registers = [metrics];
+  const {
+    insertSeconds,
+    insertedRows,
+    insertFailures,
+    readSeconds,
+    readFailures,
+    droppedDays,
+    expiredRows,
+    housekeepingFailures,
+  } = createMetrics(metrics);
+  return {
+    inserted(insert) {
+      insertSeconds.observe(insert.seconds);
+      insertedRows.inc(insert.rows);
+      log.debug(insert, 'inserted');
+    },
+    insertFailed(insert, error) {
+      insertFailures.inc({ failure: insert.failure });
+      log.warn({ ...insert, err: error }, 'cannot insert');
+    },
+    read(kind, seconds) {
+      readSeconds.observe({ kind }, seconds);
+    },
+    readFailed(kind, seconds, error) {
+      readSeconds.observe({ kind }, seconds);
+      readFailures.inc({ kind });
+      log.warn({ kind, seconds, err: error }, 'cannot read');
+    },
+    migrated(versions) {
+      if (versions.length > 0) log.info({ versions }, 'store schema migrated');
+    },
+    dayDropped(day, reason, bytes) {
+      droppedDays.inc({ reason });
+      log[reason === 'disk_cap' ? 'warn' : 'info']({ day, reason, bytes }, 'dropped a day of logs');
+    },
+    rowsExpired(rows) {
+      expiredRows.inc(rows);
+      log.info({ rows }, 'deleted expired rows');
+    },
+    messagesIndexed(rows, seconds) {
+      log.info({ rows, seconds }, 'indexed messages for search');
+    },
+    housekeepingFailed(task, error) {
+      housekeepingFailures.inc({ task });
+      log.error({ task, err: error }, 'housekeeping failed; it will be tried again');
+    },
+  };
+}
+
+function createMetrics(registry: Registry) {
+  const registers = [registry];
   const insertSeconds = new Histogram({
     name: 'weir_store_insert_seconds',
     help: 'Time of one insert into the store',
@@ -67,40 +117,13 @@ export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
     registers,
   });
   return {
-    inserted(insert) {
-      insertSeconds.observe(insert.seconds);
-      insertedRows.inc(insert.rows);
-      log.debug(insert, 'inserted');
-    },
-    insertFailed(insert, error) {
-      insertFailures.inc({ failure: insert.failure });
-      log.warn({ ...insert, err: error }, 'cannot insert');
-    },
-    read(kind, seconds) {
-      readSeconds.observe({ kind }, seconds);
-    },
-    readFailed(kind, seconds, error) {
-      readSeconds.observe({ kind }, seconds);
-      readFailures.inc({ kind });
-      log.warn({ kind, seconds, err: error }, 'cannot read');
-    },
-    migrated(versions) {
-      if (versions.length > 0) log.info({ versions }, 'store schema migrated');
-    },
-    dayDropped(day, reason, bytes) {
-      droppedDays.inc({ reason });
-      log[reason === 'disk_cap' ? 'warn' : 'info']({ day, reason, bytes }, 'dropped a day of logs');
-    },
-    rowsExpired(rows) {
-      expiredRows.inc(rows);
-      log.info({ rows }, 'deleted expired rows');
-    },
-    messagesIndexed(rows, seconds) {
-      log.info({ rows, seconds }, 'indexed messages for search');
-    },
-    housekeepingFailed(task, error) {
-      housekeepingFailures.inc({ task });
-      log.error({ task, err: error }, 'housekeeping failed; it will be tried again');
-    },
+    insertSeconds,
+    insertedRows,
+    insertFailures,
+    readSeconds,
+    readFailures,
+    droppedDays,
+    expiredRows,
+    housekeepingFailures,
   };
 }

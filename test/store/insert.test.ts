@@ -87,7 +87,7 @@ test('every field comes back as it was written', async () => {
     serviceName: 'checkout',
     serviceNamespace: 'shop',
     host: 'till-1',
-    labels: JSON.parse('{"both":"log","inherited":"","own":"1","__proto__":"data"}'),
+    labels: { both: 'log', inherited: '', own: '1', ['__proto__']: 'data' },
     kubernetes: {
       cluster: 'c',
       namespace: 'n',

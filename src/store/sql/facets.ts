@@ -22,7 +22,7 @@ FROM
     sum(n) OVER (PARTITION BY field) AS total
   FROM ${table}
   WHERE ${whereSql(plan.filter, params).replaceAll('\n', '\n  ')}
-  GROUP BY ${columns.length === 1 ? columns[0] : `GROUPING SETS (${sets})`}
+  GROUP BY ${columns.length === 1 ? sets : `GROUPING SETS (${sets})`}
 )
 ORDER BY field, n DESC, value
 LIMIT ${plan.topK} BY field
@@ -37,8 +37,8 @@ ${limitsSql(limits)}`;
 function fieldSql(columns: readonly string[]): string {
   if (columns.length === 1) return 'toUInt8(0)';
   const all = 2 ** columns.length - 1;
-  const masks = columns.map((_, i) => `${all - 2 ** (columns.length - 1 - i)}`);
-  const indexes = columns.map((_, i) => `${i}`);
+  const masks = columns.map((_, i) => all - 2 ** (columns.length - 1 - i)).join(',');
+  const indexes = columns.map((_, i) => i).join(',');
   return `toUInt8(transform(grouping(${columns.join(', ')}), [${masks}], [${indexes}], 255))`;
 }
 

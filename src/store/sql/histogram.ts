@@ -46,15 +46,19 @@ export function toHistogramResult(
   plan: HistogramPlan,
   rows: readonly HistogramRow[],
 ): HistogramResult {
-  const counts = new Array<number>(plan.buckets).fill(0);
+  const counts = zeros(plan.buckets);
   const groups = new Map<string, number[]>();
   for (const [bucket, value, text] of rows) {
     const count = Number(text);
     counts[bucket]! += count;
     if (plan.groupBy === undefined) continue;
-    const ofGroup = groups.get(value) ?? new Array<number>(plan.buckets).fill(0);
+    const ofGroup = groups.get(value) ?? zeros(plan.buckets);
     ofGroup[bucket]! += count;
     groups.set(value, ofGroup);
   }
   return { counts, groups: plan.groupBy === undefined ? undefined : groups };
+}
+
+function zeros(length: number): number[] {
+  return Array.from({ length }, () => 0);
 }

@@ -40,7 +40,8 @@ export class Parameters {
   /** `= x` or `IN (x, y)`; the first keeps the sort order usable. `values` is not empty. */
   anyOf(type: ParameterType, values: readonly string[]): string {
     const places = values.map((value) => this.add(type, value));
-    return places.length === 1 ? `= ${places[0]}` : `IN (${places.join(', ')})`;
+    const all = places.join(', ');
+    return places.length === 1 ? `= ${all}` : `IN (${all})`;
   }
 }
 
