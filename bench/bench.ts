@@ -16,7 +16,7 @@ import { peakMemoryBytes } from './processes.ts';
 import { measureQueries } from './queries.ts';
 import { measureReadable } from './readable.ts';
 import { toMarkdown, type Results } from './report.ts';
-import { diskBytes, drained } from './service-gauge.ts';
+import { diskBytes, drained, indexed } from './service-gauge.ts';
 import { createJsonLogsDecoder } from '../src/protocols/json-logs/decode.ts';
 
 const { values } = parseArgs({
@@ -83,6 +83,7 @@ async function measureAll(weir: Service): Promise<Results> {
   const { total } = await weir.histogram({ ...histogram, endTime: Date.now() + 60_000 });
   const rawBytes = singleBytes + batches.totals().bytes;
   await batches.stop();
+  await indexed(weir);
   const onDisk = diskBytes(weir.dataDir);
 
   say(`queries over ${total} rows`);

@@ -1,6 +1,7 @@
 /** What the benchmark reads off the running service: its processes, its backlog, its disk. */
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Service } from '../test/harness/service.ts';
 import { until } from '../test/harness/until.ts';
 import { cpuSeconds } from './processes.ts';
@@ -34,6 +35,18 @@ export function drained(service: Service): Promise<true> {
     everyMs: 100,
   });
 }
+
+/** Waits for the search indexes, which housekeeping builds when it is quiet. */
+export async function indexed(service: Service): Promise<void> {
+  await delay(roundMs);
+  await until(async () => (await service.metric('weir_store_unindexed_rows')) === 0 || undefined, {
+    what: 'the search indexes to be built',
+    timeoutMs: 600_000,
+    everyMs: 500,
+  });
+}
+
+const roundMs = 11_000;
 
 /** Bytes of all files under `directory`. Files that vanish meanwhile count as nothing. */
 export function diskBytes(directory: string): number {

@@ -204,7 +204,7 @@ export const configSchema = z.strictObject({
     ),
     queryMemoryBytes: integer(
       'bytes',
-      512 * mebibyte,
+      320 * mebibyte,
       16 * mebibyte,
       256 * gibibyte,
       'Most memory one read may take; beyond it the answer is 503.',

@@ -5,8 +5,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Housekeeping } from './housekeeping.ts';
 
+/** What a round does is safe to cut off, and is done again by the next one. */
+const patienceMs = 2000;
+
 export interface HousekeepingTimer {
-  /** Starts no further round and waits for the one under way. */
+  /** Starts no further round; waits for the one under way, though not for an hour of indexing. */
   close(): Promise<void>;
 }
 
@@ -24,7 +27,7 @@ export function openHousekeepingTimer(
   return {
     async close() {
       closing.abort();
-      await running;
+      await Promise.race([running, delay(patienceMs, undefined, { ref: false })]);
     },
   };
 }

@@ -15,7 +15,10 @@ export interface SearchIndexParts {
 export interface SearchIndexes {
   /** Builds them for every part that may lack them. */
   build(): Promise<void>;
-  /** The same, unless too many rows arrived since the last call, or too few wait to be worth it. */
+  /**
+   * The same, unless too few rows wait to be worth it; while too many arrive, only for the days
+   * that are over.
+   */
   buildWhenQuiet(quietRowsPerSecond: number): Promise<void>;
 }
 
@@ -32,9 +35,8 @@ export function createSearchIndexes({ store, now }: SearchIndexParts): SearchInd
   const waitingParts = async () =>
     (await partsOnDisk()).filter((part) => !indexedParts.has(partName(part)));
 
-  async function build() {
+  async function buildFor(waiting: readonly PartRow[]) {
     const startedAt = performance.now();
-    const waiting = await waitingParts();
     if (waiting.length === 0) return;
     for (const day of new Set(waiting.map(([partition]) => partition))) {
       await connection.execute('housekeeping', compileIndexDay(table, day));
@@ -56,13 +58,21 @@ export function createSearchIndexes({ store, now }: SearchIndexParts): SearchInd
   }
 
   return {
-    build,
+    build: async () => buildFor(await waitingParts()),
     async buildWhenQuiet(quietRowsPerSecond) {
       const rate = takeInsertRate();
-      if (rate > quietRowsPerSecond) return;
-      if (rate === 0 || sumRows(await waitingParts()) >= worthIndexingRows) await build();
+      const waiting = await waitingParts();
+      if (rate > quietRowsPerSecond) await buildFor(ofDaysThatAreOver(waiting));
+      else if (rate === 0 || sumRows(waiting) >= worthIndexingRows) await buildFor(waiting);
+      events.rowsUnindexed(sumRows(await waitingParts()));
     },
   };
+}
+
+/** Rows arrive in the newest day alone, so what is built for the others lasts. */
+function ofDaysThatAreOver(parts: readonly PartRow[]): PartRow[] {
+  const newest = parts.reduce((day, [partition]) => (partition > day ? partition : day), '');
+  return parts.filter(([partition]) => partition < newest);
 }
 
 function partName([partition, blocks]: PartRow): string {

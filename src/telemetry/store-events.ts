@@ -1,5 +1,5 @@
 /** What the store says of itself: inserts, reads, and what housekeeping did. */
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Instruments } from './instruments.ts';
 
 export type ReadKind = 'list' | 'histogram' | 'facets';
@@ -14,6 +14,8 @@ export interface StoreEvents {
   dayDropped(day: string, reason: 'retention' | 'disk_cap', bytes: number): void;
   rowsExpired(rows: number): void;
   messagesIndexed(rows: number, seconds: number): void;
+  /** Rows that searches scan, because their indexes are not built yet. */
+  rowsUnindexed(rows: number): void;
   housekeepingFailed(task: string, error: Error): void;
 }
 
@@ -26,6 +28,7 @@ export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
     readFailures,
     droppedDays,
     expiredRows,
+    unindexedRows,
     housekeepingFailures,
   } = createMetrics(metrics);
   return {
@@ -59,6 +62,9 @@ export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
     },
     messagesIndexed(rows, seconds) {
       log.info({ rows, seconds }, 'indexed messages for search');
+    },
+    rowsUnindexed(rows) {
+      unindexedRows.set(rows);
     },
     housekeepingFailed(task, error) {
       housekeepingFailures.inc({ task });
@@ -110,6 +116,11 @@ function createMetrics(registry: Registry) {
     help: 'Rows deleted because their stream keeps them no longer',
     registers,
   });
+  const unindexedRows = new Gauge({
+    name: 'weir_store_unindexed_rows',
+    help: 'Rows whose search indexes are not built yet, as of the last round of housekeeping',
+    registers,
+  });
   const housekeepingFailures = new Counter({
     name: 'weir_store_housekeeping_failures_total',
     help: 'Housekeeping tasks that failed and will be tried again',
@@ -124,6 +135,7 @@ function createMetrics(registry: Registry) {
     readFailures,
     droppedDays,
     expiredRows,
+    unindexedRows,
     housekeepingFailures,
   };
 }
