@@ -9,7 +9,7 @@ import { startService, type Service } from '../test/harness/service.ts';
 import { measureEngineAlone } from './ceiling-engine.ts';
 import { measureDecoder, measureJsonParse } from './ceiling.ts';
 import { createCorpus } from './corpus.ts';
-import { fill, measureBurst, measureSustained } from './ingest.ts';
+import { fill, measureBurst, measureLimit, measureSustained } from './ingest.ts';
 import { startLoad, type Load } from './load.ts';
 import { describeMachine } from './machine.ts';
 import { peakMemoryBytes } from './processes.ts';
@@ -23,12 +23,15 @@ const { values } = parseArgs({
   options: {
     rows: { type: 'string' },
     seconds: { type: 'string' },
+    rate: { type: 'string', default: '150000' },
     seed: { type: 'string', default: '1' },
     quick: { type: 'boolean', default: false },
   },
 });
 const rows = Number(values.rows ?? (values.quick ? 300_000 : 10_000_000));
 const seconds = Number(values.seconds ?? (values.quick ? 5 : 60));
+/** Events a second to sustain. */
+const rate = Number(values.rate);
 const seed = Number(values.seed);
 const burstSeconds = values.quick ? 3 : 10;
 const samples = values.quick ? 3 : 20;
@@ -68,9 +71,12 @@ async function measureAll(weir: Service): Promise<Results> {
 
   say('sustained');
   const [sustained, readableUnderLoad] = await Promise.all([
-    measureSustained(weir, batches, seconds),
+    measureSustained(weir, batches, seconds, rate),
     measureReadable(weir, samples, 250),
   ]);
+
+  say('limit of the store');
+  const limit = await measureLimit(weir, batches, seconds / 2);
 
   const histogram = { startTime: startMs, endTime: Date.now() + 60_000, buckets: 1 };
   await drained(weir);
@@ -105,12 +111,13 @@ async function measureAll(weir: Service): Promise<Results> {
     'engine alone, same rows': await measureEngineAlone(corpus.bodies, burstSeconds),
   };
   return {
-    command: `npm run bench -- --rows ${rows} --seconds ${seconds} --seed ${seed}`,
+    command: `npm run bench -- --rows ${rows} --seconds ${seconds} --rate ${rate} --seed ${seed}`,
     machine: describeMachine(),
     when: new Date().toISOString().slice(0, 10),
     seed,
     burst,
     sustained,
+    limit,
     singles,
     ceilings,
     readableIdle,

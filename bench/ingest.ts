@@ -23,8 +23,11 @@ export interface IngestFigures {
   readonly refused: number;
 }
 
-/** Backlog aimed at while sustaining, in seconds of work. */
-const backlogSeconds = 1;
+/**
+ * Backlog aimed at while looking for the limit, in seconds of work: enough that each insert is a
+ * full one, which a rate with time to spare never needs.
+ */
+const backlogSeconds = 3;
 
 /** Sends as fast as the answers come. */
 export function measureBurst(service: Service, load: Load, seconds: number) {
@@ -32,10 +35,20 @@ export function measureBurst(service: Service, load: Load, seconds: number) {
   return measure(service, load, seconds, () => undefined);
 }
 
-/**
- * Finds the rate at which the backlog stays flat, holds it there, and measures once it has settled.
- */
-export async function measureSustained(service: Service, load: Load, seconds: number) {
+/** Holds a rate and measures once it has settled; the backlog tells whether the store keeps up. */
+export async function measureSustained(
+  service: Service,
+  load: Load,
+  seconds: number,
+  eventsPerSecond: number,
+) {
+  load.setRate(eventsPerSecond);
+  await sample(service, 5, () => undefined);
+  return measure(service, load, seconds, () => undefined);
+}
+
+/** Finds the rate at which a backlog neither grows nor shrinks: the most the store takes. */
+export async function measureLimit(service: Service, load: Load, seconds: number) {
   const steer = createSteering(load);
   await sample(service, Math.max(5, seconds / 6), steer);
   return measure(service, load, seconds, steer);

@@ -14,6 +14,7 @@ export interface Results {
   readonly seed: number;
   readonly burst: IngestFigures;
   readonly sustained: IngestFigures;
+  readonly limit: IngestFigures;
   readonly singles: IngestFigures;
   readonly ceilings: Readonly<Record<string, Ceiling>>;
   readonly readableIdle: Percentiles;
@@ -47,9 +48,10 @@ export function toMarkdown(results: Results): string {
   ].join('\n');
 }
 
-function ingestTable({ burst, sustained, singles, ceilings }: Results): string[] {
+function ingestTable({ burst, sustained, limit, singles, ceilings }: Results): string[] {
   const loads = [
     ['sustained, batches of 1,000', sustained, '150,000'],
+    ['as much as the store takes, batches of 1,000', limit, ''],
     ['burst, batches of 1,000', burst, '300,000'],
     ['single events, 64 connections', singles, '10,000'],
   ] as const;

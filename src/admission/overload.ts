@@ -10,7 +10,7 @@ import type { MemoryLease } from './port.ts';
 /** What a request costs beside its body: head, stream, batch and answer. */
 const requestOverheadBytes = 4096;
 /** Of the cap, for buffers that wait for the next body. */
-const keptShare = 1 / 8;
+const keptShare = 1 / 16;
 
 export interface Overload {
   /** @throws AppError `unavailable` */

@@ -159,7 +159,7 @@ export const configSchema = z.strictObject({
     ),
     memoryTailBytes: integer(
       'bytes',
-      32 * mebibyte,
+      16 * mebibyte,
       0,
       64 * gibibyte,
       'Newest events kept in memory for the drain; what it lags further behind is read from disk.',
@@ -177,7 +177,7 @@ export const configSchema = z.strictObject({
     maxRows: integer('rows', 250_000, 1, 1_000_000, 'Most rows in one insert into the store.'),
     maxBytes: integer(
       'bytes',
-      128 * mebibyte,
+      64 * mebibyte,
       mebibyte,
       gibibyte,
       'Most bytes in one insert into the store.',
