@@ -2,7 +2,7 @@
  * The TLS listener of a surface: HTTP/1.1 and HTTP/2 on one port, with a bound on everything a
  * connection may take: time, streams, headers, memory. It knows nothing of routes.
  */
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
@@ -72,6 +72,9 @@ export function createListener(
   server.on('request', guarded);
   // Whether the sender may go on is decided by the checks before the body, not by Node.
   server.on('checkContinue', guarded);
+  server.on('checkExpectation', (_request: HttpRequest, response: HttpResponse) => {
+    refuse(response, 'cannot meet this Expect header: it may only be 100-continue', 417);
+  });
   server.on('connect', refuseConnect);
   // What all streams of a connection may have in flight; by default a sender stops every 64 KiB.
   server.on('session', (session) => session.setLocalWindowSize(windowBytes));
@@ -88,6 +91,8 @@ function httpOptions(limits: ConnectionLimits): object {
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.min(1000, Math.ceil(limits.headersTimeoutMs / 4)),
     noDelay: true,
+    // Found by the guard instead: Node's own refusal has no body.
+    requireHostHeader: false,
   };
 }
 
@@ -95,12 +100,16 @@ function guard(handle: RequestHandler): RequestHandler {
   return (request, response) => {
     const fault = requestFault(request);
     if (fault === undefined) return handle(request, response);
-    const { status, contentType, body } = toRawProblem(`cannot take this request: ${fault}`, 400);
-    response.statusCode = status;
-    response.setHeader('content-type', contentType);
     if (!(request instanceof Http2ServerRequest)) response.setHeader('connection', 'close');
-    response.end(body);
+    refuse(response, `cannot take this request: ${fault}`, 400);
   };
+}
+
+function refuse(response: HttpResponse, detail: string, status: number) {
+  const { headers, body } = toRawProblem(detail, status);
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.end(body);
 }
 
 /**
@@ -110,18 +119,22 @@ function guard(handle: RequestHandler): RequestHandler {
 function answerParseError(error: NodeJS.ErrnoException, socket: Socket): void {
   const status = statusOfParseError(error.code);
   if (socket.writable && error.code !== 'ECONNRESET') {
-    const detail =
-      status === 408
-        ? 'cannot wait for the request any longer: send its head and body faster'
-        : 'cannot read the request: it is no valid HTTP/1.1';
-    const { contentType, body } = toRawProblem(detail, status);
-    socket.write(
-      `HTTP/1.1 ${status} ${status === 400 ? 'Bad Request' : 'Refused'}\r\n` +
-        `Connection: close\r\nContent-Type: ${contentType}\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
+    socket.write(toRawAnswer(detailOfParseError(status), status));
   }
   socket.destroySoon();
+}
+
+function detailOfParseError(status: number): string {
+  switch (status) {
+    case 408:
+      return 'cannot wait for the request any longer: send its head and body faster';
+    case 413:
+      return 'cannot read the request: the extensions of its chunks are too long';
+    case 431:
+      return `cannot read the request: its headers are larger than ${maxHeaderBytes} bytes`;
+    default:
+      return 'cannot read the request: it is no valid HTTP/1.1';
+  }
 }
 
 function statusOfParseError(code: string | undefined): 400 | 408 | 413 | 431 {
@@ -142,17 +155,23 @@ function refuseConnect(
   request: IncomingMessage | Http2ServerRequest,
   target: Socket | Http2ServerResponse,
 ): void {
-  const { contentType, body } = toRawProblem('cannot connect to anywhere: this is no proxy', 405);
+  const detail = 'cannot connect to anywhere: this is no proxy';
   if (request instanceof Http2ServerRequest) {
+    const { headers, body } = toRawProblem(detail, 405);
     const response = target as Http2ServerResponse;
-    response.writeHead(405, { 'content-type': contentType });
+    response.writeHead(405, headers);
     response.end(body);
     return;
   }
-  (target as Socket).end(
-    `HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Type: ${contentType}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  (target as Socket).end(toRawAnswer(detail, 405));
+}
+
+function toRawAnswer(detail: string, status: number): string {
+  const { headers, body } = toRawProblem(detail, status);
+  const length = Buffer.byteLength(body);
+  const fields = { ...headers, connection: 'close', 'content-length': String(length) };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 }
 
 function toRawProblem(detail: string, status: number) {
@@ -162,5 +181,11 @@ function toRawProblem(detail: string, status: number) {
     detail,
   );
   const problem = { ...toProblem(error, ''), status };
-  return { status, contentType: problemType, body: problemJson(problem) };
+  // Whose request it was nobody knows, so no cache may keep the answer.
+  const headers = {
+    'content-type': problemType,
+    'cache-control': 'private, no-store',
+    vary: 'Authorization, X-Active-Account',
+  };
+  return { headers, body: problemJson(problem) };
 }

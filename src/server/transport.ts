@@ -81,6 +81,7 @@ export function requestFault(request: HttpRequest): string | undefined {
   if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') {
     return 'its HTTP version is none of 1.0, 1.1 and 2';
   }
+  if (hosts === 0 && request.httpVersion === '1.1') return 'it has no Host header';
   const target = request.url ?? '';
   if (target.startsWith('/') || (target === '*' && request.method === 'OPTIONS')) return undefined;
   return 'its target is not a path';

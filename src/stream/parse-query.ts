@@ -22,7 +22,10 @@ export function parseQuery<Schema extends z.ZodObject>(
   const raw = toRaw(search, Object.keys(schema.shape));
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
-  throw toError(result.error.issues[0]!, raw, schema);
+  const { issues } = result.error;
+  // A typo first: what it leaves missing is only its consequence.
+  const unknown = issues.find(({ code }) => code === 'unrecognized_keys');
+  throw toError(unknown ?? issues[0]!, raw, schema);
 }
 
 /** A parameter given more than once, by one name or by a synonym, becomes a list. */

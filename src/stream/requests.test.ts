@@ -100,6 +100,7 @@ suite('what is refused names the parameter', () => {
     [listQuery, 'since={"timestamp":1}', 'since', /cursor of an earlier answer/],
     [listQuery, `search=${'x'.repeat(1_001)}`, 'search', /at most 1000 characters/],
     [histogramQuery, 'endTime=2', 'startTime', /cannot answer without parameter startTime/],
+    [histogramQuery, 'startime=1&endTime=2', 'startime', /unknown parameter "startime"/],
     [histogramQuery, 'sinceTime=1&endTime=2&buckets=501', 'buckets', /1 to 500/],
     [histogramQuery, 'startTime=1&endTime=2&groupBy=host', 'groupBy', /severity/],
     [facetsQuery, '', 'field', /without parameter field/],

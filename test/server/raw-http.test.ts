@@ -125,11 +125,21 @@ for (const { name, status, closes, bytes } of cases) {
     const answer = await sendRaw({ port: edge.ports.ingest, ca: edge.ca }, bytes + smuggled);
     const statuses = [...answer.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => match[1]);
     assert.equal(statuses[0], String(status), answer);
+    if (status !== 404) {
+      assert.match(answer, /^content-type: application\/problem\+json\r$/m);
+      assert.match(answer, /^cache-control: private, no-store\r$/m);
+    }
     if (closes) assert.equal(statuses.length, 1, `a second request was executed: ${answer}`);
     assert.equal(edge.state.appended.length, already);
     assert.deepEqual(edge.state.logged, []);
   });
 }
+
+test('headers that are too large are told as that', async () => {
+  const bytes = `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`;
+  const answer = await sendRaw({ port: edge.ports.ingest, ca: edge.ca }, bytes);
+  assert.match(answer, /its headers are larger than 16384 bytes/);
+});
 
 test('chunks on HTTP/1.1 are welcome', async () => {
   const head = `POST ${path} HTTP/1.1\r\nHost: a\r\n${auth}Connection: close\r\n`;
