@@ -84,8 +84,15 @@ export class RowWriter {
     this.#length += this.#buffer.write(value, this.#length, bytes, 'utf8');
   }
 
-  /** A copy of the rows written since the last time; the writer is empty again. */
+  /**
+   * A copy of the rows written since the last time; the writer is empty again.
+   * @throws RangeError where more was written than reserved: such rows would spoil their
+   * neighbours
+   */
   finish(): Uint8Array {
+    if (this.#length > this.#buffer.length) {
+      throw new RangeError(`cannot finish rows: ${this.#length} bytes, too few were reserved`);
+    }
     const rows = Buffer.from(this.#buffer.subarray(0, this.#length));
     this.clear();
     return rows;

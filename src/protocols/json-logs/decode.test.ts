@@ -253,6 +253,18 @@ test('nesting at the limit is taken, one level more is not', () => {
   assert.throws(() => decodeNow(nested(64)), /nested/);
 });
 
+test('a severity that grows in upper case leaves room for what comes after it', () => {
+  const pod = 'p'.repeat(200_000);
+  const severity = 'ΐ'.repeat(20_000);
+  const body = JSON.stringify({ message: 'm', severity, 'k8s.pod.name': pod, last: 'end' });
+  const { payload } = decodeNow(body);
+  // Only the severity and the two more bytes of its length differ.
+  const plain = decodeNow(body.replace(severity, 'X'));
+  const upper = Buffer.byteLength(severity.toUpperCase());
+  assert.equal(payload.length, plain.payload.length - 1 + upper + 2);
+  assert.deepEqual(payload.subarray(-20), plain.payload.subarray(-20));
+});
+
 test('a large body is decoded in turns and gives the same rows', async () => {
   const events = Array.from({ length: 900 }, (_, i) => ({ message: `${i} ${'x'.repeat(2000)}` }));
   const batch = decode(Buffer.from(JSON.stringify(events)));

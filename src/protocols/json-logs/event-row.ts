@@ -89,7 +89,7 @@ export class EventRowWriter {
     rows.reserve(2 * eventBytes + rowOverheadBytes);
     rows.time(this.#time);
     rows.time(undefined);
-    this.#writeSeverity(severity);
+    this.#writeSeverity(severity, eventBytes);
     this.#writeString(service);
     this.#writeString(slots.isAbsent(field.serviceNamespace) ? -1 : field.serviceNamespace);
     this.#writeString(host);
@@ -160,7 +160,7 @@ export class EventRowWriter {
     }
   }
 
-  #writeSeverity(index: number): void {
+  #writeSeverity(index: number, eventBytes: number): void {
     if (index < 0) {
       this.#rows.byte(0);
       this.#rows.byte(0);
@@ -177,7 +177,8 @@ export class EventRowWriter {
     const text =
       kind[index] === slotKind.escapedString ? (JSON.parse(`"${sent}"`) as string) : sent;
     const word = kind[index] === slotKind.number ? toSeverityWord(text) : text.toUpperCase();
-    this.#rows.reserve(3 * word.length + 2 * (end[index]! - start[index]!) + rowOverheadBytes);
+    // In upper case it may be longer than it was sent; all that follows needs its room besides.
+    this.#rows.reserve(3 * word.length + 2 * eventBytes + rowOverheadBytes);
     this.#rows.text(word);
     this.#rows.byte(toSeverityNumber(word));
   }
