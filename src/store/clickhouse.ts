@@ -84,7 +84,8 @@ function createStore(
     },
     async ping() {
       try {
-        await connection.query('read', { sql: pingSql, params: {} });
+        const patience = AbortSignal.timeout(pingMillis);
+        await connection.query('read', { sql: pingSql, params: {} }, patience);
         return true;
       } catch {
         return false;
@@ -94,4 +95,6 @@ function createStore(
   };
 }
 
+/** Less than it takes to notice that an engine hangs: probes of health cannot wait for that. */
+const pingMillis = 2_000;
 const pingSql = 'SELECT 1 SETTINGS max_execution_time = 2';

@@ -27,8 +27,8 @@ export interface ConnectionOptions {
 export type Pool = 'insert' | 'read' | 'housekeeping';
 
 export interface Connection {
-  /** All rows of the answer, each an array of its columns. */
-  query<Row>(pool: Pool, statement: Statement): Promise<Row[]>;
+  /** All rows of the answer, each an array of its columns. @param signal ends the wait for it */
+  query<Row>(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<Row[]>;
   /** Runs a statement without an answer. */
   execute(pool: Pool, statement: Statement): Promise<void>;
   /** Runs an INSERT with a streamed body; resolves once the server has finished it. */
@@ -43,11 +43,12 @@ export function openConnection(options: ConnectionOptions): Connection {
     housekeeping: openClient(options, 'housekeeping', options.housekeepingTimeoutMs),
   };
   return {
-    async query<Row>(pool: Pool, statement: Statement) {
+    async query<Row>(pool: Pool, statement: Statement, signal?: AbortSignal) {
       const answer = await clients[pool].query({
         query: statement.sql,
         query_params: { ...statement.params },
         format: 'JSONCompactEachRow',
+        ...(signal === undefined ? {} : { abort_signal: signal }),
       });
       return answer.json<Row>();
     },

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EngineOptions } from '../../src/engine/options.ts';
 import { openEngine } from '../../src/engine/supervisor.ts';
 import {
   type ClickHouseStore,
@@ -28,10 +29,10 @@ export const generousLimits = {
   maxRowsReturned: 100_000,
 };
 
-export async function openEngineStore(): Promise<EngineStore> {
+export async function openEngineStore(change: Partial<EngineOptions> = {}): Promise<EngineStore> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-store-'));
   const instruments = createInstruments('silent');
-  const engine = await openEngine({ dataDir }, createEngineEvents(instruments));
+  const engine = await openEngine({ dataDir, ...change }, createEngineEvents(instruments));
   const options: ClickHouseStoreOptions = {
     url: undefined,
     socketPath: engine.socketPath,
@@ -50,7 +51,7 @@ export async function openEngineStore(): Promise<EngineStore> {
     options,
     instruments,
     enginePid: () => engine.pid,
-    reopen: (change) => openClickHouseStore({ ...options, ...change }, createInstruments('silent')),
+    reopen: (other) => openClickHouseStore({ ...options, ...other }, createInstruments('silent')),
     async close() {
       await store.close();
       await engine.close();
