@@ -21,6 +21,7 @@ export const maxLabels = 1000;
 /** Leaves room for fields that stay as labels. */
 const capacity = 1024;
 const tableSize = 4096;
+const maxStamp = 0xffff;
 const seed = randomInt(0x7fff_ffff);
 
 /** Label keys that also fill the Kubernetes columns, in the order of those columns. */
@@ -48,13 +49,18 @@ export class LabelSet {
   readonly kubernetes = new Int32Array(kubernetesKeys.length).fill(-1);
   readonly #origin = new Uint8Array(capacity);
   readonly #table = new Int32Array(tableSize);
-  readonly #tableStamp = new Int32Array(tableSize);
+  /** Of which event a place is, by a number that starts over after `maxStamp` events. */
+  readonly #tableStamp = new Uint16Array(tableSize);
   #stamp = 0;
   #hasKubernetes = false;
 
   clear(): void {
     this.count = 0;
     this.overflowed = false;
+    if (this.#stamp === maxStamp) {
+      this.#tableStamp.fill(0);
+      this.#stamp = 0;
+    }
     this.#stamp += 1;
     if (!this.#hasKubernetes) return;
     this.kubernetes.fill(-1);

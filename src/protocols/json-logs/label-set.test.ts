@@ -1,0 +1,19 @@
+/** That a set which is used again for years keeps telling keys apart. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { labelOrigin, LabelSet } from './label-set.ts';
+
+test('finds a key again, and no key of an earlier event, however often it was cleared', () => {
+  const labels = new LabelSet();
+  const key = Buffer.from('key');
+  const add = () => labels.add(key, 0, key.length, labelOrigin.topLevel);
+  // More often than the set can number its events before it has to start over.
+  for (let event = 0; event < 0x1_0001; event += 1) {
+    labels.clear();
+    if (event > 0 && event < 0xfff0) continue;
+    assert.equal(labels.count, 0);
+    assert.equal(add(), 0);
+    assert.equal(add(), 0);
+    assert.equal(labels.count, 1, `after ${event} events`);
+  }
+});
