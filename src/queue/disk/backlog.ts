@@ -125,7 +125,9 @@ export class Backlog {
       this.#rows -= each.rows;
       this.#bytes -= each.frameBytes;
     }
-    freeMemory(released.map(({ memory }) => memory));
+    // Batches that were read from disk together lie in the same memory.
+    const needed = new Set(this.#held.map(({ memory }) => memory));
+    freeMemory(released.map(({ memory }) => memory).filter((each) => !needed.has(each)));
     this.#settle();
   }
 

@@ -1,0 +1,34 @@
+/** What a release frees, and what it leaves alone. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { createInstruments } from '../../src/telemetry/instruments.ts';
+import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { Random } from './random.ts';
+import { SimulatedFileSystem } from './simulated-file-system.ts';
+
+const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
+
+for (const memoryTailBytes of [0, 1_000_000]) {
+  const origin = memoryTailBytes === 0 ? 'the disk' : 'memory';
+
+  test(`batches taken from ${origin} keep their payload until they are released`, async () => {
+    const fileSystem = new SimulatedFileSystem(new Random(1));
+    const queue = await openDiskQueue(
+      { directory: '/queue', fileSystem, minFreeDiskBytes: 0, memoryTailBytes },
+      createQueueTelemetry(createInstruments('silent')),
+    );
+    for (const byte of [1, 2]) {
+      const payload = new Uint8Array(1000).fill(byte);
+      await queue.append({ layout: 'logs/1', rows: 1, payload }, owner);
+    }
+    const taken = await queue.take({ maxRows: 10, maxBytes: 1e6 });
+    const [first, second] = taken?.batches ?? [];
+    assert.ok(first !== undefined && second !== undefined);
+    await queue.release(first.id.sequence);
+    assert.deepEqual(new Uint8Array(second.payload), new Uint8Array(1000).fill(2));
+    await queue.release(second.id.sequence);
+    assert.equal(second.payload.length, 0);
+    await queue.close();
+  });
+}
