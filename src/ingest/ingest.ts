@@ -68,7 +68,7 @@ export function createIngest(parts: IngestParts): Ingest {
     const reply = protocol.encodeReply(batch, admitted.format);
     const record = replay && { ...replay, answer: toBytes(reply) };
     const rateLimit = await append(admitted, batch, record);
-    events.accepted(protocol.name, body.length, batch.rows, batch.rejectedCount);
+    events.accepted(protocol.name, body.length, batch.rows, batch.rejectedByReason);
     return answer(protocol, admitted.format, reply, rateLimit);
   }
 

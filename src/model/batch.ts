@@ -29,6 +29,8 @@ export interface Batch {
   /** The first rejections, capped; the count is exact. */
   readonly rejected: readonly Rejection[];
   readonly rejectedCount: number;
+  /** How many records each reason rejected; reasons are fixed words, none of the sender's. */
+  readonly rejectedByReason: ReadonlyMap<string, number>;
 }
 
 /** 128 bits: unique across gateways, directories and restarts. */

@@ -8,7 +8,12 @@ import type { Instruments } from './instruments.ts';
 
 export interface IngestEvents {
   /** A request was taken: everything in it that could be taken is durable. */
-  accepted(protocol: string, bodyBytes: number, rows: number, rejected: number): void;
+  accepted(
+    protocol: string,
+    bodyBytes: number,
+    rows: number,
+    rejected: ReadonlyMap<string, number>,
+  ): void;
   /** A repeated request got the answer of the first one. */
   replayed(protocol: string): void;
   /** A request was refused as a whole. */
@@ -37,7 +42,7 @@ export function createIngestEvents(
   const rejectedEvents = new Counter({
     name: 'weir_ingest_events_rejected_total',
     help: 'Events refused one by one in requests that were otherwise taken',
-    labelNames,
+    labelNames: ['protocol', 'reason'] as const,
     registers,
   });
   const bodyBytesTaken = new Counter({
@@ -60,7 +65,7 @@ export function createIngestEvents(
       requests.inc({ protocol, outcome: 'accepted' });
       acceptedEvents.inc({ protocol }, rows);
       bodyBytesTaken.inc({ protocol }, bodyBytes);
-      if (rejected > 0) rejectedEvents.inc({ protocol }, rejected);
+      for (const [reason, count] of rejected) rejectedEvents.inc({ protocol, reason }, count);
     },
     replayed(protocol) {
       requests.inc({ protocol, outcome: 'replayed' });

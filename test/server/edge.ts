@@ -140,7 +140,14 @@ export const lineProtocol: Protocol = {
     if (text === 'bad') throw new AppError('malformed', 'cannot decode this');
     if (text === 'bug') throw new TypeError('secret internals');
     const rows = text.length === 0 ? 0 : text.split('\n').length;
-    return { layout: 'logs/1', rows, payload: body, rejected: [], rejectedCount: 0 };
+    return {
+      layout: 'logs/1',
+      rows,
+      payload: body,
+      rejected: [],
+      rejectedCount: 0,
+      rejectedByReason: new Map(),
+    };
   },
   encodeReply: ({ rows }) => `{"accepted":${rows}}`,
   replyType: () => 'application/json',

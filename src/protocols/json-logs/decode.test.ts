@@ -199,6 +199,7 @@ describe('rejected records', () => {
   test('the list is capped, the count is not', () => {
     const batch = decodeNow(`[{"message":"a"}${',1'.repeat(10)}]`);
     assert.equal(batch.rejectedCount, 10);
+    assert.deepEqual([...batch.rejectedByReason], [['the event is not an object', 10]]);
     assert.equal(batch.rejected.length, 3);
   });
 });

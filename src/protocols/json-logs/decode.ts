@@ -78,6 +78,7 @@ class Decoding {
   #at = 0;
   #events = 0;
   #rejectedCount = 0;
+  readonly #rejectedByReason = new Map<string, number>();
   #started = false;
 
   constructor(body: Buffer, slots: EventSlots, rows: RowWriter, limits: DecodeLimits) {
@@ -124,6 +125,7 @@ class Decoding {
       payload: this.#rows.finish(),
       rejected: this.#rejected,
       rejectedCount: this.#rejectedCount,
+      rejectedByReason: this.#rejectedByReason,
     };
   }
 
@@ -171,6 +173,7 @@ class Decoding {
 
   #reject(index: number, reason: string): void {
     this.#rejectedCount += 1;
+    this.#rejectedByReason.set(reason, (this.#rejectedByReason.get(reason) ?? 0) + 1);
     if (this.#rejected.length < this.#limits.maxRejections) this.#rejected.push({ index, reason });
   }
 
