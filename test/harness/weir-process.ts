@@ -33,13 +33,16 @@ export interface WeirProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
+/** As `npm start` and the packaged command have it. */
+const nodeFlags = ['--max-semi-space-size=4'];
+
 /** Runs `weir <args>` with this Node, from source unless `entry` names another file. */
 export function startWeir(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   entry = join(repository, 'src/cli/weir.ts'),
 ): WeirProcess {
-  const child = spawn(process.execPath, [entry, ...args], {
+  const child = spawn(process.execPath, [...nodeFlags, entry, ...args], {
     cwd: repository,
     env: { ...withoutWeirKeys(process.env), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
