@@ -93,7 +93,8 @@ async function measureAll(weir: Service): Promise<Results> {
   const onDisk = diskBytes(weir.dataDir);
 
   say(`queries over ${total} rows`);
-  const span = { startMs, endMs: Date.now(), needles: corpus.needles };
+  const probes = [...readableUnderLoad.probes, ...readableIdle.probes];
+  const span = { startMs, endMs: Date.now(), needles: corpus.needles, probes };
   const queries = await measureQueries(weir, span);
   const memory = {
     gateway: peakMemoryBytes(weir.process.pid),
@@ -120,8 +121,8 @@ async function measureAll(weir: Service): Promise<Results> {
     limit,
     singles,
     ceilings,
-    readableIdle,
-    readableUnderLoad,
+    readableIdle: readableIdle.ms,
+    readableUnderLoad: readableUnderLoad.ms,
     rows: total,
     bytesOnDiskPerRawByte: onDisk / rawBytes,
     peakMemoryBytes: memory,

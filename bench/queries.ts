@@ -20,8 +20,10 @@ export interface QuerySpan {
   /** Unix ms of the oldest and newest event. */
   readonly startMs: number;
   readonly endMs: number;
-  /** Words that are rare in the messages. */
+  /** Words that stand in one message of the corpus, so in one of 128,000. */
   readonly needles: readonly string[];
+  /** Words that stand in one log of all, in its message and its label `probe`. */
+  readonly probes: readonly string[];
 }
 
 const rounds = 30;
@@ -61,7 +63,12 @@ function listQueries(span: QuerySpan, requestIds: readonly string[]): Query[] {
       toParameters: (round) => ({ limit: 100, serviceName: serviceName(round) }),
     },
     {
-      name: 'search, rare substring, whole range',
+      name: 'search, rare substring (one log), whole range',
+      path: '/logs',
+      toParameters: (round) => ({ ...bounds(round), search: pick(span.probes, round).slice(3) }),
+    },
+    {
+      name: 'search, substring of one log in 128,000, whole range',
       path: '/logs',
       toParameters: (round) => ({ ...bounds(round), search: pick(span.needles, round).slice(3) }),
     },
@@ -71,7 +78,12 @@ function listQueries(span: QuerySpan, requestIds: readonly string[]): Query[] {
       toParameters: (round) => ({ ...bounds(round), search: 'accepted basket' }),
     },
     {
-      name: 'label filter, one of many values, whole range',
+      name: 'label filter (one log), whole range',
+      path: '/logs',
+      toParameters: (round) => ({ ...bounds(round), label: `probe:${pick(span.probes, round)}` }),
+    },
+    {
+      name: 'label filter, one log in 128,000, whole range',
       path: '/logs',
       toParameters: (round) => ({
         ...bounds(round),

@@ -1,7 +1,14 @@
 /** How long after its acknowledgement a log can be read. */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../test/harness/service.ts';
 import { percentilesOf, type Percentiles } from './percentiles.ts';
+
+export interface ReadableFigures {
+  readonly ms: Percentiles;
+  /** Each stands in the message and in the label `probe` of one log alone. */
+  readonly probes: readonly string[];
+}
 
 /**
  * Posts single logs one after the other and polls for each; times in ms from acknowledgement to
@@ -11,18 +18,26 @@ export async function measureReadable(
   service: Service,
   samples: number,
   pauseMs: number,
-): Promise<Percentiles> {
+): Promise<ReadableFigures> {
   const times: number[] = [];
+  const probes: string[] = [];
   for (let sample = 0; sample < samples; sample++) {
     await sleep(pauseMs);
-    times.push(await timeToSight(service, `probe-${process.pid}-${performance.now()}`));
+    const probe = randomBytes(8).toString('hex');
+    times.push(await timeToSight(service, probe));
+    probes.push(probe);
   }
-  return percentilesOf(times);
+  return { ms: percentilesOf(times), probes };
 }
 
-async function timeToSight(service: Service, name: string): Promise<number> {
+async function timeToSight(service: Service, probe: string): Promise<number> {
   const sinceTime = Date.now() - 1_000;
-  const answer = await service.postLogs({ message: 'probe', service_name: name });
+  const name = `probe-${probe}`;
+  const answer = await service.postLogs({
+    message: `sent probe ${probe} on its way`,
+    service_name: name,
+    labels: { probe },
+  });
   if (answer.status !== 202) throw new Error(`cannot post a probe: ${answer.text}`);
   const acknowledgedAt = performance.now();
   for (;;) {
