@@ -20,54 +20,44 @@ export interface StoreEvents {
 }
 
 export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
-  const {
-    insertSeconds,
-    insertedRows,
-    insertFailures,
-    readSeconds,
-    readFailures,
-    droppedDays,
-    expiredRows,
-    unindexedRows,
-    housekeepingFailures,
-  } = createMetrics(metrics);
+  const counts = createMetrics(metrics);
   return {
     inserted(insert) {
-      insertSeconds.observe(insert.seconds);
-      insertedRows.inc(insert.rows);
+      counts.insertSeconds.observe(insert.seconds);
+      counts.insertedRows.inc(insert.rows);
       log.debug(insert, 'inserted');
     },
     insertFailed(insert, error) {
-      insertFailures.inc({ failure: insert.failure });
+      counts.insertFailures.inc({ failure: insert.failure });
       log.warn({ ...insert, err: error }, 'cannot insert');
     },
     read(kind, seconds) {
-      readSeconds.observe({ kind }, seconds);
+      counts.readSeconds.observe({ kind }, seconds);
     },
     readFailed(kind, seconds, error) {
-      readSeconds.observe({ kind }, seconds);
-      readFailures.inc({ kind });
+      counts.readSeconds.observe({ kind }, seconds);
+      counts.readFailures.inc({ kind });
       log.warn({ kind, seconds, err: error }, 'cannot read');
     },
     migrated(versions) {
       if (versions.length > 0) log.info({ versions }, 'store schema migrated');
     },
     dayDropped(day, reason, bytes) {
-      droppedDays.inc({ reason });
+      counts.droppedDays.inc({ reason });
       log[reason === 'disk_cap' ? 'warn' : 'info']({ day, reason, bytes }, 'dropped a day of logs');
     },
     rowsExpired(rows) {
-      expiredRows.inc(rows);
+      counts.expiredRows.inc(rows);
       log.info({ rows }, 'deleted expired rows');
     },
     messagesIndexed(rows, seconds) {
       log.info({ rows, seconds }, 'indexed messages for search');
     },
     rowsUnindexed(rows) {
-      unindexedRows.set(rows);
+      counts.unindexedRows.set(rows);
     },
     housekeepingFailed(task, error) {
-      housekeepingFailures.inc({ task });
+      counts.housekeepingFailures.inc({ task });
       log.error({ task, err: error }, 'housekeeping failed; it will be tried again');
     },
   };
