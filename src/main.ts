@@ -74,7 +74,7 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
       options.toServerOptions(config),
       {
         admission,
-        ingest: createIngest({ admission, queue, events: ingestEvents }),
+        ingest: createIngest({ admission, queue, series, events: ingestEvents, now: Date.now }),
         ingestEvents,
         protocols: { jsonLogs: createJsonLogs(options.toJsonLogsOptions(config)) },
         reads: createStreamRoutes(reader),

@@ -8,6 +8,7 @@ import * as auth from './authenticate.ts';
 import { type BodyPace, discardBody, discardPatience, readBody, tooLarge } from './body.ts';
 import { bodyFormat } from './body-format.ts';
 import { type AddressRange, clientAddress, isWithin, parseRanges } from './client-address.ts';
+import { inflate } from './inflate.ts';
 import { createMemoryQuota } from './memory-quota.ts';
 import { createOverload } from './overload.ts';
 import type { Admission, GrantLookup } from './port.ts';
@@ -83,6 +84,8 @@ export function createAdmission(options: AdmissionOptions, grants: GrantLookup):
 
     readBody: (body, maxBodyBytes, memory) =>
       readBody(body, maxBodyBytes, memory, options.bodyPace),
+
+    inflate,
 
     chargeEvents: (grant, events) => chargeEvents(quota, grant, events),
 

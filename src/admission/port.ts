@@ -5,7 +5,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { Receiver, ReceiverKind, Scope, TokenType } from '../model/account.ts';
-import type { BodyFormat, Protocol } from '../model/protocol.ts';
+import type { BodyFormat, ContentCoding, Protocol } from '../model/protocol.ts';
 import type { RateLimit, RequestHeaders } from '../model/request.ts';
 
 /** A known token; the directory's `TokenGrant` fits. */
@@ -101,6 +101,15 @@ export interface Admission {
    * `timeout` | `malformed` | `unavailable`
    */
   readBody(body: RequestBody, maxBodyBytes: number, memory: MemoryLease): Promise<Buffer>;
+  /**
+   * The body without its content coding; the body itself where it has none. @throws AppError
+   * `too_large` | `malformed` | `unavailable`
+   */
+  inflate(
+    body: Buffer,
+    coding: ContentCoding,
+    cap: { readonly maxBytes: number; readonly memory: MemoryLease },
+  ): Buffer | Promise<Buffer>;
   /**
    * Atomic over both quotas; may leave them in debt. @throws AppError `quota_exceeded` |
    * `unavailable`

@@ -5,7 +5,7 @@
  */
 import type { Admission, MemoryLease, ReceiverFacts } from '../admission/port.ts';
 import type { Receiver } from '../model/account.ts';
-import type { BodyFormat, Protocol } from '../model/protocol.ts';
+import type { BodyCaps, BodyFormat, Protocol } from '../model/protocol.ts';
 import type { IngestRequest } from './ingest.ts';
 
 /** A request whose head is in order. `memory` must be released. */
@@ -13,7 +13,7 @@ export interface Admitted {
   readonly grant: ReceiverFacts;
   readonly receiver: Receiver;
   readonly format: BodyFormat;
-  readonly maxBodyBytes: number;
+  readonly caps: BodyCaps;
   readonly memory: MemoryLease;
 }
 
@@ -26,16 +26,16 @@ export async function admit(
   const { headers, peerAddress } = request;
   const secret = admission.bearer(headers); // 401
   const token = await admission.token(secret, 'ingest'); // 401, 503
-  const grant = await admission.receiver(request.receiverId); // 404, 503
+  // Where the address names none, the token does.
+  const receiverId = request.receiverId ?? token.receiverId ?? '';
+  const grant = await admission.receiver(receiverId); // 404, 503
   const { receiver } = grant;
   admission.permitSender(token, receiver, { kind: protocol.kind, peerAddress, headers }); // 403
   const format = admission.bodyFormat(headers, protocol); // 415
-  const maxBodyBytes = Math.min(
-    receiver.limits.maxBodyBytes ?? protocol.maxBodyBytes,
-    protocol.maxBodyBytes,
-  );
-  admission.checkDeclaredLength(headers, maxBodyBytes); // 413
+  const caps = protocol.bodyCaps(format);
+  const travelling = Math.min(receiver.limits.maxBodyBytes ?? caps.travelling, caps.travelling);
+  admission.checkDeclaredLength(headers, travelling); // 413
   admission.checkDebt(grant); // 429
   const memory = admission.reserveMemory(headers, protocol.heapBytesPerBodyByte); // 503
-  return { grant, receiver, format, maxBodyBytes, memory };
+  return { grant, receiver, format, caps: { ...caps, travelling }, memory };
 }

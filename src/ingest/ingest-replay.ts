@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
+import type { Reply } from '../model/protocol.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
 
@@ -76,6 +77,29 @@ export function createReplays(queue: Pick<Queue, 'recall'>): Replays {
   }
 
   return { claim };
+}
+
+/** A reply as the queue remembers it. */
+export function encodeReply({ status, contentType, body, headers }: Reply): Uint8Array {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
+  const text = bytes.toString('latin1');
+  return Buffer.from(JSON.stringify([status, contentType ?? null, text, headers ?? {}]));
+}
+
+/** @param answer as `encodeReply` made it */
+export function decodeReply(answer: Uint8Array): Reply {
+  const [status, contentType, body, headers] = JSON.parse(Buffer.from(answer).toString()) as [
+    number,
+    string | null,
+    string,
+    Record<string, string>,
+  ];
+  return {
+    status,
+    contentType: contentType ?? undefined,
+    body: Buffer.from(body, 'latin1'),
+    headers,
+  };
 }
 
 function checkSameBody(now: Uint8Array, first: Uint8Array): void {

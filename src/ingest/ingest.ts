@@ -4,26 +4,28 @@
  */
 import type { Admission, RequestBody } from '../admission/port.ts';
 import type { Batch } from '../model/batch.ts';
-import type { BodyFormat, Protocol } from '../model/protocol.ts';
+import { AppError } from '../model/errors.ts';
+import type { Protocol, Reply } from '../model/protocol.ts';
 import type { RateLimit, RequestHeaders } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
 import type { IngestEvents } from '../telemetry/ingest-events.ts';
 import { type Admitted, admit } from './ingest-admit.ts';
-import { createReplays, idempotencyKey } from './ingest-replay.ts';
+import { createReplays, decodeReply, encodeReply, idempotencyKey } from './ingest-replay.ts';
+import type { SeriesClaim, SeriesLedger } from './series-ledger.ts';
 
 export interface IngestRequest {
-  readonly receiverId: string;
+  /** Undefined where the address names none: the token does. */
+  readonly receiverId: string | undefined;
   readonly headers: RequestHeaders;
   /** Of the socket; may be a proxy. */
   readonly peerAddress: string;
   readonly body: RequestBody;
+  /** When its sender stops to wait, as `performance.now()` counts; absent = it said nothing. */
+  readonly deadlineMs?: number | undefined;
 }
 
 export interface IngestAnswer {
-  readonly status: number;
-  /** Undefined where there is no body. */
-  readonly contentType: string | undefined;
-  readonly body: Uint8Array | string;
+  readonly reply: Reply;
   /** Undefined where no quota is set. */
   readonly rateLimit: RateLimit | undefined;
   /** True when an earlier request with this key got this answer first. */
@@ -33,7 +35,10 @@ export interface IngestAnswer {
 export interface IngestParts {
   readonly admission: Admission;
   readonly queue: Pick<Queue, 'append' | 'recall'>;
+  readonly series: SeriesLedger;
   readonly events: IngestEvents;
+  /** Unix ms. */
+  readonly now: () => number;
 }
 
 export interface Ingest {
@@ -42,50 +47,70 @@ export interface Ingest {
 }
 
 export function createIngest(parts: IngestParts): Ingest {
-  const { admission, queue, events } = parts;
+  const { admission, queue, series, events, now } = parts;
   const replays = createReplays(queue);
 
   async function ingest(request: IngestRequest, protocol: Protocol): Promise<IngestAnswer> {
     const admitted = await admit(admission, request, protocol);
     try {
       const key = idempotencyKey(request.headers);
-      const body = await admission.readBody(request.body, admitted.maxBodyBytes, admitted.memory);
-      if (key === undefined) return await take(admitted, protocol, body);
-      return await takeOnce(admitted, protocol, body, key);
+      const message = await read(admitted, protocol, request.body);
+      checkDeadline(request);
+      if (key === undefined) return await take(admitted, protocol, message);
+      return await takeOnce(admitted, protocol, message, key);
     } finally {
       admitted.memory.release();
     }
+  }
+
+  /** The message as its decoder wants it: out of its framing, inflated. */
+  async function read(
+    { caps, format, memory }: Admitted,
+    protocol: Protocol,
+    body: RequestBody,
+  ): Promise<Buffer> {
+    const bytes = await admission.readBody(body, caps.travelling, memory);
+    const { message, coding } = protocol.unframe?.(bytes, format) ?? {
+      message: bytes,
+      coding: format.coding,
+    };
+    if (coding === 'identity' && message.length <= caps.inflated) return message;
+    return admission.inflate(message, coding, { maxBytes: caps.inflated, memory });
   }
 
   /** Decode, append, reply. */
   async function take(
     admitted: Admitted,
     protocol: Protocol,
-    body: Buffer,
+    message: Buffer,
     replay?: { key: Uint8Array; bodyDigest: Uint8Array },
   ): Promise<IngestAnswer> {
-    const batch = await protocol.decode(body, admitted.format, protocol.limits);
-    const reply = protocol.encodeReply(batch, admitted.format);
-    const record = replay && { ...replay, answer: toBytes(reply) };
-    const rateLimit = await append(admitted, batch, record);
-    events.accepted(protocol.name, body.length, batch.rows, batch.rejectedByReason);
-    return answer(protocol, admitted.format, reply, rateLimit);
+    const { format, receiver } = admitted;
+    const nowMs = now();
+    const claim = series.claim(receiver, nowMs);
+    const { limits } = protocol;
+    const batch = await protocol.decode(message, format, { limits, nowMs, series: claim });
+    const reply = protocol.reply(batch, format);
+    const record = replay && { ...replay, answer: encodeReply(reply) };
+    const rateLimit = await append(admitted, batch, { claim, record });
+    events.accepted(protocol.name, message.length, batch);
+    return { reply, rateLimit, replayed: false };
   }
 
   /** As `take`, but a repeated request gets the answer of the first one, uncharged. */
   async function takeOnce(
     admitted: Admitted,
     protocol: Protocol,
-    body: Buffer,
+    message: Buffer,
     key: string,
   ): Promise<IngestAnswer> {
-    const claim = await replays.claim(admitted.receiver.receiverId, key, body);
+    const claim = await replays.claim(admitted.receiver.receiverId, key, message);
     if (claim.answer !== undefined) {
       events.replayed(protocol.name);
-      return { ...answer(protocol, admitted.format, claim.answer, undefined), replayed: true };
+      return { reply: decodeReply(claim.answer), rateLimit: undefined, replayed: true };
     }
     try {
-      return await take(admitted, protocol, body, claim);
+      return await take(admitted, protocol, message, claim);
     } finally {
       claim.settle();
     }
@@ -95,7 +120,7 @@ export function createIngest(parts: IngestParts): Ingest {
   async function append(
     { grant, receiver }: Admitted,
     batch: Batch,
-    record: Parameters<Queue['append']>[2],
+    { claim, record }: { claim: SeriesClaim; record: Parameters<Queue['append']>[2] },
   ): Promise<RateLimit | undefined> {
     const charge = await admission.chargeEvents(grant, batch.rows);
     if (batch.rows === 0) return charge.rateLimit;
@@ -105,22 +130,15 @@ export function createIngest(parts: IngestParts): Ingest {
       charge.refund();
       throw error;
     }
+    claim.confirm();
     return charge.rateLimit;
   }
 
   return { ingest };
 }
 
-function answer(
-  protocol: Protocol,
-  format: BodyFormat,
-  body: Uint8Array | string,
-  rateLimit: RateLimit | undefined,
-): IngestAnswer {
-  const contentType = protocol.replyType(format);
-  return { status: protocol.successStatus, contentType, body, rateLimit, replayed: false };
-}
-
-function toBytes(reply: Uint8Array | string): Uint8Array {
-  return typeof reply === 'string' ? Buffer.from(reply) : reply;
+/** A sender that waits no more sends again: what it sent now must not be stored besides. */
+function checkDeadline({ deadlineMs }: IngestRequest): void {
+  if (deadlineMs === undefined || performance.now() < deadlineMs) return;
+  throw new AppError('timeout', 'cannot take the request: its deadline has passed');
 }

@@ -7,7 +7,7 @@
  * The binary row layouts a batch may be in. A released layout never changes; a new one gets a new
  * name.
  */
-export type Layout = 'logs/1';
+export type Layout = 'logs/1' | 'metrics/1';
 
 /** A record of the request that cannot be taken, with the reason shown to its sender. */
 export interface Rejection {
@@ -22,15 +22,32 @@ export interface Rejection {
  */
 export interface Batch {
   readonly layout: Layout;
-  /** Accepted rows in `payload`; at most `maxRowsPerBatch`. */
+  /** Accepted records in `payload`; at most `maxRowsPerBatch`. Without one nothing is stored. */
   readonly rows: number;
-  /** `rows` rows back to back, in `layout`. */
+  /** In `layout`: of `logs/1`, `rows` rows back to back; of `metrics/1`, its sections. */
   readonly payload: Uint8Array;
   /** The first rejections, capped; the count is exact. */
   readonly rejected: readonly Rejection[];
   readonly rejectedCount: number;
   /** How many records each reason rejected; reasons are fixed words, none of the sender's. */
   readonly rejectedByReason: ReadonlyMap<string, number>;
+  /**
+   * What was taken, but not quite as it was sent, and how often: fixed words, none of the sender's.
+   * Absent = nothing.
+   */
+  readonly warnings?: ReadonlyMap<string, number>;
+  /** Of layout `metrics/1` only: what `rows` counts, apart. */
+  readonly written?: MetricCounts;
+}
+
+/** Records of metrics by kind. */
+export interface MetricCounts {
+  readonly samples: number;
+  /** Native histograms. */
+  readonly histograms: number;
+  readonly exemplars: number;
+  /** Type, unit and help of a metric. */
+  readonly metadata: number;
 }
 
 /** 128 bits: unique across gateways, directories and restarts. */

@@ -5,6 +5,7 @@
  */
 import type { ReceiverKind } from './account.ts';
 import type { Batch } from './batch.ts';
+import type { SeriesView } from './series-view.ts';
 
 export type ContentCoding = 'identity' | 'gzip' | 'snappy';
 
@@ -33,6 +34,38 @@ export interface DecodeLimits {
   readonly maxRejections: number;
 }
 
+/** Largest bodies in one format, in bytes. */
+export interface BodyCaps {
+  /** As the body travels; a receiver may have a lower one. */
+  readonly travelling: number;
+  /** Once inflated; the same as `travelling` where nothing is. */
+  readonly inflated: number;
+}
+
+/** What a decoder is told besides the bytes. */
+export interface DecodeContext {
+  readonly limits: DecodeLimits;
+  /** Unix ms; the time of all samples of a request that have none of their own. */
+  readonly nowMs: number;
+  readonly series: SeriesView;
+}
+
+/** A success answer. */
+export interface Reply {
+  readonly status: number;
+  /** Undefined where there is no body. */
+  readonly contentType: string | undefined;
+  readonly body: Uint8Array | string;
+  /** Further headers, names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A message taken out of the framing of its transport. */
+export interface Unframed {
+  readonly message: Buffer;
+  readonly coding: ContentCoding;
+}
+
 /** A failed request as the sender may see it. */
 export interface Problem {
   readonly status: number;
@@ -43,9 +76,13 @@ export interface Problem {
   readonly detail: string;
   readonly requestId: string;
   readonly parameter: string | undefined;
+  /** Whole seconds after which the same request may succeed; undefined where it never will. */
+  readonly retryAfterSeconds: number | undefined;
 }
 
 export interface EncodedProblem {
+  /** In place of the problem's own, where a protocol gives another meaning to it. */
+  readonly status?: number;
   readonly contentType: string;
   readonly body: Uint8Array | string;
 }
@@ -58,26 +95,33 @@ export interface Protocol {
   readonly mediaTypes: readonly MediaTypeRule[];
   /** `identity` is listed where a body without coding is welcome. */
   readonly codings: readonly ContentCoding[];
-  /** Cap of the body as it travels; a receiver may have a lower one. */
+  /** Largest body that travels, in any format. */
   readonly maxBodyBytes: number;
   readonly limits: DecodeLimits;
   /**
-   * Peak heap that one body byte costs until its batch is durable; counts against the in-flight
-   * cap.
+   * Peak heap that one byte of the (inflated) body costs until its batch is durable; counts against
+   * the in-flight cap.
    */
   readonly heapBytesPerBodyByte: number;
-  readonly successStatus: 200 | 202 | 204;
+
+  bodyCaps(format: BodyFormat): BodyCaps;
+
+  /**
+   * Takes the message out of what the transport has put around it; absent = the body is the
+   * message. Pure.
+   * @throws AppError `malformed` | `too_large` | `unsupported_media`
+   */
+  unframe?(body: Buffer, format: BodyFormat): Unframed;
 
   /**
    * May yield to the event loop for large bodies. `body` must not be kept or written to.
-   * @throws AppError `malformed` | `too_large`, and nothing else
+   * @throws AppError `malformed` | `too_large`, and of metrics `quota_exceeded` where there would
+   *   be too many series; nothing else
    */
-  decode(body: Buffer, format: BodyFormat, limits: DecodeLimits): Batch | Promise<Batch>;
+  decode(body: Buffer, format: BodyFormat, context: DecodeContext): Batch | Promise<Batch>;
 
-  /** The body of the success answer. */
-  encodeReply(batch: Batch, format: BodyFormat): Uint8Array | string;
-  /** Content type of success answers; undefined where they have no body. */
-  replyType(format: BodyFormat): string | undefined;
+  /** The answer once what the batch holds is durable. */
+  reply(batch: Batch, format: BodyFormat): Reply;
 
   /**
    * Where errors do not travel as problem+json (RFC 9457).

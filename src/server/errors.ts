@@ -36,12 +36,22 @@ export function toAppError(error: unknown): AppError {
 export function toProblem(error: AppError, requestId: string): Problem {
   const { httpStatus, grpcCode, title } = error.kind;
   const { code, message, parameter } = error;
-  return { status: httpStatus, grpcCode, code, title, detail: message, requestId, parameter };
+  return {
+    status: httpStatus,
+    grpcCode,
+    code,
+    title,
+    detail: message,
+    requestId,
+    parameter,
+    retryAfterSeconds: error.kind.retryable ? retryAfterSeconds(error) : undefined,
+  };
 }
 
 /** The body of an `application/problem+json` answer. */
-export function problemJson({ grpcCode: _, ...problem }: Problem): string {
-  return JSON.stringify({ type: `urn:weir:problem:${problem.code}`, ...problem });
+export function problemJson(problem: Problem): string {
+  const { grpcCode: _, retryAfterSeconds: __, ...members } = problem;
+  return JSON.stringify({ type: `urn:weir:problem:${problem.code}`, ...members });
 }
 
 /** What goes along with a failure, whatever its body looks like. */

@@ -70,8 +70,10 @@ function mountIngestRoute(
 }
 
 function sendAnswer(reply: FastifyReply, answer: IngestAnswer): FastifyReply {
-  const { status, contentType, body, rateLimit, replayed } = answer;
+  const { rateLimit, replayed } = answer;
+  const { status, contentType, body, headers } = answer.reply;
   reply.code(status);
+  if (headers !== undefined) reply.headers(headers);
   if (rateLimit !== undefined) {
     reply.header('ratelimit-policy', rateLimit.policy).header('ratelimit', rateLimit.state);
   }

@@ -113,12 +113,16 @@ export async function sendFailure(
   // Set by Fastify for bodies it has not read to their end; HTTP/2 knows no such header.
   if (isHttp2) reply.removeHeader('connection');
   const problem = toProblem(error, request.id);
-  const { contentType, body } = encode?.(problem, request.headers['content-type']) ?? {
+  const {
+    contentType,
+    body,
+    status = problem.status,
+  } = encode?.(problem, request.headers['content-type']) ?? {
     contentType: problemType,
     body: problemJson(problem),
   };
   return reply
-    .code(problem.status)
+    .code(status)
     .headers(headers)
     .headers(problemHeaders(error))
     .header('content-type', contentType)

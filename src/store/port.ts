@@ -4,6 +4,15 @@
  */
 import type { Layout, StampedBatch } from '../model/batch.ts';
 import type {
+  Exemplar,
+  MetadataPlan,
+  MetricMetadata,
+  SamplesPlan,
+  SeriesPlan,
+  SeriesSamples,
+} from '../model/metric-plan.ts';
+import type { Label } from '../model/series-labels.ts';
+import type {
   FacetsPlan,
   FacetsResult,
   HistogramPlan,
@@ -50,6 +59,22 @@ export interface Store {
   histogram(plan: HistogramPlan): Promise<HistogramResult>;
   /** @throws AppError */
   facets(plan: FacetsPlan): Promise<FacetsResult[]>;
+
+  /**
+   * What was measured within the plan's range: each sample once, the last one written of those at
+   * one time; series sorted by their labels, samples by time. @throws AppError
+   */
+  samples(plan: SamplesPlan): Promise<SeriesSamples[]>;
+  /** Label sets, sorted by their labels. @throws AppError */
+  series(plan: SeriesPlan): Promise<(readonly Label[])[]>;
+  /** Names of labels that any of the series has, sorted. @throws AppError */
+  labelNames(plan: SeriesPlan): Promise<string[]>;
+  /** Values of one label that any of the series has, sorted. @throws AppError */
+  labelValues(plan: SeriesPlan, name: string): Promise<string[]>;
+  /** Type, unit and help, sorted by name. @throws AppError */
+  metricMetadata(plan: MetadataPlan): Promise<MetricMetadata[]>;
+  /** Sorted by series, then time. @throws AppError */
+  exemplars(plan: SamplesPlan): Promise<Exemplar[]>;
 
   /**
    * Deletes a stream's rows received before `untilNanos`; returns when the store has accepted the

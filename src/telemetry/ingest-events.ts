@@ -3,17 +3,15 @@
  * one.
  */
 import { Counter, Gauge } from 'prom-client';
+import type { Batch } from '../model/batch.ts';
 import type { ErrorCode } from '../model/errors.ts';
 import type { Instruments } from './instruments.ts';
 
+type AcceptedBatch = Pick<Batch, 'rows' | 'rejectedByReason' | 'warnings'>;
+
 export interface IngestEvents {
   /** A request was taken: everything in it that could be taken is durable. */
-  accepted(
-    protocol: string,
-    bodyBytes: number,
-    rows: number,
-    rejected: ReadonlyMap<string, number>,
-  ): void;
+  accepted(protocol: string, bodyBytes: number, batch: AcceptedBatch): void;
   /** A repeated request got the answer of the first one. */
   replayed(protocol: string): void;
   /** A request was refused as a whole. */
@@ -45,9 +43,15 @@ export function createIngestEvents(
     labelNames: ['protocol', 'reason'] as const,
     registers,
   });
+  const warnings = new Counter({
+    name: 'weir_ingest_warnings_total',
+    help: 'Records taken, but not quite as they were sent',
+    labelNames: ['protocol', 'warning'] as const,
+    registers,
+  });
   const bodyBytesTaken = new Counter({
     name: 'weir_ingest_body_bytes_total',
-    help: 'Body bytes of accepted requests as they travelled',
+    help: 'Body bytes of accepted requests, inflated',
     labelNames,
     registers,
   });
@@ -61,11 +65,16 @@ export function createIngestEvents(
   });
 
   return {
-    accepted(protocol, bodyBytes, rows, rejected) {
+    accepted(protocol, bodyBytes, batch) {
       requests.inc({ protocol, outcome: 'accepted' });
-      acceptedEvents.inc({ protocol }, rows);
+      acceptedEvents.inc({ protocol }, batch.rows);
       bodyBytesTaken.inc({ protocol }, bodyBytes);
-      for (const [reason, count] of rejected) rejectedEvents.inc({ protocol, reason }, count);
+      for (const [reason, count] of batch.rejectedByReason) {
+        rejectedEvents.inc({ protocol, reason }, count);
+      }
+      for (const [warning, count] of batch.warnings ?? []) {
+        warnings.inc({ protocol, warning }, count);
+      }
     },
     replayed(protocol) {
       requests.inc({ protocol, outcome: 'replayed' });

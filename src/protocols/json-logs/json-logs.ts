@@ -24,10 +24,9 @@ export function createJsonLogs(options: JsonLogsOptions): Protocol {
     maxBodyBytes: options.maxBodyBytes,
     limits: options.limits,
     heapBytesPerBodyByte,
-    successStatus: 202,
-    decode: (body, _format, limits) => decode(toBuffer(body), limits),
-    encodeReply,
-    replyType: () => 'application/json',
+    bodyCaps: () => ({ travelling: options.maxBodyBytes, inflated: options.maxBodyBytes }),
+    decode: (body, _format, { limits }) => decode(toBuffer(body), limits),
+    reply: (batch) => ({ status: 202, contentType: 'application/json', body: toText(batch) }),
   };
 }
 
@@ -35,7 +34,7 @@ export function createJsonLogs(options: JsonLogsOptions): Protocol {
  * `accepted` counts the events taken; `rejected` lists the first of the others with position and
  * reason.
  */
-function encodeReply(batch: Batch): string {
+function toText(batch: Batch): string {
   if (batch.rejectedCount === 0) return `{"accepted":${batch.rows}}`;
   const { rows, rejected, rejectedCount } = batch;
   return JSON.stringify({ accepted: rows, rejected, rejectedCount });

@@ -1,0 +1,127 @@
+/**
+ * Undoes the content coding of a body under a hard cap, so that a few bytes cannot become a great
+ * many. It knows codings, not what the bytes mean.
+ */
+import { createGunzip, gunzipSync } from 'node:zlib';
+import { uncompress, uncompressSync } from 'snappy';
+import { AppError } from '../model/errors.ts';
+import type { ContentCoding } from '../model/protocol.ts';
+import type { MemoryLease } from './port.ts';
+
+/** Up to this size, inflating takes less time than a thread to hand it to. */
+const quickBytes = 8 * 1024;
+/** A body that becomes larger than this is no quick one after all. */
+const quickInflatedBytes = 128 * 1024;
+
+/**
+ * @param memory grown to what the body takes inflated
+ * @returns the body itself where it has no coding
+ * @throws AppError `too_large` | `malformed` | `unavailable` (no memory for it)
+ */
+export function inflate(
+  body: Buffer,
+  coding: ContentCoding,
+  { maxBytes, memory }: { readonly maxBytes: number; readonly memory: MemoryLease },
+): Buffer | Promise<Buffer> {
+  switch (coding) {
+    case 'identity':
+      if (body.length > maxBytes) throw inflatedTooLarge(maxBytes);
+      return body;
+    case 'gzip':
+      return gunzip(body, maxBytes, memory);
+    case 'snappy':
+      return unsnappy(body, maxBytes, memory);
+  }
+}
+
+function gunzip(body: Buffer, maxBytes: number, memory: MemoryLease): Buffer | Promise<Buffer> {
+  if (body.length <= quickBytes) {
+    try {
+      const maxOutputLength = Math.min(maxBytes, quickInflatedBytes);
+      const inflated = gunzipSync(body, { maxOutputLength });
+      memory.growTo(inflated.length);
+      return inflated;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw brokenGzip(error);
+    }
+  }
+  return gunzipInTurns(body, maxBytes, memory);
+}
+
+/** On the thread pool, piece by piece, so that a bomb is noticed when the first piece too many is. */
+async function gunzipInTurns(body: Buffer, maxBytes: number, memory: MemoryLease): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  const gunzipping = createGunzip({ chunkSize: 256 * 1024 });
+  gunzipping.end(body);
+  try {
+    for await (const piece of gunzipping as AsyncIterable<Buffer>) {
+      size += piece.length;
+      if (size > maxBytes) throw inflatedTooLarge(maxBytes);
+      memory.growTo(size);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    throw error instanceof AppError ? error : brokenGzip(error);
+  }
+  return Buffer.concat(pieces, size);
+}
+
+/** https://github.com/google/snappy/blob/main/format_description.txt: a length, then the data. */
+function unsnappy(body: Buffer, maxBytes: number, memory: MemoryLease): Buffer | Promise<Buffer> {
+  if (body.indexOf(framedMark) === 0) {
+    throw new AppError(
+      'malformed',
+      'cannot inflate the body: it is framed snappy; send the block format',
+    );
+  }
+  const declared = declaredLength(body);
+  if (declared > maxBytes) throw inflatedTooLarge(maxBytes);
+  memory.growTo(declared);
+  if (declared <= quickInflatedBytes) {
+    try {
+      return uncompressSync(body) as Buffer;
+    } catch (error) {
+      throw brokenSnappy(error);
+    }
+  }
+  return uncompress(body).then(
+    (inflated) => inflated as Buffer,
+    (error: unknown) => {
+      throw brokenSnappy(error);
+    },
+  );
+}
+
+const framedMark = Buffer.from('\xff\x06\x00\x00sNaPpY', 'latin1');
+
+/** A varint of at most 32 bits. */
+function declaredLength(body: Buffer): number {
+  let length = 0;
+  for (let i = 0; i < 5; i += 1) {
+    const byte = body[i];
+    if (byte === undefined) break;
+    length += (byte & 127) * 2 ** (7 * i);
+    if (byte < 128) return length;
+  }
+  throw brokenSnappy(new Error('the body has no length'));
+}
+
+function inflatedTooLarge(maxBytes: number): AppError {
+  return new AppError(
+    'too_large',
+    `cannot take a body of more than ${maxBytes} bytes once inflated: ` +
+      'split the batch and send the parts',
+  );
+}
+
+function brokenGzip(cause: unknown): AppError {
+  const message = 'cannot inflate the body: it is no valid gzip';
+  return new AppError('malformed', message, { cause });
+}
+
+function brokenSnappy(cause: unknown): AppError {
+  const message = 'cannot inflate the body: it is no valid snappy block';
+  return new AppError('malformed', message, { cause });
+}
