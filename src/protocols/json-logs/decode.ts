@@ -6,11 +6,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Batch, Rejection } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
-import type { DecodeLimits } from '../../model/protocol.ts';
-import { RowWriter } from '../../model/row-writer.ts';
-import { EventSlots } from './event-fields.ts';
-import { EventReader } from './event-reader.ts';
-import { EventRowWriter, findFault } from './event-row.ts';
 import {
   closeBracket,
   comma,
@@ -19,7 +14,12 @@ import {
   openBracket,
   skipSpace,
   skipValue,
-} from './json-scanner.ts';
+} from '../../model/json-scanner.ts';
+import type { DecodeLimits } from '../../model/protocol.ts';
+import { RowWriter } from '../../model/row-writer.ts';
+import { EventSlots } from './event-fields.ts';
+import { EventReader } from './event-reader.ts';
+import { EventRowWriter, findFault } from './event-row.ts';
 
 /** Decoding lets other requests have a turn after each slice of this many bytes. */
 const sliceBytes = 512 * 1024;

@@ -3,7 +3,6 @@
  * repeats costs bytes, never heap. It knows the grammar and the keys, not what makes an event
  * acceptable.
  */
-import { type EventSlots, field, fieldTable, slotKind } from './event-fields.ts';
 import {
   closeBrace,
   comma,
@@ -18,8 +17,9 @@ import {
   skipSpace,
   skipValue,
   unescape,
-} from './json-scanner.ts';
-import { findKey } from './key-table.ts';
+} from '../../model/json-scanner.ts';
+import { findKey } from '../../model/key-table.ts';
+import { type EventSlots, field, fieldTable, slotKind } from './event-fields.ts';
 import { type LabelOrigin, labelOrigin, valueKind } from './label-set.ts';
 
 const letterN = 0x6e;

@@ -4,11 +4,11 @@
  * becomes a label; nothing is lost.
  */
 import { type EventTime, parseEpoch, parseRfc3339 } from '../../model/event-time.ts';
+import { unescape } from '../../model/json-scanner.ts';
+import { createKeyTable, findKey } from '../../model/key-table.ts';
 import type { RowWriter } from '../../model/row-writer.ts';
 import { severityNumbers, toSeverityNumber, toSeverityWord } from '../../model/severity.ts';
 import { type EventSlots, field, fieldKeys, slotKind } from './event-fields.ts';
-import { unescape } from './json-scanner.ts';
-import { createKeyTable, findKey } from './key-table.ts';
 import { maxLabels, valueKind } from './label-set.ts';
 
 const mustBeStrings = [

@@ -3,7 +3,7 @@
  * at a position and returns the position after what it read. The text must be valid UTF-8. It knows
  * nothing of log events.
  */
-import { AppError } from '../../model/errors.ts';
+import { AppError } from './errors.ts';
 
 export const quote = 0x22;
 const backslash = 0x5c;
