@@ -1,81 +1,148 @@
 /**
- * How the ingest routes are described in the OpenAPI document: what goes in, what comes back, with
- * examples.
+ * The OpenAPI 3.1 document of the ingest surface: its routes are described by hand, for decoders
+ * judge bytes and have no schema; a test holds the examples against them.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
+import { type ErrorCode, errorTable } from '../model/errors.ts';
+import {
+  add,
+  describeOpen,
+  document,
+  type DocumentInfo,
+  errorResponses,
+  type Json,
+  type Operations,
+  rateLimitHeaders,
+  toExamples,
+  toSchema,
+} from './openapi-parts.ts';
+import type { IngestRoute, RouteTable } from './route.ts';
+
+/** A body, of a request or of an answer. */
+export interface BodyDescription {
+  /** Undefined = bytes, or text of another form than JSON. */
+  readonly schema: z.ZodType | undefined;
+  readonly examples?: Readonly<Record<string, unknown>>;
+}
+
+export interface AnswerDescription {
+  readonly description: string;
+  /** Header names and what they say. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** By media type; absent where the answer has no body. */
+  readonly content?: Readonly<Record<string, BodyDescription>>;
+}
 
 export interface IngestDescription {
   readonly operationId: string;
   readonly summary: string;
   readonly details: string;
-  readonly requestExamples: Readonly<Record<string, unknown>>;
-  readonly requestSchema: z.ZodType;
-  readonly successDescription: string;
-  /** Undefined where the answer has no body. */
-  readonly successSchema: z.ZodType | undefined;
-  readonly successExamples: Readonly<Record<string, unknown>>;
+  /** By media type. */
+  readonly request: Readonly<Record<string, BodyDescription>>;
+  /** By status; what all routes answer need not be repeated. */
+  readonly answers: Readonly<Record<number, AnswerDescription>>;
+  /** What errors look like, where they are no problem+json; by media type. */
+  readonly errors?: Readonly<Record<string, BodyDescription>>;
 }
 
-const text = z.string().nullable().optional();
+const dataErrors: readonly ErrorCode[] = [
+  'malformed',
+  'unauthenticated',
+  'forbidden',
+  'not_found',
+  'timeout',
+  'too_large',
+  'unsupported_media',
+  'quota_exceeded',
+  'internal',
+  'unavailable',
+];
+export function ingestDocument(routes: RouteTable['ingest'], info: DocumentInfo): Json {
+  const paths: Operations = {};
+  for (const route of routes.data) add(paths, route, describeIngest(route));
+  for (const route of routes.open) add(paths, route, describeOpen(route));
+  return document('Weir ingest', info, paths, 'A token bound to one receiver (`wri_…`).');
+}
 
-/**
- * The decoder is the judge of events, byte by byte; this says the same in the words of JSON Schema.
- */
-const logEvent = z
-  .looseObject({
-    message: z
-      .string()
-      .optional()
-      .meta({ description: 'The log text; may be empty. `msg` or `event` stand in for it.' }),
-    severity: text.meta({
-      description: 'Level name, kept as sent in upper case. `level` stands in for it.',
-    }),
-    service_name: text.meta({ description: '`service` stands in for it.' }),
-    service_namespace: text,
-    host: text.meta({ description: '`hostname` stands in for it.' }),
-    labels: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .optional()
-      .meta({ description: 'Scalar values become strings, nested ones JSON text.' }),
-    timestamp: z.union([z.string(), z.number()]).nullable().optional().meta({
-      description:
-        'RFC 3339, or an epoch in s, ms, µs or ns. `time`, `ts` and `@timestamp` stand in for it.',
-    }),
-    trace_id: text,
-    span_id: text,
-  })
-  .meta({
-    description: 'One log event. Any other key becomes a label; null is the same as absent.',
-  });
+function describeIngest({ protocol, description }: IngestRoute): Json {
+  const { operationId, summary, details, request, answers, errors } = description;
+  const codings = protocol.codings.filter((coding) => coding !== 'identity');
+  const answered = Object.entries(answers).map(([status, answer]) => [
+    status,
+    describeAnswer(answer),
+  ]);
+  return {
+    operationId,
+    summary,
+    description: details,
+    security: [{ token: ['ingest:write'] }],
+    parameters: [
+      { name: 'receiverId', in: 'path', required: true, schema: { type: 'string' } },
+      ...(codings.length === 0 ? [] : [encodingHeader(protocol.codings, codings)]),
+      idempotencyHeader,
+    ],
+    requestBody: { required: true, content: toContent(request) },
+    responses: {
+      ...(errors === undefined ? errorResponses(dataErrors) : describeErrors(errors)),
+      ...Object.fromEntries(answered),
+    },
+  };
+}
 
-const oneEvent = {
-  message: 'user signed in',
-  severity: 'INFO',
-  service_name: 'auth',
-  host: 'web-1',
-  labels: { region: 'eu' },
+const idempotencyHeader = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: '1 to 255 visible ASCII characters; a repeated request gets the first answer.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-export const jsonLogsDescription: IngestDescription = {
-  operationId: 'ingestJsonLogs',
-  summary: 'Send logs as plain JSON',
-  details:
-    'Takes one JSON object or an array of objects. The answer comes once all accepted events are ' +
-    'durable. In an array, an event that cannot be taken is rejected alone; a body in which ' +
-    'nothing can be taken is refused with 400.',
-  requestSchema: z.union([logEvent, z.array(logEvent)]),
-  requestExamples: { one: oneEvent, several: [oneEvent, { message: 'user signed out' }] },
-  successDescription: 'Everything counted in `accepted` is durable.',
-  successSchema: z.object({
-    accepted: z.int().min(0).meta({ description: 'Number of events taken.' }),
-    rejected: z
-      .array(z.object({ index: z.int().min(0), reason: z.string() }))
-      .optional()
-      .meta({ description: 'The first events that were not taken, by their place in the array.' }),
-  }),
-  successExamples: {
-    all: { accepted: 1 },
-    some: { accepted: 1, rejected: [{ index: 1, reason: 'message is missing' }] },
-  },
-};
+function encodingHeader(all: readonly string[], codings: readonly string[]): Json {
+  return {
+    name: 'Content-Encoding',
+    in: 'header',
+    required: !all.includes('identity'),
+    description: `The body may be compressed: ${codings.join(' or ')}.`,
+    schema: { enum: all },
+  };
+}
+
+function describeAnswer({ description, headers = {}, content }: AnswerDescription): Json {
+  const own = Object.entries(headers).map(([name, text]) => [
+    name,
+    { description: text, schema: { type: 'string' } },
+  ]);
+  return {
+    description,
+    headers: {
+      'Idempotency-Replayed': {
+        description: 'true where an earlier request with this key got this answer.',
+        schema: { type: 'string' },
+      },
+      ...rateLimitHeaders,
+      ...Object.fromEntries(own),
+    },
+    ...(content && { content: toContent(content) }),
+  };
+}
+
+function describeErrors(errors: Readonly<Record<string, BodyDescription>>): Json {
+  const content = toContent(errors);
+  return Object.fromEntries(
+    dataErrors.map((code) => {
+      const { httpStatus, title } = errorTable[code];
+      return [httpStatus, { description: title, content }];
+    }),
+  );
+}
+
+function toContent(bodies: Readonly<Record<string, BodyDescription>>): Json {
+  return Object.fromEntries(
+    Object.entries(bodies).map(([type, { schema, examples }]) => [
+      type,
+      {
+        schema: schema === undefined ? { type: 'string' } : toSchema(schema, 'input'),
+        ...(examples && { examples: toExamples(examples) }),
+      },
+    ]),
+  );
+}

@@ -3,12 +3,26 @@ import type { AdminRoute } from '../admin/routes.ts';
 import type { Protocol } from '../model/protocol.ts';
 import type { StreamRoute } from '../stream/routes.ts';
 import { type Answers, answerHealth, answerMetrics, answerReadiness } from './health.ts';
-import { type DocumentInfo, ingestDocument, streamDocument } from './openapi.ts';
-import { jsonLogsDescription } from './openapi-ingest.ts';
-import type { OpenAnswer, OpenRoute, RouteTable } from './route.ts';
+import { jsonLogsDescription } from './describe-json-logs.ts';
+import { otlpLogsDescription } from './describe-otlp.ts';
+import { promTextDescription, remoteWriteDescription } from './describe-prometheus.ts';
+import { streamDocument } from './openapi.ts';
+import { type IngestDescription, ingestDocument } from './openapi-ingest.ts';
+import type { DocumentInfo } from './openapi-parts.ts';
+import type { IngestRoute, OpenAnswer, OpenRoute, RouteTable } from './route.ts';
+
+/** One for each way in. */
+export interface Protocols {
+  readonly jsonLogs: Protocol;
+  readonly otlpLogs: Protocol;
+  /** Has no address of its own: gRPC names the method, and the token the receiver. */
+  readonly otlpGrpc: Protocol;
+  readonly promText: Protocol;
+  readonly remoteWrite: Protocol;
+}
 
 export interface RouteParts extends Answers {
-  readonly protocols: { readonly jsonLogs: Protocol };
+  readonly protocols: Protocols;
   readonly reads: readonly StreamRoute[];
   readonly admin: readonly AdminRoute[];
   readonly ingestInfo: DocumentInfo;
@@ -16,7 +30,7 @@ export interface RouteParts extends Answers {
 }
 
 export function createRoutes(parts: RouteParts): RouteTable {
-  const { jsonLogs } = parts.protocols;
+  const { jsonLogs, otlpLogs, promText, remoteWrite } = parts.protocols;
   const probes = [
     open('/healthz', 'getHealth', 'Whether the process runs', () => answerHealth()),
     open('/readyz', 'getReadiness', 'Whether it can do its work', () => answerReadiness(parts)),
@@ -27,12 +41,10 @@ export function createRoutes(parts: RouteParts): RouteTable {
   const table: RouteTable = {
     ingest: {
       data: [
-        {
-          method: 'POST',
-          path: '/v1/receivers/:receiverId/logs',
-          protocol: jsonLogs,
-          description: jsonLogsDescription,
-        },
+        ingest('logs', jsonLogs, jsonLogsDescription),
+        ingest('otlp/v1/logs', otlpLogs, otlpLogsDescription),
+        ingest('prometheus/metrics', promText, promTextDescription),
+        ingest('prometheus/api/v1/write', remoteWrite, remoteWriteDescription),
       ],
       open: [...probes, documentRoute(() => ingestDocument(table.ingest, parts.ingestInfo))],
     },
@@ -46,6 +58,11 @@ export function createRoutes(parts: RouteParts): RouteTable {
     },
   };
   return table;
+}
+
+/** @param path below the receiver's own */
+function ingest(path: string, protocol: Protocol, description: IngestDescription): IngestRoute {
+  return { method: 'POST', path: `/v1/receivers/:receiverId/${path}`, protocol, description };
 }
 
 function open(

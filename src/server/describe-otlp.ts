@@ -1,0 +1,83 @@
+/** OTLP logs over HTTP in the words of OpenAPI. */
+import { z } from 'zod';
+import type { BodyDescription, IngestDescription } from './openapi-ingest.ts';
+
+const specification = 'https://opentelemetry.io/docs/specs/otlp/';
+
+const exportRequest = z
+  .looseObject({ resourceLogs: z.array(z.looseObject({})).optional() })
+  .meta({ description: `ExportLogsServiceRequest as JSON: ${specification}` });
+
+const exportResponse = z.object({
+  partialSuccess: z
+    .object({
+      rejectedLogRecords: z.string().optional().meta({ description: 'A count, in digits.' }),
+      errorMessage: z.string().optional(),
+    })
+    .optional()
+    .meta({ description: 'Only where something was rejected, or is worth a warning.' }),
+});
+
+const status = z
+  .object({
+    code: z.int().meta({ description: 'gRPC status code.' }),
+    message: z.string(),
+    details: z.array(z.looseObject({})).optional(),
+  })
+  .meta({ description: 'google.rpc.Status' });
+
+const exampleRequest = {
+  resourceLogs: [
+    {
+      resource: { attributes: [{ key: 'service.name', value: { stringValue: 'auth' } }] },
+      scopeLogs: [
+        {
+          logRecords: [
+            {
+              timeUnixNano: '1544712660300000000',
+              severityText: 'INFO',
+              body: { stringValue: 'user signed in' },
+            },
+          ],
+        },
+      ],
+    },
+  ],
+};
+
+const bytes = (description: string): BodyDescription => ({
+  schema: z.string().meta({ description, contentMediaType: 'application/x-protobuf' }),
+});
+
+export const otlpLogsDescription: IngestDescription = {
+  operationId: 'ingestOtlpLogs',
+  summary: 'Send logs by OTLP over HTTP',
+  details:
+    `Takes an ExportLogsServiceRequest (${specification}) as protobuf or JSON, with or without ` +
+    'gzip, and answers in the same encoding. Only 429 and 503 may be retried. The same requests ' +
+    'are taken over gRPC at the same address: ' +
+    '`opentelemetry.proto.collector.logs.v1.LogsService/Export`.',
+  request: {
+    'application/json': { schema: exportRequest, examples: { one: exampleRequest } },
+    'application/x-protobuf': bytes('ExportLogsServiceRequest'),
+  },
+  answers: {
+    200: {
+      description: 'Every record that was not counted as rejected is durable.',
+      content: {
+        'application/json': {
+          schema: exportResponse,
+          examples: {
+            all: {},
+            some: { partialSuccess: { rejectedLogRecords: '1', errorMessage: '1 rejected: …' } },
+          },
+        },
+        'application/x-protobuf': bytes('ExportLogsServiceResponse'),
+      },
+    },
+  },
+  errors: {
+    'application/json': { schema: status },
+    'application/x-protobuf': bytes('google.rpc.Status'),
+  },
+};
