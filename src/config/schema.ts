@@ -3,107 +3,15 @@
  * names, the file's keys and docs/config.md are all derived from this tree.
  */
 import { z } from 'zod';
-import { maxRowsPerBatch } from '../model/log-id.ts';
-
-export type Unit =
-  | 'bytes'
-  | 'ms'
-  | 's'
-  | 'h'
-  | 'rows'
-  | 'events'
-  | 'count'
-  | 'port'
-  | 'path'
-  | 'url';
-
-const mebibyte = 1024 * 1024;
-const gibibyte = 1024 * mebibyte;
+import { ingestSection } from './schema-ingest.ts';
+import { gibibyte, integer, mebibyte, section, text } from './schema-parts.ts';
 
 export const configSchema = z.strictObject({
   data: text('path', './data', 'Folder that holds everything Weir keeps.'),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').meta({
     description: 'The least severe of its own log lines that Weir writes to standard error.',
   }),
-  ingest: section({
-    host: text(undefined, '', 'Address the ingest port listens on; empty = all.'),
-    port: integer(
-      'port',
-      8443,
-      0,
-      65535,
-      'TLS port for senders; 0 = any free port, 443 in production.',
-    ),
-    publicUrl: text(
-      'url',
-      '',
-      'What senders call the ingest port; empty = https://localhost and the port.',
-    ),
-    trustedProxies: list('CIDR ranges of proxies whose X-Forwarded-For is believed.'),
-    maxInFlightBytes: integer(
-      'bytes',
-      256 * mebibyte,
-      mebibyte,
-      64 * gibibyte,
-      'Memory that requests under way may take together; beyond it the answer is 503.',
-    ),
-    maxConnections: integer(
-      'count',
-      10_000,
-      1,
-      1_000_000,
-      'Open connections; more are closed at once.',
-    ),
-    maxStreamsPerConnection: integer(
-      'count',
-      100,
-      1,
-      10_000,
-      'HTTP/2 streams open at once on one connection.',
-    ),
-    headersTimeoutMs: integer(
-      'ms',
-      10_000,
-      100,
-      600_000,
-      'How long a sender may take for the headers of a request.',
-    ),
-    bodyTimeoutMs: integer(
-      'ms',
-      30_000,
-      100,
-      3_600_000,
-      'How long a sender may take for the body of a request.',
-    ),
-    minBodyBytesPerSecond: integer(
-      'bytes',
-      1024,
-      0,
-      gibibyte,
-      'Slower bodies are cut off after their first ten seconds; 0 = any pace.',
-    ),
-    jsonMaxBodyBytes: integer(
-      'bytes',
-      10 * mebibyte,
-      1,
-      gibibyte,
-      'Largest body of plain JSON logs; beyond it the answer is 413.',
-    ),
-    jsonMaxEvents: integer(
-      'events',
-      10_000,
-      1,
-      maxRowsPerBatch,
-      'Most events in one body of plain JSON logs; beyond it the answer is 413.',
-    ),
-    jsonMaxDepth: integer(
-      'count',
-      64,
-      2,
-      1000,
-      'Deepest nesting inside a JSON event; beyond it the answer is 400.',
-    ),
-  }),
+  ingest: ingestSection,
   stream: section({
     host: text(undefined, '', 'Address the stream port listens on; empty = all.'),
     port: integer(
@@ -210,6 +118,44 @@ export const configSchema = z.strictObject({
       'Most memory one read may take; beyond it the answer is 503.',
     ),
   }),
+  metrics: section({
+    maxSeriesPerAccount: integer(
+      'count',
+      1_000_000,
+      1,
+      4_000_000,
+      'Most series an account may send in a day; samples of further ones are refused.',
+    ),
+    maxLabels: integer('count', 64, 1, 1000, 'Most labels of a series, its name included.'),
+    maxLabelNameLength: integer(
+      'count',
+      1024,
+      1,
+      65_536,
+      'Longest name of a label, in characters.',
+    ),
+    maxLabelValueLength: integer(
+      'count',
+      8192,
+      1,
+      1_048_576,
+      'Longest value of a label, in characters.',
+    ),
+    maxReadSeries: integer(
+      'count',
+      100_000,
+      1,
+      10_000_000,
+      'Most series one read of metrics may touch; beyond it the answer is an error.',
+    ),
+    maxReadSamples: integer(
+      'count',
+      5_000_000,
+      1,
+      100_000_000,
+      'Most samples one read of metrics may answer with; beyond it the answer is an error.',
+    ),
+  }),
   engine: section({
     memoryBytes: integer(
       'bytes',
@@ -232,19 +178,3 @@ export const configSchema = z.strictObject({
 });
 
 export type Config = z.infer<typeof configSchema>;
-
-function section<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.strictObject(shape).prefault({} as never);
-}
-
-function text(unit: Unit | undefined, value: string, description: string) {
-  return z.string().default(value).meta({ unit, description });
-}
-
-function integer(unit: Unit, value: number, min: number, max: number, description: string) {
-  return z.int().min(min).max(max).default(value).meta({ unit, description });
-}
-
-function list(description: string) {
-  return z.array(z.string()).default([]).meta({ description });
-}

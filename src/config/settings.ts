@@ -1,6 +1,7 @@
 /** The leaves of the configuration tree as a list, with the names under which each can be set. */
 import { z } from 'zod';
-import { configSchema, type Unit } from './schema.ts';
+import { configSchema } from './schema.ts';
+import type { Unit } from './schema-parts.ts';
 
 export type ValueType = 'text' | 'integer' | 'list' | 'choice';
 

@@ -1,0 +1,165 @@
+/** Settings of the ingest port and of what it takes. */
+import { maxRowsPerBatch } from '../model/log-id.ts';
+import { gibibyte, integer, list, mebibyte, section, text } from './schema-parts.ts';
+
+export const ingestSection = section({
+  host: text(undefined, '', 'Address the ingest port listens on; empty = all.'),
+  port: integer(
+    'port',
+    8443,
+    0,
+    65535,
+    'TLS port for senders; 0 = any free port, 443 in production.',
+  ),
+  publicUrl: text(
+    'url',
+    '',
+    'What senders call the ingest port; empty = https://localhost and the port.',
+  ),
+  trustedProxies: list('CIDR ranges of proxies whose X-Forwarded-For is believed.'),
+  maxInFlightBytes: integer(
+    'bytes',
+    256 * mebibyte,
+    mebibyte,
+    64 * gibibyte,
+    'Memory that requests under way may take together; beyond it the answer is 503.',
+  ),
+  maxConnections: integer(
+    'count',
+    10_000,
+    1,
+    1_000_000,
+    'Open connections; more are closed at once.',
+  ),
+  maxStreamsPerConnection: integer(
+    'count',
+    100,
+    1,
+    10_000,
+    'HTTP/2 streams open at once on one connection.',
+  ),
+  headersTimeoutMs: integer(
+    'ms',
+    10_000,
+    100,
+    600_000,
+    'How long a sender may take for the headers of a request.',
+  ),
+  bodyTimeoutMs: integer(
+    'ms',
+    30_000,
+    100,
+    3_600_000,
+    'How long a sender may take for the body of a request.',
+  ),
+  minBodyBytesPerSecond: integer(
+    'bytes',
+    1024,
+    0,
+    gibibyte,
+    'Slower bodies are cut off after their first ten seconds; 0 = any pace.',
+  ),
+  jsonMaxBodyBytes: integer(
+    'bytes',
+    10 * mebibyte,
+    1,
+    gibibyte,
+    'Largest body of plain JSON logs; beyond it the answer is 413.',
+  ),
+  jsonMaxEvents: integer(
+    'events',
+    10_000,
+    1,
+    maxRowsPerBatch,
+    'Most events in one body of plain JSON logs; beyond it the answer is 413.',
+  ),
+  jsonMaxDepth: integer(
+    'count',
+    64,
+    2,
+    1000,
+    'Deepest nesting inside a JSON event; beyond it the answer is 400.',
+  ),
+  ...limitsOfOtlp(),
+  ...limitsOfPrometheus(),
+});
+
+function limitsOfOtlp() {
+  return {
+    otlpMaxBodyBytes: integer(
+      'bytes',
+      16 * mebibyte,
+      1,
+      gibibyte,
+      'Largest gzip body or message of OTLP as it travels; beyond it the answer is 413.',
+    ),
+    otlpMaxProtobufBytes: integer(
+      'bytes',
+      64 * mebibyte,
+      1,
+      gibibyte,
+      'Largest OTLP protobuf, inflated; beyond it the answer is 413.',
+    ),
+    otlpMaxJsonBytes: integer(
+      'bytes',
+      16 * mebibyte,
+      1,
+      gibibyte,
+      'Largest OTLP JSON, inflated; beyond it the answer is 413.',
+    ),
+    otlpMaxRecords: integer(
+      'events',
+      200_000,
+      1,
+      maxRowsPerBatch,
+      'Most log records in one OTLP request; beyond it the answer is 413.',
+    ),
+    otlpMaxDepth: integer(
+      'count',
+      64,
+      2,
+      1000,
+      'Deepest nesting of values in an OTLP record; beyond it the answer is 400.',
+    ),
+  };
+}
+
+function limitsOfPrometheus() {
+  return {
+    promTextMaxBodyBytes: integer(
+      'bytes',
+      16 * mebibyte,
+      1,
+      gibibyte,
+      'Largest text or OpenMetrics push; beyond it the answer is 413.',
+    ),
+    promTextMaxSamples: integer(
+      'events',
+      200_000,
+      1,
+      maxRowsPerBatch,
+      'Most samples in one text or OpenMetrics push; beyond it the answer is 413.',
+    ),
+    remoteWriteMaxBodyBytes: integer(
+      'bytes',
+      16 * mebibyte,
+      1,
+      gibibyte,
+      'Largest remote_write body as it travels; beyond it the answer is 413.',
+    ),
+    remoteWriteMaxInflatedBytes: integer(
+      'bytes',
+      64 * mebibyte,
+      1,
+      gibibyte,
+      'Largest remote_write body, inflated; beyond it the answer is 413.',
+    ),
+    remoteWriteMaxSamples: integer(
+      'events',
+      200_000,
+      1,
+      maxRowsPerBatch,
+      'Most samples in one remote_write request; beyond it the answer is 413.',
+    ),
+  };
+}

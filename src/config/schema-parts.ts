@@ -1,0 +1,33 @@
+/** The kinds of settings, each with unit, default, bounds and one sentence. */
+import { z } from 'zod';
+
+export type Unit =
+  | 'bytes'
+  | 'ms'
+  | 's'
+  | 'h'
+  | 'rows'
+  | 'events'
+  | 'count'
+  | 'port'
+  | 'path'
+  | 'url';
+
+export const mebibyte = 1024 * 1024;
+export const gibibyte = 1024 * mebibyte;
+
+export function section<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape).prefault({} as never);
+}
+
+export function text(unit: Unit | undefined, value: string, description: string) {
+  return z.string().default(value).meta({ unit, description });
+}
+
+export function integer(unit: Unit, value: number, min: number, max: number, description: string) {
+  return z.int().min(min).max(max).default(value).meta({ unit, description });
+}
+
+export function list(description: string) {
+  return z.array(z.string()).default([]).meta({ description });
+}
