@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createHttpClient, type HttpClient } from '../harness/http.ts';
 import { createRandom } from '../harness/random.ts';
-import type { Quickstart } from '../harness/service.ts';
+import type { Quickstart } from '../harness/quickstart.ts';
 import { openLedger } from './ledger.ts';
 import { eventName, type Mode } from './verdict.ts';
 

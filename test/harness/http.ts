@@ -15,6 +15,8 @@ export interface Exchange {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
+  readonly bytes: Buffer;
+  /** `bytes` as UTF-8. */
   readonly text: string;
   /** The body parsed as JSON. @throws SyntaxError */
   json<T = unknown>(): T;
@@ -53,10 +55,12 @@ function exchangeOnce(url: URL, exchange: Exchange, agent?: Agent): Promise<Answ
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8');
+        const bytes = Buffer.concat(chunks);
+        const text = bytes.toString('utf8');
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,
+          bytes,
           text,
           json: <T>() => JSON.parse(text) as T,
         });

@@ -9,26 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogRecord } from '../../src/model/plan.ts';
 import { createHttpClient, sendPlain, type Answer, type HttpClient } from './http.ts';
+import type { Quickstart } from './quickstart.ts';
 import { until } from './until.ts';
 import { childrenOf, startWeir, type Exit, type WeirProcess } from './weir-process.ts';
-
-/** What `<data>/quickstart.json` holds, as far as tests use it. */
-export interface Quickstart {
-  readonly ingestUrl: string;
-  readonly streamUrl: string;
-  readonly opsUrl: string;
-  readonly caFile: string;
-  readonly accountId: string;
-  readonly streamId: string;
-  readonly accessToken: string;
-  readonly receivers: {
-    readonly http_json: {
-      readonly receiverId: string;
-      readonly url: string;
-      readonly token: string;
-    };
-  };
-}
 
 export interface Cursor {
   readonly timestamp: string;
@@ -61,6 +44,8 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** False where the test makes a service that cannot be ready; default true. */
   readonly isReadyExpected?: boolean;
+  /** True where later starts listen on the ports of the first, as senders expect; default false. */
+  readonly arePortsKept?: boolean;
   /** Messages of level error or worse that this test provokes. */
   readonly expectedErrors?: readonly RegExp[];
 }
@@ -109,7 +94,7 @@ export class Service {
     return childrenOf(this.process.pid);
   }
 
-  /** Starts on the same directory and resolves once it is ready; earlier ports are not kept. */
+  /** Starts on the same directory, on free ports unless they are kept; resolves once it is ready. */
   async start(): Promise<void> {
     const before = this.#quickstartWritten();
     const running = this.launch();
@@ -126,9 +111,9 @@ export class Service {
 
   /** Starts the process and waits for nothing. */
   launch(): WeirProcess {
-    const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
     const { flags = [], env } = this.#options;
-    const launched = startWeir(['serve', '--data', this.dataDir, ...ports, ...flags], env);
+    const args = ['serve', '--data', this.dataDir, ...this.#portFlags(), ...flags];
+    const launched = startWeir(args, env);
     this.#running = launched;
     this.#launched.push(launched);
     return launched;
@@ -231,6 +216,17 @@ export class Service {
       .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
       .map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)));
     return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0);
+  }
+
+  #portFlags(): string[] {
+    const kept = this.#options.arePortsKept === true ? this.#quickstart : undefined;
+    const portOf = (url: string | undefined) => (url === undefined ? '0' : new URL(url).port);
+    const ports = {
+      '--ingest-port': portOf(kept?.ingestUrl),
+      '--stream-port': portOf(kept?.streamUrl),
+      '--ops-port': portOf(kept?.opsUrl),
+    };
+    return Object.entries(ports).flat();
   }
 
   async #readOk<T>(path: string, parameters: Parameters): Promise<T> {

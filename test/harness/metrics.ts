@@ -1,0 +1,128 @@
+/** Shortcuts for tests that send metrics to the first run's receiver and read them back. */
+import assert from 'node:assert/strict';
+import { compressSync, uncompressSync } from 'snappy';
+import type { Answer } from './http.ts';
+import {
+  decodeReadResponse,
+  encodeReadRequest,
+  encodeWriteRequest,
+  type Labels,
+  type Matcher,
+  type Metadata,
+  type ReadQuery,
+  type SeriesSamples,
+  toNumber,
+  type WrittenSeries,
+} from './prompb.ts';
+import type { Service } from './service.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Posts an exposition, as text 0.0.4 unless the headers say otherwise. */
+export function pushText(service: Service, text: string, headers: Headers = {}): Promise<Answer> {
+  const { pushUrl, token } = service.quickstart.receivers.prometheus;
+  return service.http.send(pushUrl, {
+    method: 'POST',
+    body: text,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'text/plain; version=0.0.4',
+      ...headers,
+    },
+  });
+}
+
+/** Posts series (and metadata) as remote_write v1. */
+export function remoteWrite(
+  service: Service,
+  series: readonly WrittenSeries[],
+  metadata: readonly Metadata[] = [],
+): Promise<Answer> {
+  return postWriteRequest(service, encodeWriteRequest(series, metadata));
+}
+
+/** Posts the bytes of a `WriteRequest` of any making. */
+export function postWriteRequest(
+  service: Service,
+  message: Buffer,
+  headers: Headers = {},
+): Promise<Answer> {
+  const { writeUrl, token } = service.quickstart.receivers.prometheus;
+  return service.http.send(writeUrl, {
+    method: 'POST',
+    body: compressSync(message),
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/x-protobuf',
+      'content-encoding': 'snappy',
+      'x-prometheus-remote-write-version': '0.1.0',
+      ...headers,
+    },
+  });
+}
+
+/** The address to which `api/v1/read`, `api/v1/labels` … are appended. */
+export function prometheusBaseUrl({ quickstart }: Service): string {
+  return `${quickstart.streamUrl}/api/v1/prometheus`;
+}
+
+/** Sends a `ReadRequest` with the first run's access token. */
+export function postRead(
+  service: Service,
+  queries: readonly ReadQuery[],
+  headers: Headers = {},
+): Promise<Answer> {
+  const { accessToken, accountId } = service.quickstart;
+  return service.http.send(`${prometheusBaseUrl(service)}/api/v1/read`, {
+    method: 'POST',
+    body: compressSync(encodeReadRequest(queries)),
+    headers: {
+      authorization: `Bearer ${accessToken}`,
+      'x-active-account': accountId,
+      'content-type': 'application/x-protobuf',
+      'content-encoding': 'snappy',
+      'x-prometheus-remote-read-version': '0.1.0',
+      ...headers,
+    },
+  });
+}
+
+/** Long before and after anything that a test sends, and a time of each protocol. */
+const ever = { fromMs: 0, untilMs: 4_102_444_800_000 };
+
+/**
+ * Series that fit the matchers, by way of remote_read.
+ * @param matchers all series where empty.
+ */
+export async function readMetrics(
+  service: Service,
+  matchers: readonly Matcher[] | Labels = [],
+  range: { readonly fromMs: number; readonly untilMs: number } = ever,
+): Promise<SeriesSamples[]> {
+  const list = isList(matchers) ? matchers : toMatchers(matchers);
+  const all: Matcher = { name: '__name__', type: '!=', value: '' };
+  const query = { matchers: list.length === 0 ? [all] : list, ...range };
+  const answer = await postRead(service, [query]);
+  assert.equal(answer.status, 200, answer.text);
+  const [series] = decodeReadResponse(Buffer.from(uncompressSync(answer.bytes) as Buffer));
+  return series ?? [];
+}
+
+/** Times (Unix ms) and values of the only series with these labels; none where there is no such. */
+export async function readSamples(
+  service: Service,
+  labels: Labels,
+): Promise<[timeMs: number, value: number][]> {
+  const series = await readMetrics(service, labels);
+  assert.ok(series.length <= 1, `${series.length} series fit ${JSON.stringify(labels)}`);
+  const [{ samples } = { samples: [] }] = series;
+  return samples.map(({ timeMs, bits }) => [Number(timeMs), toNumber(bits)]);
+}
+
+function toMatchers(labels: Labels): Matcher[] {
+  return Object.entries(labels).map(([name, value]) => ({ name, type: '=', value }));
+}
+
+function isList(matchers: readonly Matcher[] | Labels): matchers is readonly Matcher[] {
+  return Array.isArray(matchers);
+}

@@ -1,0 +1,224 @@
+/**
+ * The messages of remote_write v1 and remote_read
+ * (https://github.com/prometheus/prometheus/tree/main/prompb) as a sender and a reader in a test
+ * need them. It shares no code with Weir, and keeps doubles as bits, since a NaN may mean something.
+ */
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Sample {
+  /** Unix ms. */
+  readonly timeMs: bigint;
+  /** The double, bit by bit. */
+  readonly bits: bigint;
+}
+
+export interface SeriesSamples {
+  readonly labels: Labels;
+  readonly samples: readonly Sample[];
+  /** Messages `prometheus.Histogram`. */
+  readonly histograms: readonly Buffer[];
+}
+
+export interface WireExemplar extends Sample {
+  readonly labels: Labels;
+}
+
+export interface WrittenSeries {
+  /** Sent in this order. */
+  readonly labels: Labels;
+  readonly samples?: readonly Sample[];
+  readonly exemplars?: readonly WireExemplar[];
+  readonly histograms?: readonly Buffer[];
+}
+
+export interface Metadata {
+  /** Numbers of `MetricMetadata.MetricType`: 1 is a counter, 2 a gauge. */
+  readonly type: number;
+  readonly name: string;
+  readonly help: string;
+  readonly unit: string;
+}
+
+export const matcherTypes = { '=': 0, '!=': 1, '=~': 2, '!~': 3 } as const;
+
+export interface Matcher {
+  readonly name: string;
+  readonly type: keyof typeof matcherTypes;
+  readonly value: string;
+}
+
+export interface ReadQuery {
+  readonly matchers: readonly Matcher[];
+  /** Unix ms, both included. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+export function toSample(timeMs: number, value: number): Sample {
+  return { timeMs: BigInt(timeMs), bits: toBits(value) };
+}
+
+export function toBits(value: number): bigint {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(value);
+  return bytes.readBigUInt64LE();
+}
+
+export function toNumber(bits: bigint): number {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(bits);
+  return bytes.readDoubleLE();
+}
+
+/** `prometheus.WriteRequest`, without snappy. */
+export function encodeWriteRequest(
+  series: readonly WrittenSeries[],
+  metadata: readonly Metadata[] = [],
+): Buffer {
+  return Buffer.concat([
+    ...series.map((one) => bytesField(1, encodeSeries(one))),
+    ...metadata.map(({ type, name, help, unit }) =>
+      bytesField(
+        3,
+        Buffer.concat([varintField(1, BigInt(type)), text(2, name), text(4, help), text(5, unit)]),
+      ),
+    ),
+  ]);
+}
+
+/** `prometheus.ReadRequest`, without snappy; asks for the response type SAMPLES. */
+export function encodeReadRequest(queries: readonly ReadQuery[]): Buffer {
+  return Buffer.concat(
+    queries.map(({ matchers, fromMs, untilMs }) =>
+      bytesField(
+        1,
+        Buffer.concat([
+          varintField(1, BigInt(fromMs)),
+          varintField(2, BigInt(untilMs)),
+          ...matchers.map(({ type, name, value }) =>
+            bytesField(
+              3,
+              Buffer.concat([
+                varintField(1, BigInt(matcherTypes[type])),
+                text(2, name),
+                text(3, value),
+              ]),
+            ),
+          ),
+        ]),
+      ),
+    ),
+  );
+}
+
+/** `prometheus.ReadResponse`, without snappy: one list of series for each query. */
+export function decodeReadResponse(bytes: Buffer): SeriesSamples[][] {
+  return messagesOf(bytes, 1).map((result) => messagesOf(result, 1).map(decodeSeries));
+}
+
+function encodeSeries({ labels, samples = [], exemplars = [], histograms = [] }: WrittenSeries) {
+  return Buffer.concat([
+    ...encodeLabels(labels),
+    ...samples.map(({ bits, timeMs }) =>
+      bytesField(2, Buffer.concat([doubleField(1, bits), varintField(2, timeMs)])),
+    ),
+    ...exemplars.map((exemplar) =>
+      bytesField(
+        3,
+        Buffer.concat([
+          ...encodeLabels(exemplar.labels),
+          doubleField(2, exemplar.bits),
+          varintField(3, exemplar.timeMs),
+        ]),
+      ),
+    ),
+    ...histograms.map((histogram) => bytesField(4, histogram)),
+  ]);
+}
+
+function encodeLabels(labels: Labels): Buffer[] {
+  return Object.entries(labels).map(([name, value]) =>
+    bytesField(1, Buffer.concat([text(1, name), text(2, value)])),
+  );
+}
+
+function decodeSeries(bytes: Buffer): SeriesSamples {
+  const labels = messagesOf(bytes, 1).map((label) => {
+    const [name = '', value = ''] = [1, 2].map((field) => messagesOf(label, field)[0]?.toString());
+    return [name, value] as const;
+  });
+  const samples = messagesOf(bytes, 2).map((sample) => ({
+    bits: numberOf(sample, 1),
+    timeMs: BigInt.asIntN(64, numberOf(sample, 2)),
+  }));
+  return { labels: Object.fromEntries(labels), samples, histograms: messagesOf(bytes, 4) };
+}
+
+type Field = readonly [field: number, content: bigint | Buffer];
+
+function messagesOf(bytes: Buffer, wanted: number): Buffer[] {
+  return fieldsOf(bytes).flatMap(([field, content]) =>
+    field === wanted && typeof content !== 'bigint' ? [content] : [],
+  );
+}
+
+/** The last one wins, and an absent one is zero, as protobuf has it. */
+function numberOf(bytes: Buffer, wanted: number): bigint {
+  const found = fieldsOf(bytes).findLast(([field]) => field === wanted)?.[1];
+  return typeof found === 'bigint' ? found : 0n;
+}
+
+function fieldsOf(bytes: Buffer): Field[] {
+  const fields: Field[] = [];
+  let at = 0;
+  const varint = () => {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = bytes.readUInt8(at++);
+      value |= BigInt(byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+  };
+  const take = (length: number) => {
+    if (at + length > bytes.length) throw new Error(`cannot read ${length} bytes at ${at}`);
+    return bytes.subarray(at, (at += length));
+  };
+  while (at < bytes.length) {
+    const tag = Number(varint());
+    const field = tag >>> 3;
+    if ((tag & 7) === 0) fields.push([field, varint()]);
+    else if ((tag & 7) === 1) fields.push([field, take(8).readBigUInt64LE()]);
+    else if ((tag & 7) === 2) fields.push([field, take(Number(varint()))]);
+    else throw new Error(`cannot read wire type ${tag & 7} of field ${field}`);
+  }
+  return fields;
+}
+
+function varintField(field: number, value: bigint): Buffer {
+  return value === 0n
+    ? Buffer.alloc(0)
+    : Buffer.concat([varint(BigInt(field << 3)), varint(value)]);
+}
+
+function doubleField(field: number, bits: bigint): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(bits);
+  return bits === 0n ? Buffer.alloc(0) : Buffer.concat([varint(BigInt((field << 3) | 1)), bytes]);
+}
+
+function bytesField(field: number, content: Buffer): Buffer {
+  return Buffer.concat([varint(BigInt((field << 3) | 2)), varint(BigInt(content.length)), content]);
+}
+
+function text(field: number, content: string): Buffer {
+  return content === '' ? Buffer.alloc(0) : bytesField(field, Buffer.from(content));
+}
+
+/** Negative numbers take ten bytes, as two's complement. */
+function varint(value: bigint): Buffer {
+  const bytes: number[] = [];
+  let rest = BigInt.asUintN(64, value);
+  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
+  return Buffer.from([...bytes, Number(rest)]);
+}

@@ -1,0 +1,31 @@
+/** What a first run leaves for scripts, as far as tests use it. */
+/** What `<data>/quickstart.json` holds, as far as tests use it. */
+export interface Quickstart {
+  readonly ingestUrl: string;
+  readonly streamUrl: string;
+  readonly opsUrl: string;
+  readonly caFile: string;
+  readonly accountId: string;
+  readonly streamId: string;
+  readonly accessToken: string;
+  readonly receivers: {
+    readonly http_json: {
+      readonly receiverId: string;
+      readonly url: string;
+      readonly token: string;
+    };
+    readonly otlp: {
+      readonly receiverId: string;
+      readonly url: string;
+      /** Host and port. */
+      readonly grpc: string;
+      readonly token: string;
+    };
+    readonly prometheus: {
+      readonly receiverId: string;
+      readonly pushUrl: string;
+      readonly writeUrl: string;
+      readonly token: string;
+    };
+  };
+}
