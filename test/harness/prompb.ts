@@ -172,7 +172,7 @@ function numberOf(bytes: Buffer, wanted: number): bigint {
 function fieldsOf(bytes: Buffer): Field[] {
   const fields: Field[] = [];
   let at = 0;
-  const varint = () => {
+  const takeVarint = () => {
     let value = 0n;
     for (let shift = 0n; ; shift += 7n) {
       const byte = bytes.readUInt8(at++);
@@ -185,11 +185,11 @@ function fieldsOf(bytes: Buffer): Field[] {
     return bytes.subarray(at, (at += length));
   };
   while (at < bytes.length) {
-    const tag = Number(varint());
+    const tag = Number(takeVarint());
     const field = tag >>> 3;
-    if ((tag & 7) === 0) fields.push([field, varint()]);
+    if ((tag & 7) === 0) fields.push([field, takeVarint()]);
     else if ((tag & 7) === 1) fields.push([field, take(8).readBigUInt64LE()]);
-    else if ((tag & 7) === 2) fields.push([field, take(Number(varint()))]);
+    else if ((tag & 7) === 2) fields.push([field, take(Number(takeVarint()))]);
     else throw new Error(`cannot read wire type ${tag & 7} of field ${field}`);
   }
   return fields;
