@@ -14,6 +14,8 @@ export interface AdminParts {
   /** The cached view of the directory, told of each change so that it takes effect at once. */
   readonly grants: { invalidate(): void };
   readonly store: Pick<Store, 'deleteStreamData'>;
+  /** Told when labels of series may be gone with other data. */
+  readonly series: { forget(): void };
   readonly telemetry: Pick<DirectoryEvents, 'adminChanged'>;
 }
 
@@ -26,6 +28,7 @@ export function adminRoutes(
   const context: AdminContext = {
     directory: parts.directory,
     store: parts.store,
+    series: parts.series,
     options,
     now,
     record(change) {

@@ -14,6 +14,7 @@ export interface AdminOptions {
 export interface AdminContext {
   readonly directory: Directory;
   readonly store: Pick<Store, 'deleteStreamData'>;
+  readonly series: { forget(): void };
   readonly options: AdminOptions;
   /** Unix ms. */
   readonly now: () => number;

@@ -131,11 +131,12 @@ async function find(directory: Directory, accountId: string, streamId: string): 
 }
 
 /** From here on reads show nothing of what was received so far. */
-async function hideData({ directory, now }: AdminContext, { streamId }: Stream): Promise<Stream> {
+async function hideData({ directory, series, now }: AdminContext, { streamId }: Stream): Promise<Stream> {
   // The next full millisecond: what was acknowledged in this one belongs to the past too.
   const dataDeletedUntil = new Date(now() + 1).toISOString();
   const stream = await directory.updateStream(streamId, { dataDeletedUntil });
   if (!stream) throw notFound(streamId);
+  series.forget();
   return stream;
 }
 

@@ -21,6 +21,8 @@ export interface RetryOptions {
 export interface DrainParts {
   readonly queue: Queue;
   readonly store: Store;
+  /** Told when labels of series were set aside with a batch. */
+  readonly series: { forget(): void };
   readonly telemetry: DrainTelemetry;
   readonly retry: RetryOptions;
   /** Ends waiting; what is then not stored stays in the queue. */
@@ -129,12 +131,13 @@ export async function settle(parts: DrainParts): Promise<Outcome> {
 
 /** @returns false where the queue could not keep it; then it is tried again. */
 async function setAside(
-  { queue, telemetry }: DrainParts,
+  { queue, series, telemetry }: DrainParts,
   batches: readonly StampedBatch[],
   reason: string,
 ): Promise<boolean> {
   try {
     for (const batch of batches) {
+      series.forget();
       await queue.quarantine(batch, reason);
       telemetry.batchQuarantined({ sequence: batch.id.sequence, reason });
     }

@@ -3,9 +3,7 @@
  * decides when and in what portions; how an insert survives a failing store is told in `drain-
  * store.ts`.
  */
-import type { Queue, Taken, TakeLimits } from '../queue/port.ts';
-import type { Store } from '../store/port.ts';
-import type { DrainTelemetry } from '../telemetry/drain-events.ts';
+import type { Taken, TakeLimits } from '../queue/port.ts';
 import { DrainPace, type PaceOptions } from './drain-pace.ts';
 import {
   type DrainParts,
@@ -43,7 +41,7 @@ const lookIntervalMs = 20;
 
 /** Starts draining at once. The queue must be closed after the drain, not before. */
 export function openDrain(
-  parts: { readonly queue: Queue; readonly store: Store; readonly telemetry: DrainTelemetry },
+  parts: Pick<DrainParts, 'queue' | 'store' | 'series' | 'telemetry'>,
   options: Partial<DrainOptions> = {},
 ): Drain {
   const settings = { ...defaultDrainOptions, ...options };

@@ -125,6 +125,7 @@ export function createIngest(parts: IngestParts): Ingest {
     const charge = await admission.chargeEvents(grant, batch.rows);
     if (batch.rows === 0) return charge.rateLimit;
     try {
+      checkCurrent(claim);
       await queue.append(batch, receiver, record);
     } catch (error) {
       charge.refund();
@@ -135,6 +136,14 @@ export function createIngest(parts: IngestParts): Ingest {
   }
 
   return { ingest };
+}
+
+/** Labels that this batch counts on may just have been deleted with their stream's data. */
+function checkCurrent(claim: SeriesClaim): void {
+  if (claim.isCurrent()) return;
+  throw new AppError('unavailable', 'cannot take the request now: send it again', {
+    retryAfterSeconds: 1,
+  });
 }
 
 /** A sender that waits no more sends again: what it sent now must not be stored besides. */

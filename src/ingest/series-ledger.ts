@@ -15,6 +15,8 @@ export interface SeriesLedgerOptions {
 
 /** What one request is told of its stream's series, and what it brings of them. */
 export interface SeriesClaim extends SeriesView {
+  /** False once what it told may be wrong: the request is to be decoded again. */
+  isCurrent(): boolean;
   /** What it brought is durable. */
   confirm(): void;
 }
@@ -46,6 +48,7 @@ interface Ledger {
 
 export function createSeriesLedger({ maxSeriesPerAccount }: SeriesLedgerOptions): SeriesLedger {
   let ledger = blankLedger(0);
+  let forgotten = 0;
 
   function today(nowMs: number): Ledger {
     const day = toDay(nowMs);
@@ -58,6 +61,7 @@ export function createSeriesLedger({ maxSeriesPerAccount }: SeriesLedgerOptions)
       const own = today(nowMs);
       const stream = streamNumber(own, streamId);
       const before = own.seriesByAccount.get(accountId) ?? 0;
+      const since = forgotten;
       let pending: SeriesTable | undefined;
       return {
         maxSeries: maxSeriesPerAccount,
@@ -73,6 +77,7 @@ export function createSeriesLedger({ maxSeriesPerAccount }: SeriesLedgerOptions)
           pending.set(stream, ids, at, day);
           return seriesState.new;
         },
+        isCurrent: () => since === forgotten,
         confirm() {
           if (pending === undefined) return;
           const added = pending.addTo(own.table);
@@ -82,6 +87,7 @@ export function createSeriesLedger({ maxSeriesPerAccount }: SeriesLedgerOptions)
       };
     },
     forget() {
+      forgotten += 1;
       ledger = blankLedger(ledger.day);
     },
     size: () => ledger.table.size,

@@ -54,6 +54,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
           deletedData.push({ accountId, streamId, untilNanos });
         },
       },
+      series: { forget: () => {} },
       telemetry: {
         adminChanged(change) {
           changes.push(change);

@@ -10,10 +10,12 @@ import { Registry } from 'prom-client';
 import { createAdmission } from '../../src/admission/admission.ts';
 import type { ReceiverFacts, TokenFacts } from '../../src/admission/port.ts';
 import { createIngest } from '../../src/ingest/ingest.ts';
+import { createSeriesLedger } from '../../src/ingest/series-ledger.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { Protocol } from '../../src/model/protocol.ts';
 import { digestSecret } from '../../src/model/token-secret.ts';
 import type { IdempotencyRecord, RememberedAnswer } from '../../src/queue/port.ts';
+import type { Protocols } from '../../src/server/routes.ts';
 import { openServer, type ServerOptions, type ServerParts } from '../../src/server/server.ts';
 import { createHttpEvents } from '../../src/telemetry/http-events.ts';
 import { createIngestEvents } from '../../src/telemetry/ingest-events.ts';
@@ -78,7 +80,13 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
     grants,
   );
   const ingestEvents = createIngestEvents({ log, metrics }, admission.memoryInFlight);
-  const ingest = createIngest({ admission, queue: fakeQueue(state), events: ingestEvents });
+  const ingest = createIngest({
+    admission,
+    queue: fakeQueue(state),
+    series: createSeriesLedger({ maxSeriesPerAccount: 1000 }),
+    events: ingestEvents,
+    now: Date.now,
+  });
   const info = { version: '0.0.0', serverUrl: 'https://localhost' };
   const server = await openServer(
     {
@@ -102,7 +110,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
       admission,
       ingest,
       ingestEvents,
-      protocols: { jsonLogs: { ...lineProtocol, ...options.protocol } },
+      protocols: toProtocols({ ...lineProtocol, ...options.protocol }),
       reads: [],
       admin: [],
       ingestInfo: info,
@@ -126,7 +134,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
 }
 
 /** A protocol of the tests: as many events as the body has lines; `bad` is malformed. */
-export const lineProtocol: Protocol = {
+export const lineProtocol: Omit<Protocol, 'bodyCaps'> = {
   name: 'json_logs',
   kind: 'http_json',
   mediaTypes: [{ name: 'application/json' }],
@@ -134,7 +142,6 @@ export const lineProtocol: Protocol = {
   maxBodyBytes: 1000,
   limits: { maxEvents: 100, maxDepth: 10, maxRejections: 10 },
   heapBytesPerBodyByte: 2,
-  successStatus: 202,
   decode(body) {
     const text = body.toString();
     if (text === 'bad') throw new AppError('malformed', 'cannot decode this');
@@ -149,9 +156,26 @@ export const lineProtocol: Protocol = {
       rejectedByReason: new Map(),
     };
   },
-  encodeReply: ({ rows }) => `{"accepted":${rows}}`,
-  replyType: () => 'application/json',
+  reply: ({ rows }) => ({
+    status: 202,
+    contentType: 'application/json',
+    body: `{"accepted":${rows}}`,
+  }),
 };
+
+/** The protocol under test on every route. */
+function toProtocols(lines: Omit<Protocol, 'bodyCaps'>): Protocols {
+  const { maxBodyBytes } = lines;
+  const bodyCaps = () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes });
+  const protocol: Protocol = { bodyCaps, ...lines };
+  return {
+    jsonLogs: protocol,
+    otlpLogs: protocol,
+    otlpGrpc: protocol,
+    promText: protocol,
+    remoteWrite: protocol,
+  };
+}
 
 function createState(): EdgeState {
   const state: EdgeState = {

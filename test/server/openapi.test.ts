@@ -29,7 +29,7 @@ async function openWithAllRoutes() {
     parts: {
       reads: createStreamRoutes(nobody),
       admin: adminRoutes(
-        { directory: nobody, grants: nobody, store: nobody, telemetry: nobody },
+        { directory: nobody, grants: nobody, store: nobody, series: nobody, telemetry: nobody },
         { ingestUrl: 'https://localhost' },
       ),
     },

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { compressSync } from 'snappy';
+import { AppError, type ErrorCode } from '../model/errors.ts';
+import type { ContentCoding } from '../model/protocol.ts';
+import { inflate } from './inflate.ts';
+import type { MemoryLease } from './port.ts';
+
+/** Remembers how far it was made to grow, and refuses to go further than `most`. */
+function lease(most = Number.POSITIVE_INFINITY): MemoryLease & { readonly grownTo: () => number } {
+  let grown = 0;
+  return {
+    growTo(bytes) {
+      if (bytes > most) throw new AppError('unavailable', 'cannot take more');
+      grown = Math.max(grown, bytes);
+    },
+    buffer: (bytes) => Buffer.alloc(bytes),
+    release: () => {},
+    grownTo: () => grown,
+  };
+}
+
+async function assertRefused(
+  code: ErrorCode,
+  body: Buffer,
+  coding: ContentCoding,
+  { maxBytes = 1_000_000, memory = lease() } = {},
+): Promise<void> {
+  const attempt = async () => inflate(body, coding, { maxBytes, memory });
+  await assert.rejects(attempt, (error) => error instanceof AppError && error.code === code);
+}
+
+const sizes = [0, 2, 5000, 200_000, 3_000_000];
+
+for (const size of sizes) {
+  const original = Buffer.from(Array.from({ length: size }, (_, i) => (i * i) & 255));
+
+  for (const [coding, compressed] of [
+    ['gzip', gzipSync(original)],
+    ['snappy', compressSync(original)],
+    ['identity', original],
+  ] as const) {
+    test(`${coding} of ${size} bytes, exactly at the cap and one beyond`, async () => {
+      const memory = lease();
+      const inflated = await inflate(compressed, coding, { maxBytes: size || 1, memory });
+      assert.deepEqual(inflated, original);
+      if (coding !== 'identity') assert.equal(memory.grownTo(), size);
+      if (size > 0) await assertRefused('too_large', compressed, coding, { maxBytes: size - 1 });
+    });
+  }
+}
+
+test('gzip of several members is all of them', async () => {
+  const body = Buffer.concat([gzipSync('one '), gzipSync('two')]);
+  const inflated = await inflate(body, 'gzip', { maxBytes: 100, memory: lease() });
+  assert.equal(inflated.toString(), 'one two');
+});
+
+test('a body cut short is malformed', async () => {
+  const original = Buffer.alloc(300_000, 'some text that repeats ');
+  await assertRefused('malformed', gzipSync(original).subarray(0, -9), 'gzip');
+  await assertRefused('malformed', gzipSync('short').subarray(0, -9), 'gzip');
+  await assertRefused('malformed', compressSync(original).subarray(0, -9), 'snappy');
+  await assertRefused('malformed', Buffer.alloc(0), 'gzip');
+  await assertRefused('malformed', Buffer.alloc(0), 'snappy');
+});
+
+test('what is no such coding is malformed', async () => {
+  const noise = Buffer.from('{"this":"is not compressed"}');
+  await assertRefused('malformed', noise, 'gzip');
+  await assertRefused('malformed', noise, 'snappy');
+  await assertRefused('malformed', Buffer.alloc(10, 0xff), 'snappy');
+});
+
+test('framed snappy is named', async () => {
+  const framed = Buffer.concat([Buffer.from('\xff\x06\x00\x00sNaPpY', 'latin1'), Buffer.alloc(9)]);
+  const attempt = async () => inflate(framed, 'snappy', { maxBytes: 100, memory: lease() });
+  await assert.rejects(attempt, /framed snappy/);
+});
+
+test('a bomb stops at the cap, and at the memory for it', async () => {
+  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+  const memory = lease();
+  await assertRefused('too_large', bomb, 'gzip', { maxBytes: 1_000_000, memory });
+  assert.ok(memory.grownTo() <= 1_000_000);
+  await assertRefused('unavailable', bomb, 'gzip', { maxBytes: 1e9, memory: lease(500_000) });
+  // A length that the data behind it does not bear out.
+  const liar = Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x00]);
+  await assertRefused('too_large', liar, 'snappy');
+  await assertRefused('unavailable', liar, 'snappy', { maxBytes: 2 ** 33, memory: lease(1000) });
+});
