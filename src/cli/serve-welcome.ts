@@ -16,13 +16,14 @@ export function welcome({ addresses, firstRun }: Weir, dataDir: string): string 
 `;
   if (firstRun === undefined) return places;
   const trust = caFile === undefined ? '' : ` --cacert ${quote(caFile)}`;
-  const { receiverId, token } = firstRun.receivers.http_json;
-  const { url } = toReceiverUrls({ kind: 'http_json', receiverId }, ingestUrl);
+  const { http_json: json, prometheus } = firstRun.receivers;
+  const { url } = toReceiverUrls({ kind: 'http_json', ...json }, ingestUrl);
+  const { pushUrl } = toReceiverUrls({ kind: 'prometheus', ...prometheus }, ingestUrl);
   return `${places}
 Send a log:
 
   curl${trust} ${quote(url)} \\
-    -H ${quote(`Authorization: Bearer ${token}`)} \\
+    -H ${quote(`Authorization: Bearer ${json.token}`)} \\
     -H 'Content-Type: application/json' \\
     -d '{"message":"hello, river","severity":"INFO","service_name":"demo","labels":{"env":"dev"}}'
 
@@ -31,6 +32,14 @@ Read it back:
   curl${trust} ${quote(`${streamUrl}/api/v1/logs?limit=10`)} \\
     -H ${quote(`Authorization: Bearer ${firstRun.accessToken}`)} \\
     -H ${quote(`X-Active-Account: ${firstRun.accountId}`)}
+
+Push a metric:
+
+  echo 'rainfall_mm{site="dam"} 12.5' | curl${trust} ${quote(pushUrl)} \\
+    -H ${quote(`Authorization: Bearer ${prometheus.token}`)} \\
+    -H 'Content-Type: text/plain' --data-binary @-
+
+OpenTelemetry and Prometheus send here too: docs/senders.
 
 `;
 }

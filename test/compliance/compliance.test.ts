@@ -1,0 +1,175 @@
+/**
+ * What every way in owes its senders, whatever its bytes look like: the same refusals in the same
+ * order, nothing kept of what was refused, limits that name themselves, and honest counters.
+ */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import type { Receiver } from '../../src/model/account.ts';
+import { createIngestToken, createReceiver } from '../harness/control.ts';
+import { sendPlain } from '../harness/http.ts';
+import { startService, type Service } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+import { type Outgoing, type Wire, wires } from './wires.ts';
+
+const maxRecords = 5;
+const maxBytes = 4096;
+const records = [
+  '--ingest-json-max-events',
+  '--ingest-otlp-max-records',
+  '--ingest-prom-text-max-samples',
+  '--ingest-remote-write-max-samples',
+].flatMap((flag) => [flag, String(maxRecords)]);
+const bytes = [
+  '--ingest-json-max-body-bytes',
+  '--ingest-otlp-max-body-bytes',
+  '--ingest-otlp-max-protobuf-bytes',
+  '--ingest-otlp-max-json-bytes',
+  '--ingest-prom-text-max-body-bytes',
+  '--ingest-remote-write-max-body-bytes',
+  '--ingest-remote-write-max-inflated-bytes',
+].flatMap((flag) => [flag, String(maxBytes)]);
+
+let service: Service;
+before(async () => {
+  service = await startService({ flags: [...records, ...bytes] });
+});
+after(() => service.stop());
+
+/** A receiver of its own for each test, so that none sees another's quota or counters. */
+async function open(wire: Wire, settings: Partial<Receiver> = {}): Promise<Outgoing> {
+  const { receiverId } = await createReceiver(service, { kind: wire.kind, ...settings });
+  const { token } = await createIngestToken(service, receiverId);
+  const authorization = [`Bearer ${token}`];
+  return { receiverId, authorization, headers: wire.headers, body: wire.encode('unused', 1) };
+}
+
+async function outcomes(wire: Wire): Promise<ReadonlyMap<string, number>> {
+  const { text } = await sendPlain(`${service.quickstart.opsUrl}/metrics`);
+  const lines = text.split('\n').filter((line) => line.includes(`protocol="${wire.protocol}"`));
+  return new Map(
+    lines.map((line) => {
+      const [, name, value] = /^(.*) (\S+)$/.exec(line) ?? [];
+      return [name ?? '', Number(value)];
+    }),
+  );
+}
+
+const kinds = ['http_json', 'otlp', 'prometheus'] as const;
+/** Larger than any cap, and nothing that any decoder takes. */
+const huge = Buffer.alloc(3 * maxBytes, 0xfe);
+
+for (const wire of wires) {
+  suite(wire.name, () => {
+    test('what is taken is counted and can be read', async () => {
+      const before = await outcomes(wire);
+      const own = await open(wire);
+      const answer = await wire.send(service, { ...own, body: wire.encode('taken', maxRecords) });
+      assert.equal(answer.status, wire.successStatus, answer.text);
+      await until(async () => (await wire.count(service, 'taken')) >= maxRecords, {
+        what: 'the records to be readable',
+      });
+      const now = await outcomes(wire);
+      const gained = (name: string) => (now.get(name) ?? 0) - (before.get(name) ?? 0);
+      const labels = `{protocol="${wire.protocol}"`;
+      assert.equal(gained(`weir_ingest_requests_total${labels},outcome="accepted"}`), 1);
+      assert.equal(gained(`weir_ingest_events_accepted_total${labels}}`), maxRecords);
+    });
+
+    test('the refusals come in their order, each is counted, and nothing is kept', async () => {
+      const own = await open(wire);
+      const other = await open(wire);
+      const elsewhere = await open({ ...wire, kind: kinds.find((kind) => kind !== wire.kind)! });
+      const faults: [number, string, Partial<Outgoing>][] = [
+        [401, 'unauthenticated', { authorization: [] }],
+        [401, 'unauthenticated', { authorization: [...own.authorization, ...own.authorization] }],
+        [401, 'unauthenticated', { authorization: ['Bearer wri_unknown'] }],
+        [401, 'unauthenticated', { authorization: [`Bearer ${service.quickstart.accessToken}`] }],
+        ...(wire.hasReceiverInPath
+          ? ([
+              [404, 'not_found', { receiverId: 'rcv_unknown' }],
+              [403, 'forbidden', { authorization: other.authorization }],
+            ] as [number, string, Partial<Outgoing>][])
+          : []),
+        [403, 'forbidden', elsewhere],
+        ...wire.strangeHeaders.map((headers): [number, string, Partial<Outgoing>] => [
+          415,
+          'unsupported_media',
+          { headers },
+        ]),
+        [413, 'too_large', { body: huge }],
+        [400, 'malformed', { body: wire.malformed }],
+      ];
+      for (const [index, [status, code, fault]] of faults.entries()) {
+        const later = faults
+          .slice(index)
+          .reduceRight((all, [, , one]) => ({ ...all, ...one }), own);
+        for (const spoilt of [{ ...own, body: wire.encode('refused', 2), ...fault }, later]) {
+          const before = await outcomes(wire);
+          const answer = await wire.send(service, spoilt);
+          assert.equal(answer.status, status, `${JSON.stringify(fault)}: ${answer.text}`);
+          assert.equal(answer.retryAfter, undefined, 'the same request will never succeed');
+          const name = `weir_ingest_requests_total{protocol="${wire.protocol}",outcome="${code}"}`;
+          const now = await outcomes(wire);
+          assert.equal((now.get(name) ?? 0) - (before.get(name) ?? 0), 1, name);
+        }
+      }
+      const body = wire.encode('after the refusals', 1);
+      assert.equal((await wire.send(service, { ...own, body })).status, wire.successStatus);
+      await until(async () => (await wire.count(service, 'after the refusals')) === 1, {
+        what: 'the record after the refusals',
+      });
+      assert.equal(await wire.count(service, 'refused'), 0);
+    });
+
+    test('a receiver that is not active, or takes nothing from here, is 403', async () => {
+      for (const settings of [{ active: false }, { allowedCidrs: ['203.0.113.0/24'] }]) {
+        const answer = await wire.send(service, await open(wire, settings));
+        assert.equal(answer.status, 403, answer.text);
+      }
+    });
+
+    test('one record too many is 413, names the limit and keeps none', async () => {
+      const own = await open(wire);
+      const body = wire.encode('too many', maxRecords + 1);
+      const answer = await wire.send(service, { ...own, body });
+      assert.equal(answer.status, 413, answer.text);
+      if (answer.text !== '') assert.match(answer.text, /5[^]*ingest\./);
+      assert.equal(await wire.count(service, 'too many'), 0);
+    });
+
+    test('a quota in debt is 429 and says when to come again', async () => {
+      const limits = { eventsPerSecond: 1, burstEvents: 1, maxBodyBytes: null };
+      const own = await open(wire, { limits });
+      const body = wire.encode('quota', maxRecords);
+      assert.equal((await wire.send(service, { ...own, body })).status, wire.successStatus);
+      const answer = await wire.send(service, { ...own, body });
+      assert.equal(answer.status, 429, answer.text);
+      assert.ok((answer.retryAfter ?? 0) >= 1 && (answer.retryAfter ?? 9) <= 5);
+    });
+
+    test('a receiver has a smaller cap of its own', async () => {
+      const limits = { eventsPerSecond: null, burstEvents: null, maxBodyBytes: 10 };
+      const answer = await wire.send(service, await open(wire, { limits }));
+      assert.equal(answer.status, 413, answer.text);
+      assert.match(answer.text, /10 bytes/);
+    });
+
+    if (wire.encodePartlyBad !== undefined) {
+      test('of a request that is partly bad the rest is kept and both are counted', async () => {
+        const before = await outcomes(wire);
+        const own = await open(wire);
+        const body = wire.encodePartlyBad?.('partly') ?? own.body;
+        const answer = await wire.send(service, { ...own, body });
+        assert.equal(answer.status, wire.partlyBadStatus, answer.text);
+        await until(async () => (await wire.count(service, 'partly')) === 1, {
+          what: 'the good record',
+        });
+        const rejected = async (from: ReadonlyMap<string, number>) =>
+          [...from]
+            .filter(([name]) => name.startsWith('weir_ingest_events_rejected_total{'))
+            .reduce((sum, [, value]) => sum + value, 0);
+        assert.equal((await rejected(await outcomes(wire))) - (await rejected(before)), 1);
+      });
+    }
+  });
+}

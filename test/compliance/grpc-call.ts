@@ -1,0 +1,58 @@
+/** One Export call as HTTP/2 sees it, with its outcome in the statuses of SPEC §7. */
+import { connect } from 'node:http2';
+import { readFileSync } from 'node:fs';
+import type { Service } from '../harness/service.ts';
+import type { Incoming, Outgoing } from './wires.ts';
+
+const method = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
+
+/** What each gRPC code means here; exhausted resources are told apart by `RetryInfo`. */
+const statusOf: Readonly<Record<number, number>> = {
+  0: 200,
+  3: 400,
+  5: 404,
+  7: 403,
+  12: 415,
+  14: 503,
+  16: 401,
+};
+
+export async function callGrpc(service: Service, outgoing: Outgoing): Promise<Incoming> {
+  const { ingestUrl, caFile } = service.quickstart;
+  const session = connect(ingestUrl, { ca: readFileSync(caFile) });
+  try {
+    return await call(session, outgoing);
+  } finally {
+    session.close();
+  }
+}
+
+function call(session: ReturnType<typeof connect>, outgoing: Outgoing): Promise<Incoming> {
+  const { promise, resolve, reject } = Promise.withResolvers<Incoming>();
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(outgoing.body.length, 1);
+  const type = outgoing.headers['content-type'] ?? 'application/grpc';
+  const { 'content-type': _, ...headers } = outgoing.headers;
+  const list = [':method', 'POST', ':path', method, ':scheme', 'https', ':authority', 'localhost'];
+  list.push('te', 'trailers', 'content-type', type, ...Object.entries(headers).flat());
+  for (const value of outgoing.authorization) list.push('authorization', value);
+  const stream = session.request(list);
+  let told: Readonly<Record<string, unknown>> = {};
+  session.on('error', reject);
+  stream.on('error', reject);
+  stream.on('response', (headers) => (told = { ...told, ...headers }));
+  stream.on('trailers', (trailers) => (told = { ...told, ...trailers }));
+  stream.resume();
+  stream.on('end', () => {
+    const code = Number(told['grpc-status']);
+    const details = Buffer.from(String(told['grpc-status-details-bin'] ?? ''), 'base64');
+    const isRetryable = details.includes('google.rpc.RetryInfo');
+    resolve({
+      status: code === 8 ? (isRetryable ? 429 : 413) : (statusOf[code] ?? 500),
+      text: decodeURIComponent(String(told['grpc-message'] ?? '')),
+      retryAfter: isRetryable ? 1 : undefined,
+    });
+  });
+  stream.end(Buffer.concat([prefix, outgoing.body]));
+  return promise;
+}

@@ -1,0 +1,232 @@
+/**
+ * The ways in, each as the compliance test needs it: how to write records that can be found again,
+ * how to spoil them, and what its answers mean in the statuses of SPEC §7.
+ */
+import { gzipSync } from 'node:zlib';
+import { compressSync } from 'snappy';
+import type { ReceiverKind } from '../../src/model/account.ts';
+import type { Service } from '../harness/service.ts';
+import { callGrpc } from './grpc-call.ts';
+import { field, fixed64, message } from './protobuf.ts';
+
+export interface Outgoing {
+  readonly receiverId: string;
+  /** Values of `Authorization`. */
+  readonly authorization: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export interface Incoming {
+  /** Of HTTP, or the one that the gRPC status stands for. */
+  readonly status: number;
+  readonly text: string;
+  /** Undefined where the sender is told not to try again. */
+  readonly retryAfter: number | undefined;
+}
+
+export interface Wire {
+  readonly name: string;
+  /** As metrics name it. */
+  readonly protocol: string;
+  readonly kind: ReceiverKind;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly successStatus: number;
+  /** Whether the address names the receiver. */
+  readonly hasReceiverInPath: boolean;
+  /** Headers that this way in must refuse. */
+  readonly strangeHeaders: readonly Readonly<Record<string, string>>[];
+  readonly malformed: Buffer;
+  /** `records` of them, to be found by `mark`. */
+  encode(mark: string, records: number): Buffer;
+  /** One record that is taken and one that is not; absent where a request is taken as a whole. */
+  encodePartlyBad?(mark: string): Buffer;
+  readonly partlyBadStatus?: number;
+  send(service: Service, outgoing: Outgoing): Promise<Incoming>;
+  /** How many records of a mark can be read. */
+  count(service: Service, mark: string): Promise<number>;
+}
+
+const overHttp = (path: string): Pick<Wire, 'send' | 'hasReceiverInPath'> => ({
+  hasReceiverInPath: true,
+  async send(service, { receiverId, authorization, headers, body }) {
+    const url = `${service.quickstart.ingestUrl}/v1/receivers/${receiverId}/${path}`;
+    const list = Object.entries(headers).flat();
+    for (const value of authorization) list.push('Authorization', value);
+    const answer = await service.http.send(url, { method: 'POST', headers: list, body });
+    const retryAfter = answer.headers['retry-after'];
+    return {
+      status: answer.status,
+      text: answer.text,
+      retryAfter: retryAfter === undefined ? undefined : Number(retryAfter),
+    };
+  },
+});
+
+async function countLogs(service: Service, mark: string): Promise<number> {
+  return (await service.list({ search: mark, limit: 1000 })).logs.length;
+}
+
+async function countSeries(service: Service, mark: string): Promise<number> {
+  const answer = await service.read('/prometheus/api/v1/series', { 'match[]': `{mark="${mark}"}` });
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.json<{ data: unknown[] }>().data.length;
+}
+
+const range = (records: number) => Array.from({ length: records }, (_, i) => i);
+
+const jsonLogs: Wire = {
+  name: 'JSON logs',
+  protocol: 'json_logs',
+  kind: 'http_json',
+  headers: { 'Content-Type': 'application/json' },
+  successStatus: 202,
+  strangeHeaders: [
+    { 'Content-Type': 'text/plain' },
+    { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+    {},
+  ],
+  malformed: Buffer.from('{"message":'),
+  encode: (mark, records) =>
+    Buffer.from(JSON.stringify(range(records).map(() => ({ message: mark })))),
+  encodePartlyBad: (mark) => Buffer.from(JSON.stringify([{ message: mark }, { message: 1 }])),
+  partlyBadStatus: 202,
+  ...overHttp('logs'),
+  count: countLogs,
+};
+
+function otlpJson(mark: string, records: number): string {
+  const logRecords = range(records).map(() => ({ body: { stringValue: mark } }));
+  return JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
+}
+
+function otlpProtobuf(mark: string, records: number): Buffer {
+  const record = message(2, fixed64(1, 1_700_000_000_000_000_001n), message(5, field(1, mark)));
+  return message(1, message(2, ...range(records).map(() => record)));
+}
+
+const strangeToOtlp = [
+  { 'Content-Type': 'text/plain' },
+  { 'Content-Type': 'application/json', 'Content-Encoding': 'br' },
+  { 'Content-Type': 'application/x-protobuf', 'Content-Encoding': 'snappy' },
+  {},
+];
+
+const otlpHttpJson: Wire = {
+  name: 'OTLP over HTTP, JSON',
+  protocol: 'otlp_http',
+  kind: 'otlp',
+  headers: { 'Content-Type': 'application/json' },
+  successStatus: 200,
+  strangeHeaders: strangeToOtlp,
+  malformed: Buffer.from('{"resourceLogs":['),
+  encode: (mark, records) => Buffer.from(otlpJson(mark, records)),
+  ...overHttp('otlp/v1/logs'),
+  count: countLogs,
+};
+
+const otlpHttpProtobuf: Wire = {
+  ...otlpHttpJson,
+  name: 'OTLP over HTTP, protobuf',
+  headers: { 'Content-Type': 'application/x-protobuf' },
+  malformed: Buffer.from([0x0a, 0x7f, 0x01]),
+  encode: otlpProtobuf,
+};
+
+const otlpHttpGzip: Wire = {
+  ...otlpHttpProtobuf,
+  name: 'OTLP over HTTP, protobuf in gzip',
+  headers: { 'Content-Type': 'application/x-protobuf', 'Content-Encoding': 'gzip' },
+  malformed: gzipSync(otlpHttpProtobuf.malformed),
+  encode: (mark, records) => gzipSync(otlpProtobuf(mark, records), { level: 0 }),
+};
+
+const otlpGrpc: Wire = {
+  ...otlpHttpProtobuf,
+  name: 'OTLP over gRPC',
+  protocol: 'otlp_grpc',
+  headers: {},
+  hasReceiverInPath: false,
+  strangeHeaders: [{ 'grpc-encoding': 'br' }, { 'content-type': 'application/grpc+json' }],
+  send: (service, outgoing) => callGrpc(service, outgoing),
+};
+
+function textExposition(mark: string, records: number): string {
+  return range(records)
+    .map((n) => `compliance_total{mark="${mark}",n="${n}"} 1\n`)
+    .join('');
+}
+
+const promText: Wire = {
+  name: 'Prometheus text',
+  protocol: 'prom_text',
+  kind: 'prometheus',
+  headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' },
+  successStatus: 202,
+  strangeHeaders: [
+    { 'Content-Type': 'application/json' },
+    { 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' },
+    { 'Content-Type': 'application/openmetrics-text; version=2.0.0' },
+    {},
+  ],
+  malformed: Buffer.from('compliance_total{mark="bad"} one\n'),
+  encode: (mark, records) => Buffer.from(textExposition(mark, records)),
+  ...overHttp('prometheus/metrics'),
+  count: countSeries,
+};
+
+const openMetrics: Wire = {
+  ...promText,
+  name: 'OpenMetrics',
+  headers: { 'Content-Type': 'application/openmetrics-text; version=1.0.0; charset=utf-8' },
+  malformed: Buffer.from('# TYPE compliance counter\ncompliance_total{mark="bad"} 1\n'),
+  encode: (mark, records) =>
+    Buffer.from(`# TYPE compliance counter\n${textExposition(mark, records)}# EOF\n`),
+};
+
+function label(name: string, value: string): Buffer {
+  return message(1, field(1, name), field(2, value));
+}
+
+function timeSeries(mark: string, n: number): Buffer {
+  const labels = [label('__name__', 'compliance'), label('mark', mark), label('n', String(n))];
+  return message(1, ...labels, message(2, field(1, n + 0.5), field(2, BigInt(Date.now()))));
+}
+
+const remoteWrite: Wire = {
+  name: 'remote_write',
+  protocol: 'remote_write',
+  kind: 'prometheus',
+  headers: { 'Content-Type': 'application/x-protobuf', 'Content-Encoding': 'snappy' },
+  successStatus: 204,
+  strangeHeaders: [
+    { 'Content-Type': 'application/x-protobuf' },
+    { 'Content-Type': 'application/x-protobuf', 'Content-Encoding': 'gzip' },
+    { 'Content-Type': 'application/json', 'Content-Encoding': 'snappy' },
+    {
+      'Content-Type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request',
+      'Content-Encoding': 'snappy',
+    },
+  ],
+  malformed: compressSync(Buffer.from([0x0a, 0x7f, 0x01])) as Buffer,
+  encode: (mark, records) =>
+    compressSync(Buffer.concat(range(records).map((n) => timeSeries(mark, n)))) as Buffer,
+  encodePartlyBad: (mark) => {
+    const nameless = message(1, label('mark', mark), message(2, field(1, 1), field(2, 1n)));
+    return compressSync(Buffer.concat([timeSeries(mark, 0), nameless])) as Buffer;
+  },
+  partlyBadStatus: 400,
+  ...overHttp('prometheus/api/v1/write'),
+  count: countSeries,
+};
+
+export const wires: readonly Wire[] = [
+  jsonLogs,
+  otlpHttpJson,
+  otlpHttpProtobuf,
+  otlpHttpGzip,
+  otlpGrpc,
+  promText,
+  openMetrics,
+  remoteWrite,
+];
