@@ -18,6 +18,11 @@ export class RowWriter {
   #buffer = Buffer.allocUnsafeSlow(initialBytes);
   #length = 0;
 
+  /** Bytes written since the last `finish` or `clear`. */
+  get length(): number {
+    return this.#length;
+  }
+
   /** Makes room; every write below needs its bytes reserved before. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes;
@@ -89,7 +94,7 @@ export class RowWriter {
    * @throws RangeError where more was written than reserved: such rows would spoil their
    * neighbours
    */
-  finish(): Uint8Array {
+  finish(): Buffer {
     if (this.#length > this.#buffer.length) {
       throw new RangeError(`cannot finish rows: ${this.#length} bytes, too few were reserved`);
     }

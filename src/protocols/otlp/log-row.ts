@@ -1,0 +1,148 @@
+/**
+ * Writes OTLP log records as `logs/1` rows. What a row has of its resource and scope is encoded once
+ * for all their records and copied.
+ */
+import { RowWriter } from '../../model/row-writer.ts';
+import { type AttributeSet, columnKeys } from './attribute-set.ts';
+import type { IdSlot, LogRecord, LogResource, LogScope, TextSlot } from './log-record.ts';
+import { LogSeverity } from './log-severity.ts';
+import type { LogTime } from './log-time.ts';
+
+/** Service name, service namespace and host stand before the body, the Kubernetes ones behind. */
+const leadingColumns = 3;
+/** Two times, number, flags, two ids, lengths of texts and of the map, with room to spare. */
+const fixedBytes = 160;
+/** Larger rows are not written: they would hold up the store for all others. */
+export const maxRowBytes = 16 * 1024 * 1024;
+
+const nothing: Buffer = Buffer.alloc(0);
+
+/** The times of a row; undefined = the time of receipt. */
+export interface RowTimes {
+  readonly time: LogTime | undefined;
+  readonly observedTime: LogTime | undefined;
+}
+
+export class LogRowWriter {
+  readonly #rows: RowWriter;
+  readonly #parts = new RowWriter();
+  readonly #severity = new LogSeverity();
+  #resource: AttributeSet | undefined;
+  #leading = nothing;
+  #kubernetes = nothing;
+  #resourcePart = nothing;
+  #scopePart = nothing;
+
+  constructor(rows: RowWriter) {
+    this.#rows = rows;
+  }
+
+  /** For the rows that follow. */
+  setResource(resource: LogResource): void {
+    const { attributes } = resource;
+    const parts = this.#parts;
+    this.#resource = attributes;
+    parts.reserve(2 * attributes.rowBytes + resource.schemaUrl.length + fixedBytes);
+    for (let column = 0; column < leadingColumns; column += 1) {
+      writeColumn(parts, attributes, column);
+    }
+    this.#leading = parts.finish();
+    for (let column = leadingColumns; column < columnKeys.length; column += 1) {
+      writeColumn(parts, attributes, column);
+    }
+    this.#kubernetes = parts.finish();
+    writeAttributes(parts, attributes);
+    writeText(parts, resource.schemaUrl);
+    this.#resourcePart = parts.finish();
+  }
+
+  /** For the rows that follow. */
+  setScope(scope: LogScope): void {
+    const parts = this.#parts;
+    const textBytes = scope.name.length + scope.version.length + scope.schemaUrl.length;
+    parts.reserve(scope.attributes.rowBytes + textBytes + fixedBytes);
+    writeText(parts, scope.name);
+    writeText(parts, scope.version);
+    writeText(parts, scope.schemaUrl);
+    writeAttributes(parts, scope.attributes);
+    this.#scopePart = parts.finish();
+  }
+
+  /** @returns false, with nothing written, where the row would be larger than `maxRowBytes`. */
+  write(record: LogRecord, { time, observedTime }: RowTimes): boolean {
+    const rows = this.#rows;
+    const { attributes } = record;
+    const severity = this.#severity;
+    severity.read(record.severityText, record.severityNumber);
+    const rowBytes =
+      fixedBytes +
+      severity.text.length +
+      record.body.length +
+      record.eventName.length +
+      // An attribute that fills a column stands in the row twice.
+      (attributes.hasColumns ? 2 : 1) * attributes.rowBytes +
+      this.#leading.length +
+      this.#kubernetes.length +
+      this.#resourcePart.length +
+      this.#scopePart.length;
+    if (rowBytes > maxRowBytes) return false;
+    rows.reserve(rowBytes);
+    rows.time(time);
+    rows.time(observedTime);
+    writeText(rows, severity.text);
+    rows.byte(severity.number);
+    this.#writeColumns(attributes, 0, leadingColumns);
+    writeText(rows, record.body);
+    writeId(rows, record.traceId);
+    writeId(rows, record.spanId);
+    rows.byte(record.flags & 0xff);
+    this.#writeColumns(attributes, leadingColumns, columnKeys.length);
+    writeAttributes(rows, attributes);
+    rows.raw(this.#resourcePart, 0, this.#resourcePart.length);
+    rows.raw(this.#scopePart, 0, this.#scopePart.length);
+    writeText(rows, record.eventName);
+    return true;
+  }
+
+  /** What the resource lacks, an attribute of the record may fill. */
+  #writeColumns(attributes: AttributeSet, from: number, to: number): void {
+    if (!attributes.hasColumns) {
+      const encoded = from === 0 ? this.#leading : this.#kubernetes;
+      this.#rows.raw(encoded, 0, encoded.length);
+      return;
+    }
+    for (let column = from; column < to; column += 1) {
+      const ofResource = this.#resource?.fills(column) === true;
+      writeColumn(this.#rows, ofResource ? this.#resource! : attributes, column);
+    }
+  }
+}
+
+function writeColumn(rows: RowWriter, attributes: AttributeSet, column: number): void {
+  const index = attributes.columns[column]!;
+  if (index < 0) rows.byte(0);
+  else writeValue(rows, attributes, index);
+}
+
+function writeAttributes(rows: RowWriter, attributes: AttributeSet): void {
+  const { count, keySource, keyStart, keyEnd } = attributes;
+  rows.varint(count);
+  for (let index = 0; index < count; index += 1) {
+    rows.bytes(keySource[index]!, keyStart[index]!, keyEnd[index]!);
+    writeValue(rows, attributes, index);
+  }
+}
+
+function writeValue(rows: RowWriter, attributes: AttributeSet, index: number): void {
+  const { valueSource, valueStart, valueEnd } = attributes;
+  rows.bytes(valueSource[index]!, valueStart[index]!, valueEnd[index]!);
+}
+
+function writeText(rows: RowWriter, text: TextSlot): void {
+  rows.bytes(text.source, text.start, text.end);
+}
+
+function writeId(rows: RowWriter, id: IdSlot): void {
+  if (id.isPresent) rows.bytes(id.hex, 0, id.hex.length);
+  else rows.byte(0);
+}

@@ -1,0 +1,154 @@
+/**
+ * Builds the text of values that cannot be copied as they were sent. Text alone stands bare;
+ * elsewhere (within arrays and maps) the text is JSON without spaces:
+ *
+ * | value  | alone                          | nested                         |
+ * | ------ | ------------------------------ | ------------------------------ |
+ * | string | itself                         | in quotes                      |
+ * | bool   | `true` or `false`              | the same                       |
+ * | int    | decimal digits, exact          | the same                       |
+ * | double | as JavaScript writes it        | the same; `"NaN"`, `"Infinity"`, `"-Infinity"` |
+ * | bytes  | base64 with padding            | in quotes                      |
+ * | array  | `[…]`                          | the same                       |
+ * | map    | `{…}`, keys as sent, in order  | the same                       |
+ * | none   | empty                          | `null`                         |
+ */
+import { AppError } from '../../model/errors.ts';
+
+const initialBytes = 4096;
+const maxKeptBytes = 256 * 1024;
+const maxTextBytes = 32 * 1024 * 1024;
+/** So many bytes of a string get the room that they would need if each had to be escaped. */
+const escapedAtOnce = 4096;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const hexDigits = Buffer.from('0123456789abcdef');
+/** Of control characters that have a short escape: its letter. */
+const shortEscapes = new Uint8Array(32);
+for (const [letter, code] of [
+  ['b', 0x08],
+  ['t', 0x09],
+  ['n', 0x0a],
+  ['f', 0x0c],
+  ['r', 0x0d],
+] as const) {
+  shortEscapes[code] = letter.charCodeAt(0);
+}
+
+/**
+ * Texts back to back. What was written stays where it is in `bytes` until `clear`; but `bytes`
+ * itself may be another buffer after each write, so take it once a text is complete.
+ */
+export class ValueText {
+  #bytes = Buffer.allocUnsafeSlow(initialBytes);
+  #length = 0;
+
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  /** Where the next text begins. */
+  get length(): number {
+    return this.#length;
+  }
+
+  clear(): void {
+    this.#length = 0;
+    if (this.#bytes.length > maxKeptBytes) this.#bytes = Buffer.allocUnsafeSlow(initialBytes);
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  /** @param text of ASCII characters only. */
+  ascii(text: string): void {
+    this.#reserve(text.length);
+    for (let i = 0; i < text.length; i += 1) this.#bytes[this.#length++] = text.charCodeAt(i);
+  }
+
+  /** @param text any; lone surrogates become U+FFFD. */
+  text(text: string): void {
+    this.#reserve(3 * text.length);
+    this.#length += this.#bytes.write(text, this.#length, 'utf8');
+  }
+
+  raw(source: Buffer, start: number, end: number): void {
+    this.#reserve(end - start);
+    source.copy(this.#bytes, this.#length, start, end);
+    this.#length += end - start;
+  }
+
+  /** A JSON string, from valid UTF-8; escaped as `JSON.stringify` does. */
+  quoted(source: Buffer, start: number, end: number): void {
+    this.byte(quote);
+    for (let at = start; at < end; at += escapedAtOnce) {
+      this.#escape(source, at, Math.min(at + escapedAtOnce, end));
+    }
+    this.byte(quote);
+  }
+
+  base64(source: Buffer, start: number, end: number): void {
+    this.#reserve(Math.ceil((end - start) / 3) * 4);
+    const text = source.toString('base64', start, end);
+    this.#length += this.#bytes.write(text, this.#length, 'latin1');
+  }
+
+  /** A signed number of 64 bits. @param high its upper half, @param low its lower, in any sign. */
+  integer(high: number, low: number): void {
+    if ((high === 0 && low >= 0) || (high === -1 && low < 0)) this.ascii(String(low));
+    else this.ascii(String((BigInt(high | 0) << 32n) | BigInt(low >>> 0)));
+  }
+
+  double(value: number): void {
+    this.ascii(String(value));
+  }
+
+  #escape(source: Buffer, start: number, end: number): void {
+    this.#reserve(6 * (end - start));
+    const out = this.#bytes;
+    let length = this.#length;
+    for (let i = start; i < end; i += 1) {
+      const byte = source[i]!;
+      if (byte >= 0x20) {
+        if (byte === quote || byte === backslash) out[length++] = backslash;
+        out[length++] = byte;
+      } else {
+        length = writeControl(out, length, byte);
+      }
+    }
+    this.#length = length;
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#bytes.length) return;
+    if (needed > maxTextBytes) {
+      throw new AppError(
+        'too_large',
+        'cannot take a record, resource or scope whose nested or encoded values need more ' +
+          `than ${maxTextBytes} bytes as text: send smaller values`,
+      );
+    }
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2));
+    this.#bytes.copy(grown, 0, 0, this.#length);
+    this.#bytes = grown;
+  }
+}
+
+function writeControl(out: Buffer, at: number, byte: number): number {
+  out[at++] = backslash;
+  const letter = shortEscapes[byte]!;
+  if (letter !== 0) {
+    out[at++] = letter;
+    return at;
+  }
+  out[at++] = 0x75;
+  out[at++] = 0x30;
+  out[at++] = 0x30;
+  out[at++] = hexDigits[byte >> 4]!;
+  out[at++] = hexDigits[byte & 15]!;
+  return at;
+}
