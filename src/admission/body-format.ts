@@ -16,9 +16,12 @@ const parameterPattern = new RegExp(
 );
 
 /** @throws AppError `unsupported_media` */
-export function bodyFormat(headers: RequestHeaders, protocol: Protocol): BodyFormat {
-  const { mediaType, parameters } = mediaTypeOf(headers.contentType, protocol.mediaTypes);
-  return { mediaType, parameters, coding: codingOf(headers.contentEncoding, protocol.codings) };
+export function bodyFormat(
+  headers: RequestHeaders,
+  { mediaTypes, codings }: Pick<Protocol, 'mediaTypes' | 'codings'>,
+): BodyFormat {
+  const { mediaType, parameters } = mediaTypeOf(headers.contentType, mediaTypes);
+  return { mediaType, parameters, coding: codingOf(headers.contentEncoding, codings) };
 }
 
 function mediaTypeOf(

@@ -89,7 +89,7 @@ export interface Admission {
     request: { kind: ReceiverKind; peerAddress: string; headers: RequestHeaders },
   ): void;
   /** @throws AppError `unsupported_media` */
-  bodyFormat(headers: RequestHeaders, protocol: Protocol): BodyFormat;
+  bodyFormat(headers: RequestHeaders, rules: Pick<Protocol, 'mediaTypes' | 'codings'>): BodyFormat;
   /** @throws AppError `too_large` when more is declared than `maxBodyBytes` */
   checkDeclaredLength(headers: RequestHeaders, maxBodyBytes: number): void;
   /** @throws AppError `quota_exceeded` while the last known state of a quota is debt */

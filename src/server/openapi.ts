@@ -2,8 +2,9 @@
  * The OpenAPI 3.1 document of the stream surface, made from the very routes that are mounted and
  * the very schemas that validate.
  */
-import type { ErrorCode } from '../model/errors.ts';
-import type { StreamRoute } from '../stream/routes.ts';
+import type { z } from 'zod';
+import { type ErrorCode, errorTable } from '../model/errors.ts';
+import type { ReadBody, ReadFailure, ReadResponse, ReadRoute } from '../model/read-route.ts';
 import {
   add,
   describeOpen,
@@ -27,6 +28,12 @@ const readErrors: readonly ErrorCode[] = [
   'internal',
   'unavailable',
 ];
+const bodyErrors: readonly ErrorCode[] = [
+  ...readErrors,
+  'timeout',
+  'too_large',
+  'unsupported_media',
+];
 const adminErrors: readonly ErrorCode[] = [
   ...readErrors,
   'conflict',
@@ -36,7 +43,9 @@ const adminErrors: readonly ErrorCode[] = [
 
 export function streamDocument(routes: RouteTable['stream'], info: DocumentInfo): Json {
   const paths: Operations = {};
-  for (const route of routes.reads) add(paths, route, describeRead(route));
+  for (const route of routes.reads) {
+    if (route.response !== undefined) add(paths, route, describeRead(route, route.response));
+  }
   for (const route of routes.admin) {
     const path = adminPrefix + route.path;
     const parameters = [
@@ -72,22 +81,62 @@ export function streamDocument(routes: RouteTable['stream'], info: DocumentInfo)
   return document('Weir stream', info, paths, 'An access token (`wra_…`).');
 }
 
-function describeRead(route: StreamRoute): Json {
+function describeRead(route: ReadRoute, response: ReadResponse): Json {
+  const { params, query, body, failure } = route;
+  const isForm = body?.kind === 'form';
+  const codes = body === undefined ? readErrors : bodyErrors;
   return {
     operationId: route.operationId,
     summary: route.summary,
     description: `Needs the scope \`${route.scope}\`.`,
     security: [{ token: [] }],
-    parameters: [accountHeader, ...toParameters(route.query, 'query')],
+    parameters: [
+      accountHeader,
+      ...(params === undefined ? [] : toParameters(params, 'path')),
+      ...(isForm ? [] : toParameters(query, 'query')),
+    ],
+    ...(body !== undefined && { requestBody: describeBody(body, query) }),
     responses: {
       200: {
         description: route.summary,
-        headers: { 'Cache-Control': { schema: { const: 'private, no-store' } } },
-        content: { 'application/json': { schema: toSchema(route.response) } },
+        headers: {
+          'Cache-Control': { schema: { const: 'private, no-store' } },
+          ...toHeaders(response.headers ?? {}),
+        },
+        content: { [response.mediaType]: toContent(response.schema) },
       },
-      ...errorResponses(readErrors),
+      ...(failure === undefined ? errorResponses(codes) : describeFailures(codes, failure)),
     },
   };
+}
+
+function describeBody({ kind, mediaTypes }: ReadBody, query: z.ZodObject): Json {
+  const content = toContent(kind === 'form' ? query : undefined, 'input');
+  return {
+    required: kind === 'message',
+    content: Object.fromEntries(mediaTypes.map(({ name }) => [name, content])),
+  };
+}
+
+function describeFailures(codes: readonly ErrorCode[], { schema }: ReadFailure): Json {
+  const content = { 'application/json': toContent(schema) };
+  return Object.fromEntries(
+    codes.map((code) => {
+      const { httpStatus, title } = errorTable[code];
+      return [httpStatus, { description: title, content }];
+    }),
+  );
+}
+
+/** Bytes have no schema (OpenAPI 3.1 §4.8.14.3). */
+function toContent(schema: z.ZodType | undefined, io: 'input' | 'output' = 'output'): Json {
+  return schema === undefined ? {} : { schema: toSchema(schema, io) };
+}
+
+function toHeaders(headers: Readonly<Record<string, string>>): Json {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, { schema: { const: value } }]),
+  );
 }
 
 const accountHeader = {

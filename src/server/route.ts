@@ -1,7 +1,7 @@
 /** What a route is, as plain data: the surfaces mount it, and the OpenAPI documents describe it. */
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Protocol } from '../model/protocol.ts';
-import type { StreamRoute } from '../stream/routes.ts';
+import type { ReadRoute } from '../model/read-route.ts';
 import type { IngestDescription } from './openapi-ingest.ts';
 
 /** Data comes in; `:receiverId` stands in the path. */
@@ -32,7 +32,7 @@ export interface RouteTable {
   readonly ingest: { readonly data: readonly IngestRoute[]; readonly open: readonly OpenRoute[] };
   readonly stream: {
     /** One account's data. */
-    readonly reads: readonly StreamRoute[];
+    readonly reads: readonly ReadRoute[];
     /** Below `/api/v1/admin`. */
     readonly admin: readonly AdminRoute[];
     readonly open: readonly OpenRoute[];

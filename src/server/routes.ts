@@ -1,7 +1,7 @@
 /** The whole route table: every address Weir answers at, on one screen. */
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Protocol } from '../model/protocol.ts';
-import type { StreamRoute } from '../stream/routes.ts';
+import type { ReadRoute } from '../model/read-route.ts';
 import { type Answers, answerHealth, answerMetrics, answerReadiness } from './health.ts';
 import { jsonLogsDescription } from './describe-json-logs.ts';
 import { otlpLogsDescription } from './describe-otlp.ts';
@@ -23,7 +23,7 @@ export interface Protocols {
 
 export interface RouteParts extends Answers {
   readonly protocols: Protocols;
-  readonly reads: readonly StreamRoute[];
+  readonly reads: readonly ReadRoute[];
   readonly admin: readonly AdminRoute[];
   readonly ingestInfo: DocumentInfo;
   readonly streamInfo: DocumentInfo;

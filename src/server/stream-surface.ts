@@ -7,7 +7,7 @@ import { type AdminCaller, checkAccount, checkScope } from '../admin/authority.t
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Admission } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
-import type { StreamRoute } from '../stream/routes.ts';
+import { jsonType, mountRead } from './mount-read.ts';
 import type { RouteTable } from './route.ts';
 import { createSurface, mountOpenRoutes, type SurfaceContext } from './surface.ts';
 import { readHeaders } from './transport.ts';
@@ -20,7 +20,6 @@ export const privateHeaders = {
 } as const;
 
 export const adminPrefix = '/api/v1/admin';
-const jsonType = 'application/json; charset=utf-8';
 
 export function createStreamSurface(
   context: SurfaceContext,
@@ -28,26 +27,11 @@ export function createStreamSurface(
   admission: Admission,
 ): FastifyInstance {
   const app = createSurface(context);
-  for (const route of routes.reads) mountRead(app, route, admission);
+  for (const route of routes.reads) mountRead(app, context, route, admission);
   for (const route of routes.admin) mountAdmin(app, route, admission);
   mountOpenRoutes(app, routes.open);
   mountOtherMethods(app, routes);
   return app;
-}
-
-function mountRead(app: FastifyInstance, route: StreamRoute, admission: Admission): void {
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: route.path,
-    handler: async (request, reply) => {
-      const headers = readHeaders(request.raw);
-      const token = await admission.token(admission.bearer(headers), 'access'); // 401, 503
-      const accountId = admission.activeAccount(headers); // 400
-      admission.permitReader(token, accountId, route.scope); // 403
-      const answer = await route.read(accountId, searchOf(request)); // 400, 404, 503
-      return reply.header('content-type', jsonType).send(JSON.stringify(answer));
-    },
-  });
 }
 
 interface AdminIdentity {
@@ -126,11 +110,4 @@ function mountOtherMethods(app: FastifyInstance, routes: RouteTable['stream']): 
       handler: () => {},
     });
   }
-}
-
-/** As it was sent: which parameters may repeat is for the reader of them to say. */
-function searchOf(request: FastifyRequest): URLSearchParams {
-  const url = request.raw.url ?? '';
-  const mark = url.indexOf('?');
-  return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
 }

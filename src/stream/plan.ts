@@ -2,7 +2,6 @@
  * From a request and what the account may read to a plan: whose streams, what is still kept of
  * each, which range. Pure; it knows neither SQL nor the wire.
  */
-import type { Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import {
   equalityFields,
@@ -10,8 +9,8 @@ import {
   type HistogramPlan,
   type ListPlan,
   type LogFilter,
-  type ReadableStream,
 } from '../model/plan.ts';
+import { type ReadContext, readableStreams } from '../model/readable-streams.ts';
 import { toPosition } from './cursor.ts';
 import {
   type FacetName,
@@ -22,16 +21,6 @@ import {
 } from './requests.ts';
 import { parseSearch } from './search-terms.ts';
 
-/** Who asks, and when. */
-export interface ReadContext {
-  readonly accountId: string;
-  /** The account's own; a stream that is not among them does not exist for it. */
-  readonly streams: readonly Stream[];
-  /** Unix ms; what is older than a stream's retention at this time is hidden. */
-  readonly nowMs: number;
-}
-
-const msPerDay = 86_400_000;
 const nanosPerMilli = 1_000_000n;
 
 /** @throws AppError `not_found`, `malformed` */
@@ -85,7 +74,7 @@ export function planFacets(
 function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
   return {
     accountId: context.accountId,
-    streams: toReadableStreams(context, query.streamId),
+    streams: readableStreams(context, query.streamId),
     fromNanos: query.sinceTime,
     untilNanos: query.untilTime,
     equal: new Map(
@@ -97,32 +86,4 @@ function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
     labels: query.label ?? [],
     search: parseSearch(query.search ?? ''),
   };
-}
-
-function toReadableStreams(
-  context: ReadContext,
-  wanted: readonly string[] | undefined,
-): ReadableStream[] {
-  const streamsById = new Map(context.streams.map((stream) => [stream.streamId, stream]));
-  const ids = new Set(wanted ?? streamsById.keys());
-  return [...ids].map((streamId) => {
-    const stream = streamsById.get(streamId);
-    if (stream === undefined) {
-      throw new AppError('not_found', `cannot find stream ${streamId} in this account`, {
-        parameter: 'streamId',
-      });
-    }
-    return { streamId, receivedFromNanos: receivedFromNanos(stream, context.nowMs) };
-  });
-}
-
-/**
- * The first time of receipt that is still shown: after what retention and a deletion of the data
- * hide.
- */
-export function receivedFromNanos(stream: Stream, nowMs: number): bigint {
-  const keptFrom = BigInt(nowMs - stream.retentionDays * msPerDay) * nanosPerMilli;
-  if (stream.dataDeletedUntil === null) return keptFrom;
-  const deletedUntil = BigInt(Date.parse(stream.dataDeletedUntil)) * nanosPerMilli;
-  return deletedUntil >= keptFrom ? deletedUntil + 1n : keptFrom;
 }

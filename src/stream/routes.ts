@@ -1,6 +1,6 @@
 /** The read routes as plain data: the edge mounts them, checks the scope and describes them. */
-import type { z } from 'zod';
-import { parseQuery } from './parse-query.ts';
+import { parseQuery } from '../model/parse-query.ts';
+import { jsonResponse, type ReadRoute } from '../model/read-route.ts';
 import { facetsBatchQuery, facetsQuery, histogramQuery, listQuery } from './requests.ts';
 import {
   facetResponse,
@@ -10,20 +10,8 @@ import {
 } from './responses.ts';
 import type { StreamReader } from './stream-reader.ts';
 
-export interface StreamRoute {
-  readonly method: 'GET';
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly scope: 'logs:read' | 'analytics:read';
-  readonly query: z.ZodObject;
-  readonly response: z.ZodType;
-  /** @throws AppError `malformed`, `not_found` or `unavailable` */
-  readonly read: (accountId: string, search: URLSearchParams) => Promise<unknown>;
-}
-
 /** SPEC §4.2 and §5. */
-export function createStreamRoutes(reader: StreamReader): readonly StreamRoute[] {
+export function createStreamRoutes(reader: StreamReader): readonly ReadRoute[] {
   return [
     {
       method: 'GET',
@@ -32,8 +20,8 @@ export function createStreamRoutes(reader: StreamReader): readonly StreamRoute[]
       summary: 'A page of logs, newest first',
       scope: 'logs:read',
       query: listQuery,
-      response: listResponse,
-      read: (accountId, search) => reader.list(accountId, parseQuery(listQuery, search)),
+      response: jsonResponse(listResponse),
+      read: ({ accountId, search }) => reader.list(accountId, parseQuery(listQuery, search)),
     },
     {
       method: 'GET',
@@ -42,8 +30,9 @@ export function createStreamRoutes(reader: StreamReader): readonly StreamRoute[]
       summary: 'Counts of logs over equal spans of time',
       scope: 'analytics:read',
       query: histogramQuery,
-      response: histogramResponse,
-      read: (accountId, search) => reader.histogram(accountId, parseQuery(histogramQuery, search)),
+      response: jsonResponse(histogramResponse),
+      read: ({ accountId, search }) =>
+        reader.histogram(accountId, parseQuery(histogramQuery, search)),
     },
     {
       method: 'GET',
@@ -52,8 +41,8 @@ export function createStreamRoutes(reader: StreamReader): readonly StreamRoute[]
       summary: 'The commonest values of a field',
       scope: 'analytics:read',
       query: facetsQuery,
-      response: facetResponse,
-      read: (accountId, search) => reader.facets(accountId, parseQuery(facetsQuery, search)),
+      response: jsonResponse(facetResponse),
+      read: ({ accountId, search }) => reader.facets(accountId, parseQuery(facetsQuery, search)),
     },
     {
       method: 'GET',
@@ -62,8 +51,8 @@ export function createStreamRoutes(reader: StreamReader): readonly StreamRoute[]
       summary: 'The commonest values of several fields',
       scope: 'analytics:read',
       query: facetsBatchQuery,
-      response: facetsBatchResponse,
-      read: (accountId, search) =>
+      response: jsonResponse(facetsBatchResponse),
+      read: ({ accountId, search }) =>
         reader.facetsBatch(accountId, parseQuery(facetsBatchQuery, search)),
     },
   ];

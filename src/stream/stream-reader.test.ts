@@ -74,7 +74,12 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
   });
   const routes = new Map(createStreamRoutes(reader).map((route) => [route.path, route]));
   const read = (path: string, query: Record<string, string> = {}) =>
-    routes.get(path)!.read('acme', new URLSearchParams(query));
+    routes.get(path)!.read({
+      accountId: 'acme',
+      search: new URLSearchParams(query),
+      params: {},
+      body: Buffer.alloc(0),
+    });
   return {
     plans,
     list: (query = {}) => read('/api/v1/logs', query) as Promise<ListResponse>,

@@ -3,11 +3,12 @@
  * that order.
  */
 import type { Grants } from '../directory/port.ts';
+import type { ReadContext } from '../model/readable-streams.ts';
 import type { Store } from '../store/port.ts';
 import { toFacetResponses } from './facets.ts';
 import { toHistogramResponse } from './histogram.ts';
 import { toListResponse } from './list.ts';
-import { planFacets, planHistogram, planList, type ReadContext } from './plan.ts';
+import { planFacets, planHistogram, planList } from './plan.ts';
 import type { FacetsBatchQuery, FacetsQuery, HistogramQuery, ListQuery } from './requests.ts';
 import type {
   FacetResponse,

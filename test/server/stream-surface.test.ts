@@ -7,19 +7,19 @@ import { after, before, test } from 'node:test';
 import { z } from 'zod';
 import { defineAccountRoute, defineRoute } from '../../src/admin/routes.ts';
 import { AppError } from '../../src/model/errors.ts';
-import type { StreamRoute } from '../../src/stream/routes.ts';
+import { jsonResponse, type ReadRoute } from '../../src/model/read-route.ts';
 import { type HeaderList, type Received, transports } from './client.ts';
 import { accountId, addToken, type Edge, openEdge, otherAccountId } from './edge.ts';
 
-const reads: readonly StreamRoute[] = (['logs:read', 'analytics:read'] as const).map((scope) => ({
+const reads: readonly ReadRoute[] = (['logs:read', 'analytics:read'] as const).map((scope) => ({
   method: 'GET',
   path: scope === 'logs:read' ? '/api/v1/logs' : '/api/v1/histogram',
   operationId: scope,
   summary: scope,
   scope,
   query: z.strictObject({ limit: z.string().optional() }),
-  response: z.object({}),
-  read: async (account, search) => {
+  response: jsonResponse(z.object({})),
+  read: async ({ accountId: account, search }) => {
     const fault = search.get('fault');
     if (fault === 'bug') throw new Error('SELECT secret FROM table');
     if (fault !== null) throw new AppError(fault as 'malformed', 'cannot', { parameter: 'fault' });

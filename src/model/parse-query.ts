@@ -3,7 +3,7 @@
  * that says why not.
  */
 import type { z } from 'zod';
-import { AppError } from '../model/errors.ts';
+import { AppError } from './errors.ts';
 
 type Raw = Record<string, string | string[]>;
 

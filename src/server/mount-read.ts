@@ -1,0 +1,104 @@
+/**
+ * Puts a read on the stream port: who asks and for which account is settled before a parameter or a
+ * body is looked at.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Admission, MemoryLease } from '../admission/port.ts';
+import type { ReadBody, ReadRoute } from '../model/read-route.ts';
+import type { RequestHeaders } from '../model/request.ts';
+import { toAppError } from './errors.ts';
+import { sendFailure, type SurfaceContext } from './surface.ts';
+import { readHeaders, toRequestBody } from './transport.ts';
+
+export const jsonType = 'application/json; charset=utf-8';
+
+/** What is read of a body for its sender's sake before a refusal is answered. */
+const maxDiscardBytes = 10 * 1024 * 1024;
+/** A body is inflated and taken apart, and its parts are put into the plan. */
+const heapBytesPerBodyByte = 4;
+const nothing = Buffer.alloc(0);
+
+export function mountRead(
+  app: FastifyInstance,
+  context: SurfaceContext,
+  route: ReadRoute,
+  admission: Admission,
+): void {
+  const form = { maxDiscardBytes, encode: route.failure?.encode };
+  app.route<{ Params: Record<string, string> }>({
+    method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
+    url: route.path,
+    errorHandler: (error, request, reply) =>
+      sendFailure(context, toAppError(error), request, reply, form),
+    // All of it, before the framework has an opinion about the body.
+    onRequest: async (request, reply) => {
+      const headers = readHeaders(request.raw);
+      const token = await admission.token(admission.bearer(headers), 'access'); // 401, 503
+      const accountId = admission.activeAccount(headers); // 400
+      admission.permitReader(token, accountId, route.scope); // 403
+      const sent = await receive(request, reply, { admission, headers, rule: route.body });
+      try {
+        const search = searchOf(request, sent, route.body);
+        const { params } = request;
+        const asked = { accountId, search, params, body: sent.body };
+        return send(reply, route, await route.read(asked)); // 400, 404, 503
+      } finally {
+        sent.memory?.release();
+      }
+    },
+    handler: () => {
+      throw new Error('a read went past its answer');
+    },
+  });
+}
+
+interface SentBody {
+  readonly body: Buffer;
+  readonly memory: MemoryLease | undefined;
+}
+
+/** @throws AppError `unsupported_media` | `too_large` | `timeout` | `malformed` | `unavailable` */
+async function receive(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asked: { admission: Admission; headers: RequestHeaders; rule: ReadBody | undefined },
+): Promise<SentBody> {
+  const { admission, headers, rule } = asked;
+  const stream = toRequestBody(request.raw, reply.raw);
+  // A form may be empty, and then nothing says that it is one.
+  const isAbsent = rule === undefined || (rule.kind === 'form' && !stream.expected);
+  if (isAbsent) return { body: nothing, memory: undefined };
+  const { coding } = admission.bodyFormat(headers, rule); // 415
+  admission.checkDeclaredLength(headers, rule.maxBytes); // 413
+  const memory = admission.reserveMemory(headers, heapBytesPerBodyByte); // 503
+  try {
+    const bytes = await admission.readBody(stream, rule.maxBytes, memory); // 400, 408, 413
+    const body = await admission.inflate(bytes, coding, { maxBytes: rule.maxBytes, memory });
+    return { body, memory };
+  } catch (error) {
+    memory.release();
+    throw error;
+  }
+}
+
+/** As it was sent: which parameters may repeat is for the reader of them to say. */
+function searchOf(
+  request: FastifyRequest,
+  { body }: SentBody,
+  rule: ReadBody | undefined,
+): URLSearchParams {
+  const url = request.raw.url ?? '';
+  const mark = url.indexOf('?');
+  const search = new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
+  if (rule?.kind !== 'form') return search;
+  for (const [name, value] of new URLSearchParams(body.toString())) search.append(name, value);
+  return search;
+}
+
+function send(reply: FastifyReply, { response }: ReadRoute, answer: unknown): FastifyReply {
+  if (response?.headers !== undefined) reply.headers(response.headers);
+  if (!(answer instanceof Uint8Array)) {
+    return reply.header('content-type', jsonType).send(JSON.stringify(answer));
+  }
+  return reply.header('content-type', response?.mediaType).send(answer);
+}
