@@ -1,0 +1,148 @@
+/**
+ * The three log exporters of the OpenTelemetry SDK for JavaScript, set up as their users would, and
+ * a way to see what became of each export.
+ */
+import { readFileSync } from 'node:fs';
+import { credentials, Metadata } from '@grpc/grpc-js';
+import { diag, DiagLogLevel } from '@opentelemetry/api';
+import { OTLPLogExporter as GrpcExporter } from '@opentelemetry/exporter-logs-otlp-grpc';
+import { OTLPLogExporter as JsonExporter } from '@opentelemetry/exporter-logs-otlp-http';
+import { OTLPLogExporter as ProtobufExporter } from '@opentelemetry/exporter-logs-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  LoggerProvider,
+  SimpleLogRecordProcessor,
+  type LogRecordExporter,
+  type ReadableLogRecord,
+} from '@opentelemetry/sdk-logs';
+import type { Service } from '../harness/service.ts';
+
+/** By the values of `OTEL_EXPORTER_OTLP_LOGS_PROTOCOL`. */
+export const transports = ['http/json', 'http/protobuf', 'grpc'] as const;
+export type Transport = (typeof transports)[number];
+
+export interface ExporterOptions {
+  /** In place of the token of the first run's OTLP receiver. */
+  readonly token?: string;
+  /** In place of that receiver's URL. */
+  readonly url?: string;
+  /** How long one export may take, retries included; default 30,000. */
+  readonly timeoutMillis?: number;
+}
+
+const classes = {
+  'http/json': JsonExporter,
+  'http/protobuf': ProtobufExporter,
+  grpc: GrpcExporter,
+};
+
+export function createExporter(
+  service: Service,
+  transport: Transport,
+  options: ExporterOptions = {},
+): LogRecordExporter {
+  const { caFile, receivers } = service.quickstart;
+  const { token = receivers.otlp.token, timeoutMillis = 30_000 } = options;
+  const ca = readFileSync(caFile);
+  const authorization = `Bearer ${token}`;
+  if (transport === 'grpc') {
+    const metadata = new Metadata();
+    metadata.set('authorization', authorization);
+    return new GrpcExporter({
+      url: options.url ?? `https://${receivers.otlp.grpc}`,
+      credentials: credentials.createSsl(ca),
+      metadata,
+      timeoutMillis,
+    });
+  }
+  return new classes[transport]({
+    url: options.url ?? receivers.otlp.url,
+    headers: { authorization },
+    httpAgentOptions: { ca, keepAlive: true, maxSockets: 16 },
+    timeoutMillis,
+    concurrencyLimit: 1000,
+  });
+}
+
+/** An exporter that is told nothing but what stands in the environment. */
+export function createConfiguredExporter(
+  transport: Transport,
+  environment: Readonly<Record<string, string>>,
+): LogRecordExporter {
+  const before = { ...process.env };
+  Object.assign(process.env, environment);
+  try {
+    return new classes[transport]();
+  } finally {
+    for (const key of Object.keys(environment)) delete process.env[key];
+    Object.assign(process.env, before);
+  }
+}
+
+/** What the exporters told `diag`, the log of the SDK, while a test ran. */
+export class DiagLines {
+  readonly lines: string[] = [];
+
+  /** One at a time: the SDK has one `diag` in each process. */
+  listen(): void {
+    const take = (...said: unknown[]) => void this.lines.push(said.map(String).join(' '));
+    const logger = { error: take, warn: take, info: take, debug: () => {}, verbose: take };
+    diag.setLogger(logger, { logLevel: DiagLogLevel.ALL, suppressOverrideMessage: true });
+  }
+
+  close(): void {
+    diag.disable();
+  }
+}
+
+/** How one export ended, `error` undefined where it succeeded. */
+export interface Outcome {
+  readonly records: readonly ReadableLogRecord[];
+  error: (Error & { readonly code?: number; readonly data?: string }) | undefined;
+  isSettled: boolean;
+}
+
+/** A logger whose every record is one export, with the outcomes in the order of the exports. */
+export class Sender {
+  readonly outcomes: Outcome[] = [];
+  readonly #provider: LoggerProvider;
+  readonly #exports: Promise<void>[] = [];
+
+  constructor(exporter: LogRecordExporter, resource: Readonly<Record<string, string>> = {}) {
+    const watched: LogRecordExporter = {
+      export: (records, done) => {
+        const outcome: Outcome = { records, error: undefined, isSettled: false };
+        this.outcomes.push(outcome);
+        this.#exports.push(
+          new Promise((resolve) => {
+            exporter.export(records, (result) => {
+              Object.assign(outcome, { error: result.error, isSettled: true });
+              done(result);
+              resolve();
+            });
+          }),
+        );
+      },
+      shutdown: () => exporter.shutdown(),
+      forceFlush: async () => exporter.forceFlush?.(),
+    };
+    this.#provider = new LoggerProvider({
+      resource: resourceFromAttributes(resource),
+      processors: [new SimpleLogRecordProcessor({ exporter: watched })],
+    });
+  }
+
+  logger(scope = 'weir-test', version = '1.2.3') {
+    return this.#provider.getLogger(scope, version);
+  }
+
+  /** Resolves once each export so far has succeeded or failed. */
+  async settled(): Promise<readonly Outcome[]> {
+    await Promise.all(this.#exports);
+    return this.outcomes;
+  }
+
+  close(): Promise<void> {
+    return this.#provider.shutdown();
+  }
+}

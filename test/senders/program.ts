@@ -1,0 +1,79 @@
+/**
+ * Programs of the machine, such as Prometheus, run by a test: found, started on a free port, ended
+ * by their own pid. A test whose program is missing says which package brings it.
+ */
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import type { Exit } from '../harness/weir-process.ts';
+
+export interface Program {
+  readonly pid: number;
+  /** What it has printed so far, standard output and error in order of arrival. */
+  output(): string;
+  readonly exited: Promise<Exit>;
+  /** Undefined while it runs. */
+  exit(): Exit | undefined;
+  signal(signal: NodeJS.Signals): void;
+  /** Ends it in the orderly way and waits for it. */
+  stop(): Promise<Exit>;
+}
+
+/**
+ * For the `skip` option of a test: false where the program is there, else a sentence.
+ * @throws Error in place of the sentence where `WEIR_TEST_SERVERS=required` demands it.
+ */
+export function missing(program: string, debianPackage: string): string | false {
+  if (find(program) !== undefined) return false;
+  const sentence = `${program} is missing: apt-get install ${debianPackage}`;
+  if (process.env['WEIR_TEST_SERVERS'] === 'required') throw new Error(sentence);
+  return sentence;
+}
+
+export function startProgram(name: string, args: readonly string[]): Program {
+  const child = spawn(find(name) ?? name, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  }
+  let exit: Exit | undefined;
+  const exited = new Promise<Exit>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve((exit = { code, signal })));
+  });
+  const signal = (sent: NodeJS.Signals) => void child.kill(sent);
+  const stop = () => {
+    signal('SIGTERM');
+    return exited;
+  };
+  return { pid: child.pid ?? 0, output: () => output, exited, exit: () => exit, signal, stop };
+}
+
+/** A port that was free a moment ago, for programs that cannot say which one they were given. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function find(program: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return folders.map((folder) => join(folder, program)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    // Not there, or not for us: the same to a test.
+    return false;
+  }
+}
