@@ -70,14 +70,23 @@ function mountIngestRoute(
 }
 
 function sendAnswer(reply: FastifyReply, answer: IngestAnswer): FastifyReply {
-  const { rateLimit, replayed } = answer;
-  const { status, contentType, body, headers } = answer.reply;
-  reply.code(status);
-  if (headers !== undefined) reply.headers(headers);
-  if (rateLimit !== undefined) {
-    reply.header('ratelimit-policy', rateLimit.policy).header('ratelimit', rateLimit.state);
-  }
-  if (replayed) reply.header('idempotency-replayed', 'true');
+  const { status, contentType, body } = answer.reply;
+  reply.code(status).headers(answerHeaders(answer));
   if (contentType === undefined) return reply.send();
   return reply.header('content-type', contentType).send(toBytes(body));
+}
+
+/** What goes along with an answer, whatever its transport. */
+export function answerHeaders({
+  reply,
+  rateLimit,
+  replayed,
+}: IngestAnswer): Record<string, string> {
+  const headers: Record<string, string> = { ...reply.headers };
+  if (rateLimit !== undefined) {
+    headers['ratelimit-policy'] = rateLimit.policy;
+    headers['ratelimit'] = rateLimit.state;
+  }
+  if (replayed) headers['idempotency-replayed'] = 'true';
+  return headers;
 }

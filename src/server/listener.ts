@@ -14,6 +14,8 @@ import { AppError } from '../model/errors.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import { problemJson, problemType, toProblem } from './errors.ts';
 import type { Certificate } from './certificate.ts';
+import { refuseGrpc } from './grpc-answer.ts';
+import { isGrpc } from './grpc-request.ts';
 import { type HttpRequest, type HttpResponse, requestFault } from './transport.ts';
 
 export interface ConnectionLimits {
@@ -72,8 +74,8 @@ export function createListener(
   server.on('request', guarded);
   // Whether the sender may go on is decided by the checks before the body, not by Node.
   server.on('checkContinue', guarded);
-  server.on('checkExpectation', (_request: HttpRequest, response: HttpResponse) => {
-    refuse(response, 'cannot meet this Expect header: it may only be 100-continue', 417);
+  server.on('checkExpectation', (request: HttpRequest, response: HttpResponse) => {
+    refuse(request, response, 'cannot meet this Expect header: it may only be 100-continue', 417);
   });
   server.on('connect', refuseConnect);
   // What all streams of a connection may have in flight; by default a sender stops every 64 KiB.
@@ -101,11 +103,12 @@ function guard(handle: RequestHandler): RequestHandler {
     const fault = requestFault(request);
     if (fault === undefined) return handle(request, response);
     if (!(request instanceof Http2ServerRequest)) response.setHeader('connection', 'close');
-    refuse(response, `cannot take this request: ${fault}`, 400);
+    refuse(request, response, `cannot take this request: ${fault}`, 400);
   };
 }
 
-function refuse(response: HttpResponse, detail: string, status: number) {
+function refuse(request: HttpRequest, response: HttpResponse, detail: string, status: number) {
+  if (isGrpc(request)) return refuseGrpc(response, new AppError('malformed', detail));
   const { headers, body } = toRawProblem(detail, status);
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -5,7 +5,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Admission } from '../admission/port.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import { type Certificate, type CertificateOptions, openCertificate } from './certificate.ts';
-import { answerGrpc, isGrpc } from './grpc.ts';
+import { serveGrpc } from './grpc.ts';
+import { createGrpcMethods, type GrpcMethods, noGrpcMethods } from './grpc-methods.ts';
 import { createIngestSurface, type IngestSurfaceParts } from './ingest-surface.ts';
 import { type ConnectionLimits, createListener, type RequestHandler } from './listener.ts';
 import type { RouteTable } from './route.ts';
@@ -87,13 +88,16 @@ function createSurfaces(
 ): Record<Surface, FastifyInstance> {
   const { limits } = options;
   const { admission } = parts;
-  const ingestListen = (handle: RequestHandler) => {
-    const dispatch: RequestHandler = (request, response) =>
-      isGrpc(request) ? answerGrpc(response) : handle(request, response);
-    return createListener('ingest', limits, certificate, dispatch, events);
+  const protocol = parts.protocols.otlpGrpc;
+  const withGrpc = (surface: Surface, methods: GrpcMethods, handle: RequestHandler) =>
+    serveGrpc({ surface, events, admission, protocol }, methods, handle);
+  const methods = createGrpcMethods(parts);
+  const ingestListen = (handle: RequestHandler) =>
+    createListener('ingest', limits, certificate, withGrpc('ingest', methods, handle), events);
+  const streamListen = (handle: RequestHandler) => {
+    const dispatch = withGrpc('stream', noGrpcMethods, handle);
+    return createListener('stream', limits, certificate, dispatch, events);
   };
-  const streamListen = (handle: RequestHandler) =>
-    createListener('stream', limits, certificate, handle, events);
   const ingest = createIngestSurface(
     { surface: 'ingest', events, admission, listen: ingestListen, headers: {} },
     routes.ingest,
@@ -108,7 +112,7 @@ function createSurfaces(
     surface: 'ops',
     events,
     admission,
-    listen: (handle) => createServer(handle),
+    listen: (handle) => createServer(withGrpc('ops', noGrpcMethods, handle)),
     headers: {},
   });
   mountOpenRoutes(ops, routes.ops.open);

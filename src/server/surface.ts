@@ -2,7 +2,6 @@
  * What all surfaces share: a Fastify instance around a listener of ours, that answers open routes,
  * unknown routes and failures. Which routes there are, and who may use them, is up to the surface.
  */
-import { randomBytes } from 'node:crypto';
 import type { Server as PlainServer } from 'node:http';
 import type { Http2SecureServer } from 'node:http2';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -12,6 +11,7 @@ import type { Protocol } from '../model/protocol.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import { problemHeaders, problemJson, problemType, toAppError, toProblem } from './errors.ts';
 import type { RequestHandler } from './listener.ts';
+import { createRequestIds } from './request-ids.ts';
 import type { OpenRoute } from './route.ts';
 import { lingerAfterAnswer, toRequestBody } from './transport.ts';
 
@@ -29,13 +29,11 @@ const maxAdminBodyBytes = 64 * 1024;
 
 export function createSurface(context: SurfaceContext): FastifyInstance {
   const { surface, events, listen, headers } = context;
-  const run = randomBytes(6).toString('base64url');
-  let requests = 0;
   const app = Fastify({
     // The listener is made by us; these two only tell Fastify that it speaks HTTP/2 as well.
     serverFactory: (handle) => listen(handle as RequestHandler) as PlainServer,
     logger: false,
-    genReqId: () => `${run}-${(requests++).toString(36)}`,
+    genReqId: createRequestIds(),
     bodyLimit: maxAdminBodyBytes,
     exposeHeadRoutes: false,
     return503OnClosing: false,

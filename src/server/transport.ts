@@ -128,7 +128,9 @@ export function lingerAfterAnswer(request: HttpRequest, response: HttpResponse, 
     else request.socket.destroySoon();
   };
   request.resume();
-  response.once('finish', () => {
+  // A response over HTTP/2 says that it is finished only when its stream is gone.
+  const answer = isHttp2 ? request.stream : response;
+  answer.once('finish', () => {
     const timer = setTimeout(letGo, ms).unref();
     request.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
   });

@@ -1,6 +1,5 @@
 /** When a body is read, waited for, thrown away or cut off, over both transports. */
 import assert from 'node:assert/strict';
-import http2 from 'node:http2';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRaw, type HeaderList, sendHttp2AndReset, sendRaw, transports } from './client.ts';
@@ -132,23 +131,6 @@ test('the cap on memory in flight refuses with 503 before the body', async () =>
   assert.match(await small.metrics.metrics(), /in_flight_bytes 0/);
   assert.equal((await send(to, sent)).status, 202);
   await small.close();
-});
-
-test('gRPC has its place and says that nothing is served there yet', async () => {
-  const session = http2.connect(`https://localhost:${edge.ports.ingest}`, { ca: edge.ca });
-  const stream = session.request({
-    ':method': 'POST',
-    ':path': '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
-    'content-type': 'application/grpc+proto',
-    te: 'trailers',
-  });
-  stream.end(Buffer.alloc(5));
-  const headers = await new Promise<http2.IncomingHttpHeaders>((resolve) =>
-    stream.once('response', resolve),
-  );
-  session.destroy();
-  assert.equal(headers['grpc-status'], '12');
-  assert.equal(headers['content-type'], 'application/grpc');
 });
 
 test('closing waits for what is under way and takes nothing new', async () => {
