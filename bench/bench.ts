@@ -136,7 +136,8 @@ function load(
 ): Load {
   const { caFile, receivers } = weir.quickstart;
   const { url, token } = receivers.http_json;
-  return startLoad({ seed, ca: readFileSync(caFile, 'utf8'), url, token, ...shape });
+  const form = 'json_logs';
+  return startLoad({ seed, form, ca: readFileSync(caFile, 'utf8'), url, token, ...shape });
 }
 
 function say(phase: string): void {

@@ -15,11 +15,15 @@ export interface Corpus {
 export interface Body {
   readonly bytes: Buffer;
   readonly events: number;
+  readonly timeForm: TimeForm;
   readonly times: readonly TimeSlot[];
 }
 
-interface TimeSlot {
-  /** Where the 24 characters of an ISO time begin. */
+/** ISO 8601 of 24 characters, Unix ns in 19 digits, or as a fixed64 of protobuf. */
+export type TimeForm = 'iso' | 'nanos' | 'fixed64';
+
+export interface TimeSlot {
+  /** Where the time begins. */
   readonly offset: number;
   /** How far behind the time of sending the event is. */
   readonly lagMs: number;
@@ -68,13 +72,27 @@ export function createCorpus(seed: number, bodies: number, eventsPerBody: number
 /** Writes the times of sending into the body, in its own bytes. */
 export function stampBody(body: Body, nowMs: number): void {
   let stamped = -1;
-  let text = '';
+  let time: Buffer = Buffer.alloc(0);
   for (const { offset, lagMs } of body.times) {
     if (lagMs !== stamped) {
       stamped = lagMs;
-      text = new Date(nowMs - lagMs).toISOString();
+      time = toTime(nowMs - lagMs, body.timeForm);
     }
-    body.bytes.write(text, offset, timeLength, 'latin1');
+    time.copy(body.bytes, offset);
+  }
+}
+
+function toTime(unixMs: number, form: TimeForm): Buffer {
+  switch (form) {
+    case 'iso':
+      return Buffer.from(new Date(unixMs).toISOString());
+    case 'nanos':
+      return Buffer.from(`${unixMs}000000`);
+    case 'fixed64': {
+      const bytes = Buffer.alloc(8);
+      bytes.writeBigUInt64LE(BigInt(unixMs) * 1_000_000n);
+      return bytes;
+    }
   }
 }
 
@@ -91,7 +109,7 @@ function toBody(events: readonly object[], random: Random): Body {
     const isLate = random.next() < 0.05;
     times.push({ offset: at, lagMs: isLate ? random.integer(1, 30_000) : 0 });
   }
-  return { bytes, events: events.length, times };
+  return { bytes, events: events.length, timeForm: 'iso', times };
 }
 
 function message(random: Random): string {

@@ -1,20 +1,17 @@
 /**
- * The load generator, a process of its own: keep-alive TLS sockets that each write a ready request,
- * wait for its answer and write the next one, no faster than the rate its parent sets. It is kept
- * cheap, since it shares the machine with what it measures.
+ * The load generator, a process of its own: connections that each send a ready request, wait for
+ * its answer and send the next one, no faster than the rate their parent sets. It is kept cheap,
+ * since it shares the machine with what it measures.
  */
-import { connect, type TLSSocket } from 'node:tls';
-import { createCorpus, stampBody, type Body } from './corpus.ts';
+import { createSources, headersOf, type LoadShape, type Source } from './load-bodies.ts';
+import { openGrpcWire } from './load-grpc.ts';
+import { openHttpWire } from './load-http.ts';
 
-export interface LoadTask {
-  readonly seed: number;
+export interface LoadTask extends LoadShape {
   readonly ca: string;
-  /** The receiver's URL. */
+  /** The receiver's URL; of gRPC, that of the port. */
   readonly url: string;
   readonly token: string;
-  readonly connections: number;
-  readonly bodies: number;
-  readonly eventsPerBody: number;
 }
 
 /** From parent to load: the rate in events/s from now on; 0 pauses, Infinity lets go. */
@@ -47,11 +44,7 @@ process.once('message', (task: LoadTask) => start(task));
 process.once('disconnect', () => process.exit(0));
 
 function start(task: LoadTask): void {
-  const corpus = createCorpus(task.seed, task.bodies, task.eventsPerBody);
-  const share = Math.floor(corpus.bodies.length / task.connections);
-  for (let index = 0; index < task.connections; index++) {
-    openSender(task, corpus.bodies.slice(index * share, (index + 1) * share));
-  }
+  for (const source of createSources(task)) openSender(task, source);
   process.on('message', (order: LoadOrder) => {
     rate = order.eventsPerSecond;
     grant();
@@ -79,69 +72,27 @@ function grant(): void {
   for (const proceed of ready) proceed();
 }
 
-function openSender(task: LoadTask, bodies: readonly Body[]): void {
-  const url = new URL(task.url);
-  const heads = bodies.map((body) => toHead(task, url, body));
-  const socket = connect({ host: url.hostname, port: Number(url.port), ca: task.ca });
-  let turn = 0;
-  let sentAt = 0;
+function openSender(task: LoadTask, nextBody: Source): void {
+  const target = { ...task, headers: headersOf[task.form] };
+  const openWire = task.form === 'otlp_grpc' ? openGrpcWire : openHttpWire;
   const next = () => {
-    const body = bodies[turn % bodies.length];
-    const head = heads[turn % bodies.length];
-    if (body === undefined || head === undefined) throw new Error('a sender needs a body');
     if (credit <= 0) {
       waiting.push(next);
       return;
     }
+    const body = nextBody();
     credit -= body.events;
-    turn++;
-    stampBody(body, Date.now());
-    sentAt = performance.now();
-    socket.cork();
-    socket.write(head);
-    socket.write(body.bytes);
-    socket.uncork();
+    const sentAt = performance.now();
+    wire.send(body, (isTaken) => {
+      latencies.push(performance.now() - sentAt);
+      if (isTaken) {
+        events += body.events;
+        bytes += body.bytes.length;
+      } else {
+        refused++;
+      }
+      next();
+    });
   };
-  readAnswers(socket, (status) => {
-    latencies.push(performance.now() - sentAt);
-    const body = bodies[(turn - 1) % bodies.length];
-    if (status === '202') {
-      events += body?.events ?? 0;
-      bytes += body?.bytes.length ?? 0;
-    } else {
-      refused++;
-    }
-    next();
-  });
-  socket.once('secureConnect', next);
-  socket.on('error', (error) => {
-    throw error;
-  });
-}
-
-function toHead(task: LoadTask, url: URL, body: Body): Buffer {
-  const lines = [
-    `POST ${url.pathname} HTTP/1.1`,
-    `Host: ${url.host}`,
-    `Authorization: Bearer ${task.token}`,
-    'Content-Type: application/json',
-    `Content-Length: ${body.bytes.length}`,
-  ];
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
-}
-
-/** Calls back with the status of each answer, once its last byte is here. */
-function readAnswers(socket: TLSSocket, onAnswer: (status: string) => void): void {
-  let pending = '';
-  socket.on('data', (chunk: Buffer) => {
-    pending += chunk.toString('latin1');
-    const headEnd = pending.indexOf('\r\n\r\n');
-    if (headEnd === -1) return;
-    const length = Number(/\r\ncontent-length: (\d+)/i.exec(pending)?.[1] ?? 0);
-    const end = headEnd + 4 + length;
-    if (pending.length < end) return;
-    const status = pending.slice(9, 12);
-    pending = pending.slice(end);
-    onAnswer(status);
-  });
+  const wire = openWire(target, next);
 }

@@ -1,0 +1,104 @@
+/**
+ * What each connection of the load generator sends, in turn, in whatever form the receiver wants
+ * it.
+ */
+import { createCorpus, stampBody, type Body } from './corpus.ts';
+import { createMetricCorpus, toExposition } from './metric-corpus.ts';
+import { toGrpc, toOtlpJson, toOtlpProtobuf } from './otlp-bodies.ts';
+
+export type LoadForm =
+  | 'json_logs'
+  | 'otlp_json'
+  | 'otlp_protobuf'
+  | 'otlp_grpc'
+  | 'remote_write'
+  | 'prom_text';
+
+export interface LoadShape {
+  readonly seed: number;
+  readonly form: LoadForm;
+  readonly connections: number;
+  /** Logs: bodies in all. Metrics: series in all. */
+  readonly bodies: number;
+  readonly eventsPerBody: number;
+}
+
+export interface Sendable {
+  readonly bytes: Buffer;
+  readonly events: number;
+}
+
+/** The next body to send; its bytes may change with the call after. */
+export type Source = () => Sendable;
+
+export const headersOf: Readonly<Record<LoadForm, readonly string[]>> = {
+  json_logs: ['Content-Type: application/json'],
+  otlp_json: ['Content-Type: application/json'],
+  otlp_protobuf: ['Content-Type: application/x-protobuf'],
+  otlp_grpc: [],
+  remote_write: ['Content-Type: application/x-protobuf', 'Content-Encoding: snappy'],
+  prom_text: ['Content-Type: text/plain; version=0.0.4'],
+};
+
+/** @returns one source for each connection. */
+export function createSources(shape: LoadShape): Source[] {
+  switch (shape.form) {
+    case 'json_logs':
+      return logSources(shape, (body) => body);
+    case 'otlp_json':
+      return logSources(shape, toOtlpJson);
+    case 'otlp_protobuf':
+      return logSources(shape, toOtlpProtobuf);
+    case 'otlp_grpc':
+      return logSources(shape, (body) => toGrpc(toOtlpProtobuf(body)));
+    case 'remote_write':
+    case 'prom_text':
+      return Array.from({ length: shape.connections }, (_, index) => metricSource(shape, index));
+  }
+}
+
+function logSources(shape: LoadShape, toForm: (body: Body) => Body): Source[] {
+  const { seed, connections, eventsPerBody } = shape;
+  const bodies = createCorpus(seed, shape.bodies, eventsPerBody).bodies.map(toForm);
+  const share = Math.floor(bodies.length / connections);
+  return Array.from({ length: connections }, (_, index) => {
+    const own = bodies.slice(index * share, (index + 1) * share);
+    return takeTurns(own, (body) => stampBody(body, Date.now()));
+  });
+}
+
+/** Half a day of samples goes into the past, 15 s apart: none is of the future for a while. */
+const historyMs = 12 * 60 * 60 * 1000;
+/** Pushes that differ in their values. */
+const expositions = 8;
+
+function metricSource(shape: LoadShape, connection: number): Source {
+  const corpus = createMetricCorpus({
+    seed: shape.seed + connection,
+    series: Math.floor(shape.bodies / shape.connections),
+    samplesPerRequest: shape.eventsPerBody,
+    startMs: Date.now() - historyMs,
+    intervalMs: 15_000,
+  });
+  if (shape.form === 'remote_write') {
+    return () => {
+      const { body, samples } = corpus.next();
+      return { bytes: body, events: samples };
+    };
+  }
+  const pushes = Array.from({ length: expositions }, () => {
+    for (let part = 0; part < corpus.requestsPerRound; part += 1) corpus.next();
+    return { bytes: toExposition(corpus.series, 'text'), events: corpus.series.length };
+  });
+  return takeTurns(pushes, () => {});
+}
+
+function takeTurns<Item extends Sendable>(items: readonly Item[], prepare: (item: Item) => void) {
+  let turn = 0;
+  return () => {
+    const item = items[turn++ % items.length];
+    if (item === undefined) throw new Error('a sender needs a body');
+    prepare(item);
+    return item;
+  };
+}
