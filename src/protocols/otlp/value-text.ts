@@ -58,6 +58,11 @@ export class ValueText {
     if (this.#bytes.length > maxKeptBytes) this.#bytes = Buffer.allocUnsafeSlow(initialBytes);
   }
 
+  /** Takes back what was written beyond `length`. */
+  truncate(length: number): void {
+    this.#length = length;
+  }
+
   byte(value: number): void {
     this.#reserve(1);
     this.#bytes[this.#length++] = value;
