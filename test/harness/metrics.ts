@@ -1,7 +1,7 @@
 /** Shortcuts for tests that send metrics to the first run's receiver and read them back. */
 import assert from 'node:assert/strict';
 import { compressSync, uncompressSync } from 'snappy';
-import type { Answer } from './http.ts';
+import type { Answer, Exchange } from './http.ts';
 import {
   decodeReadResponse,
   encodeReadRequest,
@@ -73,22 +73,36 @@ export function postRead(
   headers: Headers = {},
 ): Promise<Answer> {
   const { accessToken, accountId } = service.quickstart;
-  return service.http.send(`${prometheusBaseUrl(service)}/api/v1/read`, {
+  const access = { authorization: `Bearer ${accessToken}`, 'x-active-account': accountId };
+  const url = `${prometheusBaseUrl(service)}/api/v1/read`;
+  return service.http.send(url, toReadExchange(queries, { ...access, ...headers }));
+}
+
+/** A request of remote_read, for any server that takes it. */
+export function toReadExchange(queries: readonly ReadQuery[], headers: Headers = {}): Exchange {
+  return {
     method: 'POST',
     body: compressSync(encodeReadRequest(queries)),
     headers: {
-      authorization: `Bearer ${accessToken}`,
-      'x-active-account': accountId,
       'content-type': 'application/x-protobuf',
       'content-encoding': 'snappy',
       'x-prometheus-remote-read-version': '0.1.0',
       ...headers,
     },
-  });
+  };
 }
 
+/** The answer to it: one list of series for each query. @throws AssertionError where it is none. */
+export function fromReadAnswer(answer: Answer): SeriesSamples[][] {
+  assert.equal(answer.status, 200, answer.text);
+  return decodeReadResponse(Buffer.from(uncompressSync(answer.bytes) as Buffer));
+}
+
+/** Prometheus asks for at least one matcher. */
+export const everySeries: readonly Matcher[] = [{ name: '__name__', type: '!=', value: '' }];
+
 /** Long before and after anything that a test sends, and a time of each protocol. */
-const ever = { fromMs: 0, untilMs: 4_102_444_800_000 };
+export const ever = { fromMs: 0, untilMs: 4_102_444_800_000 };
 
 /**
  * Series that fit the matchers, by way of remote_read.
@@ -100,11 +114,8 @@ export async function readMetrics(
   range: { readonly fromMs: number; readonly untilMs: number } = ever,
 ): Promise<SeriesSamples[]> {
   const list = isList(matchers) ? matchers : toMatchers(matchers);
-  const all: Matcher = { name: '__name__', type: '!=', value: '' };
-  const query = { matchers: list.length === 0 ? [all] : list, ...range };
-  const answer = await postRead(service, [query]);
-  assert.equal(answer.status, 200, answer.text);
-  const [series] = decodeReadResponse(Buffer.from(uncompressSync(answer.bytes) as Buffer));
+  const query = { matchers: list.length === 0 ? everySeries : list, ...range };
+  const [series] = fromReadAnswer(await postRead(service, [query]));
   return series ?? [];
 }
 
