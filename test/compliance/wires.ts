@@ -7,7 +7,8 @@ import { compressSync } from 'snappy';
 import type { ReceiverKind } from '../../src/model/account.ts';
 import type { Service } from '../harness/service.ts';
 import { callGrpc } from './grpc-call.ts';
-import { field, fixed64, message } from './protobuf.ts';
+import { encodeWriteRequest, toSample, type WrittenSeries } from '../harness/prompb.ts';
+import { bytesField, doubleField, text } from '../harness/proto-wire.ts';
 
 export interface Outgoing {
   readonly receiverId: string;
@@ -101,8 +102,9 @@ function otlpJson(mark: string, records: number): string {
 }
 
 function otlpProtobuf(mark: string, records: number): Buffer {
-  const record = message(2, fixed64(1, 1_700_000_000_000_000_001n), message(5, field(1, mark)));
-  return message(1, message(2, ...range(records).map(() => record)));
+  const time = doubleField(1, 1_700_000_000_000_000_001n);
+  const record = bytesField(2, Buffer.concat([time, bytesField(5, text(1, mark))]));
+  return bytesField(1, bytesField(2, Buffer.concat(range(records).map(() => record))));
 }
 
 const strangeToOtlp = [
@@ -184,13 +186,13 @@ const openMetrics: Wire = {
     Buffer.from(`# TYPE compliance counter\n${textExposition(mark, records)}# EOF\n`),
 };
 
-function label(name: string, value: string): Buffer {
-  return message(1, field(1, name), field(2, value));
+function oneSeries(mark: string, n: number): WrittenSeries {
+  const labels = { __name__: 'compliance', mark, n: String(n) };
+  return { labels, samples: [toSample(Date.now(), n + 0.5)] };
 }
 
-function timeSeries(mark: string, n: number): Buffer {
-  const labels = [label('__name__', 'compliance'), label('mark', mark), label('n', String(n))];
-  return message(1, ...labels, message(2, field(1, n + 0.5), field(2, BigInt(Date.now()))));
+function snappyOf(series: readonly WrittenSeries[]): Buffer {
+  return compressSync(encodeWriteRequest(series)) as Buffer;
 }
 
 const remoteWrite: Wire = {
@@ -209,12 +211,9 @@ const remoteWrite: Wire = {
     },
   ],
   malformed: compressSync(Buffer.from([0x0a, 0x7f, 0x01])) as Buffer,
-  encode: (mark, records) =>
-    compressSync(Buffer.concat(range(records).map((n) => timeSeries(mark, n)))) as Buffer,
-  encodePartlyBad: (mark) => {
-    const nameless = message(1, label('mark', mark), message(2, field(1, 1), field(2, 1n)));
-    return compressSync(Buffer.concat([timeSeries(mark, 0), nameless])) as Buffer;
-  },
+  encode: (mark, records) => snappyOf(range(records).map((n) => oneSeries(mark, n))),
+  encodePartlyBad: (mark) =>
+    snappyOf([oneSeries(mark, 0), { labels: { mark }, samples: [toSample(1, 1)] }]),
   partlyBadStatus: 400,
   ...overHttp('prometheus/api/v1/write'),
   count: countSeries,

@@ -9,11 +9,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { createRandom, type Random } from '../harness/random.ts';
+import { readMetrics } from '../harness/metrics.ts';
 import { startService, type Cursor, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import { readLedger } from './ledger.ts';
 import type { SenderTask } from './sender.ts';
 import { judge, type Mode, type Verdict } from './verdict.ts';
+import { nameOfSample, sampleName, type WireName } from './wires.ts';
 
 export interface CrashOptions {
   readonly kills: number;
@@ -30,7 +32,15 @@ export interface CrashReport extends Verdict {
 
 type Target = 'gateway' | 'engine' | 'start';
 
-const senderModes: readonly Mode[] = ['keyed', 'plain', 'keyed', 'plain'];
+const senderKinds: readonly (readonly [WireName, Mode])[] = [
+  ['json_logs', 'keyed'],
+  ['json_logs', 'plain'],
+  ['otlp_json', 'keyed'],
+  ['otlp_protobuf', 'plain'],
+  ['otlp_grpc', 'plain'],
+  ['remote_write', 'idempotent'],
+  ['prom_text', 'idempotent'],
+];
 const maxEventsPerRequest = 12;
 
 /** Runs to the end even when the promise was broken; the faults are in the report. */
@@ -39,7 +49,14 @@ export async function runCrashTest({ kills, seed, say }: CrashOptions): Promise<
   const random = createRandom(seed);
   const ledgerDir = mkdtempSync(join(tmpdir(), 'weir-ledgers-'));
   const service = await startService({ expectedErrors: [/engine ended/, /EngineStartError/] });
-  const tasks = senderModes.map((mode, sender) => toTask(mode, sender, service, random, ledgerDir));
+  const tasks = senderKinds.map(([wire, mode], sender) => ({
+    sender,
+    wire,
+    mode,
+    ...toFiles(sender, service, ledgerDir),
+    seed: random.integer(0, 2 ** 31),
+    maxEvents: maxEventsPerRequest,
+  }));
   const senders = tasks.map(startSender);
   try {
     const counts = { gateway: 0, engine: 0, start: 0 };
@@ -85,21 +102,9 @@ async function strike(service: Service, target: Target, random: Random): Promise
   await service.start();
 }
 
-function toTask(
-  mode: Mode,
-  sender: number,
-  service: Service,
-  random: Random,
-  ledgerDir: string,
-): SenderTask {
-  return {
-    sender,
-    mode,
-    seed: random.integer(0, 2 ** 31),
-    quickstartFile: join(service.dataDir, 'quickstart.json'),
-    ledgerFile: join(ledgerDir, `${sender}.ledger`),
-    maxEvents: maxEventsPerRequest,
-  };
+function toFiles(sender: number, service: Service, ledgerDir: string) {
+  const quickstartFile = join(service.dataDir, 'quickstart.json');
+  return { quickstartFile, ledgerFile: join(ledgerDir, `${sender}.ledger`) };
 }
 
 interface RunningSender {
@@ -125,7 +130,7 @@ function startSender(workerData: SenderTask): RunningSender {
   };
 }
 
-/** Every message of the stream with its count, once the queue has been drained. */
+/** Every log and every sample by the name of its event, once the queue has been drained. */
 async function readAll(service: Service): Promise<Map<string, number>> {
   await until(async () => (await service.metric('weir_queue_batches')) === 0, {
     what: 'the queue to drain',
@@ -138,10 +143,17 @@ async function readAll(service: Service): Promise<Map<string, number>> {
       limit: 1_000,
       ...(position === undefined ? {} : { cursor: `${position.timestamp},${position.logId}` }),
     });
-    if (logs.length === 0) return stored;
+    if (logs.length === 0) break;
     for (const { message } of logs) stored.set(message, (stored.get(message) ?? 0) + 1);
     position = cursor;
   }
+  for (const { labels, samples } of await readMetrics(service, { __name__: sampleName })) {
+    for (const sample of samples) {
+      const name = nameOfSample(labels, sample);
+      stored.set(name, (stored.get(name) ?? 0) + 1);
+    }
+  }
+  return stored;
 }
 
 function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {

@@ -6,24 +6,21 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createHttpClient, type HttpClient } from '../harness/http.ts';
+import { createHttpClient } from '../harness/http.ts';
 import { createRandom } from '../harness/random.ts';
 import type { Quickstart } from '../harness/quickstart.ts';
 import { openLedger } from './ledger.ts';
 import { eventName, type Mode } from './verdict.ts';
+import { type Target, type WireName, wires } from './wires.ts';
 
 export interface SenderTask {
   readonly sender: number;
   readonly mode: Mode;
+  readonly wire: WireName;
   readonly seed: number;
   readonly quickstartFile: string;
   readonly ledgerFile: string;
   readonly maxEvents: number;
-}
-
-interface Target {
-  readonly http: HttpClient;
-  readonly quickstart: Quickstart;
 }
 
 const task = workerData as SenderTask;
@@ -47,16 +44,9 @@ parentPort?.close();
  */
 async function sendUntilSettled(request: number): Promise<void> {
   const events = random.integer(1, task.maxEvents);
-  const body = JSON.stringify(
-    Array.from({ length: events }, (_, index) => ({
-      message: eventName(task.sender, request, index),
-      severity: random.pick(['DEBUG', 'INFO', 'WARN', 'ERROR']),
-      service_name: `sender-${task.sender}`,
-      labels: { request: String(request) },
-    })),
-  );
+  const names = Array.from({ length: events }, (_, i) => eventName(task.sender, request, i));
   for (;;) {
-    const outcome = await attempt(request, events, body);
+    const outcome = await attempt(request, names);
     if (outcome === 'acknowledged') return;
     target?.http.close();
     target = undefined;
@@ -71,37 +61,26 @@ async function sendUntilSettled(request: number): Promise<void> {
  */
 async function attempt(
   request: number,
-  events: number,
-  body: string,
+  names: readonly string[],
 ): Promise<'acknowledged' | 'refused' | 'lost'> {
   target ??= connect();
-  const { url, token } = target.quickstart.receivers.http_json;
-  ledger.noteAttempt(request, events);
+  ledger.noteAttempt(request, names.length);
   try {
-    const answer = await target.http.send(url, {
-      method: 'POST',
-      body,
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        ...(task.mode === 'keyed' ? { 'idempotency-key': `${task.sender}-${request}` } : {}),
-      },
-    });
-    if (answer.status === 202 && answer.json<{ accepted: number }>().accepted === events) {
-      ledger.noteAck(request);
-      return 'acknowledged';
-    }
-    if (answer.status === 503) return 'refused';
-    throw new Error(`unexpected answer ${answer.status}: ${answer.text}`);
+    const key = task.mode === 'keyed' ? `${task.sender}-${request}` : undefined;
+    const answer = await wires[task.wire](target, { request, names, key });
+    if (answer !== 'unavailable') ledger.noteAck(request);
+    return answer === 'unavailable' ? 'refused' : 'acknowledged';
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (code === 'ECONNREFUSED') return 'refused';
-    if (['ECONNRESET', 'EPIPE', 'ECONNABORTED'].includes(code)) return 'lost';
+    if (['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_HTTP2_STREAM_ERROR'].includes(code))
+      return 'lost';
     throw error;
   }
 }
 
 function connect(): Target {
   const quickstart = JSON.parse(readFileSync(task.quickstartFile, 'utf8')) as Quickstart;
-  return { quickstart, http: createHttpClient(readFileSync(quickstart.caFile, 'utf8'), 1) };
+  const ca = readFileSync(quickstart.caFile, 'utf8');
+  return { quickstart, ca, http: createHttpClient(ca, 1) };
 }

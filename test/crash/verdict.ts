@@ -4,8 +4,11 @@
  */
 import type { LedgerEntry } from './ledger.ts';
 
-/** A sender that repeats a request under one Idempotency-Key, or one that never does. */
-export type Mode = 'keyed' | 'plain';
+/**
+ * A sender that repeats a request under one Idempotency-Key, one that never repeats, or one that
+ * repeats without a key what is stored once however often it is sent.
+ */
+export type Mode = 'keyed' | 'plain' | 'idempotent';
 
 export interface SenderLedger {
   readonly sender: number;
@@ -66,7 +69,7 @@ function eventsOf({ sender, mode, entries }: SenderLedger): LedgerEvent[] {
       name: eventName(sender, request, index),
       isAcknowledged: acks > 0,
       least: acks > 0 ? 1 : 0,
-      most: acks > 0 || mode === 'keyed' ? 1 : attempts,
+      most: acks > 0 || mode !== 'plain' ? 1 : attempts,
     })),
   );
 }
