@@ -69,19 +69,24 @@ export class AttributeSet {
     this.valueSource.length = 0;
   }
 
+  /** True where no more will be added, repeated keys included. */
+  get isFull(): boolean {
+    return this.count + this.repeated >= maxAttributes;
+  }
+
   /**
    * Adds a key, or finds it again: the last value set counts. Its value is empty until it is set.
    * @returns the index to `set` its value at, or -1 where it is one too many.
    */
   add(source: Buffer, start: number, end: number): number {
-    const known = this.#find(source, start, end);
-    if (known >= 0) {
-      this.repeated += 1;
-      return known;
+    if (this.isFull) {
+      this.leftOut += 1;
+      return -1;
     }
-    if (this.count < maxAttributes) return this.#append(source, start, end);
-    this.leftOut += 1;
-    return -1;
+    const known = this.#find(source, start, end);
+    if (known < 0) return this.#append(source, start, end);
+    this.repeated += 1;
+    return known;
   }
 
   /** Adds what Weir itself has to say, unless the sender uses that key: then -1. */
@@ -127,8 +132,9 @@ export class AttributeSet {
     this.#marks[index] = toMark(source, start, end);
     this.rowBytes += end - start + lengthBytes;
     this.set(index, source, start, start);
-    this.#indexes?.set(source.toString('latin1', start, end), index);
-    if (index === comparedKeys) this.#startIndexes();
+    if (this.#indexes !== undefined)
+      this.#indexes.set(source.toString('latin1', start, end), index);
+    else if (index === comparedKeys) this.#startIndexes();
     if (mayFillColumn(source[start]!)) this.#noteColumn(index, source, start, end);
     return index;
   }

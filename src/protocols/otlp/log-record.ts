@@ -19,6 +19,12 @@ export class TextSlot {
     this.end = end;
   }
 
+  take(other: TextSlot): void {
+    this.source = other.source;
+    this.start = other.start;
+    this.end = other.end;
+  }
+
   clear(): void {
     this.source = nothing;
     this.start = 0;

@@ -12,6 +12,8 @@
  * | array  | `[…]`                          | the same                       |
  * | map    | `{…}`, keys as sent, in order  | the same                       |
  * | none   | empty                          | `null`                         |
+ *
+ * Arrays and maps may stand within each other `DecodeLimits.maxDepth` levels deep.
  */
 import { AppError } from '../../model/errors.ts';
 
@@ -101,14 +103,18 @@ export class ValueText {
     this.#length += this.#bytes.write(text, this.#length, 'latin1');
   }
 
-  /** A signed number of 64 bits. @param high its upper half, @param low its lower, in any sign. */
+  /** A signed number of 64 bits, in halves of any sign. */
   integer(high: number, low: number): void {
-    if ((high === 0 && low >= 0) || (high === -1 && low < 0)) this.ascii(String(low));
+    if (high === 0) this.ascii(String(low >>> 0));
     else this.ascii(String((BigInt(high | 0) << 32n) | BigInt(low >>> 0)));
   }
 
   double(value: number): void {
     this.ascii(String(value));
+  }
+
+  nestedDouble(value: number): void {
+    this.ascii(Number.isFinite(value) ? String(value) : `"${value}"`);
   }
 
   #escape(source: Buffer, start: number, end: number): void {
@@ -141,6 +147,15 @@ export class ValueText {
     this.#bytes.copy(grown, 0, 0, this.#length);
     this.#bytes = grown;
   }
+}
+
+/** @throws AppError `malformed`, always */
+export function failTooDeep(maxDepth: number): never {
+  throw new AppError(
+    'malformed',
+    `cannot take arrays and maps nested more than ${maxDepth} levels deep: ` +
+      'send flatter values, or raise ingest.otlpMaxDepth',
+  );
 }
 
 function writeControl(out: Buffer, at: number, byte: number): number {

@@ -1,0 +1,282 @@
+/**
+ * Reads `opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest` from protobuf, straight
+ * from its bytes into a batch
+ * (https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/logs/v1/logs.proto).
+ * A resource or scope may stand behind the records it is of, so each message that has one is gone
+ * through twice: once for it, once for the records.
+ */
+import type { DecodeLimits } from '../../model/protocol.ts';
+import type { LogsReader } from './decode.ts';
+import type { LogBatch } from './log-batch.ts';
+import type { IdSlot, TextSlot } from './log-record.ts';
+import { logWarnings } from './log-warnings.ts';
+import { ProtobufValues } from './protobuf-values.ts';
+import { ProtobufWire, toTag, wireType } from './protobuf-wire.ts';
+
+/** What may be done in one turn, in bytes read; a field alone counts for some. */
+const turnCost = 512 * 1024;
+const fieldCost = 64;
+
+const { varint, fixed64, bytes, fixed32 } = wireType;
+
+const requestTags = { resourceLogs: toTag(1, bytes) };
+const resourceLogsTags = {
+  resource: toTag(1, bytes),
+  scopeLogs: toTag(2, bytes),
+  schemaUrl: toTag(3, bytes),
+};
+const resourceTags = { attributes: toTag(1, bytes), droppedAttributes: toTag(2, varint) };
+const scopeLogsTags = {
+  scope: toTag(1, bytes),
+  logRecords: toTag(2, bytes),
+  schemaUrl: toTag(3, bytes),
+};
+const scopeTags = {
+  name: toTag(1, bytes),
+  version: toTag(2, bytes),
+  attributes: toTag(3, bytes),
+  droppedAttributes: toTag(4, varint),
+};
+const recordTags = {
+  time: toTag(1, fixed64),
+  severityNumber: toTag(2, varint),
+  severityText: toTag(3, bytes),
+  body: toTag(5, bytes),
+  attributes: toTag(6, bytes),
+  droppedAttributes: toTag(7, varint),
+  flags: toTag(8, fixed32),
+  traceId: toTag(9, bytes),
+  spanId: toTag(10, bytes),
+  observedTime: toTag(11, fixed64),
+  eventName: toTag(12, bytes),
+};
+
+/** Which message is gone through, and what for. */
+const stage = { request: 0, resource: 1, scopeLogs: 2, scope: 3, logRecords: 4 } as const;
+
+/** A message that is gone through twice. */
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** @param batch started. */
+export function openProtobufLogs(body: Buffer, batch: LogBatch, limits: DecodeLimits): LogsReader {
+  return new ProtobufLogsReader(body, batch, limits);
+}
+
+class ProtobufLogsReader implements LogsReader {
+  readonly #wire: ProtobufWire;
+  readonly #values: ProtobufValues;
+  readonly #batch: LogBatch;
+  readonly #resourceLogs: Span = { start: 0, end: 0 };
+  readonly #scopeLogs: Span = { start: 0, end: 0 };
+  #stage: (typeof stage)[keyof typeof stage] = stage.request;
+
+  constructor(body: Buffer, batch: LogBatch, limits: DecodeLimits) {
+    this.#wire = new ProtobufWire(body);
+    this.#values = new ProtobufValues(this.#wire, batch.warnings, limits.maxDepth);
+    this.#batch = batch;
+  }
+
+  run(): boolean {
+    const wire = this.#wire;
+    for (let cost = 0; cost < turnCost; cost += fieldCost) {
+      if (this.#stage === stage.request && wire.at >= wire.bytes.length) return true;
+      const start = wire.at;
+      this.#step();
+      // What was read, but not what was passed over or gone back.
+      if (this.#stage !== stage.resource) cost += Math.max(wire.at - start, 0);
+    }
+    return false;
+  }
+
+  /** Takes one field of the message at hand, or leaves the message. */
+  #step(): void {
+    switch (this.#stage) {
+      case stage.request:
+        return this.#stepRequest();
+      case stage.resource:
+        return this.#stepResource();
+      case stage.scopeLogs:
+        return this.#stepScopeLogs();
+      case stage.scope:
+        return this.#stepScope();
+      case stage.logRecords:
+        return this.#stepLogRecords();
+    }
+  }
+
+  #stepRequest(): void {
+    const wire = this.#wire;
+    const end = wire.bytes.length;
+    const tag = wire.tag(end);
+    if (tag !== requestTags.resourceLogs) return wire.skip(tag, end);
+    this.#enter(this.#resourceLogs, end);
+    this.#batch.startResource();
+    this.#stage = stage.resource;
+  }
+
+  #stepResource(): void {
+    const wire = this.#wire;
+    const { start, end } = this.#resourceLogs;
+    if (wire.at >= end) {
+      wire.at = start;
+      this.#stage = stage.scopeLogs;
+      return;
+    }
+    const { resource } = this.#batch;
+    const tag = wire.tag(end);
+    if (tag === resourceLogsTags.resource) this.#readResource(wire.length(end));
+    else if (tag === resourceLogsTags.schemaUrl) this.#readText(resource.schemaUrl, end);
+    else wire.skip(tag, end);
+  }
+
+  #stepScopeLogs(): void {
+    const wire = this.#wire;
+    const { end } = this.#resourceLogs;
+    if (wire.at >= end) {
+      this.#stage = stage.request;
+      return;
+    }
+    const tag = wire.tag(end);
+    if (tag !== resourceLogsTags.scopeLogs) return wire.skip(tag, end);
+    this.#enter(this.#scopeLogs, end);
+    this.#batch.startScope();
+    this.#stage = stage.scope;
+  }
+
+  #stepScope(): void {
+    const wire = this.#wire;
+    const { start, end } = this.#scopeLogs;
+    if (wire.at >= end) {
+      wire.at = start;
+      this.#stage = stage.logRecords;
+      return;
+    }
+    const { scope } = this.#batch;
+    const tag = wire.tag(end);
+    if (tag === scopeLogsTags.scope) this.#readScope(wire.length(end));
+    else if (tag === scopeLogsTags.schemaUrl) this.#readText(scope.schemaUrl, end);
+    else wire.skip(tag, end);
+  }
+
+  #stepLogRecords(): void {
+    const wire = this.#wire;
+    const { end } = this.#scopeLogs;
+    if (wire.at >= end) {
+      this.#stage = stage.scopeLogs;
+      return;
+    }
+    const tag = wire.tag(end);
+    if (tag !== scopeLogsTags.logRecords) return wire.skip(tag, end);
+    const recordEnd = wire.length(end);
+    this.#batch.startRecord();
+    this.#readRecord(recordEnd);
+    this.#batch.endRecord();
+  }
+
+  #enter(span: Span, end: number): void {
+    span.end = this.#wire.length(end);
+    span.start = this.#wire.at;
+  }
+
+  /** A resource sent in pieces is the sum of them, as protobuf merges messages. */
+  #readResource(end: number): void {
+    const wire = this.#wire;
+    const { resource } = this.#batch;
+    while (wire.at < end) {
+      const tag = wire.tag(end);
+      if (tag === resourceTags.attributes) this.#values.readAttribute(resource, end);
+      else if (tag === resourceTags.droppedAttributes)
+        resource.droppedAttributes = wire.uint32(end);
+      else wire.skip(tag, end);
+    }
+  }
+
+  #readScope(end: number): void {
+    const wire = this.#wire;
+    const { scope } = this.#batch;
+    while (wire.at < end) {
+      const tag = wire.tag(end);
+      if (tag === scopeTags.name) this.#readText(scope.name, end);
+      else if (tag === scopeTags.version) this.#readText(scope.version, end);
+      else if (tag === scopeTags.attributes) this.#values.readAttribute(scope, end);
+      else if (tag === scopeTags.droppedAttributes) scope.droppedAttributes = wire.uint32(end);
+      else wire.skip(tag, end);
+    }
+  }
+
+  #readRecord(end: number): void {
+    const wire = this.#wire;
+    const { record } = this.#batch;
+    while (wire.at < end) {
+      const tag = wire.tag(end);
+      switch (tag) {
+        case recordTags.time:
+          wire.fixed64(end);
+          record.time.set(wire.high, wire.low);
+          break;
+        case recordTags.observedTime:
+          wire.fixed64(end);
+          record.observedTime.set(wire.high, wire.low);
+          break;
+        case recordTags.severityNumber:
+          record.severityNumber = wire.uint32(end) | 0;
+          break;
+        case recordTags.severityText:
+          this.#readText(record.severityText, end);
+          break;
+        case recordTags.body:
+          this.#readBody(wire.length(end));
+          break;
+        case recordTags.attributes:
+          this.#values.readAttribute(record, end);
+          break;
+        case recordTags.droppedAttributes:
+          record.droppedAttributes = wire.uint32(end);
+          break;
+        case recordTags.flags:
+          record.flags = wire.fixed32(end);
+          break;
+        case recordTags.traceId:
+          this.#readId(record.traceId, wire.length(end));
+          break;
+        case recordTags.spanId:
+          this.#readId(record.spanId, wire.length(end));
+          break;
+        case recordTags.eventName:
+          this.#readText(record.eventName, end);
+          break;
+        default:
+          wire.skip(tag, end);
+      }
+    }
+  }
+
+  #readText(slot: TextSlot, end: number): void {
+    this.#values.readText(this.#wire.length(end));
+    slot.take(this.#values.text);
+  }
+
+  #readBody(end: number): void {
+    const { record } = this.#batch;
+    this.#values.readValue(record.texts, end);
+    record.body.take(this.#values.text);
+  }
+
+  /** Some senders write the hex digits into the field that is for the bytes. */
+  #readId(id: IdSlot, end: number): void {
+    const { bytes: source, at: start } = this.#wire;
+    const { warnings } = this.#batch;
+    this.#wire.at = end;
+    const length = end - start;
+    id.clear();
+    if (length === id.bytes) id.setBytes(source, start);
+    else if (length === 2 * id.bytes && id.setHex(source, start)) {
+      warnings.add(logWarnings.idNotation);
+    } else if (length > 0) {
+      warnings.add(logWarnings.badId);
+    }
+  }
+}

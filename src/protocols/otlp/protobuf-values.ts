@@ -1,0 +1,241 @@
+/**
+ * Reads texts, attributes and values of any kind (`opentelemetry.proto.common.v1`) from protobuf.
+ * Text that is valid UTF-8 stays where it is in the body; everything else is written anew, as
+ * `ValueText` says.
+ */
+import { isUtf8 } from 'node:buffer';
+import { type Attributed, TextSlot } from './log-record.ts';
+import { logWarnings, type WarningCounts } from './log-warnings.ts';
+import { type ProtobufWire, toTag, wireType } from './protobuf-wire.ts';
+import { failTooDeep, type ValueText } from './value-text.ts';
+
+const { varint, fixed64, bytes } = wireType;
+
+const keyValueTags = {
+  key: toTag(1, bytes),
+  value: toTag(2, bytes),
+  /** An index into a table that only profiles have. */
+  keyIndex: toTag(3, varint),
+};
+/** The members of the one `oneof` of `AnyValue`. */
+const valueTags = {
+  string: toTag(1, bytes),
+  bool: toTag(2, varint),
+  int: toTag(3, varint),
+  double: toTag(4, fixed64),
+  array: toTag(5, bytes),
+  map: toTag(6, bytes),
+  bytes: toTag(7, bytes),
+} as const;
+/** Not one of them to us: an index into that table, too. */
+const stringIndexTag = toTag(8, varint);
+/** Of both `ArrayValue` and `KeyValueList`. */
+const elementTag = toTag(1, bytes);
+
+const isMember = new Uint8Array(Math.max(...Object.values(valueTags)) + 1);
+for (const tag of Object.values(valueTags)) isMember[tag] = 1;
+/** A value without a member. */
+const noTag = 0;
+/** A key without a value. */
+const noValue = -1;
+/** Beyond it, the runtime checks UTF-8 faster than a loop does. */
+const quickTextBytes = 256;
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** A member of an `AnyValue` that ends there, within so many arrays and maps. */
+interface Member {
+  readonly tag: number;
+  readonly end: number;
+  readonly depth: number;
+}
+
+export class ProtobufValues {
+  /** What was read last. */
+  readonly text = new TextSlot();
+  readonly #wire: ProtobufWire;
+  readonly #warnings: WarningCounts;
+  readonly #maxDepth: number;
+
+  constructor(wire: ProtobufWire, warnings: WarningCounts, maxDepth: number) {
+    this.#wire = wire;
+    this.#warnings = warnings;
+    this.#maxDepth = maxDepth;
+  }
+
+  /** Leaves in `text` what stands between the cursor and `end`, as valid UTF-8. */
+  readText(end: number): void {
+    const { bytes: source, at: start } = this.#wire;
+    this.#wire.at = end;
+    if (this.#isText(start, end)) {
+      this.text.set(source, start, end);
+      return;
+    }
+    this.#warnings.add(logWarnings.brokenText);
+    const repaired = Buffer.from(source.toString('utf8', start, end));
+    this.text.set(repaired, 0, repaired.length);
+  }
+
+  /** A `KeyValue`, whose length the cursor stands at. */
+  readAttribute({ attributes, texts }: Attributed, end: number): void {
+    const wire = this.#wire;
+    const entryEnd = wire.length(end);
+    const value = attributes.isFull ? noValue : this.#seekValue(entryEnd);
+    const index = attributes.add(this.text.source, this.text.start, this.text.end);
+    if (value !== noValue) {
+      wire.at = value;
+      this.readValue(texts, wire.length(entryEnd));
+      attributes.set(index, this.text.source, this.text.start, this.text.end);
+    }
+    wire.at = entryEnd;
+  }
+
+  /** Leaves in `text` the `AnyValue` between the cursor and `end`, as text that stands alone. */
+  readValue(texts: ValueText, end: number): void {
+    const wire = this.#wire;
+    const tag = this.#seekMember(end);
+    if (tag === noTag) {
+      this.text.clear();
+    } else if (tag === valueTags.string) {
+      this.readText(wire.length(end));
+    } else {
+      const start = texts.length;
+      this.#writeMember(texts, { tag, end, depth: 0 });
+      this.text.set(texts.bytes, start, texts.length);
+    }
+    wire.at = end;
+  }
+
+  #isText(start: number, end: number): boolean {
+    if (end - start <= quickTextBytes && this.#wire.isAscii(start, end)) return true;
+    return isUtf8(this.#wire.bytes.subarray(start, end));
+  }
+
+  /**
+   * Leaves the key of a `KeyValue` in `text`.
+   * @returns where the length of its value stands, or `noValue`
+   */
+  #seekValue(end: number): number {
+    const wire = this.#wire;
+    let value = noValue;
+    this.text.clear();
+    while (wire.at < end) {
+      const tag = wire.tag(end);
+      if (tag === keyValueTags.key) {
+        this.readText(wire.length(end));
+        continue;
+      }
+      if (tag === keyValueTags.value) value = wire.at;
+      else if (tag === keyValueTags.keyIndex) this.#warnings.add(logWarnings.stringTable);
+      wire.skip(tag, end);
+    }
+    return value;
+  }
+
+  /**
+   * Moves the cursor to the last member of an `AnyValue`, which is the one that counts.
+   * @returns its tag, or `noTag`
+   */
+  #seekMember(end: number): number {
+    const wire = this.#wire;
+    let member = noTag;
+    let at = wire.at;
+    while (wire.at < end) {
+      const tag = wire.tag(end);
+      if (isMember[tag] === 1) {
+        member = tag;
+        at = wire.at;
+      } else if (tag === stringIndexTag) {
+        this.#warnings.add(logWarnings.stringTable);
+      }
+      wire.skip(tag, end);
+    }
+    wire.at = at;
+    return member;
+  }
+
+  /** The member that the cursor stands at. */
+  #writeMember(texts: ValueText, { tag, end, depth }: Member): void {
+    const wire = this.#wire;
+    switch (tag) {
+      case valueTags.bool:
+        wire.varint(end);
+        return texts.ascii((wire.low | wire.high) === 0 ? 'false' : 'true');
+      case valueTags.int:
+        wire.varint(end);
+        return texts.integer(wire.high, wire.low);
+      case valueTags.double:
+        return texts.double(wire.double(end));
+      case valueTags.bytes: {
+        const valueEnd = wire.length(end);
+        return texts.base64(wire.bytes, wire.at, valueEnd);
+      }
+      default:
+        if (depth >= this.#maxDepth) failTooDeep(this.#maxDepth);
+        return this.#writeElements(texts, { tag, end: wire.length(end), depth });
+    }
+  }
+
+  /** The elements of an array or map. @param end of the `ArrayValue` or `KeyValueList`. */
+  #writeElements(texts: ValueText, { tag, end, depth }: Member): void {
+    const wire = this.#wire;
+    const isMap = tag === valueTags.map;
+    let isFirst = true;
+    texts.byte(isMap ? openBrace : openBracket);
+    while (wire.at < end) {
+      const field = wire.tag(end);
+      if (field !== elementTag) {
+        wire.skip(field, end);
+        continue;
+      }
+      const elementEnd = wire.length(end);
+      if (!isFirst) texts.byte(comma);
+      isFirst = false;
+      if (isMap) this.#writeEntry(texts, elementEnd, depth + 1);
+      else this.#writeNested(texts, elementEnd, depth + 1);
+      wire.at = elementEnd;
+    }
+    texts.byte(isMap ? closeBrace : closeBracket);
+  }
+
+  /** A `KeyValue` of a map. */
+  #writeEntry(texts: ValueText, end: number, depth: number): void {
+    const wire = this.#wire;
+    const value = this.#seekValue(end);
+    texts.quoted(this.text.source, this.text.start, this.text.end);
+    texts.byte(colon);
+    if (value === noValue) {
+      texts.ascii('null');
+      return;
+    }
+    wire.at = value;
+    this.#writeNested(texts, wire.length(end), depth);
+  }
+
+  /** An `AnyValue` within another. */
+  #writeNested(texts: ValueText, end: number, depth: number): void {
+    const wire = this.#wire;
+    const tag = this.#seekMember(end);
+    switch (tag) {
+      case noTag:
+        return texts.ascii('null');
+      case valueTags.string:
+        this.readText(wire.length(end));
+        return texts.quoted(this.text.source, this.text.start, this.text.end);
+      case valueTags.bytes:
+        texts.byte(quote);
+        this.#writeMember(texts, { tag, end, depth });
+        return texts.byte(quote);
+      case valueTags.double:
+        return texts.nestedDouble(wire.double(end));
+      default:
+        return this.#writeMember(texts, { tag, end, depth });
+    }
+  }
+}
