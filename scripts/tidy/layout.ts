@@ -10,7 +10,7 @@ import type { Violation } from './violation.ts';
 const bands = {
   words: ['model', 'telemetry'],
   leaves: ['admission', 'protocols', 'queue', 'store', 'engine', 'directory'],
-  spines: ['ingest', 'stream', 'admin'],
+  spines: ['ingest', 'stream', 'metrics', 'admin'],
   edge: ['server'],
   entries: ['config', 'cli'],
 } as const;

@@ -1,0 +1,124 @@
+/**
+ * The reads of one account's metrics: plan, ask the store, shape the answer. Each is one journey in
+ * that order.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { compress } from 'snappy';
+import type { Grants } from '../directory/port.ts';
+import { AppError } from '../model/errors.ts';
+import type { SeriesSamples } from '../model/metric-plan.ts';
+import type { ReadContext } from '../model/readable-streams.ts';
+import type { Store } from '../store/port.ts';
+import { cutTo, success, toExemplars, toLabelSet, toMetadata } from './answers.ts';
+import { type MetricsLimits, planExemplars, planMetadata, planReads, planSeries } from './plan.ts';
+import { decodeReadRequest } from './read-request.ts';
+import { encodeReadResponse } from './read-response.ts';
+import type { ExemplarsQuery, MetadataQuery, SeriesQuery } from './requests.ts';
+import type { ExemplarsData, MetadataData, Success } from './responses.ts';
+
+export interface MetricsReaderParts {
+  readonly store: Pick<
+    Store,
+    'samples' | 'series' | 'labelNames' | 'labelValues' | 'metricMetadata' | 'exemplars'
+  >;
+  readonly grants: Pick<Grants, 'streams'>;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+export const defaultMetricsLimits: MetricsLimits = {
+  maxReadSeries: 100_000,
+  maxReadSamples: 5_000_000,
+  maxExemplars: 100_000,
+  maxSelectors: 100,
+};
+
+/**
+ * Every call may throw AppError `malformed`, `not_found`, `too_large` or `unavailable`; an answer
+ * that is short of anything says so.
+ */
+export interface MetricsReader {
+  labelNames(accountId: string, query: SeriesQuery): Promise<Success<string[]>>;
+  labelValues(accountId: string, name: string, query: SeriesQuery): Promise<Success<string[]>>;
+  series(accountId: string, query: SeriesQuery): Promise<Success<Record<string, string>[]>>;
+  metadata(accountId: string, query: MetadataQuery): Promise<Success<MetadataData>>;
+  exemplars(accountId: string, query: ExemplarsQuery): Promise<Success<ExemplarsData>>;
+  /**
+   * Remote read.
+   * @param message a `prometheus.ReadRequest`.
+   * @returns a `prometheus.ReadResponse` with samples, as a block of snappy.
+   */
+  read(accountId: string, message: Uint8Array): Promise<Uint8Array>;
+}
+
+export function createMetricsReader(
+  parts: MetricsReaderParts,
+  limits: MetricsLimits,
+): MetricsReader {
+  const { store, grants, now } = parts;
+  const { maxReadSeries } = limits;
+
+  async function contextOf(accountId: string): Promise<ReadContext> {
+    return { accountId, streams: await grants.streams(accountId), nowMs: now() };
+  }
+
+  return {
+    async labelNames(accountId, query) {
+      const plan = planSeries(await contextOf(accountId), query, limits);
+      return cutTo(await store.labelNames(plan), query.limit, maxReadSeries);
+    },
+    async labelValues(accountId, name, query) {
+      const plan = planSeries(await contextOf(accountId), query, limits);
+      return cutTo(await store.labelValues(plan, name), query.limit, maxReadSeries);
+    },
+    async series(accountId, query) {
+      if (query['match[]'] === undefined) {
+        throw new AppError('malformed', 'cannot answer without parameter match[]', {
+          parameter: 'match[]',
+        });
+      }
+      const plan = planSeries(await contextOf(accountId), query, limits);
+      const { data, ...rest } = cutTo(await store.series(plan), query.limit, maxReadSeries);
+      return { ...success(data.map(toLabelSet)), ...rest };
+    },
+    async metadata(accountId, query) {
+      const plan = planMetadata(await contextOf(accountId), query, limits);
+      const { limit, limit_per_metric: perMetric } = query;
+      return toMetadata(await store.metricMetadata(plan), { limit, perMetric }, maxReadSeries);
+    },
+    async exemplars(accountId, query) {
+      const plan = planExemplars(await contextOf(accountId), query, limits);
+      return toExemplars(await store.exemplars(plan));
+    },
+    async read(accountId, message) {
+      const plans = planReads(await contextOf(accountId), decodeReadRequest(message), limits);
+      const results: SeriesSamples[][] = [];
+      let samples = 0;
+      for (const plan of plans) {
+        const found = plan === undefined ? [] : await store.samples(plan);
+        for (const { times, histograms } of found) samples += times.length + histograms.length;
+        if (samples > limits.maxReadSamples) throw tooManySamples(limits);
+        results.push(found);
+      }
+      return compress(await encodeInTurns(results));
+    },
+  };
+}
+
+/** Other requests get their turn while a large answer is written. */
+async function encodeInTurns(results: readonly SeriesSamples[][]): Promise<Uint8Array> {
+  const encoding = encodeReadResponse(results);
+  for (;;) {
+    const { done, value } = encoding.next();
+    if (done) return value;
+    await setImmediate();
+  }
+}
+
+function tooManySamples({ maxReadSamples }: MetricsLimits): AppError {
+  return new AppError(
+    'too_large',
+    `cannot answer with more than ${maxReadSamples} samples: ask for fewer series or a shorter ` +
+      'range, or raise stream.maxReadSamples',
+  );
+}

@@ -1,0 +1,135 @@
+/**
+ * From a request and what the account may read to a plan: whose streams, which series, which range.
+ * Pure; it knows neither SQL nor the wire.
+ */
+import { AppError } from '../model/errors.ts';
+import type { MetadataPlan, SamplesPlan, Selector, SeriesPlan } from '../model/metric-plan.ts';
+import { type ReadContext, readableStreams } from '../model/readable-streams.ts';
+import type { ReadQuery } from './read-request.ts';
+import type { ExemplarsQuery, MetadataQuery, SeriesQuery } from './requests.ts';
+import { parseSelector } from './selector.ts';
+
+export interface MetricsLimits {
+  /** Most series, label names, label values or metrics of one answer. */
+  readonly maxReadSeries: number;
+  /** Most samples of one remote read, over all of its queries. */
+  readonly maxReadSamples: number;
+  /** Most exemplars of one answer. */
+  readonly maxExemplars: number;
+  /** Most series selectors, or queries of a remote read, of one request. */
+  readonly maxSelectors: number;
+}
+
+/** Of one series selector; more would only make a statement that the store refuses. */
+const maxMatchers = 100;
+const defaultRangeMs = 86_400_000n;
+const lowestMs = -(2n ** 63n);
+
+/** Asks for one answer more than wanted, which tells that there are more. @throws AppError */
+export function planSeries(
+  context: ReadContext,
+  query: SeriesQuery,
+  limits: MetricsLimits,
+): SeriesPlan {
+  const selectors = (query['match[]'] ?? []).map((text) => parseSelector(text, 'match[]'));
+  checkSelectors(selectors, limits);
+  return {
+    accountId: context.accountId,
+    streams: readableStreams(context, query.streamId),
+    selectors,
+    ...toRange(query, context.nowMs),
+    limit: toLimit(query.limit, limits.maxReadSeries) + 1,
+  };
+}
+
+/** Metrics may have several entries each, so the limit that was asked for is applied afterwards. */
+export function planMetadata(
+  context: ReadContext,
+  query: MetadataQuery,
+  limits: MetricsLimits,
+): MetadataPlan {
+  return {
+    accountId: context.accountId,
+    streams: readableStreams(context, query.streamId),
+    metric: query.metric,
+    limit: limits.maxReadSeries + 1,
+  };
+}
+
+/** @throws AppError */
+export function planExemplars(
+  context: ReadContext,
+  query: ExemplarsQuery,
+  limits: MetricsLimits,
+): SamplesPlan {
+  const selectors = [parseSelector(query.query, 'query')];
+  checkSelectors(selectors, limits);
+  return {
+    accountId: context.accountId,
+    streams: readableStreams(context, query.streamId),
+    selectors,
+    ...toRange(query, context.nowMs),
+    maxSeries: limits.maxReadSeries,
+    maxSamples: limits.maxExemplars,
+  };
+}
+
+/** @returns a plan for each query; undefined where its range is empty. @throws AppError */
+export function planReads(
+  context: ReadContext,
+  queries: readonly ReadQuery[],
+  limits: MetricsLimits,
+): (SamplesPlan | undefined)[] {
+  checkSelectors(
+    queries.map(({ selector }) => selector),
+    limits,
+  );
+  const streams = readableStreams(context, undefined);
+  return queries.map(({ fromMs, untilMs, selector }) => {
+    if (fromMs > untilMs) return undefined;
+    return {
+      accountId: context.accountId,
+      streams,
+      selectors: selector.length === 0 ? [] : [selector],
+      fromMs,
+      untilMs,
+      maxSeries: limits.maxReadSeries,
+      maxSamples: limits.maxReadSamples,
+    };
+  });
+}
+
+/** What was asked for, within what there may be; 0 asks for nothing in particular. */
+export function toLimit(asked: number | undefined, most: number): number {
+  return asked === undefined || asked === 0 ? most : Math.min(asked, most);
+}
+
+/**
+ * Prometheus looks at all it has where no range is given; here that may be years, so it is a day.
+ */
+function toRange(
+  { start, end }: Pick<SeriesQuery, 'start' | 'end'>,
+  nowMs: number,
+): { fromMs: bigint; untilMs: bigint } {
+  const untilMs = end ?? BigInt(nowMs);
+  const dayBefore = untilMs < lowestMs + defaultRangeMs ? lowestMs : untilMs - defaultRangeMs;
+  const fromMs = start ?? dayBefore;
+  if (fromMs <= untilMs) return { fromMs, untilMs };
+  throw new AppError('malformed', 'cannot read backwards: end must not be before start', {
+    parameter: 'end',
+  });
+}
+
+function checkSelectors(selectors: readonly Selector[], { maxSelectors }: MetricsLimits): void {
+  if (selectors.length > maxSelectors) {
+    throw new AppError(
+      'malformed',
+      `cannot take more than ${maxSelectors} series selectors at once: send several requests`,
+    );
+  }
+  if (selectors.every(({ length }) => length <= maxMatchers)) return;
+  throw new AppError(
+    'malformed',
+    `cannot take a series selector of more than ${maxMatchers} matchers`,
+  );
+}

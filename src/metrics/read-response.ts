@@ -1,0 +1,101 @@
+/**
+ * The message `prometheus.ReadResponse` of remote read, with samples (in Prometheus' source,
+ * prompb/remote.proto and types.proto). What was stored bit by bit is written bit by bit. Pure.
+ */
+import type { SeriesSamples } from '../model/metric-plan.ts';
+import type { Label } from '../model/series-labels.ts';
+import { byteLengthOfVarint, MessageWriter } from './message-writer.ts';
+
+/** Samples after which a turn is offered: a millisecond or so of work. */
+const samplesPerTurn = 20_000;
+
+/**
+ * Yields now and then, so that whoever drives it can let others have their turn.
+ * @param results the series of each query, in the order of the queries.
+ */
+export function* encodeReadResponse(
+  results: readonly (readonly SeriesSamples[])[],
+): Generator<void, Uint8Array, undefined> {
+  const sizes: SeriesSizes[][] = [];
+  for (const result of results) sizes.push(yield* measureResult(result));
+  const resultBytes = sizes.map((ofResult) =>
+    ofResult.reduce((sum, { total }) => sum + fieldBytes(total), 0),
+  );
+  const writer = new MessageWriter(resultBytes.reduce((sum, bytes) => sum + fieldBytes(bytes), 0));
+  for (const [index, result] of results.entries()) {
+    writer.header(1, resultBytes[index]!);
+    for (const [place, series] of result.entries()) {
+      yield* writeSeries(writer, series, sizes[index]![place]!);
+    }
+  }
+  return writer.finish();
+}
+
+/** Bytes of messages, without the headers in front of them. */
+interface SeriesSizes {
+  readonly total: number;
+  readonly labels: readonly number[];
+}
+
+function* measureResult(result: readonly SeriesSamples[]): Generator<void, SeriesSizes[]> {
+  const sizes: SeriesSizes[] = [];
+  let sinceTurn = 0;
+  for (const { labels, times, histograms } of result) {
+    const ofLabels = labels.map(labelBytes);
+    let total = ofLabels.reduce((sum, bytes) => sum + fieldBytes(bytes), 0);
+    const words = toWords(times);
+    for (let i = 0; i < words.length; i += 2) {
+      total += fieldBytes(sampleBytes(words[i]!, words[i + 1]!));
+    }
+    for (const { message } of histograms) total += fieldBytes(message.length);
+    sizes.push({ total, labels: ofLabels });
+    sinceTurn += times.length;
+    if (sinceTurn < samplesPerTurn) continue;
+    sinceTurn = 0;
+    yield;
+  }
+  return sizes;
+}
+
+function* writeSeries(
+  writer: MessageWriter,
+  { labels, times, values, histograms }: SeriesSamples,
+  sizes: SeriesSizes,
+): Generator<void, void> {
+  writer.header(1, sizes.total);
+  for (const [index, [name, value]] of labels.entries()) {
+    writer.header(1, sizes.labels[index]!);
+    writer.text(1, name);
+    writer.text(2, value);
+  }
+  const timeWords = toWords(times);
+  const valueWords = toWords(values);
+  for (let i = 0; i < timeWords.length; i += 2) {
+    const low = timeWords[i]!;
+    const high = timeWords[i + 1]!;
+    writer.header(2, sampleBytes(low, high));
+    writer.fixed64(1, valueWords[i]!, valueWords[i + 1]!);
+    writer.int64(2, low, high);
+    if (i % (2 * samplesPerTurn) === 2 * samplesPerTurn - 2) yield;
+  }
+  for (const { message } of histograms) writer.bytes(4, message);
+}
+
+function labelBytes([name, value]: Label): number {
+  return fieldBytes(Buffer.byteLength(name)) + fieldBytes(Buffer.byteLength(value));
+}
+
+/** A double in 9 bytes and a time, each with its tag. */
+function sampleBytes(timeLow: number, timeHigh: number): number {
+  return 10 + byteLengthOfVarint(timeLow, timeHigh);
+}
+
+/** With tag and length in front; all fields here have numbers below 16. */
+function fieldBytes(length: number): number {
+  return 1 + byteLengthOfVarint(length, 0) + length;
+}
+
+/** Pairs of low and high: a bigint for each sample would cost more than all the rest. */
+function toWords(values: BigInt64Array | BigUint64Array): Uint32Array {
+  return new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
+}

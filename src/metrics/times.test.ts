@@ -1,0 +1,65 @@
+/** Times and label names as Prometheus' API writes them. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { unescapeLabelName } from './label-name.ts';
+import { parseMetricTime } from './times.ts';
+
+const times: readonly (readonly [string, bigint | undefined])[] = [
+  ['0', 0n],
+  ['1700000000', 1_700_000_000_000n],
+  ['1700000000.123', 1_700_000_000_123n],
+  ['1700000000.1236', 1_700_000_000_124n],
+  ['1.7e9', 1_700_000_000_000n],
+  ['-1.5', -1500n],
+  ['1e300', 2n ** 63n - 1n],
+  ['-1e300', -(2n ** 63n)],
+  ['9223372036854775.807', 2n ** 63n - 1n],
+  ['2026-04-01T08:30:00Z', 1_775_032_200_000n],
+  ['2026-04-01T08:30:00.123456789Z', 1_775_032_200_123n],
+  ['2026-04-01T10:30:00+02:00', 1_775_032_200_000n],
+  ['2026-04-01T10:30:00 02:00', 1_775_032_200_000n],
+  ['-292273086-05-16T16:47:06Z', -(2n ** 63n)],
+  ['292277025-08-18T07:12:54.999999999Z', 2n ** 63n - 1n],
+  ['', undefined],
+  ['now', undefined],
+  ['NaN', undefined],
+  ['Inf', undefined],
+  ['0x10', undefined],
+  ['1_000', undefined],
+  ['1e', undefined],
+  ['.', undefined],
+  ['2026-04-01', undefined],
+  ['2026-02-30T00:00:00Z', undefined],
+  ['1969-12-31T23:59:59Z', undefined],
+];
+
+suite('times', () => {
+  for (const [text, expected] of times) {
+    test(JSON.stringify(text), () => assert.equal(parseMetricTime(text), expected));
+  }
+});
+
+const names: readonly (readonly [string, string])[] = [
+  ['job', 'job'],
+  ['k8s.pod', 'k8s.pod'],
+  ['U__k8s_2e_pod', 'k8s.pod'],
+  ['U__k8s_2E_pod', 'k8s.pod'],
+  ['U__my__name', 'my_name'],
+  ['U___1F600_', '😀'],
+  ['U__a_1f600_b_e9_', 'a😀bé'],
+  ['U__', ''],
+  ['U__plain', 'plain'],
+  ['U__open_2e', 'U__open_2e'],
+  ['U__open_', 'U__open_'],
+  ['U__bad_zz_', 'U__bad_zz_'],
+  ['U__far_1234567_', 'U__far_1234567_'],
+  ['U__far_110000_', 'U__far_110000_'],
+  ['U__half_d800_', 'U__half_d800_'],
+  ['u__a_2e_b', 'u__a_2e_b'],
+];
+
+suite('label names', () => {
+  for (const [text, expected] of names) {
+    test(text, () => assert.equal(unescapeLabelName(text), expected));
+  }
+});
