@@ -1,5 +1,6 @@
 /** When a body is read, waited for, thrown away or cut off, over both transports. */
 import assert from 'node:assert/strict';
+import http2 from 'node:http2';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRaw, type HeaderList, sendHttp2AndReset, sendRaw, transports } from './client.ts';

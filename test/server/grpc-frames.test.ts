@@ -1,0 +1,352 @@
+/** gRPC frame by frame: what no stock client sends, and the exact form of what comes back. */
+import assert from 'node:assert/strict';
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
+import { after, before, beforeEach, test } from 'node:test';
+import { status } from '@grpc/grpc-js';
+import { frame } from '../../src/protocols/otlp/grpc-message.ts';
+import { readRpcStatus } from '../protocols/google-rpc.ts';
+import { until } from '../harness/until.ts';
+import { sendHttp1 } from './client.ts';
+import { type Edge } from './edge.ts';
+import {
+  callRaw,
+  checkPath,
+  connectHttp2,
+  exportPath,
+  openGrpcEdge,
+  type RawCall,
+  type RawOutcome,
+} from './grpc-edge.ts';
+
+let edge: Edge;
+let session: ClientHttp2Session;
+before(async () => {
+  edge = await openGrpcEdge();
+  session = connectHttp2(edge);
+});
+after(async () => {
+  session.destroy();
+  await edge.close();
+});
+beforeEach(() => {
+  edge.state.appended.length = 0;
+});
+
+const event = frame(Buffer.from('event'));
+
+test('an answer is headers, one framed message and trailers', async () => {
+  const { headers, body, trailers, rstCode } = await callRaw(session);
+  assert.equal(headers[':status'], 200);
+  assert.equal(headers['content-type'], 'application/grpc');
+  assert.equal(headers['grpc-status'], undefined);
+  assert.equal(headers['grpc-accept-encoding'], 'identity,gzip');
+  assert.deepEqual(body, frame(Buffer.from('accepted 1')));
+  assert.equal(trailers['grpc-status'], '0');
+  assert.equal(rstCode, 0);
+});
+
+test('a refusal is headers alone, and its details are base64 without padding', async () => {
+  const outcome = await callRaw(session, { body: frame(Buffer.from('bad')) });
+  const { headers, body, trailers } = outcome;
+  assert.equal(headers[':status'], 200);
+  assert.equal(headers['content-type'], 'application/grpc');
+  assert.equal(headers['grpc-status'], String(status.INVALID_ARGUMENT));
+  assert.equal(headers['grpc-message'], 'cannot decode this');
+  const details = String(headers['grpc-status-details-bin']);
+  assert.doesNotMatch(details, /=/);
+  assert.equal(readRpcStatus(Buffer.from(details, 'base64')).code, status.INVALID_ARGUMENT);
+  assert.equal(body.length, 0);
+  assert.deepEqual({ ...trailers }, {});
+});
+
+const flagged = (flag: number, text: string) => {
+  const message = frame(Buffer.from(text));
+  message.writeUInt8(flag, 0);
+  return message;
+};
+const declaring = (length: number, text: string) => {
+  const message = frame(Buffer.from(text));
+  message.writeUInt32BE(length, 1);
+  return message;
+};
+
+interface Refusal {
+  readonly name: string;
+  readonly call: Partial<RawCall>;
+  readonly code: number;
+  readonly message: RegExp;
+}
+
+const refusals: readonly Refusal[] = [
+  {
+    name: 'no message',
+    call: { body: Buffer.alloc(0) },
+    code: status.INVALID_ARGUMENT,
+    message: /ended without one/,
+  },
+  {
+    name: 'half a head',
+    call: { body: event.subarray(0, 3) },
+    code: status.INVALID_ARGUMENT,
+    message: /ended in the head/,
+  },
+  {
+    name: 'less than declared',
+    call: { body: event.subarray(0, 7) },
+    code: status.INVALID_ARGUMENT,
+    message: /2 bytes came of 5/,
+  },
+  {
+    name: 'a length that no message has',
+    call: { body: declaring(0xffffffff, 'event') },
+    code: status.INVALID_ARGUMENT,
+    message: /5 bytes came of 4294967295/,
+  },
+  {
+    name: 'two messages',
+    call: { body: Buffer.concat([event, event]) },
+    code: status.INVALID_ARGUMENT,
+    message: /10 bytes follow it/,
+  },
+  {
+    name: 'a byte too many',
+    call: { body: Buffer.concat([event, Buffer.alloc(1)]) },
+    code: status.INVALID_ARGUMENT,
+    message: /1 bytes follow it/,
+  },
+  {
+    name: 'a compressed message without an encoding',
+    call: { body: flagged(1, 'event') },
+    code: status.INVALID_ARGUMENT,
+    message: /names no compression/,
+  },
+  {
+    name: 'a compressed message that is none',
+    call: { body: flagged(1, 'event'), headers: { 'grpc-encoding': 'gzip' } },
+    code: status.INVALID_ARGUMENT,
+    message: /no valid gzip/,
+  },
+  {
+    name: 'a flag of no meaning',
+    call: { body: flagged(2, 'event') },
+    code: status.INVALID_ARGUMENT,
+    message: /flag is 2/,
+  },
+  {
+    name: 'two encodings',
+    call: { headers: { 'grpc-encoding': ['gzip', 'identity'] } },
+    code: status.UNIMPLEMENTED,
+    message: /"gzip,identity"/,
+  },
+  {
+    name: 'two tokens',
+    call: { headers: { authorization: ['Bearer wri_good', 'Bearer wri_good'] } },
+    code: status.UNAUTHENTICATED,
+    message: /two Authorization/,
+  },
+  {
+    name: 'a token in binary metadata',
+    call: { headers: { authorization: [], 'authorization-bin': 'QmVhcmVyIHdyaV9nb29k' } },
+    code: status.UNAUTHENTICATED,
+    message: /cannot find a token/,
+  },
+  {
+    name: 'messages as JSON',
+    call: { headers: { 'content-type': 'application/grpc+json' } },
+    code: status.UNIMPLEMENTED,
+    message: /"application\/grpc\+json"/,
+  },
+  {
+    name: 'gRPC-Web',
+    call: { headers: { 'content-type': 'application/grpc-web+proto' } },
+    code: status.UNIMPLEMENTED,
+    message: /"application\/grpc-web\+proto"/,
+  },
+  {
+    name: 'a content type that only begins as gRPC',
+    call: { headers: { 'content-type': 'Application/GRPCish' } },
+    code: status.UNIMPLEMENTED,
+    message: /content type/,
+  },
+  {
+    name: 'another HTTP method',
+    call: { headers: { ':method': 'PUT' } },
+    code: status.UNIMPLEMENTED,
+    message: /cannot find this gRPC method/,
+  },
+  {
+    name: 'a path with a query',
+    call: { path: `${exportPath}?x=1` },
+    code: status.UNIMPLEMENTED,
+    message: /cannot find this gRPC method/,
+  },
+  {
+    name: 'a route of HTTP',
+    call: { path: '/v1/receivers/rcv_a/logs' },
+    code: status.UNIMPLEMENTED,
+    message: /cannot find this gRPC method/,
+  },
+  {
+    name: 'an expectation',
+    call: { headers: { expect: 'a miracle' } },
+    code: status.INVALID_ARGUMENT,
+    message: /cannot meet this Expect/,
+  },
+  {
+    name: 'a deadline that has passed',
+    call: { headers: { 'grpc-timeout': '1n' } },
+    code: status.DEADLINE_EXCEEDED,
+    message: /deadline has passed/,
+  },
+  ...['', '1', 'S', '-1S', '1.5S', '123456789S', '1s', ['1S', '1S']].map((timeout) => ({
+    name: `the deadline ${JSON.stringify(timeout)}`,
+    call: { headers: { 'grpc-timeout': timeout } },
+    code: status.INVALID_ARGUMENT,
+    message: /grpc-timeout/,
+  })),
+  {
+    name: 'a health request of many bytes',
+    call: { path: checkPath, body: frame(Buffer.alloc(1000)) },
+    code: status.RESOURCE_EXHAUSTED,
+    message: /256 bytes/,
+  },
+];
+
+for (const { name, call, code, message } of refusals) {
+  test(`refuses ${name} with ${status[code]}`, async () => {
+    const outcome = await callRaw(session, call);
+    assertRefused(outcome, code);
+    assert.match(decodeURIComponent(String(outcome.headers['grpc-message'])), message);
+    assert.equal(edge.state.appended.length, 0);
+    assert.deepEqual(edge.state.logged, []);
+  });
+}
+
+function assertRefused({ headers, body }: RawOutcome, code: number): void {
+  assert.equal(headers['content-type'], 'application/grpc');
+  assert.equal(headers[':status'], 200);
+  assert.equal(headers['grpc-status'], String(code), String(headers['grpc-message']));
+  assert.equal(body.length, 0);
+}
+
+for (const timeout of ['99999999H', '60000000u', '60000m', '1M', '60S']) {
+  test(`takes a call with the deadline ${timeout}`, async () => {
+    const { trailers } = await callRaw(session, { headers: { 'grpc-timeout': timeout } });
+    assert.equal(trailers['grpc-status'], '0');
+  });
+}
+
+for (const type of ['application/grpc', 'application/grpc+proto', 'APPLICATION/GRPC']) {
+  test(`takes ${type}`, async () => {
+    const { trailers } = await callRaw(session, { headers: { 'content-type': type } });
+    assert.equal(trailers['grpc-status'], '0');
+  });
+}
+
+test('a message that comes byte by byte is whole', async () => {
+  const { trailers } = await callRaw(session, { body: undefined }, (stream) => {
+    for (const byte of event) stream.write(Buffer.from([byte]));
+    stream.end();
+  });
+  assert.equal(trailers['grpc-status'], '0');
+});
+
+test('an uncompressed message may come with an encoding', async () => {
+  const { trailers } = await callRaw(session, { headers: { 'grpc-encoding': 'gzip' } });
+  assert.equal(trailers['grpc-status'], '0');
+});
+
+test('the token is judged by the head alone', async () => {
+  const headers = { authorization: 'Bearer wri_unknown' };
+  const outcome = await callRaw(session, { headers, body: undefined });
+  assertRefused(outcome, status.UNAUTHENTICATED);
+});
+
+test('a refusal reaches a caller that never stops sending', async () => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const headers = { authorization: 'Bearer wri_unknown' };
+  const outcome = await callRaw(session, { headers, body: undefined }, (stream) => {
+    stream.on('close', resolve);
+    flood(stream);
+  });
+  assertRefused(outcome, status.UNAUTHENTICATED);
+  await closed;
+  assertRefused(await callRaw(session, { headers }), status.UNAUTHENTICATED);
+});
+
+/** Sends for as long as it is let, and leaves turns to others in between. */
+function flood(stream: ClientHttp2Stream): void {
+  if (stream.destroyed || stream.closed) return;
+  stream.write(Buffer.alloc(16 * 1024), () => setImmediate(flood, stream));
+}
+
+test('a call reset in the middle of its message stores nothing', async () => {
+  edge.metrics.resetMetrics();
+  const ended = callRaw(session, { body: undefined }, (stream) => {
+    stream.write(event.subarray(0, 7), () => stream.close(8));
+  });
+  await ended;
+  const counted = async () => /outcome="malformed"\} 1/.test(await edge.metrics.metrics());
+  await until(counted, { what: 'the broken call to be counted' });
+  assert.equal(edge.state.appended.length, 0);
+  assert.deepEqual(edge.state.logged, []);
+});
+
+test('Expect: 100-continue is granted after the checks of the head', async () => {
+  let continued = false;
+  const expecting = (token: string) =>
+    callRaw(
+      session,
+      { body: undefined, headers: { expect: '100-continue', authorization: `Bearer ${token}` } },
+      (stream) => {
+        stream.on('continue', () => {
+          continued = true;
+          stream.end(event);
+        });
+      },
+    );
+  assertRefused(await expecting('wri_unknown'), status.UNAUTHENTICATED);
+  assert.equal(continued, false);
+  assert.equal((await expecting('wri_good')).trailers['grpc-status'], '0');
+  assert.equal(continued, true);
+});
+
+test('no port answers gRPC in another language', async () => {
+  for (const path of [exportPath, '/', '/healthz', '/api/v1/logs', '/%zz']) {
+    for (const method of ['POST', 'GET', 'OPTIONS', 'CONNECTED']) {
+      const stream = connectHttp2(edge, edge.ports.stream);
+      const outcome = await callRaw(stream, { path, headers: { ':method': method } });
+      stream.destroy();
+      assertRefused(outcome, status.UNIMPLEMENTED);
+    }
+  }
+});
+
+for (const surface of ['ingest', 'stream'] as const) {
+  test(`HTTP/1.1 at the ${surface} port answers gRPC without a body`, async () => {
+    const to = { port: edge.ports[surface], ca: edge.ca };
+    for (const type of ['application/grpc', 'application/grpc-web+proto']) {
+      const sent = {
+        method: 'POST',
+        path: exportPath,
+        headers: [['Content-Type', type]],
+        body: event,
+      } as const;
+      const answer = await sendHttp1(to, sent);
+      assert.equal(answer.status, 505);
+      assert.equal(answer.headers['content-type'], 'application/grpc');
+      assert.equal(answer.headers['grpc-status'], String(status.UNIMPLEMENTED));
+      assert.match(String(answer.headers['grpc-message']), /let the proxy pass HTTP\/2 on/);
+      assert.equal(answer.body, '');
+    }
+  });
+}
+
+test('plain HTTP at the ops port answers gRPC without a body', async () => {
+  const answer = await fetch(`http://127.0.0.1:${edge.ports.ops}/metrics`, {
+    headers: { 'content-type': 'application/grpc' },
+  });
+  assert.equal(answer.status, 505);
+  assert.equal(answer.headers.get('grpc-status'), String(status.UNIMPLEMENTED));
+  assert.equal(await answer.text(), '');
+});
