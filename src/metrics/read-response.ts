@@ -24,9 +24,7 @@ export function* encodeReadResponse(
   const writer = new MessageWriter(resultBytes.reduce((sum, bytes) => sum + fieldBytes(bytes), 0));
   for (const [index, result] of results.entries()) {
     writer.header(1, resultBytes[index]!);
-    for (const [place, series] of result.entries()) {
-      yield* writeSeries(writer, series, sizes[index]![place]!);
-    }
+    yield* writeResult(writer, result, sizes[index]!);
   }
   return writer.finish();
 }
@@ -55,6 +53,21 @@ function* measureResult(result: readonly SeriesSamples[]): Generator<void, Serie
     yield;
   }
   return sizes;
+}
+
+function* writeResult(
+  writer: MessageWriter,
+  result: readonly SeriesSamples[],
+  sizes: readonly SeriesSizes[],
+): Generator<void, void> {
+  let sinceTurn = 0;
+  for (const [index, series] of result.entries()) {
+    yield* writeSeries(writer, series, sizes[index]!);
+    sinceTurn += series.times.length;
+    if (sinceTurn < samplesPerTurn) continue;
+    sinceTurn = 0;
+    yield;
+  }
 }
 
 function* writeSeries(
