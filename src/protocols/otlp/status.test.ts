@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readRpcStatus } from '../../../test/protocols/google-rpc.ts';
+import { type ErrorCode, errorTable } from '../../model/errors.ts';
+import type { Problem } from '../../model/protocol.ts';
+import { encodeProblem } from './status.ts';
+
+function toProblem(code: ErrorCode, change: Partial<Problem> = {}): Problem {
+  const { httpStatus, grpcCode, title } = errorTable[code];
+  return {
+    status: httpStatus,
+    grpcCode,
+    code,
+    title,
+    detail: 'cannot do this',
+    requestId: 'run-1',
+    parameter: undefined,
+    retryAfterSeconds: undefined,
+    ...change,
+  };
+}
+
+const message = 'cannot do this (request run-1)';
+
+test('the encoding is that of the request, and protobuf where it is neither', () => {
+  for (const type of ['application/json', 'Application/JSON ; charset=utf-8']) {
+    const { contentType, body } = encodeProblem(toProblem('forbidden'), type);
+    assert.equal(contentType, 'application/json');
+    assert.deepEqual(JSON.parse(String(body)), { code: 7, message });
+  }
+  for (const type of ['application/x-protobuf', 'text/plain', 'application/jsonl', undefined]) {
+    const { contentType, body } = encodeProblem(toProblem('forbidden'), type);
+    assert.equal(contentType, 'application/x-protobuf');
+    assert.deepEqual(readRpcStatus(Buffer.from(body)), { code: 7, message, details: [] });
+  }
+});
+
+test('a malformed request is told its field', () => {
+  const problem = toProblem('malformed', { parameter: 'grpc-timeout' });
+  const violations = [{ field: 'grpc-timeout', description: 'cannot do this' }];
+  assert.deepEqual(readRpcStatus(Buffer.from(encodeProblem(problem, undefined).body)), {
+    code: 3,
+    message,
+    details: [{ type: 'google.rpc.BadRequest', violations }],
+  });
+  assert.deepEqual(JSON.parse(String(encodeProblem(problem, 'application/json').body)), {
+    code: 3,
+    message,
+    details: [
+      { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: violations },
+    ],
+  });
+});
+
+test('a fault of the whole body has no field', () => {
+  const { body } = encodeProblem(toProblem('malformed'), 'application/json');
+  assert.deepEqual(JSON.parse(String(body)).details[0].fieldViolations, [
+    { description: 'cannot do this' },
+  ]);
+});
+
+test('what may be repeated says when', () => {
+  for (const [code, grpcCode] of [
+    ['quota_exceeded', 8],
+    ['unavailable', 14],
+  ] as const) {
+    const problem = toProblem(code, { retryAfterSeconds: 5 });
+    const { body } = encodeProblem(problem, undefined);
+    assert.deepEqual(readRpcStatus(Buffer.from(body)), {
+      code: grpcCode,
+      message,
+      details: [{ type: 'google.rpc.RetryInfo', seconds: 5 }],
+    });
+    assert.deepEqual(JSON.parse(String(encodeProblem(problem, 'application/json').body)).details, [
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '5s' },
+    ]);
+  }
+});
+
+/** https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes */
+const retried = [429, 502, 503, 504];
+
+test('senders repeat a request exactly where it may pass later', () => {
+  const mayPass: readonly ErrorCode[] = ['quota_exceeded', 'unavailable', 'timeout', 'internal'];
+  for (const code of Object.keys(errorTable) as ErrorCode[]) {
+    const problem = toProblem(code);
+    const { status = problem.status } = encodeProblem(problem, undefined);
+    assert.equal(retried.includes(status), mayPass.includes(code), `${code} is ${status}`);
+  }
+});
+
+test('no answer is INTERNAL or UNKNOWN', () => {
+  for (const code of Object.keys(errorTable) as ErrorCode[]) {
+    const { body } = encodeProblem(toProblem(code), undefined);
+    assert.doesNotMatch(String(readRpcStatus(Buffer.from(body)).code), /^(2|13)$/);
+  }
+});
+
+test('a long detail is cut between characters', () => {
+  const detail = `${'x'.repeat(1023)}\u{1f600}`;
+  const { body } = encodeProblem(toProblem('forbidden', { detail }), undefined);
+  const { message: cut } = readRpcStatus(Buffer.from(body));
+  assert.ok(cut.isWellFormed());
+  assert.ok(cut.length < 1100);
+});
