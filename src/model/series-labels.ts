@@ -30,17 +30,22 @@ export interface Series {
  * @returns the labels, or in words that hold nothing of theirs why they name no series.
  */
 export function toCanonicalLabels(labels: readonly Label[], limits: LabelLimits): Label[] | string {
+  const sorted = toSortedLabels(labels, limits);
+  if (typeof sorted === 'string') return sorted;
+  return sorted.some(([name]) => name === metricNameLabel) ? sorted : 'no metric name';
+}
+
+/** As `toCanonicalLabels`, for labels that need not name a metric: those of an exemplar. */
+export function toSortedLabels(labels: readonly Label[], limits: LabelLimits): Label[] | string {
   const sorted = labels.filter(([, value]) => value !== '').sort(([a], [b]) => compareUtf8(a, b));
   if (sorted.length > limits.maxLabels) return 'too many labels';
-  let hasName = false;
   for (const [index, [name, value]] of sorted.entries()) {
     if (name === '') return 'empty label name';
     if (name === sorted[index - 1]?.[0]) return 'repeated label name';
     if (name.length > limits.maxNameLength) return 'label name too long';
     if (value.length > limits.maxValueLength) return 'label value too long';
-    if (name === metricNameLabel) hasName = true;
   }
-  return hasName ? sorted : 'no metric name';
+  return sorted;
 }
 
 /**

@@ -15,40 +15,64 @@ export interface SeriesMemoOptions {
 /** A label set that others have made to collide is looked for no further than this. */
 const maxProbes = 16;
 const firstSlots = 1024;
+const firstSeries = firstSlots / 2;
+const chunkBytes = 1024 * 1024;
+/** Of a series in `#entries`. */
+const field = { hash: 0, chunk: 1, start: 2, rawBytes: 3, labelBytes: 4, follower: 5 } as const;
+const fieldsPerSeries = 6;
+const nothing = 0xffff_ffff;
 
 export class SeriesMemo {
   /** Four words a series; see `Series.id`. */
-  ids = new Uint32Array(4 * (firstSlots / 2));
+  ids = new Uint32Array(4 * firstSeries);
   readonly #options: SeriesMemoOptions;
-  /** Unknown to senders, so that none can make label sets collide. */
+  /** Unknown to senders, so that none can tell which label sets share a slot with another's. */
   readonly #seed = randomBytes(4).readInt32LE();
   /** Series + 1 by hash; 0 = free. */
   #slots = new Uint32Array(firstSlots);
-  #hashes: number[] = [];
-  #raw: Buffer[] = [];
-  #labels: Uint8Array[] = [];
+  #entries = new Uint32Array(fieldsPerSeries * firstSeries);
+  /** Raw and stored labels of each series, one after the other: one object for thousands of them. */
+  #chunks: Buffer[] = [];
+  #chunkUsed = 0;
+  #series = 0;
   #bytes = 0;
+  #last = nothing;
 
   constructor(options: SeriesMemoOptions) {
     this.#options = options;
   }
 
+  /**
+   * A guess that needs no hash: senders repeat not only their series but also the order of them.
+   * @returns the series that came after the last one found before, where these are its bytes; -1
+   */
+  next(source: Buffer, start: number, end: number): number {
+    if (this.#last === nothing) return -1;
+    const series = this.#entries[this.#last * fieldsPerSeries + field.follower]!;
+    if (series === nothing || !this.#isSame(series, source, start, end)) return -1;
+    this.#last = series;
+    return series;
+  }
+
   /** Changes with every byte, and with the seed of this process. */
   hash(source: Buffer, start: number, end: number): number {
-    let hash = this.#seed ^ (end - start);
+    let one = this.#seed ^ (end - start);
+    let two = this.#seed ^ 0x5bd1e995;
     let at = start;
-    for (; at + 4 <= end; at += 4) {
-      const word =
-        source[at]! |
-        (source[at + 1]! << 8) |
-        (source[at + 2]! << 16) |
-        (source[at + 3]! << 24);
-      hash = Math.imul(hash ^ word, 0x9e3779b1);
-      hash ^= hash >>> 15;
+    // Two lanes, so that the multiplications of one need not wait for those of the other.
+    for (; at + 8 <= end; at += 8) {
+      one ^= source[at]! | (source[at + 1]! << 8);
+      two ^= source[at + 4]! | (source[at + 5]! << 8);
+      one ^= (source[at + 2]! << 16) | (source[at + 3]! << 24);
+      two ^= (source[at + 6]! << 16) | (source[at + 7]! << 24);
+      one = Math.imul(one, 0x9e3779b1);
+      two = Math.imul(two, 0x85ebca6b);
+      one ^= one >>> 15;
+      two ^= two >>> 13;
     }
-    for (; at < end; at += 1) hash = Math.imul(hash ^ source[at]!, 0x85ebca6b);
-    hash ^= hash >>> 13;
-    hash = Math.imul(hash, 0xc2b2ae35);
+    for (; at < end; at += 1) one = Math.imul(one ^ source[at]!, 0x85ebca6b);
+    let hash = one ^ Math.imul(two, 0x27d4eb2f);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
     return (hash ^ (hash >>> 16)) >>> 0;
   }
 
@@ -59,62 +83,108 @@ export class SeriesMemo {
     for (let probe = 0; probe < maxProbes; probe += 1) {
       const series = slots[(hash + probe) & mask]! - 1;
       if (series < 0) return -1;
-      if (this.#hashes[series] === hash) {
-        if (this.#raw[series]!.compare(source, start, end) === 0) return series;
+      if (this.#entries[series * fieldsPerSeries + field.hash] !== hash) continue;
+      if (this.#isSame(series, source, start, end)) {
+        this.#follow(series);
+        return series;
       }
     }
     return -1;
   }
 
   /**
-   * Series keep their number until `trim`, which is to be called between two requests.
+   * Series keep their number until `trim`.
    * @returns its number, by which `ids` and `labelsOf` know it.
    */
-  add(source: Buffer, start: number, end: number, hash: number, series: Series): number {
-    const number = this.#raw.length;
-    const raw = Buffer.from(source.subarray(start, end));
-    this.#raw.push(raw);
-    this.#labels.push(series.labels);
-    this.#hashes.push(hash);
-    this.#bytes += raw.length + series.labels.length;
-    if (this.ids.length < 4 * (number + 1)) {
-      const ids = new Uint32Array(this.ids.length * 2);
-      ids.set(this.ids);
-      this.ids = ids;
-    }
-    this.ids.set(series.id, 4 * number);
-    if (this.#slots.length < 2 * (number + 1)) this.#rehash();
-    else this.#place(number);
-    return number;
+  add(source: Buffer, start: number, end: number, hash: number, { id, labels }: Series): number {
+    const series = this.#series++;
+    if (this.ids.length < 4 * this.#series) this.#growSeries();
+    this.ids.set(id, 4 * series);
+    const rawBytes = end - start;
+    const at = this.#reserve(rawBytes + labels.length);
+    const chunk = this.#chunks.length - 1;
+    source.copy(this.#chunks[chunk]!, at, start, end);
+    this.#chunks[chunk]!.set(labels, at + rawBytes);
+    const entry = [hash, chunk, at, rawBytes, labels.length, nothing];
+    this.#entries.set(entry, series * fieldsPerSeries);
+    this.#follow(series);
+    if (this.#slots.length < 2 * this.#series) this.#rehash();
+    else this.#place(series);
+    return series;
   }
 
-  /** RowBinary `Map(String, String)`. */
+  /** RowBinary `Map(String, String)`; not to be written to. */
   labelsOf(series: number): Uint8Array {
-    return this.#labels[series]!;
+    const entry = series * fieldsPerSeries;
+    const start = this.#entries[entry + field.start]! + this.#entries[entry + field.rawBytes]!;
+    const end = start + this.#entries[entry + field.labelBytes]!;
+    return this.#chunks[this.#entries[entry + field.chunk]!]!.subarray(start, end);
   }
 
-  /** Forgets everything once it holds too much: what is still sent is soon there again. */
+  /**
+   * Forgets everything once it holds too much: what is still sent is soon there again. To be called
+   * where no number of a series is in use, at least between two requests.
+   */
   trim(): void {
     const { maxBytes, maxSeries } = this.#options;
-    if (this.#bytes <= maxBytes && this.#raw.length <= maxSeries) return;
+    if (this.#bytes <= maxBytes && this.#series <= maxSeries) return;
+    this.ids = new Uint32Array(4 * firstSeries);
     this.#slots = new Uint32Array(firstSlots);
-    this.ids = new Uint32Array(4 * (firstSlots / 2));
-    this.#hashes = [];
-    this.#raw = [];
-    this.#labels = [];
+    this.#entries = new Uint32Array(fieldsPerSeries * firstSeries);
+    this.#chunks = [];
+    this.#chunkUsed = 0;
+    this.#series = 0;
     this.#bytes = 0;
+    this.#last = nothing;
+  }
+
+  #isSame(series: number, source: Buffer, start: number, end: number): boolean {
+    const entry = series * fieldsPerSeries;
+    const length = this.#entries[entry + field.rawBytes]!;
+    if (length !== end - start) return false;
+    const from = this.#entries[entry + field.start]!;
+    const chunk = this.#chunks[this.#entries[entry + field.chunk]!]!;
+    return chunk.compare(source, start, end, from, from + length) === 0;
+  }
+
+  #follow(series: number): void {
+    if (this.#last !== nothing) {
+      this.#entries[this.#last * fieldsPerSeries + field.follower] = series;
+    }
+    this.#last = series;
+  }
+
+  /** @returns where so many bytes are free in the last chunk; what is larger has one of its own. */
+  #reserve(bytes: number): number {
+    this.#bytes += bytes;
+    const chunk = this.#chunks.at(-1);
+    if (chunk === undefined || chunk.length - this.#chunkUsed < bytes) {
+      this.#chunks.push(Buffer.allocUnsafeSlow(Math.max(bytes, chunkBytes)));
+      this.#chunkUsed = 0;
+    }
+    this.#chunkUsed += bytes;
+    return this.#chunkUsed - bytes;
+  }
+
+  #growSeries(): void {
+    const { ids } = this;
+    this.ids = new Uint32Array(ids.length * 2);
+    this.ids.set(ids);
+    const entries = this.#entries;
+    this.#entries = new Uint32Array(entries.length * 2);
+    this.#entries.set(entries);
   }
 
   #rehash(): void {
     this.#slots = new Uint32Array(this.#slots.length * 2);
-    for (let series = 0; series < this.#raw.length; series += 1) this.#place(series);
+    for (let series = 0; series < this.#series; series += 1) this.#place(series);
   }
 
   /** A series that finds no place is made anew each time it is sent. */
   #place(series: number): void {
     const slots = this.#slots;
     const mask = slots.length - 1;
-    const hash = this.#hashes[series]!;
+    const hash = this.#entries[series * fieldsPerSeries + field.hash]!;
     for (let probe = 0; probe < maxProbes; probe += 1) {
       const slot = (hash + probe) & mask;
       if (slots[slot] === 0) {

@@ -1,0 +1,57 @@
+/** Reads a `prometheus.Exemplar`: one measurement that stands for others, often with a trace. */
+import type { Time } from '../../model/metric-writer.ts';
+import {
+  encodeLabels,
+  type Label,
+  type LabelLimits,
+  toSortedLabels,
+} from '../../model/series-labels.ts';
+import { readLabel } from './label-list.ts';
+import type { WireReader } from './wire-reader.ts';
+
+const fieldTag = { label: 0x0a, value: 0x11, timestamp: 0x18 } as const;
+const firstUnknownTag = 4 << 3;
+const zero = Buffer.alloc(8);
+
+/** As the writer of rows wants it. */
+export interface Exemplar {
+  readonly time: Time;
+  /** A double, little endian: a part of the body. */
+  readonly value: Buffer;
+  /** RowBinary `Map(String, String)`; may be empty. */
+  readonly labels: Uint8Array;
+}
+
+/** @param end of the message that begins at the reader. @returns the exemplar, or its fault */
+export function readExemplar(
+  reader: WireReader,
+  end: number,
+  limits: LabelLimits,
+): Exemplar | string {
+  const labels: Label[] = [];
+  let value: Buffer = zero;
+  let time: Time = { low: 0, high: 0 };
+  let fault = '';
+  while (reader.at < end) {
+    const start = reader.at;
+    const tag = reader.tag(end);
+    if (tag === fieldTag.label) {
+      const label = readLabel(reader, reader.lengthEnd(end));
+      if (label === undefined) fault = 'label not in UTF-8';
+      else if (labels.length === limits.maxLabels) fault = 'too many labels';
+      else labels.push(label);
+    } else if (tag === fieldTag.value) {
+      const at = reader.fixed64(end);
+      value = reader.bytes.subarray(at, at + 8);
+    } else if (tag === fieldTag.timestamp) {
+      reader.varint(end);
+      time = { low: reader.low, high: reader.high };
+    } else {
+      if (tag < firstUnknownTag) reader.fail(start, 'a field of an exemplar has the wrong type');
+      reader.skip(tag, end);
+    }
+  }
+  if (fault !== '') return fault;
+  const sorted = toSortedLabels(labels, limits);
+  return typeof sorted === 'string' ? sorted : { time, value, labels: encodeLabels(sorted) };
+}

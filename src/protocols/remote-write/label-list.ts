@@ -1,0 +1,74 @@
+/** Reads `prometheus.Label` messages, of a series or an exemplar, once their bytes are found. */
+import { isUtf8 } from 'node:buffer';
+import { type Label, type LabelLimits, toCanonicalLabels } from '../../model/series-labels.ts';
+import { WireReader } from './wire-reader.ts';
+
+const labelTag = { name: 0x0a, value: 0x12 } as const;
+const firstUnknownTag = 3 << 3;
+const maxDescribedLength = 200;
+
+/**
+ * @param source holds the labels of a series as fields side by side
+ * @returns the labels in canonical form, or why they name no series
+ */
+export function readSeriesLabels(
+  source: Buffer,
+  start: number,
+  end: number,
+  limits: LabelLimits,
+): Label[] | string {
+  const labels: Label[] = [];
+  for (const label of eachLabel(source, start, end)) {
+    if (label === undefined) return 'label not in UTF-8';
+    labels.push(label);
+  }
+  return toCanonicalLabels(labels, limits);
+}
+
+/** Those labels for a human, as they were sent, cut off where they are long. */
+export function describeLabels(source: Buffer, start: number, end: number): string {
+  let text = '';
+  for (const label of eachLabel(source, start, end)) {
+    const [name, value] = label ?? ['(not UTF-8)', ''];
+    text += `${text === '' ? '' : ', '}${name}=${JSON.stringify(value)}`;
+    if (text.length > maxDescribedLength) return `{${text.slice(0, maxDescribedLength)}…}`;
+  }
+  return `{${text}}`;
+}
+
+/** @param end of the one label that begins at the reader. @returns undefined = it is not UTF-8 */
+export function readLabel(reader: WireReader, end: number): Label | undefined {
+  let name: string | undefined = '';
+  let value: string | undefined = '';
+  while (reader.at < end) {
+    const start = reader.at;
+    const tag = reader.tag(end);
+    if (tag === labelTag.name) name = readText(reader, end);
+    else if (tag === labelTag.value) value = readText(reader, end);
+    else {
+      if (tag < firstUnknownTag) reader.fail(start, 'a field of a label has the wrong type');
+      reader.skip(tag, end);
+    }
+  }
+  return name === undefined || value === undefined ? undefined : [name, value];
+}
+
+/** A string whose length begins at the reader. @returns undefined = it is not UTF-8 */
+export function readText(reader: WireReader, end: number): string | undefined {
+  const textEnd = reader.lengthEnd(end);
+  const start = reader.at;
+  reader.at = textEnd;
+  const text = reader.bytes.toString('utf8', start, textEnd);
+  // What is not UTF-8 is read as U+FFFD, which may also have been sent as it is.
+  if (!text.includes('\ufffd')) return text;
+  return isUtf8(reader.bytes.subarray(start, textEnd)) ? text : undefined;
+}
+
+function* eachLabel(source: Buffer, start: number, end: number): Generator<Label | undefined> {
+  const reader = new WireReader(source);
+  reader.at = start;
+  while (reader.at < end) {
+    reader.tag(end);
+    yield readLabel(reader, reader.lengthEnd(end));
+  }
+}

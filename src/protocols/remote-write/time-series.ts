@@ -1,0 +1,146 @@
+/**
+ * One `prometheus.TimeSeries` while it is read: where its labels and records stand in the body.
+ * Its fields may come in any order, so nothing is written before all of them are found. Reused from
+ * series to series; nothing is allocated for the usual one.
+ */
+import type { WireReader } from './wire-reader.ts';
+
+const fieldTag = { labels: 0x0a, samples: 0x12, exemplars: 0x1a, histograms: 0x22 } as const;
+const sampleTag = { value: 0x09, timestamp: 0x10 } as const;
+const firstUnknownTag = 5 << 3;
+const firstUnknownSampleTag = 3 << 3;
+const firstSamples = 64;
+const maxKeptSamples = 16 * 1024;
+
+export class TimeSeries {
+  /** The range of the labels in their source, and how many they are. */
+  labelsStart = 0;
+  labelsEnd = 0;
+  labels = 0;
+  samples = 0;
+  /** Where the eight bytes of each sample's value begin; -1 = absent, which is 0. */
+  valueAt = new Int32Array(firstSamples);
+  timeLow = new Uint32Array(firstSamples);
+  timeHigh = new Uint32Array(firstSamples);
+  /** Start and end of each, one after the other. */
+  exemplars: number[] = [];
+  histograms: number[] = [];
+  /** Ranges of labels that do not stand side by side. */
+  #apart: number[] = [];
+
+  readonly #maxLabels: number;
+
+  /** @param maxLabels ranges of more labels than this are not kept. */
+  constructor(maxLabels: number) {
+    this.#maxLabels = maxLabels;
+  }
+
+  get records(): number {
+    return this.samples + (this.exemplars.length + this.histograms.length) / 2;
+  }
+
+  /** Forgets the last series. */
+  clear(): void {
+    this.labels = 0;
+    this.samples = 0;
+    this.labelsStart = 0;
+    this.labelsEnd = 0;
+    if (this.exemplars.length > 0) this.exemplars = [];
+    if (this.histograms.length > 0) this.histograms = [];
+    if (this.#apart.length > 0) this.#apart = [];
+    if (this.valueAt.length > maxKeptSamples) this.#resize(firstSamples);
+  }
+
+  /** @param end of the series. @param sliceEnd reads no field that begins later */
+  read(reader: WireReader, end: number, sliceEnd: number): void {
+    while (reader.at < end && reader.at < sliceEnd) {
+      const start = reader.at;
+      const tag = reader.tag(end);
+      switch (tag) {
+        case fieldTag.labels:
+          reader.at = reader.lengthEnd(end);
+          this.#addLabel(start, reader.at);
+          break;
+        case fieldTag.samples:
+          this.#readSample(reader, reader.lengthEnd(end));
+          break;
+        case fieldTag.exemplars:
+          addRange(this.exemplars, reader, reader.lengthEnd(end));
+          break;
+        case fieldTag.histograms:
+          addRange(this.histograms, reader, reader.lengthEnd(end));
+          break;
+        default:
+          if (tag < firstUnknownTag) reader.fail(start, 'a field of a series has the wrong type');
+          reader.skip(tag, end);
+      }
+    }
+  }
+
+  /** Once the series is read. @returns what `labelsStart` and `labelsEnd` are offsets of */
+  labelSource(body: Buffer): Buffer {
+    if (this.#apart.length === 0) return body;
+    const ranges = [...this.#apart, this.labelsStart, this.labelsEnd];
+    const pieces: Buffer[] = [];
+    for (let range = 0; range < ranges.length; range += 2) {
+      pieces.push(body.subarray(ranges[range], ranges[range + 1]));
+    }
+    const source = Buffer.concat(pieces);
+    this.#apart = [];
+    this.labelsStart = 0;
+    this.labelsEnd = source.length;
+    return source;
+  }
+
+  #addLabel(start: number, end: number): void {
+    if (this.labels++ === 0) this.labelsStart = start;
+    else if (start !== this.labelsEnd) {
+      if (this.labels > this.#maxLabels) return;
+      this.#apart.push(this.labelsStart, this.labelsEnd);
+      this.labelsStart = start;
+    }
+    this.labelsEnd = end;
+  }
+
+  #readSample(reader: WireReader, end: number): void {
+    let valueAt = -1;
+    let low = 0;
+    let high = 0;
+    while (reader.at < end) {
+      const start = reader.at;
+      const tag = reader.tag(end);
+      if (tag === sampleTag.value) {
+        valueAt = reader.fixed64(end);
+      } else if (tag === sampleTag.timestamp) {
+        reader.varint(end);
+        low = reader.low;
+        high = reader.high;
+      } else {
+        if (tag < firstUnknownSampleTag)
+          reader.fail(start, 'a field of a sample has the wrong type');
+        reader.skip(tag, end);
+      }
+    }
+    const sample = this.samples++;
+    if (sample === this.valueAt.length) this.#resize(2 * sample);
+    this.valueAt[sample] = valueAt;
+    this.timeLow[sample] = low;
+    this.timeHigh[sample] = high;
+  }
+
+  #resize(samples: number): void {
+    const kept = Math.min(samples, this.samples);
+    const { valueAt, timeLow, timeHigh } = this;
+    this.valueAt = new Int32Array(samples);
+    this.timeLow = new Uint32Array(samples);
+    this.timeHigh = new Uint32Array(samples);
+    this.valueAt.set(valueAt.subarray(0, kept));
+    this.timeLow.set(timeLow.subarray(0, kept));
+    this.timeHigh.set(timeHigh.subarray(0, kept));
+  }
+}
+
+function addRange(ranges: number[], reader: WireReader, end: number): void {
+  ranges.push(reader.at, end);
+  reader.at = end;
+}
