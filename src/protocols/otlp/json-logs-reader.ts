@@ -1,0 +1,212 @@
+/**
+ * Reads an `ExportLogsServiceRequest` from JSON, straight from its bytes into a batch
+ * (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). The body is gone through
+ * twice: first to check it and to find each resource and scope, which may stand behind the records
+ * they are of, then record by record.
+ */
+import { isUtf8 } from 'node:buffer';
+import { skipSpace } from '../../model/json-scanner.ts';
+import type { DecodeLimits } from '../../model/protocol.ts';
+import type { LogsReader } from './decode.ts';
+import { OutlineReader, type ResourceOutline, type ScopeOutline } from './json-outline.ts';
+import { createObjectKeys, JsonReader, noMoreKeys } from './json-reader.ts';
+import { jsonWarnings } from './json-scalars.ts';
+import { JsonValues } from './json-values.ts';
+import type { LogBatch } from './log-batch.ts';
+import { logWarnings } from './log-warnings.ts';
+
+/** Reading lets other requests have a turn after so many bytes. */
+const sliceBytes = 512 * 1024;
+
+/** Places in the lists of keys. */
+const owner = { attributes: 0, droppedAttributes: 1, name: 2, version: 3 } as const;
+const resourceKeys = createObjectKeys(['attributes', 'droppedAttributesCount']);
+const scopeKeys = createObjectKeys(['attributes', 'droppedAttributesCount', 'name', 'version']);
+const field = {
+  time: 0,
+  observedTime: 1,
+  severityNumber: 2,
+  severityText: 3,
+  body: 4,
+  attributes: 5,
+  droppedAttributes: 6,
+  flags: 7,
+  traceId: 8,
+  spanId: 9,
+  eventName: 10,
+} as const;
+const recordKeys = createObjectKeys([
+  'timeUnixNano',
+  'observedTimeUnixNano',
+  'severityNumber',
+  'severityText',
+  'body',
+  'attributes',
+  'droppedAttributesCount',
+  'flags',
+  'traceId',
+  'spanId',
+  'eventName',
+]);
+
+/** @param batch started. */
+export function openJsonLogs(body: Buffer, batch: LogBatch, limits: DecodeLimits): LogsReader {
+  return new JsonLogsReader(body, batch, limits);
+}
+
+class JsonLogsReader implements LogsReader {
+  readonly #reader: JsonReader;
+  readonly #outline: OutlineReader;
+  readonly #values: JsonValues;
+  readonly #batch: LogBatch;
+  readonly #slices: Generator<undefined, void>;
+  #sliceEnd = sliceBytes;
+
+  constructor(body: Buffer, batch: LogBatch, limits: DecodeLimits) {
+    const text = toUtf8(body, batch);
+    this.#reader = new JsonReader(text, findStart(text));
+    this.#outline = new OutlineReader(this.#reader, limits);
+    this.#values = new JsonValues(this.#reader, batch.warnings, limits.maxDepth);
+    this.#batch = batch;
+    this.#slices = this.#read();
+  }
+
+  run(): boolean {
+    return this.#slices.next().done === true;
+  }
+
+  *#read(): Generator<undefined, void> {
+    const resources = yield* this.#outline.read();
+    this.#batch.warnings.add(jsonWarnings.misspeltKey, this.#outline.misspeltKeys);
+    for (const resource of resources) {
+      this.#readResource(resource);
+      for (const scope of resource.scopes) {
+        this.#readScope(scope);
+        yield* this.#readRecords(scope.records);
+      }
+    }
+  }
+
+  #readResource(outline: ResourceOutline): void {
+    const reader = this.#reader;
+    const { scalars } = this.#values;
+    this.#batch.startResource();
+    const { resource } = this.#batch;
+    if (this.#goTo(outline.schemaUrl)) scalars.readText(resource.schemaUrl);
+    if (!this.#goToObject(outline.resource)) return;
+    let key = reader.firstKey(resourceKeys);
+    for (; key !== noMoreKeys; key = reader.nextKey(resourceKeys)) {
+      if (key === owner.attributes) this.#values.readAttributes(resource);
+      else if (key === owner.droppedAttributes) resource.droppedAttributes = scalars.readUint32();
+      else scalars.passOver(key);
+    }
+  }
+
+  #readScope(outline: ScopeOutline): void {
+    const reader = this.#reader;
+    const { scalars } = this.#values;
+    this.#batch.startScope();
+    const { scope } = this.#batch;
+    if (this.#goTo(outline.schemaUrl)) scalars.readText(scope.schemaUrl);
+    if (!this.#goToObject(outline.scope)) return;
+    let key = reader.firstKey(scopeKeys);
+    for (; key !== noMoreKeys; key = reader.nextKey(scopeKeys)) {
+      if (key === owner.attributes) this.#values.readAttributes(scope);
+      else if (key === owner.droppedAttributes) scope.droppedAttributes = scalars.readUint32();
+      else if (key === owner.name) scalars.readText(scope.name);
+      else if (key === owner.version) scalars.readText(scope.version);
+      else scalars.passOver(key);
+    }
+  }
+
+  *#readRecords(at: number): Generator<undefined, void> {
+    const reader = this.#reader;
+    reader.at = at;
+    for (let more = reader.firstElement(); more; more = reader.nextElement()) {
+      if (reader.at >= this.#sliceEnd) {
+        this.#sliceEnd = reader.at + sliceBytes;
+        yield;
+      }
+      if (reader.isNull()) {
+        reader.skipScalar();
+        continue;
+      }
+      this.#batch.startRecord();
+      this.#readRecord();
+      this.#batch.endRecord();
+    }
+  }
+
+  #readRecord(): void {
+    const reader = this.#reader;
+    let key = reader.firstKey(recordKeys);
+    for (; key !== noMoreKeys; key = reader.nextKey(recordKeys)) this.#readField(key);
+  }
+
+  #readField(key: number): void {
+    const { record } = this.#batch;
+    const { scalars } = this.#values;
+    switch (key) {
+      case field.time:
+        return scalars.readTime(record.time);
+      case field.observedTime:
+        return scalars.readTime(record.observedTime);
+      case field.severityNumber:
+        record.severityNumber = scalars.readSeverityNumber();
+        return;
+      case field.severityText:
+        scalars.readText(record.severityText);
+        return;
+      case field.body:
+        return this.#values.readValue(record.body, record.texts);
+      case field.attributes:
+        return this.#values.readAttributes(record);
+      case field.droppedAttributes:
+        record.droppedAttributes = scalars.readUint32();
+        return;
+      case field.flags:
+        record.flags = scalars.readUint32();
+        return;
+      case field.traceId:
+        return scalars.readId(record.traceId);
+      case field.spanId:
+        return scalars.readId(record.spanId);
+      case field.eventName:
+        scalars.readText(record.eventName);
+        return;
+      default:
+        return scalars.passOver(key);
+    }
+  }
+
+  /** @returns false where there is nothing to go to. */
+  #goTo(at: number): boolean {
+    if (at < 0) return false;
+    this.#reader.at = at;
+    return true;
+  }
+
+  #goToObject(at: number): boolean {
+    return this.#goTo(at) && (this.#reader.isObject() || this.#values.scalars.refuse());
+  }
+}
+
+/** Text that is not UTF-8 is repaired, since one bad byte should not cost a batch. */
+function toUtf8(body: Buffer, batch: LogBatch): Buffer {
+  if (isUtf8(body)) return body;
+  batch.warnings.add(logWarnings.brokenText);
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const parts: Buffer[] = [];
+  for (let at = 0; at < body.length; at += sliceBytes) {
+    const part = body.subarray(at, at + sliceBytes);
+    parts.push(Buffer.from(decoder.decode(part, { stream: true })));
+  }
+  parts.push(Buffer.from(decoder.decode()));
+  return Buffer.concat(parts);
+}
+
+/** @returns the position of the first value, behind a byte order mark and spaces. */
+function findStart(text: Buffer): number {
+  const hasMark = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
+  return skipSpace(text, hasMark ? 3 : 0);
+}

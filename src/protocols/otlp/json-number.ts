@@ -1,0 +1,143 @@
+/**
+ * Numbers as proto3's JSON mapping has them (https://protobuf.dev/programming-guides/json), from
+ * their decimal digits: 64 bits are read as two halves, since they would be rounded as a number of
+ * JavaScript.
+ */
+
+const twoTo32 = 4_294_967_296;
+const maxHalf = 0xffff_ffff;
+const twoTo63 = 0x8000_0000;
+const minus = 0x2d;
+const zero = 0x30;
+const nine = 0x39;
+const point = 0x2e;
+/** Longer decimals are taken for none. */
+const maxDecimalBytes = 64;
+const maxQuickDigits = 19;
+const maxUint64Digits = 20;
+const maxUint64 = (1n << 64n) - 1n;
+const decimalForm = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
+
+/** The last integer that was read, as the halves of its two's complement. Reused. */
+export class Integer64 {
+  /** Both unsigned. */
+  high = 0;
+  low = 0;
+  /** Whether it is one of int64. */
+  isSigned = false;
+  /** Whether it is one of uint64. */
+  isUnsigned = false;
+
+  get isInt32(): boolean {
+    return this.isSigned && (this.low | 0) < 0 ? this.high === maxHalf : this.high === 0;
+  }
+
+  /**
+   * Reads ASCII digits, also in the forms `1.0` and `1e3`.
+   * @returns false for text of another form, a fraction, or more than 64 bits.
+   */
+  read(bytes: Buffer, start: number, end: number): boolean {
+    const isNegative = bytes[start] === minus;
+    const first = isNegative ? start + 1 : start;
+    if (!this.#readDigits(bytes, first, end) && !this.#readAnyForm(bytes, first, end)) return false;
+    this.#setSign(isNegative);
+    return true;
+  }
+
+  /** As senders have it who hold such a number in two. @param high, low of 32 bits, in any sign. */
+  setHalves(high: number, low: number): void {
+    this.high = high >>> 0;
+    this.low = low >>> 0;
+    this.isSigned = true;
+    this.isUnsigned = true;
+  }
+
+  #readDigits(bytes: Buffer, start: number, end: number): boolean {
+    if (end === start || end - start > maxQuickDigits) return false;
+    const split = Math.max(end - 9, start);
+    let upper = 0;
+    for (let at = start; at < end; at += 1) {
+      const digit = bytes[at]! - zero;
+      if (!(digit >= 0 && digit <= 9)) return false;
+      if (at < split) upper = upper * 10 + digit;
+    }
+    let lower = 0;
+    for (let at = split; at < end; at += 1) lower = lower * 10 + bytes[at]! - zero;
+    // upper * 10^9 + lower; no product here passes 2^53.
+    const upperHigh = Math.floor(upper / 65_536) * 1e9;
+    const upperLow = (upper % 65_536) * 1e9 + lower;
+    const rest = (upperHigh % 65_536) * 65_536 + upperLow;
+    this.high = Math.floor(upperHigh / 65_536) + Math.floor(rest / twoTo32);
+    this.low = rest % twoTo32;
+    return true;
+  }
+
+  #readAnyForm(bytes: Buffer, start: number, end: number): boolean {
+    if (end - start > maxDecimalBytes) return false;
+    const value = toUint64(bytes.toString('latin1', start, end));
+    if (value === undefined) return false;
+    this.high = Number(value >> 32n);
+    this.low = Number(value & 0xffff_ffffn);
+    return true;
+  }
+
+  #setSign(isNegative: boolean): void {
+    const { high, low } = this;
+    const isZero = high === 0 && low === 0;
+    this.isUnsigned = !isNegative || isZero;
+    this.isSigned = high < twoTo63 || (isNegative && high === twoTo63 && low === 0);
+    if (!isNegative || isZero) return;
+    this.low = -low >>> 0;
+    this.high = (low === 0 ? -high : ~high) >>> 0;
+  }
+}
+
+function toUint64(text: string): bigint | undefined {
+  const match = decimalForm.exec(text);
+  if (match === null || match[1] !== '') return undefined;
+  const fraction = match[3] ?? '';
+  let digits = `${match[2]}${fraction}`.replace(/^0+/, '');
+  if (digits === '') return 0n;
+  let exponent = Number(match[4] ?? 0) - fraction.length;
+  if (exponent < 0) {
+    if (!/^0*$/.test(digits.slice(exponent))) return undefined;
+    digits = digits.slice(0, exponent);
+    exponent = 0;
+  }
+  if (digits.length + exponent > maxUint64Digits) return undefined;
+  const value = BigInt(`${digits}${'0'.repeat(exponent)}`);
+  return value <= maxUint64 ? value : undefined;
+}
+
+/** Decimals of so many digits are told apart by doubles, so that each is the shortest of its own. */
+const exactDigits = 15;
+/** With more zeros behind the point, JavaScript writes an exponent. */
+const maxLeadingZeros = 5;
+
+/**
+ * Whether digits stand as JavaScript would write that integer, so that they can be copied.
+ * @returns false also for longer ones of which that is true, as `isShortestDecimal`.
+ */
+export function isShortestInteger(bytes: Buffer, start: number, end: number): boolean {
+  const first = bytes[start] === minus ? start + 1 : start;
+  if (end === first || end - first > exactDigits) return false;
+  if (bytes[first] === zero) return end - start === 1;
+  return skipDigits(bytes, first, end) === end;
+}
+
+/** The same of a number with a fraction. */
+export function isShortestDecimal(bytes: Buffer, start: number, end: number): boolean {
+  const first = bytes[start] === minus ? start + 1 : start;
+  if (end - first > exactDigits) return false;
+  const pointAt = skipDigits(bytes, first, end);
+  if (pointAt === first || bytes[pointAt] !== point || bytes[end - 1] === zero) return false;
+  if (pointAt + 1 === end || skipDigits(bytes, pointAt + 1, end) !== end) return false;
+  if (bytes[first] !== zero) return true;
+  const hasFewZeros = bytes[pointAt + 1] !== zero || end - pointAt - 1 <= maxLeadingZeros;
+  return pointAt === first + 1 && hasFewZeros;
+}
+
+function skipDigits(bytes: Buffer, at: number, end: number): number {
+  while (at < end && bytes[at]! >= zero && bytes[at]! <= nine) at += 1;
+  return at;
+}

@@ -1,0 +1,267 @@
+/**
+ * Reads `opentelemetry.proto.common.v1.AnyValue` and lists of `KeyValue` from JSON into texts, as
+ * `ValueText` says. The JSON must have been checked. Of repeated keys the last counts, of the
+ * members of a value as well; null is as good as absent.
+ */
+import { createObjectKeys, type JsonReader, noMoreKeys, unknownKey } from './json-reader.ts';
+import { JsonScalars } from './json-scalars.ts';
+import { type Attributed, TextSlot } from './log-record.ts';
+import { logWarnings, type WarningCounts } from './log-warnings.ts';
+import { failTooDeep, type ValueText } from './value-text.ts';
+
+/** Places in the list of keys. */
+const kind = {
+  string: 0,
+  bool: 1,
+  int: 2,
+  double: 3,
+  array: 4,
+  map: 5,
+  bytes: 6,
+  stringIndex: 7,
+} as const;
+const valueKeys = createObjectKeys([
+  'stringValue',
+  'boolValue',
+  'intValue',
+  'doubleValue',
+  'arrayValue',
+  'kvlistValue',
+  'bytesValue',
+  // An index into a table that only profiles have.
+  'stringValueStrindex',
+]);
+const entryKeys = createObjectKeys(['key', 'value', 'keyStrindex']);
+const entry = { key: 0, value: 1, keyIndex: 2 } as const;
+const listKeys = createObjectKeys(['values']);
+const values = 0;
+
+const nine = 0x39;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const nothing: Buffer = Buffer.alloc(0);
+
+export class JsonValues {
+  readonly scalars: JsonScalars;
+  readonly #reader: JsonReader;
+  readonly #warnings: WarningCounts;
+  readonly #maxDepth: number;
+  readonly #key = new TextSlot();
+  readonly #value = new TextSlot();
+  readonly #entryKey = new TextSlot();
+
+  constructor(reader: JsonReader, warnings: WarningCounts, maxDepth: number) {
+    this.scalars = new JsonScalars(reader, warnings);
+    this.#reader = reader;
+    this.#warnings = warnings;
+    this.#maxDepth = maxDepth;
+  }
+
+  /** A list of `KeyValue`, in place of what the owner had. */
+  readAttributes(owner: Attributed): void {
+    const reader = this.#reader;
+    owner.attributes.clear();
+    if (!reader.isArray()) {
+      this.scalars.refuse();
+      return;
+    }
+    for (let more = reader.firstElement(); more; more = reader.nextElement()) {
+      if (reader.isObject()) this.#readAttribute(owner);
+      else this.scalars.refuse();
+    }
+  }
+
+  /** An `AnyValue` that stands alone. */
+  readValue(slot: TextSlot, texts: ValueText): void {
+    const reader = this.#reader;
+    slot.clear();
+    if (!reader.isObject()) {
+      this.scalars.refuse();
+      return;
+    }
+    let key = reader.firstKey(valueKeys);
+    for (; key !== noMoreKeys; key = reader.nextKey(valueKeys)) {
+      if (!this.#isMember(key)) continue;
+      if (key === kind.array || key === kind.map) {
+        const start = texts.length;
+        this.#writeList(texts, key, 0);
+        slot.set(texts.bytes, start, texts.length);
+      } else {
+        this.#readScalar(slot, key);
+      }
+    }
+  }
+
+  #readAttribute({ attributes, texts }: Attributed): void {
+    const reader = this.#reader;
+    const key = this.#key;
+    const value = this.#value;
+    key.clear();
+    value.clear();
+    if (attributes.isFull) {
+      this.scalars.passOver(unknownKey);
+    } else {
+      let member = reader.firstKey(entryKeys);
+      for (; member !== noMoreKeys; member = reader.nextKey(entryKeys)) {
+        if (member === entry.key) this.scalars.readText(key);
+        else if (member === entry.value) this.readValue(value, texts);
+        else this.#passOverEntry(member);
+      }
+    }
+    const index = attributes.add(key.source, key.start, key.end);
+    attributes.set(index, value.source, value.start, value.end);
+  }
+
+  /** @returns false, with the cursor behind it, for what is no member of a value, or null. */
+  #isMember(key: number): boolean {
+    if (key >= 0 && key !== kind.stringIndex && !this.#reader.isNull()) return true;
+    if (key === kind.stringIndex) this.#warnings.add(logWarnings.stringTable);
+    this.scalars.passOver(key);
+    return false;
+  }
+
+  #readScalar(slot: TextSlot, key: number): boolean {
+    switch (key) {
+      case kind.string:
+        return this.scalars.readText(slot);
+      case kind.bool:
+        return this.scalars.readBool(slot);
+      case kind.int:
+        return this.scalars.readInt(slot);
+      case kind.double:
+        return this.scalars.readDouble(slot);
+      default:
+        return this.scalars.readBytes(slot);
+    }
+  }
+
+  /**
+   * Writes an `ArrayValue` or `KeyValueList`; nothing where there is none.
+   * @param depth how many others it stands in.
+   */
+  #writeList(texts: ValueText, key: number, depth: number): void {
+    const reader = this.#reader;
+    const start = texts.length;
+    if (!reader.isObject()) {
+      this.scalars.refuse();
+      return;
+    }
+    if (depth >= this.#maxDepth) failTooDeep(this.#maxDepth);
+    const isMap = key === kind.map;
+    texts.ascii(isMap ? '{}' : '[]');
+    let member = reader.firstKey(listKeys);
+    for (; member !== noMoreKeys; member = reader.nextKey(listKeys)) {
+      if (member !== values) {
+        this.scalars.passOver(member);
+      } else if (!reader.isArray()) {
+        this.scalars.refuse();
+      } else {
+        texts.truncate(start);
+        if (isMap) this.#writeEntries(texts, depth + 1);
+        else this.#writeElements(texts, depth + 1);
+      }
+    }
+  }
+
+  #writeElements(texts: ValueText, depth: number): void {
+    const reader = this.#reader;
+    texts.byte(openBracket);
+    for (let more = reader.firstElement(); more; ) {
+      this.#writeValue(texts, depth);
+      more = reader.nextElement();
+      if (more) texts.byte(comma);
+    }
+    texts.byte(closeBracket);
+  }
+
+  #writeEntries(texts: ValueText, depth: number): void {
+    const reader = this.#reader;
+    const start = texts.length;
+    texts.byte(openBrace);
+    for (let more = reader.firstElement(); more; more = reader.nextElement()) {
+      if (!reader.isObject()) {
+        this.scalars.refuse();
+        continue;
+      }
+      if (texts.length > start + 1) texts.byte(comma);
+      this.#writeEntry(texts, depth);
+    }
+    texts.byte(closeBrace);
+  }
+
+  /** A `KeyValue` of a map, whose members may come in any order and again. */
+  #writeEntry(texts: ValueText, depth: number): void {
+    const reader = this.#reader;
+    const start = texts.length;
+    this.#entryKey.clear();
+    let valueAt = start;
+    let member = reader.firstKey(entryKeys);
+    for (; member !== noMoreKeys; member = reader.nextKey(entryKeys)) {
+      if (member === entry.key) {
+        this.scalars.readText(this.#entryKey);
+        valueAt = this.#writeKey(texts, start, valueAt);
+      } else if (member === entry.value) {
+        texts.truncate(valueAt);
+        this.#writeValue(texts, depth);
+      } else {
+        this.#passOverEntry(member);
+      }
+    }
+    if (valueAt === start) {
+      // Entries within the value have left their keys there.
+      this.#entryKey.clear();
+      valueAt = this.#writeKey(texts, start, valueAt);
+    }
+    if (texts.length === valueAt) texts.ascii('null');
+  }
+
+  /**
+   * Writes the key before what has been written of its value, and over an earlier key.
+   * @returns where the value begins.
+   */
+  #writeKey(texts: ValueText, start: number, valueAt: number): number {
+    const { source, start: keyStart, end } = this.#entryKey;
+    const hasValue = texts.length > valueAt;
+    const value = hasValue ? Buffer.from(texts.bytes.subarray(valueAt, texts.length)) : nothing;
+    texts.truncate(start);
+    texts.quoted(source, keyStart, end);
+    texts.byte(colon);
+    const newValueAt = texts.length;
+    texts.raw(value, 0, value.length);
+    return newValueAt;
+  }
+
+  /** An `AnyValue` within another. */
+  #writeValue(texts: ValueText, depth: number): void {
+    const reader = this.#reader;
+    const start = texts.length;
+    if (reader.isObject()) {
+      let key = reader.firstKey(valueKeys);
+      for (; key !== noMoreKeys; key = reader.nextKey(valueKeys)) {
+        if (!this.#isMember(key)) continue;
+        texts.truncate(start);
+        if (key === kind.array || key === kind.map) this.#writeList(texts, key, depth);
+        else if (this.#readScalar(this.#value, key)) this.#writeScalar(texts, key);
+      }
+    } else {
+      this.scalars.refuse();
+    }
+    if (texts.length === start) texts.ascii('null');
+  }
+
+  #writeScalar(texts: ValueText, key: number): void {
+    const { source, start, end } = this.#value;
+    const isWord = key === kind.double && source[end - 1]! > nine;
+    if (isWord || key === kind.string || key === kind.bytes) texts.quoted(source, start, end);
+    else texts.raw(source, start, end);
+  }
+
+  #passOverEntry(member: number): void {
+    if (member === entry.keyIndex) this.#warnings.add(logWarnings.stringTable);
+    this.scalars.passOver(member);
+  }
+}
