@@ -83,8 +83,15 @@ export class ProtobufWire {
   /** @returns the position after the value, which the cursor is at the start of. */
   length(end: number): number {
     const start = this.at;
-    const length = this.uint32(end);
-    if (length > end - this.at || (length > 127 && this.high !== 0)) this.#failShort(start);
+    const first = this.bytes[start]!;
+    let length = first;
+    if (first < 0x80) {
+      this.at += 1;
+    } else {
+      this.varint(end);
+      length = this.high * 2 ** 32 + this.low;
+    }
+    if (length > end - this.at) this.#failShort(start);
     return this.at + length;
   }
 
