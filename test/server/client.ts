@@ -25,6 +25,7 @@ export interface Received {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
+  readonly bytes: Buffer;
   /** Whether the server said to go on with the body. */
   readonly continued: boolean;
 }
@@ -59,10 +60,12 @@ export const sendHttp1: Send = async ({ port, ca }, { method, path, headers, bod
     response.on('data', (chunk: Buffer) => chunks.push(chunk));
     response.on('error', reject);
     response.on('end', () => {
+      const bytes = Buffer.concat(chunks);
       resolve({
         status: response.statusCode ?? 0,
         headers: response.headers,
-        body: Buffer.concat(chunks).toString(),
+        body: bytes.toString(),
+        bytes,
         continued,
       });
       request.destroy();
@@ -112,7 +115,8 @@ export const sendHttp2: Send = async ({ port, ca }, { method, path, headers, bod
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
   stream.on('end', () => {
-    resolve({ status, headers: received, body: Buffer.concat(chunks).toString(), continued });
+    const bytes = Buffer.concat(chunks);
+    resolve({ status, headers: received, body: bytes.toString(), bytes, continued });
     session.destroy();
   });
   if (!waits && body !== undefined && body.length > 0) stream.end(body);

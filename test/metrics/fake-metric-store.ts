@@ -1,0 +1,64 @@
+/**
+ * A store of metrics that answers what a test gives it, cut to the plan as its contract says, and
+ * keeps the plans it was asked with.
+ */
+import type {
+  Exemplar,
+  MetadataPlan,
+  MetricMetadata,
+  SamplesPlan,
+  SeriesPlan,
+  SeriesSamples,
+} from '../../src/model/metric-plan.ts';
+import type { Label } from '../../src/model/series-labels.ts';
+import type { MetricsReaderParts } from '../../src/metrics/metrics-reader.ts';
+
+export interface FakeMetricStore {
+  readonly parts: MetricsReaderParts['store'];
+  readonly plans: (SeriesPlan | SamplesPlan | MetadataPlan)[];
+  /** Of labelValues. */
+  readonly askedNames: string[];
+  names: string[];
+  series: (readonly Label[])[];
+  samples: SeriesSamples[];
+  metadata: MetricMetadata[];
+  exemplars: Exemplar[];
+  /** Thrown by the next reads. */
+  fault: Error | undefined;
+}
+
+export function createFakeMetricStore(): FakeMetricStore {
+  const take = <Plan extends FakeMetricStore['plans'][number]>(plan: Plan) => {
+    store.plans.push(plan);
+    if (store.fault !== undefined) throw store.fault;
+    return plan;
+  };
+  const store: FakeMetricStore = {
+    plans: [],
+    askedNames: [],
+    names: [],
+    series: [],
+    samples: [],
+    metadata: [],
+    exemplars: [],
+    fault: undefined,
+    parts: {
+      labelNames: async (plan) => store.names.slice(0, take(plan).limit),
+      labelValues: async (plan, name) => {
+        store.askedNames.push(name);
+        return store.names.slice(0, take(plan).limit);
+      },
+      series: async (plan) => store.series.slice(0, take(plan).limit),
+      metricMetadata: async (plan) => store.metadata.slice(0, take(plan).limit),
+      samples: async (plan) => {
+        take(plan);
+        return store.samples;
+      },
+      exemplars: async (plan) => {
+        take(plan);
+        return store.exemplars;
+      },
+    },
+  };
+  return store;
+}
