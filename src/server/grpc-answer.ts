@@ -4,7 +4,7 @@
  * model; where gRPC's senders need another word, it is chosen below.
  */
 import { Http2ServerResponse } from 'node:http2';
-import { AppError } from '../model/errors.ts';
+import type { AppError } from '../model/errors.ts';
 import type { Problem } from '../model/protocol.ts';
 import { toProblem } from './errors.ts';
 import type { HttpResponse } from './transport.ts';

@@ -1,6 +1,7 @@
 /**
- * `grpc.health.v1.Health/Check`, open to everyone: whether Weir can do its work, as `/readyz`
- * says it, in one word and no more (https://github.com/grpc/grpc/blob/master/doc/health-checking.md).
+ * `grpc.health.v1.Health/Check`, open to everyone: whether Weir can do its work, as `/readyz` says
+ * it, in one word and no more.
+ * https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
 import type { Admission, MemoryLease } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';

@@ -213,7 +213,7 @@ const refusals: readonly Refusal[] = [
 ];
 
 for (const { name, call, code, message } of refusals) {
-  test(`refuses ${name} with ${status[code]}`, async () => {
+  test(`refuses ${name} with ${status[code] ?? code}`, async () => {
     const outcome = await callRaw(session, call);
     assertRefused(outcome, code);
     assert.match(decodeURIComponent(String(outcome.headers['grpc-message'])), message);

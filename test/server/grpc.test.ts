@@ -142,7 +142,7 @@ const refusals: readonly Refusal[] = [
 ];
 
 for (const { name, change, fault, code, retrySeconds, field } of refusals) {
-  test(`refuses ${name} with ${status[code]}`, async () => {
+  test(`refuses ${name} with ${status[code] ?? code}`, async () => {
     edge.state.grantFault = fault?.grant;
     edge.state.appendFault = fault?.append;
     const outcome = await call(client, change);

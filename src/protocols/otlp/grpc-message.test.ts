@@ -1,3 +1,4 @@
+/** gRPC frames there and back, and every way in which one can be broken. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

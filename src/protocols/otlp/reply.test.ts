@@ -1,3 +1,4 @@
+/** Success answers, read back as JSON and with a protobuf library that shares no code with us. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -56,7 +57,8 @@ test('full success leaves partial_success unset', () => {
 test('rejected records are counted exactly, with the first reasons', () => {
   const batch = toBatch({ too_deep: 2, too_long: 1 });
   const errorMessage =
-    'cannot take 3 log records (too_deep: 2, too_long: 1); record 0: is too_deep; record 1: is too_long';
+    'cannot take 3 log records: too_deep (2); too_long (1); ' +
+    'record 0: is too_deep; record 1: is too_long';
   const { body } = replyTo(batch, json);
   assert.deepEqual(JSON.parse(String(body)), {
     partialSuccess: { rejectedLogRecords: '3', errorMessage },
@@ -69,7 +71,7 @@ test('rejected records are counted exactly, with the first reasons', () => {
 
 test('a warning is a message with no record rejected', () => {
   const batch = toBatch({}, { bad_trace_id: 7 });
-  const errorMessage = 'taken, but not quite as sent (bad_trace_id: 7)';
+  const errorMessage = 'taken, but not quite as sent: bad_trace_id (7)';
   assert.deepEqual(JSON.parse(String(replyTo(batch, json).body)), {
     partialSuccess: { errorMessage },
   });
@@ -103,6 +105,6 @@ test('records that do not fit are named as more', () => {
   const rejected = Array.from({ length: 100 }, (_, index) => ({ index, reason }));
   const batch = { rejected, rejectedCount: 100, rejectedByReason: new Map([['too_long', 100]]) };
   const { errorMessage } = readProtobuf(replyTo(batch, binary).body) ?? { errorMessage: '' };
-  assert.match(errorMessage, /^cannot take 100 log records \(too_long: 100\); record 0: x+; /);
+  assert.match(errorMessage, /^cannot take 100 log records: too_long \(100\); record 0: x+; /);
   assert.match(errorMessage, /; and more$/);
 });

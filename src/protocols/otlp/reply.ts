@@ -46,22 +46,22 @@ function toPartialSuccess(batch: Outcome): PartialSuccess | undefined {
   return { rejectedLogRecords: rejectedCount, errorMessage: describe(batch) };
 }
 
-/** Counts first, as they say most in the least room; then single records for as long as they fit. */
+/** Counts first, as they say most in the least room; then single records while they fit. */
 function describe({ rejected, rejectedCount, rejectedByReason, warnings }: Outcome): string {
   const parts: string[] = [];
   if (rejectedCount > 0) {
     const noun = rejectedCount === 1 ? 'log record' : 'log records';
-    parts.push(`cannot take ${rejectedCount} ${noun} (${toCounts(rejectedByReason)})`);
+    parts.push(`cannot take ${rejectedCount} ${noun}: ${toCounts(rejectedByReason)}`);
   }
   if (warnings !== undefined && warnings.size > 0) {
-    parts.push(`taken, but not quite as sent (${toCounts(warnings)})`);
+    parts.push(`taken, but not quite as sent: ${toCounts(warnings)}`);
   }
   for (const { index, reason } of rejected) parts.push(`record ${index}: ${reason}`);
   return joinWithin(parts, maxMessageBytes);
 }
 
 function toCounts(counts: ReadonlyMap<string, number>): string {
-  return [...counts].map(([word, count]) => `${word}: ${count}`).join(', ');
+  return [...counts].map(([word, count]) => `${word} (${count})`).join('; ');
 }
 
 const more = '; and more';

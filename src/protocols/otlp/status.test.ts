@@ -1,3 +1,4 @@
+/** Failures in both encodings, and which of them a sender repeats. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readRpcStatus } from '../../../test/protocols/google-rpc.ts';
@@ -20,13 +21,23 @@ function toProblem(code: ErrorCode, change: Partial<Problem> = {}): Problem {
   };
 }
 
+interface JsonStatus {
+  readonly code: number;
+  readonly message: string;
+  readonly details?: readonly { readonly fieldViolations?: unknown }[];
+}
+
+function readJson(body: Uint8Array | string): JsonStatus {
+  return JSON.parse(String(body)) as JsonStatus;
+}
+
 const message = 'cannot do this (request run-1)';
 
 test('the encoding is that of the request, and protobuf where it is neither', () => {
   for (const type of ['application/json', 'Application/JSON ; charset=utf-8']) {
     const { contentType, body } = encodeProblem(toProblem('forbidden'), type);
     assert.equal(contentType, 'application/json');
-    assert.deepEqual(JSON.parse(String(body)), { code: 7, message });
+    assert.deepEqual(readJson(body), { code: 7, message });
   }
   for (const type of ['application/x-protobuf', 'text/plain', 'application/jsonl', undefined]) {
     const { contentType, body } = encodeProblem(toProblem('forbidden'), type);
@@ -43,7 +54,7 @@ test('a malformed request is told its field', () => {
     message,
     details: [{ type: 'google.rpc.BadRequest', violations }],
   });
-  assert.deepEqual(JSON.parse(String(encodeProblem(problem, 'application/json').body)), {
+  assert.deepEqual(readJson(encodeProblem(problem, 'application/json').body), {
     code: 3,
     message,
     details: [
@@ -54,7 +65,7 @@ test('a malformed request is told its field', () => {
 
 test('a fault of the whole body has no field', () => {
   const { body } = encodeProblem(toProblem('malformed'), 'application/json');
-  assert.deepEqual(JSON.parse(String(body)).details[0].fieldViolations, [
+  assert.deepEqual(readJson(body).details?.[0]?.fieldViolations, [
     { description: 'cannot do this' },
   ]);
 });
@@ -71,7 +82,7 @@ test('what may be repeated says when', () => {
       message,
       details: [{ type: 'google.rpc.RetryInfo', seconds: 5 }],
     });
-    assert.deepEqual(JSON.parse(String(encodeProblem(problem, 'application/json').body)).details, [
+    assert.deepEqual(readJson(encodeProblem(problem, 'application/json').body).details, [
       { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '5s' },
     ]);
   }
