@@ -102,7 +102,7 @@ export function fromReadAnswer(answer: Answer): SeriesSamples[][] {
 export const everySeries: readonly Matcher[] = [{ name: '__name__', type: '!=', value: '' }];
 
 /** Long before and after anything that a test sends, and a time of each protocol. */
-export const ever = { fromMs: 0, untilMs: 4_102_444_800_000 };
+const ever = { fromMs: 0, untilMs: 4_102_444_800_000 };
 
 /**
  * Series that fit the matchers, by way of remote_read.
