@@ -1,13 +1,7 @@
 /** The log exporters of the OpenTelemetry SDK against the real service, over each transport. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
-import {
-  type Logger,
-  ROOT_CONTEXT,
-  SeverityNumber,
-  trace,
-  TraceFlags,
-} from '@opentelemetry/api';
+import { type Logger, ROOT_CONTEXT, SeverityNumber, trace, TraceFlags } from '@opentelemetry/api';
 import { createIngestToken, createReceiver } from '../harness/control.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
