@@ -63,7 +63,7 @@ export function sendFailure(response: HttpResponse, failure: GrpcFailure): void 
     ...metadata,
     'content-type': contentType,
     'grpc-status': String(problem.grpcCode),
-    'grpc-message': toGrpcMessage(problem.detail),
+    'grpc-message': toGrpcMessage(problem),
     ...(problem.grpcCode === unimplemented ? acceptEncoding : {}),
     ...(details === undefined ? {} : { 'grpc-status-details-bin': toBinaryValue(details) }),
   };
@@ -80,12 +80,11 @@ export function refuseGrpc(response: HttpResponse, error: AppError): void {
   sendFailure(response, { problem, details: undefined, metadata: {} });
 }
 
-/** UTF-8 in percent-encoding, but for the printable part of ASCII. */
-function toGrpcMessage(text: string): string {
-  return text
-    .slice(0, maxMessageLength)
-    .toWellFormed()
-    .replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
+/** The same words as in the details; UTF-8 in percent-encoding, but for what prints in ASCII. */
+function toGrpcMessage({ detail, requestId }: Problem): string {
+  const name = requestId === '' ? '' : ` (request ${requestId})`;
+  const text = detail.slice(0, maxMessageLength).toWellFormed() + name;
+  return text.replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }
 
 /** Base64 without padding, as it should be sent. */

@@ -61,8 +61,12 @@ export function serveGrpc(
   }
 
   return (request, response) => {
-    if (isGrpc(request)) void serve(request, response);
-    else handle(request, response);
+    if (!isGrpc(request)) return handle(request, response);
+    serve(request, response).catch((fault: unknown) => {
+      // Even the answer failed: there is nothing left to say, but others must not be drawn in.
+      context.events.failed(context.surface, '', toAppError(fault));
+      response.destroy();
+    });
   };
 }
 

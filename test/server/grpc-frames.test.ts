@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import { after, before, beforeEach, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
+import fc from 'fast-check';
 import { frame } from '../../src/protocols/otlp/grpc-message.ts';
 import { readRpcStatus } from '../protocols/google-rpc.ts';
 import { until } from '../harness/until.ts';
@@ -51,7 +52,7 @@ test('a refusal is headers alone, and its details are base64 without padding', a
   assert.equal(headers[':status'], 200);
   assert.equal(headers['content-type'], 'application/grpc');
   assert.equal(headers['grpc-status'], String(status.INVALID_ARGUMENT));
-  assert.equal(headers['grpc-message'], 'cannot decode this');
+  assert.match(String(headers['grpc-message']), /^cannot decode this \(request [\w-]+\)$/);
   const details = String(headers['grpc-status-details-bin']);
   assert.doesNotMatch(details, /=/);
   assert.equal(readRpcStatus(Buffer.from(details, 'base64')).code, status.INVALID_ARGUMENT);
@@ -149,6 +150,19 @@ const refusals: readonly Refusal[] = [
     call: { headers: { authorization: [], 'authorization-bin': 'QmVhcmVyIHdyaV9nb29k' } },
     code: status.UNAUTHENTICATED,
     message: /cannot find a token/,
+  },
+  {
+    name: 'an unknown token before anything that follows',
+    call: {
+      body: event.subarray(0, 3),
+      headers: {
+        authorization: 'Bearer wri_unknown',
+        'content-type': 'application/grpc+json',
+        'grpc-encoding': 'zstd',
+      },
+    },
+    code: status.UNAUTHENTICATED,
+    message: /cannot accept this token/,
   },
   {
     name: 'messages as JSON',
@@ -279,6 +293,60 @@ function flood(stream: ClientHttp2Stream): void {
   if (stream.destroyed || stream.closed) return;
   stream.write(Buffer.alloc(16 * 1024), () => setImmediate(flood, stream));
 }
+
+test('a caller too slow is told so and let go', async () => {
+  const bodyPace = { timeoutMs: 50, graceMs: 50, minBytesPerSecond: 1 };
+  const hasty = await openGrpcEdge({ admission: { bodyPace } });
+  const caller = connectHttp2(hasty);
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const outcome = await callRaw(caller, { body: undefined }, (stream) => {
+    stream.on('close', resolve);
+    stream.write(event.subarray(0, 7));
+  });
+  assertRefused(outcome, status.DEADLINE_EXCEEDED);
+  await closed;
+  caller.destroy();
+  await hasty.close();
+});
+
+test('whatever comes as a message is answered in the words of gRPC', async () => {
+  const known = [status.OK, status.INVALID_ARGUMENT, status.RESOURCE_EXHAUSTED];
+  const pieces = fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 4 });
+  const property = fc.asyncProperty(pieces, fc.boolean(), async (sent, isFramed) => {
+    const bytes = Buffer.concat(sent);
+    const { headers, trailers } = await callRaw(
+      session,
+      { body: undefined, headers: { 'grpc-encoding': 'gzip' } },
+      (stream) => {
+        if (isFramed) stream.write(frame(bytes).subarray(0, 5));
+        for (const piece of sent) stream.write(Buffer.from(piece));
+        stream.end();
+      },
+    );
+    const code = Number(headers['grpc-status'] ?? trailers['grpc-status']);
+    assert.ok(known.includes(code), `status ${code}`);
+    if (isFramed) assert.equal(code, status.OK);
+  });
+  await fc.assert(property, { numRuns: 200 });
+  assert.deepEqual(edge.state.logged, []);
+});
+
+test('an answer that fails ends its own stream and nothing else', async () => {
+  const failing = await openGrpcEdge({
+    protocol: {
+      encodeProblem: () => {
+        throw new TypeError('cannot encode');
+      },
+    },
+  });
+  const caller = connectHttp2(failing);
+  const outcome = await callRaw(caller, { body: frame(Buffer.from('bad')) });
+  assert.equal(outcome.headers['grpc-status'], undefined);
+  assert.equal(failing.state.logged.length, 1);
+  assert.equal((await callRaw(caller)).trailers['grpc-status'], '0');
+  caller.destroy();
+  await failing.close();
+});
 
 test('a call reset in the middle of its message stores nothing', async () => {
   edge.metrics.resetMetrics();

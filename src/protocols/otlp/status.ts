@@ -25,8 +25,8 @@ const maxMessageLength = 1024;
  */
 export function encodeProblem(problem: Problem, contentType: string | undefined): EncodedProblem {
   const code = problem.grpcCode === grpcInternal ? grpcUnavailable : problem.grpcCode;
-  const detail = problem.detail.slice(0, maxMessageLength);
-  const message = `${detail} (request ${problem.requestId})`.toWellFormed();
+  const detail = problem.detail.slice(0, maxMessageLength).toWellFormed();
+  const message = `${detail} (request ${problem.requestId})`;
   const details = toDetails(problem, detail);
   const status = toRetryableStatus(problem.status);
   if (isJson(contentType)) {
