@@ -18,7 +18,7 @@ export function success<Data>(data: Data): Success<Data> {
 /**
  * Who asked for a limit gets as many, and is told where there were more.
  * @param found one more than `most` where there are more.
- * @throws AppError `too_large` where nobody asked for less
+ * @throws AppError `unavailable`, as at any limit of a read, where nobody asked for less
  */
 export function cutTo<Item>(
   found: readonly Item[],
@@ -31,9 +31,9 @@ export function cutTo<Item>(
     return { ...success(found.slice(0, limit)), warnings: [cutWarning] };
   }
   throw new AppError(
-    'too_large',
+    'unavailable',
     `cannot answer with more than ${most} series, names or values: narrow match[] or the time ` +
-      'range, ask for a limit, or raise stream.maxReadSeries',
+      'range, ask for a limit, or raise metrics.maxReadSeries',
   );
 }
 

@@ -34,8 +34,8 @@ export const defaultMetricsLimits: MetricsLimits = {
 };
 
 /**
- * Every call may throw AppError `malformed`, `not_found`, `too_large` or `unavailable`; an answer
- * that is short of anything says so.
+ * Every call may throw AppError `malformed`, `not_found` or `unavailable`; an answer that is short
+ * of anything says so.
  */
 export interface MetricsReader {
   labelNames(accountId: string, query: SeriesQuery): Promise<Success<string[]>>;
@@ -117,8 +117,8 @@ async function encodeInTurns(results: readonly SeriesSamples[][]): Promise<Uint8
 
 function tooManySamples({ maxReadSamples }: MetricsLimits): AppError {
   return new AppError(
-    'too_large',
+    'unavailable',
     `cannot answer with more than ${maxReadSamples} samples: ask for fewer series or a shorter ` +
-      'range, or raise stream.maxReadSamples',
+      'range, or raise metrics.maxReadSamples',
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The fields of a protobuf message as they stand (https://protobuf.dev/programming-guides/encoding),
- * whatever they mean. For small messages: it makes an object of each. Pure.
+ * The fields of a protobuf message as they stand, whatever they mean. For small messages: it makes
+ * an object of each. https://protobuf.dev/programming-guides/encoding Pure.
  */
 import { AppError } from '../model/errors.ts';
 

@@ -15,17 +15,24 @@ import { encodeReadResponse } from './read-response.ts';
 /** Values are declared as fixed64, which travels like double, so that their bits can be seen. */
 const { root } = protobuf.parse(`
   syntax = "proto3";
-  message ReadRequest { repeated Query queries = 1; repeated ResponseType accepted_response_types = 2; }
+  message ReadRequest {
+    repeated Query queries = 1; repeated ResponseType accepted_response_types = 2;
+  }
   enum ResponseType { SAMPLES = 0; STREAMED_XOR_CHUNKS = 1; }
   message Query {
     int64 start_timestamp_ms = 1; int64 end_timestamp_ms = 2;
     repeated LabelMatcher matchers = 3; ReadHints hints = 4;
   }
   message LabelMatcher { uint32 type = 1; string name = 2; string value = 3; }
-  message ReadHints { int64 step_ms = 1; string func = 2; repeated string grouping = 5; bool by = 6; double odd = 9; fixed32 other = 10; }
+  message ReadHints {
+    int64 step_ms = 1; string func = 2; repeated string grouping = 5; bool by = 6;
+    double odd = 9; fixed32 other = 10;
+  }
   message ReadResponse { repeated QueryResult results = 1; }
   message QueryResult { repeated TimeSeries timeseries = 1; }
-  message TimeSeries { repeated Label labels = 1; repeated Sample samples = 2; repeated bytes histograms = 4; }
+  message TimeSeries {
+    repeated Label labels = 1; repeated Sample samples = 2; repeated bytes histograms = 4;
+  }
   message Label { string name = 1; string value = 2; }
   message Sample { fixed64 value = 1; int64 timestamp = 2; }
 `);

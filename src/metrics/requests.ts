@@ -1,6 +1,7 @@
 /**
  * What the reads of metrics may be asked: the parameters of Prometheus' API, and `streamId` of our
- * own. Others are passed over, since stock clients send some that are meant for other servers. Pure.
+ * own. Others are passed over, since stock clients send some that are meant for other servers.
+ * Pure.
  */
 import { z } from 'zod';
 import { limit, list, time, uuid } from './parameters.ts';

@@ -1,7 +1,6 @@
 /**
- * What the reads of metrics answer, as schemas for the OpenAPI document: the envelope of Prometheus
- * (https://prometheus.io/docs/prometheus/latest/querying/api/#format-overview). Answers are built to
- * these types, not validated.
+ * What the reads of metrics answer, as schemas for the OpenAPI document; answers are built to these
+ * types, not validated. https://prometheus.io/docs/prometheus/latest/querying/api/#format-overview
  */
 import { z } from 'zod';
 

@@ -1,6 +1,6 @@
 /**
- * The reads of metrics as plain data: with `prometheusPrefix` as its base URL, a client of
- * Prometheus' HTTP API finds what it knows there. https://prometheus.io/docs/prometheus/latest/querying/api
+ * The reads of metrics as plain data: with `prefix` as its base URL, a client of Prometheus' HTTP
+ * API finds what it knows. https://prometheus.io/docs/prometheus/latest/querying/api
  */
 import type { z } from 'zod';
 import { AppError } from '../model/errors.ts';
@@ -25,7 +25,7 @@ import {
   seriesResponse,
 } from './responses.ts';
 
-export const prometheusPrefix = '/api/v1/prometheus';
+const prefix = '/api/v1/prometheus';
 
 /** Selectors and queries are small, however many there are. */
 const maxBodyBytes = 1024 * 1024;
@@ -140,8 +140,8 @@ export function createMetricRoutes(reader: MetricsReader): readonly ReadRoute[] 
 async function refusePromQl(_request: ReadRequest): Promise<never> {
   throw new AppError(
     'not_found',
-    'cannot evaluate PromQL here: point a Prometheus at this address with remote_read and ask it, ' +
-      'as docs/prometheus.md shows',
+    'cannot evaluate PromQL here: point a Prometheus at this address with remote_read, as ' +
+      'docs/prometheus.md shows, and ask that one',
   );
 }
 
@@ -168,7 +168,7 @@ function route(method: ReadRoute['method'], definition: Definition): ReadRoute {
   return {
     ...definition,
     method,
-    path: `${prometheusPrefix}/api/v1/${definition.path}`,
+    path: `${prefix}/api/v1/${definition.path}`,
     scope: 'metrics:read',
     failure: prometheusFailure,
   };

@@ -7,9 +7,9 @@ import type { Scope } from './account.ts';
 import type { ContentCoding, EncodedProblem, MediaTypeRule, Problem } from './protocol.ts';
 
 export interface ReadRoute {
-  readonly method: 'GET' | 'POST';
   /** Variable segments as `:name`. */
   readonly path: string;
+  readonly method: 'GET' | 'POST';
   readonly operationId: string;
   readonly summary: string;
   readonly scope: Scope;
@@ -31,9 +31,9 @@ export interface ReadRoute {
 }
 
 export interface ReadBody {
+  readonly mediaTypes: readonly MediaTypeRule[];
   /** The fields of a `form` are parameters like those in the URL; a `message` is the route's. */
   readonly kind: 'form' | 'message';
-  readonly mediaTypes: readonly MediaTypeRule[];
   readonly codings: readonly ContentCoding[];
   /** Largest body as it travels, and largest once inflated. */
   readonly maxBytes: number;

@@ -28,8 +28,9 @@ export function mountRead(
   app.route<{ Params: Record<string, string> }>({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: route.path,
-    errorHandler: (error, request, reply) =>
-      sendFailure(context, toAppError(error), request, reply, form),
+    errorHandler: (error, request, reply) => {
+      void sendFailure(context, toAppError(error), request, reply, form);
+    },
     // All of it, before the framework has an opinion about the body.
     onRequest: async (request, reply) => {
       const headers = readHeaders(request.raw);
@@ -38,13 +39,15 @@ export function mountRead(
       admission.permitReader(token, accountId, route.scope); // 403
       const sent = await receive(request, reply, { admission, headers, rule: route.body });
       try {
-        const search = searchOf(request, sent, route.body);
         const { params } = request;
+        const search = searchOf(request, sent, route.body);
         const asked = { accountId, search, params, body: sent.body };
-        return send(reply, route, await route.read(asked)); // 400, 404, 503
+        const answer = await route.read(asked); // 400, 404, 503
+        send(reply, route, answer);
       } finally {
         sent.memory?.release();
       }
+      return reply;
     },
     handler: () => {
       throw new Error('a read went past its answer');
@@ -95,10 +98,11 @@ function searchOf(
   return search;
 }
 
-function send(reply: FastifyReply, { response }: ReadRoute, answer: unknown): FastifyReply {
+function send(reply: FastifyReply, { response }: ReadRoute, answer: unknown): void {
   if (response?.headers !== undefined) reply.headers(response.headers);
-  if (!(answer instanceof Uint8Array)) {
-    return reply.header('content-type', jsonType).send(JSON.stringify(answer));
+  if (answer instanceof Uint8Array) {
+    reply.header('content-type', response?.mediaType).send(answer);
+  } else {
+    reply.header('content-type', jsonType).send(JSON.stringify(answer));
   }
-  return reply.header('content-type', response?.mediaType).send(answer);
 }
