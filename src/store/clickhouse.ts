@@ -2,16 +2,20 @@
  * The store on ClickHouse: embedded engine and cluster alike. It executes statements made in sql/
  * and translates failures; it decides neither what a filter means nor when to read.
  */
+import assert from 'node:assert/strict';
 import type { Instruments } from '../telemetry/instruments.ts';
 import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { toReadError } from './failures.ts';
 import { createLogReader } from './log-reader.ts';
 import { createLogWriter } from './log-writer.ts';
+import { createMetricsWriter } from './metrics-writer.ts';
 import { embeddedTarget, migrate } from './migrate.ts';
 import type { Store } from './port.ts';
+import { createSamplesReader } from './samples-reader.ts';
+import { createSeriesReader } from './series-reader.ts';
 import { openReceiptFloor, type ReceiptFloor, unknownFloor } from './receipt-floor.ts';
-import { tableName } from './sql/columns.ts';
+import { storedTables, tableName } from './sql/columns.ts';
 import { compileDeleteStream } from './sql/housekeeping.ts';
 import type { ReadLimits } from './sql/statement.ts';
 
@@ -65,19 +69,33 @@ function createStore(
   const { database, limits } = options;
   const table = tableName(database, 'logs');
   const writer = createLogWriter({ connection, table, floor, events });
-  const reader = createLogReader({ connection, table, floor, events, limits });
+  const metricsWriter = createMetricsWriter({ connection, database, events });
   return {
-    ...reader,
+    ...createLogReader({ connection, table, floor, events, limits }),
+    ...createSeriesReader({ connection, database, events, limits }),
+    ...createSamplesReader({ connection, database, events, limits }),
     connection,
     database,
     events,
     insertedRows: writer.insertedRows,
-    insert: (_layout, batches, mode) => writer.insert(batches, mode),
+    insert(layout, batches, mode) {
+      switch (layout) {
+        case 'logs/1':
+          return writer.insert(batches, mode);
+        case 'metrics/1':
+          return metricsWriter.insert(batches, mode);
+        default:
+          assert.fail(`cannot store layout "${String(layout satisfies never)}"`);
+      }
+    },
     fence: options.fence,
     async deleteStreamData(accountId, streamId, untilNanos) {
-      const statement = compileDeleteStream(table, { accountId, streamId, untilNanos });
+      const range = { accountId, streamId, untilNanos };
       try {
-        await connection.execute('housekeeping', statement);
+        for (const name of storedTables) {
+          const statement = compileDeleteStream(tableName(database, name), range);
+          await connection.execute('housekeeping', statement);
+        }
       } catch (error) {
         throw toReadError(error);
       }

@@ -29,6 +29,8 @@ export type Pool = 'insert' | 'read' | 'housekeeping';
 export interface Connection {
   /** All rows of the answer, each an array of its columns. @param signal ends the wait for it */
   query<Row>(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<Row[]>;
+  /** The answer as it comes, in the format that the statement names; for values JSON would bend. */
+  queryBytes(pool: Pool, statement: Statement): Promise<Buffer>;
   /** Runs a statement without an answer. */
   execute(pool: Pool, statement: Statement): Promise<void>;
   /** Runs an INSERT with a streamed body; resolves once the server has finished it. */
@@ -51,6 +53,13 @@ export function openConnection(options: ConnectionOptions): Connection {
         ...(signal === undefined ? {} : { abort_signal: signal }),
       });
       return answer.json<Row>();
+    },
+    async queryBytes(pool, statement) {
+      const { stream } = await clients[pool].exec({
+        query: statement.sql,
+        query_params: { ...statement.params },
+      });
+      return Buffer.concat(await stream.toArray());
     },
     async execute(pool, statement) {
       await clients[pool].command({

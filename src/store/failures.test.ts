@@ -31,8 +31,8 @@ suite('a failed read', () => {
     ['memory', clickHouse('241'), 'unavailable', /narrow the time range/],
     ['rows', clickHouse('158'), 'unavailable', /narrow the time range/],
     ['too many queries', clickHouse('202'), 'unavailable', /too many queries/],
-    ['no engine', system('ENOENT'), 'unavailable', /cannot reach the log store/],
-    ['a fault of ours', clickHouse('47'), 'internal', /cannot read the log store/],
+    ['no engine', system('ENOENT'), 'unavailable', /cannot reach the store/],
+    ['a fault of ours', clickHouse('47'), 'internal', /cannot read the store/],
   ];
   for (const [name, error, code, message] of cases) {
     test(`${name} is ${code}, and tells nothing of the store`, () => {

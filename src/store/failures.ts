@@ -67,19 +67,24 @@ export function toInsertError(error: unknown): StoreInsertError {
 export function toReadError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (!(error instanceof ClickHouseError)) {
-    return new AppError('unavailable', 'cannot reach the log store; try again', {
+    return new AppError('unavailable', 'cannot reach the store; try again', {
       cause: error,
       retryAfterSeconds: 2,
     });
   }
   if (limitCodes.has(error.code)) return overLimit(error);
+  if (isBadPattern(error)) {
+    return new AppError('malformed', 'cannot compile a regular expression: it must be RE2', {
+      cause: error,
+    });
+  }
   if (busyCodes.has(error.code)) {
     return new AppError('unavailable', 'cannot read now: too many queries at once; try again', {
       cause: error,
       retryAfterSeconds: 2,
     });
   }
-  return new AppError('internal', 'cannot read the log store', { cause: error });
+  return new AppError('internal', 'cannot read the store', { cause: error });
 }
 
 /** A read that would take more time, memory or rows than one read may have. */
@@ -87,6 +92,19 @@ export function overLimit(cause: unknown): AppError {
   const message =
     'cannot answer within the limits of one query: narrow the time range or add a filter';
   return new AppError('unavailable', message, { cause, retryAfterSeconds: 5 });
+}
+
+/** Functions of patterns fail in two ways; the second of them is not theirs alone. */
+function isBadPattern({ code, message }: ClickHouseError): boolean {
+  return code === '427' || (code === '36' && message.includes('not a valid re2 pattern'));
+}
+
+/** @param option of `metrics`, that an operator may raise. */
+export function tooMuch(limit: number, what: string, option: string): AppError {
+  const message =
+    `cannot answer with more than ${limit} ${what}: narrow the matchers or the time range, ` +
+    `or raise metrics.${option}`;
+  return new AppError('unavailable', message, { retryAfterSeconds: 5 });
 }
 
 function systemCode(error: unknown): string {

@@ -1,9 +1,9 @@
 /** Runs the three reads of logs within their limits. What a plan means is settled in sql/. */
 import type { FacetsPlan, HistogramPlan, ListPlan, LogFilter, LogRecord } from '../model/plan.ts';
-import type { ReadKind, StoreEvents } from '../telemetry/store-events.ts';
+import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
-import { overLimit, toReadError } from './failures.ts';
 import type { Store } from './port.ts';
+import { startReadTime, timed } from './read-time.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
 import { compileFacets, type FacetRow, toFacetsResults } from './sql/facets.ts';
 import { compileHistogram, type HistogramRow, toHistogramResult } from './sql/histogram.ts';
@@ -25,14 +25,11 @@ export type LogReader = Pick<Store, 'list' | 'histogram' | 'facets'>;
 export function createLogReader(parts: LogReaderParts): LogReader {
   const { connection, table, floor, events, limits } = parts;
 
-  /** One time limit for all windows together. */
   async function list(plan: ListPlan): Promise<LogRecord[]> {
-    const startedAt = performance.now();
+    const time = startReadTime(limits);
     const rows: LogRow[] = [];
     for (const window of listWindows(plan, BigInt(Date.now()) * 1_000_000n)) {
-      const maxSeconds = limits.maxSeconds - secondsSince(startedAt);
-      if (maxSeconds < 0.001) throw overLimit(undefined);
-      const step = { window, limit: plan.limit - rows.length, limits: { ...limits, maxSeconds } };
+      const step = { window, limit: plan.limit - rows.length, limits: time.left() };
       rows.push(...(await connection.query<LogRow>('read', compileList(table, plan, step))));
       if (rows.length >= plan.limit) break;
     }
@@ -60,26 +57,9 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     return { ...plan, filter: { ...plan.filter, streams } };
   }
 
-  async function timed<Result>(kind: ReadKind, read: Promise<Result>): Promise<Result> {
-    const startedAt = performance.now();
-    try {
-      const result = await read;
-      events.read(kind, secondsSince(startedAt));
-      return result;
-    } catch (cause) {
-      const error = toReadError(cause);
-      events.readFailed(kind, secondsSince(startedAt), error);
-      throw error;
-    }
-  }
-
   return {
-    list: (plan) => timed('list', list(checked(plan))),
-    histogram: (plan) => timed('histogram', histogram(checked(plan))),
-    facets: (plan) => timed('facets', facets(checked(plan))),
+    list: (plan) => timed(events, 'list', list(checked(plan))),
+    histogram: (plan) => timed(events, 'histogram', histogram(checked(plan))),
+    facets: (plan) => timed(events, 'facets', facets(checked(plan))),
   };
-}
-
-function secondsSince(startedAt: number): number {
-  return (performance.now() - startedAt) / 1000;
 }

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 import { toInsertError } from './failures.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
 import { compileInsert, type InsertMode } from './sql/insert-logs.ts';
-import { encodeOuterRows } from './sql/outer-rows.ts';
+import { encodeOuterRows, type OuterRow } from './sql/outer-rows.ts';
 
 export interface LogWriter {
   /** @throws StoreInsertError */
@@ -31,7 +31,10 @@ export function createLogWriter({ connection, table, floor, events }: LogWriterP
       const seconds = () => (performance.now() - startedAt) / 1000;
       floor.lower(batches);
       try {
-        await connection.insert(compileInsert(table, batches, mode), encodeOuterRows(batches));
+        await connection.insert(
+          compileInsert(table, batches, mode),
+          encodeOuterRows(batches.map(toOuterRow)),
+        );
       } catch (cause) {
         const error = toInsertError(cause);
         events.insertFailed({ rows, failure: error.failure, seconds: seconds() }, error);
@@ -42,4 +45,8 @@ export function createLogWriter({ connection, table, floor, events }: LogWriterP
     },
     insertedRows: () => insertedRows,
   };
+}
+
+function toOuterRow(batch: StampedBatch): OuterRow {
+  return { batch, count: batch.rows, rows: batch.payload };
 }

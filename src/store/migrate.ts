@@ -14,10 +14,13 @@ export interface SchemaTarget {
   readonly onCluster: string;
   /** Engine of the tables of rows, e.g. `MergeTree`. */
   readonly mergeTree: string;
+  /** The one that keeps the last row of each key, e.g. `ReplacingMergeTree`. */
+  readonly replacingMergeTree: string;
 }
 
 export function embeddedTarget(database: string): SchemaTarget {
-  return { database, onCluster: '', mergeTree: 'MergeTree' };
+  const engines = { mergeTree: 'MergeTree', replacingMergeTree: 'ReplacingMergeTree' };
+  return { database, onCluster: '', ...engines };
 }
 
 const schemaFolder = new URL('./schema/', import.meta.url);

@@ -2,7 +2,16 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Instruments } from './instruments.ts';
 
-export type ReadKind = 'list' | 'histogram' | 'facets';
+export type ReadKind =
+  | 'list'
+  | 'histogram'
+  | 'facets'
+  | 'samples'
+  | 'series'
+  | 'label_names'
+  | 'label_values'
+  | 'metric_metadata'
+  | 'exemplars';
 
 export interface StoreEvents {
   inserted(insert: { rows: number; batches: number; mode: string; seconds: number }): void;
@@ -44,7 +53,10 @@ export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
     },
     dayDropped(day, reason, bytes) {
       counts.droppedDays.inc({ reason });
-      log[reason === 'disk_cap' ? 'warn' : 'info']({ day, reason, bytes }, 'dropped a day of logs');
+      log[reason === 'disk_cap' ? 'warn' : 'info'](
+        { day, reason, bytes },
+        'dropped a day of receipt',
+      );
     },
     rowsExpired(rows) {
       counts.expiredRows.inc(rows);

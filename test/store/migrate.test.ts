@@ -18,15 +18,18 @@ test('a second start applies nothing', async () => {
 
 test('a crash between tables and record is repaired by the next start', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
-  assert.deepEqual(await migrate(engine.store.connection, embeddedTarget('weir')), [1]);
+  assert.deepEqual(await migrate(engine.store.connection, embeddedTarget('weir')), [1, 2]);
 });
 
 test('rows are synced to disk before an insert is answered', async () => {
-  const rows = await engine.store.connection.query<[string]>('read', {
-    sql: "SELECT create_table_query FROM system.tables WHERE database = 'weir' AND name = 'logs'",
+  const rows = await engine.store.connection.query<[string, string]>('read', {
+    sql: "SELECT name, create_table_query FROM system.tables WHERE database = 'weir'",
     params: {},
   });
-  assert.match(rows[0]![0], /fsync_after_insert = 1, fsync_part_directory = 1/);
+  assert.equal(rows.length, 7);
+  for (const [name, query] of rows) {
+    assert.match(query, /fsync_after_insert = 1, fsync_part_directory = 1/, name);
+  }
 });
 
 test('a schema newer than known is refused', async () => {
@@ -39,6 +42,7 @@ test('the same file serves a cluster', () => {
     database: 'weir',
     onCluster: ' ON CLUSTER main',
     mergeTree: 'ReplicatedMergeTree',
+    replacingMergeTree: 'ReplicatedReplacingMergeTree',
   };
   const text =
     '-- note\nCREATE TABLE {{database}}.t{{onCluster}} ENGINE = {{mergeTree}};\nSELECT 1;\n';

@@ -7,6 +7,7 @@ import type { StampedBatch } from '../../model/batch.ts';
 import { tieBits } from '../../model/log-id.ts';
 import { logRowFields } from '../../model/log-rows.ts';
 import { searchIndexes } from './columns.ts';
+import { insertSettings, rowsPerBlock } from './insert-settings.ts';
 import { Parameters, type Statement } from './statement.ts';
 
 export type InsertMode = 'all' | 'missing';
@@ -79,7 +80,8 @@ SELECT
   ${expressions}
 FROM input('${outerStructure}')
 ARRAY JOIN rows AS r, arrayEnumerate(rows) AS n${condition}
-${insertSettings(batches)}
+${insertSettings(batches)},
+  exclude_materialize_skip_indexes_on_insert = '${searchIndexes.join(',')}'
 FORMAT RowBinary`;
   return { sql, params: params.values };
 }
@@ -103,27 +105,6 @@ function storedSql(table: string, batches: readonly StampedBatch[], params: Para
     AND (${ranges.join(' OR ')})
   SETTINGS max_block_size = ${rowsPerBlock}`;
 }
-
-/**
- * One thread and one block for all rows, so that an insert makes one part a day of receipt. The
- * engine reads `max_block_size` outer rows at a time: enough of them for a usual block, and no
- * more.
- */
-function insertSettings(batches: readonly StampedBatch[]): string {
-  const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
-  const outerRowsPerBlock = Math.ceil((rowsPerBlock * batches.length) / Math.max(rows, 1));
-  return `SETTINGS
-  async_insert = 0,
-  max_block_size = ${Math.min(Math.max(outerRowsPerBlock, 1), rowsPerBlock)},
-  min_insert_block_size_rows = 1000000,
-  min_insert_block_size_bytes = 0,
-  max_insert_threads = 1,
-  max_threads = 1,
-  input_format_parallel_parsing = 0,
-  exclude_materialize_skip_indexes_on_insert = '${searchIndexes.join(',')}'`;
-}
-
-const rowsPerBlock = 65_536;
 
 function orReceivedAt(time: string): string {
   return `fromUnixTimestamp64Nano(if(${time} < 0, receivedAt, ${time}), 'UTC')`;

@@ -1,22 +1,21 @@
 /** The body of an insert holds each batch once, whatever its size. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StampedBatch } from '../../model/batch.ts';
-import { encodeOuterRows } from './outer-rows.ts';
+import { encodeOuterRows, type OuterRow } from './outer-rows.ts';
 
-function batch(sequence: bigint, rows: number, payload: Uint8Array): StampedBatch {
-  return {
+function outerRow(sequence: bigint, count: number, rows: Uint8Array): OuterRow {
+  const batch = {
     id: { writer: 0x0102030405060708n, sequence },
     receivedAtNanos: 9n,
     owner: { accountId: 'account', streamId: 'str', receiverId: 'r' },
-    layout: 'logs/1',
-    rows,
-    payload,
   };
+  return { batch, count, rows };
 }
 
 test('a prefix is the outer row in RowBinary, and the payload follows untouched', () => {
-  const body = Buffer.concat([...encodeOuterRows([batch(0x11n, 300, Buffer.from([0xaa, 0xbb]))])]);
+  const body = Buffer.concat([
+    ...encodeOuterRows([outerRow(0x11n, 300, Buffer.from([0xaa, 0xbb]))]),
+  ]);
   const expected = [
     '1100000000000000', // sequence: the low half of the id
     '0807060504030201', // writer
@@ -30,19 +29,29 @@ test('a prefix is the outer row in RowBinary, and the payload follows untouched'
   assert.equal(body.toString('hex'), expected.join(''));
 });
 
-test('ten thousand small batches become a few chunks, a large payload is not copied', () => {
-  const small = Array.from({ length: 10_000 }, (_, i) => batch(BigInt(i), 1, Buffer.alloc(300, i)));
-  const large = batch(77n, 5, Buffer.alloc(2_000_000, 7));
-  const batches = [...small.slice(0, 5_000), large, ...small.slice(5_000)];
-  const chunks = [...encodeOuterRows(batches)];
+test('ten thousand small all become a few chunks, a large payload is not copied', () => {
+  const small = Array.from({ length: 10_000 }, (_, i) =>
+    outerRow(BigInt(i), 1, Buffer.alloc(300, i)),
+  );
+  const large = outerRow(77n, 5, Buffer.alloc(2_000_000, 7));
+  const all = [...small.slice(0, 5_000), large, ...small.slice(5_000)];
+  const chunks = [...encodeOuterRows(all)];
   assert.ok(chunks.length < 30, `${chunks.length} chunks`);
-  assert.ok(chunks.includes(large.payload));
-  const apart = batches.flatMap((one) => [...encodeOuterRows([one])]);
+  assert.ok(chunks.includes(large.rows));
+  const apart = all.flatMap((one) => [...encodeOuterRows([one])]);
   assert.ok(Buffer.concat(chunks).equals(Buffer.concat(apart)));
 });
 
+test('rows that begin with their number are not counted again', () => {
+  const [chunk] = encodeOuterRows([
+    { ...outerRow(1n, 0, Buffer.from([2, 7, 7])), count: undefined },
+  ]);
+  assert.equal(Buffer.from(chunk!).toString('hex').slice(-8), '72020707');
+});
+
 test('an id that could not be read back is refused', () => {
-  const wrong = { ...batch(1n, 1, Buffer.alloc(1)) };
-  const owner = { ...wrong.owner, receiverId: 'x'.repeat(128) };
-  assert.throws(() => [...encodeOuterRows([{ ...wrong, owner }])], /cannot store an id of 128/);
+  const good = outerRow(1n, 1, Buffer.alloc(1));
+  const owner = { ...good.batch.owner, receiverId: 'x'.repeat(128) };
+  const wrong = { ...good, batch: { ...good.batch, owner } };
+  assert.throws(() => [...encodeOuterRows([wrong])], /cannot store an id of 128/);
 });

@@ -1,24 +1,31 @@
 /**
- * The body of an insert: each batch's prefix in RowBinary, then its rows as they are. Small batches
- * are copied together so that ten thousand of one row do not become ten thousand writes; large
- * payloads pass through uncopied. Pure.
+ * The body of an insert: for each batch what is the same for all its rows, in RowBinary, then the
+ * rows as they are. Small ones are copied together so that ten thousand of one row do not become
+ * ten thousand writes; large ones pass through uncopied. Pure.
  */
 import type { StampedBatch } from '../../model/batch.ts';
 
+export interface OuterRow {
+  readonly batch: Pick<StampedBatch, 'id' | 'receivedAtNanos' | 'owner'>;
+  /** Number of rows to write before them; undefined where they begin with it themselves. */
+  readonly count: number | undefined;
+  readonly rows: Uint8Array;
+}
+
 const chunkBytes = 256 * 1024;
-/** Larger payloads go out as they are. */
+/** Larger ones go out as they are. */
 const copiedBytes = 16 * 1024;
 /**
  * 16 batch + 8 time + three strings of up to 127 bytes with their lengths + a varint of up to 5.
  */
 const maxPrefixBytes = 16 + 8 + 3 * 128 + 5;
 
-/** @returns chunks that together are the outer rows of `batches`, in order. */
-export function* encodeOuterRows(batches: readonly StampedBatch[]): Generator<Uint8Array> {
+/** @returns chunks that together are `outerRows`, in order. */
+export function* encodeOuterRows(outerRows: Iterable<OuterRow>): Generator<Uint8Array> {
   let chunk = Buffer.allocUnsafeSlow(chunkBytes);
   let start = 0;
   let end = 0;
-  for (const batch of batches) {
+  for (const { batch, count, rows } of outerRows) {
     if (end + maxPrefixBytes > chunkBytes) {
       yield chunk.subarray(start, end);
       chunk = Buffer.allocUnsafeSlow(chunkBytes);
@@ -26,27 +33,27 @@ export function* encodeOuterRows(batches: readonly StampedBatch[]): Generator<Ui
       end = 0;
     }
     end = writePrefix(chunk, end, batch);
-    if (batch.payload.length <= copiedBytes && end + batch.payload.length <= chunkBytes) {
-      chunk.set(batch.payload, end);
-      end += batch.payload.length;
+    if (count !== undefined) end = writeVarint(chunk, end, count);
+    if (rows.length <= copiedBytes && end + rows.length <= chunkBytes) {
+      chunk.set(rows, end);
+      end += rows.length;
       continue;
     }
     yield chunk.subarray(start, end);
-    yield batch.payload;
+    yield rows;
     start = end;
   }
   if (end > start) yield chunk.subarray(start, end);
 }
 
 /** UInt128 is little endian, so the sequence (low half) comes first. */
-function writePrefix(chunk: Buffer, start: number, batch: StampedBatch): number {
+function writePrefix(chunk: Buffer, start: number, batch: OuterRow['batch']): number {
   let at = chunk.writeBigUInt64LE(batch.id.sequence, start);
   at = chunk.writeBigUInt64LE(batch.id.writer, at);
   at = chunk.writeBigInt64LE(batch.receivedAtNanos, at);
   at = writeText(chunk, at, batch.owner.accountId);
   at = writeText(chunk, at, batch.owner.streamId);
-  at = writeText(chunk, at, batch.owner.receiverId);
-  return writeVarint(chunk, at, batch.rows);
+  return writeText(chunk, at, batch.owner.receiverId);
 }
 
 function writeText(chunk: Buffer, at: number, text: string): number {

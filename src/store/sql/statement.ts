@@ -1,6 +1,6 @@
 /** A statement ready to run: text with placeholders, and the values that go into them. Pure. */
 
-export type ParameterType = 'String' | 'Int64' | 'UInt64' | 'UInt128';
+export type ParameterType = 'String' | 'UInt16' | 'Int64' | 'UInt64' | 'UInt128' | 'Array(UInt128)';
 
 export interface Statement {
   readonly sql: string;
@@ -26,7 +26,7 @@ export class Parameters {
   readonly values: Record<string, string> = {};
   #count = 0;
 
-  add(type: ParameterType, value: string | bigint): string {
+  add(type: ParameterType, value: string | number | bigint): string {
     const name = `p${this.#count++}`;
     this.values[name] = String(value);
     return `{${name}:${type}}`;

@@ -2,44 +2,21 @@
  * One meaning of a filter for list, histogram and facets alike. The account stands outermost and
  * first; then streams with what is still kept of each, then time, then the rest. Pure.
  */
-import type { LogFilter, ReadableStream, SearchTerm } from '../../model/plan.ts';
+import type { LogFilter, SearchTerm } from '../../model/plan.ts';
 import { columnOf, labelPairs } from './columns.ts';
 import type { Parameters } from './statement.ts';
+import { ownerConditions } from './streams.ts';
 
 /** @returns conditions joined by AND, one a line. */
 export function whereSql(filter: LogFilter, params: Parameters): string {
   const conditions = [
-    `AccountId = ${params.add('String', filter.accountId)}`,
-    ...streamConditions(filter.streams, params),
+    ...ownerConditions(filter, params),
     ...timeConditions(filter, params),
     ...equalityConditions(filter, params),
     ...filter.labels.map(({ key, value }) => labelCondition(key, value, params)),
     ...filter.search.map((term) => searchCondition(term, params)),
   ];
   return conditions.join('\n  AND ');
-}
-
-/**
- * Streams with the same limit of receipt share a condition: most streams of an account keep equally
- * long. A limit of 0 hides nothing and is not asked for.
- */
-function streamConditions(streams: readonly ReadableStream[], params: Parameters): string[] {
-  if (streams.length === 0) return ['0'];
-  const idsByReceipt = Map.groupBy(streams, (stream) => stream.receivedFromNanos);
-  const groups = [...idsByReceipt].map(([from, group]) => {
-    const ids = params.anyOf(
-      'String',
-      group.map((stream) => stream.streamId),
-    );
-    return [`StreamId ${ids}`, ...(from > 0n ? [`ReceivedAt >= ${params.time(from)}`] : [])];
-  });
-  if (groups.length === 1) return [...groups[0]!];
-  const all = params.anyOf(
-    'String',
-    streams.map((stream) => stream.streamId),
-  );
-  const any = groups.map((conditions) => `(${conditions.join(' AND ')})`).join(' OR ');
-  return [`StreamId ${all}`, `(${any})`];
 }
 
 function timeConditions(filter: LogFilter, params: Parameters): string[] {

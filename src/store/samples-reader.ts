@@ -1,0 +1,104 @@
+/**
+ * Runs the reads of what was measured, within their limits: first which series are meant, then what
+ * is stored of them. What a plan means is settled in sql/.
+ */
+import type { Exemplar, SamplesPlan, SeriesSamples } from '../model/metric-plan.ts';
+import { tooMuch } from './failures.ts';
+import type { Store } from './port.ts';
+import { type ReadTime, startReadTime, timed } from './read-time.ts';
+import type { MetricsReaderParts } from './series-reader.ts';
+import { toSeriesSamples } from './series-samples.ts';
+import { tableName } from './sql/columns.ts';
+import { compileExemplars, type ExemplarRow, toExemplar } from './sql/exemplars.ts';
+import {
+  compileNativeHistograms,
+  compileSamples,
+  decodeNativeHistograms,
+  decodeSamples,
+  type HistogramOfSeries,
+  type SamplesRow,
+  type SamplesStep,
+} from './sql/samples.ts';
+import { compileSeries, type SeriesRow, toLabels } from './sql/series.ts';
+
+/** As the store's port promises. */
+export type SamplesReader = Pick<Store, 'samples' | 'exemplars'>;
+
+/** The series of a plan, and the time left to read what is stored of them. */
+interface Meant {
+  readonly plan: SamplesPlan;
+  /** Sorted by labels. */
+  readonly series: readonly SeriesRow[];
+  readonly time: ReadTime;
+}
+
+/** A statement stays short however many series are meant. */
+const seriesPerStatement = 20_000;
+
+export function createSamplesReader(parts: MetricsReaderParts): SamplesReader {
+  const { connection, database, events, limits } = parts;
+
+  async function findSeries(plan: SamplesPlan): Promise<Meant> {
+    const time = startReadTime(limits);
+    if (plan.streams.length === 0) return { plan, series: [], time };
+    const table = tableName(database, 'series');
+    const statement = compileSeries(table, plan, plan.maxSeries + 1, time.left());
+    const series = await connection.query<SeriesRow>('read', statement);
+    if (series.length > plan.maxSeries) throw tooMuch(plan.maxSeries, 'series', 'maxReadSeries');
+    return { plan, series, time };
+  }
+
+  async function samples(plan: SamplesPlan): Promise<SeriesSamples[]> {
+    const meant = await findSeries(plan);
+    const rows = await readSteps<SamplesRow>(meant, async (step) => {
+      const statement = compileSamples(tableName(database, 'samples'), plan, step);
+      const found = [...decodeSamples(await connection.queryBytes('read', statement))];
+      return { rows: found, samples: found.reduce((sum, row) => sum + row.times.length, 0) };
+    });
+    const histograms = await readSteps<HistogramOfSeries>(meant, async (step) => {
+      const statement = compileNativeHistograms(tableName(database, 'histograms'), plan, step);
+      const found = [...decodeNativeHistograms(await connection.queryBytes('read', statement))];
+      return { rows: found, samples: found.length };
+    });
+    return toSeriesSamples(meant.series, rows, histograms);
+  }
+
+  async function exemplars(plan: SamplesPlan): Promise<Exemplar[]> {
+    const meant = await findSeries(plan);
+    const rows = await readSteps<ExemplarRow>(meant, async (step) => {
+      const statement = compileExemplars(tableName(database, 'exemplars'), plan, step);
+      const found = await connection.query<ExemplarRow>('read', statement);
+      return { rows: found, samples: found.length };
+    });
+    const rowsById = Map.groupBy(rows, ([id]) => id);
+    return meant.series.flatMap((one) => {
+      const seriesLabels = toLabels(one);
+      return (rowsById.get(one[0]) ?? []).map((row) => toExemplar(seriesLabels, row));
+    });
+  }
+
+  return {
+    samples: (plan) => timed(events, 'samples', samples(plan)),
+    exemplars: (plan) => timed(events, 'exemplars', exemplars(plan)),
+  };
+}
+
+/**
+ * What is stored of the series, in as many steps as it takes. @throws AppError for too much of it
+ */
+async function readSteps<Row>(
+  { plan, series, time }: Meant,
+  readStep: (step: SamplesStep) => Promise<{ rows: readonly Row[]; samples: number }>,
+): Promise<Row[]> {
+  const all: Row[] = [];
+  let samples = 0;
+  for (let at = 0; at < series.length; at += seriesPerStatement) {
+    const seriesIds = series.slice(at, at + seriesPerStatement).map(([id]) => id);
+    const limit = plan.maxSamples - samples + 1;
+    const step = await readStep({ seriesIds, limit, limits: time.left() });
+    samples += step.samples;
+    if (samples > plan.maxSamples) throw tooMuch(plan.maxSamples, 'samples', 'maxReadSamples');
+    for (const row of step.rows) all.push(row);
+  }
+  return all;
+}

@@ -1,0 +1,46 @@
+/** Puts samples, native histograms and labels of series together. Pure. */
+import type { SeriesSamples } from '../model/metric-plan.ts';
+import type { HistogramOfSeries, SamplesRow } from './sql/samples.ts';
+import { type SeriesRow, toLabels } from './sql/series.ts';
+
+/** @returns in the order of `series` those that have anything, by time. */
+export function toSeriesSamples(
+  series: readonly SeriesRow[],
+  rows: readonly SamplesRow[],
+  histograms: readonly HistogramOfSeries[],
+): SeriesSamples[] {
+  const samplesById = new Map(rows.map((row) => [String(row.seriesId), row]));
+  const histogramsById = Map.groupBy(histograms, ({ seriesId }) => String(seriesId));
+  return series.flatMap((one) => {
+    const samples = samplesById.get(one[0]);
+    const ownHistograms = histogramsById.get(one[0]) ?? [];
+    if (samples === undefined && ownHistograms.length === 0) return [];
+    const { times, values } = samples === undefined ? noSamples : inOrder(samples);
+    return [{ labels: toLabels(one), times, values, histograms: ownHistograms }];
+  });
+}
+
+const noSamples = { times: new BigInt64Array(), values: new BigUint64Array() };
+
+type Samples = Pick<SamplesRow, 'times' | 'values'>;
+
+/** Several threads of the store may have put them together, each in order. */
+function inOrder({ times, values }: Samples): Samples {
+  if (isAscending(times)) return { times, values };
+  const order = Array.from(times.keys()).sort((a, b) => (times[a]! < times[b]! ? -1 : 1));
+  return {
+    times: BigInt64Array.from(order, (index) => times[index]!),
+    values: BigUint64Array.from(order, (index) => values[index]!),
+  };
+}
+
+/** Halves of words are compared: a BigInt for each would cost more than reading them did. */
+function isAscending(times: BigInt64Array): boolean {
+  const words = new DataView(times.buffer, times.byteOffset, times.byteLength);
+  for (let at = 8; at < times.byteLength; at += 8) {
+    const difference = words.getInt32(at + 4, true) - words.getInt32(at - 4, true);
+    if (difference < 0) return false;
+    if (difference === 0 && words.getUint32(at, true) < words.getUint32(at - 8, true)) return false;
+  }
+  return true;
+}
