@@ -1,0 +1,198 @@
+/** The remote_write decoder: what it rejects and keeps the rest, and what it refuses as a whole. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { encodeWriteRequest, type Sample, toSample } from '../../../test/harness/prompb.ts';
+import { encodeMessage } from '../../../test/protocols/prompb-schema.ts';
+import {
+  decode,
+  field,
+  label,
+  rowsOf,
+  sample,
+} from '../../../test/protocols/remote-write-request.ts';
+import { AppError, type ErrorCode } from '../../model/errors.ts';
+import { seriesState, type SeriesView } from '../../model/series-view.ts';
+
+const up = { __name__: 'up', job: 'a' };
+
+describe('what is rejected alone', () => {
+  const bad: [name: string, series: Buffer, reason: string, count: number][] = [
+    ['no labels', field(1, sample(1, 1), sample(2, 1)), 'no metric name', 2],
+    ['no name', field(1, label('a', 'b'), sample(1, 1)), 'no metric name', 1],
+    ['an empty name', field(1, label('__name__', ''), sample(1, 1)), 'no metric name', 1],
+    ['a nameless label', field(1, label('', 'b'), sample(1, 1)), 'empty label name', 1],
+    [
+      'a label twice',
+      field(1, label('a', 'b'), label('__name__', 'x'), label('a', 'b'), sample(1, 1)),
+      'repeated label name',
+      1,
+    ],
+    [
+      'bytes that are no UTF-8',
+      field(1, field(1, field(1, Buffer.from([0xff])), field(2, Buffer.from('x'))), sample(1, 1)),
+      'label not in UTF-8',
+      1,
+    ],
+    [
+      'a long value',
+      field(1, label('__name__', 'x'.repeat(31)), sample(1, 1)),
+      'label value too long',
+      1,
+    ],
+    [
+      'a long name',
+      field(1, label('__name__', 'x'), label('n'.repeat(21), 'x'), sample(1, 1)),
+      'label name too long',
+      1,
+    ],
+    [
+      'many labels',
+      field(1, ...['__name__', 'b', 'c', 'd', 'e', 'f'].map((n) => label(n, '1')), sample(1, 1)),
+      'too many labels',
+      1,
+    ],
+    [
+      'all of a series counts',
+      field(1, sample(1, 1), field(3), field(3), field(4), label('a', 'b')),
+      'no metric name',
+      4,
+    ],
+  ];
+  for (const [name, series, reason, count] of bad) {
+    test(name, async () => {
+      const good = encodeWriteRequest([{ labels: up, samples: [toSample(1, 1)] }]);
+      const batch = await decode(Buffer.concat([good, series, good]));
+      assert.equal(batch.rows, 2);
+      assert.equal(batch.rejectedCount, count);
+      assert.deepEqual([...batch.rejectedByReason], [[reason, count]]);
+      assert.deepEqual(
+        batch.rejected.map(({ index }) => index),
+        [1],
+      );
+      assert.ok(batch.rejected[0]?.reason.startsWith(reason));
+    });
+  }
+
+  test('lists the first of them, and counts all', async () => {
+    const series = ['a', 'b', 'c', 'd', 'e'].map((name) =>
+      field(1, label(name, '1'), sample(1, 1)),
+    );
+    const batch = await decode(Buffer.concat(series));
+    assert.equal(batch.rejectedCount, 5);
+    assert.deepEqual(batch.rejected, [
+      { index: 0, reason: 'no metric name: {a="1"}' },
+      { index: 1, reason: 'no metric name' },
+      { index: 2, reason: 'no metric name' },
+    ]);
+  });
+
+  test('a series too many, by the option that says how many there may be', async () => {
+    const view: SeriesView = {
+      maxSeries: 7,
+      look: (_ids, _at, day) => (day === 0 ? seriesState.new : seriesState.refused),
+    };
+    const samples = [toSample(1, 1), toSample(86_400_000, 1), toSample(86_400_001, 1)];
+    const exemplars = [{ labels: {}, ...toSample(86_400_000, 1) }];
+    const histograms = [encodeMessage('Histogram', { timestamp: 86_400_000 })];
+    const body = encodeWriteRequest([{ labels: up, samples, exemplars, histograms }]);
+    const batch = await decode(body, view);
+    assert.deepEqual(batch.written, { samples: 1, histograms: 0, exemplars: 0, metadata: 0 });
+    assert.deepEqual([...batch.rejectedByReason], [['series limit', 4]]);
+    assert.match(batch.rejected[0]?.reason ?? '', /7 series .* metrics\.maxSeriesPerAccount/);
+  });
+
+  test('a histogram that makes no sense, beside samples that do', async () => {
+    const histograms = [encodeMessage('Histogram', { countInt: 1, zeroCountInt: 2 })];
+    const batch = await decode(
+      encodeWriteRequest([{ labels: up, samples: [toSample(1, 1)], histograms }]),
+    );
+    assert.equal(batch.written?.samples, 1);
+    assert.deepEqual([...batch.rejectedByReason], [['bad histogram', 1]]);
+  });
+
+  test('an exemplar whose labels are no good', async () => {
+    const exemplars = [
+      { labels: { '': 'x' }, ...toSample(1, 1) },
+      { labels: { trace_id: 'x'.repeat(31) }, ...toSample(1, 1) },
+      { labels: { trace_id: 'x'.repeat(30) }, ...toSample(1, 1) },
+    ];
+    const batch = await decode(encodeWriteRequest([{ labels: up, exemplars }]));
+    assert.deepEqual([batch.written?.exemplars, batch.rejectedCount], [1, 2]);
+    assert.deepEqual([...batch.rejectedByReason], [['bad exemplar', 2]]);
+  });
+});
+
+describe('requests refused as a whole', () => {
+  const samples = (count: number): Sample[] =>
+    Array.from({ length: count }, (_, index) => toSample(index, 1));
+  const cases: [name: string, body: Buffer, code: ErrorCode, message: RegExp][] = [
+    ['a field without an end', Buffer.from([0x0a, 5, 1]), 'malformed', /byte 1\b/],
+    ['a length without an end', Buffer.from([0x0a, 0x80]), 'malformed', /byte 1\b/],
+    ['series that are a number', Buffer.from([0x08, 1]), 'malformed', /wrong type.*byte 0/],
+    ['metadata that is a double', Buffer.from('190000000000000000', 'hex'), 'malformed', /type/],
+    ['a field number of zero', Buffer.from([0x02, 0]), 'malformed', /number/],
+    ['a wire type that is none', Buffer.from([0x3f]), 'malformed', /wire type 7/],
+    ['a varint without an end', Buffer.alloc(12, 0xff), 'malformed', /ten bytes/],
+    ['a value that is no double', field(1, field(2, Buffer.from([0x08, 1]))), 'malformed', /type/],
+    ['a value that is cut off', field(1, field(2, Buffer.from([9, 1]))), 'malformed', /byte 5/],
+    ['a label that is text', field(1, field(1, Buffer.from('up')), sample(1, 1)), 'malformed', /./],
+    [
+      'a message of 2.0',
+      Buffer.concat([field(4, Buffer.alloc(0)), field(4, Buffer.from('up')), field(5)]),
+      'malformed',
+      /remote_write 2\.0.*prometheus\.WriteRequest/,
+    ],
+    [
+      'more samples than it may have',
+      encodeWriteRequest([
+        { labels: up, samples: samples(600) },
+        { labels: up, samples: samples(401) },
+      ]),
+      'too_large',
+      /1000 samples.*ingest\.remoteWriteMaxSamples/,
+    ],
+    [
+      'more records of all kinds',
+      Buffer.concat(Array.from({ length: 1001 }, () => Buffer.from('0a021a00', 'hex'))),
+      'too_large',
+      /ingest\.remoteWriteMaxSamples/,
+    ],
+    [
+      'more metadata',
+      Buffer.concat(Array.from({ length: 1001 }, () => Buffer.from('1a03120161', 'hex'))),
+      'too_large',
+      /ingest\.remoteWriteMaxSamples/,
+    ],
+    [
+      'a series on so many days that its labels grow beyond all bounds',
+      encodeWriteRequest([
+        {
+          labels: up,
+          samples: Array.from({ length: 100 }, (_, day) => toSample(day * 86_400_000, 1)),
+        },
+      ]),
+      'too_large',
+      /2000 bytes of labels/,
+    ],
+  ];
+  for (const [name, body, code, message] of cases) {
+    test(name, async () => {
+      await assert.rejects(
+        decode(body),
+        (error) => error instanceof AppError && error.code === code && message.test(error.message),
+      );
+      const again = encodeWriteRequest([{ labels: up, samples: [toSample(1, 1)] }]);
+      assert.equal((await rowsOf(again)).samples.length, 1, 'it left nothing over');
+    });
+  }
+
+  test('not one that has fields of both versions', async () => {
+    const v1 = encodeWriteRequest([{ labels: up, samples: [toSample(1, 1)] }]);
+    assert.equal((await decode(Buffer.concat([v1, field(4), field(5)]))).rows, 1);
+  });
+
+  test('not one with as many samples as it may have, even if they are rejected', async () => {
+    const body = encodeWriteRequest([{ labels: {}, samples: samples(1000) }]);
+    assert.equal((await decode(body)).rows, 0);
+  });
+});

@@ -1,0 +1,274 @@
+/** The remote_write decoder against tables of requests: what it keeps, and how. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { encodeWriteRequest, toSample } from '../../../test/harness/prompb.ts';
+import { encodeMessage } from '../../../test/protocols/prompb-schema.ts';
+import {
+  decode,
+  field,
+  label,
+  rowsOf,
+  sample,
+} from '../../../test/protocols/remote-write-request.ts';
+import { seriesState, type SeriesView } from '../../model/series-view.ts';
+
+const up = { __name__: 'up', job: 'a' };
+
+describe('samples', () => {
+  const bits: [name: string, bits: bigint][] = [
+    ['zero, which no sender writes down', 0n],
+    ['minus zero', 0x8000_0000_0000_0000n],
+    ['the least double', 1n],
+    ['infinity', 0x7ff0_0000_0000_0000n],
+    ['minus infinity', 0xfff0_0000_0000_0000n],
+    ['the stale marker', 0x7ff0_0000_0000_0002n],
+    ['not a number', 0x7ff8_0000_0000_0001n],
+    ['a NaN that means nothing yet', 0x7ff0_0000_0000_0003n],
+    ['a NaN below zero', 0xfff8_0000_0000_0000n],
+    ['all bits', 0xffff_ffff_ffff_ffffn],
+  ];
+  for (const [name, value] of bits) {
+    test(`keep ${name} bit by bit`, async () => {
+      const rows = await rowsOf(
+        encodeWriteRequest([{ labels: up, samples: [{ timeMs: 1n, bits: value }] }]),
+      );
+      assert.deepEqual(
+        rows.samples.map(({ valueBits }) => valueBits),
+        [value],
+      );
+    });
+  }
+
+  for (const timeMs of [
+    0n,
+    1n,
+    -1n,
+    1_767_319_445_123n,
+    -(2n ** 63n),
+    2n ** 63n - 1n,
+    2n ** 53n + 1n,
+  ]) {
+    test(`keep the time ${timeMs}`, async () => {
+      const rows = await rowsOf(
+        encodeWriteRequest([{ labels: up, samples: [{ timeMs, bits: 0n }] }]),
+      );
+      assert.deepEqual(
+        rows.samples.map((one) => one.timeMs),
+        [timeMs],
+      );
+    });
+  }
+
+  test('keep their order, the last of those at one time being the last', async () => {
+    const samples = [toSample(5, 1), toSample(3, 2), toSample(5, 3)];
+    const rows = await rowsOf(
+      encodeWriteRequest([
+        { labels: up, samples },
+        { labels: up, samples },
+      ]),
+    );
+    assert.deepEqual(
+      rows.samples.map(({ timeMs, value }) => [timeMs, value]),
+      [
+        [5n, 1],
+        [3n, 2],
+        [5n, 3],
+        [5n, 1],
+        [3n, 2],
+        [5n, 3],
+      ],
+    );
+    assert.equal(new Set(rows.samples.map(({ id }) => id)).size, 1);
+  });
+
+  test('are counted apart from all else', async () => {
+    const body = encodeWriteRequest(
+      [
+        {
+          labels: up,
+          samples: [toSample(1, 1), toSample(2, 2)],
+          exemplars: [{ labels: {}, ...toSample(1, 1) }],
+          histograms: [encodeMessage('Histogram', {})],
+        },
+      ],
+      [{ type: 1, name: 'up', help: 'Is it?', unit: '' }],
+    );
+    const { rows, written, rejectedCount } = await decode(body);
+    assert.deepEqual(written, { samples: 2, histograms: 1, exemplars: 1, metadata: 1 });
+    assert.deepEqual([rows, rejectedCount], [5, 0]);
+  });
+});
+
+describe('labels', () => {
+  const stored = async (body: Buffer) => (await rowsOf(body)).series.map(({ labels }) => labels);
+  const sorted = [
+    ['__name__', 'up'],
+    ['a', '1'],
+    ['b', '2'],
+  ];
+
+  test('are sorted, whatever order they come in', async () => {
+    const bodies = [
+      { __name__: 'up', a: '1', b: '2' },
+      { b: '2', __name__: 'up', a: '1' },
+      { a: '1', b: '2', __name__: 'up' },
+    ].map((labels) => encodeWriteRequest([{ labels, samples: [toSample(1, 1)] }]));
+    for (const body of bodies) assert.deepEqual(await stored(body), [sorted]);
+    const rows = await Promise.all(bodies.map((body) => rowsOf(body)));
+    assert.equal(new Set(rows.map(({ samples }) => samples[0]?.id)).size, 1);
+  });
+
+  test('sort by their bytes, not by UTF-16 units', async () => {
+    const labels = { '\u{1f600}': 'x', '\uff01': 'y', __name__: 'up' };
+    const body = encodeWriteRequest([{ labels, samples: [toSample(1, 1)] }]);
+    const [names] = await stored(body);
+    assert.deepEqual(
+      names?.map(([name]) => name),
+      ['__name__', '\uff01', '\u{1f600}'],
+    );
+  });
+
+  test('without a value are the same as absent', async () => {
+    const body = encodeWriteRequest([
+      { labels: { __name__: 'up', a: '' }, samples: [toSample(1, 1)] },
+      { labels: { __name__: 'up' }, samples: [toSample(2, 1)] },
+    ]);
+    assert.equal(new Set((await rowsOf(body)).samples.map(({ id }) => id)).size, 1);
+    assert.deepEqual((await stored(body))[0], [['__name__', 'up']]);
+  });
+
+  test('may be any UTF-8, U+FFFD, NUL and quotes among it', async () => {
+    const labels = { __name__: 'größe.of{x}', 日本: '\ufffd\0"\\\n' };
+    const body = encodeWriteRequest([{ labels, samples: [toSample(1, 1)] }]);
+    assert.deepEqual(await stored(body), [Object.entries(labels)]);
+  });
+
+  test('may stand behind the samples, and apart from each other', async () => {
+    const [name, a, b] = [label('__name__', 'up'), label('a', '1'), label('b', '2')] as const;
+    const at = sample(7, 4);
+    for (const pieces of [
+      [name, a, b, at],
+      [at, name, a, b],
+      [b, at, a, name],
+      [name, Buffer.from([0x58, 1]), a, at, b],
+    ]) {
+      const rows = await rowsOf(field(1, ...pieces));
+      assert.deepEqual(
+        rows.series.map(({ labels }) => labels),
+        [sorted],
+      );
+      assert.deepEqual(
+        rows.samples.map(({ timeMs, value }) => [timeMs, value]),
+        [[7n, 4]],
+      );
+    }
+  });
+
+  test('are asked for once a day of the samples, and written where they are new', async () => {
+    const asked: number[] = [];
+    const view: SeriesView = {
+      maxSeries: 9,
+      look: (_ids, _at, day) => {
+        asked.push(day);
+        return day === 1 ? seriesState.known : seriesState.new;
+      },
+    };
+    const day = 86_400_000;
+    const samples = [0, 1, day, day + 1, 2 * day].map((time) => toSample(time, 1));
+    const rows = await rowsOf(encodeWriteRequest([{ labels: up, samples }]), view);
+    assert.deepEqual(asked, [0, 1, 2]);
+    assert.deepEqual(
+      rows.series.map((one) => one.day),
+      [0, 2],
+    );
+    assert.equal(rows.samples.length, 5);
+  });
+});
+
+describe('what is kept beside samples', () => {
+  test('histograms as they were sent, unknown fields among them', async () => {
+    const message = Buffer.concat([
+      encodeMessage('Histogram', { countInt: 3, sum: 2, timestamp: -5, zeroCountInt: 3 }),
+      Buffer.from([0x88, 0x01, 5]),
+    ]);
+    const rows = await rowsOf(encodeWriteRequest([{ labels: up, histograms: [message, message] }]));
+    const id = rows.series[0]?.id;
+    assert.deepEqual(rows.histograms, [
+      { id, timeMs: -5n, message },
+      { id, timeMs: -5n, message },
+    ]);
+  });
+
+  test('exemplars, with labels sorted, or without any', async () => {
+    const exemplars = [
+      { labels: { trace_id: 'b', span_id: 'a' }, timeMs: 3n, bits: 0x7ff0_0000_0000_0002n },
+      { labels: {}, timeMs: 0n, bits: 0n },
+    ];
+    const rows = await rowsOf(encodeWriteRequest([{ labels: up, exemplars }]));
+    assert.deepEqual(
+      rows.exemplars.map(({ timeMs, valueBits, labels }) => ({ timeMs, valueBits, labels })),
+      [
+        {
+          timeMs: 3n,
+          valueBits: 0x7ff0_0000_0000_0002n,
+          labels: [
+            ['span_id', 'a'],
+            ['trace_id', 'b'],
+          ],
+        },
+        { timeMs: 0n, valueBits: 0n, labels: [] },
+      ],
+    );
+  });
+
+  test('metadata, alone in a request', async () => {
+    const words = 'unknown counter gauge histogram gaugehistogram summary info stateset'.split(' ');
+    const sent = [0, 1, 2, 3, 4, 5, 6, 7, 8, -1].map((type) => ({
+      type,
+      name: `m${type}`,
+      help: 'größe\n',
+      unit: 's',
+    }));
+    const rows = await rowsOf(encodeWriteRequest([], sent));
+    assert.deepEqual(
+      rows.metadata,
+      sent.map(({ type, name, help, unit }) => ({
+        name,
+        type: words[type] ?? 'unknown',
+        unit,
+        help,
+      })),
+    );
+  });
+
+  test('metadata that is no good is dropped with a warning', async () => {
+    const body = Buffer.concat([
+      field(3, field(4, Buffer.from('help'))),
+      field(3, field(2, Buffer.from([0xff]))),
+      field(3, field(2, Buffer.from('m')), field(4, Buffer.from('x'.repeat(31)))),
+    ]);
+    const batch = await decode(body);
+    assert.deepEqual([batch.rows, batch.rejectedCount], [0, 0]);
+    assert.deepEqual(
+      [...(batch.warnings ?? [])],
+      [
+        ['metadata dropped: no metric name', 1],
+        ['metadata dropped: not in UTF-8', 1],
+        ['metadata dropped: too long', 1],
+      ],
+    );
+  });
+
+  test('nothing of an empty request, or of series without samples', async () => {
+    for (const body of [
+      Buffer.alloc(0),
+      field(1),
+      field(1, label('a', 'b')),
+      field(1, field(1, field(1, Buffer.from([0xff])))),
+      Buffer.from([0x10, 2]),
+    ]) {
+      const { rows, rejectedCount, payload } = await decode(body);
+      assert.deepEqual([rows, rejectedCount, payload.length], [0, 0, 20]);
+    }
+  });
+});

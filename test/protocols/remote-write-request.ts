@@ -1,0 +1,35 @@
+/** Requests of remote_write in pieces, valid or not, and a decoder with small limits for them. */
+import assert from 'node:assert/strict';
+import type { Batch } from '../../src/model/batch.ts';
+import { blankSeriesView, type SeriesView } from '../../src/model/series-view.ts';
+import { createRemoteWriteDecoder } from '../../src/protocols/remote-write/decode.ts';
+import { encodeMessage } from './prompb-schema.ts';
+import { type MetricRows, readMetricRows } from './read-metric-rows.ts';
+
+const labels = { maxLabels: 5, maxNameLength: 20, maxValueLength: 30 };
+const limits = { maxEvents: 1000, maxDepth: 1, maxRejections: 3 };
+const decodeBody = createRemoteWriteDecoder({ labels, maxLabelBytes: 2000 });
+
+export async function decode(body: Buffer, series: SeriesView = blankSeriesView): Promise<Batch> {
+  return decodeBody(body, { limits, nowMs: 0, series });
+}
+
+export async function rowsOf(body: Buffer, series?: SeriesView): Promise<MetricRows> {
+  const { payload } = await decode(body, series);
+  return readMetricRows(payload);
+}
+
+/** A message of the field `number`, around others; shorter than 128 bytes. */
+export function field(number: number, ...contents: Buffer[]): Buffer {
+  const content = Buffer.concat(contents);
+  assert.ok(content.length < 128);
+  return Buffer.concat([Buffer.from([(number << 3) | 2, content.length]), content]);
+}
+
+export function label(name: string, value: string): Buffer {
+  return field(1, encodeMessage('Label', { name, value }));
+}
+
+export function sample(timestamp: number, value: number): Buffer {
+  return field(2, encodeMessage('Sample', { timestamp, value }));
+}
