@@ -64,19 +64,21 @@ export function createExporter(
   });
 }
 
-/** An exporter that is told nothing but what stands in the environment. */
+/**
+ * An exporter that is told nothing but what stands in the environment, which it may read as late as
+ * with its first export: `restore` puts the old one back.
+ */
 export function createConfiguredExporter(
   transport: Transport,
   environment: Readonly<Record<string, string>>,
-): LogRecordExporter {
+): { readonly exporter: LogRecordExporter; restore(): void } {
   const before = { ...process.env };
   Object.assign(process.env, environment);
-  try {
-    return new classes[transport]();
-  } finally {
+  const restore = () => {
     for (const key of Object.keys(environment)) delete process.env[key];
     Object.assign(process.env, before);
-  }
+  };
+  return { exporter: new classes[transport](), restore };
 }
 
 /** What the exporters told `diag`, the log of the SDK, while a test ran. */
