@@ -158,7 +158,8 @@ class JsonLogsReader implements LogsReader {
         scalars.readText(record.severityText);
         return;
       case field.body:
-        return this.#values.readValue(record.body, record.texts);
+        this.#values.readValue(record.body, record.texts);
+        return;
       case field.attributes:
         return this.#values.readAttributes(record);
       case field.droppedAttributes:

@@ -75,14 +75,11 @@ export class JsonValues {
     }
   }
 
-  /** An `AnyValue` that stands alone. */
-  readValue(slot: TextSlot, texts: ValueText): void {
+  /** An `AnyValue` that stands alone. @returns false if there is none, not even one of no kind. */
+  readValue(slot: TextSlot, texts: ValueText): boolean {
     const reader = this.#reader;
     slot.clear();
-    if (!reader.isObject()) {
-      this.scalars.refuse();
-      return;
-    }
+    if (!reader.isObject()) return this.scalars.refuse();
     let key = reader.firstKey(valueKeys);
     for (; key !== noMoreKeys; key = reader.nextKey(valueKeys)) {
       if (!this.#isMember(key)) continue;
@@ -94,26 +91,27 @@ export class JsonValues {
         this.#readScalar(slot, key);
       }
     }
+    return true;
   }
 
   #readAttribute({ attributes, texts }: Attributed): void {
     const reader = this.#reader;
     const key = this.#key;
     const value = this.#value;
+    let hasValue = false;
     key.clear();
-    value.clear();
     if (attributes.isFull) {
       this.scalars.passOver(unknownKey);
     } else {
       let member = reader.firstKey(entryKeys);
       for (; member !== noMoreKeys; member = reader.nextKey(entryKeys)) {
         if (member === entry.key) this.scalars.readText(key);
-        else if (member === entry.value) this.readValue(value, texts);
+        else if (member === entry.value) hasValue = this.readValue(value, texts);
         else this.#passOverEntry(member);
       }
     }
     const index = attributes.add(key.source, key.start, key.end);
-    attributes.set(index, value.source, value.start, value.end);
+    if (hasValue) attributes.set(index, value.source, value.start, value.end);
   }
 
   /** @returns false, with the cursor behind it, for what is no member of a value, or null. */
