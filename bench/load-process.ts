@@ -20,7 +20,8 @@ export interface LoadOrder {
 }
 
 /**
- * From load to parent, several times a second: totals since the start, and the latencies since the
+ * From load to parent, several times a second once all connections are open: totals since the
+ * start, and the latencies since the
  * last report.
  */
 export interface LoadReport {
@@ -44,13 +45,17 @@ process.once('message', (task: LoadTask) => start(task));
 process.once('disconnect', () => process.exit(0));
 
 function start(task: LoadTask): void {
-  for (const source of createSources(task)) openSender(task, source);
+  let opening = task.connections;
+  const opened = () => {
+    opening -= 1;
+    if (opening === 0) setInterval(report, reportEveryMs);
+  };
+  for (const source of createSources(task)) openSender(task, source, opened);
   process.on('message', (order: LoadOrder) => {
     rate = order.eventsPerSecond;
     grant();
   });
   setInterval(grant, 5);
-  setInterval(report, reportEveryMs);
 }
 
 function report(): void {
@@ -72,7 +77,7 @@ function grant(): void {
   for (const proceed of ready) proceed();
 }
 
-function openSender(task: LoadTask, nextBody: Source): void {
+function openSender(task: LoadTask, nextBody: Source, onOpen: () => void): void {
   const target = { ...task, headers: headersOf[task.form] };
   const openWire = task.form === 'otlp_grpc' ? openGrpcWire : openHttpWire;
   const next = () => {
@@ -94,5 +99,8 @@ function openSender(task: LoadTask, nextBody: Source): void {
       next();
     });
   };
-  const wire = openWire(target, next);
+  const wire = openWire(target, () => {
+    onOpen();
+    next();
+  });
 }

@@ -7,6 +7,8 @@ import type { LoadOrder, LoadReport, LoadTask } from './load-process.ts';
 
 export interface Load {
   readonly pid: number;
+  /** Resolves once it could send. */
+  readonly opened: Promise<void>;
   /** Events/s from now on; 0 pauses, Infinity sends as fast as the answers come. */
   setRate(eventsPerSecond: number): void;
   /** Totals since the start. */
@@ -31,7 +33,9 @@ export function startLoad(task: LoadTask): Load {
   if (pid === undefined) throw new Error('cannot start the load generator: no process');
   let totals: Totals = { events: 0, bytes: 0, refused: 0 };
   let latencies: number[] = [];
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
   child.on('message', (report: LoadReport) => {
+    open();
     totals = report;
     for (const latency of report.latenciesMs) latencies.push(latency);
   });
@@ -42,6 +46,7 @@ export function startLoad(task: LoadTask): Load {
   };
   return {
     pid,
+    opened,
     setRate: order,
     totals: () => totals,
     takeLatencies: () => {

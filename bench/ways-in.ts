@@ -35,6 +35,7 @@ export async function measureWaysIn(
   const service = await startService();
   const found: WayIn[] = [];
   const measure = async (name: string, load: Load, run: () => Promise<IngestFigures>) => {
+    await load.opened;
     say(name);
     found.push({ name, figures: await run() });
     await load.stop();
