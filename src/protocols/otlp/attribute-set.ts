@@ -2,14 +2,17 @@
  * The attributes of one resource, scope or log record while it is read: unique keys, each with the
  * bytes of its value's text. Reused from one to the next; nothing is allocated per attribute.
  */
+import { randomInt } from 'node:crypto';
 import { createKeyTable, findKey } from '../../model/key-table.ts';
 
 /** Further ones are left out and counted. */
 export const maxAttributes = 1000;
 /** Leaves room for what Weir itself adds. */
 const capacity = 1024;
-/** Up to so many keys are compared with each other; beyond, a map finds them. */
+/** Up to so many keys are compared with each other; beyond, a table finds them. */
 const comparedKeys = 32;
+const tableSize = 2048;
+const seed = randomInt(0x7fff_ffff);
 /** Lengths of key and value before their bytes. */
 const lengthBytes = 10;
 
@@ -49,14 +52,14 @@ export class AttributeSet {
   readonly columns = new Int16Array(columnKeys.length).fill(-1);
   readonly #marks = new Int32Array(capacity);
   #hasColumns = false;
-  #indexes: Map<string, number> | undefined;
+  /** Index + 1 by hash of key; 0 = free. Filled once there are more than `comparedKeys`. */
+  readonly #table = new Uint16Array(tableSize);
 
   clear(): void {
     this.count = 0;
     this.rowBytes = 0;
     this.repeated = 0;
     this.leftOut = 0;
-    this.#indexes = undefined;
     if (!this.#hasColumns) return;
     this.columns.fill(-1);
     this.#hasColumns = false;
@@ -114,9 +117,7 @@ export class AttributeSet {
   }
 
   #find(source: Buffer, start: number, end: number): number {
-    if (this.#indexes !== undefined) {
-      return this.#indexes.get(source.toString('latin1', start, end)) ?? -1;
-    }
+    if (this.count > comparedKeys) return this.#table[this.#seek(source, start, end)]! - 1;
     const mark = toMark(source, start, end);
     for (let index = 0; index < this.count; index += 1) {
       if (this.#marks[index] === mark && this.#isKey(index, source, start, end)) return index;
@@ -132,9 +133,8 @@ export class AttributeSet {
     this.#marks[index] = toMark(source, start, end);
     this.rowBytes += end - start + lengthBytes;
     this.set(index, source, start, start);
-    if (this.#indexes !== undefined)
-      this.#indexes.set(source.toString('latin1', start, end), index);
-    else if (index === comparedKeys) this.#startIndexes();
+    if (index > comparedKeys) this.#table[this.#seek(source, start, end)] = index + 1;
+    else if (index === comparedKeys) this.#fillTable();
     if (mayFillColumn(source[start]!)) this.#noteColumn(index, source, start, end);
     return index;
   }
@@ -146,15 +146,21 @@ export class AttributeSet {
     this.#hasColumns = true;
   }
 
-  #startIndexes(): void {
-    this.#indexes = new Map();
+  #fillTable(): void {
+    this.#table.fill(0);
     for (let index = 0; index < this.count; index += 1) {
-      const key = this.keySource[index]!.toString(
-        'latin1',
-        this.keyStart[index],
-        this.keyEnd[index],
-      );
-      this.#indexes.set(key, index);
+      const at = this.#seek(this.keySource[index]!, this.keyStart[index]!, this.keyEnd[index]!);
+      this.#table[at] = index + 1;
+    }
+  }
+
+  /** @returns the table's place of this key, or the free one where it belongs. */
+  #seek(source: Buffer, start: number, end: number): number {
+    let at = hashKey(source, start, end) & (tableSize - 1);
+    for (;;) {
+      const index = this.#table[at]! - 1;
+      if (index < 0 || this.#isKey(index, source, start, end)) return at;
+      at = (at + 1) & (tableSize - 1);
     }
   }
 
@@ -173,6 +179,13 @@ export class AttributeSet {
 function toMark(source: Buffer, start: number, end: number): number {
   if (end === start) return 0;
   return ((end - start) << 16) | (source[end - 1]! << 8) | source[(start + end) >> 1]!;
+}
+
+/** FNV-1a with a secret start, so that nobody can choose keys that collide. */
+function hashKey(source: Buffer, start: number, end: number): number {
+  let hash = seed;
+  for (let i = start; i < end; i += 1) hash = Math.imul(hash ^ source[i]!, 0x0100_0193);
+  return hash ^ (hash >>> 15);
 }
 
 /** Every key in `columnKeys` begins with one of these: s, h, k. */

@@ -25,7 +25,7 @@ const mebibyte = 1024 * 1024;
  * by so much.
  */
 const rowBytesPerBodyByte = 4;
-const minRowsCap = 16 * mebibyte;
+const minRowsCap = 64 * mebibyte;
 const maxRowsCap = 128 * mebibyte;
 
 /**
@@ -97,10 +97,13 @@ export class LogBatch {
     }
     this.#settle(record);
     const times = { time: hasNoTime ? observed : time, observedTime: observed };
-    if (!this.#writer.write(record, times)) {
-      this.#reject(`the record takes more than ${maxRowBytes} bytes`);
-    }
+    if (!this.#writer.write(record, times)) return this.rejectTooLarge();
     if (this.#rows.length > this.#maxBytes) this.#failTooManyBytes();
+  }
+
+  /** In place of `endRecord`, where it cannot be but that its row takes more than `maxRowBytes`. */
+  rejectTooLarge(): void {
+    this.#reject(`the record takes more than ${maxRowBytes} bytes`);
   }
 
   /** The batch of all records since `start`; to be followed by `release`. */

@@ -21,7 +21,7 @@ export interface OtlpOptions {
 }
 
 /** A body is held once as sent, once inflated, and as rows twice while these are written. */
-const heapBytesPerBodyByte = 6;
+const heapBytesPerBodyByte = 5;
 
 /** `POST …/otlp/v1/logs` */
 export function createOtlpLogs(options: OtlpOptions): Protocol {

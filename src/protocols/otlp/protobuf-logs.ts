@@ -5,10 +5,12 @@
  * A resource or scope may stand behind the records it is of, so each message that has one is gone
  * through twice: once for it, once for the records.
  */
+import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import type { LogsReader } from './decode.ts';
 import type { LogBatch } from './log-batch.ts';
 import type { IdSlot, TextSlot } from './log-record.ts';
+import { maxRowBytes } from './log-row.ts';
 import { logWarnings } from './log-warnings.ts';
 import { ProtobufValues } from './protobuf-values.ts';
 import { ProtobufWire, toTag, wireType } from './protobuf-wire.ts';
@@ -127,7 +129,7 @@ class ProtobufLogsReader implements LogsReader {
     }
     const { resource } = this.#batch;
     const tag = wire.tag(end);
-    if (tag === resourceLogsTags.resource) this.#readResource(wire.length(end));
+    if (tag === resourceLogsTags.resource) this.#readResource(this.#sharedEnd(end));
     else if (tag === resourceLogsTags.schemaUrl) this.#readText(resource.schemaUrl, end);
     else wire.skip(tag, end);
   }
@@ -156,7 +158,7 @@ class ProtobufLogsReader implements LogsReader {
     }
     const { scope } = this.#batch;
     const tag = wire.tag(end);
-    if (tag === scopeLogsTags.scope) this.#readScope(wire.length(end));
+    if (tag === scopeLogsTags.scope) this.#readScope(this.#sharedEnd(end));
     else if (tag === scopeLogsTags.schemaUrl) this.#readText(scope.schemaUrl, end);
     else wire.skip(tag, end);
   }
@@ -172,6 +174,10 @@ class ProtobufLogsReader implements LogsReader {
     if (tag !== scopeLogsTags.logRecords) return wire.skip(tag, end);
     const recordEnd = wire.length(end);
     this.#batch.startRecord();
+    if (recordEnd - wire.at > maxRowBytes) {
+      wire.at = recordEnd;
+      return this.#batch.rejectTooLarge();
+    }
     this.#readRecord(recordEnd);
     this.#batch.endRecord();
   }
@@ -179,6 +185,17 @@ class ProtobufLogsReader implements LogsReader {
   #enter(span: Span, end: number): void {
     span.end = this.#wire.length(end);
     span.start = this.#wire.at;
+  }
+
+  /** Of a resource or scope, whose length the cursor stands at. */
+  #sharedEnd(end: number): number {
+    const sharedEnd = this.#wire.length(end);
+    if (sharedEnd - this.#wire.at <= maxRowBytes) return sharedEnd;
+    throw new AppError(
+      'too_large',
+      `cannot take a resource or scope of more than ${maxRowBytes} bytes: ` +
+        'send fewer or smaller attributes with it',
+    );
   }
 
   /** A resource sent in pieces is the sum of them, as protobuf merges messages. */

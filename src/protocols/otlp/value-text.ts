@@ -106,6 +106,7 @@ export class ValueText {
   /** A signed number of 64 bits, in halves of any sign. */
   integer(high: number, low: number): void {
     if (high === 0) this.ascii(String(low >>> 0));
+    else if ((high | 0) === -1 && (low | 0) < 0) this.ascii(String(low | 0));
     else this.ascii(String((BigInt(high | 0) << 32n) | BigInt(low >>> 0)));
   }
 
