@@ -6,7 +6,7 @@
 import type { Batch } from '../../model/batch.ts';
 import type { BodyFormat, Reply } from '../../model/protocol.ts';
 import { frame } from './grpc-message.ts';
-import { bytesField, varintField } from './proto-fields.ts';
+import { bytesField, varintField } from './protobuf-writer.ts';
 
 type Outcome = Pick<Batch, 'rejected' | 'rejectedCount' | 'rejectedByReason' | 'warnings'>;
 

@@ -4,7 +4,7 @@
  * 502, 503 and 504 alone, so nothing that may pass goes by another status.
  */
 import type { EncodedProblem, Problem } from '../../model/protocol.ts';
-import { bytesField, varintField } from './proto-fields.ts';
+import { bytesField, varintField } from './protobuf-writer.ts';
 
 /** A message of `google/rpc/error_details.proto` in both encodings. */
 interface Detail {
