@@ -146,7 +146,7 @@ async function refusePromQl(_request: ReadRequest): Promise<never> {
 }
 
 /** What a route says itself; `path` is below the API of Prometheus. */
-type Definition = Omit<ReadRoute, 'method' | 'scope' | 'failure'>;
+type Definition = Omit<ReadRoute, 'method' | 'scope' | 'accountParameter' | 'failure'>;
 
 function get(definition: Definition): ReadRoute {
   return route('GET', definition);
@@ -170,6 +170,8 @@ function route(method: ReadRoute['method'], definition: Definition): ReadRoute {
     method,
     path: `${prefix}/api/v1/${definition.path}`,
     scope: 'metrics:read',
+    // Some builds of Prometheus have the option `headers` for remote_read and send none.
+    accountParameter: 'accountId',
     failure: prometheusFailure,
   };
 }

@@ -13,6 +13,11 @@ export interface ReadRoute {
   readonly operationId: string;
   readonly summary: string;
   readonly scope: Scope;
+  /**
+   * A parameter of the URL that may name the account in place of the header, for clients that can
+   * send no header of their own; absent = the header it must be.
+   */
+  readonly accountParameter?: string;
   /** Variable segments of the path; absent = none. */
   readonly params?: z.ZodObject;
   /** Parameters in the URL, and in the form where the body is one. */

@@ -34,13 +34,14 @@ export function mountRead(
     // All of it, before the framework has an opinion about the body.
     onRequest: async (request, reply) => {
       const headers = readHeaders(request.raw);
+      const search = searchOf(request);
       const token = await admission.token(admission.bearer(headers), 'access'); // 401, 503
-      const accountId = admission.activeAccount(headers); // 400
+      const accountId = admission.activeAccount(withAccount(headers, search, route)); // 400
       admission.permitReader(token, accountId, route.scope); // 403
       const sent = await receive(request, reply, { admission, headers, rule: route.body });
       try {
         const { params } = request;
-        const search = searchOf(request, sent, route.body);
+        if (route.body?.kind === 'form') addFields(search, sent.body);
         const asked = { accountId, search, params, body: sent.body };
         const answer = await route.read(asked); // 400, 404, 503
         send(reply, route, answer);
@@ -85,17 +86,24 @@ async function receive(
 }
 
 /** As it was sent: which parameters may repeat is for the reader of them to say. */
-function searchOf(
-  request: FastifyRequest,
-  { body }: SentBody,
-  rule: ReadBody | undefined,
-): URLSearchParams {
+function searchOf(request: FastifyRequest): URLSearchParams {
   const url = request.raw.url ?? '';
   const mark = url.indexOf('?');
-  const search = new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
-  if (rule?.kind !== 'form') return search;
-  for (const [name, value] of new URLSearchParams(body.toString())) search.append(name, value);
-  return search;
+  return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
+}
+
+function addFields(search: URLSearchParams, form: Buffer): void {
+  for (const [name, value] of new URLSearchParams(form.toString())) search.append(name, value);
+}
+
+/** Header and parameter together are two accounts, like two headers. */
+function withAccount(
+  headers: RequestHeaders,
+  search: URLSearchParams,
+  { accountParameter }: ReadRoute,
+): RequestHeaders {
+  const named = accountParameter === undefined ? [] : search.getAll(accountParameter);
+  return { ...headers, activeAccount: [...headers.activeAccount, ...named] };
 }
 
 function send(reply: FastifyReply, { response }: ReadRoute, answer: unknown): void {

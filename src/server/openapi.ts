@@ -91,7 +91,7 @@ function describeRead(route: ReadRoute, response: ReadResponse): Json {
     description: `Needs the scope \`${route.scope}\`.`,
     security: [{ token: [] }],
     parameters: [
-      accountHeader,
+      ...accountParameters(route),
       ...(params === undefined ? [] : toParameters(params, 'path')),
       ...(isForm ? [] : toParameters(query, 'query')),
     ],
@@ -146,3 +146,15 @@ const accountHeader = {
   description: 'The account to act for; one of the token.',
   schema: { type: 'string', format: 'uuid' },
 };
+
+function accountParameters({ accountParameter }: ReadRoute): Json[] {
+  if (accountParameter === undefined) return [accountHeader];
+  const { name, schema } = accountHeader;
+  const inUrl = {
+    name: accountParameter,
+    in: 'query',
+    description: `In place of ${name}, for clients that can send no header of their own.`,
+    schema,
+  };
+  return [{ ...accountHeader, required: false }, inUrl];
+}

@@ -269,6 +269,29 @@ suite('checks, in their order', () => {
   });
 });
 
+suite('the account, for clients that can send no header of their own', () => {
+  const named = async (query: string, headers: HeaderList) => {
+    const target = { port: edge.ports.stream, ca: edge.ca };
+    const path = `/api/v1/prometheus/api/v1/labels${query}`;
+    const sent = { method: 'GET', path, headers: [token, ...headers], body: '' };
+    return (await transports['HTTP/1.1'](target, sent)).status;
+  };
+
+  test('stands in the URL, once', async () => {
+    assert.equal(await named(`?accountId=${accountId}`, []), 200);
+    assert.equal(await named(`?accountId=${otherAccountId}`, []), 403);
+    assert.equal(await named('?accountId=me', []), 400);
+    assert.equal(await named('', []), 400);
+    assert.equal(await named(`?accountId=${accountId}&accountId=${accountId}`, []), 400);
+    assert.equal(await named(`?accountId=${accountId}`, [account]), 400);
+  });
+
+  test('a form is not looked at for it', async () => {
+    const body = `accountId=${otherAccountId}`;
+    assert.equal((await call('labels', { method: 'POST', headers: [formType], body })).status, 200);
+  });
+});
+
 suite('what the store is asked', () => {
   const last = () => store.plans.at(-1) as SeriesPlan;
 

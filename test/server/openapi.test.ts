@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminRoutes } from '../../src/admin/admin.ts';
+import { createMetricRoutes } from '../../src/metrics/routes.ts';
 import { createStreamRoutes } from '../../src/stream/routes.ts';
 import { transports } from './client.ts';
 import { accountId, openEdge } from './edge.ts';
@@ -27,7 +28,7 @@ async function openWithAllRoutes() {
   const nobody = {} as never;
   return openEdge({
     parts: {
-      reads: createStreamRoutes(nobody),
+      reads: [...createStreamRoutes(nobody), ...createMetricRoutes(nobody)],
       admin: adminRoutes(
         { directory: nobody, grants: nobody, store: nobody, series: nobody, telemetry: nobody },
         { ingestUrl: 'https://localhost' },
