@@ -1,0 +1,75 @@
+/** Reads exemplars, ` # {labels} value [time]`, of OpenMetrics. It does not know whose they are. */
+import type { Time } from '../../model/metric-writer.ts';
+import { compareUtf8, encodeLabels } from '../../model/series-labels.ts';
+import { failAt, refuseAt } from './fail-at.ts';
+import type { Grammar } from './grammar.ts';
+import { NumberScanner } from './number-scanner.ts';
+import type { SeriesReader } from './series-text.ts';
+import { readTime, TimeScanner } from './time-scanner.ts';
+import { endsLine, endsToken, expectBlank, space } from './tokens.ts';
+
+/** Of names and values together, in code points. */
+const maxLabelCharacters = 128;
+
+export interface Exemplar {
+  readonly time: Time;
+  /** Eight bytes, little endian. */
+  readonly value: Buffer;
+  /** RowBinary `Map(String, String)`, sorted by name. */
+  readonly labels: Uint8Array;
+}
+
+export class ExemplarReader {
+  readonly #bytes: Buffer;
+  readonly #series: SeriesReader;
+  readonly #grammar: Grammar;
+  readonly #numbers = new NumberScanner();
+  readonly #time = new TimeScanner();
+
+  constructor(bytes: Buffer, series: SeriesReader, grammar: Grammar) {
+    this.#bytes = bytes;
+    this.#series = series;
+    this.#grammar = grammar;
+  }
+
+  /**
+   * @param start the position of the '#'. @param sampleTime for an exemplar without one.
+   * @throws AppError `malformed`
+   */
+  read(start: number, sampleTime: Time): { end: number; exemplar: Exemplar } {
+    const bytes = this.#bytes;
+    const blank = { grammar: this.#grammar, expected: 'one space' };
+    const braces = expectBlank(bytes, start + 1, blank);
+    const labels = this.#readLabels(braces);
+    const valueStart = expectBlank(bytes, this.#series.end, blank);
+    let end = this.#numbers.scan(bytes, valueStart);
+    if (end < 0 || !endsToken(bytes[end])) failAt(bytes, valueStart, "an exemplar's value");
+    const value = Buffer.allocUnsafe(8);
+    value.writeDoubleLE(this.#numbers.value);
+    let time = sampleTime;
+    if (bytes[end] === space && !endsLine(bytes[end + 1])) {
+      end = readTime(bytes, end + 1, this.#time, this.#grammar);
+      time = this.#time;
+    }
+    return { end, exemplar: { time, value, labels } };
+  }
+
+  #readLabels(start: number): Uint8Array {
+    const labels = this.#series.readExemplar(start);
+    let characters = 0;
+    for (const [name, value] of labels) characters += countCodePoints(name + value);
+    if (characters > maxLabelCharacters) {
+      refuseAt(
+        this.#bytes,
+        start,
+        `the labels of an exemplar have ${characters} characters, more than ${maxLabelCharacters}`,
+      );
+    }
+    const said = labels.filter(([, value]) => value !== '');
+    return encodeLabels(said.sort(([a], [b]) => compareUtf8(a, b)));
+  }
+}
+
+function countCodePoints(text: string): number {
+  return Array.from(text).length;
+}

@@ -1,0 +1,258 @@
+/**
+ * One push being decoded, line by line. It knows what stands in a line and in which order; how its
+ * pieces look is for the scanners to say, and what families may hold for their rules.
+ */
+import type { Batch } from '../../model/batch.ts';
+import { AppError } from '../../model/errors.ts';
+import { maxRowsPerBatch } from '../../model/log-id.ts';
+import { toDay } from '../../model/metric-rows.ts';
+import type { MetricWriter } from '../../model/metric-writer.ts';
+import type { DecodeContext } from '../../model/protocol.ts';
+import type { LabelLimits } from '../../model/series-labels.ts';
+import { seriesState } from '../../model/series-view.ts';
+import { ExemplarReader } from './exemplar-reader.ts';
+import { describePlace, failAt, refuseAt } from './fail-at.ts';
+import type { FamilyRules, Fault, Sample } from './families.ts';
+import type { Grammar } from './grammar.ts';
+import { MetadataReader } from './metadata-line.ts';
+import { NumberScanner, outOfRange } from './number-scanner.ts';
+import type { SampleSet } from './sample-set.ts';
+import type { SeriesCache } from './series-cache.ts';
+import { toSeriesFacts } from './series-facts.ts';
+import { findSeriesEnd, SeriesReader } from './series-text.ts';
+import { readTime, TimeScanner } from './time-scanner.ts';
+import {
+  closeBrace,
+  endsLine,
+  endsToken,
+  expectBlank,
+  expectLineEnd,
+  hash,
+  newline,
+  skipBlanks,
+  space,
+} from './tokens.ts';
+
+export interface ExpositionParts {
+  readonly grammar: Grammar;
+  readonly labels: LabelLimits;
+  readonly rules: FamilyRules;
+  readonly series: SeriesCache;
+  readonly writer: MetricWriter;
+  /** Empty, as the writer is. */
+  readonly samples: SampleSet;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+export class Exposition {
+  readonly #bytes: Buffer;
+  readonly #parts: ExpositionParts;
+  readonly #context: DecodeContext;
+  readonly #grammar: Grammar;
+  readonly #seriesReader: SeriesReader;
+  readonly #metadataReader: MetadataReader;
+  readonly #exemplars: ExemplarReader;
+  readonly #numbers = new NumberScanner();
+  readonly #now = new TimeScanner();
+  readonly #ownTime = new TimeScanner();
+  readonly #today: number;
+  /** The one at hand; filled anew with each line. */
+  readonly #sample: Writable<Sample>;
+  #at = 0;
+  /** `# EOF` was read. */
+  #isOver = false;
+
+  constructor(bytes: Buffer, parts: ExpositionParts, context: DecodeContext) {
+    const { grammar, labels } = parts;
+    this.#bytes = bytes;
+    this.#parts = parts;
+    this.#context = context;
+    this.#grammar = grammar;
+    this.#seriesReader = new SeriesReader(bytes, grammar, labels);
+    this.#metadataReader = new MetadataReader(bytes, grammar);
+    this.#exemplars = new ExemplarReader(bytes, this.#seriesReader, grammar);
+    this.#now.set(context.nowMs);
+    this.#today = toDay(context.nowMs);
+    this.#sample = { series: toSeriesFacts([]), value: 0, time: this.#now };
+  }
+
+  /**
+   * Decodes whole lines until at least this many bytes are done.
+   * @returns true once the body is. @throws AppError; then nothing of it may be used
+   */
+  run(sliceBytes: number): boolean {
+    this.#parts.series.trim();
+    const end = Math.min(this.#at + sliceBytes, this.#bytes.length);
+    while (this.#at < end) this.#at = this.#readLine(this.#at);
+    return this.#at >= this.#bytes.length;
+  }
+
+  /** @throws AppError where the body ended too early, or holds more than a batch can. */
+  finish(): Batch {
+    const { rules, writer, grammar } = this.#parts;
+    const end = this.#bytes.length;
+    if (grammar.lastLine !== undefined && !this.#isOver) {
+      failAt(this.#bytes, end, `"${grammar.lastLine}"`);
+    }
+    this.#check(rules.finish(), end);
+    for (const { name, type = '', unit = '', help = '' } of rules.described()) {
+      writer.metadata({ name, type, unit, help });
+    }
+    const written = writer.counts();
+    const { samples, histograms, exemplars, metadata } = written;
+    const rows = samples + histograms + exemplars + metadata;
+    if (rows > maxRowsPerBatch) throw tooLarge(`${maxRowsPerBatch} records of all kinds`);
+    return {
+      layout: 'metrics/1',
+      rows,
+      payload: writer.finish(),
+      rejected: [],
+      rejectedCount: 0,
+      rejectedByReason: new Map(),
+      written,
+    };
+  }
+
+  /** @returns the position of the next line. */
+  #readLine(start: number): number {
+    const bytes = this.#bytes;
+    if (this.#isOver) failAt(bytes, start, 'nothing after "# EOF"');
+    if (this.#grammar.spacing === 'single') {
+      return bytes[start] === hash ? this.#readComment(start) : this.#readSample(start);
+    }
+    const at = skipBlanks(bytes, start, this.#grammar);
+    if (bytes[at] === hash) return this.#readComment(at);
+    return endsToken(bytes[at]) ? expectLineEnd(bytes, at, this.#grammar) : this.#readSample(at);
+  }
+
+  #readComment(start: number): number {
+    const line = this.#metadataReader.read(start);
+    if (line === 'eof') {
+      this.#check(this.#parts.rules.finish(), start);
+      this.#isOver = true;
+    } else if (line !== 'comment') {
+      const { rules } = this.#parts;
+      this.#check(rules.describe(line), start);
+      const { maxEvents } = this.#context.limits;
+      if (rules.size > maxEvents) throw tooLarge(`${maxEvents} metric families`);
+    }
+    return this.#metadataReader.next;
+  }
+
+  #readSample(start: number): number {
+    const bytes = this.#bytes;
+    const { series } = this.#parts;
+    let end = findSeriesEnd(bytes, start, this.#grammar);
+    let number = end < 0 ? -1 : series.find(bytes, start, end);
+    if (number < 0) {
+      const labels = this.#seriesReader.readSeries(start);
+      end = this.#seriesReader.end;
+      number = series.add(bytes, { start, end }, labels);
+    }
+    let at = this.#skipToValue(end);
+    at = this.#readValue(at);
+    if (bytes[at] === newline) {
+      this.#sample.time = this.#now;
+      this.#take(number, this.#today, start);
+      return at + 1;
+    }
+    return this.#readRest(at, number, start);
+  }
+
+  /** Only the classic format lets a value follow a brace at once. */
+  #skipToValue(at: number): number {
+    const bytes = this.#bytes;
+    if (this.#grammar.spacing === 'any' && bytes[at - 1] === closeBrace) {
+      return skipBlanks(bytes, at, this.#grammar);
+    }
+    return expectBlank(bytes, at, {
+      grammar: this.#grammar,
+      expected: bytes[at - 1] === closeBrace ? 'a space' : "'{' or a blank after the metric's name",
+    });
+  }
+
+  #readValue(start: number): number {
+    const bytes = this.#bytes;
+    const end = this.#numbers.scan(bytes, start);
+    if (end === outOfRange) failAt(bytes, start, 'a value that a double can hold');
+    if (end < 0 || !endsToken(bytes[end])) {
+      failAt(bytes, start, 'a value (a decimal number, NaN, +Inf or -Inf)');
+    }
+    this.#sample.value = this.#numbers.value;
+    return end;
+  }
+
+  /** What may follow a value: a time, and in OpenMetrics an exemplar. */
+  #readRest(start: number, series: number, lineStart: number): number {
+    const bytes = this.#bytes;
+    const grammar = this.#grammar;
+    let at = start;
+    let next = this.#skipSeparator(at);
+    if (next > at && bytes[next] !== hash && !endsLine(bytes[next])) {
+      at = readTime(bytes, next, this.#ownTime, grammar);
+      next = this.#skipSeparator(at);
+      this.#sample.time = this.#ownTime;
+      this.#take(series, toDay(this.#ownTime.millis), lineStart);
+    } else {
+      this.#sample.time = this.#now;
+      this.#take(series, this.#today, lineStart);
+    }
+    if (grammar.spacing === 'any') return expectLineEnd(bytes, next, grammar);
+    if (next > at && bytes[next] === hash) at = this.#readExemplar(next, series);
+    return expectLineEnd(bytes, at, grammar);
+  }
+
+  #skipSeparator(at: number): number {
+    if (this.#grammar.spacing === 'any') return skipBlanks(this.#bytes, at, this.#grammar);
+    return this.#bytes[at] === space ? at + 1 : at;
+  }
+
+  #readExemplar(start: number, series: number): number {
+    const { rules, writer } = this.#parts;
+    this.#check(rules.exemplar(), start);
+    const { end, exemplar } = this.#exemplars.read(start, this.#sample.time);
+    writer.exemplar(this.#parts.series.ids, 4 * series, exemplar);
+    return end;
+  }
+
+  /** @param series its number. @param start where its line begins. */
+  #take(series: number, day: number, start: number): void {
+    const { series: cache, samples, rules, writer } = this.#parts;
+    const { limits, series: view } = this.#context;
+    const { ids } = cache;
+    const at = 4 * series;
+    const sample = this.#sample;
+    if (samples.size >= limits.maxEvents) throw tooLarge(`${limits.maxEvents} samples`);
+    if (!samples.add(ids, at, sample.time)) {
+      refuseAt(this.#bytes, start, 'a second sample of this series at the same time');
+    }
+    sample.series = cache.factsOf(series);
+    this.#check(rules.take(sample), start);
+    const state = view.look(ids, at, day);
+    if (state === seriesState.new) writer.series(ids, at, day, cache.labelsOf(series));
+    else if (state === seriesState.refused) {
+      throw tooManySeries(view.maxSeries, describePlace(this.#bytes, start));
+    }
+    writer.sample(ids, at, sample.time, sample.value);
+  }
+
+  #check(fault: Fault, at: number): void {
+    if (fault !== '') refuseAt(this.#bytes, at, fault);
+  }
+}
+
+function tooLarge(limit: string): AppError {
+  return new AppError(
+    'too_large',
+    `cannot take more than ${limit} in one push: split it, or raise ingest.promTextMaxSamples`,
+  );
+}
+
+function tooManySeries(maxSeries: number, place: string): AppError {
+  return new AppError(
+    'quota_exceeded',
+    `cannot take the metrics: ${place}: one series more than the ${maxSeries} that the account ` +
+      'may have a day: send fewer different labels, or raise metrics.maxSeriesPerAccount',
+  );
+}

@@ -1,0 +1,130 @@
+/** Reads the lines `# HELP`, `# TYPE` and `# UNIT`, which describe a family of metrics. */
+import { failAt, refuseAt } from './fail-at.ts';
+import type { Grammar, MetadataKind } from './grammar.ts';
+import {
+  carriageReturn,
+  expectBlank,
+  isBlank,
+  metricName,
+  newline,
+  quote,
+  readQuoted,
+  skipBlanks,
+  skipName,
+  skipQuoted,
+  space,
+  unescape,
+} from './tokens.ts';
+
+export interface MetadataLine {
+  readonly kind: MetadataKind;
+  readonly name: string;
+  /** Unescaped; '' where nothing is said. */
+  readonly text: string;
+}
+
+/** Of a comment that describes nothing, and of `# EOF`. */
+export type CommentKind = 'comment' | 'eof';
+
+/** Reads the lines of one body that begin with '#'. */
+export class MetadataReader {
+  /** The position of the line after the one that was read last. */
+  next = 0;
+  readonly #bytes: Buffer;
+  readonly #grammar: Grammar;
+
+  constructor(bytes: Buffer, grammar: Grammar) {
+    this.#bytes = bytes;
+    this.#grammar = grammar;
+  }
+
+  /** @param start the position of the '#'. @throws AppError `malformed` */
+  read(start: number): MetadataLine | CommentKind {
+    const bytes = this.#bytes;
+    const found = bytes.indexOf(newline, start);
+    const lineEnd = found < 0 ? bytes.length : found;
+    this.next = found < 0 ? lineEnd : lineEnd + 1;
+    if (this.#grammar.spacing === 'any') return this.#readClassic(start + 1, lineEnd);
+    return this.#readStrict(start, lineEnd);
+  }
+
+  /** Lines that stop before they say anything are comments; that is how Prometheus' own parser is. */
+  #readClassic(start: number, lineEnd: number): MetadataLine | CommentKind {
+    const bytes = this.#bytes;
+    const end = bytes[lineEnd - 1] === carriageReturn ? lineEnd - 1 : lineEnd;
+    const word = skipBlanks(bytes, start, this.#grammar);
+    const kind = this.#kindAt(word);
+    const wordEnd = word + 4;
+    if (kind === undefined || (wordEnd < end && !isBlank(bytes[wordEnd]))) return 'comment';
+    const name = skipBlanks(bytes, wordEnd, this.#grammar);
+    if (name >= end) return 'comment';
+    const nameEnd = this.#endOfName(name);
+    if (nameEnd < end && !isBlank(bytes[nameEnd])) failAt(bytes, nameEnd, 'a blank after the name');
+    const text = skipBlanks(bytes, nameEnd, this.#grammar);
+    if (text >= end) return 'comment';
+    return this.#toLine(kind, { name, nameEnd, text, end });
+  }
+
+  #readStrict(start: number, end: number): MetadataLine | CommentKind {
+    const bytes = this.#bytes;
+    const at = start + 2;
+    if (bytes[start + 1] !== space) failAt(bytes, start + 1, "one space after '#'");
+    if (bytes.toString('latin1', at, end) === 'EOF') return 'eof';
+    if (bytes[end - 1] === carriageReturn) {
+      failAt(bytes, end - 1, 'the end of the line (OpenMetrics ends lines with \\n alone)');
+    }
+    const kind = this.#kindAt(at);
+    if (kind === undefined) failAt(bytes, at, 'HELP, TYPE, UNIT or EOF (there are no comments)');
+    if (end === bytes.length) failAt(bytes, end, 'the end of the line');
+    const context = { grammar: this.#grammar, expected: 'one space' };
+    const name = expectBlank(bytes, at + 4, context);
+    const nameEnd = this.#endOfName(name);
+    const text = expectBlank(bytes, nameEnd, context);
+    return this.#toLine(kind, { name, nameEnd, text, end });
+  }
+
+  #kindAt(at: number): MetadataKind | undefined {
+    const word = this.#bytes.toString('latin1', at, at + 4);
+    return this.#grammar.metadata.find((kind) => kind === word);
+  }
+
+  #endOfName(start: number): number {
+    const bytes = this.#bytes;
+    if (bytes[start] === quote) {
+      const end = skipQuoted(bytes, start + 1);
+      if (end < 0) refuseAt(bytes, start, "no closing '\"' before the end of the line");
+      if (end === start + 1) refuseAt(bytes, start, 'the name of a metric is empty');
+      return end + 1;
+    }
+    const end = skipName(bytes, start, metricName);
+    if (end === start) failAt(bytes, start, 'the name of a metric');
+    return end;
+  }
+
+  #toLine(kind: MetadataKind, place: Place): MetadataLine {
+    const bytes = this.#bytes;
+    const { name: start, nameEnd, text: textStart, end } = place;
+    const name =
+      bytes[start] === quote
+        ? readQuoted(bytes, start + 1, nameEnd - 1, this.#grammar)
+        : bytes.toString('latin1', start, nameEnd);
+    const raw = bytes.toString('utf8', textStart, end);
+    if (kind === 'HELP') {
+      return { kind, name, text: unescape(raw, this.#grammar.spacing === 'any' ? '' : '"') };
+    }
+    const text = this.#grammar.spacing === 'any' ? raw.replace(/[ \t]+$/, '') : raw;
+    if (kind === 'TYPE' && !this.#grammar.types.includes(text)) {
+      failAt(bytes, textStart, `a type (${this.#grammar.types.join(', ')})`);
+    }
+    if (kind === 'UNIT' && !/^[a-zA-Z0-9_:]*$/.test(text)) failAt(bytes, textStart, 'a unit');
+    return { kind, name, text };
+  }
+}
+
+/** Positions in the body. */
+interface Place {
+  readonly name: number;
+  readonly nameEnd: number;
+  readonly text: number;
+  readonly end: number;
+}

@@ -1,0 +1,184 @@
+/**
+ * Families of OpenMetrics (https://prometheus.io/docs/specs/om/open_metrics_spec): each stands in
+ * one piece, names its samples by its type, and holds only values that its type can have.
+ */
+import { BucketRules } from './bucket-rules.ts';
+import {
+  blankFamily,
+  describeFamily,
+  type Family,
+  type FamilyRules,
+  type Fault,
+  isDescribed,
+  quoteName,
+  type Sample,
+} from './families.ts';
+import type { MetadataLine } from './metadata-line.ts';
+import type { SeriesFacts } from './series-facts.ts';
+
+/** What may follow the family's name in the name of a sample, by type. */
+const suffixes: Readonly<Record<string, readonly string[]>> = {
+  counter: ['_total', '_created'],
+  gauge: [''],
+  histogram: ['_bucket', '_count', '_sum', '_created'],
+  gaugehistogram: ['_bucket', '_gcount', '_gsum'],
+  stateset: [''],
+  info: ['_info'],
+  summary: ['', '_count', '_sum', '_created'],
+  unknown: [''],
+};
+const exemplarTypes = ['counter_total', 'histogram_bucket', 'gaugehistogram_bucket'];
+
+export class OpenMetricsFamilies implements FamilyRules {
+  readonly #families: Family[] = [];
+  /** Names of families, and of all samples that those may have. */
+  readonly #taken = new Set<string>();
+  readonly #buckets = new BucketRules();
+  #current: Family | undefined;
+  #hasSamples = false;
+  /** Of the last sample; the next one most often has the same. */
+  #lastName: string | undefined;
+  #suffix = '';
+
+  get size(): number {
+    return this.#families.length;
+  }
+
+  describe(line: MetadataLine): Fault {
+    let family = this.#current;
+    if (family?.name !== line.name) {
+      const fault = this.#open(line.name);
+      if (fault !== '') return fault;
+      family = this.#current!;
+    } else if (this.#hasSamples) {
+      return `the ${line.kind} line of ${quoteName(line.name)} stands after its samples`;
+    }
+    this.#lastName = undefined;
+    return describeFamily(family, line) || checkUnit(family) || this.#takeNames(family, line);
+  }
+
+  take(sample: Sample): Fault {
+    const { name } = sample.series;
+    if (name !== this.#lastName) {
+      const fault = this.#enter(name);
+      if (fault !== '') return fault;
+      this.#lastName = name;
+    }
+    return this.#check(sample);
+  }
+
+  exemplar(): Fault {
+    if (exemplarTypes.includes(`${typeOf(this.#current)}${this.#suffix}`)) return '';
+    return 'only _total of a counter and _bucket of a histogram may have an exemplar';
+  }
+
+  finish(): Fault {
+    return this.#buckets.finish();
+  }
+
+  *described(): Iterable<Family> {
+    for (const family of this.#families) if (isDescribed(family)) yield family;
+  }
+
+  /** Finds out which family the samples of this name belong to. */
+  #enter(name: string): Fault {
+    const family = this.#current;
+    if (family !== undefined && name.startsWith(family.name)) {
+      const suffix = name.slice(family.name.length);
+      const allowed = suffixes[typeOf(family)]!;
+      if (allowed.includes(suffix)) {
+        this.#suffix = suffix;
+        this.#hasSamples = true;
+        return '';
+      }
+      if (suffix === '') {
+        const words = allowed.join(' or ');
+        return `samples of the ${typeOf(family)} ${quoteName(name)} have to end in ${words}`;
+      }
+    }
+    const fault = this.#open(name);
+    this.#suffix = '';
+    this.#hasSamples = true;
+    return fault;
+  }
+
+  /** Begins a family; the one before it is over. */
+  #open(name: string): Fault {
+    const fault = this.#buckets.finish();
+    if (fault !== '') return fault;
+    if (this.#taken.has(name)) {
+      return `${quoteName(name)} had its place before: all lines of a family stand together`;
+    }
+    this.#taken.add(name);
+    this.#current = blankFamily(name);
+    this.#families.push(this.#current);
+    this.#hasSamples = false;
+    return '';
+  }
+
+  /** No other family may have a sample of the same name. */
+  #takeNames({ name }: Family, { kind, text }: MetadataLine): Fault {
+    if (kind !== 'TYPE') return '';
+    for (const suffix of suffixes[text]!) {
+      if (suffix === '') continue;
+      const sample = name + suffix;
+      if (this.#taken.has(sample)) return `${quoteName(sample)} belongs to another family already`;
+      this.#taken.add(sample);
+    }
+    return '';
+  }
+
+  #check(sample: Sample): Fault {
+    const { series, value } = sample;
+    switch (typeOf(this.#current)) {
+      case 'counter':
+        return this.#suffix === '_total' ? checkCount(value) : '';
+      case 'histogram':
+      case 'gaugehistogram':
+        return this.#checkHistogram(sample);
+      case 'summary':
+        return checkSummary(series, this.#suffix, value);
+      case 'info':
+        return value === 1 ? '' : 'the value of an info has to be 1';
+      case 'stateset':
+        if (!series.isState) return `a state needs the label ${quoteName(series.name)}`;
+        return value === 0 || value === 1 ? '' : 'the value of a state has to be 0 or 1';
+      default:
+        return '';
+    }
+  }
+
+  #checkHistogram(sample: Sample): Fault {
+    const { le } = sample.series;
+    if (this.#suffix === '_bucket') {
+      if (le === undefined) return 'a bucket needs the label "le"';
+      if (Number.isNaN(le)) return 'the label "le" of a bucket has to be a number';
+    }
+    const isCount = this.#suffix !== '_sum' && this.#suffix !== '_gsum';
+    const fault = isCount && this.#suffix !== '_created' ? checkCount(sample.value) : '';
+    return fault || this.#buckets.take(sample, this.#suffix);
+  }
+}
+
+function typeOf(family: Family | undefined): string {
+  return family?.type ?? 'unknown';
+}
+
+function checkUnit({ name, type, unit = '' }: Family): Fault {
+  if (unit === '') return '';
+  if (type === 'info' || type === 'stateset') return `metrics of type ${type} have no unit`;
+  if (name.endsWith(`_${unit}`)) return '';
+  return `the name ${quoteName(name)} has to end in its unit, ${quoteName(`_${unit}`)}`;
+}
+
+function checkCount(value: number): Fault {
+  return value >= 0 ? '' : 'a count cannot be negative or NaN';
+}
+
+function checkSummary({ quantile }: SeriesFacts, suffix: string, value: number): Fault {
+  if (suffix === '_count') return checkCount(value);
+  if (suffix !== '') return '';
+  if (quantile === undefined) return 'a sample of a summary needs the label "quantile"';
+  if (quantile >= 0 && quantile <= 1) return '';
+  return 'the label "quantile" of a summary has to be a number from 0 to 1';
+}
