@@ -10,7 +10,7 @@ import {
   type Http2ServerResponse,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import { AppError } from '../model/errors.ts';
+import { AppError, type ErrorCode } from '../model/errors.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import { problemJson, problemType, toProblem } from './errors.ts';
 import type { Certificate } from './certificate.ts';
@@ -108,7 +108,7 @@ function guard(handle: RequestHandler): RequestHandler {
 }
 
 function refuse(request: HttpRequest, response: HttpResponse, detail: string, status: number) {
-  if (isGrpc(request)) return refuseGrpc(response, new AppError('malformed', detail));
+  if (isGrpc(request)) return refuseGrpc(response, new AppError(toCode(status), detail));
   const { headers, body } = toRawProblem(detail, status);
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -160,10 +160,7 @@ function refuseConnect(
 ): void {
   const detail = 'cannot connect to anywhere: this is no proxy';
   if (request instanceof Http2ServerRequest) {
-    const { headers, body } = toRawProblem(detail, 405);
-    const response = target as Http2ServerResponse;
-    response.writeHead(405, headers);
-    response.end(body);
+    refuse(request, target as Http2ServerResponse, detail, 405);
     return;
   }
   (target as Socket).end(toRawAnswer(detail, 405));
@@ -178,11 +175,7 @@ function toRawAnswer(detail: string, status: number): string {
 }
 
 function toRawProblem(detail: string, status: number) {
-  const code = { 405: 'method_not_allowed', 408: 'timeout', 413: 'too_large', 431: 'too_large' };
-  const error = new AppError(
-    (code as Record<number, 'timeout' | undefined>)[status] ?? 'malformed',
-    detail,
-  );
+  const error = new AppError(toCode(status), detail);
   const problem = { ...toProblem(error, ''), status };
   // Whose request it was nobody knows, so no cache may keep the answer.
   const headers = {
@@ -191,4 +184,18 @@ function toRawProblem(detail: string, status: number) {
     vary: 'Authorization, X-Active-Account',
   };
   return { headers, body: problemJson(problem) };
+}
+
+function toCode(status: number): ErrorCode {
+  switch (status) {
+    case 405:
+      return 'method_not_allowed';
+    case 408:
+      return 'timeout';
+    case 413:
+    case 431:
+      return 'too_large';
+    default:
+      return 'malformed';
+  }
 }

@@ -1,6 +1,6 @@
 /** gRPC frame by frame: what no stock client sends, and the exact form of what comes back. */
 import assert from 'node:assert/strict';
-import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import { after, before, beforeEach, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
@@ -388,6 +388,20 @@ test('no port answers gRPC in another language', async () => {
       assertRefused(outcome, status.UNIMPLEMENTED);
     }
   }
+});
+
+test('CONNECT is refused in the words of gRPC', async () => {
+  const { promise, resolve } = Promise.withResolvers<IncomingHttpHeaders>();
+  const stream = session.request({
+    ':method': 'CONNECT',
+    ':authority': 'localhost',
+    'content-type': 'application/grpc',
+  });
+  stream.on('response', resolve);
+  const headers = await promise;
+  stream.close();
+  assert.equal(headers['content-type'], 'application/grpc');
+  assert.equal(headers['grpc-status'], String(status.UNIMPLEMENTED));
 });
 
 for (const surface of ['ingest', 'stream'] as const) {
