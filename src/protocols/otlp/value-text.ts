@@ -144,7 +144,8 @@ export class ValueText {
           `than ${maxTextBytes} bytes as text: send smaller values`,
       );
     }
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2));
+    const size = Math.min(Math.max(needed, this.#bytes.length * 2), maxTextBytes);
+    const grown = Buffer.allocUnsafeSlow(size);
     this.#bytes.copy(grown, 0, 0, this.#length);
     this.#bytes = grown;
   }
