@@ -8,15 +8,14 @@ import { defaultGrantsOptions, type GrantsOptions } from './directory/grants.ts'
 import type { EngineOptions } from './engine/options.ts';
 import type { Engine } from './engine/supervisor.ts';
 import type { DrainOptions } from './ingest/drain.ts';
-import type { JsonLogsOptions } from './protocols/json-logs/json-logs.ts';
 import type { DiskQueueOptions } from './queue/disk/open-disk-queue.ts';
+import { defaultMetricsLimits } from './metrics/metrics-reader.ts';
+import type { MetricsLimits } from './metrics/plan.ts';
 import type { Server, ServerOptions } from './server/server.ts';
 import type { ClickHouseStoreOptions } from './store/clickhouse.ts';
 import { housekeepingDefaults, type HousekeepingOptions } from './store/housekeeping.ts';
 
 const hourMs = 60 * 60 * 1000;
-/** Rejections listed in one answer. */
-const maxRejections = 100;
 
 export function toGrantsOptions(config: Config): GrantsOptions {
   return { ...defaultGrantsOptions, staleForSeconds: config.directory.staleForSeconds };
@@ -90,11 +89,10 @@ export function toAdmissionOptions({ ingest }: Config): AdmissionOptions {
   };
 }
 
-export function toJsonLogsOptions({ ingest }: Config): JsonLogsOptions {
-  return {
-    maxBodyBytes: ingest.jsonMaxBodyBytes,
-    limits: { maxEvents: ingest.jsonMaxEvents, maxDepth: ingest.jsonMaxDepth, maxRejections },
-  };
+
+export function toMetricsLimits({ metrics }: Config): MetricsLimits {
+  const { maxReadSeries, maxReadSamples } = metrics;
+  return { ...defaultMetricsLimits, maxReadSeries, maxReadSamples };
 }
 
 export function toServerOptions(config: Config): ServerOptions {

@@ -15,8 +15,11 @@ import { openSqliteDirectory, sqliteFileName } from './directory/sqlite.ts';
 import { openEngine } from './engine/supervisor.ts';
 import { openDrain } from './ingest/drain.ts';
 import { createIngest } from './ingest/ingest.ts';
+import { createSeriesLedger, type SeriesLedger } from './ingest/series-ledger.ts';
 import * as options from './main-options.ts';
-import { createJsonLogs } from './protocols/json-logs/json-logs.ts';
+import { toProtocols } from './main-protocols.ts';
+import { createMetricsReader } from './metrics/metrics-reader.ts';
+import { createMetricRoutes } from './metrics/routes.ts';
 import { lockDirectory } from './queue/disk/directory-lock.ts';
 import { openDiskQueue } from './queue/disk/open-disk-queue.ts';
 import type { Queue } from './queue/port.ts';
@@ -62,12 +65,17 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
   const queue = opened(
     await openDiskQueue(options.toQueueOptions(config), createQueueTelemetry(instruments)),
   );
-  const store = await openStore(config, opened, { queue, directory, instruments });
+  const series = createSeriesLedger(config.metrics);
+  const store = await openStore(config, opened, { queue, directory, series, instruments });
 
   const admission = createAdmission(options.toAdmissionOptions(config), grants);
   const ingestEvents = createIngestEvents(instruments, () => admission.memoryInFlight());
   const watermarkNanos = () => queue.watermarkNanos();
-  const reader = createStreamReader({ store, grants, watermarkNanos, now: Date.now });
+  const logs = createStreamReader({ store, grants, watermarkNanos, now: Date.now });
+  const metrics = createMetricsReader(
+    { store, grants, now: Date.now },
+    options.toMetricsLimits(config),
+  );
   const addresses = options.toAddresses(config);
   const server = opened(
     await openServer(
@@ -76,9 +84,12 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
         admission,
         ingest: createIngest({ admission, queue, series, events: ingestEvents, now: Date.now }),
         ingestEvents,
-        protocols: { jsonLogs: createJsonLogs(options.toJsonLogsOptions(config)) },
-        reads: createStreamRoutes(reader),
-        admin: adminRoutes({ directory, grants, store, telemetry: directoryEvents }, addresses),
+        protocols: toProtocols(config),
+        reads: [...createStreamRoutes(logs), ...createMetricRoutes(metrics)],
+        admin: adminRoutes(
+          { directory, grants, store, series, telemetry: directoryEvents },
+          addresses,
+        ),
         ...options.toDocumentInfo(version, addresses),
         missing: async () => [
           ...(queue.status().writable ? [] : ['queue']),
@@ -102,9 +113,9 @@ type Opened = <Part extends { close(): Promise<void> }>(part: Part) => Part;
 async function openStore(
   config: Readonly<Config>,
   opened: Opened,
-  parts: { queue: Queue; directory: Directory; instruments: Instruments },
+  parts: { queue: Queue; directory: Directory; series: SeriesLedger; instruments: Instruments },
 ): Promise<ClickHouseStore> {
-  const { queue, directory, instruments } = parts;
+  const { queue, directory, series, instruments } = parts;
   const engine =
     config.store.url === ''
       ? opened(await openEngine(options.toEngineOptions(config), createEngineEvents(instruments)))
@@ -119,6 +130,6 @@ async function openStore(
   );
   opened(openHousekeepingTimer(housekeeping, housekeepingOptions.everyMs));
   const telemetry = createDrainTelemetry(instruments);
-  opened(openDrain({ queue, store, telemetry }, options.toDrainOptions(config)));
+  opened(openDrain({ queue, store, series, telemetry }, options.toDrainOptions(config)));
   return store;
 }

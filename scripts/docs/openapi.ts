@@ -4,8 +4,12 @@
  */
 import { Registry } from 'prom-client';
 import { adminRoutes, type AdminParts } from '../../src/admin/admin.ts';
-import { createJsonLogs } from '../../src/protocols/json-logs/json-logs.ts';
-import { ingestDocument, streamDocument } from '../../src/server/openapi.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { toProtocols } from '../../src/main-protocols.ts';
+import type { MetricsReader } from '../../src/metrics/metrics-reader.ts';
+import { createMetricRoutes } from '../../src/metrics/routes.ts';
+import { streamDocument } from '../../src/server/openapi.ts';
+import { ingestDocument } from '../../src/server/openapi-ingest.ts';
 import { createRoutes } from '../../src/server/routes.ts';
 import { createStreamRoutes } from '../../src/stream/routes.ts';
 import type { StreamReader } from '../../src/stream/stream-reader.ts';
@@ -16,10 +20,12 @@ const addresses = { ingestUrl: 'https://localhost:8443', streamUrl: 'https://loc
 export function openApiDocuments(): Readonly<Record<'ingest' | 'stream', object>> {
   const ingestInfo = { version, serverUrl: addresses.ingestUrl };
   const streamInfo = { version, serverUrl: addresses.streamUrl };
-  const limits = { maxEvents: 1, maxDepth: 1, maxRejections: 1 };
   const routes = createRoutes({
-    protocols: { jsonLogs: createJsonLogs({ maxBodyBytes: 1, limits }) },
-    reads: createStreamRoutes(neverAsked<StreamReader>()),
+    protocols: toProtocols(configSchema.parse({})),
+    reads: [
+      ...createStreamRoutes(neverAsked<StreamReader>()),
+      ...createMetricRoutes(neverAsked<MetricsReader>()),
+    ],
     admin: adminRoutes(neverAsked<AdminParts>(), addresses),
     ingestInfo,
     streamInfo,

@@ -3,7 +3,7 @@
  * reply. It ends when the batch is durable; how it gets to the store is the drain's business.
  */
 import type { Admission, RequestBody } from '../admission/port.ts';
-import type { Batch } from '../model/batch.ts';
+import { type Batch, countEvents } from '../model/batch.ts';
 import { AppError } from '../model/errors.ts';
 import type { Protocol, Reply } from '../model/protocol.ts';
 import type { RateLimit, RequestHeaders } from '../model/request.ts';
@@ -122,7 +122,7 @@ export function createIngest(parts: IngestParts): Ingest {
     batch: Batch,
     { claim, record }: { claim: SeriesClaim; record: Parameters<Queue['append']>[2] },
   ): Promise<RateLimit | undefined> {
-    const charge = await admission.chargeEvents(grant, batch.rows);
+    const charge = await admission.chargeEvents(grant, countEvents(batch));
     if (batch.rows === 0) return charge.rateLimit;
     try {
       checkCurrent(claim);

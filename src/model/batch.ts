@@ -50,6 +50,14 @@ export interface MetricCounts {
   readonly metadata: number;
 }
 
+/**
+ * What quotas charge and counters count: logs, samples and native histograms. What only goes along
+ * with samples is free.
+ */
+export function countEvents({ rows, written }: Pick<Batch, 'rows' | 'written'>): number {
+  return written === undefined ? rows : written.samples + written.histograms;
+}
+
 /** 128 bits: unique across gateways, directories and restarts. */
 export interface BatchId {
   /** 64 random bits made with the queue's directory. */

@@ -3,11 +3,11 @@
  * one.
  */
 import { Counter, Gauge } from 'prom-client';
-import type { Batch } from '../model/batch.ts';
+import { type Batch, countEvents } from '../model/batch.ts';
 import type { ErrorCode } from '../model/errors.ts';
 import type { Instruments } from './instruments.ts';
 
-type AcceptedBatch = Pick<Batch, 'rows' | 'rejectedByReason' | 'warnings'>;
+type AcceptedBatch = Pick<Batch, 'rows' | 'written' | 'rejectedByReason' | 'warnings'>;
 
 export interface IngestEvents {
   /** A request was taken: everything in it that could be taken is durable. */
@@ -67,7 +67,7 @@ export function createIngestEvents(
   return {
     accepted(protocol, bodyBytes, batch) {
       requests.inc({ protocol, outcome: 'accepted' });
-      acceptedEvents.inc({ protocol }, batch.rows);
+      acceptedEvents.inc({ protocol }, countEvents(batch));
       bodyBytesTaken.inc({ protocol }, bodyBytes);
       for (const [reason, count] of batch.rejectedByReason) {
         rejectedEvents.inc({ protocol, reason }, count);

@@ -35,7 +35,10 @@ function openQueue(fs: SimulatedFileSystem): Promise<Queue> {
 
 function startDrain(queue: Queue, store: FakeStore, options = hasty) {
   const telemetry = createDrainTelemetry(createInstruments('silent'));
-  return openDrain({ queue, store: store.asStore(), series: { forget: () => {} }, telemetry }, options);
+  return openDrain(
+    { queue, store: store.asStore(), series: { forget: () => {} }, telemetry },
+    options,
+  );
 }
 
 async function until(condition: () => boolean): Promise<void> {
