@@ -133,7 +133,8 @@ export function isShortestDecimal(bytes: Buffer, start: number, end: number): bo
   if (pointAt === first || bytes[pointAt] !== point || bytes[end - 1] === zero) return false;
   if (pointAt + 1 === end || skipDigits(bytes, pointAt + 1, end) !== end) return false;
   if (bytes[first] !== zero) return true;
-  const hasFewZeros = bytes[pointAt + 1] !== zero || end - pointAt - 1 <= maxLeadingZeros;
+  // The last digit is none.
+  const hasFewZeros = bytes[pointAt + 1] !== zero || end - pointAt - 2 <= maxLeadingZeros;
   return pointAt === first + 1 && hasFewZeros;
 }
 

@@ -27,8 +27,14 @@ export interface ResourceOutline {
 }
 
 const requestKeys = createObjectKeys(['resourceLogs']);
-const resourceKeys = createObjectKeys(['scopeLogs', 'resource', 'schemaUrl']);
-const scopeKeys = createObjectKeys(['logRecords', 'scope', 'schemaUrl']);
+const resourceKeys = createObjectKeys(
+  ['scopeLogs', 'resource', 'schemaUrl'],
+  ['instrumentationLibraryLogs'],
+);
+const scopeKeys = createObjectKeys(
+  ['logRecords', 'scope', 'schemaUrl'],
+  ['instrumentationLibrary', 'logs'],
+);
 /** Places in the lists above. */
 const resourceLogs = 0;
 const scopeLogs = 0;
@@ -50,7 +56,7 @@ export class OutlineReader {
   readonly #maxLevels: number;
   #records = 0;
   #sliceEnd: number;
-  /** Keys that were not read because they are written like `scope_logs`. */
+  /** Keys that were not read, though they are meant: `scope_logs`, and such of an older OTLP. */
   misspeltKeys = 0;
 
   constructor(reader: JsonReader, limits: DecodeLimits) {

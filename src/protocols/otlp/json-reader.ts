@@ -24,14 +24,18 @@ import { createKeyTable, findKey, type KeyTable } from '../../model/key-table.ts
 /** The keys of one kind of object, in the order by which they are told apart. */
 export interface ObjectKeys {
   readonly table: KeyTable;
-  /** The keys in lower case. */
-  readonly lowerCase: ReadonlySet<string>;
+  /** In lower case. */
+  readonly spellings: readonly Buffer[];
 }
 
-export function createObjectKeys(keys: readonly string[]): ObjectKeys {
+/** @param former keys that once were what others are now; they are taken for misspelt ones. */
+export function createObjectKeys(
+  keys: readonly string[],
+  former: readonly string[] = [],
+): ObjectKeys {
   return {
     table: createKeyTable(keys),
-    lowerCase: new Set(keys.map((key) => key.toLowerCase())),
+    spellings: [...keys, ...former].map((key) => Buffer.from(key.toLowerCase())),
   };
 }
 
@@ -41,8 +45,7 @@ export const unknownKey = -1;
 export const misspeltKey = -2;
 export const noMoreKeys = -3;
 
-/** Longer keys are not looked at for how they are spelt. */
-const maxMisspeltBytes = 64;
+const underscore = 0x5f;
 const letterN = 0x6e;
 
 export class JsonReader {
@@ -156,7 +159,21 @@ export class JsonReader {
 
 function lookUp(keys: ObjectKeys, source: Buffer, start: number, end: number): number {
   const known = findKey(keys.table, source, start, end);
-  if (known >= 0 || end - start > maxMisspeltBytes) return known;
-  const plain = source.toString('latin1', start, end).replaceAll('_', '').toLowerCase();
-  return keys.lowerCase.has(plain) ? misspeltKey : unknownKey;
+  if (known >= 0) return known;
+  for (const spelling of keys.spellings) {
+    if (isLike(spelling, source, start, end)) return misspeltKey;
+  }
+  return unknownKey;
+}
+
+/** Whether a key is spelt like that but for capitals and underscores. */
+function isLike(spelling: Buffer, source: Buffer, start: number, end: number): boolean {
+  let matched = 0;
+  for (let at = start; at < end; at += 1) {
+    const byte = source[at]!;
+    if (byte === underscore) continue;
+    if (spelling[matched] !== (byte | 0x20)) return false;
+    matched += 1;
+  }
+  return matched === spelling.length;
 }

@@ -11,7 +11,7 @@ import { logWarnings, type WarningCounts } from './log-warnings.ts';
 
 /** What senders of JSON alone are told. */
 export const jsonWarnings = {
-  misspeltKey: 'key not in lowerCamelCase as OTLP has it, left out',
+  misspeltKey: 'key not in lowerCamelCase, or of an older OTLP, left out',
   wrongType: 'value of another type than its field, left out',
 } as const;
 

@@ -1,0 +1,116 @@
+/** Integers of 64 bits against BigInt, and decimals against what JavaScript writes. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { Integer64, isShortestDecimal, isShortestInteger } from './json-number.ts';
+
+const integer = new Integer64();
+
+/** @returns the number that was read, as one of int64 or else of uint64; undefined for none. */
+function read(text: string): bigint | undefined {
+  const bytes = Buffer.from(`x${text}x`);
+  if (!integer.read(bytes, 1, bytes.length - 1)) return undefined;
+  const bits = (BigInt(integer.high) << 32n) | BigInt(integer.low);
+  return integer.isSigned ? BigInt.asIntN(64, bits) : bits;
+}
+
+describe('integers', () => {
+  const cases: [text: string, value: bigint | undefined][] = [
+    ['0', 0n],
+    ['-0', 0n],
+    ['007', 7n],
+    ['-1', -1n],
+    ['1544712660300000001', 1544712660300000001n],
+    ['9223372036854775807', 9223372036854775807n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['9223372036854775808', 9223372036854775808n],
+    ['18446744073709551615', 18446744073709551615n],
+    ['4294967296', 4294967296n],
+    ['-4294967296', -4294967296n],
+    ['1.0', 1n],
+    ['-1.50e1', -15n],
+    ['1e3', 1000n],
+    ['1E+3', 1000n],
+    ['1000e-3', 1n],
+    ['0e99', 0n],
+    ['0.000e5', 0n],
+    ['1.844674407370955161500e19', 18446744073709551615n],
+    ['18446744073709551616', undefined],
+    ['1e20', undefined],
+    ['1e999', undefined],
+    ['0.5', undefined],
+    ['1e-1', undefined],
+    ['', undefined],
+    ['-', undefined],
+    ['--1', undefined],
+    ['+1', undefined],
+    [' 1', undefined],
+    ['1.', undefined],
+    ['.5', undefined],
+    ['0x10', undefined],
+    ['1e', undefined],
+    ['NaN', undefined],
+    ['0'.repeat(65), undefined],
+  ];
+  for (const [text, value] of cases) {
+    test(`'${text.slice(0, 30)}'`, () => assert.equal(read(text), value));
+  }
+
+  test('of all sizes are read as BigInt reads them', () => {
+    const any = fc.bigInt({ min: -(1n << 63n), max: (1n << 64n) - 1n });
+    fc.assert(fc.property(any, (value) => assert.equal(read(String(value)), value)));
+  });
+
+  test('know whether they are of int64, of uint64 and of int32', () => {
+    const kindsOf = (text: string) => {
+      assert.ok(read(text) !== undefined);
+      return [integer.isSigned, integer.isUnsigned, integer.isInt32];
+    };
+    assert.deepEqual(kindsOf('5'), [true, true, true]);
+    assert.deepEqual(kindsOf('-0'), [true, true, true]);
+    assert.deepEqual(kindsOf('-5'), [true, false, true]);
+    assert.deepEqual(kindsOf('-2147483648'), [true, false, true]);
+    assert.deepEqual(kindsOf('-2147483649'), [true, false, false]);
+    assert.deepEqual(kindsOf('2147483648'), [true, true, false]);
+    assert.deepEqual(kindsOf('4294967295'), [true, true, false]);
+    assert.deepEqual(kindsOf('9223372036854775808'), [false, true, false]);
+    assert.deepEqual(kindsOf('18446744073709551615'), [false, true, false]);
+    assert.deepEqual(kindsOf('-9223372036854775808'), [true, false, false]);
+  });
+
+  test('below -2^63 are none of either', () => {
+    assert.ok(integer.read(Buffer.from('-9223372036854775809'), 0, 20));
+    assert.ok(!integer.isSigned && !integer.isUnsigned);
+  });
+});
+
+describe('numbers in their shortest form', () => {
+  const isShortest = (text: string) => {
+    const bytes = Buffer.from(`1${text}1`);
+    const end = bytes.length - 1;
+    return isShortestInteger(bytes, 1, end) || isShortestDecimal(bytes, 1, end);
+  };
+
+  test('are recognised', () => {
+    for (const text of ['0', '7', '-7', '637.704', '-0.5', '0.000001', '12345678901234', '10']) {
+      assert.ok(isShortest(text), text);
+    }
+  });
+
+  test('are no others', () => {
+    const others = ['-0', '00', '01', '-01', '1.0', '0.0', '0.0000001', '1e3', '1.', '.5', '', '-'];
+    for (const text of [...others, '1.2.3', '00.5', '1234567890123456', 'NaN', '1.50', '-.5']) {
+      assert.ok(!isShortest(text), text);
+    }
+  });
+
+  test('are what JavaScript writes', () => {
+    const digits = fc.stringMatching(/^-?\d{1,16}(\.\d{1,10})?$/);
+    fc.assert(
+      fc.property(digits, (text) => {
+        if (isShortest(text)) assert.equal(String(Number(text)), text);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});

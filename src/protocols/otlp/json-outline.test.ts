@@ -1,0 +1,334 @@
+/** Whole bodies of OTLP JSON: their grammar, their frame of resources and scopes, their limits. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { writeLogsJson } from '../../../test/protocols/otlp-json.ts';
+import { type LogRow, readLogRows } from '../../../test/protocols/read-log-rows.ts';
+import type { Batch } from '../../model/batch.ts';
+import { AppError, type ErrorCode } from '../../model/errors.ts';
+import { createLogsDecoder } from './decode.ts';
+import { openJsonLogs } from './json-logs-reader.ts';
+import { jsonWarnings } from './json-scalars.ts';
+import { logWarnings } from './log-warnings.ts';
+
+const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };
+const decoder = createLogsDecoder();
+const decode = (body: string | Buffer) => decoder(Buffer.from(body), openJsonLogs, limits);
+
+function decodeNow(body: string | Buffer): Batch {
+  const batch = decode(body);
+  assert.ok(!(batch instanceof Promise));
+  return batch;
+}
+
+const rowsOf = (batch: Batch): LogRow[] => readLogRows(batch.payload);
+const warningsOf = (batch: Batch) => Object.fromEntries(batch.warnings ?? []);
+
+describe('a body without records', () => {
+  const bodies = [
+    '{}',
+    ' \r\n\t{ } ',
+    '\ufeff{}',
+    '{"resourceLogs":null}',
+    '{"resourceLogs":[]}',
+    '{"resourceLogs":[{},null,{"resource":{},"scopeLogs":[]}]}',
+    '{"resourceLogs":[{"scopeLogs":[{},null,{"scope":{"name":"s"},"logRecords":[null]}]}]}',
+    '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}],"logRecords":[]}]}]}',
+    '{"unknown":[[{}]],"resourceMetrics":[{}]}',
+  ];
+  for (const body of bodies) {
+    test(body, () => {
+      const batch = decodeNow(body);
+      assert.deepEqual([batch.rows, batch.payload.length, batch.rejectedCount], [0, 0, 0]);
+      assert.deepEqual(warningsOf(batch), {});
+    });
+  }
+});
+
+describe('resources and scopes', () => {
+  const attributes = (key: string) => `"attributes":[{"key":"${key}","value":{"intValue":1}}]`;
+  const records = '"logRecords":[{"eventName":"1"},{"eventName":"2"}]';
+  const scope = `"scope":{"name":"s","version":"v",${attributes('s')},"droppedAttributesCount":2}`;
+  const resource = `"resource":{${attributes('r')},"droppedAttributesCount":"3"}`;
+  const bodyOf = (scopeLogs: string[], resourceLogs: string[]) =>
+    `{"resourceLogs":[{${resourceLogs.join()},"scopeLogs":[{${scopeLogs.join()}}]}]}`;
+  const expected = decodeNow(
+    bodyOf([scope, '"schemaUrl":"su"', records], [resource, '"schemaUrl":"ru"']),
+  );
+
+  test('go with each of their records', () => {
+    const rows = rowsOf(expected);
+    assert.deepEqual(
+      rows.map((row) => row.eventName),
+      ['1', '2'],
+    );
+    for (const row of rows) {
+      assert.deepEqual([row.resourceSchemaUrl, row.scopeSchemaUrl], ['ru', 'su']);
+      assert.deepEqual([row.scopeName, row.scopeVersion], ['s', 'v']);
+      const dropped = 'otel.dropped_attributes_count';
+      assert.deepEqual(
+        [...(row.resourceAttributes as Map<string, string>)],
+        [
+          ['r', '1'],
+          [dropped, '3'],
+        ],
+      );
+      assert.deepEqual(
+        [...(row.scopeAttributes as Map<string, string>)],
+        [
+          ['s', '1'],
+          [dropped, '2'],
+        ],
+      );
+    }
+  });
+
+  test('may stand behind the records they are of', () => {
+    const behind = `{"resourceLogs":[{"scopeLogs":[{${records},"schemaUrl":"su",${scope}}],
+      "schemaUrl":"ru",${resource}}]}`;
+    assert.deepEqual(decodeNow(behind).payload, expected.payload);
+  });
+
+  test('of repeated keys the last counts', () => {
+    const junk = ['"scope":{"name":"x"}', '"schemaUrl":"x"', '"logRecords":[{},{},{}]'];
+    const body = bodyOf(
+      [...junk, scope, '"schemaUrl":"su"', records],
+      ['"resource":5', resource, '"schemaUrl":null', '"schemaUrl":"ru"'],
+    );
+    assert.deepEqual(decodeNow(body).payload, expected.payload);
+  });
+
+  test('do not go with the next records', () => {
+    const body = `{"resourceLogs":[{"scopeLogs":[{${scope},${records}},{"logRecords":[{}]}],${resource}},
+      {"scopeLogs":[{"logRecords":[{}]}]}]}`;
+    const rows = rowsOf(decodeNow(body));
+    assert.deepEqual(
+      rows.map((row) => row.scopeName),
+      ['s', 's', '', ''],
+    );
+    const counts = rows.map((row) => (row.resourceAttributes as Map<string, string>).size);
+    assert.deepEqual(counts, [2, 2, 2, 0]);
+  });
+
+  test('of another type are left out', () => {
+    const body =
+      '{"resourceLogs":[{"resource":5,"schemaUrl":{},"scopeLogs":[{"scope":"s","logRecords":[{}]}]}]}';
+    const batch = decodeNow(body);
+    assert.equal(batch.rows, 1);
+    assert.deepEqual(warningsOf(batch), { [jsonWarnings.wrongType]: 3 });
+  });
+});
+
+describe('keys in another case', () => {
+  const cases: [body: string, count: number][] = [
+    ['{"resource_logs":[{"scope_logs":[{"log_records":[{}]}]}]}', 1],
+    ['{"ResourceLogs":[{}],"resource_logs":[]}', 2],
+    ['{"resourceLogs":[{"scope_logs":[{"log_records":[{}]}],"schema_url":""}]}', 2],
+    ['{"resourceLogs":[{"instrumentationLibraryLogs":[{"logs":[{}]}]}]}', 1],
+    ['{"resourceLogs":[{"scopeLogs":[{"log_records":[{}]}]}]}', 1],
+    ['{"resourceLogs":[{"scopeLogs":[{"instrumentationLibrary":{},"logs":[{}]}]}]}', 2],
+    [
+      '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"time_unix_nano":1,"Body":{},"trace_id":""}]}]}]}',
+      3,
+    ],
+    ['{"resourceLogs":[{"unknown":{"resource_logs":1},"x_y":1,"scopelog":1}]}', 0],
+  ];
+  for (const [body, count] of cases) {
+    test(body, () => {
+      const expected = count === 0 ? {} : { [jsonWarnings.misspeltKey]: count };
+      assert.deepEqual(warningsOf(decodeNow(body)), expected);
+    });
+  }
+});
+
+describe('refused bodies', () => {
+  const record = (json: string) => `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${json}]}]}]}`;
+  const cases: [name: string, body: string | Buffer, message: RegExp, code?: ErrorCode][] = [
+    ['empty', '', /ends at byte 0/],
+    ['blank', ' \n', /ends at byte 2/],
+    ['only a byte order mark', '\ufeff', /ends at byte 3/],
+    ['an array', '[]', /'\[' at byte 0/],
+    ['a text', '"x"', /at byte 0/],
+    ['null', 'null', /at byte 0/],
+    ['cut off', '{"resourceLogs":[', /ends at byte 17/],
+    ['two bodies', '{}{}', /'\{' at byte 2 where the end of the body/],
+    ['trailing comma', '{"resourceLogs":[{},]}', /'\]' at byte 20/],
+    ['trailing comma in an object', '{"a":1,}', /'\}' at byte 7/],
+    ['no comma', '{"a":1 "b":2}', /'"' at byte 7/],
+    ['no colon', '{"a" 1}', /'1' at byte 5/],
+    ['resourceLogs no array', '{"resourceLogs":{}}', /'\{' at byte 16 where an array/],
+    ['a resource no object', '{"resourceLogs":[5]}', /'5' at byte 17 where an object/],
+    ['scopeLogs no array', '{"resourceLogs":[{"scopeLogs":"x"}]}', /at byte 30 where an array/],
+    ['a scope no object', '{"resourceLogs":[{"scopeLogs":[[]]}]}', /at byte 31 where an object/],
+    ['a record no object', record('"x"'), /at byte 46 where a log record/],
+    ['a fault in a record', record('{"body":01}'), /'1' at byte 55/],
+    ['a fault in an unknown value', record('{"x":[tru]}'), /at byte 55/],
+    ['a fault behind the records', `${record('{}').slice(0, -1)},}`, /at byte 54/],
+    ['a line break in a text', record('{"eventName":"a\nb"}'), /byte 0x0a at byte 61/],
+    ['NaN', record('{"body":{"doubleValue":NaN}}'), /'N' at byte 69/],
+    ['a protobuf body', Buffer.from([0x0a, 0x02, 0x12, 0x00]), /byte 0x02 at byte 1/],
+    ['too many records', record(Array(1001).fill('{}').join()), /otlpMaxRecords/, 'too_large'],
+  ];
+  for (const [name, body, message, code = 'malformed'] of cases) {
+    test(name, () => {
+      assert.throws(
+        () => decodeNow(body),
+        (error) =>
+          error instanceof AppError &&
+          error.code === code &&
+          error.message.startsWith('cannot ') &&
+          message.test(error.message),
+      );
+    });
+  }
+
+  test('leave nothing to the next', () => {
+    assert.throws(() => decodeNow(record('{"time_unix_nano":1},{"a"}')), AppError);
+    const batch = decodeNow('{}');
+    assert.deepEqual([batch.rows, warningsOf(batch)], [0, {}]);
+  });
+});
+
+test('text that is not UTF-8 is repaired', () => {
+  const head = '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"eventName":"a';
+  const tail = '😀"}]}]}]}';
+  const batch = decodeNow(
+    Buffer.concat([Buffer.from(head), Buffer.from([0xff, 0xc3]), Buffer.from(tail)]),
+  );
+  assert.equal(rowsOf(batch)[0]!.eventName, 'a\ufffd\ufffd😀');
+  assert.deepEqual(warningsOf(batch), { [logWarnings.brokenText]: 1 });
+});
+
+describe('nesting', () => {
+  const record = (json: string) => `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${json}]}]}]}`;
+  const list = (levels: number) => {
+    const open = '{"kvlistValue":{"values":[{"value":';
+    return record(`{"attributes":[{"value":${open.repeat(levels)}{}${'}]}}'.repeat(levels)}}]}`);
+  };
+  const unknown = (levels: number) => record(`{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`);
+
+  test('of values is taken up to the limit', () => {
+    const row = rowsOf(decodeNow(list(64)))[0]!;
+    const text = (row.logAttributes as Map<string, string>).get('');
+    assert.equal(text, `${'{"":'.repeat(64)}null${'}'.repeat(64)}`);
+    assert.throws(() => decodeNow(list(65)), /otlpMaxDepth/);
+  });
+
+  test('of anything else has a limit, too', () => {
+    assert.equal(decodeNow(unknown(200)).rows, 1);
+    assert.throws(() => decodeNow(unknown(100_000)), /nested/);
+    assert.throws(() => decodeNow('['.repeat(100_000)), AppError);
+    assert.throws(() => decodeNow(`{"a":${'{"a":'.repeat(100_000)}`), /nested/);
+  });
+
+  test('at the largest limit there is does not pass the end of the stack', () => {
+    const deepest = { ...limits, maxDepth: 1000 };
+    for (const body of [list(370), unknown(1400)]) {
+      const batch = decoder(Buffer.from(body), openJsonLogs, deepest);
+      assert.ok(!(batch instanceof Promise));
+      assert.equal(batch.rows, 1);
+    }
+    for (const body of [list(1000), unknown(5000)]) {
+      assert.throws(() => decoder(Buffer.from(body), openJsonLogs, deepest), AppError);
+    }
+  });
+});
+
+test('a large body is decoded in turns and gives the same rows', async () => {
+  const names = Array.from({ length: 900 }, (_, i) => `${i} ${'x'.repeat(2000)}`);
+  const records = names.map((name) => JSON.stringify({ eventName: name })).join();
+  const body = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${records}]}]}]}`;
+  const batch = decode(body);
+  assert.ok(batch instanceof Promise);
+  assert.deepEqual(
+    rowsOf(await batch).map((row) => row.eventName),
+    names,
+  );
+});
+
+describe('a million', () => {
+  const repeat = (text: string) => Array(1_000_000).fill(text).join();
+
+  test('empty resources are nothing', async () => {
+    const batch = await decode(`{"resourceLogs":[${repeat('{}')}]}`);
+    assert.equal(batch.rows, 0);
+  });
+
+  test('empty scopes are nothing', async () => {
+    const batch = await decode(`{"resourceLogs":[{"scopeLogs":[${repeat('{"scope":{}}')}]}]}`);
+    assert.equal(batch.rows, 0);
+  });
+
+  test('records are too many', async () => {
+    const body = `{"resourceLogs":[${repeat('{"scopeLogs":[{"logRecords":[{}]}]}')}]}`;
+    await assert.rejects(async () => decode(body), /otlpMaxRecords/);
+  });
+
+  test('unknown keys are passed over', async () => {
+    const body = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{${repeat('"a_b":0')}}]}]}]}`;
+    assert.equal((await decode(body)).rows, 1);
+  });
+
+  test('attributes are a thousand', async () => {
+    const body = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"attributes":[${repeat('{"key":"a"}')}]}]}]}]}`;
+    const batch = await decode(body);
+    assert.equal((rowsOf(batch)[0]!.logAttributes as Map<string, string>).get('a'), '');
+  });
+
+  test('empty values are as many nulls', async () => {
+    const body = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"arrayValue":{"values":[${repeat('{}')}]}}}]}]}]}`;
+    const batch = await decode(body);
+    assert.equal(rowsOf(batch)[0]!.body, `[${repeat('null')}]`);
+  });
+});
+
+describe('damaged bodies', () => {
+  const request = {
+    resourceLogs: [
+      {
+        resource: { attributes: [{ key: 'service.name', value: { stringValue: 's' } }] },
+        scopeLogs: [
+          {
+            scope: { name: 'n', version: '1' },
+            logRecords: [
+              {
+                timeUnixNano: '1544712660300000001',
+                severityNumber: 9,
+                severityText: 'info',
+                traceId: new Uint8Array(16).fill(7),
+                spanId: new Uint8Array(8).fill(7),
+                body: { kvlistValue: { values: [{ key: 'k', value: { doubleValue: 1.5 } }] } },
+                attributes: [
+                  { key: 'a', value: { arrayValue: { values: [{ intValue: '-5' }, {}] } } },
+                  { key: 'b', value: { bytesValue: new Uint8Array([1, 2, 250]) } },
+                ],
+              },
+            ],
+            schemaUrl: 'u',
+          },
+        ],
+      },
+    ],
+  };
+
+  test('fail with one kind of error or not at all, and are JSON where they do not', () => {
+    const damage = fc.array(fc.tuple(fc.nat(2000), fc.nat(255)), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.integer(), damage, fc.nat(3), (seed, bytes, kind) => {
+        let body = Buffer.from(writeLogsJson(request, seed));
+        for (const [at, byte] of bytes) body[at % body.length] = byte;
+        if (kind === 0) body = body.subarray(0, bytes[0]![0] % body.length);
+        let batch: Batch;
+        try {
+          batch = decodeNow(body);
+        } catch (error) {
+          assert.ok(error instanceof AppError, String(error));
+          return;
+        }
+        JSON.parse(body.toString());
+        assert.equal(rowsOf(batch).length, batch.rows);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
