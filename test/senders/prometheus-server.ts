@@ -43,8 +43,9 @@ export class PrometheusServer {
   async get(path: string, parameters: Parameters = {}): Promise<PrometheusData> {
     const query = new URLSearchParams(parameters).toString();
     const answer = await sendPlain(`http://${this.#address}/api/v1${path}?${query}`);
-    const body = answer.json<{ status: string; data: PrometheusData }>();
+    const body = answer.json<{ status: string; data: PrometheusData; warnings?: string[] }>();
     assert.equal(body.status, 'success', `${path}?${query}: ${answer.text}`);
+    assert.deepEqual(body.warnings ?? [], [], `${path}?${query}`);
     return body.data;
   }
 

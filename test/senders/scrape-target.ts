@@ -67,7 +67,8 @@ function toExposition(n: number): string {
     '# TYPE app_special gauge',
     'app_special{value="nan"} NaN',
     `app_special{value="inf"} ${n % 2 === 0 ? '+Inf' : '-Inf'}`,
-    'app_special{value="zero"} -0',
+    // Not -0, which Prometheus itself sends as 0.
+    'app_special{value="zero"} 0',
     'app_special{value="denormal"} 5e-324',
     'app_special{value="large"} 1.7976931348623157e+308',
     // A series that ends and begins again, each time with a stale marker.
