@@ -10,6 +10,7 @@ import type { SeriesSamples } from '../model/metric-plan.ts';
 import type { ReadContext } from '../model/readable-streams.ts';
 import type { Store } from '../store/port.ts';
 import { cutTo, success, toExemplars, toLabelSet, toMetadata } from './answers.ts';
+import { createGate } from './gate.ts';
 import { type MetricsLimits, planExemplars, planMetadata, planReads, planSeries } from './plan.ts';
 import { decodeReadRequest } from './read-request.ts';
 import { encodeReadResponse } from './read-response.ts';
@@ -32,6 +33,10 @@ export const defaultMetricsLimits: MetricsLimits = {
   maxExemplars: 100_000,
   maxSelectors: 100,
 };
+
+/** A remote read may hold some fifty bytes for each of its samples, so few are at it at a time. */
+const concurrentReads = 2;
+const maxWaitingReads = 100;
 
 /**
  * Every call may throw AppError `malformed`, `not_found` or `unavailable`; an answer that is short
@@ -57,9 +62,23 @@ export function createMetricsReader(
 ): MetricsReader {
   const { store, grants, now } = parts;
   const { maxReadSeries } = limits;
+  const gate = createGate(concurrentReads, maxWaitingReads);
 
   async function contextOf(accountId: string): Promise<ReadContext> {
     return { accountId, streams: await grants.streams(accountId), nowMs: now() };
+  }
+
+  /** The series of each plan; of none where there is none. */
+  async function readAll(plans: ReturnType<typeof planReads>): Promise<SeriesSamples[][]> {
+    const results: SeriesSamples[][] = [];
+    let samples = 0;
+    for (const plan of plans) {
+      const found = plan === undefined ? [] : await store.samples(plan);
+      for (const { times, histograms } of found) samples += times.length + histograms.length;
+      if (samples > limits.maxReadSamples) throw tooManySamples(limits);
+      results.push(found);
+    }
+    return results;
   }
 
   return {
@@ -92,15 +111,12 @@ export function createMetricsReader(
     },
     async read(accountId, message) {
       const plans = planReads(await contextOf(accountId), decodeReadRequest(message), limits);
-      const results: SeriesSamples[][] = [];
-      let samples = 0;
-      for (const plan of plans) {
-        const found = plan === undefined ? [] : await store.samples(plan);
-        for (const { times, histograms } of found) samples += times.length + histograms.length;
-        if (samples > limits.maxReadSamples) throw tooManySamples(limits);
-        results.push(found);
+      const leave = await gate.enter();
+      try {
+        return await compress(await encodeInTurns(await readAll(plans)));
+      } finally {
+        leave();
       }
-      return compress(await encodeInTurns(results));
     },
   };
 }

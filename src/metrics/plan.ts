@@ -20,8 +20,8 @@ export interface MetricsLimits {
   readonly maxSelectors: number;
 }
 
-/** Of one series selector; more would only make a statement that the store refuses. */
-const maxMatchers = 100;
+/** Of all selectors together; a statement with many more is one that the store refuses. */
+const maxMatchers = 1000;
 const defaultRangeMs = 86_400_000n;
 const lowestMs = -(2n ** 63n);
 
@@ -127,9 +127,10 @@ function checkSelectors(selectors: readonly Selector[], { maxSelectors }: Metric
       `cannot take more than ${maxSelectors} series selectors at once: send several requests`,
     );
   }
-  if (selectors.every(({ length }) => length <= maxMatchers)) return;
+  const matchers = selectors.reduce((sum, { length }) => sum + length, 0);
+  if (matchers <= maxMatchers) return;
   throw new AppError(
     'malformed',
-    `cannot take a series selector of more than ${maxMatchers} matchers`,
+    `cannot take more than ${maxMatchers} matchers at once: send several requests`,
   );
 }

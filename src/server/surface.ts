@@ -26,6 +26,8 @@ export interface SurfaceContext {
 }
 
 const maxAdminBodyBytes = 64 * 1024;
+/** Escaped, the name of a label may be as long as a URL. */
+const maxParamLength = 16 * 1024;
 
 export function createSurface(context: SurfaceContext): FastifyInstance {
   const { surface, events, listen, headers } = context;
@@ -37,7 +39,7 @@ export function createSurface(context: SurfaceContext): FastifyInstance {
     bodyLimit: maxAdminBodyBytes,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 200 },
+    routerOptions: { maxParamLength },
     // The listener answers what cannot be parsed.
     clientErrorHandler: () => {},
     frameworkErrors: (error, request, reply) => {

@@ -151,6 +151,7 @@ suite('checks, in their order', () => {
     ['a wrong selector', 400, 'bad_data', 'labels?match[]=%7B'],
     ['a range that runs backwards', 400, 'bad_data', 'labels?start=2&end=1'],
     ['too many selectors', 400, 'bad_data', 'labels?match[]=a&match[]=b&match[]=c&match[]=d'],
+    ['too many matchers', 400, 'bad_data', `labels?match[]=%7B${'a%3D%22b%22,'.repeat(1001)}%7D`],
     ['a start given twice', 400, 'bad_data', 'labels?start=1&start=2'],
     ['series without a selector', 400, 'bad_data', 'series'],
     ['exemplars without a query', 400, 'bad_data', 'query_exemplars'],
@@ -344,6 +345,8 @@ suite('what the store is asked', () => {
       await answer(`label/${name}/values`);
     }
     assert.deepEqual(store.askedNames, ['job', 'k8s.pod', 'k8s.pod', 'é', 'a/b', 'a b']);
+    await answer(`label/${'a'.repeat(5000)}/values`);
+    assert.equal(store.askedNames.at(-1)?.length, 5000);
   });
 
   test('each query of a remote read, except those for no time at all', async () => {
