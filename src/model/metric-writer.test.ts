@@ -1,0 +1,164 @@
+/** The sections of `metrics/1`, as they are written and as they are read. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { type MetricRows, readMetricRows } from '../../test/protocols/read-metric-rows.ts';
+import { metricHeaderBytes, toDay } from './metric-rows.ts';
+import { MetricWriter, type Time } from './metric-writer.ts';
+import { encodeLabels } from './series-labels.ts';
+
+const id = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n });
+const timeMs = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const bits = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+const text = fc.string({ unit: 'binary', maxLength: 40 });
+const labels = fc.array(fc.tuple(text, text), { maxLength: 3 });
+
+const toBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
+const plain = { noNullPrototype: true };
+
+const rows = fc.record(
+  {
+    series: fc.array(fc.record({ id, day: fc.nat(65_535), labels }, plain)),
+    samples: fc.array(fc.record({ id, timeMs, valueBits: bits }, plain), { maxLength: 20 }),
+    histograms: fc.array(
+      fc.record({ id, timeMs, message: fc.uint8Array({ maxLength: 300 }).map(toBuffer) }, plain),
+    ),
+    exemplars: fc.array(fc.record({ id, timeMs, valueBits: bits, labels }, plain)),
+    metadata: fc.array(fc.record({ name: text, type: text, unit: text, help: text }, plain)),
+  },
+  plain,
+);
+type Rows = typeof rows extends fc.Arbitrary<infer T> ? T : never;
+
+function toWords(value: bigint): Uint32Array {
+  // Not at its beginning, as the ids of many series stand in one array.
+  return Uint32Array.from([
+    9,
+    ...[0n, 32n, 64n, 96n].map((by) => Number((value >> by) & 0xffff_ffffn)),
+  ]);
+}
+
+function toTime(value: bigint): Time {
+  const unsigned = BigInt.asUintN(64, value);
+  return { low: Number(unsigned & 0xffff_ffffn), high: Number(unsigned >> 32n) };
+}
+
+function toBytes(value: bigint): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(value);
+  return bytes;
+}
+
+function write(writer: MetricWriter, sent: Rows): void {
+  for (const { id, day, labels } of sent.series) {
+    writer.series(toWords(id), 1, day, encodeLabels(labels));
+  }
+  for (const { id, timeMs, valueBits } of sent.samples) {
+    const source = Buffer.concat([Buffer.alloc(3), toBytes(valueBits)]);
+    writer.sampleFrom(toWords(id), 1, toTime(timeMs), source, 3);
+  }
+  for (const { id, timeMs, message } of sent.histograms) {
+    writer.histogram(toWords(id), 1, toTime(timeMs), message);
+  }
+  for (const { id, timeMs, valueBits, labels } of sent.exemplars) {
+    const exemplar = {
+      time: toTime(timeMs),
+      value: toBytes(valueBits),
+      labels: encodeLabels(labels),
+    };
+    writer.exemplar(toWords(id), 1, exemplar);
+  }
+  for (const metadata of sent.metadata) writer.metadata(metadata);
+}
+
+/** Without the doubles, which the bits stand for. */
+function withoutValues({ samples, exemplars, ...others }: MetricRows): Rows {
+  return {
+    ...others,
+    samples: samples.map(({ value: _, ...sample }) => sample),
+    exemplars: exemplars.map(({ value: _, ...exemplar }) => exemplar),
+  };
+}
+
+test('is read back as it was written, batch after batch', () => {
+  const writer = new MetricWriter();
+  fc.assert(
+    fc.property(rows, (sent) => {
+      write(writer, sent);
+      const { samples, histograms, exemplars, metadata } = sent;
+      assert.deepEqual(writer.counts(), {
+        samples: samples.length,
+        histograms: histograms.length,
+        exemplars: exemplars.length,
+        metadata: metadata.length,
+      });
+      assert.deepEqual(withoutValues(readMetricRows(writer.finish())), sent);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('holds what no buffer of its beginning could', () => {
+  const writer = new MetricWriter();
+  const count = 10_000;
+  for (let round = 0; round < 2; round += 1) {
+    for (let sample = 0; sample < count; sample += 1) {
+      writer.sample(toWords(BigInt(sample)), 1, { low: sample, high: 0 }, sample / 3);
+      writer.metadata({ name: `m${sample}`, type: '', unit: '', help: 'x'.repeat(50) });
+    }
+    const read = readMetricRows(writer.finish());
+    assert.equal(read.metadata.length, count);
+    assert.equal(read.samples.length, count);
+    for (const [index, { id, timeMs, value }] of read.samples.entries()) {
+      assert.ok(id === BigInt(index) && timeMs === BigInt(index) && value === index / 3);
+    }
+  }
+});
+
+test('forgets what was written to a request that failed, however large it was', () => {
+  const writer = new MetricWriter();
+  for (let sample = 0; sample < 200_000; sample += 1) {
+    writer.sample(toWords(1n), 1, { low: 0, high: 0 }, 1);
+  }
+  writer.metadata({ name: 'm', type: '', unit: '', help: 'x'.repeat(5_000_000) });
+  writer.clear();
+  assert.equal(writer.finish().length, metricHeaderBytes);
+  writer.sample(toWords(2n), 1, { low: 1, high: 0 }, 5);
+  assert.deepEqual(
+    readMetricRows(writer.finish()).samples.map(({ id, value }) => [id, value]),
+    [[2n, 5]],
+  );
+});
+
+describe('a value that is a number', () => {
+  const cases: [value: number, bits: bigint][] = [
+    [0, 0n],
+    [-0, 0x8000_0000_0000_0000n],
+    [1, 0x3ff0_0000_0000_0000n],
+    [Infinity, 0x7ff0_0000_0000_0000n],
+    [-Infinity, 0xfff0_0000_0000_0000n],
+    [Number.MIN_VALUE, 1n],
+    [NaN, 0x7ff8_0000_0000_0001n],
+  ];
+  for (const [value, expected] of cases) {
+    test(String(Object.is(value, -0) ? '-0' : value), () => {
+      const writer = new MetricWriter();
+      writer.sample(toWords(1n), 1, { low: 0, high: 0 }, value);
+      assert.equal(readMetricRows(writer.finish()).samples[0]?.valueBits, expected);
+    });
+  }
+});
+
+describe('days', () => {
+  const cases: [unixMs: number, day: number][] = [
+    [0, 0],
+    [86_399_999, 0],
+    [86_400_000, 1],
+    [-1, 0],
+    [-1e18, 0],
+    [65_535 * 86_400_000, 65_535],
+    [65_536 * 86_400_000, 65_535],
+    [1e18, 65_535],
+  ];
+  for (const [unixMs, day] of cases) test(String(unixMs), () => assert.equal(toDay(unixMs), day));
+});

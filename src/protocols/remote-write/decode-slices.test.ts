@@ -1,0 +1,196 @@
+/**
+ * Large remote_write requests: others get their turn meanwhile, several are decoded side by side,
+ * and bodies made to be expensive stay within bounds of memory.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMetricCorpus } from '../../../bench/metric-corpus.ts';
+import { encodeWriteRequest, toSample } from '../../../test/harness/prompb.ts';
+import { encodeMessage } from '../../../test/protocols/prompb-schema.ts';
+import { readMetricRows } from '../../../test/protocols/read-metric-rows.ts';
+import type { Batch } from '../../model/batch.ts';
+import { AppError } from '../../model/errors.ts';
+import { blankSeriesView } from '../../model/series-view.ts';
+import { createRemoteWriteDecoder } from './decode.ts';
+
+const labels = { maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 };
+const limits = { maxEvents: 200_000, maxDepth: 1, maxRejections: 10 };
+const context = { limits, nowMs: 0, series: blankSeriesView };
+const mebibyte = 1024 * 1024;
+const open = () => createRemoteWriteDecoder({ labels, maxLabelBytes: 128 * mebibyte });
+
+/** Decodes, and looks at the memory in use each time that others have their turn. */
+async function watch(decoding: () => Batch | Promise<Batch>) {
+  let turns = 0;
+  let peakBytes = 0;
+  let isWatching = true;
+  const before = bytesInUse();
+  const look = () => {
+    turns += 1;
+    peakBytes = Math.max(peakBytes, bytesInUse() - before);
+    if (isWatching) setImmediate(look);
+  };
+  setImmediate(look);
+  try {
+    const batch = await decoding();
+    peakBytes = Math.max(peakBytes, bytesInUse() - before);
+    return { batch, turns, peakBytes };
+  } finally {
+    isWatching = false;
+  }
+}
+
+function bytesInUse(): number {
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+function manySeries(seed: number): Buffer {
+  const corpus = createMetricCorpus({
+    seed,
+    series: 6000,
+    samplesPerRequest: 6000,
+    startMs: 1.7e12,
+    intervalMs: 15_000,
+  });
+  return Buffer.from(corpus.next().message);
+}
+
+/** One series with as much of everything that it takes more than one slice. */
+function oneLargeSeries(): Buffer {
+  const labels = { __name__: 'up', job: 'large' };
+  const times = Array.from({ length: 3000 }, (_, index) => index * 1000);
+  return encodeWriteRequest([
+    {
+      labels,
+      samples: times.map((time) => toSample(time, time)),
+      exemplars: times.map((time) => ({ labels: { trace_id: 'x' }, ...toSample(time, time) })),
+      histograms: times.map((timestamp) => encodeMessage('Histogram', { timestamp })),
+    },
+  ]);
+}
+
+test('lets others have their turn', async () => {
+  const body = manySeries(1);
+  const { batch, turns } = await watch(() => open()(body, context));
+  assert.equal(batch.rows, 6000);
+  assert.ok(turns > 5, `${turns} turns`);
+});
+
+test('lets others have their turn within one series too', async () => {
+  const { batch, turns } = await watch(() => open()(oneLargeSeries(), context));
+  assert.deepEqual(batch.written, {
+    samples: 3000,
+    histograms: 3000,
+    exemplars: 3000,
+    metadata: 0,
+  });
+  assert.ok(turns > 5, `${turns} turns`);
+});
+
+test('decodes several in turns as it would one after the other', async () => {
+  const bodies = [
+    manySeries(1),
+    oneLargeSeries(),
+    manySeries(2),
+    Buffer.from([0x0a]),
+    manySeries(1),
+  ];
+  const decode = open();
+  const together = await Promise.allSettled(bodies.map(async (body) => decode(body, context)));
+  for (const [index, outcome] of together.entries()) {
+    if (outcome.status === 'rejected') {
+      assert.equal(index, 3);
+      assert.ok(outcome.reason instanceof AppError);
+      continue;
+    }
+    const alone = await open()(bodies[index]!, context);
+    assert.deepEqual(readMetricRows(outcome.value.payload), readMetricRows(alone.payload));
+  }
+});
+
+/** Cost in memory of the most expensive of these is what `maxEvents` samples take. */
+const maxPeakBytes = 64 * mebibyte;
+const bombs: [name: string, body: () => Buffer, rows: number | undefined][] = [
+  ['a million empty series', () => Buffer.alloc(2_000_000, Buffer.from([0x0a, 0])), 0],
+  [
+    'a million empty labels',
+    () => inSeries(Buffer.alloc(2_000_000, Buffer.from([0x0a, 0])), Buffer.from([0x12, 0])),
+    0,
+  ],
+  [
+    'a million labels apart',
+    () =>
+      inSeries(Buffer.alloc(4_000_000, Buffer.from([0x0a, 0, 0x30, 0])), Buffer.from([0x12, 0])),
+    0,
+  ],
+  [
+    'a million empty samples',
+    () => inSeries(Buffer.alloc(2_000_000, Buffer.from([0x12, 0]))),
+    undefined,
+  ],
+  [
+    'a million exemplars',
+    () => inSeries(Buffer.alloc(2_000_000, Buffer.from([0x1a, 0]))),
+    undefined,
+  ],
+  [
+    'a million histograms',
+    () => inSeries(Buffer.alloc(2_000_000, Buffer.from([0x22, 0]))),
+    undefined,
+  ],
+  ['a million empty metadata', () => Buffer.alloc(2_000_000, Buffer.from([0x1a, 0])), undefined],
+  [
+    'a million unnamed series',
+    () => Buffer.alloc(4_000_000, Buffer.from([0x0a, 2, 0x12, 0])),
+    undefined,
+  ],
+  [
+    'a histogram of a million spans',
+    () => inSeries(inField(0x22, Buffer.alloc(2_000_000, Buffer.from([0x5a, 0])))),
+    0,
+  ],
+  [
+    'a million fields of version 2.0',
+    () => Buffer.alloc(2_000_000, Buffer.from([0x2a, 0])),
+    undefined,
+  ],
+];
+for (const [name, body, rows] of bombs) {
+  test(`stays within bounds with ${name}`, async () => {
+    const bytes = body();
+    const decode = open();
+    try {
+      const { batch, peakBytes } = await watch(() => decode(bytes, context));
+      assert.equal(batch.rows, rows);
+      assert.ok(batch.payload.length <= 20);
+      assert.ok(peakBytes < maxPeakBytes, `${peakBytes} bytes`);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      assert.equal(rows, undefined, error.message);
+    }
+  });
+}
+
+test('stays within bounds with as many samples as one request may have', async () => {
+  const name = inField(0x0a, Buffer.concat([text(0x0a, '__name__'), text(0x12, 'x')]));
+  const body = inSeries(name, Buffer.alloc(2 * limits.maxEvents, Buffer.from([0x12, 0])));
+  const { batch, peakBytes } = await watch(() => open()(body, context));
+  assert.equal(batch.rows, limits.maxEvents);
+  assert.ok(peakBytes < maxPeakBytes, `${peakBytes} bytes`);
+});
+
+function inSeries(...contents: Buffer[]): Buffer {
+  return inField(0x0a, Buffer.concat(contents));
+}
+
+function text(tag: number, content: string): Buffer {
+  return inField(tag, Buffer.from(content));
+}
+
+function inField(tag: number, content: Buffer): Buffer {
+  const length: number[] = [];
+  let rest = content.length;
+  for (; rest > 127; rest >>>= 7) length.push((rest & 127) | 128);
+  return Buffer.concat([Buffer.from([tag, ...length, rest]), content]);
+}
