@@ -6,6 +6,9 @@ import type { Batch } from '../../model/batch.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { LogBatch } from './log-batch.ts';
 
+/** Working memory kept for the next bodies; a few MiB each at most. */
+const maxIdleBatches = 4;
+
 /** Reads one body of one encoding into a batch. */
 export interface LogsReader {
   /**
@@ -34,7 +37,7 @@ export function createLogsDecoder(): LogsDecoder {
 
   function giveBack(batch: LogBatch): void {
     batch.release();
-    idleBatches.push(batch);
+    if (idleBatches.length < maxIdleBatches) idleBatches.push(batch);
   }
 
   async function finishInTurns(reader: LogsReader, batch: LogBatch): Promise<Batch> {

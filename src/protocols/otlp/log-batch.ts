@@ -124,6 +124,7 @@ export class LogBatch {
     this.startResource();
     this.record.clear();
     for (const { attributes } of [this.resource, this.scope, this.record]) attributes.release();
+    this.#writer.release();
     this.#rows.clear();
     this.warnings.take();
     this.#records = 0;

@@ -28,9 +28,10 @@ export class LogRowWriter {
   readonly #parts = new RowWriter();
   readonly #severity = new LogSeverity();
   #resource: AttributeSet | undefined;
-  #leading = nothing;
-  #kubernetes = nothing;
+  /** What a row has of its resource: leading columns, Kubernetes columns, then the rest. */
   #resourcePart = nothing;
+  #kubernetesAt = 0;
+  #attributesAt = 0;
   #scopePart = nothing;
 
   constructor(rows: RowWriter) {
@@ -46,11 +47,11 @@ export class LogRowWriter {
     for (let column = 0; column < leadingColumns; column += 1) {
       writeColumn(parts, attributes, column);
     }
-    this.#leading = parts.finish();
+    this.#kubernetesAt = parts.length;
     for (let column = leadingColumns; column < columnKeys.length; column += 1) {
       writeColumn(parts, attributes, column);
     }
-    this.#kubernetes = parts.finish();
+    this.#attributesAt = parts.length;
     writeAttributes(parts, attributes);
     writeText(parts, resource.schemaUrl);
     this.#resourcePart = parts.finish();
@@ -68,6 +69,13 @@ export class LogRowWriter {
     this.#scopePart = parts.finish();
   }
 
+  /** Lets go of what was set. */
+  release(): void {
+    this.#resource = undefined;
+    this.#resourcePart = nothing;
+    this.#scopePart = nothing;
+  }
+
   /** @returns false, with nothing written, where the row would be larger than `maxRowBytes`. */
   write(record: LogRecord, { time, observedTime }: RowTimes): boolean {
     const rows = this.#rows;
@@ -81,8 +89,6 @@ export class LogRowWriter {
       record.eventName.length +
       // An attribute that fills a column stands in the row twice.
       (attributes.hasColumns ? 2 : 1) * attributes.rowBytes +
-      this.#leading.length +
-      this.#kubernetes.length +
       this.#resourcePart.length +
       this.#scopePart.length;
     if (rowBytes > maxRowBytes) return false;
@@ -91,14 +97,16 @@ export class LogRowWriter {
     rows.time(observedTime);
     writeText(rows, severity.text);
     rows.byte(severity.number);
-    this.#writeColumns(attributes, 0, leadingColumns);
+    if (attributes.hasColumns) this.#writeColumns(attributes, 0, leadingColumns);
+    else rows.raw(this.#resourcePart, 0, this.#kubernetesAt);
     writeText(rows, record.body);
     writeId(rows, record.traceId);
     writeId(rows, record.spanId);
     rows.byte(record.flags & 0xff);
-    this.#writeColumns(attributes, leadingColumns, columnKeys.length);
+    if (attributes.hasColumns) this.#writeColumns(attributes, leadingColumns, columnKeys.length);
+    else rows.raw(this.#resourcePart, this.#kubernetesAt, this.#attributesAt);
     writeAttributes(rows, attributes);
-    rows.raw(this.#resourcePart, 0, this.#resourcePart.length);
+    rows.raw(this.#resourcePart, this.#attributesAt, this.#resourcePart.length);
     rows.raw(this.#scopePart, 0, this.#scopePart.length);
     writeText(rows, record.eventName);
     return true;
@@ -106,11 +114,6 @@ export class LogRowWriter {
 
   /** What the resource lacks, an attribute of the record may fill. */
   #writeColumns(attributes: AttributeSet, from: number, to: number): void {
-    if (!attributes.hasColumns) {
-      const encoded = from === 0 ? this.#leading : this.#kubernetes;
-      this.#rows.raw(encoded, 0, encoded.length);
-      return;
-    }
     for (let column = from; column < to; column += 1) {
       const ofResource = this.#resource?.fills(column) === true;
       writeColumn(this.#rows, ofResource ? this.#resource! : attributes, column);

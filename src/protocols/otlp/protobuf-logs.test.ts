@@ -567,6 +567,11 @@ describe('bad wire', () => {
   const short = /goes beyond the end of its message at byte \d+$/;
 
   test('is refused, with the place', () => {
+    const longGroup = Buffer.concat([
+      Buffer.from([0x0b]),
+      Buffer.alloc(2 << 20, 0x10),
+      Buffer.from([0x0c]),
+    ]);
     const cases: [string, Buffer, RegExp][] = [
       ['a length beyond the body', Buffer.from([0x0a, 5, 0]), short],
       [
@@ -587,6 +592,8 @@ describe('bad wire', () => {
       ['a group that never began', Buffer.from([0x0c]), /group that did not begin/],
       ['a group that never ends', Buffer.from([0x0b, 0x10, 1]), short],
       ['a group that ends as another', Buffer.from([0x0b, 0x14]), /another group/],
+      ['groups in groups', Buffer.alloc(1000, 0x0b), /more than 64 open groups at byte 64/],
+      ['a long group', longGroup, /a group of more than 1048576 bytes at byte 1$/],
       ['JSON', Buffer.from('{"resourceLogs":[]}'), /cannot parse protobuf/],
     ];
     for (const [name, body, message] of cases) {

@@ -9,6 +9,7 @@ export const wireType = { varint: 0, fixed64: 1, bytes: 2, group: 3, groupEnd: 4
 
 /** Groups within groups; nobody has sent even one in earnest for long. */
 const maxGroupDepth = 64;
+const maxGroupBytes = 1024 * 1024;
 
 /** A field's number and wire type, as they stand before its value. */
 export function toTag(field: number, type: number): number {
@@ -83,16 +84,14 @@ export class ProtobufWire {
   /** @returns the position after the value, which the cursor is at the start of. */
   length(end: number): number {
     const start = this.at;
-    const first = this.bytes[start]!;
-    let length = first;
-    if (first < 0x80) {
-      this.at += 1;
-    } else {
-      this.varint(end);
-      length = this.high * 2 ** 32 + this.low;
+    const length = this.bytes[start]!;
+    if (length < 0x80 && start + 1 + length <= end) {
+      this.at = start + 1;
+      return start + 1 + length;
     }
-    if (length > end - this.at) this.#failShort(start);
-    return this.at + length;
+    this.varint(end);
+    if (this.high !== 0 || this.low > end - this.at) this.#failShort(start);
+    return this.at + this.low;
   }
 
   /** Leaves its value in `high` and `low`. */
@@ -156,9 +155,13 @@ export class ProtobufWire {
   }
 
   #skipGroup(tag: number, end: number): void {
+    const start = this.at;
     const open = [tag >>> 3];
     while (open.length > 0) {
       const at = this.at;
+      if (at - start > maxGroupBytes) {
+        this.fail(start, `a group of more than ${maxGroupBytes} bytes`);
+      }
       const inner = this.tag(end);
       const type = inner & 7;
       if (type === wireType.group) {
