@@ -57,7 +57,7 @@ export async function runCrashTest({ kills, seed, say }: CrashOptions): Promise<
     seed: random.integer(0, 2 ** 31),
     maxEvents: maxEventsPerRequest,
   }));
-  const senders = tasks.map(startSender);
+  const senders = tasks.map((task) => startSender(task, say));
   try {
     const counts = { gateway: 0, engine: 0, start: 0 };
     for (let kill = 1; kill <= kills; kill++) {
@@ -115,10 +115,10 @@ interface RunningSender {
   end(): Promise<void>;
 }
 
-function startSender(workerData: SenderTask): RunningSender {
+function startSender(workerData: SenderTask, say: (line: string) => void): RunningSender {
   const worker = new Worker(new URL('./sender.ts', import.meta.url), { workerData });
   const failed = new Promise<never>((_, reject) => worker.once('error', reject));
-  failed.catch(() => undefined);
+  failed.catch((error: unknown) => say(`sender of ${workerData.wire}: ${String(error)}`));
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   return {
     failed,

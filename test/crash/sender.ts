@@ -71,12 +71,19 @@ async function attempt(
     if (answer !== 'unavailable') ledger.noteAck(request);
     return answer === 'unavailable' ? 'refused' : 'acknowledged';
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
+    const code = codeOf(error);
     if (code === 'ECONNREFUSED') return 'refused';
-    if (['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_HTTP2_STREAM_ERROR'].includes(code))
+    if (['ECONNRESET', 'EPIPE', 'ECONNABORTED'].includes(code) || /^ERR_HTTP2_/.test(code)) {
       return 'lost';
+    }
     throw error;
   }
+}
+
+/** An HTTP/2 stream that ends with its connection says why only in its cause. */
+function codeOf(error: unknown): string {
+  const { code, cause } = error as NodeJS.ErrnoException;
+  return (cause as NodeJS.ErrnoException | undefined)?.code ?? code ?? '';
 }
 
 function connect(): Target {
