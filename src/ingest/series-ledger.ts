@@ -63,6 +63,8 @@ export function createSeriesLedger({ maxSeriesPerAccount }: SeriesLedgerOptions)
       const before = own.seriesByAccount.get(accountId) ?? 0;
       const since = forgotten;
       let pending: SeriesTable | undefined;
+      /** Pending ones that are new to the account, and not only to the day. */
+      let more = 0;
       return {
         maxSeries: maxSeriesPerAccount,
         look(ids, at, day) {
@@ -70,8 +72,9 @@ export function createSeriesLedger({ maxSeriesPerAccount }: SeriesLedgerOptions)
           if (known === day) return seriesState.known;
           if (pending?.dayOf(stream, ids, at) === day) return seriesState.known;
           const isOneMore = known < 0 && (pending?.dayOf(stream, ids, at) ?? -1) < 0;
-          if (isOneMore && before + (pending?.size ?? 0) >= maxSeriesPerAccount) {
-            return seriesState.refused;
+          if (isOneMore) {
+            if (before + more >= maxSeriesPerAccount) return seriesState.refused;
+            more += 1;
           }
           pending ??= new SeriesTable(firstPending);
           pending.set(stream, ids, at, day);

@@ -57,9 +57,7 @@ export class SeriesTable {
   /** @returns where the entry is, or where it would have to be. */
   #find(stream: number, ids: Uint32Array, at: number): number {
     const entries = this.#entries;
-    let hash = Math.imul(ids[at]! ^ Math.imul(stream + 1, 0x9e3779b1), this.#seed);
-    hash = Math.imul(hash ^ (hash >>> 15) ^ ids[at + 1]!, 0x85ebca6b);
-    for (let slot = (hash ^ (hash >>> 13)) & this.#mask; ; slot = (slot + 1) & this.#mask) {
+    for (let slot = this.#home(stream, ids, at); ; slot = (slot + 1) & this.#mask) {
       const entry = slot * wordsPerEntry;
       if (entries[entry + 4] === 0) return entry;
       if (
@@ -74,14 +72,25 @@ export class SeriesTable {
     }
   }
 
+  /** @returns the slot where the search begins */
+  #home(stream: number, ids: Uint32Array, at: number): number {
+    let hash = Math.imul(ids[at]! ^ Math.imul(stream + 1, 0x9e3779b1), this.#seed);
+    hash = Math.imul(hash ^ (hash >>> 15) ^ ids[at + 1]!, 0x85ebca6b);
+    return (hash ^ (hash >>> 13)) & this.#mask;
+  }
+
+  /** Takes the entries in the order of their slots, so that memory is read and written in order. */
   #grow(): void {
     const old = this.#entries;
-    this.#entries = new Uint32Array(old.length * 2);
-    this.#mask = this.#entries.length / wordsPerEntry - 1;
+    const grown = new Uint32Array(old.length * 2);
+    this.#entries = grown;
+    this.#mask = grown.length / wordsPerEntry - 1;
     for (let from = 0; from < old.length; from += wordsPerEntry) {
       if (old[from + 4] === 0) continue;
-      const to = this.#find(old[from + 4]! - 1, old, from);
-      this.#entries.set(old.subarray(from, from + wordsPerEntry), to);
+      let slot = this.#home(old[from + 4]! - 1, old, from);
+      while (grown[slot * wordsPerEntry + 4] !== 0) slot = (slot + 1) & this.#mask;
+      const to = slot * wordsPerEntry;
+      for (let word = 0; word < wordsPerEntry; word += 1) grown[to + word] = old[from + word]!;
     }
   }
 }
