@@ -13,7 +13,7 @@ import { createObjectKeys, JsonReader, noMoreKeys } from './json-reader.ts';
 import { jsonWarnings } from './json-scalars.ts';
 import { JsonValues } from './json-values.ts';
 import type { LogBatch } from './log-batch.ts';
-import { logWarnings } from './log-warnings.ts';
+import { logWarnings, type WarningCounts } from './log-warnings.ts';
 
 /** Reading lets other requests have a turn after so many bytes. */
 const sliceBytes = 512 * 1024;
@@ -51,33 +51,57 @@ const recordKeys = createObjectKeys([
 
 /** @param batch started. */
 export function openJsonLogs(body: Buffer, batch: LogBatch, limits: DecodeLimits): LogsReader {
-  return new JsonLogsReader(body, batch, limits);
+  const slices = readRequest(body, batch, limits);
+  return { run: () => slices.next().done === true };
 }
 
-class JsonLogsReader implements LogsReader {
+function* readRequest(
+  body: Buffer,
+  batch: LogBatch,
+  limits: DecodeLimits,
+): Generator<undefined, void> {
+  const text = isUtf8(body) ? body : yield* repair(body, batch.warnings);
+  const reader = new JsonReader(text, findStart(text));
+  const outline = new OutlineReader(reader, limits);
+  const resources = yield* outline.read();
+  batch.warnings.add(jsonWarnings.misspeltKey, outline.misspeltKeys);
+  const values = new JsonValues(reader, batch.warnings, limits.maxDepth);
+  yield* new RecordReader(reader, values, batch).read(resources);
+}
+
+/** One bad byte should not cost a batch. */
+function* repair(body: Buffer, warnings: WarningCounts): Generator<undefined, Buffer> {
+  warnings.add(logWarnings.brokenText);
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const parts: Buffer[] = [];
+  for (let at = 0; at < body.length; at += sliceBytes) {
+    if (at > 0) yield;
+    const part = body.subarray(at, at + sliceBytes);
+    parts.push(Buffer.from(decoder.decode(part, { stream: true })));
+  }
+  parts.push(Buffer.from(decoder.decode()));
+  return Buffer.concat(parts);
+}
+
+/** @returns the position of the first value, behind a byte order mark and spaces. */
+function findStart(text: Buffer): number {
+  const hasMark = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
+  return skipSpace(text, hasMark ? 3 : 0);
+}
+
+class RecordReader {
   readonly #reader: JsonReader;
-  readonly #outline: OutlineReader;
   readonly #values: JsonValues;
   readonly #batch: LogBatch;
-  readonly #slices: Generator<undefined, void>;
   #sliceEnd = sliceBytes;
 
-  constructor(body: Buffer, batch: LogBatch, limits: DecodeLimits) {
-    const text = toUtf8(body, batch);
-    this.#reader = new JsonReader(text, findStart(text));
-    this.#outline = new OutlineReader(this.#reader, limits);
-    this.#values = new JsonValues(this.#reader, batch.warnings, limits.maxDepth);
+  constructor(reader: JsonReader, values: JsonValues, batch: LogBatch) {
+    this.#reader = reader;
+    this.#values = values;
     this.#batch = batch;
-    this.#slices = this.#read();
   }
 
-  run(): boolean {
-    return this.#slices.next().done === true;
-  }
-
-  *#read(): Generator<undefined, void> {
-    const resources = yield* this.#outline.read();
-    this.#batch.warnings.add(jsonWarnings.misspeltKey, this.#outline.misspeltKeys);
+  *read(resources: readonly ResourceOutline[]): Generator<undefined, void> {
     for (const resource of resources) {
       this.#readResource(resource);
       for (const scope of resource.scopes) {
@@ -190,24 +214,4 @@ class JsonLogsReader implements LogsReader {
   #goToObject(at: number): boolean {
     return this.#goTo(at) && (this.#reader.isObject() || this.#values.scalars.refuse());
   }
-}
-
-/** Text that is not UTF-8 is repaired, since one bad byte should not cost a batch. */
-function toUtf8(body: Buffer, batch: LogBatch): Buffer {
-  if (isUtf8(body)) return body;
-  batch.warnings.add(logWarnings.brokenText);
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  const parts: Buffer[] = [];
-  for (let at = 0; at < body.length; at += sliceBytes) {
-    const part = body.subarray(at, at + sliceBytes);
-    parts.push(Buffer.from(decoder.decode(part, { stream: true })));
-  }
-  parts.push(Buffer.from(decoder.decode()));
-  return Buffer.concat(parts);
-}
-
-/** @returns the position of the first value, behind a byte order mark and spaces. */
-function findStart(text: Buffer): number {
-  const hasMark = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
-  return skipSpace(text, hasMark ? 3 : 0);
 }

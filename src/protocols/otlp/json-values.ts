@@ -43,7 +43,6 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
-const nothing: Buffer = Buffer.alloc(0);
 
 export class JsonValues {
   readonly scalars: JsonScalars;
@@ -52,7 +51,6 @@ export class JsonValues {
   readonly #maxDepth: number;
   readonly #key = new TextSlot();
   readonly #value = new TextSlot();
-  readonly #entryKey = new TextSlot();
 
   constructor(reader: JsonReader, warnings: WarningCounts, maxDepth: number) {
     this.scalars = new JsonScalars(reader, warnings);
@@ -195,13 +193,16 @@ export class JsonValues {
   #writeEntry(texts: ValueText, depth: number): void {
     const reader = this.#reader;
     const start = texts.length;
-    this.#entryKey.clear();
+    // One of its own, as entries within the value have others.
+    const key = new TextSlot();
     let valueAt = start;
+    let isKeyWritten = false;
     let member = reader.firstKey(entryKeys);
     for (; member !== noMoreKeys; member = reader.nextKey(entryKeys)) {
       if (member === entry.key) {
-        this.scalars.readText(this.#entryKey);
-        valueAt = this.#writeKey(texts, start, valueAt);
+        this.scalars.readText(key);
+        isKeyWritten = texts.length === start;
+        if (isKeyWritten) valueAt = writeKey(texts, key);
       } else if (member === entry.value) {
         texts.truncate(valueAt);
         this.#writeValue(texts, depth);
@@ -209,28 +210,13 @@ export class JsonValues {
         this.#passOverEntry(member);
       }
     }
-    if (valueAt === start) {
-      // Entries within the value have left their keys there.
-      this.#entryKey.clear();
-      valueAt = this.#writeKey(texts, start, valueAt);
+    if (!isKeyWritten) {
+      const value = Buffer.from(texts.bytes.subarray(valueAt, texts.length));
+      texts.truncate(start);
+      valueAt = writeKey(texts, key);
+      texts.raw(value, 0, value.length);
     }
     if (texts.length === valueAt) texts.ascii('null');
-  }
-
-  /**
-   * Writes the key before what has been written of its value, and over an earlier key.
-   * @returns where the value begins.
-   */
-  #writeKey(texts: ValueText, start: number, valueAt: number): number {
-    const { source, start: keyStart, end } = this.#entryKey;
-    const hasValue = texts.length > valueAt;
-    const value = hasValue ? Buffer.from(texts.bytes.subarray(valueAt, texts.length)) : nothing;
-    texts.truncate(start);
-    texts.quoted(source, keyStart, end);
-    texts.byte(colon);
-    const newValueAt = texts.length;
-    texts.raw(value, 0, value.length);
-    return newValueAt;
   }
 
   /** An `AnyValue` within another. */
@@ -262,4 +248,11 @@ export class JsonValues {
     if (member === entry.keyIndex) this.#warnings.add(logWarnings.stringTable);
     this.scalars.passOver(member);
   }
+}
+
+/** @returns where the value begins. */
+function writeKey(texts: ValueText, key: TextSlot): number {
+  texts.quoted(key.source, key.start, key.end);
+  texts.byte(colon);
+  return texts.length;
 }
