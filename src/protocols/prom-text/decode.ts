@@ -83,13 +83,11 @@ function toRules(format: TextFormat): {
   return { grammar: openMetrics, rules: new OpenMetricsFamilies() };
 }
 
+/** What is no UTF-8 becomes U+FFFD when it is read, and no longer the same when it is written. */
 function checkUtf8(body: Buffer): void {
   if (isUtf8(body)) return;
-  let [valid, invalid] = [0, body.length];
-  while (invalid - valid > 1) {
-    const middle = (valid + invalid) >>> 1;
-    if (isUtf8(body.subarray(0, middle))) valid = middle;
-    else invalid = middle;
-  }
-  refuseAt(body, valid, 'the text is not valid UTF-8');
+  const read = Buffer.from(body.toString('utf8'));
+  let at = 0;
+  while (read[at] === body[at]) at += 1;
+  refuseAt(body, at, 'the text is not valid UTF-8');
 }
