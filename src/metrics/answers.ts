@@ -27,23 +27,22 @@ export function cutTo<Item>(
 ): Success<Item[]> {
   const limit = toLimit(asked, most);
   if (found.length <= limit) return success([...found]);
-  if (asked !== undefined && asked !== 0) {
-    return { ...success(found.slice(0, limit)), warnings: [cutWarning] };
-  }
-  throw new AppError(
-    'unavailable',
-    `cannot answer with more than ${most} series, names or values: narrow match[] or the time ` +
-      'range, ask for a limit, or raise metrics.maxReadSeries',
-  );
+  if (asked === undefined || asked === 0) throw tooMany(most);
+  return { ...success(found.slice(0, limit)), warnings: [cutWarning] };
 }
 
-/** Entries by metric, the metrics in order. */
+/**
+ * Entries by metric.
+ * @param found by metric; one more than `most` where there are more.
+ * @throws AppError `unavailable` as `cutTo`, and where the store has more of the last metric
+ */
 export function toMetadata(
   found: readonly MetricMetadata[],
   asked: { readonly limit: number | undefined; readonly perMetric: number | undefined },
   most: number,
 ): Success<MetadataData> {
   const byMetric = [...Map.groupBy(found, ({ name }) => name)];
+  if (found.length > most && byMetric.length <= toLimit(asked.limit, most)) throw tooMany(most);
   const { data, ...rest } = cutTo(byMetric, asked.limit, most);
   const perMetric = toLimit(asked.perMetric, most);
   const entries = data.map(([name, ofMetric]) => {
@@ -51,6 +50,14 @@ export function toMetadata(
     return [name, shown.map(({ type, help, unit }) => ({ type, help, unit }))] as const;
   });
   return { ...success(Object.fromEntries(entries)), ...rest };
+}
+
+function tooMany(most: number): AppError {
+  return new AppError(
+    'unavailable',
+    `cannot answer with more than ${most} series, names or values: narrow match[] or the time ` +
+      'range, ask for a limit, or raise metrics.maxReadSeries',
+  );
 }
 
 /** @param found by series, then time. */

@@ -85,8 +85,9 @@ export function createMetricRoutes(reader: MetricsReader): readonly ReadRoute[] 
       params: labelParams,
       query: seriesQuery,
       response: jsonResponse(namesResponse),
-      read: ({ accountId, search, params }) => {
+      read: async ({ accountId, search, params }) => {
         const name = unescapeLabelName(params['name'] ?? '');
+        if (name === '') throw new AppError('malformed', 'cannot list values: no label is named');
         return reader.labelValues(accountId, name, parseQuery(seriesQuery, search));
       },
     }),

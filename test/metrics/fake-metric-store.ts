@@ -25,6 +25,8 @@ export interface FakeMetricStore {
   exemplars: Exemplar[];
   /** Thrown by the next reads. */
   fault: Error | undefined;
+  /** As if nobody had been here. */
+  reset(): void;
 }
 
 export function createFakeMetricStore(): FakeMetricStore {
@@ -33,15 +35,23 @@ export function createFakeMetricStore(): FakeMetricStore {
     if (store.fault !== undefined) throw store.fault;
     return plan;
   };
-  const store: FakeMetricStore = {
-    plans: [],
-    askedNames: [],
+  const empty = () => ({
     names: [],
     series: [],
     samples: [],
     metadata: [],
     exemplars: [],
     fault: undefined,
+  });
+  const store: FakeMetricStore = {
+    ...empty(),
+    plans: [],
+    askedNames: [],
+    reset() {
+      Object.assign(store, empty());
+      store.plans.length = 0;
+      store.askedNames.length = 0;
+    },
     parts: {
       labelNames: async (plan) => store.names.slice(0, take(plan).limit),
       labelValues: async (plan, name) => {

@@ -1,0 +1,254 @@
+/**
+ * The reads of metrics from parameters, forms and messages to what the store is asked, and from what
+ * it answers to the envelope and the messages of Prometheus.
+ */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, suite, test } from 'node:test';
+import { uncompressSync } from 'snappy';
+import type { SamplesPlan, SeriesPlan } from '../../src/model/metric-plan.ts';
+import { accountId } from './edge.ts';
+import {
+  formType,
+  messageHeaders,
+  type MetricEdge,
+  nowMs,
+  openMetricEdge,
+  readRequest,
+  retentionDays,
+  streamId,
+} from './metric-edge.ts';
+
+const dayMs = 86_400_000;
+
+let opened: MetricEdge;
+before(async () => {
+  opened = await openMetricEdge();
+});
+after(() => opened.edge.close());
+beforeEach(() => opened.store.reset());
+
+const sampled = (name: string, ...times: bigint[]) => ({
+  labels: [['__name__', name]] as const,
+  times: BigInt64Array.from(times),
+  values: BigUint64Array.from(times, () => 0x7ff0000000000002n),
+  histograms: [],
+});
+
+suite('what the store is asked', () => {
+  const last = () => opened.store.plans.at(-1) as SeriesPlan;
+
+  test('the last day of all streams, where nothing is said', async () => {
+    await opened.answer('labels');
+    assert.deepEqual(last(), {
+      accountId,
+      streams: [
+        { streamId, receivedFromNanos: BigInt(nowMs - retentionDays * dayMs) * 1_000_000n },
+      ],
+      selectors: [],
+      fromMs: BigInt(nowMs - dayMs),
+      untilMs: BigInt(nowMs),
+      limit: 6,
+    });
+  });
+
+  test('a day before the end that was given', async () => {
+    await opened.answer('labels?end=1000000000.5');
+    assert.deepEqual([last().fromMs, last().untilMs], [999_913_600_500n, 1_000_000_000_500n]);
+    await opened.answer('labels?end=-1e300');
+    assert.deepEqual([last().fromMs, last().untilMs], [-(2n ** 63n), -(2n ** 63n)]);
+  });
+
+  test('the range, the selectors and the stream that were given', async () => {
+    const selectors = [
+      [{ name: '__name__', type: 'equal', value: 'up' }],
+      [{ name: 'a', type: 'matches', value: 'b|c' }],
+    ];
+    const query =
+      'start=1&end=2026-03-01T00:00:00Z&match[]=up&match[]=%7Ba%3D~%22b%7Cc%22%7D&limit=2' +
+      `&streamId=${streamId.toUpperCase()}&nocache=1`;
+    await opened.answer(`labels?${query}`);
+    const { fromMs, untilMs, selectors: asked, limit, streams } = last();
+    assert.deepEqual([fromMs, untilMs], [1000n, BigInt(Date.parse('2026-03-01T00:00:00Z'))]);
+    assert.deepEqual(asked, selectors);
+    assert.equal(limit, 3);
+    assert.equal(streams.length, 1);
+    const ofUrl = last();
+    await opened.answer('labels', { method: 'POST', headers: [formType], body: query });
+    assert.deepEqual(last(), ofUrl);
+    await opened.answer(`labels?${query.slice(0, 8)}`, {
+      method: 'POST',
+      headers: [['Content-Type', 'application/x-www-form-urlencoded; charset=UTF-8']],
+      body: query.slice(8),
+    });
+    assert.deepEqual(last(), ofUrl);
+  });
+
+  test('labels by names of any kind', async () => {
+    for (const name of ['job', 'U__k8s_2e_pod', 'k8s.pod', '%C3%A9', 'a%2Fb', 'a%20b']) {
+      await opened.answer(`label/${name}/values`);
+    }
+    assert.deepEqual(opened.store.askedNames, ['job', 'k8s.pod', 'k8s.pod', 'é', 'a/b', 'a b']);
+    await opened.answer(`label/${'a'.repeat(5000)}/values`);
+    assert.equal(opened.store.askedNames.at(-1)?.length, 5000);
+  });
+
+  test('each query of a remote read, except those for no time at all', async () => {
+    opened.store.samples = [sampled('up', 1n)];
+    const body = readRequest([1, 5], [5, 1], [2, 3]);
+    const { status } = await opened.call('read', { method: 'POST', headers: messageHeaders, body });
+    assert.equal(status, 200);
+    assert.deepEqual(
+      opened.store.plans.map((plan) => [
+        (plan as SamplesPlan).fromMs,
+        (plan as SamplesPlan).untilMs,
+      ]),
+      [
+        [1n, 5n],
+        [2n, 3n],
+      ],
+    );
+    const { selectors, maxSeries, maxSamples } = opened.store.plans[0] as SamplesPlan;
+    assert.deepEqual(selectors, [[{ name: '__name__', type: 'equal', value: 'up' }]]);
+    assert.deepEqual([maxSeries, maxSamples], [5, 4]);
+  });
+});
+
+suite('answers', () => {
+  test('names, whole or cut to the limit that was asked for', async () => {
+    opened.store.names = ['a', 'b', 'c'];
+    const whole = { status: 'success', data: ['a', 'b', 'c'] };
+    assert.deepEqual(await opened.answer('labels'), whole);
+    assert.deepEqual(await opened.answer('labels?limit=3'), whole);
+    assert.deepEqual(await opened.answer('labels?limit=0'), whole);
+    assert.deepEqual(await opened.answer('label/a/values?limit=2'), {
+      status: 'success',
+      data: ['a', 'b'],
+      warnings: ['results truncated due to limit'],
+    });
+  });
+
+  test('never short of anything without a word', async () => {
+    opened.store.names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const { status, body } = await opened.call('labels');
+    assert.equal(status, 503);
+    assert.match(body, /more than 5 .* raise metrics.maxReadSeries/);
+    const cut = (await opened.answer('labels?limit=100')) as { data: string[]; warnings: string[] };
+    assert.equal(cut.data.length, 5);
+    assert.equal(cut.warnings.length, 1);
+  });
+
+  test('series, whatever their labels are called', async () => {
+    opened.store.series = [
+      [
+        ['__name__', 'up'],
+        ['__proto__', 'x'],
+      ],
+      [['__name__', 'down']],
+    ];
+    const { body } = await opened.call('series?match[]=up');
+    assert.equal(
+      body,
+      '{"status":"success","data":[{"__name__":"up","__proto__":"x"},{"__name__":"down"}]}',
+    );
+  });
+
+  test('metadata by metric', async () => {
+    const entry = { type: 'counter', unit: '', help: 'h' };
+    opened.store.metadata = [
+      { name: 'a', ...entry },
+      { name: 'a', ...entry, help: 'other' },
+      { name: 'b', ...entry },
+    ];
+    assert.deepEqual(await opened.answer('metadata'), {
+      status: 'success',
+      data: { a: [entry, { ...entry, help: 'other' }], b: [entry] },
+    });
+    assert.deepEqual(await opened.answer('metadata?limit=1&limit_per_metric=1&metric=a'), {
+      status: 'success',
+      data: { a: [entry] },
+      warnings: ['results truncated due to limit'],
+    });
+    assert.equal((opened.store.plans.at(-1) as { metric?: string }).metric, 'a');
+  });
+
+  test('metadata is never short of entries either', async () => {
+    const entry = { type: 'counter', unit: '', help: '' };
+    const names = ['a', 'a', 'a', 'b', 'b', 'b', 'b'];
+    opened.store.metadata = names.map((name, i) => ({ name, ...entry, help: `${i}` }));
+    assert.equal((await opened.call('metadata')).status, 503);
+    assert.equal((await opened.call('metadata?limit=2')).status, 503);
+    const { data } = (await opened.answer('metadata?limit=1')) as { data: { a: unknown[] } };
+    assert.equal(data.a.length, 3);
+  });
+
+  test('exemplars by series', async () => {
+    const seriesLabels = [['__name__', 'up']] as const;
+    const labels = [['trace_id', 'abc']] as const;
+    opened.store.exemplars = [
+      { seriesLabels, labels, timeMs: 1_600_096_945_479n, value: 6 },
+      { seriesLabels, labels: [], timeMs: 1_600_096_945_480n, value: -Infinity },
+      { seriesLabels: [['__name__', 'z']], labels, timeMs: 0n, value: Number.NaN },
+    ];
+    assert.deepEqual(await opened.answer('query_exemplars?query=%7B__name__%3D~%22.%2B%22%7D'), {
+      status: 'success',
+      data: [
+        {
+          seriesLabels: { __name__: 'up' },
+          exemplars: [
+            { labels: { trace_id: 'abc' }, value: '6', timestamp: 1_600_096_945.479 },
+            { labels: {}, value: '-Inf', timestamp: 1_600_096_945.48 },
+          ],
+        },
+        {
+          seriesLabels: { __name__: 'z' },
+          exemplars: [{ labels: { trace_id: 'abc' }, value: 'NaN', timestamp: 0 }],
+        },
+      ],
+    });
+  });
+
+  test('the version of the API', async () => {
+    const { data } = (await opened.answer('status/buildinfo')) as { data: Record<string, string> };
+    assert.deepEqual([data['application'], data['version']], ['Weir', '3.0.0']);
+  });
+
+  for (const transport of ['HTTP/1.1', 'HTTP/2'] as const) {
+    test(`${transport}: samples, bit by bit, of each query`, async () => {
+      opened.store.samples = [sampled('up', 1n)];
+      const { status, headers, bytes } = await opened.call('read', {
+        method: 'POST',
+        headers: messageHeaders,
+        body: readRequest([1, 5], [5, 1]),
+        transport,
+      });
+      assert.equal(status, 200);
+      assert.equal(headers['content-type'], 'application/x-protobuf');
+      assert.equal(headers['content-encoding'], 'snappy');
+      assert.equal(headers['cache-control'], 'private, no-store');
+      const label = Buffer.concat([
+        Buffer.of(0x0a, 14, 0x0a, 8),
+        Buffer.from('__name__'),
+        Buffer.of(0x12, 2),
+        Buffer.from('up'),
+      ]);
+      const sample = Buffer.of(0x12, 11, 0x09, 2, 0, 0, 0, 0, 0, 0xf0, 0x7f, 0x10, 1);
+      const expected = Buffer.concat([
+        Buffer.of(0x0a, 31, 0x0a, 29),
+        label,
+        sample,
+        Buffer.of(0x0a, 0),
+      ]);
+      assert.deepEqual(uncompressSync(bytes), expected);
+    });
+  }
+
+  test('more samples than one read may have are refused, over all its queries', async () => {
+    opened.store.samples = [sampled('up', 1n, 2n, 3n)];
+    const read = (body: Buffer) =>
+      opened.call('read', { method: 'POST', headers: messageHeaders, body });
+    assert.equal((await read(readRequest([1, 2]))).status, 200);
+    const { status, body } = await read(readRequest([1, 2], [1, 2]));
+    assert.equal(status, 503);
+    assert.match(body, /more than 4 samples: .* raise metrics.maxReadSamples/);
+  });
+});
