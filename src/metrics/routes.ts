@@ -142,7 +142,7 @@ async function refusePromQl(_request: ReadRequest): Promise<never> {
   throw new AppError(
     'not_found',
     'cannot evaluate PromQL here: point a Prometheus at this address with remote_read, as ' +
-      'docs/prometheus.md shows, and ask that one',
+      'docs/reading-metrics.md shows, and ask that one',
   );
 }
 

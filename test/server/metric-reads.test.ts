@@ -1,6 +1,6 @@
 /**
- * The reads of metrics from parameters, forms and messages to what the store is asked, and from what
- * it answers to the envelope and the messages of Prometheus.
+ * The reads of metrics from parameters, forms and messages to what the store is asked, and from
+ * what it answers to the envelope and the messages of Prometheus.
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, suite, test } from 'node:test';
