@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission, MemoryLease } from '../admission/port.ts';
+import { AppError } from '../model/errors.ts';
 import type { ReadBody, ReadRoute } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import { toAppError } from './errors.ts';
@@ -96,14 +97,24 @@ function addFields(search: URLSearchParams, form: Buffer): void {
   for (const [name, value] of new URLSearchParams(form.toString())) search.append(name, value);
 }
 
-/** Header and parameter together are two accounts, like two headers. */
+/**
+ * Header and parameter together are two accounts, like two headers.
+ * @throws AppError `malformed` where neither is there and both may be
+ */
 function withAccount(
   headers: RequestHeaders,
   search: URLSearchParams,
   { accountParameter }: ReadRoute,
 ): RequestHeaders {
-  const named = accountParameter === undefined ? [] : search.getAll(accountParameter);
-  return { ...headers, activeAccount: [...headers.activeAccount, ...named] };
+  if (accountParameter === undefined) return headers;
+  const activeAccount = [...headers.activeAccount, ...search.getAll(accountParameter)];
+  if (activeAccount.length > 0) return { ...headers, activeAccount };
+  throw new AppError(
+    'malformed',
+    'cannot tell the account: send its UUID as X-Active-Account, or as ' +
+      `${accountParameter} in the URL`,
+    { parameter: 'X-Active-Account' },
+  );
 }
 
 function send(reply: FastifyReply, { response }: ReadRoute, answer: unknown): void {

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, suite, test } from 'node:test';
 import { uncompressSync } from 'snappy';
+import { AppError } from '../../src/model/errors.ts';
 import type { SamplesPlan, SeriesPlan } from '../../src/model/metric-plan.ts';
 import { accountId } from './edge.ts';
 import {
@@ -241,6 +242,14 @@ suite('answers', () => {
       assert.deepEqual(uncompressSync(bytes), expected);
     });
   }
+
+  test('reads that failed are in nobody’s way', async () => {
+    const read = { method: 'POST', headers: messageHeaders, body: readRequest([1, 2]) };
+    opened.store.fault = new AppError('unavailable', 'cannot read');
+    for (let i = 0; i < 5; i += 1) assert.equal((await opened.call('read', read)).status, 503);
+    opened.store.fault = undefined;
+    assert.equal((await opened.call('read', read)).status, 200);
+  });
 
   test('more samples than one read may have are refused, over all its queries', async () => {
     opened.store.samples = [sampled('up', 1n, 2n, 3n)];
