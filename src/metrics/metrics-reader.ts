@@ -34,7 +34,7 @@ export const defaultMetricsLimits: MetricsLimits = {
   maxSelectors: 100,
 };
 
-/** A remote read may hold some fifty bytes for each of its samples, so few are at it at a time. */
+/** A remote read holds some seventy bytes for each of its samples, so few are at it at a time. */
 const concurrentReads = 2;
 const maxWaitingReads = 100;
 
