@@ -65,12 +65,21 @@ export class PrometheusServer {
     return Math.round(seconds * 1000);
   }
 
-  /** All samples up to a time (Unix ms) in its own storage, raw, by way of its own remote_read. */
+  /**
+   * All samples up to a time (Unix ms), raw, by way of its own remote_read; where it reads from
+   * others itself, theirs too.
+   */
   async everything(untilMs: number): Promise<SeriesSamples[]> {
     const exchange = toReadExchange([{ matchers: everySeries, fromMs: 0, untilMs }]);
     const answer = await sendPlain(`http://${this.#address}/api/v1/read`, exchange);
     const [series] = fromReadAnswer(answer);
     return series ?? [];
+  }
+
+  /** Series in its own storage. */
+  async seriesCount(): Promise<number> {
+    const data = await this.get('/status/tsdb');
+    return (data as { headStats: { numSeries: number } }).headStats.numSeries;
   }
 
   output(): string {
