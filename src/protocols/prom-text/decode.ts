@@ -15,7 +15,7 @@ import { OpenMetricsFamilies } from './openmetrics-families.ts';
 import { SampleSet } from './sample-set.ts';
 import { SeriesCache } from './series-cache.ts';
 
-/** Decoding lets other requests have a turn after each slice of this many bytes. */
+/** Decoding lets other requests have a turn after each slice of this many bytes, or sooner. */
 const sliceBytes = 512 * 1024;
 
 export type TextFormat = 'classic' | 'openmetrics';

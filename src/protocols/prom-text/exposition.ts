@@ -43,6 +43,9 @@ export interface ExpositionParts {
   readonly samples: SampleSet;
 }
 
+/** As many as are read in the time that a new series takes. */
+const bytesPerNewSeries = 1024;
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class Exposition {
@@ -60,6 +63,7 @@ export class Exposition {
   /** The one at hand; filled anew with each line. */
   readonly #sample: Writable<Sample>;
   #at = 0;
+  #sliceEnd = 0;
   /** `# EOF` was read. */
   #isOver = false;
 
@@ -70,7 +74,7 @@ export class Exposition {
     this.#context = context;
     this.#grammar = grammar;
     this.#seriesReader = new SeriesReader(bytes, grammar, labels);
-    this.#metadataReader = new MetadataReader(bytes, grammar);
+    this.#metadataReader = new MetadataReader(bytes, grammar, labels);
     this.#exemplars = new ExemplarReader(bytes, this.#seriesReader, grammar);
     this.#now.set(context.nowMs);
     this.#today = toDay(context.nowMs);
@@ -78,13 +82,14 @@ export class Exposition {
   }
 
   /**
-   * Decodes whole lines until at least this many bytes are done.
+   * Decodes whole lines until at least this many bytes are done; a series that is new to the cache
+   * takes the time of a thousand.
    * @returns true once the body is. @throws AppError; then nothing of it may be used
    */
   run(sliceBytes: number): boolean {
     this.#parts.series.trim();
-    const end = Math.min(this.#at + sliceBytes, this.#bytes.length);
-    while (this.#at < end) this.#at = this.#readLine(this.#at);
+    this.#sliceEnd = Math.min(this.#at + sliceBytes, this.#bytes.length);
+    while (this.#at < this.#sliceEnd) this.#at = this.#readLine(this.#at);
     return this.#at >= this.#bytes.length;
   }
 
@@ -149,6 +154,7 @@ export class Exposition {
       const labels = this.#seriesReader.readSeries(start);
       end = this.#seriesReader.end;
       number = series.add(bytes, { start, end }, labels);
+      this.#sliceEnd -= bytesPerNewSeries;
     }
     let at = this.#skipToValue(end);
     at = this.#readValue(at);

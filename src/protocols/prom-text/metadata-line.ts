@@ -1,4 +1,5 @@
 /** Reads the lines `# HELP`, `# TYPE` and `# UNIT`, which describe a family of metrics. */
+import type { LabelLimits } from '../../model/series-labels.ts';
 import { failAt, refuseAt } from './fail-at.ts';
 import type { Grammar, MetadataKind } from './grammar.ts';
 import {
@@ -32,10 +33,13 @@ export class MetadataReader {
   next = 0;
   readonly #bytes: Buffer;
   readonly #grammar: Grammar;
+  /** Of names and texts, in UTF-16 units. */
+  readonly #maxLength: number;
 
-  constructor(bytes: Buffer, grammar: Grammar) {
+  constructor(bytes: Buffer, grammar: Grammar, { maxValueLength }: LabelLimits) {
     this.#bytes = bytes;
     this.#grammar = grammar;
+    this.#maxLength = maxValueLength;
   }
 
   /** @param start the position of the '#'. @throws AppError `malformed` */
@@ -108,16 +112,32 @@ export class MetadataReader {
       bytes[start] === quote
         ? readQuoted(bytes, start + 1, nameEnd - 1, this.#grammar)
         : bytes.toString('latin1', start, nameEnd);
-    const raw = bytes.toString('utf8', textStart, end);
+    this.#checkLength(name, start);
     if (kind === 'HELP') {
-      return { kind, name, text: unescape(raw, this.#grammar.spacing === 'any' ? '' : '"') };
+      const quotes = this.#grammar.spacing === 'any' ? -1 : quote;
+      const help = unescape(bytes, { start: textStart, end, quotes });
+      this.#checkLength(help, textStart);
+      return { kind, name, text: help };
     }
-    const text = this.#grammar.spacing === 'any' ? raw.replace(/[ \t]+$/, '') : raw;
+    const text = bytes.toString('utf8', textStart, this.#skipBlanksBack(end));
     if (kind === 'TYPE' && !this.#grammar.types.includes(text)) {
       failAt(bytes, textStart, `a type (${this.#grammar.types.join(', ')})`);
     }
     if (kind === 'UNIT' && !/^[a-zA-Z0-9_:]*$/.test(text)) failAt(bytes, textStart, 'a unit');
+    this.#checkLength(text, textStart);
     return { kind, name, text };
+  }
+
+  #skipBlanksBack(end: number): number {
+    let at = end;
+    if (this.#grammar.spacing === 'any') while (isBlank(this.#bytes[at - 1])) at -= 1;
+    return at;
+  }
+
+  #checkLength(text: string, at: number): void {
+    if (text.length <= this.#maxLength) return;
+    const limit = `more than ${this.#maxLength} characters: raise metrics.maxLabelValueLength`;
+    refuseAt(this.#bytes, at, `a name or text of ${limit}`);
   }
 }
 

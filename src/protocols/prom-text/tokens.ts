@@ -105,33 +105,52 @@ export function skipQuoted(bytes: Buffer, start: number): number {
   }
 }
 
+const letterN = 0x6e;
+
 /**
  * The text between two quotes.
  * @throws AppError `malformed` for an escape that is none
  */
 export function readQuoted(bytes: Buffer, start: number, end: number, grammar: Grammar): string {
-  const text = bytes.toString('utf8', start, end);
-  if (!text.includes('\\')) return text;
+  const first = bytes.indexOf(backslash, start);
+  if (first < 0 || first >= end) return bytes.toString('utf8', start, end);
+  if (grammar.otherEscapes === 'refused') checkEscapes(bytes, first, end);
+  return unescape(bytes, { start, end, quotes: quote });
+}
+
+function checkEscapes(bytes: Buffer, start: number, end: number): void {
   for (let at = start; at < end; at += 1) {
     if (bytes[at] !== backslash) continue;
     at += 1;
     const escaped = bytes[at];
-    const isKnown = escaped === backslash || escaped === quote || escaped === letterN;
-    if (!isKnown && grammar.otherEscapes === 'refused') {
+    if (escaped !== backslash && escaped !== quote && escaped !== letterN) {
       failAt(bytes, at - 1, 'one of the escapes \\\\, \\" and \\n');
     }
   }
-  return unescape(text, '"');
 }
 
-const letterN = 0x6e;
-
 /**
- * @param quotes `"` where quotes are escaped, too; an escape that means nothing stays as it is.
+ * Byte by byte: a text of nothing but escapes must not become as many strings.
+ * @param quotes as a backslash stands before it; -1 where it is not escaped. An escape that means
+ *   nothing stays as it is.
  */
-export function unescape(text: string, quotes: '"' | ''): string {
-  return text.replace(/\\([\s\S])/g, (escape, character: string) => {
-    if (character === 'n') return '\n';
-    return character === '\\' || character === quotes ? character : escape;
-  });
+export function unescape(
+  bytes: Buffer,
+  { start, end, quotes }: { readonly start: number; readonly end: number; readonly quotes: number },
+): string {
+  const text = Buffer.allocUnsafe(end - start);
+  let length = 0;
+  for (let at = start; at < end; at += 1) {
+    let byte = bytes[at]!;
+    if (byte === backslash && at + 1 < end) {
+      const escaped = bytes[at + 1]!;
+      const isKnown = escaped === backslash || escaped === quotes || escaped === letterN;
+      if (isKnown) {
+        byte = escaped === letterN ? newline : escaped;
+        at += 1;
+      }
+    }
+    text[length++] = byte;
+  }
+  return text.toString('utf8', 0, length);
 }
