@@ -72,7 +72,7 @@ export function createMetricCorpus(options: MetricCorpusOptions): MetricCorpus {
       const from = form.messageAt[index]!;
       message.writeDoubleLE(one.value, from);
       writeTime(message, from + valueBytes + 1, scrapedAtMs + one.offsetMs);
-      message.copy(body, form.bodyAt[index]!, from, from + openBytes);
+      message.copy(body, form.bodyAt[index], from, from + openBytes);
     }
     return { message, body, samples: form.series.length };
   }
@@ -95,7 +95,7 @@ export function toExposition(series: readonly CorpusSeries[], format: TextFormat
     lines.push(`# HELP ${family} What the target counts or measures as ${family}.`);
     lines.push(`# TYPE ${family} ${isCounter ? 'counter' : 'gauge'}`);
     for (const { labels, value } of members) {
-      const pairs = labels.slice(1).map(([label, text]) => `${label}="${text}"`);
+      const pairs = labels.slice(1).map(([label, word]) => `${label}="${word}"`);
       lines.push(`${name}{${pairs.join(',')}} ${value}`);
     }
   }

@@ -7,28 +7,37 @@ import { metricHeaderBytes, toDay } from './metric-rows.ts';
 import { MetricWriter, type Time } from './metric-writer.ts';
 import { encodeLabels } from './series-labels.ts';
 
-const id = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n });
-const timeMs = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-const bits = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-const text = fc.string({ unit: 'binary', maxLength: 40 });
-const labels = fc.array(fc.tuple(text, text), { maxLength: 3 });
+const anyId = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n });
+const anyTimeMs = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const anyBits = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+const anyText = fc.string({ unit: 'binary', maxLength: 40 });
+const anyLabels = fc.array(fc.tuple(anyText, anyText), { maxLength: 3 });
 
 const toBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
 const plain = { noNullPrototype: true };
 
-const rows = fc.record(
+const anyRows = fc.record(
   {
-    series: fc.array(fc.record({ id, day: fc.nat(65_535), labels }, plain)),
-    samples: fc.array(fc.record({ id, timeMs, valueBits: bits }, plain), { maxLength: 20 }),
+    series: fc.array(fc.record({ id: anyId, day: fc.nat(65_535), labels: anyLabels }, plain)),
+    samples: fc.array(fc.record({ id: anyId, timeMs: anyTimeMs, valueBits: anyBits }, plain), {
+      maxLength: 20,
+    }),
     histograms: fc.array(
-      fc.record({ id, timeMs, message: fc.uint8Array({ maxLength: 300 }).map(toBuffer) }, plain),
+      fc.record(
+        { id: anyId, timeMs: anyTimeMs, message: fc.uint8Array({ maxLength: 300 }).map(toBuffer) },
+        plain,
+      ),
     ),
-    exemplars: fc.array(fc.record({ id, timeMs, valueBits: bits, labels }, plain)),
-    metadata: fc.array(fc.record({ name: text, type: text, unit: text, help: text }, plain)),
+    exemplars: fc.array(
+      fc.record({ id: anyId, timeMs: anyTimeMs, valueBits: anyBits, labels: anyLabels }, plain),
+    ),
+    metadata: fc.array(
+      fc.record({ name: anyText, type: anyText, unit: anyText, help: anyText }, plain),
+    ),
   },
   plain,
 );
-type Rows = typeof rows extends fc.Arbitrary<infer T> ? T : never;
+type Rows = typeof anyRows extends fc.Arbitrary<infer T> ? T : never;
 
 function toWords(value: bigint): Uint32Array {
   // Not at its beginning, as the ids of many series stand in one array.
@@ -83,7 +92,7 @@ function withoutValues({ samples, exemplars, ...others }: MetricRows): Rows {
 test('is read back as it was written, batch after batch', () => {
   const writer = new MetricWriter();
   fc.assert(
-    fc.property(rows, (sent) => {
+    fc.property(anyRows, (sent) => {
       write(writer, sent);
       const { samples, histograms, exemplars, metadata } = sent;
       assert.deepEqual(writer.counts(), {

@@ -31,7 +31,7 @@ export class SeriesMemo {
   /** Series + 1 by hash; 0 = free. */
   #slots = new Uint32Array(firstSlots);
   #entries = new Uint32Array(fieldsPerSeries * firstSeries);
-  /** Raw and stored labels of each series, one after the other: one object for thousands of them. */
+  /** Raw and stored labels of each series, one after the other: few objects for many of them. */
   #chunks: Buffer[] = [];
   #chunkUsed = 0;
   #series = 0;

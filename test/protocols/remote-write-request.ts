@@ -8,7 +8,8 @@ import { type MetricRows, readMetricRows } from './read-metric-rows.ts';
 
 const labels = { maxLabels: 5, maxNameLength: 20, maxValueLength: 30 };
 const limits = { maxEvents: 1000, maxDepth: 1, maxRejections: 3 };
-const decodeBody = createRemoteWriteDecoder({ labels, maxLabelBytes: 2000 });
+const memo = { maxBytes: 1e6, maxSeries: 1000 };
+const decodeBody = createRemoteWriteDecoder({ labels, maxLabelBytes: 2000, memo });
 
 export async function decode(body: Buffer, series: SeriesView = blankSeriesView): Promise<Batch> {
   return decodeBody(body, { limits, nowMs: 0, series });

@@ -14,7 +14,11 @@ import { createRemoteWriteDecoder } from './decode.ts';
 const labelLimits = { maxLabels: 6, maxNameLength: 10, maxValueLength: 10 };
 const limits = { maxEvents: 10_000, maxDepth: 1, maxRejections: 10 };
 /** One for all runs, so that each also meets label sets that it knows. */
-const decodeBody = createRemoteWriteDecoder({ labels: labelLimits, maxLabelBytes: 1e6 });
+const decodeBody = createRemoteWriteDecoder({
+  labels: labelLimits,
+  maxLabelBytes: 1e6,
+  memo: { maxBytes: 20_000, maxSeries: 100 },
+});
 const context = { limits, nowMs: 0, series: blankSeriesView };
 const decode = async (body: Buffer) => decodeBody(body, context);
 
@@ -34,25 +38,28 @@ interface SentSeries {
   readonly histograms: readonly { readonly countInt: number; readonly timestamp: string }[];
 }
 
-const time = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
-const name = fc.constantFrom('__name__', 'job', 'a', 'ä', '\u{1f600}', '\uff01', '');
-const value = fc.oneof(
+const anyTime = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
+const anyName = fc.constantFrom('__name__', 'job', 'a', 'ä', '\u{1f600}', '\uff01', '');
+const anyValue = fc.oneof(
   fc.constantFrom('up', '', 'x'),
   fc.string({ unit: 'grapheme', maxLength: 4 }),
 );
-const label: fc.Arbitrary<SentLabel> = fc.record({ name, value });
-const named = fc.constant({ name: '__name__', value: 'up' });
-const labels = fc
-  .tuple(fc.array(label, { maxLength: 4 }), fc.oneof({ weight: 4, arbitrary: named }, label))
+const anyLabel: fc.Arbitrary<SentLabel> = fc.record({ name: anyName, value: anyValue });
+const anyMetricName = fc.constant({ name: '__name__', value: 'up' });
+const anyLabels = fc
+  .tuple(
+    fc.array(anyLabel, { maxLength: 4 }),
+    fc.oneof({ weight: 4, arbitrary: anyMetricName }, anyLabel),
+  )
   .map(([some, last]) => [...some, last]);
-const measured = { value: fc.double(), timestamp: time };
-const series: fc.Arbitrary<SentSeries> = fc.record({
-  labels,
+const measured = { value: fc.double(), timestamp: anyTime };
+const anySeries: fc.Arbitrary<SentSeries> = fc.record({
+  labels: anyLabels,
   samples: fc.array(fc.record(measured), { maxLength: 4 }),
-  exemplars: fc.array(fc.record({ labels: fc.array(label, { maxLength: 2 }), ...measured }), {
+  exemplars: fc.array(fc.record({ labels: fc.array(anyLabel, { maxLength: 2 }), ...measured }), {
     maxLength: 2,
   }),
-  histograms: fc.array(fc.record({ countInt: fc.nat(), timestamp: time }), { maxLength: 2 }),
+  histograms: fc.array(fc.record({ countInt: fc.nat(), timestamp: anyTime }), { maxLength: 2 }),
 });
 
 /** Each field of a series alone, to be put into any order that keeps the order of its own kind. */
@@ -141,7 +148,7 @@ function found(rows: MetricRows) {
 test('agrees with a model, whatever the order of fields', async () => {
   const order = fc.array(fc.nat(20), { minLength: 1, maxLength: 12 });
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(series, order), { maxLength: 6 }), async (sent) => {
+    fc.asyncProperty(fc.array(fc.tuple(anySeries, order), { maxLength: 6 }), async (sent) => {
       const batch = await decode(Buffer.concat(sent.map(([one, by]) => encodeShuffled(one, by))));
       const { rejected, ...expected } = expect(sent.map(([one]) => one));
       assert.deepEqual(found(readMetricRows(batch.payload)), expected);
@@ -205,9 +212,9 @@ async function decodeAnything(body: Buffer): Promise<'taken' | 'refused'> {
 
 test('takes or refuses what is broken, and is none the worse for it', async () => {
   const seen = { taken: 0, refused: 0 };
-  const metadata = fc.record({ type: fc.nat(9), metricFamilyName: value, help: value });
+  const metadata = fc.record({ type: fc.nat(9), metricFamilyName: anyValue, help: anyValue });
   const request = fc.record({
-    timeseries: fc.array(series, { maxLength: 3 }),
+    timeseries: fc.array(anySeries, { maxLength: 3 }),
     metadata: fc.array(metadata, { maxLength: 2 }),
   });
   await fc.assert(

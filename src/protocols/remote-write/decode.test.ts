@@ -56,6 +56,8 @@ describe('samples', () => {
         rows.samples.map((one) => one.timeMs),
         [timeMs],
       );
+      const day = timeMs < 0n ? 0 : timeMs > 2n ** 52n ? 65_535 : Number(timeMs / 86_400_000n);
+      assert.equal(rows.series[0]?.day, day);
     });
   }
 

@@ -13,9 +13,6 @@ import { TimeSeries } from './time-series.ts';
 /** Decodes one body after the other, or several in turns; a server needs one. */
 export type RemoteWriteDecoder = (body: Buffer, context: DecodeContext) => Batch | Promise<Batch>;
 
-/** Some 350,000 series with labels of 150 bytes. */
-const memoOptions = { maxBytes: 128 * 1024 * 1024, maxSeries: 500_000 };
-
 /**
  * The decoder keeps its working memory from body to body. A body must stay unchanged until its
  * batch is there.
@@ -28,7 +25,7 @@ const memoOptions = { maxBytes: 128 * 1024 * 1024, maxSeries: 500_000 };
  * are no good alone are rejections in the batch, by series.
  */
 export function createRemoteWriteDecoder(options: DecodingOptions): RemoteWriteDecoder {
-  const memo = new SeriesMemo(memoOptions);
+  const memo = new SeriesMemo(options.memo);
   const idleDesks: Desk[] = [];
 
   async function finishInTurns(decoding: Decoding, desk: Desk): Promise<Batch> {

@@ -7,7 +7,7 @@ import { AppError } from '../../model/errors.ts';
 import type { MetricWriter } from '../../model/metric-writer.ts';
 import type { DecodeContext, DecodeLimits } from '../../model/protocol.ts';
 import { type LabelLimits, toSeries } from '../../model/series-labels.ts';
-import type { SeriesMemo } from '../../model/series-memo.ts';
+import type { SeriesMemo, SeriesMemoOptions } from '../../model/series-memo.ts';
 import type { SeriesView } from '../../model/series-view.ts';
 import { readExemplar } from './exemplar.ts';
 import { readHistogram } from './histogram.ts';
@@ -22,6 +22,8 @@ export interface DecodingOptions {
   readonly labels: LabelLimits;
   /** Labels of new series, once a day of their samples, may take so many bytes in one request. */
   readonly maxLabelBytes: number;
+  /** How many label sets are known by their bytes. */
+  readonly memo: SeriesMemoOptions;
 }
 
 /** Working memory that is kept from body to body. */

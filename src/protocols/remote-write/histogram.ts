@@ -5,7 +5,10 @@
 import { HistogramBuckets } from './histogram-buckets.ts';
 import type { WireReader } from './wire-reader.ts';
 
-/** Number of the field * 8 + wire type: https://github.com/prometheus/prometheus/tree/main/prompb */
+/**
+ * Number of the field * 8 + wire type, by
+ * https://github.com/prometheus/prometheus/tree/main/prompb.
+ */
 const fieldTag = {
   countInt: 0x08,
   countFloat: 0x11,

@@ -17,6 +17,8 @@ export interface RemoteWriteOptions {
 
 /** A body is held inflated, as rows, and once more while it is written to the queue. */
 const heapBytesPerBodyByte = 4;
+/** Some 350,000 series with labels of 150 bytes. */
+const memo = { maxBytes: 128 * 1024 * 1024, maxSeries: 500_000 };
 const plainText = 'text/plain; charset=utf-8';
 
 /**
@@ -25,7 +27,11 @@ const plainText = 'text/plain; charset=utf-8';
  */
 export function createRemoteWrite(options: RemoteWriteOptions): Protocol {
   const { maxBodyBytes, maxInflatedBytes, labels } = options;
-  const decode = createRemoteWriteDecoder({ labels, maxLabelBytes: 2 * maxInflatedBytes });
+  const decode = createRemoteWriteDecoder({
+    labels,
+    maxLabelBytes: 2 * maxInflatedBytes,
+    memo,
+  });
   return {
     name: 'remote_write',
     kind: 'prometheus',

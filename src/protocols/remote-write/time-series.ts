@@ -93,8 +93,9 @@ export class TimeSeries {
   }
 
   #addLabel(start: number, end: number): void {
-    if (this.labels++ === 0) this.labelsStart = start;
-    else if (start !== this.labelsEnd) {
+    if (this.labels++ === 0) {
+      this.labelsStart = start;
+    } else if (start !== this.labelsEnd) {
       if (this.labels > this.#maxLabels) return;
       this.#apart.push(this.labelsStart, this.labelsEnd);
       this.labelsStart = start;
@@ -116,8 +117,9 @@ export class TimeSeries {
         low = reader.low;
         high = reader.high;
       } else {
-        if (tag < firstUnknownSampleTag)
+        if (tag < firstUnknownSampleTag) {
           reader.fail(start, 'a field of a sample has the wrong type');
+        }
         reader.skip(tag, end);
       }
     }

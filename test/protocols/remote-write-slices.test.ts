@@ -4,20 +4,26 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMetricCorpus } from '../../../bench/metric-corpus.ts';
-import { encodeWriteRequest, toSample } from '../../../test/harness/prompb.ts';
-import { encodeMessage } from '../../../test/protocols/prompb-schema.ts';
-import { readMetricRows } from '../../../test/protocols/read-metric-rows.ts';
-import type { Batch } from '../../model/batch.ts';
-import { AppError } from '../../model/errors.ts';
-import { blankSeriesView } from '../../model/series-view.ts';
-import { createRemoteWriteDecoder } from './decode.ts';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createMetricCorpus } from '../../bench/metric-corpus.ts';
+import { encodeWriteRequest, toSample } from '../harness/prompb.ts';
+import { encodeMessage } from './prompb-schema.ts';
+import { readMetricRows } from './read-metric-rows.ts';
+import type { Batch } from '../../src/model/batch.ts';
+import { AppError } from '../../src/model/errors.ts';
+import { blankSeriesView } from '../../src/model/series-view.ts';
+import { createRemoteWriteDecoder } from '../../src/protocols/remote-write/decode.ts';
 
-const labels = { maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 };
+const labelLimits = { maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 };
 const limits = { maxEvents: 200_000, maxDepth: 1, maxRejections: 10 };
 const context = { limits, nowMs: 0, series: blankSeriesView };
 const mebibyte = 1024 * 1024;
-const open = () => createRemoteWriteDecoder({ labels, maxLabelBytes: 128 * mebibyte });
+const roomy = { maxBytes: 128 * mebibyte, maxSeries: 500_000 };
+
+function open(memo = roomy) {
+  return createRemoteWriteDecoder({ labels: labelLimits, maxLabelBytes: 128 * mebibyte, memo });
+}
 
 /** Decodes, and looks at the memory in use each time that others have their turn. */
 async function watch(decoding: () => Batch | Promise<Batch>) {
@@ -39,6 +45,9 @@ async function watch(decoding: () => Batch | Promise<Batch>) {
     isWatching = false;
   }
 }
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 function bytesInUse(): number {
   const { heapUsed, arrayBuffers } = process.memoryUsage();
@@ -88,6 +97,7 @@ test('lets others have their turn within one series too', async () => {
   assert.ok(turns > 5, `${turns} turns`);
 });
 
+/** With a memory so short that each request makes the others' series be forgotten. */
 test('decodes several in turns as it would one after the other', async () => {
   const bodies = [
     manySeries(1),
@@ -96,7 +106,7 @@ test('decodes several in turns as it would one after the other', async () => {
     Buffer.from([0x0a]),
     manySeries(1),
   ];
-  const decode = open();
+  const decode = open({ maxBytes: 1000, maxSeries: 3 });
   const together = await Promise.allSettled(bodies.map(async (body) => decode(body, context)));
   for (const [index, outcome] of together.entries()) {
     if (outcome.status === 'rejected') {
@@ -119,9 +129,9 @@ const bombs: [name: string, body: () => Buffer, rows: number | undefined][] = [
     0,
   ],
   [
-    'a million labels apart',
+    'four million labels apart',
     () =>
-      inSeries(Buffer.alloc(4_000_000, Buffer.from([0x0a, 0, 0x30, 0])), Buffer.from([0x12, 0])),
+      inSeries(Buffer.alloc(16_000_000, Buffer.from([0x0a, 0, 0x30, 0])), Buffer.from([0x12, 0])),
     0,
   ],
   [
@@ -170,6 +180,26 @@ for (const [name, body, rows] of bombs) {
       assert.equal(rows, undefined, error.message);
     }
   });
+}
+
+test('forgets series, and their memory, once it knows too many', async () => {
+  const decode = open({ maxBytes: mebibyte, maxSeries: 1000 });
+  await decode(newSeries(0), context);
+  collectGarbage();
+  const before = bytesInUse();
+  for (let seed = 1; seed <= 20; seed += 1) await decode(newSeries(seed), context);
+  collectGarbage();
+  const grownBytes = bytesInUse() - before;
+  assert.ok(grownBytes < 8 * mebibyte, `${grownBytes} bytes`);
+});
+
+/** A thousand series with labels of 1 KiB each. */
+function newSeries(seed: number): Buffer {
+  const series = Array.from({ length: 1000 }, (_, index) => ({
+    labels: { __name__: 'up', long: 'x'.repeat(1000), one: `${seed} ${index}` },
+    samples: [toSample(1, 1)],
+  }));
+  return encodeWriteRequest(series);
 }
 
 test('stays within bounds with as many samples as one request may have', async () => {
