@@ -13,6 +13,7 @@ import type {
 } from './otlp-proto.ts';
 
 type Member = readonly [key: string, json: string | undefined];
+type Written = [key: string, json: string];
 
 /** @param seed any integer; the same one gives the same text. */
 export function writeLogsJson(request: LogsRequest, seed: number): string {
@@ -116,7 +117,7 @@ class JsonForms {
   }
 
   #object(members: readonly Member[]): string {
-    const written = members.flatMap(([key, json]) => {
+    const written = members.flatMap(([key, json]): Written[] => {
       if (json === undefined) return this.#oneIn(4) ? [[key, 'null']] : [];
       return [[key, json]];
     });
@@ -125,10 +126,10 @@ class JsonForms {
     const [repeated] = written;
     // The last of repeated keys counts; null is as if there were none.
     if (repeated !== undefined && repeated[1] !== 'null' && this.#oneIn(12)) {
-      written.unshift([repeated[0]!, this.#pick(repeated[1]!.startsWith('[') ? lists : junk)]);
+      written.unshift([repeated[0], this.#pick(repeated[1].startsWith('[') ? lists : junk)]);
     }
     const texts = written.map(
-      ([key, json]) => `${this.#quote(key!)}${this.#space()}:${this.#space()}${json}`,
+      ([key, json]) => `${this.#quote(key)}${this.#space()}:${this.#space()}${json}`,
     );
     return `{${this.#space()}${texts.join(`${this.#space()},${this.#space()}`)}}`;
   }
@@ -187,7 +188,7 @@ class JsonForms {
     }
     if (value === 0) return '"SEVERITY_NUMBER_UNSPECIFIED"';
     const step = ((value - 1) % 4) + 1;
-    return `"SEVERITY_NUMBER_${severityNames[(value - 1) >> 2]}${step === 1 ? '' : step}"`;
+    return `"SEVERITY_NUMBER_${severityNames[(value - 1) >> 2]!}${step === 1 ? '' : step}"`;
   }
 
   #double(value: number | undefined): string | undefined {

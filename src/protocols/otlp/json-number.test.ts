@@ -57,8 +57,8 @@ describe('integers', () => {
   }
 
   test('of all sizes are read as BigInt reads them', () => {
-    const any = fc.bigInt({ min: -(1n << 63n), max: (1n << 64n) - 1n });
-    fc.assert(fc.property(any, (value) => assert.equal(read(String(value)), value)));
+    const integers = fc.bigInt({ min: -(1n << 63n), max: (1n << 64n) - 1n });
+    fc.assert(fc.property(integers, (value) => assert.equal(read(String(value)), value)));
   });
 
   test('know whether they are of int64, of uint64 and of int32', () => {

@@ -6,7 +6,8 @@
 
 const twoTo32 = 4_294_967_296;
 const maxHalf = 0xffff_ffff;
-const twoTo63 = 0x8000_0000;
+/** Of the upper half. */
+const signBit = 0x8000_0000;
 const minus = 0x2d;
 const zero = 0x30;
 const nine = 0x39;
@@ -16,7 +17,7 @@ const maxDecimalBytes = 64;
 const maxQuickDigits = 19;
 const maxUint64Digits = 20;
 const maxUint64 = (1n << 64n) - 1n;
-const decimalForm = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
+const decimalForm = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /** The last integer that was read, as the halves of its two's complement. Reused. */
 export class Integer64 {
@@ -55,14 +56,9 @@ export class Integer64 {
   #readDigits(bytes: Buffer, start: number, end: number): boolean {
     if (end === start || end - start > maxQuickDigits) return false;
     const split = Math.max(end - 9, start);
-    let upper = 0;
-    for (let at = start; at < end; at += 1) {
-      const digit = bytes[at]! - zero;
-      if (!(digit >= 0 && digit <= 9)) return false;
-      if (at < split) upper = upper * 10 + digit;
-    }
-    let lower = 0;
-    for (let at = split; at < end; at += 1) lower = lower * 10 + bytes[at]! - zero;
+    const upper = toNumber(bytes, start, split);
+    const lower = toNumber(bytes, split, end);
+    if (upper < 0 || lower < 0) return false;
     // upper * 10^9 + lower; no product here passes 2^53.
     const upperHigh = Math.floor(upper / 65_536) * 1e9;
     const upperLow = (upper % 65_536) * 1e9 + lower;
@@ -85,20 +81,31 @@ export class Integer64 {
     const { high, low } = this;
     const isZero = high === 0 && low === 0;
     this.isUnsigned = !isNegative || isZero;
-    this.isSigned = high < twoTo63 || (isNegative && high === twoTo63 && low === 0);
+    this.isSigned = high < signBit || (isNegative && high === signBit && low === 0);
     if (!isNegative || isZero) return;
     this.low = -low >>> 0;
     this.high = (low === 0 ? -high : ~high) >>> 0;
   }
 }
 
+/** @returns -1 where a byte is no digit. */
+function toNumber(bytes: Buffer, start: number, end: number): number {
+  let value = 0;
+  for (let at = start; at < end; at += 1) {
+    const digit = bytes[at]! - zero;
+    if (!(digit >= 0 && digit <= 9)) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
 function toUint64(text: string): bigint | undefined {
   const match = decimalForm.exec(text);
-  if (match === null || match[1] !== '') return undefined;
-  const fraction = match[3] ?? '';
-  let digits = `${match[2]}${fraction}`.replace(/^0+/, '');
+  if (match === null) return undefined;
+  const [, whole = '', fraction = '', power = '0'] = match;
+  let digits = `${whole}${fraction}`.replace(/^0+/, '');
   if (digits === '') return 0n;
-  let exponent = Number(match[4] ?? 0) - fraction.length;
+  let exponent = Number(power) - fraction.length;
   if (exponent < 0) {
     if (!/^0*$/.test(digits.slice(exponent))) return undefined;
     digits = digits.slice(0, exponent);
@@ -109,7 +116,7 @@ function toUint64(text: string): bigint | undefined {
   return value <= maxUint64 ? value : undefined;
 }
 
-/** Decimals of so many digits are told apart by doubles, so that each is the shortest of its own. */
+/** Doubles tell decimals of so many digits apart, so that each is the shortest of its own. */
 const exactDigits = 15;
 /** With more zeros behind the point, JavaScript writes an exponent. */
 const maxLeadingZeros = 5;
