@@ -48,7 +48,9 @@ describe('bodies decoded at once', () => {
       ['three', 3],
     ] as const;
     const batches = await Promise.all(
-      requests.map(([name, records]) => decode(requestOf(name, records), openProtobufLogs, limits)),
+      requests.map(async ([name, records]) =>
+        decode(requestOf(name, records), openProtobufLogs, limits),
+      ),
     );
     for (const [i, [name, records]] of requests.entries()) {
       const rows = readLogRows(batches[i]!.payload);

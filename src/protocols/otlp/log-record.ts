@@ -1,13 +1,13 @@
 /**
- * What the readers of OTLP logs (JSON, protobuf) hand over: one resource, one scope, one log record,
- * as ranges of bytes. Each is filled anew by its reader and knows neither encoding nor row.
+ * What the readers of OTLP logs (JSON, protobuf) hand over: a resource, a scope and a log record, as
+ * ranges of bytes. Each is filled anew by its reader and knows neither encoding nor row.
  */
 import { AttributeSet } from './attribute-set.ts';
 import { ValueText } from './value-text.ts';
 
 const nothing: Buffer = Buffer.alloc(0);
 
-/** A text: valid UTF-8 in a buffer that nobody changes until the record, or what it is of, is done. */
+/** A text: valid UTF-8 in a buffer that nobody changes until what it is of is done. */
 export class TextSlot {
   source = nothing;
   start = 0;

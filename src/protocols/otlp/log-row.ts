@@ -1,6 +1,6 @@
 /**
- * Writes OTLP log records as `logs/1` rows. What a row has of its resource and scope is encoded once
- * for all their records and copied.
+ * Writes OTLP log records as `logs/1` rows. What a row has of its resource and scope is encoded
+ * once for all their records and copied.
  */
 import { RowWriter } from '../../model/row-writer.ts';
 import { type AttributeSet, columnKeys } from './attribute-set.ts';

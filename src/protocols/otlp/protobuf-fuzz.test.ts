@@ -14,20 +14,9 @@ import {
   type ResourceLogs,
   type ScopeLogs,
 } from '../../../test/protocols/otlp-proto.ts';
+import { decodeNow } from '../../../test/protocols/otlp-rows.ts';
 import { type LogRow, readLogRows } from '../../../test/protocols/read-log-rows.ts';
-import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
-import { createLogsDecoder } from './decode.ts';
-import { openProtobufLogs } from './protobuf-logs.ts';
-
-const limits = { maxEvents: 1000, maxDepth: 8, maxRejections: 3 };
-const decoder = createLogsDecoder();
-
-function decodeNow(body: Buffer): Batch {
-  const batch = decoder(body, openProtobufLogs, limits);
-  assert.ok(!(batch instanceof Promise));
-  return batch;
-}
 
 const text = fc.string({ unit: 'binary', maxLength: 40 }).map((value) => value.toWellFormed());
 const key = fc.oneof(text, fc.constantFrom('service.name', 'host.name', 'k8s.pod.name', 'a', 'b'));

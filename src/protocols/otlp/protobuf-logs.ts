@@ -1,7 +1,7 @@
 /**
  * Reads `opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest` from protobuf, straight
  * from its bytes into a batch
- * (https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/logs/v1/logs.proto).
+ * (https://github.com/open-telemetry/opentelemetry-proto, opentelemetry/proto/logs/v1/logs.proto).
  * A resource or scope may stand behind the records it is of, so each message that has one is gone
  * through twice: once for it, once for the records.
  */
@@ -27,7 +27,7 @@ const resourceLogsTags = {
   scopeLogs: toTag(2, bytes),
   schemaUrl: toTag(3, bytes),
 };
-const resourceTags = { attributes: toTag(1, bytes), droppedAttributes: toTag(2, varint) };
+const resourceTags = { attributes: toTag(1, bytes), dropped: toTag(2, varint) };
 const scopeLogsTags = {
   scope: toTag(1, bytes),
   logRecords: toTag(2, bytes),
@@ -37,7 +37,7 @@ const scopeTags = {
   name: toTag(1, bytes),
   version: toTag(2, bytes),
   attributes: toTag(3, bytes),
-  droppedAttributes: toTag(4, varint),
+  dropped: toTag(4, varint),
 };
 const recordTags = {
   time: toTag(1, fixed64),
@@ -45,7 +45,7 @@ const recordTags = {
   severityText: toTag(3, bytes),
   body: toTag(5, bytes),
   attributes: toTag(6, bytes),
-  droppedAttributes: toTag(7, varint),
+  dropped: toTag(7, varint),
   flags: toTag(8, fixed32),
   traceId: toTag(9, bytes),
   spanId: toTag(10, bytes),
@@ -205,8 +205,7 @@ class ProtobufLogsReader implements LogsReader {
     while (wire.at < end) {
       const tag = wire.tag(end);
       if (tag === resourceTags.attributes) this.#values.readAttribute(resource, end);
-      else if (tag === resourceTags.droppedAttributes)
-        resource.droppedAttributes = wire.uint32(end);
+      else if (tag === resourceTags.dropped) resource.droppedAttributes = wire.uint32(end);
       else wire.skip(tag, end);
     }
   }
@@ -219,7 +218,7 @@ class ProtobufLogsReader implements LogsReader {
       if (tag === scopeTags.name) this.#readText(scope.name, end);
       else if (tag === scopeTags.version) this.#readText(scope.version, end);
       else if (tag === scopeTags.attributes) this.#values.readAttribute(scope, end);
-      else if (tag === scopeTags.droppedAttributes) scope.droppedAttributes = wire.uint32(end);
+      else if (tag === scopeTags.dropped) scope.droppedAttributes = wire.uint32(end);
       else wire.skip(tag, end);
     }
   }
@@ -250,7 +249,7 @@ class ProtobufLogsReader implements LogsReader {
         case recordTags.attributes:
           this.#values.readAttribute(record, end);
           break;
-        case recordTags.droppedAttributes:
+        case recordTags.dropped:
           record.droppedAttributes = wire.uint32(end);
           break;
         case recordTags.flags:

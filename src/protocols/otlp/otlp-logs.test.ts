@@ -1,0 +1,75 @@
+/** OTLP logs as protocols: what they accept, and that every way leads to the same rows. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { label, limits, requestOf, text } from '../../../test/protocols/otlp-rows.ts';
+import type { BodyFormat, ContentCoding, Protocol } from '../../model/protocol.ts';
+import { blankSeriesView } from '../../model/series-view.ts';
+import { frame } from './grpc-message.ts';
+import { createOtlpGrpc, createOtlpLogs } from './otlp-logs.ts';
+
+const options = { maxBodyBytes: 16, maxProtobufBytes: 64, maxJsonBytes: 32, limits };
+const http = createOtlpLogs(options);
+const grpc = createOtlpGrpc(options);
+
+function formatOf(mediaType: string, coding: ContentCoding = 'identity'): BodyFormat {
+  return { mediaType, parameters: new Map(), coding };
+}
+
+async function decode(protocol: Protocol, body: Buffer, mediaType: string) {
+  const format = formatOf(mediaType);
+  const message = protocol.unframe?.(body, format).message ?? body;
+  const batch = await protocol.decode(message, format, {
+    limits,
+    nowMs: 0,
+    series: blankSeriesView,
+  });
+  return { batch, reply: protocol.reply(batch, format) };
+}
+
+describe('the caps of a body', () => {
+  test('are those of its encoding, and lower for what travels compressed', () => {
+    for (const [protocol, mediaType, coding, travelling, inflated] of [
+      [http, 'application/json', 'identity', 32, 32],
+      [http, 'application/json', 'gzip', 16, 32],
+      [http, 'application/x-protobuf', 'identity', 64, 64],
+      [http, 'application/x-protobuf', 'gzip', 16, 64],
+      [grpc, 'application/grpc', 'identity', 69, 64],
+      [grpc, 'application/grpc+proto', 'gzip', 21, 64],
+    ] as const) {
+      const caps = protocol.bodyCaps(formatOf(mediaType, coding));
+      assert.deepEqual(caps, { travelling, inflated }, `${mediaType} ${coding}`);
+      assert.ok(caps.travelling <= protocol.maxBodyBytes);
+    }
+  });
+});
+
+describe('a request', () => {
+  const record = { body: text('hello'), attributes: [label('host.name', 'h')] };
+
+  test('is the same rows in every encoding, on every way', async () => {
+    const protobuf = requestOf(record);
+    const json = Buffer.from(
+      JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }] }),
+    );
+    const ofProtobuf = await decode(http, protobuf, 'application/x-protobuf');
+    const ofJson = await decode(http, json, 'application/json');
+    const ofGrpc = await decode(grpc, frame(protobuf), 'application/grpc');
+    assert.equal(ofProtobuf.batch.rows, 1);
+    assert.deepEqual(ofJson.batch, ofProtobuf.batch);
+    assert.deepEqual(ofGrpc.batch, ofProtobuf.batch);
+    assert.equal(ofProtobuf.reply.contentType, 'application/x-protobuf');
+    assert.equal(ofJson.reply.contentType, 'application/json');
+    assert.equal(ofGrpc.reply.contentType, 'application/grpc');
+  });
+
+  test('without a byte is a success without a record', async () => {
+    for (const [protocol, body, mediaType] of [
+      [http, Buffer.alloc(0), 'application/x-protobuf'],
+      [http, Buffer.from('{}'), 'application/json'],
+      [grpc, frame(Buffer.alloc(0)), 'application/grpc+proto'],
+    ] as const) {
+      const { batch, reply } = await decode(protocol, body, mediaType);
+      assert.deepEqual([batch.rows, batch.rejectedCount, reply.status], [0, 0, 200]);
+    }
+  });
+});

@@ -1,0 +1,63 @@
+/** Shortcuts for tests that decode OTLP logs from protobuf and look at the rows. */
+import assert from 'node:assert/strict';
+import type { Batch } from '../../src/model/batch.ts';
+import { AppError, type ErrorCode } from '../../src/model/errors.ts';
+import { createLogsDecoder } from '../../src/protocols/otlp/decode.ts';
+import { openProtobufLogs } from '../../src/protocols/otlp/protobuf-logs.ts';
+import { bytesField } from '../harness/proto-wire.ts';
+import { type AnyValue, encodeLogsRequest, type KeyValue, type LogRecord } from './otlp-proto.ts';
+import { type LogRow, readLogRows } from './read-log-rows.ts';
+
+export const limits = { maxEvents: 1000, maxDepth: 4, maxRejections: 3 };
+const decoder = createLogsDecoder();
+
+/** @param body small enough to be decoded in one turn. */
+export function decodeNow(body: Buffer): Batch {
+  const batch = decoder(body, openProtobufLogs, limits);
+  assert.ok(!(batch instanceof Promise));
+  return batch;
+}
+
+export async function decodeInTurns(body: Buffer): Promise<Batch> {
+  return decoder(body, openProtobufLogs, limits);
+}
+
+/** A request of one record. */
+export function requestOf(record: LogRecord): Buffer {
+  return requestOfAll([record]);
+}
+
+export function requestOfAll(logRecords: readonly LogRecord[]): Buffer {
+  return encodeLogsRequest({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
+}
+
+/** A request of one log record with these fields, as they are. */
+export function recordWith(...fields: Buffer[]): Buffer {
+  return bytesField(1, bytesField(2, bytesField(2, Buffer.concat(fields))));
+}
+
+/** The row of the only record of a request, and what was warned of. */
+export function rowOf(body: Buffer): { row: LogRow; warnings: Record<string, number> } {
+  const batch = decodeNow(body);
+  assert.equal(batch.rejectedCount, 0);
+  const [row, ...others] = readLogRows(batch.payload);
+  assert.ok(row !== undefined && others.length === 0);
+  return { row, warnings: Object.fromEntries(batch.warnings ?? []) };
+}
+
+export function assertFails(body: Buffer, code: ErrorCode, message: RegExp, name?: string): void {
+  assert.throws(
+    () => decodeNow(body),
+    (error) => error instanceof AppError && error.code === code && message.test(error.message),
+    name,
+  );
+}
+
+export function text(value: string): AnyValue {
+  return { stringValue: value };
+}
+
+/** An attribute of text. */
+export function label(key: string, value: string): KeyValue {
+  return { key, value: text(value) };
+}
