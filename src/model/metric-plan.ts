@@ -69,7 +69,7 @@ export interface SeriesSamples {
   readonly labels: readonly Label[];
   /** Unix ms, ascending. */
   readonly times: BigInt64Array;
-  /** Bits of the doubles, beside `times`; never read as numbers, for a NaN would lose its meaning. */
+  /** Bits of the doubles, beside `times`; as numbers, a NaN would lose its meaning. */
   readonly values: BigUint64Array;
   /** Native histograms, by time: the message `prometheus.Histogram` as it was sent. */
   readonly histograms: readonly { readonly timeMs: bigint; readonly message: Uint8Array }[];

@@ -30,6 +30,8 @@ export interface ReadableStream {
   readonly streamId: string;
   /** Unix ns; rows received before are hidden (retention, deleted data). */
   readonly receivedFromNanos: bigint;
+  /** Unix ns; what was received until then was deleted, and is hidden by the limit above too. */
+  readonly deletedUntilNanos?: bigint;
 }
 
 export interface SearchTerm {

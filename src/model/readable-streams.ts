@@ -34,17 +34,15 @@ export function readableStreams(
         parameter: 'streamId',
       });
     }
-    return { streamId, receivedFromNanos: receivedFromNanos(stream, context.nowMs) };
+    return toReadableStream(stream, context.nowMs);
   });
 }
 
-/**
- * The first time of receipt that is still shown: after what retention and a deletion of the data
- * hide.
- */
-function receivedFromNanos(stream: Stream, nowMs: number): bigint {
+/** What retention and a deletion of the data leave of a stream. */
+function toReadableStream({ streamId, ...stream }: Stream, nowMs: number): ReadableStream {
   const keptFrom = BigInt(nowMs - stream.retentionDays * msPerDay) * nanosPerMilli;
-  if (stream.dataDeletedUntil === null) return keptFrom;
-  const deletedUntil = BigInt(Date.parse(stream.dataDeletedUntil)) * nanosPerMilli;
-  return deletedUntil >= keptFrom ? deletedUntil + 1n : keptFrom;
+  if (stream.dataDeletedUntil === null) return { streamId, receivedFromNanos: keptFrom };
+  const deletedUntilNanos = BigInt(Date.parse(stream.dataDeletedUntil)) * nanosPerMilli;
+  const receivedFromNanos = deletedUntilNanos >= keptFrom ? deletedUntilNanos + 1n : keptFrom;
+  return { streamId, receivedFromNanos, deletedUntilNanos };
 }

@@ -15,9 +15,10 @@ import type { Store } from './port.ts';
 import { createSamplesReader } from './samples-reader.ts';
 import { createSeriesReader } from './series-reader.ts';
 import { openReceiptFloor, type ReceiptFloor, unknownFloor } from './receipt-floor.ts';
-import { storedTables, tableName } from './sql/columns.ts';
+import { tableName } from './sql/columns.ts';
 import { compileDeleteStream } from './sql/housekeeping.ts';
 import type { ReadLimits } from './sql/statement.ts';
+import { storedTables } from './sql/stored-tables.ts';
 
 export interface ClickHouseStoreOptions extends ConnectionOptions {
   readonly database: string;
@@ -93,7 +94,7 @@ function createStore(
       const range = { accountId, streamId, untilNanos };
       try {
         for (const name of storedTables) {
-          const statement = compileDeleteStream(tableName(database, name), range);
+          const statement = compileDeleteStream(database, name, range);
           await connection.execute('housekeeping', statement);
         }
       } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * A time of receipt before which nothing is stored. While a store is younger than the retention of
+ * A time of receipt before which no log is stored. While a store is younger than the retention of
  * its streams, reads need not look at the time of receipt of every row. Only for a store with one
  * writer: others would go unnoticed.
  */
@@ -24,8 +24,9 @@ export async function openReceiptFloor(
   connection: Connection,
   database: string,
 ): Promise<ReceiptFloor> {
-  const [oldest] = await connection.query<DayRow>('housekeeping', compileDays(database));
-  let floor = oldest === undefined ? latest : BigInt(dayStartMs(oldest[0])) * 1_000_000n;
+  const days = await connection.query<DayRow>('housekeeping', compileDays(database));
+  const oldest = days.find(([table]) => table === 'logs');
+  let floor = oldest === undefined ? latest : BigInt(dayStartMs(oldest[1])) * 1_000_000n;
   return {
     nanos: () => floor,
     lower(batches) {

@@ -8,7 +8,6 @@ import type { Store } from './port.ts';
 import { type ReadTime, startReadTime, timed } from './read-time.ts';
 import type { MetricsReaderParts } from './series-reader.ts';
 import { toSeriesSamples } from './series-samples.ts';
-import { tableName } from './sql/columns.ts';
 import { compileExemplars, type ExemplarRow, toExemplar } from './sql/exemplars.ts';
 import {
   compileNativeHistograms,
@@ -41,8 +40,7 @@ export function createSamplesReader(parts: MetricsReaderParts): SamplesReader {
   async function findSeries(plan: SamplesPlan): Promise<Meant> {
     const time = startReadTime(limits);
     if (plan.streams.length === 0) return { plan, series: [], time };
-    const table = tableName(database, 'series');
-    const statement = compileSeries(table, plan, plan.maxSeries + 1, time.left());
+    const statement = compileSeries(database, plan, plan.maxSeries + 1, time.left());
     const series = await connection.query<SeriesRow>('read', statement);
     if (series.length > plan.maxSeries) throw tooMuch(plan.maxSeries, 'series', 'maxReadSeries');
     return { plan, series, time };
@@ -51,12 +49,12 @@ export function createSamplesReader(parts: MetricsReaderParts): SamplesReader {
   async function samples(plan: SamplesPlan): Promise<SeriesSamples[]> {
     const meant = await findSeries(plan);
     const rows = await readSteps<SamplesRow>(meant, async (step) => {
-      const statement = compileSamples(tableName(database, 'samples'), plan, step);
+      const statement = compileSamples(database, plan, step);
       const found = [...decodeSamples(await connection.queryBytes('read', statement))];
       return { rows: found, samples: found.reduce((sum, row) => sum + row.times.length, 0) };
     });
     const histograms = await readSteps<HistogramOfSeries>(meant, async (step) => {
-      const statement = compileNativeHistograms(tableName(database, 'histograms'), plan, step);
+      const statement = compileNativeHistograms(database, plan, step);
       const found = [...decodeNativeHistograms(await connection.queryBytes('read', statement))];
       return { rows: found, samples: found.length };
     });
@@ -66,7 +64,7 @@ export function createSamplesReader(parts: MetricsReaderParts): SamplesReader {
   async function exemplars(plan: SamplesPlan): Promise<Exemplar[]> {
     const meant = await findSeries(plan);
     const rows = await readSteps<ExemplarRow>(meant, async (step) => {
-      const statement = compileExemplars(tableName(database, 'exemplars'), plan, step);
+      const statement = compileExemplars(database, plan, step);
       const found = await connection.query<ExemplarRow>('read', statement);
       return { rows: found, samples: found.length };
     });

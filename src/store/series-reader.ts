@@ -6,7 +6,6 @@ import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
 import type { Store } from './port.ts';
 import { timed } from './read-time.ts';
-import { tableName } from './sql/columns.ts';
 import { compileMetadata, type MetadataRow, toMetadata } from './sql/metric-metadata.ts';
 import {
   compileLabelNames,
@@ -29,10 +28,9 @@ export type SeriesReader = Pick<Store, 'series' | 'labelNames' | 'labelValues' |
 
 export function createSeriesReader(parts: MetricsReaderParts): SeriesReader {
   const { connection, database, events, limits } = parts;
-  const table = tableName(database, 'series');
 
   async function series(plan: SeriesPlan) {
-    const statement = compileSeries(table, plan, plan.limit, limits);
+    const statement = compileSeries(database, plan, plan.limit, limits);
     return (await connection.query<SeriesRow>('read', statement)).map(toLabels);
   }
 
@@ -42,16 +40,16 @@ export function createSeriesReader(parts: MetricsReaderParts): SeriesReader {
   }
 
   async function metadata(plan: MetadataPlan) {
-    const statement = compileMetadata(tableName(database, 'metric_metadata'), plan, limits);
+    const statement = compileMetadata(database, plan, limits);
     return (await connection.query<MetadataRow>('read', statement)).map(toMetadata);
   }
 
   return {
     series: (plan) => timed(events, 'series', series(plan)),
     labelNames: (plan) =>
-      timed(events, 'label_names', texts(compileLabelNames(table, plan, limits))),
+      timed(events, 'label_names', texts(compileLabelNames(database, plan, limits))),
     labelValues: (plan, name) =>
-      timed(events, 'label_values', texts(compileLabelValues(table, plan, name, limits))),
+      timed(events, 'label_values', texts(compileLabelValues(database, plan, name, limits))),
     metricMetadata: (plan) => timed(events, 'metric_metadata', metadata(plan)),
   };
 }

@@ -1,9 +1,7 @@
 -- The metrics of every account. Partitioned by the day of receipt like the logs, so that a wrong clock makes no
 -- partitions and retention drops whole ones; sorted by series, then time. Where the same is stored twice, the row
 -- received last stays, and of those the one inserted last: reads say FINAL, so what an insert left half done is
--- simply inserted again.
--- The time of receipt is kept in whole seconds: retention and deletion need no more, and sorted by series it costs
--- next to nothing (docs/decisions/011-metrics-tables.md).
+-- simply inserted again. Figures: docs/decisions/011-metrics-tables.md.
 
 -- Which labels a series id stands for, on each day (UTC) that has a sample of it. They are written once a day of
 -- receipt, hence kept a day longer than samples.
@@ -15,7 +13,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.series {{onCluster}}
     SeriesId UInt128 CODEC(ZSTD(1)),
     Day Date CODEC(ZSTD(1)),
     Labels Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ReceivedAt DateTime('UTC') CODEC(ZSTD(1)),
+    ReceivedAt DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
 
     INDEX days Day TYPE minmax GRANULARITY 1
 )
@@ -26,6 +24,8 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_pa
 
 -- A value that is a whole number stands in `Integer`, any other bit by bit in `Bits`; the column that has nothing
 -- to say is 0 and costs nothing. What is left of either after Delta has few bits, which T64 puts side by side.
+-- The time of receipt is kept in whole seconds: exact, it would cost as much as the value. Merges join more parts
+-- at a time than by default: each costs as much as the insert.
 CREATE TABLE IF NOT EXISTS {{database}}.samples {{onCluster}}
 (
     AccountId LowCardinality(String) CODEC(LZ4),
@@ -42,7 +42,11 @@ CREATE TABLE IF NOT EXISTS {{database}}.samples {{onCluster}}
 ENGINE = {{replacingMergeTree}}(ReceivedAt)
 PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
 ORDER BY (AccountId, StreamId, SeriesId, UnixMilli)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
+SETTINGS
+    fsync_after_insert = 1,
+    fsync_part_directory = 1,
+    min_bytes_for_wide_part = 134217728,
+    merge_selector_base = 8;
 
 -- Native histograms, each the message `prometheus.Histogram` as it was sent.
 CREATE TABLE IF NOT EXISTS {{database}}.histograms {{onCluster}}
@@ -52,7 +56,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.histograms {{onCluster}}
     SeriesId UInt128 CODEC(ZSTD(1)),
     UnixMilli Int64 CODEC(Delta(8), ZSTD(1)),
     Histogram String CODEC(ZSTD(1)),
-    ReceivedAt DateTime('UTC') CODEC(Delta(4), ZSTD(1)),
+    ReceivedAt DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
 
     INDEX times UnixMilli TYPE minmax GRANULARITY 1
 )
@@ -71,7 +75,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.exemplars {{onCluster}}
     Digest UInt64 CODEC(NONE),
     Value Float64 CODEC(ZSTD(1)),
     Labels Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ReceivedAt DateTime('UTC') CODEC(Delta(4), ZSTD(1)),
+    ReceivedAt DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
 
     INDEX times UnixMilli TYPE minmax GRANULARITY 1
 )
@@ -88,7 +92,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.metric_metadata {{onCluster}}
     Type LowCardinality(String) CODEC(ZSTD(1)),
     Unit LowCardinality(String) CODEC(ZSTD(1)),
     Help String CODEC(ZSTD(1)),
-    ReceivedAt DateTime('UTC') CODEC(Delta(4), ZSTD(1))
+    ReceivedAt DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1))
 )
 ENGINE = {{replacingMergeTree}}(ReceivedAt)
 PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')

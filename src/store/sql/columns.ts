@@ -4,16 +4,6 @@
  */
 import type { EqualityField, FacetField } from '../../model/plan.ts';
 
-/** Tables of what accounts have sent, each partitioned by the day of receipt. */
-export const storedTables = [
-  'logs',
-  'samples',
-  'histograms',
-  'exemplars',
-  'metric_metadata',
-  'series',
-] as const;
-
 /**
  * The skip indexes that inserts and merges leave out, for housekeeping to build when it is quiet.
  */

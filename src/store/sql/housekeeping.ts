@@ -1,17 +1,20 @@
 /** Statements that free disk and build what inserts leave for later. Pure. */
-import { searchIndexes } from './columns.ts';
+import { searchIndexes, tableName } from './columns.ts';
 import { Parameters, type Statement } from './statement.ts';
+import { keptLongerMs, receiptPrecision, type StoredTable, storedTables } from './stored-tables.ts';
 
-/** A day of receipt as it lies on disk: [YYYYMMDD, rows, bytes]. */
-export type DayRow = readonly [string, string, string];
+/** A day of receipt of one table as it lies on disk: [table, YYYYMMDD, bytes]. */
+export type DayRow = readonly [StoredTable, string, string];
 
+/** The oldest day first. */
 export function compileDays(database: string): Statement {
   const params = new Parameters();
-  const sql = `SELECT partition_id, toString(sum(rows)), toString(sum(bytes_on_disk))
+  const sql = `SELECT table, partition_id, toString(sum(bytes_on_disk))
 FROM system.parts
-WHERE active AND table = 'logs' AND database = ${params.add('String', database)}
-GROUP BY partition_id
-ORDER BY partition_id`;
+WHERE active AND table ${params.anyOf('String', storedTables)}
+  AND database = ${params.add('String', database)}
+GROUP BY table, partition_id
+ORDER BY partition_id, table`;
   return { sql, params: params.values };
 }
 
@@ -59,41 +62,52 @@ export interface Expiry {
   readonly receivedFromNanos: bigint;
 }
 
-export function compileCountExpired(table: string, expiries: readonly Expiry[]): Statement {
+export function compileCountExpired(
+  database: string,
+  table: StoredTable,
+  expiries: readonly Expiry[],
+): Statement {
   const params = new Parameters();
-  const sql = `SELECT toString(count()) FROM ${table}
-WHERE ${expiredSql(expiries, params)}`;
+  const sql = `SELECT toString(count()) FROM ${tableName(database, table)}
+WHERE ${expiredSql(table, expiries, params)}`;
   return { sql, params: params.values };
 }
 
 /** Waits until the rows are gone, so that the next run does not count them again. */
-export function compileDeleteExpired(table: string, expiries: readonly Expiry[]): Statement {
+export function compileDeleteExpired(
+  database: string,
+  table: StoredTable,
+  expiries: readonly Expiry[],
+): Statement {
   const params = new Parameters();
-  const sql = `ALTER TABLE ${table} DELETE
-WHERE ${expiredSql(expiries, params)}
+  const sql = `ALTER TABLE ${tableName(database, table)} DELETE
+WHERE ${expiredSql(table, expiries, params)}
 SETTINGS mutations_sync = 1`;
   return { sql, params: params.values };
 }
 
 /** Only asks for the deletion: reads hide the rows at once by the stream's own limit. */
 export function compileDeleteStream(
-  table: string,
+  database: string,
+  table: StoredTable,
   range: { readonly accountId: string; readonly streamId: string; readonly untilNanos: bigint },
 ): Statement {
   const params = new Parameters();
-  const sql = `ALTER TABLE ${table} DELETE
+  const kept = params.receipt(range.untilNanos + 1n, receiptPrecision(table));
+  const sql = `ALTER TABLE ${tableName(database, table)} DELETE
 WHERE AccountId = ${params.add('String', range.accountId)}
   AND StreamId = ${params.add('String', range.streamId)}
-  AND ReceivedAt <= ${params.time(range.untilNanos)}
+  AND ReceivedAt < ${kept}
 SETTINGS mutations_sync = 0`;
   return { sql, params: params.values };
 }
 
-function expiredSql(expiries: readonly Expiry[], params: Parameters): string {
+function expiredSql(table: StoredTable, expiries: readonly Expiry[], params: Parameters): string {
+  const longerNanos = BigInt(keptLongerMs(table)) * 1_000_000n;
   const conditions = expiries.map((expiry) => {
     const account = params.add('String', expiry.accountId);
     const stream = params.add('String', expiry.streamId);
-    const from = params.time(expiry.receivedFromNanos);
+    const from = params.receipt(expiry.receivedFromNanos - longerNanos, receiptPrecision(table));
     return `(AccountId = ${account} AND StreamId = ${stream} AND ReceivedAt < ${from})`;
   });
   return conditions.join('\n  OR ');

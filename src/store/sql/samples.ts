@@ -3,8 +3,10 @@
  * time the one received last. Pure.
  */
 import type { SamplesPlan } from '../../model/metric-plan.ts';
+import { tableName } from './columns.ts';
 import { RowReader } from './row-reader.ts';
 import { limitsSql, Parameters, type ReadLimits, type Statement } from './statement.ts';
+import type { StoredTable } from './stored-tables.ts';
 import { ownerConditions } from './streams.ts';
 
 /** What one step of a read asks: some of the series of a plan. */
@@ -23,9 +25,9 @@ export interface SamplesRow {
   readonly values: BigUint64Array;
 }
 
-export function compileSamples(table: string, plan: SamplesPlan, step: SamplesStep): Statement {
+export function compileSamples(database: string, plan: SamplesPlan, step: SamplesStep): Statement {
   const params = new Parameters();
-  const unique = uniqueRows(table, plan, { ...step, params });
+  const unique = uniqueRows({ database, table: 'samples' }, plan, { ...step, params });
   const sql = `SELECT SeriesId, groupArray(UnixMilli), groupArray(bits)
 FROM
 (
@@ -34,6 +36,7 @@ FROM
 )
 GROUP BY SeriesId
 ${limitsSql(step.limits)},
+  optimize_move_to_prewhere_if_final = 1,
   max_result_bytes = 0
 FORMAT RowBinary`;
   return { sql, params: params.values };
@@ -57,19 +60,21 @@ export interface HistogramOfSeries {
 
 /** Sorted by series and time. */
 export function compileNativeHistograms(
-  table: string,
+  database: string,
   plan: SamplesPlan,
   step: SamplesStep,
 ): Statement {
   const params = new Parameters();
+  const unique = uniqueRows({ database, table: 'histograms' }, plan, { ...step, params });
   const sql = `SELECT SeriesId, UnixMilli, Histogram
 FROM
 (
   SELECT SeriesId, UnixMilli, Histogram
-  ${uniqueRows(table, plan, { ...step, params })}
+  ${unique}
 )
 ORDER BY SeriesId, UnixMilli
-${limitsSql(step.limits)}
+${limitsSql(step.limits)},
+  optimize_move_to_prewhere_if_final = 1
 FORMAT RowBinary`;
   return { sql, params: params.values };
 }
@@ -81,29 +86,32 @@ export function* decodeNativeHistograms(answer: Buffer): Generator<HistogramOfSe
   }
 }
 
-/** FINAL looks at one stream at a time. */
+/**
+ * FINAL looks at one stream at a time. Rows may be filtered before it: all conditions are on the
+ * key of the table, or hold for the row received last where they hold for any other of its key.
+ */
 function uniqueRows(
-  table: string,
+  { database, table }: { readonly database: string; readonly table: StoredTable },
   plan: SamplesPlan,
   { seriesIds, limit, params }: SamplesStep & { readonly params: Parameters },
 ): string {
-  const conditions = rangeConditions(plan, seriesIds, params);
+  const conditions = rangeConditions(table, plan, { seriesIds, params });
   const overStreams = `ORDER BY SeriesId, UnixMilli, ReceivedAt DESC
   LIMIT 1 BY SeriesId, UnixMilli
   `;
-  return `FROM ${table} FINAL
+  return `FROM ${tableName(database, table)} FINAL
   WHERE ${conditions.join('\n    AND ')}
   ${plan.streams.length > 1 ? overStreams : ''}LIMIT ${limit}`;
 }
 
 /** Whose rows, of which series, when. */
 export function rangeConditions(
+  table: StoredTable,
   plan: SamplesPlan,
-  seriesIds: readonly string[],
-  params: Parameters,
+  { seriesIds, params }: { readonly seriesIds: readonly string[]; readonly params: Parameters },
 ): string[] {
   return [
-    ...ownerConditions(plan, params),
+    ...ownerConditions(table, plan, params),
     `SeriesId IN ${params.add('Array(UInt128)', `[${seriesIds.join(',')}]`)}`,
     `UnixMilli >= ${params.add('Int64', plan.fromMs)}`,
     `UnixMilli <= ${params.add('Int64', plan.untilMs)}`,

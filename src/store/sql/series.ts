@@ -6,8 +6,10 @@ import type { SamplesPlan, SeriesPlan } from '../../model/metric-plan.ts';
 import { toDay } from '../../model/metric-rows.ts';
 import type { ReadableStream } from '../../model/plan.ts';
 import type { Label } from '../../model/series-labels.ts';
+import { tableName } from './columns.ts';
 import { labelExpression, selectorsCondition } from './matchers.ts';
 import { limitsSql, Parameters, type ReadLimits, type Statement } from './statement.ts';
+import { keptLongerMs } from './stored-tables.ts';
 import { ownerConditions } from './streams.ts';
 
 /** Series id in decimal digits, names and values of its labels. */
@@ -20,14 +22,14 @@ type SeriesFilter = Pick<
 
 /** Sorted by labels. */
 export function compileSeries(
-  table: string,
+  database: string,
   filter: SeriesFilter,
   limit: number,
   limits: ReadLimits,
 ): Statement {
   const params = new Parameters();
   const sql = `SELECT toString(SeriesId), mapKeys(any(Labels) AS labels), mapValues(labels)
-FROM ${table}
+FROM ${tableName(database, 'series')}
 WHERE ${seriesConditions(filter, params)}
 GROUP BY SeriesId
 ORDER BY labels
@@ -45,10 +47,14 @@ export function toLabelPairs(names: readonly string[], values: readonly string[]
 }
 
 /** One name a row. */
-export function compileLabelNames(table: string, plan: SeriesPlan, limits: ReadLimits): Statement {
+export function compileLabelNames(
+  database: string,
+  plan: SeriesPlan,
+  limits: ReadLimits,
+): Statement {
   const params = new Parameters();
   const sql = `SELECT DISTINCT toString(arrayJoin(mapKeys(Labels))) AS name
-FROM ${table}
+FROM ${tableName(database, 'series')}
 WHERE ${seriesConditions(plan, params)}
 ORDER BY name
 LIMIT ${plan.limit}
@@ -58,14 +64,14 @@ ${limitsSql(limits)}`;
 
 /** One value a row. */
 export function compileLabelValues(
-  table: string,
+  database: string,
   plan: SeriesPlan,
   label: string,
   limits: ReadLimits,
 ): Statement {
   const params = new Parameters();
   const sql = `SELECT DISTINCT ${labelExpression(label, params)} AS value
-FROM ${table}
+FROM ${tableName(database, 'series')}
 WHERE ${seriesConditions(plan, params)}
   AND value != ''
 ORDER BY value
@@ -78,7 +84,7 @@ function seriesConditions(filter: SeriesFilter, params: Parameters): string {
   const { accountId, fromMs, untilMs } = filter;
   const streams = filter.streams.map(keptLonger);
   return [
-    ...ownerConditions({ accountId, streams }, params),
+    ...ownerConditions('series', { accountId, streams }, params),
     `Day >= ${dayParameter(fromMs, params)}`,
     `Day <= ${dayParameter(untilMs, params)}`,
     ...selectorsCondition(filter.selectors, params),
@@ -89,11 +95,9 @@ function dayParameter(unixMs: bigint, params: Parameters): string {
   return `toDate(${params.add('UInt16', toDay(Number(unixMs)))})`;
 }
 
-/** Labels are written with the first sample of a day of receipt, before most of their samples. */
-function keptLonger(stream: ReadableStream): ReadableStream {
-  const from = stream.receivedFromNanos - labelsLeadNanos;
-  return { ...stream, receivedFromNanos: from > 0n ? from : 0n };
+/** Labels outlive retention, but not a deletion. */
+function keptLonger({ streamId, receivedFromNanos, deletedUntilNanos }: ReadableStream) {
+  const from = receivedFromNanos - BigInt(keptLongerMs('series')) * 1_000_000n;
+  const afterDeletion = deletedUntilNanos === undefined ? 0n : deletedUntilNanos + 1n;
+  return { streamId, receivedFromNanos: from > afterDeletion ? from : afterDeletion };
 }
-
-/** A day, and the time of a request that saw the day before. */
-const labelsLeadNanos = 25n * 3_600_000_000_000n;

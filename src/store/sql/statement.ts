@@ -1,4 +1,5 @@
 /** A statement ready to run: text with placeholders, and the values that go into them. Pure. */
+import type { ReceiptPrecision } from './stored-tables.ts';
 
 export type ParameterType = 'String' | 'UInt16' | 'Int64' | 'UInt64' | 'UInt128' | 'Array(UInt128)';
 
@@ -37,6 +38,14 @@ export class Parameters {
     return `fromUnixTimestamp64Nano(${this.add('Int64', nanos)}, 'UTC')`;
   }
 
+  /** The first time of receipt, as a table keeps it, that is not before these Unix ns. */
+  receipt(nanos: bigint, precision: ReceiptPrecision): string {
+    if (precision === 'nanos') return this.time(nanos);
+    const seconds = (nanos + nanosPerSecond - 1n) / nanosPerSecond;
+    const bounded = seconds < lastSecond ? seconds : lastSecond;
+    return `toDateTime(${this.add('Int64', bounded)}, 'UTC')`;
+  }
+
   /** `= x` or `IN (x, y)`; the first keeps the sort order usable. `values` is not empty. */
   anyOf(type: ParameterType, values: readonly string[]): string {
     const places = values.map((value) => this.add(type, value));
@@ -44,6 +53,10 @@ export class Parameters {
     return places.length === 1 ? `= ${all}` : `IN (${all})`;
   }
 }
+
+const nanosPerSecond = 1_000_000_000n;
+/** Of a DateTime. */
+const lastSecond = 0xffff_ffffn;
 
 /**
  * Half of the memory may fill before grouping and sorting go to disk, so that a large answer is

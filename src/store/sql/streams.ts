@@ -4,15 +4,18 @@
  */
 import type { ReadableStream } from '../../model/plan.ts';
 import type { Parameters } from './statement.ts';
+import { receiptPrecision, type StoredTable } from './stored-tables.ts';
 
-/** @returns conditions to be joined by AND. */
-export function ownerConditions(
-  owner: { readonly accountId: string; readonly streams: readonly ReadableStream[] },
-  params: Parameters,
-): string[] {
+export interface Owner {
+  readonly accountId: string;
+  readonly streams: readonly ReadableStream[];
+}
+
+/** @returns conditions on rows of a table, to be joined by AND. */
+export function ownerConditions(table: StoredTable, owner: Owner, params: Parameters): string[] {
   return [
     `AccountId = ${params.add('String', owner.accountId)}`,
-    ...streamConditions(owner.streams, params),
+    ...streamConditions(table, owner.streams, params),
   ];
 }
 
@@ -20,7 +23,12 @@ export function ownerConditions(
  * Streams with the same limit of receipt share a condition: most streams of an account keep equally
  * long. A limit of 0 hides nothing and is not asked for.
  */
-function streamConditions(streams: readonly ReadableStream[], params: Parameters): string[] {
+function streamConditions(
+  table: StoredTable,
+  streams: readonly ReadableStream[],
+  params: Parameters,
+): string[] {
+  const precision = receiptPrecision(table);
   if (streams.length === 0) return ['0'];
   const idsByReceipt = Map.groupBy(streams, (stream) => stream.receivedFromNanos);
   const groups = [...idsByReceipt].map(([from, group]) => {
@@ -28,7 +36,8 @@ function streamConditions(streams: readonly ReadableStream[], params: Parameters
       'String',
       group.map((stream) => stream.streamId),
     );
-    return [`StreamId ${ids}`, ...(from > 0n ? [`ReceivedAt >= ${params.time(from)}`] : [])];
+    const kept = from > 0n ? [`ReceivedAt >= ${params.receipt(from, precision)}`] : [];
+    return [`StreamId ${ids}`, ...kept];
   });
   if (groups.length === 1) return [...groups[0]!];
   const all = params.anyOf(

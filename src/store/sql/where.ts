@@ -10,7 +10,7 @@ import { ownerConditions } from './streams.ts';
 /** @returns conditions joined by AND, one a line. */
 export function whereSql(filter: LogFilter, params: Parameters): string {
   const conditions = [
-    ...ownerConditions(filter, params),
+    ...ownerConditions('logs', filter, params),
     ...timeConditions(filter, params),
     ...equalityConditions(filter, params),
     ...filter.labels.map(({ key, value }) => labelCondition(key, value, params)),

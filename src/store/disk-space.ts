@@ -1,0 +1,111 @@
+/**
+ * Frees disk: drops days that nobody keeps, deletes rows of streams that keep less, and drops the
+ * oldest days at the disk cap. It knows every table alike, and nothing of when to run.
+ */
+import type { Stream } from '../model/account.ts';
+import type { ClickHouseStore } from './clickhouse.ts';
+import { tableName } from './sql/columns.ts';
+import {
+  compileCountExpired,
+  compileDays,
+  compileDeleteExpired,
+  compileDropDay,
+  type DayRow,
+  dayStartMs,
+  type Expiry,
+} from './sql/housekeeping.ts';
+import { keptLongerMs, type StoredTable, storedTables } from './sql/stored-tables.ts';
+
+export interface DiskSpaceParts {
+  readonly store: Pick<ClickHouseStore, 'connection' | 'database' | 'events'>;
+  /** Of all accounts. */
+  readonly streams: () => Promise<readonly Stream[]>;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+export interface DiskSpace {
+  /** Drops the days of receipt that no stream keeps any more. */
+  dropExpiredDays(): Promise<void>;
+  /** Deletes the rows that their own stream keeps no longer. */
+  deleteExpiredRows(): Promise<void>;
+  /** Drops the oldest days, but never the newest, until all fits under the cap. */
+  dropDaysOverCap(maxDiskBytes: number): Promise<void>;
+}
+
+const msPerDay = 86_400_000;
+/** A statement stays short however many streams there are. */
+const streamsPerDeletion = 200;
+
+export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSpace {
+  const { connection, database, events } = store;
+
+  const days = () => connection.query<DayRow>('housekeeping', compileDays(database));
+
+  async function drop(gone: readonly DayRow[], reason: 'retention' | 'disk_cap') {
+    for (const [day, rows] of Map.groupBy(gone, ([, ofDay]) => ofDay)) {
+      for (const [table] of rows) {
+        await connection.execute('housekeeping', compileDropDay(tableName(database, table), day));
+      }
+      events.dayDropped(day, reason, sumBytes(rows));
+    }
+  }
+
+  async function deleteExpired(table: StoredTable, expiries: readonly Expiry[]) {
+    const count = compileCountExpired(database, table, expiries);
+    const [row] = await connection.query<[string]>('housekeeping', count);
+    if (Number(row?.[0]) === 0) return;
+    await connection.execute('housekeeping', compileDeleteExpired(database, table, expiries));
+    events.rowsExpired(Number(row?.[0]));
+  }
+
+  return {
+    async dropExpiredDays() {
+      const kept = (await streams()).map((stream) => stream.retentionDays);
+      if (kept.length === 0) return;
+      const oldestKeptMs = now() - Math.max(...kept) * msPerDay;
+      const gone = (await days()).filter((row) => neededUntilMs(row) <= oldestKeptMs);
+      await drop(gone, 'retention');
+    },
+    async deleteExpiredRows() {
+      const all = await streams();
+      const longest = Math.max(...all.map((stream) => stream.retentionDays));
+      const expiries = all
+        .filter((stream) => stream.retentionDays < longest)
+        .map((stream) => toExpiry(stream, now()));
+      for (let at = 0; at < expiries.length; at += streamsPerDeletion) {
+        const some = expiries.slice(at, at + streamsPerDeletion);
+        for (const table of storedTables) await deleteExpired(table, some);
+      }
+    },
+    async dropDaysOverCap(maxDiskBytes) {
+      let left = await days();
+      const oldestFirst = new Set(left.filter(holdsData).map(([, day]) => day));
+      for (const day of [...oldestFirst].slice(0, -1)) {
+        if (sumBytes(left) <= maxDiskBytes) return;
+        const isGone = (row: DayRow) => (holdsData(row) ? row[1] <= day : row[1] < day);
+        await drop(left.filter(isGone), 'disk_cap');
+        left = left.filter((row) => !isGone(row));
+      }
+    },
+  };
+}
+
+function neededUntilMs([table, day]: DayRow): number {
+  return dayStartMs(day) + msPerDay + keptLongerMs(table);
+}
+
+/** Labels of a day may serve samples of the next, so they go with that. */
+function holdsData([table]: DayRow): boolean {
+  return table !== 'series';
+}
+
+function sumBytes(rows: readonly DayRow[]): number {
+  return rows.reduce((sum, [, , bytes]) => sum + Number(bytes), 0);
+}
+
+function toExpiry(stream: Stream, nowMs: number): Expiry {
+  const { accountId, streamId, retentionDays } = stream;
+  const receivedFromNanos = BigInt(nowMs - retentionDays * msPerDay) * 1_000_000n;
+  return { accountId, streamId, receivedFromNanos };
+}

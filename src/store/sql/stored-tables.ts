@@ -1,0 +1,32 @@
+/**
+ * The tables of what accounts have sent, each partitioned by the day of receipt: what reads, and
+ * what frees disk, must know of all of them alike.
+ */
+
+export const storedTables = [
+  'logs',
+  'samples',
+  'histograms',
+  'exemplars',
+  'metric_metadata',
+  'series',
+] as const;
+export type StoredTable = (typeof storedTables)[number];
+
+/** Of `ReceivedAt`: a DateTime64(9), or a DateTime, which is the second that had begun. */
+export type ReceiptPrecision = 'nanos' | 'seconds';
+
+export function receiptPrecision(table: StoredTable): ReceiptPrecision {
+  return table === 'samples' ? 'seconds' : 'nanos';
+}
+
+const msPerHour = 3_600_000;
+
+/**
+ * How much longer than others the rows of a table are needed. Labels are written with the first
+ * sample of a day of receipt, so a day before some of their samples, and an hour more for requests
+ * that began on the day before.
+ */
+export function keptLongerMs(table: StoredTable): number {
+  return table === 'series' ? 25 * msPerHour : 0;
+}
