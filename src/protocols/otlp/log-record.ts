@@ -1,6 +1,6 @@
 /**
- * What the readers of OTLP logs (JSON, protobuf) hand over: a resource, a scope and a log record, as
- * ranges of bytes. Each is filled anew by its reader and knows neither encoding nor row.
+ * What the readers of OTLP logs (JSON, protobuf) hand over: a resource, a scope and a log record,
+ * as ranges of bytes. Each is filled anew by its reader and knows neither encoding nor row.
  */
 import { AttributeSet } from './attribute-set.ts';
 import { ValueText } from './value-text.ts';

@@ -73,6 +73,8 @@ class ProtobufLogsReader implements LogsReader {
   readonly #batch: LogBatch;
   readonly #resourceLogs: Span = { start: 0, end: 0 };
   readonly #scopeLogs: Span = { start: 0, end: 0 };
+  /** Of the turn at hand, so far. */
+  #cost = 0;
   #stage: (typeof stage)[keyof typeof stage] = stage.request;
 
   constructor(body: Buffer, batch: LogBatch, limits: DecodeLimits) {
@@ -83,12 +85,9 @@ class ProtobufLogsReader implements LogsReader {
 
   run(): boolean {
     const wire = this.#wire;
-    for (let cost = 0; cost < turnCost; cost += fieldCost) {
+    for (this.#cost = 0; this.#cost < turnCost; this.#cost += fieldCost) {
       if (this.#stage === stage.request && wire.at >= wire.bytes.length) return true;
-      const start = wire.at;
       this.#step();
-      // What was read, but not what was passed over or gone back.
-      if (this.#stage !== stage.resource) cost += Math.max(wire.at - start, 0);
     }
     return false;
   }
@@ -202,6 +201,7 @@ class ProtobufLogsReader implements LogsReader {
   #readResource(end: number): void {
     const wire = this.#wire;
     const { resource } = this.#batch;
+    this.#cost += end - wire.at;
     while (wire.at < end) {
       const tag = wire.tag(end);
       if (tag === resourceTags.attributes) this.#values.readAttribute(resource, end);
@@ -213,6 +213,7 @@ class ProtobufLogsReader implements LogsReader {
   #readScope(end: number): void {
     const wire = this.#wire;
     const { scope } = this.#batch;
+    this.#cost += end - wire.at;
     while (wire.at < end) {
       const tag = wire.tag(end);
       if (tag === scopeTags.name) this.#readText(scope.name, end);
@@ -226,6 +227,7 @@ class ProtobufLogsReader implements LogsReader {
   #readRecord(end: number): void {
     const wire = this.#wire;
     const { record } = this.#batch;
+    this.#cost += end - wire.at;
     while (wire.at < end) {
       const tag = wire.tag(end);
       switch (tag) {
