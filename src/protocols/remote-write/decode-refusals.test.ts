@@ -86,6 +86,14 @@ describe('what is rejected alone', () => {
     ]);
   });
 
+  test('shows on one line what was wrong with the first, however it looks', async () => {
+    const labels = { 'a\nb': '"\n', größe: 'x'.repeat(20), c: 'y'.repeat(300) };
+    const batch = await decode(encodeWriteRequest([{ labels, samples: [toSample(1, 1)] }]));
+    const { reason } = batch.rejected[0]!;
+    assert.ok(reason.startsWith('label value too long: {"a\\nb"="\\"\\n", "größe"="xxx'), reason);
+    assert.ok(reason.endsWith('yy…}') && reason.length < 240 && !reason.includes('\n'), reason);
+  });
+
   test('a series too many, by the option that says how many there may be', async () => {
     const view: SeriesView = {
       maxSeries: 7,

@@ -13,6 +13,9 @@ import { TimeSeries } from './time-series.ts';
 /** Decodes one body after the other, or several in turns; a server needs one. */
 export type RemoteWriteDecoder = (body: Buffer, context: DecodeContext) => Batch | Promise<Batch>;
 
+/** More are made where more requests are under way, and not kept: each may have grown to 20 MiB. */
+const maxIdleDesks = 4;
+
 /**
  * The decoder keeps its working memory from body to body. A body must stay unchanged until its
  * batch is there.
@@ -41,7 +44,7 @@ export function createRemoteWriteDecoder(options: DecodingOptions): RemoteWriteD
   function leave(desk: Desk): void {
     desk.writer.clear();
     desk.series.clear();
-    idleDesks.push(desk);
+    if (idleDesks.length < maxIdleDesks) idleDesks.push(desk);
   }
 
   return (body, context) => {

@@ -6,6 +6,7 @@ import { WireReader } from './wire-reader.ts';
 const labelTag = { name: 0x0a, value: 0x12 } as const;
 const firstUnknownTag = 3 << 3;
 const maxDescribedLength = 200;
+const plainName = /^[\w.:]+$/;
 
 /**
  * @param source holds the labels of a series as fields side by side
@@ -25,12 +26,13 @@ export function readSeriesLabels(
   return toCanonicalLabels(labels, limits);
 }
 
-/** Those labels for a human, as they were sent, cut off where they are long. */
+/** Those labels for a human, as they were sent, on one line, cut off where they are long. */
 export function describeLabels(source: Buffer, start: number, end: number): string {
   let text = '';
   for (const label of eachLabel(source, start, end)) {
-    const [name, value] = label ?? ['(not UTF-8)', ''];
-    text += `${text === '' ? '' : ', '}${name}=${JSON.stringify(value)}`;
+    const [name, value] = label ?? ['not UTF-8', ''];
+    const shown = plainName.test(name) ? name : JSON.stringify(name);
+    text += `${text === '' ? '' : ', '}${shown}=${JSON.stringify(value)}`;
     if (text.length > maxDescribedLength) return `{${text.slice(0, maxDescribedLength)}…}`;
   }
   return `{${text}}`;
