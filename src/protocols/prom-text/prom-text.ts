@@ -17,7 +17,7 @@ const openMetricsType = 'application/openmetrics-text';
 /** What scrapers ask for and exporters answer with; names in quotes are read in any case. */
 const escaping = ['allow-utf-8', 'underscores', 'dots', 'values'];
 /** The body, its samples in the writer and in the set, the payload, and the queue's copy of it. */
-const heapBytesPerBodyByte = 6;
+const heapBytesPerBodyByte = 8;
 
 export function createPromText(options: PromTextOptions): Protocol {
   const { maxBodyBytes, limits, labels } = options;

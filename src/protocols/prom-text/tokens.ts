@@ -112,9 +112,9 @@ const letterN = 0x6e;
  * @throws AppError `malformed` for an escape that is none
  */
 export function readQuoted(bytes: Buffer, start: number, end: number, grammar: Grammar): string {
-  const first = bytes.indexOf(backslash, start);
-  if (first < 0 || first >= end) return bytes.toString('utf8', start, end);
-  if (grammar.otherEscapes === 'refused') checkEscapes(bytes, first, end);
+  const text = bytes.toString('utf8', start, end);
+  if (!text.includes('\\')) return text;
+  if (grammar.otherEscapes === 'refused') checkEscapes(bytes, start, end);
   return unescape(bytes, { start, end, quotes: quote });
 }
 

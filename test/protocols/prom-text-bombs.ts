@@ -1,0 +1,40 @@
+/**
+ * Decodes the pushes that cost the most memory for their size, one after the other, and prints how
+ * many bytes the process grew by at its largest. A process of its own, so that nothing else counts.
+ */
+import { AppError } from '../../src/model/errors.ts';
+import { blankSeriesView } from '../../src/model/series-view.ts';
+import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom-text/decode.ts';
+
+const maxEvents = 200_000;
+const bodyBytes = 8 * 1024 * 1024;
+const limits = { maxEvents, maxDepth: 1, maxRejections: 1 };
+const decode = createPromTextDecoder({ maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 });
+
+const eachLine = (count: number, line: (index: number) => string) => () =>
+  Array.from({ length: count }, (_, index) => line(index)).join('');
+const labels = Array.from({ length: 60 }, (_, index) => `l${index}="x"`).join(',');
+
+const bombs: [format: TextFormat, body: () => string][] = [
+  ['classic', eachLine(maxEvents, (i) => `a${i} 1\n`)],
+  ['openmetrics', eachLine(maxEvents, (i) => `a${i} 1\n`)],
+  ['classic', eachLine(maxEvents, (i) => `a 1 ${i}\n`)],
+  ['classic', eachLine(maxEvents, (i) => `# HELP a${i} x\n`)],
+  ['classic', eachLine(bodyBytes / 400, (i) => `a${i}{${labels}} 1\n`)],
+  ['openmetrics', () => `# TYPE a counter\na_total 1 # {${'b="",'.repeat(bodyBytes / 5)}} 1\n`],
+  ['classic', () => `a{b="${'\\\\'.repeat(bodyBytes / 2)}"} 1\n`],
+  ['classic', () => `# HELP a ${'\\n'.repeat(bodyBytes / 2)}\n`],
+  ['classic', () => '\n'.repeat(bodyBytes)],
+  ['classic', () => `a ${'1'.repeat(bodyBytes)}\n`],
+];
+
+const before = process.resourceUsage().maxRSS;
+for (const [format, toBody] of bombs) {
+  const context = { limits, nowMs: 0, series: blankSeriesView };
+  try {
+    await decode(Buffer.from(toBody()), format, context);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+  }
+}
+process.stdout.write(String((process.resourceUsage().maxRSS - before) * 1024));
