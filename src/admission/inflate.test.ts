@@ -15,6 +15,7 @@ function lease(most = Number.POSITIVE_INFINITY): MemoryLease & { readonly grownT
       if (bytes > most) throw new AppError('unavailable', 'cannot take more');
       grown = Math.max(grown, bytes);
     },
+    coverHeap: () => {},
     buffer: (bytes) => Buffer.alloc(bytes),
     release: () => {},
     grownTo: () => grown,

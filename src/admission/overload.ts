@@ -40,21 +40,22 @@ export function createOverload(maxInFlightBytes: number): Overload {
       let held = estimate(bodyBytes);
       let isReleased = false;
       let buffer: Buffer | undefined;
+      const growTo = (needed: number) => {
+        if (needed <= held) return;
+        // Its own share does not count as somebody else's load.
+        inFlight -= held;
+        try {
+          take(needed);
+        } catch (error) {
+          inFlight += held;
+          throw error;
+        }
+        held = needed;
+      };
       take(held);
       return {
-        growTo(bytes) {
-          const needed = estimate(bytes);
-          if (needed <= held) return;
-          // Its own share does not count as somebody else's load.
-          inFlight -= held;
-          try {
-            take(needed);
-          } catch (error) {
-            inFlight += held;
-            throw error;
-          }
-          held = needed;
-        },
+        growTo: (bytes) => growTo(estimate(bytes)),
+        coverHeap: (bytes) => growTo(requestOverheadBytes + bytes),
         buffer(bytes) {
           buffer ??= buffers.take(bytes);
           return buffer;

@@ -58,6 +58,11 @@ export interface MemoryLease {
    * it.
    */
   growTo(bodyBytes: number): void;
+  /**
+   * Makes it cover so much heap, whatever the body's size let expect. @throws AppError
+   * `unavailable`
+   */
+  coverHeap(bytes: number): void;
   /** Room for a whole body, used again by others after the release. */
   buffer(bodyBytes: number): Buffer;
   /** Gives the share back, and the body with it; may be called twice. */

@@ -90,6 +90,8 @@ export function createIngest(parts: IngestParts): Ingest {
     const claim = series.claim(receiver, nowMs);
     const { limits } = protocol;
     const batch = await protocol.decode(message, format, { limits, nowMs, series: claim });
+    // Rows may take more than their body let expect: each repeats what it shares with others.
+    admitted.memory.coverHeap(message.length + batch.payload.length);
     const reply = protocol.reply(batch, format);
     const record = replay && { ...replay, answer: encodeReply(reply) };
     const rateLimit = await append(admitted, batch, { claim, record });

@@ -27,6 +27,7 @@ const notServing = Buffer.from([0, 0, 0, 0, 2, 8, 2]);
 /** So little that it needs no share of the memory in flight: a probe must not fail under load. */
 const ownMemory: MemoryLease = {
   growTo: () => {},
+  coverHeap: () => {},
   buffer: (bytes) => Buffer.alloc(bytes),
   release: () => {},
 };

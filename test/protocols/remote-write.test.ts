@@ -24,6 +24,7 @@ const protocol = createRemoteWrite({
 });
 const memory: MemoryLease = {
   growTo: () => undefined,
+  coverHeap: () => undefined,
   buffer: (bytes) => Buffer.alloc(bytes),
   release: () => undefined,
 };
