@@ -1,0 +1,144 @@
+/** What docs/ shows senders works when it is pasted, as far as this machine has the programs. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { promisify } from 'node:util';
+import { readMetrics } from '../harness/metrics.ts';
+import { startService, type Service } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+import { createConfiguredExporter, Sender, transports } from './otel-exporters.ts';
+import { blocksOf, fillIn, linksOf, readPages, type Block } from './pages.ts';
+import { missing } from './program.ts';
+
+const run = promisify(execFile);
+
+const pages = readPages();
+const blocks = pages.flatMap(blocksOf);
+const commands = blocks.filter(({ language }) => language === 'sh');
+const curls = commands.filter(({ text }) => /^curl /m.test(text));
+const exports = commands.filter(({ text }) => text.startsWith('export OTEL_'));
+const vmagents = commands.filter(({ text }) => text.startsWith('vmagent '));
+const prometheusConfigs = blocks.filter(({ text }) => /^remote_(read|write):/m.test(text));
+
+let service: Service;
+let folder: string;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-pages-'));
+  service = await startService();
+});
+after(async () => {
+  await service?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('each page is found, and each command of theirs is tried below', () => {
+  assert.equal(pages.length, 6, pages.map(({ path }) => path).join(' '));
+  const tried = new Set([...curls, ...exports, ...vmagents]);
+  assert.deepEqual(
+    commands.filter((command) => !tried.has(command)),
+    [],
+  );
+  assert.ok(prometheusConfigs.length >= 2);
+});
+
+test('links lead somewhere', () => {
+  const links = pages.flatMap(linksOf);
+  assert.ok(links.length > 0);
+  assert.deepEqual(
+    links.filter((link) => !existsSync(link)),
+    [],
+  );
+});
+
+test('no line is longer than an editor is wide, tables and commands apart', () => {
+  const long = pages.flatMap(({ path, text }) =>
+    text
+      .replaceAll(/^```[\s\S]*?^```$/gm, '')
+      .split('\n')
+      .filter((line) => line.length > 130 && !line.startsWith('|'))
+      .map((line) => `${path}: ${line}`),
+  );
+  assert.deepEqual(long, []);
+});
+
+suite('curl', () => {
+  for (const block of curls) {
+    test(`${block.path}: ${firstLine(block)}`, async () => {
+      const { accountId, accessToken, streamUrl, caFile } = service.quickstart;
+      const env = { STREAM_URL: streamUrl, TOKEN: accessToken, ACCOUNT: accountId };
+      const script = fillIn(block, service, folder).replaceAll(/\bcurl /g, 'curl --fail -sS ');
+      await run('bash', ['-e', '-o', 'pipefail', '-c', script], {
+        env: { ...process.env, ...env, CURL_CA_BUNDLE: caFile },
+      });
+    });
+  }
+
+  test('and what they send is there', async () => {
+    const logs = await until(
+      async () => {
+        const page = await service.list({ serviceName: 'backup' });
+        return page.logs.length >= 2 && page.logs;
+      },
+      { what: 'the log of each curl' },
+    );
+    assert.deepEqual(new Set(logs.map(({ message }) => message)), new Set(['backup finished']));
+    await until(async () => (await readMetrics(service, { job: 'backup' })).length === 1, {
+      what: 'the pushed metric',
+    });
+  });
+});
+
+suite('OpenTelemetry variables', () => {
+  for (const [index, block] of exports.entries()) {
+    test(`${block.path}: ${firstLine(block)}`, async () => {
+      const script = fillIn(block, service, folder);
+      const { stdout } = await run('bash', ['-e', '-c', `${script}\nenv`]);
+      const environment = Object.fromEntries(
+        Array.from(stdout.matchAll(/^(OTEL_\w+)=(.*)$/gm), ([, key = '', value = '']) => [
+          key,
+          value,
+        ]),
+      );
+      const said = environment['OTEL_EXPORTER_OTLP_LOGS_PROTOCOL'];
+      const transport = transports.find((one) => one === said);
+      assert.ok(transport, 'the block names no protocol that there is');
+      const { exporter, restore } = createConfiguredExporter(transport, environment);
+      const sender = new Sender(exporter, { 'service.name': `page-${index}` });
+      sender.logger().emit({ body: 'hello' });
+      const [outcome] = await sender.settled();
+      await sender.close();
+      restore();
+      assert.equal(outcome?.error, undefined);
+    });
+  }
+});
+
+suite('Prometheus', { skip: missing('promtool', 'prometheus') }, () => {
+  for (const [index, block] of prometheusConfigs.entries()) {
+    test(`${block.path}: ${firstLine(block)}`, async () => {
+      const file = join(folder, `prometheus-${index}.yml`);
+      writeFileSync(file, fillIn(block, service, folder));
+      await run('promtool', ['check', 'config', '--syntax-only', file]);
+    });
+  }
+});
+
+suite('vmagent', { skip: missing('vmagent', 'victoria-metrics') }, () => {
+  for (const block of vmagents) {
+    test(`${block.path}: ${firstLine(block)}`, async () => {
+      const scrapeFile = join(folder, 'scrape.yml');
+      writeFileSync(scrapeFile, 'scrape_configs: []\n');
+      const script = fillIn(block, service, folder)
+        .replaceAll('/etc/vmagent/scrape.yml', scrapeFile)
+        .replaceAll('/var/lib/vmagent', join(folder, 'vmagent'));
+      await run('bash', ['-e', '-c', `${script.trimEnd()} -dryRun`]);
+    });
+  }
+});
+
+function firstLine({ text }: Block): string {
+  return text.split('\n')[0] ?? '';
+}
