@@ -8,15 +8,17 @@ import { isUtf8 } from 'node:buffer';
 import { skipSpace } from '../../model/json-scanner.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import type { LogsReader } from './decode.ts';
-import { OutlineReader, type ResourceOutline, type ScopeOutline } from './json-outline.ts';
+import {
+  OutlineReader,
+  type ResourceOutline,
+  type ScopeOutline,
+  sliceBytes,
+} from './json-outline.ts';
 import { createObjectKeys, JsonReader, noMoreKeys } from './json-reader.ts';
 import { jsonWarnings } from './json-scalars.ts';
 import { JsonValues } from './json-values.ts';
 import type { LogBatch } from './log-batch.ts';
 import { logWarnings, type WarningCounts } from './log-warnings.ts';
-
-/** Reading lets other requests have a turn after so many bytes. */
-const sliceBytes = 512 * 1024;
 
 /** Places in the lists of keys. */
 const owner = { attributes: 0, droppedAttributes: 1, name: 2, version: 3 } as const;

@@ -47,8 +47,8 @@ const levelsAboveValues = 12;
 const levelsPerValue = 4;
 /** The walk is recursive; twice as many levels still fit into the stack. */
 const maxLevels = 1500;
-/** The walk lets other requests have a turn after so many bytes. */
-const sliceBytes = 512 * 1024;
+/** Each walk lets other requests have a turn after so many bytes. */
+export const sliceBytes = 512 * 1024;
 
 export class OutlineReader {
   readonly #reader: JsonReader;
