@@ -1,4 +1,4 @@
-/** Pushes text through the decoder of Prometheus' formats, for tests: rows or a refusal come back. */
+/** Pushes text through the decoder of Prometheus' formats: rows or an error come back. */
 import assert from 'node:assert/strict';
 import { AppError } from '../../src/model/errors.ts';
 import { blankSeriesView, type SeriesView } from '../../src/model/series-view.ts';
@@ -16,7 +16,7 @@ export interface PushOptions {
   readonly series?: SeriesView;
 }
 
-/** Series by their labels; a sample as `name{labels} value time`, so that it reads like the text. */
+/** @returns the rows, and each sample as it would stand in text: `name{labels} value time`. */
 export async function push(
   body: string | Buffer,
   format: TextFormat,
@@ -61,5 +61,6 @@ function describeLabels(labels: LabelRow): string {
   const name = labels.find(([label]) => label === '__name__')?.[1] ?? '';
   const others = labels.filter(([label]) => label !== '__name__');
   if (others.length === 0) return name;
-  return `${name}{${others.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(',')}}`;
+  const pairs = others.map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return `${name}{${pairs.join(',')}}`;
 }

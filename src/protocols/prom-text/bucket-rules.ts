@@ -5,7 +5,7 @@
 import type { Fault, Sample } from './families.ts';
 
 export class BucketRules {
-  /** Labels and time of the histogram at hand; no labels are '[]', and '' is between two families. */
+  /** Labels of the histogram at hand, '[]' where it has none; '' between two families. */
   #group = '';
   #low = 0;
   #high = 0;

@@ -1,6 +1,6 @@
 /**
  * Families of the classic text format: described once and before their samples, in any order
- * otherwise. Values are not looked at, and families may be interleaved: much that is in use does so.
+ * otherwise. Values are not looked at, and families may be interleaved: much in use does so.
  */
 import {
   blankFamily,

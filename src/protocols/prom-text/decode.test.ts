@@ -273,8 +273,10 @@ test('large bodies are decoded in turns, whatever they hold', async () => {
 });
 
 test('bodies that are decoded in turns side by side do not mix', async () => {
-  const body = (name: string) =>
-    `${Array.from({ length: 2000 }, (_, i) => `${name} ${i} ${i}\n`).join('')}${'\n'.repeat(2 ** 20)}`;
+  const body = (name: string) => {
+    const samples = Array.from({ length: 2000 }, (_, i) => `${name} ${i} ${i}\n`);
+    return `${samples.join('')}${'\n'.repeat(2 ** 20)}`;
+  };
   const names = ['one', 'two', 'three'];
   const pushes = await Promise.all(names.map((name) => push(body(name), 'classic')));
   for (const [index, { lines }] of pushes.entries()) {

@@ -18,6 +18,9 @@ import { SeriesCache } from './series-cache.ts';
 /** Decoding lets other requests have a turn after each slice of this many bytes, or sooner. */
 const sliceBytes = 512 * 1024;
 
+/** Of the workspaces that many pushes at once have made, so many are kept. */
+const maxIdle = 4;
+
 export type TextFormat = 'classic' | 'openmetrics';
 
 /** Decodes one body after the other, or several in turns; a server needs one. */
@@ -41,7 +44,7 @@ export function createPromTextDecoder(labels: LabelLimits): PromTextDecoder {
   function release(workspace: Workspace): void {
     workspace.writer.clear();
     workspace.samples.clear();
-    idle.push(workspace);
+    if (idle.length < maxIdle) idle.push(workspace);
   }
 
   async function finishInTurns(exposition: Exposition, workspace: Workspace): Promise<Batch> {

@@ -24,16 +24,13 @@ export function refuseAt(bytes: Buffer, at: number, reason: string): never {
 /** Line and column from 1; columns count characters (code points), not bytes. */
 export function describePlace(bytes: Buffer, at: number): string {
   let line = 1;
-  let lineStart = 0;
-  for (;;) {
-    const end = bytes.indexOf(newline, lineStart);
-    if (end < 0 || end >= at) break;
-    line += 1;
-    lineStart = end + 1;
-  }
   let column = 1;
-  for (let i = lineStart; i < at; i += 1) {
-    if ((bytes[i]! & 0xc0) !== 0x80) column += 1;
+  for (let i = 0; i < at; i += 1) {
+    const byte = bytes[i]!;
+    if (byte === newline) {
+      line += 1;
+      column = 1;
+    } else if ((byte & 0xc0) !== 0x80) column += 1;
   }
   return `line ${line}, column ${column}`;
 }

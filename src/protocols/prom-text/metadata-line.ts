@@ -52,7 +52,7 @@ export class MetadataReader {
     return this.#readStrict(start, lineEnd);
   }
 
-  /** Lines that stop before they say anything are comments; that is how Prometheus' own parser is. */
+  /** Lines that stop before they say anything are comments, as for Prometheus' own parsers. */
   #readClassic(start: number, lineEnd: number): MetadataLine | CommentKind {
     const bytes = this.#bytes;
     const end = bytes[lineEnd - 1] === carriageReturn ? lineEnd - 1 : lineEnd;

@@ -1,4 +1,4 @@
-/** OpenMetrics as its specification has it, line by line: what is taken, and what is refused why. */
+/** OpenMetrics as its specification has it, line by line: what is taken, what is refused. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nowMs, push, refusalOf } from '../../../test/protocols/push-text.ts';

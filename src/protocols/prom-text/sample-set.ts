@@ -5,8 +5,8 @@ import type { Time } from '../../model/metric-writer.ts';
 /** Four of the id, two of the time. */
 const wordsPerSample = 6;
 const firstSlots = 8192;
-/** A set that one huge request has made is not kept. */
-const maxKeptSlots = 512 * 1024;
+/** A set that one huge request has made is not kept: small ones would have to clear it. */
+const maxKeptSlots = 128 * 1024;
 
 /** Made to be used for one request after the other. */
 export class SampleSet {

@@ -153,7 +153,8 @@ export class SeriesReader {
       return `more than ${maxLabels} labels, the metric's name included: raise metrics.maxLabels`;
     }
     if (reason === 'label name too long') {
-      return `a label name of more than ${maxNameLength} characters: raise metrics.maxLabelNameLength`;
+      const limit = `more than ${maxNameLength} characters`;
+      return `a label name of ${limit}: raise metrics.maxLabelNameLength`;
     }
     if (reason === 'label value too long') {
       return (

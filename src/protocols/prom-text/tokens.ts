@@ -18,7 +18,7 @@ export const closeBrace = 0x7d;
 const tab = 0x09;
 
 /** Bytes of names that need no quotes: of labels, and with colons of metrics. */
-export const nameKind = { none: 0, digit: 1, letter: 2, colon: 4 } as const;
+const nameKind = { none: 0, digit: 1, letter: 2, colon: 4 } as const;
 export const labelName = nameKind.letter;
 export const metricName = nameKind.letter | nameKind.colon;
 
