@@ -86,6 +86,28 @@ describe('what is rejected alone', () => {
     ]);
   });
 
+  test('labels so long that they are not read at all', async () => {
+    const labels = { __name__: 'x'.repeat(100_000) };
+    const exemplars = [{ labels, ...toSample(1, 1) }];
+    const body = encodeWriteRequest(
+      [
+        { labels, samples: [toSample(1, 1)] },
+        { labels: up, exemplars },
+      ],
+      [{ type: 1, name: 'up', help: 'x'.repeat(100_000), unit: '' }],
+    );
+    const batch = await decode(body);
+    assert.equal(batch.rows, 0);
+    assert.deepEqual(
+      [...batch.rejectedByReason],
+      [
+        ['label value too long', 1],
+        ['bad exemplar', 1],
+      ],
+    );
+    assert.deepEqual([...(batch.warnings ?? [])], [['metadata dropped: too long', 1]]);
+  });
+
   test('shows on one line what was wrong with the first, however it looks', async () => {
     const labels = { 'a\nb': '"\n', größe: 'x'.repeat(20), c: 'y'.repeat(300) };
     const batch = await decode(encodeWriteRequest([{ labels, samples: [toSample(1, 1)] }]));

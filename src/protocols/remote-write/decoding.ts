@@ -11,7 +11,7 @@ import type { SeriesMemo, SeriesMemoOptions } from '../../model/series-memo.ts';
 import type { SeriesView } from '../../model/series-view.ts';
 import { readExemplar } from './exemplar.ts';
 import { readHistogram } from './histogram.ts';
-import { describeLabels, readSeriesLabels } from './label-list.ts';
+import { describeLabels, maxLabelSetBytes, readSeriesLabels } from './label-list.ts';
 import { readMetadata } from './metadata.ts';
 import { Rejections } from './rejections.ts';
 import { SeriesRows } from './series-rows.ts';
@@ -192,6 +192,10 @@ export class Decoding {
     }
     const source = series.labelSource(this.#body);
     const { labelsStart: start, labelsEnd: end } = series;
+    if (end - start > maxLabelSetBytes(limits)) {
+      this.#rejections.add(this.#index, 'label value too long', records);
+      return -1;
+    }
     const next = memo.next(source, start, end);
     if (next >= 0) return next;
     const hash = memo.hash(source, start, end);

@@ -6,7 +6,7 @@ import {
   type LabelLimits,
   toSortedLabels,
 } from '../../model/series-labels.ts';
-import { readLabel } from './label-list.ts';
+import { maxLabelSetBytes, readLabel } from './label-list.ts';
 import type { WireReader } from './wire-reader.ts';
 
 const fieldTag = { label: 0x0a, value: 0x11, timestamp: 0x18 } as const;
@@ -28,6 +28,7 @@ export function readExemplar(
   end: number,
   limits: LabelLimits,
 ): Exemplar | string {
+  if (end - reader.at > maxLabelSetBytes(limits)) return 'label value too long';
   const labels: Label[] = [];
   let value: Buffer = zero;
   let time: Time = { low: 0, high: 0 };

@@ -5,8 +5,21 @@ import { WireReader } from './wire-reader.ts';
 
 const labelTag = { name: 0x0a, value: 0x12 } as const;
 const firstUnknownTag = 3 << 3;
+/** Of one UTF-16 unit in UTF-8. */
+const maxBytesPerUnit = 3;
+/** Tags and lengths around a label, and fields that nobody knows yet. */
+const tagBytes = 64;
 const maxDescribedLength = 200;
 const plainName = /^[\w.:]+$/;
+
+/** What is longer has a name or a value that is too long, and need not be read to know it. */
+export function maxLabelSetBytes({
+  maxLabels,
+  maxNameLength,
+  maxValueLength,
+}: LabelLimits): number {
+  return maxLabels * (maxBytesPerUnit * (maxNameLength + maxValueLength) + tagBytes);
+}
 
 /**
  * @param source holds the labels of a series as fields side by side
@@ -32,7 +45,7 @@ export function describeLabels(source: Buffer, start: number, end: number): stri
   for (const label of eachLabel(source, start, end)) {
     const [name, value] = label ?? ['not UTF-8', ''];
     const shown = plainName.test(name) ? name : JSON.stringify(name);
-    text += `${text === '' ? '' : ', '}${shown}=${JSON.stringify(value)}`;
+    text += `${text === '' ? '' : ', '}${shown}=${JSON.stringify(value.slice(0, maxDescribedLength))}`;
     if (text.length > maxDescribedLength) return `{${text.slice(0, maxDescribedLength)}…}`;
   }
   return `{${text}}`;

@@ -1,7 +1,7 @@
 /** Reads a `prometheus.MetricMetadata`: what the metrics of a family are. */
 import type { MetricMetadata } from '../../model/metric-plan.ts';
 import type { LabelLimits } from '../../model/series-labels.ts';
-import { readText } from './label-list.ts';
+import { maxLabelSetBytes, readText } from './label-list.ts';
 import type { WireReader } from './wire-reader.ts';
 
 const fieldTag = { type: 0x08, name: 0x12, help: 0x22, unit: 0x2a } as const;
@@ -26,6 +26,10 @@ export function readMetadata(
   end: number,
   limits: LabelLimits,
 ): MetricMetadata | string {
+  if (end - reader.at > maxLabelSetBytes(limits)) {
+    reader.at = end;
+    return 'metadata dropped: too long';
+  }
   let type: string = types[0];
   let name: string | undefined = '';
   let help: string | undefined = '';
