@@ -45,13 +45,14 @@ export function describeLabels(source: Buffer, start: number, end: number): stri
   for (const label of eachLabel(source, start, end)) {
     const [name, value] = label ?? ['not UTF-8', ''];
     const shown = plainName.test(name) ? name : JSON.stringify(name);
-    text += `${text === '' ? '' : ', '}${shown}=${JSON.stringify(value.slice(0, maxDescribedLength))}`;
+    const valueStart = JSON.stringify(value.slice(0, maxDescribedLength));
+    text += `${text === '' ? '' : ', '}${shown}=${valueStart}`;
     if (text.length > maxDescribedLength) return `{${text.slice(0, maxDescribedLength)}…}`;
   }
   return `{${text}}`;
 }
 
-/** @param end of the one label that begins at the reader. @returns undefined = it is not UTF-8 */
+/** @param end of the label that begins at the reader. @returns undefined = it is not UTF-8 */
 export function readLabel(reader: WireReader, end: number): Label | undefined {
   let name: string | undefined = '';
   let value: string | undefined = '';
