@@ -118,7 +118,7 @@ function limitsOfOtlp() {
       'count',
       64,
       2,
-      1000,
+      300,
       'Deepest nesting of values in an OTLP record; beyond it the answer is 400.',
     ),
   };
