@@ -32,6 +32,7 @@ suite('a failed read', () => {
     ['rows', clickHouse('158'), 'unavailable', /narrow the time range/],
     ['too many queries', clickHouse('202'), 'unavailable', /too many queries/],
     ['no engine', system('ENOENT'), 'unavailable', /cannot reach the store/],
+    ['a pattern that is none', clickHouse('427'), 'malformed', /must be RE2/],
     ['a fault of ours', clickHouse('47'), 'internal', /cannot read the store/],
   ];
   for (const [name, error, code, message] of cases) {

@@ -99,11 +99,12 @@ function isBadPattern({ code, message }: ClickHouseError): boolean {
   return code === '427' || (code === '36' && message.includes('not a valid re2 pattern'));
 }
 
-/** @param option of `metrics`, that an operator may raise. */
-export function tooMuch(limit: number, what: string, option: string): AppError {
+/** @param option of `metrics` that an operator may raise, if there is one. */
+export function tooMuch(limit: number, what: string, option?: string): AppError {
+  const advice = option === undefined ? '' : `, or raise metrics.${option}`;
   const message =
-    `cannot answer with more than ${limit} ${what}: narrow the matchers or the time range, ` +
-    `or raise metrics.${option}`;
+    `cannot answer with more than ${limit} ${what}: ` +
+    `narrow the matchers or the time range${advice}`;
   return new AppError('unavailable', message, { retryAfterSeconds: 5 });
 }
 

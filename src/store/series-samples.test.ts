@@ -1,0 +1,57 @@
+/** Series come with what is stored of them, in order, whatever the order in which it was found. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { toSeriesSamples } from './series-samples.ts';
+import type { SeriesRow } from './sql/series.ts';
+
+const series: SeriesRow[] = [
+  ['12', ['__name__', 'a'], ['up', 'x']],
+  ['5', ['__name__'], ['up']],
+  ['7', ['__name__'], ['zero']],
+];
+const samplesOf = (seriesId: bigint, times: readonly bigint[]) => ({
+  seriesId,
+  times: BigInt64Array.from(times),
+  values: BigUint64Array.from(times, (time) => BigInt.asUintN(64, time * 3n)),
+});
+
+test('series keep their order; those without anything are left out', () => {
+  const message = Buffer.from([1]);
+  const found = toSeriesSamples(
+    series,
+    [samplesOf(12n, [1n])],
+    [{ seriesId: 5n, timeMs: 9n, message }],
+  );
+  assert.deepEqual(
+    found.map(({ labels, times, histograms }) => [labels, times.length, histograms.length]),
+    [
+      [
+        [
+          ['__name__', 'up'],
+          ['a', 'x'],
+        ],
+        1,
+        0,
+      ],
+      [[['__name__', 'up']], 0, 1],
+    ],
+  );
+});
+
+test('samples are sorted by time, whatever the 64 bits of it', () => {
+  const time = fc.oneof(
+    fc.bigInt(-(1n << 63n), (1n << 63n) - 1n),
+    fc.bigInt(-3n, 3n),
+    fc.bigInt(0xffff_fffen, 0x1_0000_0002n),
+  );
+  fc.assert(
+    fc.property(fc.uniqueArray(time), fc.boolean(), (times, isSorted) => {
+      const sorted = times.toSorted((a, b) => (a < b ? -1 : 1));
+      const [found] = toSeriesSamples(series, [samplesOf(7n, isSorted ? sorted : times)], []);
+      const expected = samplesOf(7n, sorted);
+      assert.deepEqual(found?.times, expected.times);
+      assert.deepEqual(found?.values, expected.values);
+    }),
+  );
+});

@@ -1,0 +1,169 @@
+/** The statements of metrics in full, so that a change of one is seen in review. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { StampedBatch } from '../../model/batch.ts';
+import type { SamplesPlan } from '../../model/metric-plan.ts';
+import { compileExemplars, toExemplar } from './exemplars.ts';
+import { compileDeleteStream } from './housekeeping.ts';
+import { compileInsertSection } from './insert-metrics.ts';
+import { compileMetadata, toMetadata } from './metric-metadata.ts';
+import { compileSamples } from './samples.ts';
+import { compileLabelNames, compileLabelValues, compileSeries } from './series.ts';
+import type { ReadLimits } from './statement.ts';
+
+const limits: ReadLimits = {
+  maxSeconds: 2.5,
+  maxMemoryBytes: 1_000,
+  maxRowsRead: 30,
+  maxRowsReturned: 40,
+};
+
+const second = 1_000_000_000n;
+const hour = 3600n * second;
+
+const plan: SamplesPlan = {
+  accountId: 'account',
+  streams: [{ streamId: 'stream', receivedFromNanos: 100n * hour + 1n }],
+  selectors: [[{ name: '__name__', type: 'equal', value: 'up' }]],
+  fromMs: -5n,
+  untilMs: 86_400_000n,
+  maxSeries: 10,
+  maxSamples: 20,
+};
+
+/** What stands between FROM and the settings, and all values. */
+function middle({ sql, params }: { sql: string; params: Readonly<Record<string, string>> }) {
+  const text = sql.slice(sql.indexOf('FROM'), sql.indexOf('\nSETTINGS'));
+  return { text, values: Object.values(params) };
+}
+
+test('samples of a stream are read once each, and no more than a limit of them', () => {
+  const step = { seriesIds: ['7', '9'], limit: 21, limits };
+  const statement = compileSamples('weir', plan, step);
+  assert.deepEqual(middle(statement), {
+    text: `FROM
+(
+  SELECT SeriesId, UnixMilli, reinterpretAsUInt64(Value) AS bits
+  FROM weir.samples FINAL
+  WHERE AccountId = {p0:String}
+    AND StreamId = {p1:String}
+    AND ReceivedAt >= toDateTime({p2:Int64}, 'UTC')
+    AND SeriesId IN {p3:Array(UInt128)}
+    AND UnixMilli >= {p4:Int64}
+    AND UnixMilli <= {p5:Int64}
+  LIMIT 21
+)
+GROUP BY SeriesId`,
+    values: ['account', 'stream', '360001', '[7,9]', '-5', '86400000'],
+  });
+  assert.match(statement.sql, /FORMAT RowBinary$/);
+  assert.match(statement.sql, /max_execution_time = 2\.500,/);
+});
+
+test('samples of several streams are one sample where their times are one', () => {
+  const streams = ['a', 'b'].map((streamId) => ({ streamId, receivedFromNanos: 0n }));
+  const { sql } = compileSamples(
+    'weir',
+    { ...plan, streams },
+    { seriesIds: ['1'], limit: 2, limits },
+  );
+  assert.match(
+    sql,
+    /ORDER BY SeriesId, UnixMilli, ReceivedAt DESC\s+LIMIT 1 BY SeriesId, UnixMilli/,
+  );
+  const exemplars = compileExemplars('weir', plan, { seriesIds: ['1'], limit: 2, limits });
+  assert.match(exemplars.sql, /LIMIT 1 BY SeriesId, UnixMilli, Digest\nLIMIT 2\n/);
+});
+
+test('labels are kept a day and an hour longer than samples, though not beyond a deletion', () => {
+  const statement = compileSeries('weir', plan, 11, limits);
+  assert.deepEqual(middle(statement), {
+    text: `FROM weir.series
+WHERE AccountId = {p0:String}
+  AND StreamId = {p1:String}
+  AND ReceivedAt >= fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
+  AND Day >= toDate({p3:UInt16})
+  AND Day <= toDate({p4:UInt16})
+  AND MetricName = {p5:String}
+GROUP BY SeriesId
+ORDER BY labels
+LIMIT 11`,
+    values: ['account', 'stream', String(75n * hour + 1n), '0', '1', 'up'],
+  });
+  const [stream] = plan.streams;
+  const streams = [{ ...stream!, deletedUntilNanos: 90n * hour }];
+  const { params } = compileSeries('weir', { ...plan, streams }, 11, limits);
+  assert.equal(params['p2'], String(90n * hour + 1n));
+});
+
+test('names and values of labels are sorted and cut off', () => {
+  const seriesPlan = { ...plan, selectors: [], limit: 3 };
+  const names = compileLabelNames('weir', seriesPlan, limits);
+  assert.match(names.sql, /ORDER BY name\nLIMIT 3\n/);
+  const values = compileLabelValues('weir', seriesPlan, "it's", limits);
+  assert.match(values.sql, /DISTINCT Labels\[\{p0:String\}\] AS value/);
+  assert.equal(values.params['p0'], "it's");
+  const metrics = compileLabelValues('weir', seriesPlan, '__name__', limits);
+  assert.match(metrics.sql, /DISTINCT MetricName AS value/);
+});
+
+test('metadata are the last received of each metric', () => {
+  const metadataPlan = { ...plan, metric: 'up', limit: 4 };
+  assert.match(
+    compileMetadata('weir', metadataPlan, limits).sql,
+    /MetricName = \{p3:String\}\nORDER BY MetricName, ReceivedAt DESC\nLIMIT 1 BY MetricName\nLIMIT 4/,
+  );
+  const unknown = { name: 'up', type: 'unknown', unit: '', help: '' };
+  assert.deepEqual(toMetadata(['up', '', '', '']), unknown);
+});
+
+test('an exemplar’s value is the double of its bits', () => {
+  const bits = String(0x3ff8_0000_0000_0000n);
+  assert.deepEqual(toExemplar([], ['1', '-7', bits, ['trace_id'], ['x']]), {
+    seriesLabels: [],
+    labels: [['trace_id', 'x']],
+    timeMs: -7n,
+    value: 1.5,
+  });
+});
+
+suite('inserts', () => {
+  const batch: StampedBatch = {
+    id: { writer: 1n, sequence: 1n },
+    receivedAtNanos: 1n,
+    owner: { accountId: 'a', streamId: 's', receiverId: 'r' },
+    layout: 'metrics/1',
+    rows: 2_000,
+    payload: new Uint8Array(),
+  };
+
+  test('samples are three arrays side by side, and values never pass through a double', () => {
+    const { sql } = compileInsertSection('weir', 'samples', [batch]);
+    assert.match(sql, /^INSERT INTO weir\.samples \(AccountId, StreamId, ReceivedAt, SeriesId, /);
+    assert.match(sql, /ids Array\(UInt128\),\s+times Array\(Int64\),\s+values Array\(UInt64\)/);
+    assert.match(sql, /ARRAY JOIN ids AS id, times AS time, values AS bits/);
+    assert.match(sql, /max_block_size = 33,/, 'about 65,536 samples a block');
+    assert.match(sql, /async_insert = 0/);
+  });
+
+  test('other sections are an array of tuples in the order of the layout', () => {
+    const { sql } = compileInsertSection('weir', 'series', [batch]);
+    assert.match(
+      sql,
+      /rows Array\(Tuple\(id UInt128, day UInt16, labels Map\(String, String\)\)\)/,
+    );
+    assert.match(sql, /ARRAY JOIN rows AS r/);
+  });
+});
+
+test('a deletion takes what reads hide, and no more', () => {
+  const range = { accountId: 'a', streamId: 's', untilNanos: 7n * second };
+  assert.deepEqual(Object.values(compileDeleteStream('weir', 'samples', range).params), [
+    '8',
+    'a',
+    's',
+  ]);
+  const logs = compileDeleteStream('weir', 'logs', range);
+  assert.match(logs.sql, /ReceivedAt < fromUnixTimestamp64Nano\(\{p0:Int64\}, 'UTC'\)/);
+  assert.equal(logs.params['p0'], String(7n * second + 1n));
+});
