@@ -1,7 +1,7 @@
 /**
  * The messages of remote_write v1 and remote_read
  * (https://github.com/prometheus/prometheus/tree/main/prompb) as a sender and a reader in a test
- * need them. It shares no code with Weir, and keeps doubles as bits, since a NaN may mean something.
+ * need them. It shares no code with Weir, and keeps doubles as bits: a NaN may mean something.
  */
 import { bytesField, doubleField, messagesOf, numberOf, text, varintField } from './proto-wire.ts';
 

@@ -94,7 +94,7 @@ export class Service {
     return childrenOf(this.process.pid);
   }
 
-  /** Starts on the same directory, on free ports unless they are kept; resolves once it is ready. */
+  /** Starts on the same directory, on free ports or the kept ones; resolves once it is ready. */
   async start(): Promise<void> {
     const before = this.#quickstartWritten();
     const running = this.launch();
