@@ -69,7 +69,10 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
   const store = await openStore(config, opened, { queue, directory, series, instruments });
 
   const admission = createAdmission(options.toAdmissionOptions(config), grants);
-  const ingestEvents = createIngestEvents(instruments, () => admission.memoryInFlight());
+  const ingestEvents = createIngestEvents(instruments, {
+    memoryInFlight: () => admission.memoryInFlight(),
+    knownSeries: () => series.size(),
+  });
   const watermarkNanos = () => queue.watermarkNanos();
   const logs = createStreamReader({ store, grants, watermarkNanos, now: Date.now });
   const metrics = createMetricsReader(

@@ -18,11 +18,15 @@ export interface IngestEvents {
   refused(protocol: string, code: ErrorCode): void;
 }
 
-/** @param memoryInFlight estimated heap of the requests being worked on, asked at each scrape */
-export function createIngestEvents(
-  { metrics }: Instruments,
-  memoryInFlight: () => number,
-): IngestEvents {
+/** Asked at each scrape. */
+export interface IngestLevels {
+  /** Estimated heap of the requests being worked on. */
+  readonly memoryInFlight: () => number;
+  /** Series whose labels are known to be durable. */
+  readonly knownSeries: () => number;
+}
+
+export function createIngestEvents({ metrics }: Instruments, levels: IngestLevels): IngestEvents {
   const registers = [metrics];
   const labelNames = ['protocol'] as const;
   const requests = new Counter({
@@ -60,7 +64,15 @@ export function createIngestEvents(
     help: 'Estimated heap of the ingest requests being worked on',
     registers,
     collect() {
-      this.set(memoryInFlight());
+      this.set(levels.memoryInFlight());
+    },
+  });
+  new Gauge({
+    name: 'weir_ingest_known_series',
+    help: 'Series of today whose labels are durable; samples of others bring their labels along',
+    registers,
+    collect() {
+      this.set(levels.knownSeries());
     },
   });
 

@@ -79,7 +79,10 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
     },
     grants,
   );
-  const ingestEvents = createIngestEvents({ log, metrics }, admission.memoryInFlight);
+  const ingestEvents = createIngestEvents(
+    { log, metrics },
+    { memoryInFlight: admission.memoryInFlight, knownSeries: () => 0 },
+  );
   const ingest = createIngest({
     admission,
     queue: fakeQueue(state),
