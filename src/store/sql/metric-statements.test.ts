@@ -109,10 +109,10 @@ test('names and values of labels are sorted and cut off', () => {
 
 test('metadata are the last received of each metric', () => {
   const metadataPlan = { ...plan, metric: 'up', limit: 4 };
-  assert.match(
-    compileMetadata('weir', metadataPlan, limits).sql,
-    /MetricName = \{p3:String\}\nORDER BY MetricName, ReceivedAt DESC\nLIMIT 1 BY MetricName\nLIMIT 4/,
-  );
+  const { sql } = compileMetadata('weir', metadataPlan, limits);
+  assert.match(sql, /FROM weir\.metric_metadata FINAL\n/);
+  assert.match(sql, /MetricName = \{p3:String\}\nORDER BY MetricName, ReceivedAt DESC\n/);
+  assert.match(sql, /LIMIT 1 BY MetricName\nLIMIT 4\n/);
   const unknown = { name: 'up', type: 'unknown', unit: '', help: '' };
   assert.deepEqual(toMetadata(['up', '', '', '']), unknown);
 });
