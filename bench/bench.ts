@@ -7,17 +7,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { startService, type Service } from '../test/harness/service.ts';
 import { measureEngineAlone } from './ceiling-engine.ts';
-import { measureDecoder, measureJsonParse } from './ceiling.ts';
 import { createCorpus } from './corpus.ts';
 import { fill, measureBurst, measureLimit, measureSustained } from './ingest.ts';
+import { measureDecoders } from './decoders.ts';
 import { startLoad, type Load } from './load.ts';
 import { describeMachine } from './machine.ts';
 import { peakMemoryBytes } from './processes.ts';
 import { measureQueries } from './queries.ts';
 import { measureReadable } from './readable.ts';
-import { toMarkdown, type Results } from './report.ts';
+import { toMarkdown, type LogResults, type Results } from './report.ts';
+import { measureSampleBytes } from './sample-bytes.ts';
 import { diskBytes, drained, indexed } from './service-gauge.ts';
-import { createJsonLogsDecoder } from '../src/protocols/json-logs/decode.ts';
+import { measureWaysIn } from './ways-in.ts';
 
 const { values } = parseArgs({
   options: {
@@ -38,13 +39,19 @@ const samples = values.quick ? 3 : 20;
 const bodies = 128;
 
 const corpus = createCorpus(seed, bodies, 1_000);
-const service = await startService();
-const results = await measureAndStop(service);
+const waySeconds = values.quick ? 2 : 10;
+const results: Results = {
+  ...(await measureLogs()),
+  waysIn: await measureWaysIn({ seed, seconds: waySeconds }, say),
+  decoders: await measureDecoders(seed, values.quick ? 1 : 5),
+  sampleBytes: await measureSampleBytes(seed, values.quick ? 50 : 960),
+};
 const markdown = toMarkdown(results);
 console.log(markdown);
 if (!values.quick) writeFileSync(new URL('./RESULTS.md', import.meta.url), markdown);
 
-async function measureAndStop(weir: Service): Promise<Results> {
+async function measureLogs(): Promise<LogResults> {
+  const weir = await startService();
   try {
     return await measureAll(weir);
   } finally {
@@ -52,7 +59,7 @@ async function measureAndStop(weir: Service): Promise<Results> {
   }
 }
 
-async function measureAll(weir: Service): Promise<Results> {
+async function measureAll(weir: Service): Promise<LogResults> {
   say('readable when idle');
   const startMs = Date.now() - 60_000;
   const readableIdle = await measureReadable(weir, samples, 50);
@@ -102,13 +109,7 @@ async function measureAll(weir: Service): Promise<Results> {
   };
 
   say('ceilings');
-  const decoder = createJsonLogsDecoder();
-  const limits = { maxEvents: 10_000, maxDepth: 64, maxRejections: 100 };
   const ceilings = {
-    'JSON.parse alone': await measureJsonParse(corpus.bodies, burstSeconds),
-    'decoder alone': await measureDecoder(corpus.bodies, burstSeconds, (body) =>
-      decoder(body, limits),
-    ),
     'engine alone, same rows': await measureEngineAlone(corpus.bodies, burstSeconds),
   };
   return {

@@ -5,12 +5,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEngine } from '../src/engine/supervisor.ts';
 import type { StampedBatch } from '../src/model/batch.ts';
 import { createJsonLogsDecoder } from '../src/protocols/json-logs/decode.ts';
-import { openClickHouseStore, type ClickHouseStore } from '../src/store/clickhouse.ts';
-import { createEngineEvents } from '../src/telemetry/engine-events.ts';
-import { createInstruments } from '../src/telemetry/instruments.ts';
+import type { ClickHouseStore } from '../src/store/clickhouse.ts';
+import { openBenchEngine } from './bench-engine.ts';
 import type { Ceiling } from './ceiling.ts';
 import { stampBody, type Body } from './corpus.ts';
 import { cpuSeconds } from './processes.ts';
@@ -23,32 +21,10 @@ export async function measureEngineAlone(
   seconds: number,
 ): Promise<Ceiling> {
   const dataDir = mkdtempSync(join(tmpdir(), 'weir-bench-engine-'));
-  const instruments = createInstruments('warn');
-  const engine = await openEngine({ dataDir }, createEngineEvents(instruments));
-  const store = await openClickHouseStore(
-    {
-      url: undefined,
-      socketPath: engine.socketPath,
-      user: 'default',
-      password: '',
-      database: 'weir',
-      readTimeoutMs: 60_000,
-      insertTimeoutMs: 60_000,
-      housekeepingTimeoutMs: 60_000,
-      limits: {
-        maxSeconds: 30,
-        maxMemoryBytes: 2 ** 29,
-        maxRowsRead: 2 ** 40,
-        maxRowsReturned: 1_000,
-      },
-      fence: () => engine.restart('fence'),
-    },
-    instruments,
-  );
+  const engine = await openBenchEngine(dataDir);
   try {
-    return await insertFor(store, engine.pid ?? 0, await decodeAll(bodies), seconds);
+    return await insertFor(engine.store, engine.pid, await decodeAll(bodies), seconds);
   } finally {
-    await store.close();
     await engine.close();
     rmSync(dataDir, { recursive: true, force: true });
   }

@@ -6,8 +6,17 @@ import type { Ceiling } from './ceiling.ts';
 import type { IngestFigures } from './ingest.ts';
 import type { Percentiles } from './percentiles.ts';
 import type { QueryFigures } from './queries.ts';
+import type { SampleBytes } from './sample-bytes.ts';
+import type { WayIn } from './ways-in.ts';
 
-export interface Results {
+export interface Results extends LogResults {
+  readonly waysIn: readonly WayIn[];
+  readonly decoders: Readonly<Record<string, Ceiling>>;
+  readonly sampleBytes: readonly SampleBytes[];
+}
+
+/** Plain JSON logs, the main job, and what is read of them. */
+export interface LogResults {
   readonly command: string;
   readonly machine: string;
   readonly when: string;
@@ -38,6 +47,16 @@ export function toMarkdown(results: Results): string {
     '',
     ...resourceTable(results),
     '',
+    '## Every way in',
+    '',
+    'On a service of their own, each after the other; `of JSON` compares with plain JSON of the same run.',
+    '',
+    ...waysInTable(results),
+    '',
+    ...decodersTable(results),
+    '',
+    ...sampleBytesTable(results),
+    '',
     `## Out, over ${count(results.rows)} rows`,
     '',
     ...table(
@@ -55,19 +74,7 @@ function ingestTable({ burst, sustained, limit, singles, ceilings }: Results): s
     ['burst, batches of 1,000', burst, '300,000'],
     ['single events, 64 connections', singles, '10,000'],
   ] as const;
-  const rows = loads.map(([name, figures, aim]) => [
-    name,
-    count(figures.eventsPerSecond),
-    aim,
-    count(figures.storedPerSecond),
-    figures.megabytesPerSecond.toFixed(1),
-    `${millis(figures.ackMs.p50)} / ${millis(figures.ackMs.p99)}`,
-    `${micros(figures.cpuMicrosPerEvent.gateway)} + ${micros(figures.cpuMicrosPerEvent.engine)}` +
-      ` + ${micros(figures.cpuMicrosPerEvent.generator)}`,
-    `${count(figures.backlog.first)} → ${count(figures.backlog.last)}` +
-      ` (most ${count(figures.backlog.most)})`,
-    count(figures.refused),
-  ]);
+  const rows = loads.map(([name, figures, aim]) => ingestRow(name, figures, aim));
   const limits = Object.entries(ceilings).map(([name, ceiling]) => [
     `ceiling: ${name}`,
     count(ceiling.eventsPerSecond),
@@ -79,18 +86,79 @@ function ingestTable({ burst, sustained, limit, singles, ceilings }: Results): s
     '',
     '',
   ]);
-  const head = [
-    'load',
-    'events/s acknowledged',
-    'aim',
-    'rows/s stored',
-    'MB/s',
-    'ack p50 / p99',
-    'CPU µs per event: gateway + engine + generator',
-    'backlog in rows, first → last',
-    'refused requests',
+  return table(ingestHead, [...rows, ...limits]);
+}
+
+const ingestHead = [
+  'load',
+  'events/s acknowledged',
+  'aim',
+  'rows/s stored',
+  'MB/s',
+  'ack p50 / p99',
+  'CPU µs per event: gateway + engine + generator',
+  'backlog in rows, first → last',
+  'refused requests',
+];
+
+function ingestRow(name: string, figures: IngestFigures, aim: string): string[] {
+  const { cpuMicrosPerEvent: cpu, backlog } = figures;
+  return [
+    name,
+    count(figures.eventsPerSecond),
+    aim,
+    count(figures.storedPerSecond),
+    figures.megabytesPerSecond.toFixed(1),
+    `${millis(figures.ackMs.p50)} / ${millis(figures.ackMs.p99)}`,
+    `${micros(cpu.gateway)} + ${micros(cpu.engine)} + ${micros(cpu.generator)}`,
+    `${count(backlog.first)} → ${count(backlog.last)} (most ${count(backlog.most)})`,
+    count(figures.refused),
   ];
-  return table(head, [...rows, ...limits]);
+}
+
+function waysInTable({ waysIn }: Results): string[] {
+  const plain = waysIn[0]?.figures.eventsPerSecond ?? Number.NaN;
+  const rows = waysIn.map(({ name, figures }) => {
+    const isLogs = /JSON|OTLP/.test(name);
+    const ratio = (figures.eventsPerSecond / plain).toFixed(2);
+    const aim = name.startsWith('OTLP protobuf')
+      ? `of JSON ${ratio}, aim 0.8`
+      : name.startsWith('remote_write')
+        ? '500,000'
+        : isLogs
+          ? `of JSON ${ratio}`
+          : '';
+    return ingestRow(name, figures, aim);
+  });
+  return table(ingestHead, rows);
+}
+
+function decodersTable({ decoders }: Results): string[] {
+  const rows = Object.entries(decoders).map(([name, ceiling]) => [
+    name,
+    count(ceiling.eventsPerSecond),
+    ceiling.megabytesPerSecond.toFixed(0),
+    micros(ceiling.cpuMicrosPerEvent),
+    name.startsWith('text') ? '100 MB/s' : '',
+  ]);
+  return table(['decoder alone, one core', 'events/s', 'MB/s', 'CPU µs per event', 'aim'], rows);
+}
+
+function sampleBytesTable({ sampleBytes }: Results): string[] {
+  const rows = sampleBytes.map(({ kind, samples, inserted, merged }) => [
+    kind,
+    count(samples),
+    inserted.toFixed(2),
+    merged.toFixed(2),
+    kind === 'the mix' ? '< 2' : '',
+  ]);
+  const head = [
+    'samples of',
+    'stored',
+    'bytes each, as background merges leave them',
+    'in one part',
+  ];
+  return table([...head, 'aim'], rows);
 }
 
 function resourceTable(results: Results): string[] {

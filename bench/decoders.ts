@@ -1,0 +1,66 @@
+/** Each decoder alone, one thread, on what the load generator sends: what a core could take in. */
+import { configSchema } from '../src/config/schema.ts';
+import { createSeriesLedger } from '../src/ingest/series-ledger.ts';
+import { toProtocols } from '../src/main-protocols.ts';
+import type { BodyFormat, Protocol } from '../src/model/protocol.ts';
+import { type Ceiling, measureDecoder, measureJsonParse } from './ceiling.ts';
+import { type Body, createCorpus } from './corpus.ts';
+import { createMetricCorpus, type TextFormat, toExposition } from './metric-corpus.ts';
+import { toOtlpJson, toOtlpProtobuf } from './otlp-bodies.ts';
+
+const owner = { accountId: 'a', streamId: 's', receiverId: 'r' };
+
+export async function measureDecoders(
+  seed: number,
+  seconds: number,
+): Promise<Readonly<Record<string, Ceiling>>> {
+  const { jsonLogs, otlpLogs, promText, remoteWrite } = toProtocols(configSchema.parse({}));
+  const logs = createCorpus(seed, 32, 1000).bodies;
+  const protobuf = 'application/x-protobuf';
+  const alone = (protocol: Protocol, mediaType: string, bodies: readonly Body[]) =>
+    measureDecoder(bodies, seconds, createDecode(protocol, mediaType));
+  return {
+    'JSON.parse, nothing more': await measureJsonParse(logs, seconds),
+    'plain JSON': await alone(jsonLogs, 'application/json', logs),
+    'OTLP protobuf': await alone(otlpLogs, protobuf, logs.map(toOtlpProtobuf)),
+    'OTLP JSON': await alone(otlpLogs, 'application/json', logs.map(toOtlpJson)),
+    'remote_write, inflated': await alone(remoteWrite, protobuf, writeRequests(seed)),
+    'text 0.0.4': await alone(promText, 'text/plain', expositions(seed, 'text')),
+    OpenMetrics: await alone(
+      promText,
+      'application/openmetrics-text',
+      expositions(seed, 'openmetrics'),
+    ),
+  };
+}
+
+function createDecode(protocol: Protocol, mediaType: string): (body: Buffer) => unknown {
+  const format: BodyFormat = { mediaType, parameters: new Map(), coding: 'identity' };
+  const ledger = createSeriesLedger({ maxSeriesPerAccount: 1_000_000 });
+  const { limits } = protocol;
+  return async (body) => {
+    const nowMs = Date.now();
+    const claim = ledger.claim(owner, nowMs);
+    const batch = await protocol.decode(body, format, { limits, nowMs, series: claim });
+    claim.confirm();
+    return batch;
+  };
+}
+
+const series = { series: 10_000, samplesPerRequest: 2000, intervalMs: 15_000 };
+
+/** The five requests of a round; their values repeat, which no decoder minds. */
+function writeRequests(seed: number): Body[] {
+  const corpus = createMetricCorpus({ seed, ...series, startMs: Date.now() - 3_600_000 });
+  return Array.from({ length: corpus.requestsPerRound }, () => {
+    const { message, samples } = corpus.next();
+    return { bytes: Buffer.from(message), events: samples, timeForm: 'iso', times: [] };
+  });
+}
+
+/** One push of all series: about 1.5 MB. */
+function expositions(seed: number, format: TextFormat): Body[] {
+  const corpus = createMetricCorpus({ seed, ...series, startMs: Date.now() - 3_600_000 });
+  const bytes = toExposition(corpus.series, format);
+  return [{ bytes, events: corpus.series.length, timeForm: 'iso', times: [] }];
+}
