@@ -1,7 +1,8 @@
 /**
  * Reads `logs/1` rows back from bytes, field by field as `logRowFields` lists them, for tests of
- * decoders.
+ * decoders. It fails where the bytes end within a row.
  */
+import assert from 'node:assert/strict';
 import { logRowFields } from '../../src/model/log-rows.ts';
 
 type FieldName = (typeof logRowFields)[number][0];
@@ -10,22 +11,26 @@ export type LogRow = Record<FieldName, unknown>;
 export function readLogRows(payload: Uint8Array): LogRow[] {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
   let at = 0;
+  const take = (length: number): number => {
+    assert.ok(at + length <= bytes.length, 'a row must hold what it promises');
+    at += length;
+    return at - length;
+  };
   const varint = (): number => {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
-      const byte = bytes[at++]!;
+      const byte = bytes[take(1)]!;
       value += (byte & 127) * 2 ** shift;
       if (byte < 128) return value;
     }
   };
   const text = (): string => {
-    const length = varint();
-    at += length;
-    return bytes.toString('utf8', at - length, at);
+    const start = take(varint());
+    return bytes.toString('utf8', start, at);
   };
   const readers: Record<(typeof logRowFields)[number][1], () => unknown> = {
-    Int64: () => bytes.readBigInt64LE((at += 8) - 8),
-    UInt8: () => bytes[at++]!,
+    Int64: () => bytes.readBigInt64LE(take(8)),
+    UInt8: () => bytes[take(1)]!,
     String: text,
     'Map(String, String)': () => new Map(Array.from({ length: varint() }, () => [text(), text()])),
   };

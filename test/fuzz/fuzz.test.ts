@@ -1,0 +1,82 @@
+/**
+ * A short run of the fuzzer over every decoder, what longer runs have found, and proof that it can
+ * find something. A longer run: `npm run fuzz`.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { configSchema } from '../../src/config/schema.ts';
+import { toProtocols } from '../../src/main-protocols.ts';
+import { breaks, breakSubject } from './broken-decoders.ts';
+import { readFixtures, writeFixture } from './fixture.ts';
+import { fuzz, replay } from './fuzz-run.ts';
+import { batchSubjects, subjects } from './subjects.ts';
+
+const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+const cases = 250;
+
+suite('every decoder keeps its promises, whatever it is fed', () => {
+  for (const subject of subjects) {
+    test(subject.name, async (t) => {
+      t.diagnostic(`replay with FUZZ_SEED=${seed}`);
+      const { taken, refused, finding } = await fuzz(subject, { seed, cases });
+      if (finding !== undefined) {
+        const file = writeFixture(join(tmpdir(), 'weir-fuzz'), finding);
+        assert.fail(`case ${finding.number}, see ${file}: ${finding.fault}`);
+      }
+      // Else it looks at the gate alone, or at nothing that is damaged.
+      assert.ok(taken > cases / 10, `only ${taken} of ${cases} were taken`);
+      assert.ok(refused > cases / 10, `only ${refused} of ${cases} were refused`);
+    });
+  }
+});
+
+suite('what was found once is not there again', () => {
+  for (const { file, subject: name, inputs } of readFixtures()) {
+    test(file, async () => {
+      const subject = subjects.find((one) => one.name === name);
+      assert.ok(subject, `${file} names no subject: ${name}`);
+      await replay(
+        subject,
+        inputs.map((input) => Buffer.from(input, 'base64')),
+      );
+    });
+  }
+});
+
+suite('a broken decoder is caught', () => {
+  const jsonLogs = batchSubjects.find(({ name }) => name === 'json_logs')!;
+  const wire = {
+    protocol: toProtocols(configSchema.parse({})).jsonLogs,
+    format: { mediaType: 'application/json', parameters: new Map(), coding: 'identity' as const },
+  };
+  for (const [name, how] of Object.entries(breaks)) {
+    test(`that ${name}`, async () => {
+      const broken = breakSubject(jsonLogs, wire, how);
+      const { finding } = await fuzz(broken, { seed, from: 1, cases: 2000 });
+      assert.ok(finding !== undefined, 'nothing was found');
+      await assert.rejects(replay(broken, finding.inputs), 'what was found must break it again');
+    });
+  }
+});
+
+test('the command prints its seed and what it did', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'weir-fuzz-'));
+  try {
+    const script = fileURLToPath(new URL('./fuzz.ts', import.meta.url));
+    const args = ['--seconds', '0.1', '--seed', '7', '--protocol', 'selector', '--into', directory];
+    const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 2] });
+    let printed = '';
+    child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    assert.equal(code, 0);
+    assert.match(printed, /seed 7: npm run fuzz -- --seconds 0.1 --seed 7 --protocol selector/);
+    assert.match(printed, /selector/);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});

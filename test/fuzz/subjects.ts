@@ -1,0 +1,233 @@
+/**
+ * Everything that reads bytes of strangers, each with what makes inputs for it: valid ones, and
+ * ones that are nearly so.
+ */
+import { gzipSync } from 'node:zlib';
+import { compressSync } from 'snappy';
+import { configSchema } from '../../src/config/schema.ts';
+import { toProtocols } from '../../src/main-protocols.ts';
+import { AppError } from '../../src/model/errors.ts';
+import type { ContentCoding, Protocol } from '../../src/model/protocol.ts';
+import { decodeReadRequest } from '../../src/metrics/read-request.ts';
+import { parseSelector } from '../../src/metrics/selector.ts';
+import type { Random } from '../harness/random.ts';
+import { encodeLogsRequest } from '../protocols/otlp-proto.ts';
+import { writeLogsJson } from '../protocols/otlp-json.ts';
+import { damageBytes } from './damage-bytes.ts';
+import { damageProtobuf } from './damage-protobuf.ts';
+import { damageText, type Words } from './damage-text.ts';
+import { jsonLogs, oneIn, otlpLogs } from './log-requests.ts';
+import * as metrics from './metric-requests.ts';
+import { openProtocol, type Outcome, type Trial } from './protocol-trial.ts';
+
+/** What can be fed: a decoder, and how its inputs are made. */
+export interface Subject<Result = unknown> {
+  readonly name: string;
+  /** A valid input. @param records about how many it holds, at most */
+  create(random: Random, records: number): Buffer;
+  /** @param other a valid input, to take parts from */
+  damage(random: Random, input: Buffer, other: Buffer): Buffer;
+  /** What valid and damaged inputs are put into on their way; it may be damaged as well. */
+  wrap?(random: Random, input: Buffer): Buffer;
+  /** A new decoder, which knows nothing yet. */
+  open(): { feed(input: Buffer): Promise<Result> };
+}
+
+export interface BatchSubject extends Subject<Outcome> {
+  open(): Trial;
+}
+
+type Making = Pick<Subject, 'create' | 'damage' | 'wrap'>;
+
+const jsonWords: Words = [
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  ':',
+  'null',
+  'true',
+  '{}',
+  '[]',
+  '""',
+  '"message"',
+  '"labels"',
+  '"timestamp"',
+  '"resourceLogs"',
+  '"logRecords"',
+  '"timeUnixNano"',
+  '"body"',
+  '"attributes"',
+  '"intValue"',
+  '"kvlistValue"',
+  '"\\ud800"',
+  '"\\u0000"',
+  '"\\x"',
+  '"0123456789abcdef0123456789ABCDEF"',
+  '['.repeat(70),
+  '{"a":'.repeat(70),
+  '/* */',
+];
+
+const textWords: Words = [
+  '{',
+  '}',
+  ',',
+  '=',
+  '"',
+  '#',
+  '# EOF',
+  '# TYPE m0 histogram\n',
+  '# TYPE up0 counter\n',
+  '# HELP m0 again\n',
+  '# UNIT m0 seconds\n',
+  '{le="+Inf"}',
+  '{"quoted.name",a="b"}',
+  '__name__="x"',
+  '# {a="b"} 1 1',
+  '_total',
+  '_bucket',
+  '_created',
+  '\n',
+  '\r\n',
+  '\t',
+  ' ',
+  '=~',
+  '!~',
+  "'",
+  '`',
+  '\\x41',
+];
+
+const ofText = (words: Words, create: Making['create']): Making => ({
+  create,
+  damage: (random, input, other) =>
+    oneIn(random, 3) ? damageBytes(random, input, other) : damageText(random, input, other, words),
+});
+
+const ofProtobuf = (create: Making['create']): Making => ({
+  create,
+  damage: (random, input, other) =>
+    oneIn(random, 3) ? damageBytes(random, input, other) : damageProtobuf(random, input, other),
+});
+
+const otlpProtobuf = ofProtobuf((random, records) => encodeLogsRequest(otlpLogs(random, records)));
+const otlpJson = ofText(jsonWords, (random, records) =>
+  Buffer.from(writeLogsJson(otlpLogs(random, records), random.integer(0, 2 ** 31))),
+);
+const writeRequests = ofProtobuf(metrics.writeRequest);
+
+/** One in four is damaged after it was wrapped, too. */
+const wrapped = (wrap: (random: Random, input: Buffer) => Buffer): Pick<Making, 'wrap'> => ({
+  wrap,
+});
+const gzip = wrapped((random, input) => gzipSync(input, { level: random.integer(0, 1) }));
+const snappy = wrapped((_random, input) => compressSync(input));
+
+function frame(message: Buffer, flag: number): Buffer {
+  const head = Buffer.from([flag, 0, 0, 0, 0]);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+const grpcFrame = wrapped((random, input) => {
+  if (oneIn(random, 2)) return frame(input, 0);
+  return frame(gzipSync(input, { level: 1 }), 1);
+});
+
+interface Way {
+  readonly protocol: (all: ReturnType<typeof toProtocols>) => Protocol;
+  readonly mediaType: string;
+  readonly coding?: ContentCoding;
+}
+
+function batches(name: string, way: Way, making: Making): BatchSubject {
+  const { protocol, mediaType, coding = 'identity' } = way;
+  const format = { mediaType, parameters: new Map<string, string>(), coding };
+  return {
+    name,
+    ...making,
+    open: () => {
+      const own = protocol(toProtocols(configSchema.parse({})));
+      return openProtocol({ protocol: own, format });
+    },
+  };
+}
+
+/** Those whose outcome is a batch: every way in. */
+export const batchSubjects: readonly BatchSubject[] = [
+  batches(
+    'json_logs',
+    { protocol: ({ jsonLogs: own }) => own, mediaType: 'application/json' },
+    ofText(jsonWords, jsonLogs),
+  ),
+  batches(
+    'otlp_json',
+    { protocol: ({ otlpLogs: own }) => own, mediaType: 'application/json' },
+    otlpJson,
+  ),
+  batches(
+    'otlp_protobuf',
+    { protocol: ({ otlpLogs: own }) => own, mediaType: 'application/x-protobuf' },
+    otlpProtobuf,
+  ),
+  batches(
+    'otlp_gzip',
+    {
+      protocol: ({ otlpLogs: own }) => own,
+      mediaType: 'application/x-protobuf',
+      coding: 'gzip',
+    },
+    { ...otlpProtobuf, ...gzip },
+  ),
+  batches(
+    'otlp_grpc',
+    { protocol: ({ otlpGrpc }) => otlpGrpc, mediaType: 'application/grpc', coding: 'gzip' },
+    { ...otlpProtobuf, ...grpcFrame },
+  ),
+  batches(
+    'prom_text',
+    { protocol: ({ promText }) => promText, mediaType: 'text/plain' },
+    ofText(textWords, metrics.classicText),
+  ),
+  batches(
+    'openmetrics',
+    { protocol: ({ promText }) => promText, mediaType: 'application/openmetrics-text' },
+    ofText(textWords, metrics.openMetrics),
+  ),
+  batches(
+    'remote_write',
+    {
+      protocol: ({ remoteWrite }) => remoteWrite,
+      mediaType: 'application/x-protobuf',
+      coding: 'snappy',
+    },
+    { ...writeRequests, ...snappy },
+  ),
+];
+
+/** Pure readers beside the ways in. */
+const readSubjects: readonly Subject[] = [
+  {
+    name: 'remote_read',
+    ...ofProtobuf(metrics.readRequest),
+    open: () => ({ feed: (input) => valueOf(() => decodeReadRequest(input)) }),
+  },
+  {
+    name: 'selector',
+    ...ofText(textWords, metrics.selector),
+    open: () => ({ feed: (input) => valueOf(() => parseSelector(input.toString(), 'match[]')) }),
+  },
+];
+
+export const subjects: readonly Subject[] = [...batchSubjects, ...readSubjects];
+
+async function valueOf<T>(read: () => T): Promise<T | AppError> {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'malformed') return error;
+    throw error;
+  }
+}
