@@ -26,6 +26,8 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_pa
 -- to say is 0 and costs nothing. What is left of either after Delta has few bits, which T64 puts side by side.
 -- The time of receipt is kept in whole seconds: exact, it would cost as much as the value. Merges join more parts
 -- at a time than by default: each costs as much as the insert.
+-- The key has times as Int128: an insert does not keep equal Int64 of a later column of the key in their order, once
+-- there are 256, and so would not know which was last.
 CREATE TABLE IF NOT EXISTS {{database}}.samples {{onCluster}}
 (
     AccountId LowCardinality(String) CODEC(LZ4),
@@ -41,7 +43,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.samples {{onCluster}}
 )
 ENGINE = {{replacingMergeTree}}(ReceivedAt)
 PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
-ORDER BY (AccountId, StreamId, SeriesId, UnixMilli)
+ORDER BY (AccountId, StreamId, SeriesId, toInt128(UnixMilli))
 SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1,
@@ -62,7 +64,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.histograms {{onCluster}}
 )
 ENGINE = {{replacingMergeTree}}(ReceivedAt)
 PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
-ORDER BY (AccountId, StreamId, SeriesId, UnixMilli)
+ORDER BY (AccountId, StreamId, SeriesId, toInt128(UnixMilli))
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
 
 -- A series may have several at one time; `Digest` tells them apart.

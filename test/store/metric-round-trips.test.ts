@@ -1,0 +1,202 @@
+/** What was written of metrics comes back bit by bit. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import type { BatchOwner } from '../../src/model/batch.ts';
+import { type EngineStore, openEngineStore } from './engine-store.ts';
+import {
+  bitsOf,
+  canonicalLabels,
+  metricBatch,
+  type MetricFixture,
+  newOwner,
+  samplesPlan,
+  seriesPlan,
+} from './metric-fixture.ts';
+
+let engine: EngineStore;
+before(async () => {
+  engine = await openEngineStore();
+});
+after(() => engine.close());
+
+const dayNanos = 86_400_000_000_000n;
+const noonMs = Date.parse('2026-04-01T12:00:00Z');
+const noon = BigInt(noonMs) * 1_000_000n;
+
+const insert = (...batches: ReturnType<typeof metricBatch>[]) =>
+  engine.store.insert('metrics/1', batches, 'all');
+const optimize = () =>
+  engine.store.connection.execute('housekeeping', {
+    sql: 'OPTIMIZE TABLE weir.samples FINAL',
+    params: {},
+  });
+
+/** [time, bits] of the one series there is. */
+async function onlySamples(owner: BatchOwner): Promise<[bigint, bigint][]> {
+  const [series, ...others] = await engine.store.samples(samplesPlan(owner));
+  assert.equal(others.length, 0);
+  return Array.from(series!.times, (time, i) => [time, series!.values[i]!]);
+}
+
+const specialBits = [
+  0x7ff0_0000_0000_0002n, // the stale marker
+  0x7ff8_0000_0000_0001n, // "not a number"
+  0x7ff0_0000_0000_0003n,
+  0xfff8_0000_0000_0000n,
+  0x7fff_ffff_ffff_ffffn,
+  bitsOf(Infinity),
+  bitsOf(-Infinity),
+  bitsOf(0),
+  bitsOf(-0),
+  bitsOf(5e-324),
+  bitsOf(-5e-324),
+  bitsOf(Number.MAX_VALUE),
+  bitsOf(2 ** 53),
+  bitsOf(-(2 ** 53)),
+  bitsOf(2 ** 53 + 2),
+  bitsOf(2 ** 63),
+  bitsOf(-(2 ** 63)),
+  bitsOf(1e300),
+  bitsOf(0.1),
+  bitsOf(-1),
+  bitsOf(1),
+];
+
+suite('values and times', () => {
+  test('any bits survive insert, merge and read', async () => {
+    const owner = newOwner();
+    const samples = specialBits.map((bits, i) => [noonMs + i, bits] as const);
+    await insert(metricBatch([{ name: 'm', samples }], { owner, receivedAtNanos: noon }));
+    const expected = samples.map(([time, bits]) => [BigInt(time), bits]);
+    assert.deepEqual(await onlySamples(owner), expected);
+    await optimize();
+    assert.deepEqual(await onlySamples(owner), expected);
+  });
+
+  test('any time of 64 bits', async () => {
+    const owner = newOwner();
+    const times = [-(1n << 63n), -1n, 0n, 1n, BigInt(noonMs), 1n << 53n, (1n << 63n) - 1n];
+    const samples = times.map((time, i) => [time, i] as const);
+    await insert(metricBatch([{ name: 'm', samples }], { owner, receivedAtNanos: noon }));
+    assert.deepEqual(
+      await onlySamples(owner),
+      times.map((time, i) => [time, bitsOf(i)]),
+    );
+    const within = await engine.store.samples(samplesPlan(owner, [], { fromMs: 0n, untilMs: 1n }));
+    assert.deepEqual([...within[0]!.times], [0n, 1n], 'both ends belong to the range');
+    const one = await engine.store.samples(
+      samplesPlan(owner, [], { fromMs: times[0]!, untilMs: times[0]! }),
+    );
+    assert.deepEqual([...one[0]!.times], [times[0]]);
+  });
+
+  test('a wrong clock makes no partitions', async () => {
+    const owner = newOwner();
+    const samples = Array.from({ length: 200 }, (_, i) => [i * 86_400_000 * 50, i] as const);
+    await insert(metricBatch([{ name: 'm', samples }], { owner, receivedAtNanos: noon }));
+    assert.equal((await onlySamples(owner)).length, 200);
+  });
+});
+
+test('labels of all kinds come back in canonical order', async () => {
+  const owner = newOwner();
+  const labels = {
+    Upper: '1',
+    a: 'tab\t "quoted" \\ nul \0 new\nline 🙂',
+    '1': 'digits',
+    ['__proto__']: 'data',
+    'with.dot': "it's",
+    ö: 'ä',
+    '\u{10000}': 'beyond',
+    '\uffff': 'last of the plane',
+  };
+  const metric: MetricFixture = { name: 'my.metric', labels, samples: [[noonMs, 1]] };
+  await insert(metricBatch([metric], { owner, receivedAtNanos: noon }));
+  const [series] = await engine.store.samples(samplesPlan(owner));
+  assert.deepEqual(series?.labels, canonicalLabels(metric));
+  assert.deepEqual(await engine.store.series(seriesPlan(owner)), [canonicalLabels(metric)]);
+  assert.deepEqual(
+    await engine.store.labelNames(seriesPlan(owner)),
+    canonicalLabels(metric).map(([name]) => name),
+  );
+  assert.deepEqual(await engine.store.labelValues(seriesPlan(owner), '__name__'), ['my.metric']);
+  assert.deepEqual(await engine.store.labelValues(seriesPlan(owner), 'a'), [labels.a]);
+  assert.deepEqual(await engine.store.labelValues(seriesPlan(owner), 'absent'), []);
+});
+
+suite('histograms, exemplars and metadata', () => {
+  test('native histograms come back byte by byte, beside samples or alone', async () => {
+    const owner = newOwner();
+    const message = Buffer.from(Array.from({ length: 300 }, (_, i) => i & 255));
+    const metrics: MetricFixture[] = [
+      {
+        name: 'alone',
+        histograms: [
+          [noonMs + 1, Buffer.alloc(0)],
+          [noonMs, message],
+        ],
+      },
+      { name: 'both', samples: [[noonMs, 1]], histograms: [[noonMs, message]] },
+    ];
+    await insert(metricBatch(metrics, { owner, receivedAtNanos: noon }));
+    const [alone, both] = await engine.store.samples(samplesPlan(owner));
+    assert.deepEqual(
+      alone!.histograms.map((one) => [Number(one.timeMs) - noonMs, Buffer.from(one.message)]),
+      [
+        [0, message],
+        [1, Buffer.alloc(0)],
+      ],
+    );
+    assert.equal(alone!.times.length, 0);
+    assert.equal(both!.histograms.length, 1);
+    assert.deepEqual([...both!.values], [bitsOf(1)]);
+  });
+
+  test('exemplars of one time stay apart, and those out of range away', async () => {
+    const owner = newOwner();
+    const exemplars = [
+      [noonMs + 1, 0.5, { trace_id: 'b', span_id: 'c' }],
+      [noonMs, 1.5, { trace_id: 'a' }],
+      [noonMs, 2.5, {}],
+      [noonMs + 9, NaN, { far: 'away' }],
+    ] as const;
+    await insert(metricBatch([{ name: 'm', exemplars }], { owner, receivedAtNanos: noon }));
+    const range = { fromMs: BigInt(noonMs), untilMs: BigInt(noonMs + 8) };
+    const found = await engine.store.exemplars(samplesPlan(owner, [], range));
+    assert.deepEqual(
+      found.map(({ timeMs }) => Number(timeMs) - noonMs),
+      [0, 0, 1],
+    );
+    assert.deepEqual(new Set(found.map(({ value }) => value)), new Set([0.5, 1.5, 2.5]));
+    assert.deepEqual(found[2], {
+      seriesLabels: [['__name__', 'm']],
+      labels: [
+        ['trace_id', 'b'],
+        ['span_id', 'c'],
+      ],
+      timeMs: BigInt(noonMs + 1),
+      value: 0.5,
+    });
+  });
+
+  test('metadata are the last that was sent, sorted, limited, of one metric or all', async () => {
+    const owner = newOwner();
+    for (const [i, help] of ['old', 'new'].entries()) {
+      const metadata = [
+        { name: 'b', type: 'gauge', unit: 'bytes', help },
+        { name: 'a', help: `${help} a` },
+      ];
+      const receivedAtNanos = noon + BigInt(i) * dayNanos;
+      await insert(metricBatch([], { owner, receivedAtNanos, metadata }));
+    }
+    const { accountId, streams } = seriesPlan(owner);
+    const read = (metric: string | undefined, limit = 10) =>
+      engine.store.metricMetadata({ accountId, streams, metric, limit });
+    const a = { name: 'a', type: 'unknown', unit: '', help: 'new a' };
+    const b = { name: 'b', type: 'gauge', unit: 'bytes', help: 'new' };
+    assert.deepEqual(await read(undefined), [a, b]);
+    assert.deepEqual(await read('b'), [b]);
+    assert.deepEqual(await read(undefined, 1), [a]);
+    assert.deepEqual(await read('c'), []);
+  });
+});
