@@ -82,7 +82,7 @@ export const configSchema = z.strictObject({
     ),
   }),
   drain: section({
-    maxRows: integer('rows', 250_000, 1, 1_000_000, 'Most rows in one insert into the store.'),
+    maxRows: integer('rows', 1_000_000, 1, 1_000_000, 'Most rows in one insert into the store.'),
     maxBytes: integer(
       'bytes',
       64 * mebibyte,

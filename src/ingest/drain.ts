@@ -16,7 +16,7 @@ import {
 } from './drain-store.ts';
 
 export interface DrainOptions {
-  /** Rows of one insert; default 250,000. */
+  /** Rows of one insert; default 1,000,000, which only samples reach before the bytes. */
   readonly maxRows: number;
   /** Payload bytes of one insert; default 64 MiB. */
   readonly maxBytes: number;
@@ -25,7 +25,7 @@ export interface DrainOptions {
 }
 
 export const defaultDrainOptions: DrainOptions = {
-  maxRows: 250_000,
+  maxRows: 1_000_000,
   maxBytes: 64 * 1024 * 1024,
   pace: { minIntervalMs: 200, maxIntervalMs: 1000, heavyRowsPerSecond: 100_000 },
   retry: { firstPauseMs: 100, maxPauseMs: 5000, attemptsPerBatch: 3 },
