@@ -77,7 +77,8 @@ export async function replay(subject: Subject, inputs: readonly Buffer[]): Promi
   }
 }
 
-function createCase(subject: Subject, seed: number, number: number) {
+/** A pure function of its arguments. */
+export function createCase(subject: Subject, seed: number, number: number) {
   const random = createRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) + number * 7919);
   const wrap = (bytes: Buffer) => subject.wrap?.(random, bytes) ?? bytes;
   const isValid = oneIn(random, 8);

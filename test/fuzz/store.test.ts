@@ -1,0 +1,95 @@
+/**
+ * What decoders make of strange bytes goes into a real store, many batches at once as the drain
+ * does it: one that it would refuse would be set aside, and its sender was told that it is kept.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, suite, test } from 'node:test';
+import type { Batch, BatchOwner, StampedBatch } from '../../src/model/batch.ts';
+import { AppError } from '../../src/model/errors.ts';
+import type { LogFilter } from '../../src/model/plan.ts';
+import { readMetricRows } from '../protocols/read-metric-rows.ts';
+import { type EngineStore, openEngineStore } from '../store/engine-store.ts';
+import { samplesPlan } from '../store/metric-fixture.ts';
+import { createCase } from './fuzz-run.ts';
+import { type BatchSubject, batchSubjects } from './subjects.ts';
+
+const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+const batchesPerSubject = 60;
+const receivedAtNanos = BigInt(Date.parse('2026-04-01T12:00:00Z')) * 1_000_000n;
+
+let engine: EngineStore;
+before(async () => {
+  engine = await openEngineStore();
+});
+after(() => engine.close());
+
+suite('the store takes every batch', () => {
+  for (const [index, subject] of batchSubjects.entries()) {
+    test(`of ${subject.name}`, async (t) => {
+      t.diagnostic(`replay with FUZZ_SEED=${seed}`);
+      const owner = { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rcv_fuzz' };
+      const batches = (await decodeMany(subject)).map(
+        (batch, sequence): StampedBatch => ({
+          ...batch,
+          owner,
+          receivedAtNanos,
+          id: { writer: BigInt(index), sequence: BigInt(sequence) },
+        }),
+      );
+      const [{ layout }] = batches as [StampedBatch];
+      await engine.store.insert(layout, batches, 'all');
+      if (layout === 'logs/1') {
+        const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
+        assert.equal(await countLogs(owner), rows);
+      } else {
+        assert.equal(await countSamples(owner), samplesOf(batches));
+      }
+    });
+  }
+});
+
+/** Batches with something in them, of damaged and of valid inputs. */
+async function decodeMany(subject: BatchSubject): Promise<Batch[]> {
+  const decoder = subject.open();
+  const batches: Batch[] = [];
+  for (let number = 0; batches.length < batchesPerSubject; number += 1) {
+    const { input } = createCase(subject, seed, number);
+    const outcome = await decoder.feed(input);
+    if (!(outcome instanceof AppError) && outcome.rows > 0) batches.push(outcome);
+  }
+  return batches;
+}
+
+async function countLogs({ accountId, streamId }: BatchOwner): Promise<number> {
+  const filter: LogFilter = {
+    accountId,
+    streams: [{ streamId, receivedFromNanos: 0n }],
+    fromNanos: undefined,
+    untilNanos: undefined,
+    equal: new Map(),
+    labels: [],
+    search: [],
+  };
+  const [severities] = await engine.store.facets({ filter, fields: ['severity'], topK: 1 });
+  return severities?.total ?? 0;
+}
+
+/** Samples and histograms of series whose labels were brought, one for each time. */
+async function countSamples(owner: BatchOwner): Promise<number> {
+  const series = await engine.store.samples(samplesPlan(owner));
+  return series.reduce((sum, { times, histograms }) => sum + times.length + histograms.length, 0);
+}
+
+function samplesOf(batches: readonly Batch[]): number {
+  const all = batches.map(({ payload }) => readMetricRows(payload));
+  const brought = new Set(all.flatMap(({ series }) => series.map(({ id }) => id)));
+  const distinct = (kind: 'samples' | 'histograms') =>
+    new Set(
+      all
+        .flatMap((rows) => rows[kind])
+        .filter(({ id }) => brought.has(id))
+        .map(({ id, timeMs }) => `${id} ${timeMs}`),
+    ).size;
+  return distinct('samples') + distinct('histograms');
+}
