@@ -37,7 +37,7 @@ suite('the store takes every batch', () => {
           id: { writer: BigInt(index), sequence: BigInt(sequence) },
         }),
       );
-      const [{ layout }] = batches as [StampedBatch];
+      const layout = batches[0]?.layout ?? 'logs/1';
       await engine.store.insert(layout, batches, 'all');
       if (layout === 'logs/1') {
         const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
@@ -81,15 +81,13 @@ async function countSamples(owner: BatchOwner): Promise<number> {
   return series.reduce((sum, { times, histograms }) => sum + times.length + histograms.length, 0);
 }
 
-function samplesOf(batches: readonly Batch[]): number {
+function samplesOf(batches: readonly StampedBatch[]): number {
   const all = batches.map(({ payload }) => readMetricRows(payload));
   const brought = new Set(all.flatMap(({ series }) => series.map(({ id }) => id)));
-  const distinct = (kind: 'samples' | 'histograms') =>
-    new Set(
-      all
-        .flatMap((rows) => rows[kind])
-        .filter(({ id }) => brought.has(id))
-        .map(({ id, timeMs }) => `${id} ${timeMs}`),
-    ).size;
-  return distinct('samples') + distinct('histograms');
+  const distinct = (records: readonly { id: bigint; timeMs: bigint }[]) => {
+    const kept = records.filter(({ id }) => brought.has(id));
+    return new Set(kept.map(({ id, timeMs }) => `${id} ${timeMs}`)).size;
+  };
+  const samples = all.flatMap((rows) => rows.samples);
+  return distinct(samples) + distinct(all.flatMap((rows) => rows.histograms));
 }
