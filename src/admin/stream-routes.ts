@@ -1,4 +1,5 @@
 /** Streams in the control API, and the deletion of their data. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Directory } from '../directory/port.ts';
 import type { Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
@@ -130,12 +131,20 @@ async function find(directory: Directory, accountId: string, streamId: string): 
   return stream;
 }
 
-/** From here on reads show nothing of what was received so far. */
-async function hideData({ directory, series, now }: AdminContext, { streamId }: Stream): Promise<Stream> {
-  // The next full millisecond: what was acknowledged in this one belongs to the past too.
-  const dataDeletedUntil = new Date(now() + 1).toISOString();
+/**
+ * From here on reads show nothing of what was received so far. The receipt of samples is known to
+ * the second only: what is acknowledged after the answer must not share one with what is gone.
+ */
+async function hideData(
+  { directory, series, now }: AdminContext,
+  { streamId }: Stream,
+): Promise<Stream> {
+  const startedMs = now();
+  const secondEndMs = (Math.floor(startedMs / 1000) + 1) * 1000;
+  const dataDeletedUntil = new Date(secondEndMs - 1).toISOString();
   const stream = await directory.updateStream(streamId, { dataDeletedUntil });
   if (!stream) throw notFound(streamId);
+  await sleep(secondEndMs - startedMs);
   series.forget();
   return stream;
 }

@@ -27,7 +27,7 @@ describe('precedence', () => {
         environment: { WEIR_INGEST_PORT: '2', WEIR_STREAM_PORT: '2' },
       });
       assert.deepEqual([config.ingest.port, config.stream.port, config.ops.port], [3, 2, 1]);
-      assert.equal(config.drain.maxRows, 250_000);
+      assert.equal(config.drain.maxRows, 1_000_000);
     });
   });
 

@@ -55,10 +55,13 @@ export function problemJson(problem: Problem): string {
 }
 
 /** What goes along with a failure, whatever its body looks like. */
-export function problemHeaders(error: AppError): Record<string, string> {
+export function problemHeaders(
+  error: AppError,
+  { retryAfterSeconds: retryAfter }: Problem,
+): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="weir"';
-  if (error.kind.retryable) headers['retry-after'] = String(retryAfterSeconds(error));
+  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
   if (error.rateLimit !== undefined) {
     headers['ratelimit-policy'] = error.rateLimit.policy;
     headers['ratelimit'] = error.rateLimit.state;
@@ -66,9 +69,14 @@ export function problemHeaders(error: AppError): Record<string, string> {
   return headers;
 }
 
-/** Whole seconds from 1 to 5: senders told to wait longer drop what they hold. */
+/**
+ * Whole seconds from 1 to 5: senders told to wait longer drop what they hold. A quota knows when it
+ * will have room; of everything else nobody does, so senders are spread, lest they all come back at
+ * once.
+ */
 function retryAfterSeconds(error: AppError): number {
-  return Math.min(5, Math.max(1, Math.ceil(error.retryAfterSeconds ?? 1)));
+  const most = Math.min(5, Math.max(1, Math.ceil(error.retryAfterSeconds ?? 1)));
+  return error.code === 'quota_exceeded' ? most : 1 + Math.floor(Math.random() * most);
 }
 
 function wordsOf(code: ErrorCode): string {

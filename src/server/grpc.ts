@@ -101,7 +101,7 @@ async function fail(
   const problem = toGrpcProblem(error, requestId);
   const status = protocol.encodeProblem?.(problem, request.headers['content-type']);
   const details = status === undefined ? undefined : toBytes(status.body);
-  sendFailure(response, { problem, details, metadata: problemHeaders(error) });
+  sendFailure(response, { problem, details, metadata: problemHeaders(error, problem) });
 }
 
 interface Failed {

@@ -124,7 +124,7 @@ export async function sendFailure(
   return reply
     .code(status)
     .headers(headers)
-    .headers(problemHeaders(error))
+    .headers(problemHeaders(error, problem))
     .header('content-type', contentType)
     .send(toBytes(body));
 }

@@ -253,7 +253,7 @@ export class DiskQueue implements Queue {
     this.#telemetry.appendRefused({ reason });
     return new AppError('unavailable', 'cannot take in data for now: the queue has no room', {
       cause: new Error(detail),
-      retryAfterSeconds: reason === 'busy' ? 1 : 5,
+      retryAfterSeconds: reason === 'busy' ? 2 : 3,
     });
   }
 
@@ -264,7 +264,7 @@ export class DiskQueue implements Queue {
     }
     return new AppError('unavailable', 'cannot take in data: the queue cannot write to its disk', {
       cause: error,
-      retryAfterSeconds: 5,
+      retryAfterSeconds: 3,
     });
   }
 
