@@ -90,7 +90,7 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
         protocols: toProtocols(config),
         reads: [...createStreamRoutes(logs), ...createMetricRoutes(metrics)],
         admin: adminRoutes(
-          { directory, grants, store, series, telemetry: directoryEvents },
+          { directory, grants, queue, store, series, telemetry: directoryEvents },
           addresses,
         ),
         ...options.toDocumentInfo(version, addresses),

@@ -1,5 +1,6 @@
 /** The control API: every route of it, over the directory. */
 import type { Directory } from '../directory/port.ts';
+import type { Queue } from '../queue/port.ts';
 import type { Store } from '../store/port.ts';
 import type { DirectoryEvents } from '../telemetry/directory-events.ts';
 import { accountRoutes } from './account-routes.ts';
@@ -13,6 +14,8 @@ export interface AdminParts {
   readonly directory: Directory;
   /** The cached view of the directory, told of each change so that it takes effect at once. */
   readonly grants: { invalidate(): void };
+  /** Tells what was received before a deletion from what comes after it. */
+  readonly queue: Pick<Queue, 'drawLine'>;
   readonly store: Pick<Store, 'deleteStreamData'>;
   /** Told when labels of series may be gone with other data. */
   readonly series: { forget(): void };
@@ -27,6 +30,7 @@ export function adminRoutes(
 ): readonly AdminRoute[] {
   const context: AdminContext = {
     directory: parts.directory,
+    queue: parts.queue,
     store: parts.store,
     series: parts.series,
     options,

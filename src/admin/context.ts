@@ -1,5 +1,6 @@
 /** What the handlers of the control API work with. */
 import type { Directory } from '../directory/port.ts';
+import type { Queue } from '../queue/port.ts';
 import type { Store } from '../store/port.ts';
 import type { AdminChange } from '../telemetry/directory-events.ts';
 
@@ -14,6 +15,7 @@ export interface AdminOptions {
 export interface AdminContext {
   readonly directory: Directory;
   readonly store: Pick<Store, 'deleteStreamData'>;
+  readonly queue: Pick<Queue, 'drawLine'>;
   readonly series: { forget(): void };
   readonly options: AdminOptions;
   /** Unix ms. */

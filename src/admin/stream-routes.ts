@@ -1,11 +1,12 @@
 /** Streams in the control API, and the deletion of their data. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Directory } from '../directory/port.ts';
 import type { Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import type { AdminContext } from './context.ts';
 import { type AdminRoute, defineAccountRoute } from './routes.ts';
 import { newStream, streamAnswer, streamChange, streamParams, streamsAnswer } from './schemas.ts';
+
+const nanosPerMs = 1_000_000n;
 
 export function streamRoutes(context: AdminContext): AdminRoute[] {
   return [
@@ -131,27 +132,24 @@ async function find(directory: Directory, accountId: string, streamId: string): 
   return stream;
 }
 
-/**
- * From here on reads show nothing of what was received so far. The receipt of samples is known to
- * the second only: what is acknowledged after the answer must not share one with what is gone.
- */
+/** From here on reads show nothing of what was received so far, and all that comes later. */
 async function hideData(
-  { directory, series, now }: AdminContext,
+  { directory, queue, series }: AdminContext,
   { streamId }: Stream,
 ): Promise<Stream> {
-  const startedMs = now();
-  const secondEndMs = (Math.floor(startedMs / 1000) + 1) * 1000;
-  const dataDeletedUntil = new Date(secondEndMs - 1).toISOString();
+  const drawn = queue.drawLine();
+  // In the same moment: a batch beyond the line must not count on labels before it.
+  series.forget();
+  const untilMs = Number((await drawn) / nanosPerMs);
+  const dataDeletedUntil = new Date(untilMs).toISOString();
   const stream = await directory.updateStream(streamId, { dataDeletedUntil });
   if (!stream) throw notFound(streamId);
-  await sleep(secondEndMs - startedMs);
-  series.forget();
   return stream;
 }
 
 async function freeData({ store }: AdminContext, stream: Stream): Promise<void> {
   const untilMs = Date.parse(stream.dataDeletedUntil ?? '');
-  await store.deleteStreamData(stream.accountId, stream.streamId, BigInt(untilMs) * 1_000_000n);
+  await store.deleteStreamData(stream.accountId, stream.streamId, BigInt(untilMs) * nanosPerMs);
 }
 
 /** Checked before the data goes; the directory checks again when the stream does. */

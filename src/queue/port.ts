@@ -87,6 +87,15 @@ export interface Queue {
    */
   watermarkNanos(): bigint;
 
+  /**
+   * Draws a line between what was appended before the call and everything after it, whatever the
+   * clock does; it resolves once the line is durable.
+   * @returns Unix ns, the last whole millisecond of a second: earlier batches were received then or
+   *   before, later ones not before the next second.
+   * @throws AppError `unavailable`
+   */
+  drawLine(): Promise<bigint>;
+
   status(): QueueStatus;
 
   /** Finishes appends under way, syncs and lets go of the directory. */

@@ -10,6 +10,7 @@ import {
   callerWith,
   type ControlPlane,
   createTenant,
+  lineNanos,
   nowMs,
   openControlPlane,
   outcomeOf,
@@ -120,10 +121,8 @@ test('every change is announced with who made it, where and to what', async () =
 test("deleting a stream's data hides what came so far and has the store delete it", async () => {
   const { streamId } = tenant.stream;
   const stream = await call<Stream>('deleteStreamData', { params: { streamId } });
-  const untilMs = Math.floor(nowMs / 1000) * 1000 + 999;
-  assert.equal(stream.dataDeletedUntil, new Date(untilMs).toISOString());
-  const untilNanos = BigInt(untilMs) * 1_000_000n;
-  assert.deepEqual(plane.deletedData, [{ accountId, streamId, untilNanos }]);
+  assert.equal(stream.dataDeletedUntil, '2026-01-02T03:04:05.999Z');
+  assert.deepEqual(plane.deletedData, [{ accountId, streamId, untilNanos: lineNanos }]);
   assert.deepEqual(await plane.directory.getStream(streamId), stream);
 });
 

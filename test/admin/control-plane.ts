@@ -38,6 +38,8 @@ export interface Call {
 
 /** Unix ms at which every control plane of the tests stands. */
 export const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+/** Unix ns, where the queue parts what came before from what comes later. */
+export const lineNanos = BigInt(Date.UTC(2026, 0, 2, 3, 4, 5, 999)) * 1_000_000n;
 
 export async function openControlPlane(): Promise<ControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-admin-'));
@@ -54,6 +56,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
           deletedData.push({ accountId, streamId, untilNanos });
         },
       },
+      queue: { drawLine: async () => lineNanos },
       series: { forget: () => {} },
       telemetry: {
         adminChanged(change) {

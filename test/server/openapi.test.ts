@@ -30,7 +30,14 @@ async function openWithAllRoutes() {
     parts: {
       reads: [...createStreamRoutes(nobody), ...createMetricRoutes(nobody)],
       admin: adminRoutes(
-        { directory: nobody, grants: nobody, store: nobody, series: nobody, telemetry: nobody },
+        {
+          directory: nobody,
+          grants: nobody,
+          queue: nobody,
+          store: nobody,
+          series: nobody,
+          telemetry: nobody,
+        },
         { ingestUrl: 'https://localhost' },
       ),
     },

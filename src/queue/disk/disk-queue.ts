@@ -24,6 +24,7 @@ import { KeyTable } from './key-table.ts';
 import type { LogHost, OpenedHost } from './log-host.ts';
 import { maxUnsyncedBatches, type Recovery } from './log-options.ts';
 import type { QueuedBatch } from './memory-tail.ts';
+import { ReceiptClock } from './receipt-clock.ts';
 
 export interface QueueLimits {
   readonly minFreeDiskBytes: number;
@@ -56,8 +57,9 @@ export class DiskQueue implements Queue {
   readonly #backlog: Backlog;
   readonly #keys: KeyTable;
   readonly #space: DiskSpace;
+  readonly #clock: ReceiptClock;
   #nextSequence: bigint;
-  #lastStampNanos: bigint;
+  #released: bigint;
   #quarantinedBatches: number;
   #isMeasuring = false;
   #isClosed = false;
@@ -72,7 +74,8 @@ export class DiskQueue implements Queue {
     this.#writer = recovery.writer;
     this.#firstOwnSequence = recovery.nextSequence;
     this.#nextSequence = recovery.nextSequence;
-    this.#lastStampNanos = recovery.floorNanos;
+    this.#clock = new ReceiptClock(recovery.floorNanos, limits.now);
+    this.#released = recovery.released;
     this.#quarantinedBatches = recovery.quarantinedBatches;
     this.#groups = new GroupWriter(host);
     this.#backlog = new Backlog(recovery, limits.memoryTailBytes);
@@ -91,7 +94,7 @@ export class DiskQueue implements Queue {
     const refusal = this.#refusal();
     if (refusal !== undefined) throw this.#refuse(refusal);
     const sequence = this.#nextSequence++;
-    const receivedAtNanos = this.#stamp();
+    const receivedAtNanos = this.#clock.stamp();
     const { layout, rows, payload } = content;
     const id = { writer: this.#writer, sequence };
     const batch: StampedBatch = { id, receivedAtNanos, owner, layout, rows, payload };
@@ -128,7 +131,8 @@ export class DiskQueue implements Queue {
   }
 
   async release(sequence: bigint): Promise<void> {
-    await this.#host.release(sequence, this.#lastStampNanos);
+    this.#released = sequence;
+    await this.#host.release(sequence, this.#clock.last);
     this.#backlog.release(sequence);
   }
 
@@ -141,10 +145,21 @@ export class DiskQueue implements Queue {
   watermarkNanos(): bigint {
     const oldest = this.#backlog.oldestNanos ?? this.#groups.oldestNanos;
     if (oldest !== undefined) return oldest - 1n;
-    const now = BigInt(this.#limits.now()) * nanosPerMs;
     // Whoever is told "all up to now" must never see a batch stamped before it later.
-    if (now > this.#lastStampNanos) this.#lastStampNanos = now;
-    return this.#lastStampNanos;
+    return this.#clock.pass();
+  }
+
+  async drawLine(): Promise<bigint> {
+    const line = this.#clock.passSecond();
+    try {
+      await this.#host.release(this.#released, this.#clock.last);
+    } catch (cause) {
+      throw new AppError('unavailable', 'cannot draw a line: the queue cannot write to its disk', {
+        cause,
+        retryAfterSeconds: 5,
+      });
+    }
+    return line;
   }
 
   status(): QueueStatus {
@@ -169,15 +184,7 @@ export class DiskQueue implements Queue {
     this.#isClosed = true;
     this.#wakeTaker?.();
     await this.#groups.idle();
-    await this.#host.close(this.#lastStampNanos);
-  }
-
-  /** Strictly increasing, whatever the clock does. */
-  #stamp(): bigint {
-    const now = BigInt(this.#limits.now()) * nanosPerMs;
-    const next = this.#lastStampNanos + 1n;
-    this.#lastStampNanos = now > next ? now : next;
-    return this.#lastStampNanos;
+    await this.#host.close(this.#clock.last);
   }
 
   #becameDurable(queued: QueuedBatch, idempotency: IdempotencyRecord | undefined): void {

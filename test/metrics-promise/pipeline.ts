@@ -1,0 +1,284 @@
+/**
+ * The whole way of metrics in one process, from request to answer, on a clock that the test turns:
+ * admission, decoders, ledger, queue on disk, drain, engine, deletion and reads. Only listeners are
+ * left out, and tokens: each receiver's token is its id.
+ */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { compressSync, uncompressSync } from 'snappy';
+import { adminRoutes } from '../../src/admin/admin.ts';
+import { createAdmission } from '../../src/admission/admission.ts';
+import type { TokenFacts } from '../../src/admission/port.ts';
+import { createGrants, defaultGrantsOptions } from '../../src/directory/grants.ts';
+import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
+import { openDrain } from '../../src/ingest/drain.ts';
+import { createIngest } from '../../src/ingest/ingest.ts';
+import { createSeriesLedger } from '../../src/ingest/series-ledger.ts';
+import { createMetricsReader, defaultMetricsLimits } from '../../src/metrics/metrics-reader.ts';
+import { AppError } from '../../src/model/errors.ts';
+import type { Protocol } from '../../src/model/protocol.ts';
+import { digestSecret } from '../../src/model/token-secret.ts';
+import { createPromText } from '../../src/protocols/prom-text/prom-text.ts';
+import { createRemoteWrite } from '../../src/protocols/remote-write/remote-write.ts';
+import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { createHousekeeping, housekeepingDefaults } from '../../src/store/housekeeping.ts';
+import { createDirectoryEvents } from '../../src/telemetry/directory-events.ts';
+import { createDrainTelemetry } from '../../src/telemetry/drain-events.ts';
+import { createIngestEvents } from '../../src/telemetry/ingest-events.ts';
+import { createInstruments } from '../../src/telemetry/instruments.ts';
+import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import {
+  decodeReadResponse,
+  encodeReadRequest,
+  encodeWriteRequest,
+  type SeriesSamples,
+  type WrittenSeries,
+} from '../harness/prompb.ts';
+import { until } from '../harness/until.ts';
+import { type EngineStore, openEngineStore } from '../store/engine-store.ts';
+
+const gibibyte = 2 ** 30;
+const limits = { maxEvents: 1_000_000, maxDepth: 1, maxRejections: 10 };
+const labels = { maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 };
+const promText = createPromText({ maxBodyBytes: 2 ** 24, limits, labels });
+const remoteWrite = createRemoteWrite({
+  maxBodyBytes: 2 ** 24,
+  maxInflatedBytes: 2 ** 26,
+  limits,
+  labels,
+});
+const caller = { tokenId: 'tok_test', accountIds: [], scopes: new Set(['operator'] as const) };
+const openMetrics = 'application/openmetrics-text';
+/** What a sender is told: the status of success, or the code of the refusal. */
+export type Outcome = number | AppError['code'];
+
+export interface PipelineOptions {
+  /** Unix ms at which the clock stands. */
+  readonly nowMs: number;
+  readonly maxSeriesPerAccount?: number;
+}
+
+export async function openPipeline(options: PipelineOptions): Promise<Pipeline> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-promise-'));
+  const pipeline = new Pipeline(folder, await openEngineStore(), options);
+  await pipeline.start();
+  return pipeline;
+}
+
+export class Pipeline {
+  /** The clock, Unix ms; it stands still unless a test turns it. */
+  nowMs: number;
+  accountId = '';
+  readonly engine: EngineStore;
+  readonly #folder: string;
+  readonly #options: PipelineOptions;
+  #parts: Awaited<ReturnType<Pipeline['open']>> | undefined;
+
+  constructor(folder: string, engine: EngineStore, options: PipelineOptions) {
+    this.#folder = folder;
+    this.engine = engine;
+    this.#options = options;
+    this.nowMs = options.nowMs;
+  }
+
+  get parts(): Awaited<ReturnType<Pipeline['open']>> {
+    assert.ok(this.#parts, 'the pipeline is closed');
+    return this.#parts;
+  }
+
+  async start(): Promise<void> {
+    this.#parts = await this.open();
+    if (this.accountId !== '') return;
+    const account = { name: 'test', eventsPerSecond: null };
+    this.accountId = (await this.parts.directory.createAccount(account)).accountId;
+  }
+
+  /** Ends the gateway and starts it again; the engine goes on. */
+  async restart(): Promise<void> {
+    await this.#stop();
+    await this.start();
+  }
+
+  async close(): Promise<void> {
+    await this.#stop();
+    await this.engine.close();
+    await rm(this.#folder, { recursive: true });
+  }
+
+  async createStream(retentionDays = 30): Promise<string> {
+    const { accountId } = this;
+    const stream = { accountId, name: 'stream', retentionDays };
+    const { streamId } = await this.parts.directory.createStream(stream);
+    this.parts.grants.invalidate();
+    return streamId;
+  }
+
+  async createReceiver(streamId: string): Promise<string> {
+    const { receiverId } = await this.parts.directory.createReceiver({
+      accountId: this.accountId,
+      streamId,
+      name: 'receiver',
+      kind: 'prometheus',
+      active: true,
+      allowedCidrs: [],
+      limits: { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null },
+    });
+    return receiverId;
+  }
+
+  /** An operation of the control API. */
+  admin(operationId: string, params: Readonly<Record<string, string>>, body?: unknown) {
+    const route = this.parts.routes.find((one) => one.operationId === operationId);
+    assert.ok(route, `there is no operation ${operationId}`);
+    return route.handle({ caller, accountId: this.accountId, params, body });
+  }
+
+  write(receiverId: string, series: readonly WrittenSeries[]): Promise<Outcome> {
+    const body = compressSync(encodeWriteRequest(series)) as Buffer;
+    return this.send(receiverId, remoteWrite, { body: Readable.from([body]) });
+  }
+
+  push(receiverId: string, text: string): Promise<Outcome> {
+    return this.send(receiverId, promText, { body: Readable.from([Buffer.from(text)]) });
+  }
+
+  pushOpenMetrics(receiverId: string, text: string): Promise<Outcome> {
+    const body = Readable.from([Buffer.from(text)]);
+    return this.send(receiverId, promText, { body, contentType: openMetrics });
+  }
+
+  async send(
+    receiverId: string,
+    protocol: Protocol,
+    message: { readonly body: Readable; readonly contentType?: string },
+  ): Promise<Outcome> {
+    const isWrite = protocol === remoteWrite;
+    const contentType = isWrite ? 'application/x-protobuf' : (message.contentType ?? 'text/plain');
+    const request = {
+      receiverId,
+      headers: {
+        authorization: [`Bearer ${receiverId}`],
+        activeAccount: [],
+        contentType: [contentType],
+        contentEncoding: isWrite ? ['snappy'] : [],
+        contentLength: undefined,
+        forwardedFor: [],
+        idempotencyKey: [],
+      },
+      peerAddress: '127.0.0.1',
+      body: {
+        stream: message.body,
+        expected: true,
+        declaredBytes: undefined,
+        arrivedWhole: () => true,
+        sendContinue: undefined,
+      },
+    };
+    try {
+      return (await this.parts.ingest.ingest(request, protocol)).reply.status;
+    } catch (error) {
+      if (error instanceof AppError) return error.code;
+      throw error;
+    }
+  }
+
+  /** Resolves once everything that was taken is in the store. */
+  async settle(): Promise<void> {
+    const { queue } = this.parts;
+    await until(() => queue.status().batches === 0, { what: 'the drain', timeoutMs: 60_000 });
+  }
+
+  /** All series of one name and what is stored of them, as a remote read tells it. */
+  async read(name: string, range: Range = allTime): Promise<SeriesSamples[]> {
+    await this.settle();
+    const matchers = [{ name: '__name__', type: '=', value: name }] as const;
+    const message = encodeReadRequest([{ matchers, ...range }]);
+    const answer = await this.parts.reader.read(this.accountId, message);
+    return decodeReadResponse(Buffer.from(uncompressSync(Buffer.from(answer)) as Buffer))[0] ?? [];
+  }
+
+  /** Frees disk as the nightly round does. */
+  async housekeep(maxDiskBytes?: number): Promise<void> {
+    const parts = {
+      store: this.engine.store,
+      streams: () => this.parts.directory.listAllStreams(),
+      now: () => this.nowMs,
+    };
+    const housekeeping = createHousekeeping(parts, { ...housekeepingDefaults, maxDiskBytes });
+    await housekeeping.dropExpiredDays();
+    await housekeeping.deleteExpiredRows();
+    await housekeeping.dropDaysOverCap();
+  }
+
+  async #stop(): Promise<void> {
+    const { drain, queue, grants, directory } = this.parts;
+    await drain.close();
+    await queue.close();
+    await grants.close();
+    await directory.close();
+    this.#parts = undefined;
+  }
+
+  async open() {
+    const now = () => this.nowMs;
+    const { store } = this.engine;
+    const instruments = createInstruments('silent');
+    const directoryEvents = createDirectoryEvents(instruments);
+    const directory = await openSqliteDirectory({ file: join(this.#folder, 'directory.db') }, now);
+    const grants = createGrants(directory, defaultGrantsOptions, directoryEvents, now);
+    const queue = await openDiskQueue(
+      { directory: join(this.#folder, 'queue'), minFreeDiskBytes: 0, now },
+      createQueueTelemetry(instruments),
+    );
+    const { maxSeriesPerAccount = 1_000_000 } = this.#options;
+    const series = createSeriesLedger({ maxSeriesPerAccount });
+    const telemetry = createDrainTelemetry(instruments);
+    const pace = { minIntervalMs: 0, maxIntervalMs: 0, heavyRowsPerSecond: 1 };
+    const drain = openDrain({ queue, store, series, telemetry }, { pace });
+    const bodyPace = { timeoutMs: 60_000, graceMs: 60_000, minBytesPerSecond: 1 };
+    const admission = createAdmission(
+      { maxInFlightBytes: gibibyte, trustedProxies: [], bodyPace },
+      {
+        token: (digest) => this.#token(digest),
+        receiver: (receiverId) => grants.receiver(receiverId),
+        touch: () => {},
+      },
+    );
+    const levels = { memoryInFlight: () => 0, knownSeries: () => series.size() };
+    const events = createIngestEvents(instruments, levels);
+    const ingest = createIngest({ admission, queue, series, events, now });
+    const reader = createMetricsReader({ store, grants, now }, defaultMetricsLimits);
+    const routes = adminRoutes(
+      { directory, grants, queue, store, series, telemetry: directoryEvents },
+      { ingestUrl: 'https://in.example' },
+      now,
+    );
+    return { directory, grants, queue, series, drain, ingest, reader, routes };
+  }
+
+  /** In force for the receiver whose id it is made of. */
+  async #token(digest: string): Promise<TokenFacts | undefined> {
+    const receivers = await this.parts.directory.listReceivers(this.accountId);
+    const receiver = receivers.find(({ receiverId }) => digestSecret(receiverId) === digest);
+    if (receiver === undefined) return undefined;
+    return {
+      tokenId: 'tok_sender',
+      type: 'ingest',
+      accountIds: [this.accountId],
+      receiverId: receiver.receiverId,
+      scopes: new Set(['ingest:write']),
+      expiresAtMs: null,
+      revoked: false,
+    };
+  }
+}
+
+export interface Range {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+const allTime: Range = { fromMs: 0, untilMs: 4_102_444_800_000 };
