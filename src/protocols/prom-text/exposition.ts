@@ -218,6 +218,8 @@ export class Exposition {
     const { rules, writer } = this.#parts;
     this.#check(rules.exemplar(), start);
     const { end, exemplar } = this.#exemplars.read(start, this.#sample.time);
+    const { low, high } = exemplar.time;
+    this.#announce(series, toDay(high * 2 ** 32 + low), start);
     writer.exemplar(this.#parts.series.ids, 4 * series, exemplar);
     return end;
   }
@@ -225,7 +227,7 @@ export class Exposition {
   /** @param series its number. @param start where its line begins. */
   #take(series: number, day: number, start: number): void {
     const { series: cache, samples, rules, writer } = this.#parts;
-    const { limits, series: view } = this.#context;
+    const { limits } = this.#context;
     const { ids } = cache;
     const at = 4 * series;
     const sample = this.#sample;
@@ -235,12 +237,20 @@ export class Exposition {
     }
     sample.series = cache.factsOf(series);
     this.#check(rules.take(sample), start);
-    const state = view.look(ids, at, day);
-    if (state === seriesState.new) writer.series(ids, at, day, cache.labelsOf(series));
+    this.#announce(series, day, start);
+    writer.sample(ids, at, sample.time, sample.value);
+  }
+
+  /** Brings the labels of a series along where they are not stored for this day. */
+  #announce(series: number, day: number, start: number): void {
+    const { series: cache, writer } = this.#parts;
+    const { series: view } = this.#context;
+    const at = 4 * series;
+    const state = view.look(cache.ids, at, day);
+    if (state === seriesState.new) writer.series(cache.ids, at, day, cache.labelsOf(series));
     else if (state === seriesState.refused) {
       throw tooManySeries(view.maxSeries, describePlace(this.#bytes, start));
     }
-    writer.sample(ids, at, sample.time, sample.value);
   }
 
   #check(fault: Fault, at: number): void {
