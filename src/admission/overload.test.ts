@@ -1,3 +1,4 @@
+/** The cap on memory in flight: who is kept out, and who never is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
@@ -42,11 +43,30 @@ test('over the cap others are refused, and a request that would pass it keeps it
   first.release();
 });
 
-test('one request alone may pass the cap', () => {
+test('one large request may pass the cap, and beside it small ones find room', () => {
   const overload = createOverload(cap);
   const only = overload.reserve(10 * cap, 4);
   only.coverHeap(100 * cap);
-  assertUnavailable(() => overload.reserve(1, 1));
+  assertUnavailable(() => overload.reserve(cap / 10, 1));
+  const small = Array.from({ length: 25 }, () => overload.reserve(500, 1));
+  assertUnavailable(() => Array.from({ length: 100 }, () => overload.reserve(500, 1)));
+  assertUnavailable(() => small[0]?.growTo(cap / 10));
   only.release();
-  overload.reserve(1, 1).release();
+  small[0]?.growTo(cap / 10);
+});
+
+test('a large request is not kept out by many small ones, nor by one that has ended', () => {
+  const overload = createOverload(cap);
+  const small: ReturnType<typeof overload.reserve>[] = [];
+  assertUnavailable(() => {
+    for (;;) small.push(overload.reserve(500, 1));
+  });
+  assert.ok(overload.inFlightBytes() > 0.99 * cap);
+  const first = overload.reserve(2 * cap, 1);
+  assertUnavailable(() => overload.reserve(cap / 10, 1));
+  first.release();
+  const second = overload.reserve(cap / 10, 1);
+  second.release();
+  for (const one of small) one.release();
+  assert.equal(overload.inFlightBytes(), 0);
 });

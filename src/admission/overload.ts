@@ -11,6 +11,10 @@ import type { MemoryLease } from './port.ts';
 const requestOverheadBytes = 4096;
 /** Of the cap, for buffers that wait for the next body. */
 const keptShare = 1 / 16;
+/** A request that takes no more than this of the cap is small. */
+const smallRequestShare = 1 / 64;
+/** Of the cap, what large requests leave to small ones. */
+const reservedShare = 1 / 8;
 
 export interface Overload {
   /** @throws AppError `unavailable` */
@@ -18,20 +22,39 @@ export interface Overload {
   inFlightBytes(): number;
 }
 
+/**
+ * Small and large requests are counted apart, so that neither keeps the other out: a large one alone
+ * may pass the cap, since its size has a limit of its own, and beside it there is room for small
+ * ones. All together take at most the cap and one large request.
+ */
 export function createOverload(maxInFlightBytes: number): Overload {
   const buffers = createBodyBuffers(maxInFlightBytes * keptShare);
-  let inFlight = 0;
+  const maxSmallBytes = maxInFlightBytes * smallRequestShare;
+  const reservedBytes = maxInFlightBytes * reservedShare;
+  let small = 0;
+  let large = 0;
+
+  function hasRoom(bytes: number): boolean {
+    if (bytes <= maxSmallBytes) {
+      return small + bytes <= reservedBytes || small + large + bytes <= maxInFlightBytes;
+    }
+    return large === 0 || large + Math.max(small, reservedBytes) + bytes <= maxInFlightBytes;
+  }
+
+  function count(bytes: number): void {
+    if (Math.abs(bytes) <= maxSmallBytes) small += bytes;
+    else large += bytes;
+  }
 
   function take(bytes: number): void {
-    // One request alone may pass the cap: its size has a limit of its own, and it must not starve.
-    if (inFlight > 0 && inFlight + bytes > maxInFlightBytes) {
+    if (!hasRoom(bytes)) {
       throw new AppError(
         'unavailable',
         'cannot take more requests at this moment: the memory for requests in flight is used up',
         { retryAfterSeconds: 1 },
       );
     }
-    inFlight += bytes;
+    count(bytes);
   }
 
   return {
@@ -43,11 +66,11 @@ export function createOverload(maxInFlightBytes: number): Overload {
       const growTo = (needed: number) => {
         if (needed <= held) return;
         // Its own share does not count as somebody else's load.
-        inFlight -= held;
+        count(-held);
         try {
           take(needed);
         } catch (error) {
-          inFlight += held;
+          count(held);
           throw error;
         }
         held = needed;
@@ -63,11 +86,11 @@ export function createOverload(maxInFlightBytes: number): Overload {
         release() {
           if (isReleased) return;
           isReleased = true;
-          inFlight -= held;
+          count(-held);
           if (buffer !== undefined) buffers.give(buffer);
         },
       };
     },
-    inFlightBytes: () => inFlight,
+    inFlightBytes: () => small + large,
   };
 }
