@@ -149,10 +149,12 @@ for (const { name, change, fault, code, retrySeconds, field } of refusals) {
     const outcome = await call(client, change);
     assert.equal(outcome.code, code, outcome.details);
     const details = detailsOf(outcome);
-    const retries = details.filter(({ type }) => type === 'google.rpc.RetryInfo');
+    const retries = details.flatMap((detail) =>
+      detail.type === 'google.rpc.RetryInfo' ? [detail.seconds] : [],
+    );
     assert.equal(retries.length, retrySeconds === undefined ? 0 : 1);
-    for (const { seconds } of retries) {
-      assert.ok(Number(seconds) >= 1 && Number(seconds) <= (retrySeconds ?? 0), String(seconds));
+    for (const seconds of retries) {
+      assert.ok(seconds >= 1 && seconds <= (retrySeconds ?? 0), String(seconds));
     }
     const violations = details.flatMap((detail) =>
       detail.type === 'google.rpc.BadRequest' ? detail.violations : [],
