@@ -2,7 +2,7 @@
  * The way of one ingest request, whatever its protocol and transport: admit, read, decode, append,
  * reply. It ends when the batch is durable; how it gets to the store is the drain's business.
  */
-import type { Admission, RequestBody } from '../admission/port.ts';
+import type { Admission, ReceiverFacts, RequestBody } from '../admission/port.ts';
 import { type Batch, countEvents } from '../model/batch.ts';
 import { AppError } from '../model/errors.ts';
 import type { Protocol, Reply } from '../model/protocol.ts';
@@ -85,7 +85,10 @@ export function createIngest(parts: IngestParts): Ingest {
     message: Buffer,
     replay?: { key: Uint8Array; bodyDigest: Uint8Array },
   ): Promise<IngestAnswer> {
-    const { format, receiver } = admitted;
+    const { format } = admitted;
+    // While its body came the receiver may have been given another stream, and the old one deleted.
+    const grant = await admission.receiver(admitted.receiver.receiverId);
+    const { receiver } = grant;
     const nowMs = now();
     const claim = series.claim(receiver, nowMs);
     const { limits } = protocol;
@@ -94,7 +97,7 @@ export function createIngest(parts: IngestParts): Ingest {
     admitted.memory.coverHeap(message.length + batch.payload.length);
     const reply = protocol.reply(batch, format);
     const record = replay && { ...replay, answer: encodeReply(reply) };
-    const rateLimit = await append(admitted, batch, { claim, record });
+    const rateLimit = await append(grant, batch, { claim, record });
     events.accepted(protocol.name, message.length, batch);
     return { reply, rateLimit, replayed: false };
   }
@@ -120,15 +123,15 @@ export function createIngest(parts: IngestParts): Ingest {
 
   /** Charges the quotas for what is appended, and only for that. */
   async function append(
-    { grant, receiver }: Admitted,
+    grant: ReceiverFacts,
     batch: Batch,
     { claim, record }: { claim: SeriesClaim; record: Parameters<Queue['append']>[2] },
   ): Promise<RateLimit | undefined> {
     const charge = await admission.chargeEvents(grant, countEvents(batch));
     if (batch.rows === 0) return charge.rateLimit;
     try {
-      checkCurrent(claim);
-      await queue.append(batch, receiver, record);
+      if (!claim.isCurrent(now())) throw notCurrent();
+      await queue.append(batch, grant.receiver, record);
     } catch (error) {
       charge.refund();
       throw error;
@@ -140,10 +143,9 @@ export function createIngest(parts: IngestParts): Ingest {
   return { ingest };
 }
 
-/** Labels that this batch counts on may just have been deleted with their stream's data. */
-function checkCurrent(claim: SeriesClaim): void {
-  if (claim.isCurrent()) return;
-  throw new AppError('unavailable', 'cannot take the request now: send it again', {
+/** Labels that the batch counts on may just have been deleted with their stream's data. */
+function notCurrent(): AppError {
+  return new AppError('unavailable', 'cannot take the request now: send it again', {
     retryAfterSeconds: 1,
   });
 }

@@ -38,6 +38,16 @@ test('calls labels known once they are in the batch at hand, or durable', () => 
   assert.equal(ledger.size(), 1);
 });
 
+test('no claim is current once the clock has leapt beyond what the store keeps labels for', () => {
+  const claim = open().claim(owner('a'), dayMs);
+  const hourMs = dayMs / 24;
+  const later = [0, hourMs - 1, hourMs, 30 * dayMs, -30 * dayMs];
+  assert.deepEqual(
+    later.map((byMs) => claim.isCurrent(dayMs + byMs)),
+    [true, true, false, false, true],
+  );
+});
+
 test('wants labels again for another day of the samples, and after midnight for all', () => {
   const ledger = open();
   const first = ledger.claim(owner('a'));
@@ -94,11 +104,11 @@ test('forgets, and tells the requests under way', () => {
   first.look(1);
   first.confirm();
   const underWay = ledger.claim(owner('a'));
-  assert.ok(underWay.isCurrent());
+  assert.ok(underWay.isCurrent(0));
   ledger.forget();
-  assert.ok(!underWay.isCurrent());
+  assert.ok(!underWay.isCurrent(0));
   const later = ledger.claim(owner('a'));
-  assert.ok(later.isCurrent());
+  assert.ok(later.isCurrent(0));
   assert.equal(later.look(1), unknown);
   assert.equal(ledger.size(), 0);
 });

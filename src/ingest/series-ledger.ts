@@ -15,8 +15,10 @@ export interface SeriesLedgerOptions {
 
 /** What one request is told of its stream's series, and what it brings of them. */
 export interface SeriesClaim extends SeriesView {
-  /** False once what it told may be wrong: the request is to be decoded again. */
-  isCurrent(): boolean;
+  /**
+   * False once what it told may be wrong: the request is to be decoded again. @param nowMs Unix ms
+   */
+  isCurrent(nowMs: number): boolean;
   /** What it brought is durable. */
   confirm(): void;
 }
@@ -36,6 +38,11 @@ const firstEntries = 1024;
 const firstPending = 64;
 /** Of all accounts: about 50 bytes each. */
 const maxEntries = 4_000_000;
+/**
+ * The store keeps labels so much longer than a day more than samples. Only a clock that leaps can
+ * make a request older.
+ */
+const maxClaimMs = 3_600_000;
 
 interface Ledger {
   table: SeriesTable;
@@ -80,7 +87,7 @@ export function createSeriesLedger({ maxSeriesPerAccount }: SeriesLedgerOptions)
           pending.set(stream, ids, at, day);
           return seriesState.new;
         },
-        isCurrent: () => since === forgotten,
+        isCurrent: (laterMs) => since === forgotten && laterMs - nowMs < maxClaimMs,
         confirm() {
           if (pending === undefined) return;
           const added = pending.addTo(own.table);

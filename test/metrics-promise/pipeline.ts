@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { type PassThrough, Readable } from 'node:stream';
 import { compressSync, uncompressSync } from 'snappy';
 import { adminRoutes } from '../../src/admin/admin.ts';
 import { createAdmission } from '../../src/admission/admission.ts';
@@ -43,7 +43,7 @@ import { type EngineStore, openEngineStore } from '../store/engine-store.ts';
 const gibibyte = 2 ** 30;
 const limits = { maxEvents: 1_000_000, maxDepth: 1, maxRejections: 10 };
 const labels = { maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 };
-const promText = createPromText({ maxBodyBytes: 2 ** 24, limits, labels });
+export const promText = createPromText({ maxBodyBytes: 2 ** 24, limits, labels });
 const remoteWrite = createRemoteWrite({
   maxBodyBytes: 2 ** 24,
   maxInflatedBytes: 2 ** 26,
@@ -183,6 +183,12 @@ export class Pipeline {
       if (error instanceof AppError) return error.code;
       throw error;
     }
+  }
+
+  /** Resolves once what was written of a body so far has been read: its head has passed. */
+  async whileReading(body: PassThrough): Promise<void> {
+    const isRead = () => body.readableLength === 0;
+    await until(isRead, { what: 'the body to be read', everyMs: 1 });
   }
 
   /** Resolves once everything that was taken is in the store. */
