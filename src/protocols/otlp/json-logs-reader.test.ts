@@ -47,19 +47,32 @@ function attributesOf(json: string) {
 
 describe('fields of a record', () => {
   const wrong = { [jsonWarnings.wrongType]: 1 };
+  const again = { [jsonWarnings.repeatedKey]: 1 };
+  const noTime = { [logWarnings.timeForm]: 1 };
   const cases: [json: string, expected: Partial<LogRow>, warnings?: Record<string, number>][] = [
     ['{}', { timestamp: unknownTime, observedTimestamp: unknownTime, body: '', severityText: '' }],
     ['{"timeUnixNano":"1544712660300000001"}', { timestamp: time }],
     ['{"timeUnixNano":1544712660300000001}', { timestamp: time }],
     ['{"timeUnixNano":1544712660300000001.0}', { timestamp: time }],
     ['{"timeUnixNano":1.544712660300000001e18}', { timestamp: time }],
-    ['{"timeUnixNano":"1544712660300000001","timeUnixNano":null}', { timestamp: unknownTime }],
+    [
+      '{"timeUnixNano":"1544712660300000001","timeUnixNano":null}',
+      { timestamp: unknownTime },
+      again,
+    ],
     ['{"timeUnixNano":{"low":-180688127,"high":359656442,"unsigned":true}}', { timestamp: time }],
     ['{"timeUnixNano":{"high":"359656442","low":4114279169}}', { timestamp: time }],
     ['{"timeUnixNano":"0","observedTimeUnixNano":1544712660300000001}', { timestamp: time }],
     ['{"timeUnixNano":""}', { timestamp: unknownTime }],
     ['{"timeUnixNano":true}', { timestamp: unknownTime }, wrong],
-    ['{"timeUnixNano":-1}', { timestamp: unknownTime }, { [logWarnings.timeRange]: 1 }],
+    ['{"timeUnixNano":-1}', { timestamp: unknownTime }, noTime],
+    ['{"timeUnixNano":1.5}', { timestamp: unknownTime }, noTime],
+    ['{"timeUnixNano":"18446744073709551616"}', { timestamp: unknownTime }, noTime],
+    [
+      '{"timeUnixNano":"18446744073709551615"}',
+      { timestamp: unknownTime },
+      { [logWarnings.timeRange]: 1 },
+    ],
     ['{"severityNumber":9}', { severityNumber: 9, severityText: 'INFO' }],
     ['{"severityNumber":"9"}', { severityNumber: 9 }],
     ['{"severityNumber":9.0}', { severityNumber: 9 }],
@@ -76,7 +89,7 @@ describe('fields of a record', () => {
     ['{"flags":-1}', { traceFlags: 0 }, wrong],
     ['{"eventName":"a\\u0000b"}', { eventName: 'a\0b' }],
     ['{"\\u0065ventName":"escaped key"}', { eventName: 'escaped key' }],
-    ['{"eventName":"a","eventName":"b"}', { eventName: 'b' }],
+    ['{"eventName":"a","eventName":"b"}', { eventName: 'b' }, again],
     ['{"eventName":"\\ud800"}', { eventName: '\ufffd' }],
     ['{"eventName":"\\ud83d\\ude00"}', { eventName: '😀' }],
     ['{"unknown":{"body":[{}]},"__proto__":{"eventName":"x"},"eventName":"y"}', { eventName: 'y' }],
@@ -98,7 +111,7 @@ describe('fields of a record', () => {
       [...(row.logAttributes as Map<string, string>)],
       [['otel.time_unix_nano', '2026-01-02T03:04:05Z']],
     );
-    assert.deepEqual(warnings, { [logWarnings.timeRange]: 1 });
+    assert.deepEqual(warnings, { [logWarnings.timeForm]: 1 });
   });
 });
 

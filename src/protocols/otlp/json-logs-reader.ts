@@ -67,8 +67,10 @@ function* readRequest(
   const outline = new OutlineReader(reader, limits);
   const resources = yield* outline.read();
   batch.warnings.add(jsonWarnings.misspeltKey, outline.misspeltKeys);
+  batch.warnings.add(jsonWarnings.otherSignal, outline.otherSignals);
   const values = new JsonValues(reader, batch.warnings, limits.maxDepth);
   yield* new RecordReader(reader, values, batch).read(resources);
+  batch.warnings.add(jsonWarnings.repeatedKey, reader.repeatedKeys);
 }
 
 /** One bad byte should not cost a batch. */
@@ -120,8 +122,10 @@ class RecordReader {
     const { resource } = this.#batch;
     if (this.#goTo(outline.schemaUrl)) scalars.readText(resource.schemaUrl);
     if (!this.#goToObject(outline.resource)) return;
+    let met = 0;
     let key = reader.firstKey(resourceKeys);
     for (; key !== noMoreKeys; key = reader.nextKey(resourceKeys)) {
+      met = reader.meet(met, key);
       if (key === owner.attributes) this.#values.readAttributes(resource);
       else if (key === owner.droppedAttributes) resource.droppedAttributes = scalars.readUint32();
       else scalars.passOver(key);
@@ -135,8 +139,10 @@ class RecordReader {
     const { scope } = this.#batch;
     if (this.#goTo(outline.schemaUrl)) scalars.readText(scope.schemaUrl);
     if (!this.#goToObject(outline.scope)) return;
+    let met = 0;
     let key = reader.firstKey(scopeKeys);
     for (; key !== noMoreKeys; key = reader.nextKey(scopeKeys)) {
+      met = reader.meet(met, key);
       if (key === owner.attributes) this.#values.readAttributes(scope);
       else if (key === owner.droppedAttributes) scope.droppedAttributes = scalars.readUint32();
       else if (key === owner.name) scalars.readText(scope.name);
@@ -165,8 +171,12 @@ class RecordReader {
 
   #readRecord(): void {
     const reader = this.#reader;
+    let met = 0;
     let key = reader.firstKey(recordKeys);
-    for (; key !== noMoreKeys; key = reader.nextKey(recordKeys)) this.#readField(key);
+    for (; key !== noMoreKeys; key = reader.nextKey(recordKeys)) {
+      met = reader.meet(met, key);
+      this.#readField(key);
+    }
   }
 
   #readField(key: number): void {

@@ -20,6 +20,7 @@ function decodeNow(body: string | Buffer): Batch {
 }
 
 const rowsOf = (batch: Batch): LogRow[] => readLogRows(batch.payload);
+const { otherSignal, repeatedKey } = jsonWarnings;
 const warningsOf = (batch: Batch) => Object.fromEntries(batch.warnings ?? []);
 
 describe('a body without records', () => {
@@ -31,14 +32,20 @@ describe('a body without records', () => {
     '{"resourceLogs":[]}',
     '{"resourceLogs":[{},null,{"resource":{},"scopeLogs":[]}]}',
     '{"resourceLogs":[{"scopeLogs":[{},null,{"scope":{"name":"s"},"logRecords":[null]}]}]}',
-    '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}],"logRecords":[]}]}]}',
-    '{"unknown":[[{}]],"resourceMetrics":[{}]}',
+    '{"unknown":[[{}]],"resource":{}}',
   ];
-  for (const body of bodies) {
+  const warned: [body: string, warning: string][] = [
+    ['{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}],"logRecords":[]}]}]}', repeatedKey],
+    ['{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}]}]}],"resourceLogs":null}', repeatedKey],
+    ['{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}', otherSignal],
+    ['{"resourceMetrics":[]}', otherSignal],
+    ['{"resourceProfiles":[{}]}', otherSignal],
+  ];
+  for (const [body, warning] of [...bodies.map((body) => [body] as const), ...warned]) {
     test(body, () => {
       const batch = decodeNow(body);
       assert.deepEqual([batch.rows, batch.payload.length, batch.rejectedCount], [0, 0, 0]);
-      assert.deepEqual(warningsOf(batch), {});
+      assert.deepEqual(warningsOf(batch), warning === undefined ? {} : { [warning]: 1 });
     });
   }
 });
@@ -93,7 +100,9 @@ describe('resources and scopes', () => {
       [...junk, scope, '"schemaUrl":"su"', records],
       ['"resource":5', resource, '"schemaUrl":null', '"schemaUrl":"ru"'],
     );
-    assert.deepEqual(decodeNow(body).payload, expected.payload);
+    const batch = decodeNow(body);
+    assert.deepEqual(batch.payload, expected.payload);
+    assert.deepEqual(warningsOf(batch), { [repeatedKey]: 5 });
   });
 
   test('do not go with the next records', () => {

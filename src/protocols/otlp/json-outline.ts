@@ -26,7 +26,13 @@ export interface ResourceOutline {
   readonly scopes: readonly ScopeOutline[];
 }
 
-const requestKeys = createObjectKeys(['resourceLogs']);
+const requestKeys = createObjectKeys([
+  'resourceLogs',
+  // What requests of other signals have in its place.
+  'resourceSpans',
+  'resourceMetrics',
+  'resourceProfiles',
+]);
 const resourceKeys = createObjectKeys(
   ['scopeLogs', 'resource', 'schemaUrl'],
   ['instrumentationLibraryLogs'],
@@ -58,6 +64,8 @@ export class OutlineReader {
   #sliceEnd: number;
   /** Keys that were not read, though they are meant: `scope_logs`, and such of an older OTLP. */
   misspeltKeys = 0;
+  /** Lists of spans, metrics or profiles: their sender has the wrong address. */
+  otherSignals = 0;
 
   constructor(reader: JsonReader, limits: DecodeLimits) {
     this.#reader = reader;
@@ -75,9 +83,12 @@ export class OutlineReader {
     const reader = this.#reader;
     let resources: readonly ResourceOutline[] = [];
     if (!reader.isObject()) failAt(reader.bytes, reader.at, 'an object');
+    let met = 0;
     for (let key = reader.firstKey(requestKeys); key !== noMoreKeys; ) {
+      met = reader.meet(met, key);
       if (key === resourceLogs) resources = yield* this.#readResources();
       else this.#passOver(key);
+      if (key > resourceLogs) this.otherSignals += 1;
       key = reader.nextKey(requestKeys);
     }
     const end = skipSpace(reader.bytes, reader.at);
@@ -102,7 +113,9 @@ export class OutlineReader {
     let schema = -1;
     let scopes: readonly ScopeOutline[] = [];
     if (!reader.isObject()) failAt(reader.bytes, reader.at, 'an object');
+    let met = 0;
     for (let key = reader.firstKey(resourceKeys); key !== noMoreKeys; ) {
+      met = reader.meet(met, key);
       if (key === scopeLogs) scopes = yield* this.#readScopes();
       else if (key === owner) resource = this.#mark();
       else if (key === schemaUrl) schema = this.#mark();
@@ -129,7 +142,9 @@ export class OutlineReader {
     let schema = -1;
     let records = -1;
     if (!reader.isObject()) failAt(reader.bytes, reader.at, 'an object');
+    let met = 0;
     for (let key = reader.firstKey(scopeKeys); key !== noMoreKeys; ) {
+      met = reader.meet(met, key);
       if (key === logRecords) records = yield* this.#readRecords();
       else if (key === owner) scope = this.#mark();
       else if (key === schemaUrl) schema = this.#mark();

@@ -52,6 +52,8 @@ export class JsonReader {
   readonly bytes: Buffer;
   /** Where the cursor stands: at the first byte of a value, or right after one. */
   at: number;
+  /** Keys that came again in their object, of which the last counts; as `meet` found them. */
+  repeatedKeys = 0;
   readonly #view: DataView;
 
   constructor(bytes: Buffer, at: number) {
@@ -101,6 +103,17 @@ export class JsonReader {
     if (byte !== closeBrace) failAt(this.bytes, at, "',' or '}'");
     this.at = at + 1;
     return noMoreKeys;
+  }
+
+  /**
+   * Counts a key that its object had before.
+   * @param met of the same object's keys so far, 0 at first. @returns it with this one
+   */
+  meet(met: number, key: number): number {
+    if (key < 0) return met;
+    const bit = 1 << key;
+    if ((met & bit) !== 0) this.repeatedKeys += 1;
+    return met | bit;
   }
 
   /** Enters the array the cursor stands at. @returns whether there is an element to stand at. */

@@ -12,6 +12,8 @@ import { logWarnings, type WarningCounts } from './log-warnings.ts';
 /** What senders of JSON alone are told. */
 export const jsonWarnings = {
   misspeltKey: 'key not in lowerCamelCase, or of an older OTLP, left out',
+  otherSignal: 'traces, metrics or profiles, left out: this address takes logs',
+  repeatedKey: 'key repeated in one object, what came before its last value left out',
   wrongType: 'value of another type than its field, left out',
 } as const;
 

@@ -164,7 +164,7 @@ export class LogBatch {
   #readTime(slot: TimeSlot, time: LogTime, key: Buffer): LogTime | undefined {
     const { attributes, texts } = this.record;
     if (slot.unreadable.length > 0) {
-      this.warnings.add(logWarnings.timeRange);
+      this.warnings.add(logWarnings.timeForm);
       const { source, start, end } = slot.unreadable;
       attributes.set(attributes.addOwn(key), source, start, end);
       return undefined;

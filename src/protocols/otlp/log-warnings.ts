@@ -6,6 +6,7 @@
 export const logWarnings = {
   timeUnit: 'time not in nanoseconds, read in the unit its magnitude speaks for',
   timeRange: 'time outside 1970 to 2149, replaced by the time of receipt',
+  timeForm: 'time that is no unsigned 64-bit integer, replaced by the time of receipt',
   severityNumber: 'severity number outside 0 to 24, clamped',
   badId: 'trace or span id of a wrong form, left out',
   idNotation: 'trace or span id in another notation, decoded',
