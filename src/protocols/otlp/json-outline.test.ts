@@ -24,24 +24,22 @@ const { otherSignal, repeatedKey } = jsonWarnings;
 const warningsOf = (batch: Batch) => Object.fromEntries(batch.warnings ?? []);
 
 describe('a body without records', () => {
-  const bodies = [
-    '{}',
-    ' \r\n\t{ } ',
-    '\ufeff{}',
-    '{"resourceLogs":null}',
-    '{"resourceLogs":[]}',
-    '{"resourceLogs":[{},null,{"resource":{},"scopeLogs":[]}]}',
-    '{"resourceLogs":[{"scopeLogs":[{},null,{"scope":{"name":"s"},"logRecords":[null]}]}]}',
-    '{"unknown":[[{}]],"resource":{}}',
-  ];
-  const warned: [body: string, warning: string][] = [
+  const cases: [body: string, warning?: string][] = [
+    ['{}'],
+    [' \r\n\t{ } '],
+    ['\ufeff{}'],
+    ['{"resourceLogs":null}'],
+    ['{"resourceLogs":[]}'],
+    ['{"resourceLogs":[{},null,{"resource":{},"scopeLogs":[]}]}'],
+    ['{"resourceLogs":[{"scopeLogs":[{},null,{"scope":{"name":"s"},"logRecords":[null]}]}]}'],
+    ['{"unknown":[[{}]],"resource":{}}'],
     ['{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}],"logRecords":[]}]}]}', repeatedKey],
     ['{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}]}]}],"resourceLogs":null}', repeatedKey],
     ['{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}', otherSignal],
     ['{"resourceMetrics":[]}', otherSignal],
     ['{"resourceProfiles":[{}]}', otherSignal],
   ];
-  for (const [body, warning] of [...bodies.map((body) => [body] as const), ...warned]) {
+  for (const [body, warning] of cases) {
     test(body, () => {
       const batch = decodeNow(body);
       assert.deepEqual([batch.rows, batch.payload.length, batch.rejectedCount], [0, 0, 0]);
