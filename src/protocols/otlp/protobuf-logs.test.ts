@@ -1,13 +1,14 @@
 /** What becomes of whole requests as protobuf, encoded by another library. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { bytesField } from '../../../test/harness/proto-wire.ts';
+import { bytesField, varintField } from '../../../test/harness/proto-wire.ts';
 import { encodeLogsRequest, encodeMessage } from '../../../test/protocols/otlp-proto.ts';
 import {
   assertFails,
   decodeInTurns,
   decodeNow,
   label,
+  recordWith,
   requestOf,
   requestOfAll,
   rowOf,
@@ -220,6 +221,35 @@ describe('a request as protobuf', () => {
       [row.serviceName, row.host, row.k8sPod, row.k8sNode],
       ['resource', 'of record', 'pod', ''],
     );
+  });
+});
+
+describe('wire', () => {
+  test('that is broken is refused, with the byte of the body', () => {
+    const cases: [body: Buffer, message: RegExp][] = [
+      [recordWith(Buffer.from([0x10, 1, 0x0e])), /wire type 6 at byte 9$/],
+      [recordWith(Buffer.from([0x2a, 4, 0x0a, 9, 0x61, 0x62])), /end of its message at byte 9$/],
+      [Buffer.from('{"resourceLogs":[]}'), /cannot parse protobuf: .* at byte 2$/],
+    ];
+    for (const [body, message] of cases) assertFails(body, 'malformed', message);
+  });
+
+  test('of unknown fields is passed over', () => {
+    const unknown = Buffer.concat([
+      varintField(100, 1n << 60n),
+      bytesField(102, Buffer.from('unknown')),
+      Buffer.from([0xbb, 0x06, 0x08, 1, 0x13, 0x14, 0x1a, 1, 0, 0xbc, 0x06]),
+      // A known number in another wire type.
+      Buffer.from([0x08, 1]),
+    ]);
+    const around = (...fields: Buffer[]) => Buffer.concat([unknown, ...fields, unknown]);
+    const scope = bytesField(1, around(bytesField(1, Buffer.from('s'))));
+    const value = around(bytesField(1, Buffer.from('body')));
+    const record = bytesField(2, around(bytesField(5, value)));
+    const scopeLogs = bytesField(2, around(scope, record));
+    const resource = bytesField(1, unknown);
+    const { row } = rowOf(around(bytesField(1, around(scopeLogs, resource))));
+    assert.deepEqual([row.body, row.scopeName], ['body', 's']);
   });
 });
 

@@ -6,6 +6,7 @@
  * through twice: once for it, once for the records.
  */
 import { AppError } from '../../model/errors.ts';
+import { ProtobufWire, toTag, wireType } from '../../model/protobuf-wire.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import type { LogsReader } from './decode.ts';
 import type { LogBatch } from './log-batch.ts';
@@ -13,7 +14,6 @@ import type { IdSlot, TextSlot } from './log-record.ts';
 import { maxRowBytes } from './log-row.ts';
 import { logWarnings } from './log-warnings.ts';
 import { ProtobufValues } from './protobuf-values.ts';
-import { ProtobufWire, toTag, wireType } from './protobuf-wire.ts';
 
 /** What may be done in one turn, in bytes read; a field alone counts for some. */
 const turnCost = 512 * 1024;
@@ -171,7 +171,7 @@ class ProtobufLogsReader implements LogsReader {
     }
     const tag = wire.tag(end);
     if (tag !== scopeLogsTags.logRecords) return wire.skip(tag, end);
-    const recordEnd = wire.length(end);
+    const recordEnd = wire.lengthEnd(end);
     this.#batch.startRecord();
     if (recordEnd - wire.at > maxRowBytes) {
       wire.at = recordEnd;
@@ -182,13 +182,13 @@ class ProtobufLogsReader implements LogsReader {
   }
 
   #enter(span: Span, end: number): void {
-    span.end = this.#wire.length(end);
+    span.end = this.#wire.lengthEnd(end);
     span.start = this.#wire.at;
   }
 
   /** Of a resource or scope, whose length the cursor stands at. */
   #sharedEnd(end: number): number {
-    const sharedEnd = this.#wire.length(end);
+    const sharedEnd = this.#wire.lengthEnd(end);
     if (sharedEnd - this.#wire.at <= maxRowBytes) return sharedEnd;
     throw new AppError(
       'too_large',
@@ -246,7 +246,7 @@ class ProtobufLogsReader implements LogsReader {
           this.#readText(record.severityText, end);
           break;
         case recordTags.body:
-          this.#readBody(wire.length(end));
+          this.#readBody(wire.lengthEnd(end));
           break;
         case recordTags.attributes:
           this.#values.readAttribute(record, end);
@@ -258,10 +258,10 @@ class ProtobufLogsReader implements LogsReader {
           record.flags = wire.fixed32(end);
           break;
         case recordTags.traceId:
-          this.#readId(record.traceId, wire.length(end));
+          this.#readId(record.traceId, wire.lengthEnd(end));
           break;
         case recordTags.spanId:
-          this.#readId(record.spanId, wire.length(end));
+          this.#readId(record.spanId, wire.lengthEnd(end));
           break;
         case recordTags.eventName:
           this.#readText(record.eventName, end);
@@ -273,7 +273,7 @@ class ProtobufLogsReader implements LogsReader {
   }
 
   #readText(slot: TextSlot, end: number): void {
-    this.#values.readText(this.#wire.length(end));
+    this.#values.readText(this.#wire.lengthEnd(end));
     slot.take(this.#values.text);
   }
 

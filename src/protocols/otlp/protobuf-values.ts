@@ -4,9 +4,9 @@
  * `ValueText` says.
  */
 import { isUtf8 } from 'node:buffer';
+import { type ProtobufWire, toTag, wireType } from '../../model/protobuf-wire.ts';
 import { type Attributed, TextSlot } from './log-record.ts';
 import { logWarnings, type WarningCounts } from './log-warnings.ts';
-import { type ProtobufWire, toTag, wireType } from './protobuf-wire.ts';
 import { failTooDeep, type ValueText } from './value-text.ts';
 
 const { varint, fixed64, bytes } = wireType;
@@ -85,12 +85,12 @@ export class ProtobufValues {
   /** A `KeyValue`, whose length the cursor stands at. */
   readAttribute({ attributes, texts }: Attributed, end: number): void {
     const wire = this.#wire;
-    const entryEnd = wire.length(end);
+    const entryEnd = wire.lengthEnd(end);
     const value = attributes.isFull ? noValue : this.#seekValue(entryEnd);
     const index = attributes.add(this.text.source, this.text.start, this.text.end);
     if (value !== noValue) {
       wire.at = value;
-      this.readValue(texts, wire.length(entryEnd));
+      this.readValue(texts, wire.lengthEnd(entryEnd));
       attributes.set(index, this.text.source, this.text.start, this.text.end);
     }
     wire.at = entryEnd;
@@ -103,7 +103,7 @@ export class ProtobufValues {
     if (tag === noTag) {
       this.text.clear();
     } else if (tag === valueTags.string) {
-      this.readText(wire.length(end));
+      this.readText(wire.lengthEnd(end));
     } else {
       const start = texts.length;
       this.#writeMember(texts, { tag, end, depth: 0 });
@@ -128,7 +128,7 @@ export class ProtobufValues {
     while (wire.at < end) {
       const tag = wire.tag(end);
       if (tag === keyValueTags.key) {
-        this.readText(wire.length(end));
+        this.readText(wire.lengthEnd(end));
         continue;
       }
       if (tag === keyValueTags.value) value = wire.at;
@@ -173,12 +173,12 @@ export class ProtobufValues {
       case valueTags.double:
         return texts.double(wire.double(end));
       case valueTags.bytes: {
-        const valueEnd = wire.length(end);
+        const valueEnd = wire.lengthEnd(end);
         return texts.base64(wire.bytes, wire.at, valueEnd);
       }
       default:
         if (depth >= this.#maxDepth) failTooDeep(this.#maxDepth);
-        return this.#writeElements(texts, { tag, end: wire.length(end), depth });
+        return this.#writeElements(texts, { tag, end: wire.lengthEnd(end), depth });
     }
   }
 
@@ -194,7 +194,7 @@ export class ProtobufValues {
         wire.skip(field, end);
         continue;
       }
-      const elementEnd = wire.length(end);
+      const elementEnd = wire.lengthEnd(end);
       if (!isFirst) texts.byte(comma);
       isFirst = false;
       if (isMap) this.#writeEntry(texts, elementEnd, depth + 1);
@@ -215,7 +215,7 @@ export class ProtobufValues {
       return;
     }
     wire.at = value;
-    this.#writeNested(texts, wire.length(end), depth);
+    this.#writeNested(texts, wire.lengthEnd(end), depth);
   }
 
   /** An `AnyValue` within another. */
@@ -226,7 +226,7 @@ export class ProtobufValues {
       case noTag:
         return texts.ascii('null');
       case valueTags.string:
-        this.readText(wire.length(end));
+        this.readText(wire.lengthEnd(end));
         return texts.quoted(this.text.source, this.text.start, this.text.end);
       case valueTags.bytes:
         texts.byte(quote);

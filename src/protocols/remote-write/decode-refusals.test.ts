@@ -156,16 +156,36 @@ describe('requests refused as a whole', () => {
   const samples = (count: number): Sample[] =>
     Array.from({ length: count }, (_, index) => toSample(index, 1));
   const cases: [name: string, body: Buffer, code: ErrorCode, message: RegExp][] = [
-    ['a field without an end', Buffer.from([0x0a, 5, 1]), 'malformed', /byte 1\b/],
-    ['a length without an end', Buffer.from([0x0a, 0x80]), 'malformed', /byte 1\b/],
-    ['series that are a number', Buffer.from([0x08, 1]), 'malformed', /wrong type.*byte 0/],
-    ['metadata that is a double', Buffer.from('190000000000000000', 'hex'), 'malformed', /type/],
-    ['a field number of zero', Buffer.from([0x02, 0]), 'malformed', /number/],
+    ['a field without an end', Buffer.from([0x0a, 5, 1]), 'malformed', /beyond .* at byte 1$/],
+    ['a length without an end', Buffer.from([0x0a, 0x80]), 'malformed', /beyond .* at byte 1$/],
+    ['series that are a number', Buffer.from([0x08, 1]), 'malformed', /type 0 at byte 0$/],
+    [
+      'metadata that is a double',
+      Buffer.from('190000000000000000', 'hex'),
+      'malformed',
+      /type 1 at/,
+    ],
+    ['a field number of zero', Buffer.from([0x02, 0]), 'malformed', /number 0 at byte 0$/],
     ['a wire type that is none', Buffer.from([0x3f]), 'malformed', /wire type 7/],
     ['a varint without an end', Buffer.alloc(12, 0xff), 'malformed', /ten bytes/],
-    ['a value that is no double', field(1, field(2, Buffer.from([0x08, 1]))), 'malformed', /type/],
-    ['a value that is cut off', field(1, field(2, Buffer.from([9, 1]))), 'malformed', /byte 5/],
-    ['a label that is text', field(1, field(1, Buffer.from('up')), sample(1, 1)), 'malformed', /./],
+    [
+      'a value that is no double',
+      field(1, field(2, Buffer.from([0x08, 1]))),
+      'malformed',
+      /field 1 of a sample in wire type 0 at byte 4$/,
+    ],
+    [
+      'a value that is cut off',
+      field(1, field(2, Buffer.from([9, 1]))),
+      'malformed',
+      /beyond .* at byte 5$/,
+    ],
+    [
+      'a label that is text',
+      field(1, field(1, Buffer.from('up')), sample(1, 1)),
+      'malformed',
+      /beyond .* at byte 5$/,
+    ],
     [
       'a message of 2.0',
       Buffer.concat([field(4, Buffer.alloc(0)), field(4, Buffer.from('up')), field(5)]),

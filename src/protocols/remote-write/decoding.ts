@@ -5,6 +5,7 @@
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { MetricWriter } from '../../model/metric-writer.ts';
+import { ProtobufWire } from '../../model/protobuf-wire.ts';
 import type { DecodeContext, DecodeLimits } from '../../model/protocol.ts';
 import { type LabelLimits, toSeries } from '../../model/series-labels.ts';
 import type { SeriesMemo, SeriesMemoOptions } from '../../model/series-memo.ts';
@@ -16,7 +17,6 @@ import { readMetadata } from './metadata.ts';
 import { Rejections } from './rejections.ts';
 import { SeriesRows } from './series-rows.ts';
 import type { TimeSeries } from './time-series.ts';
-import { WireReader } from './wire-reader.ts';
 
 export interface DecodingOptions {
   readonly labels: LabelLimits;
@@ -63,9 +63,9 @@ export class Decoding {
   readonly #rejections: Rejections;
   readonly #warnings = new Map<string, number>();
   readonly #view: SeriesView;
-  readonly #reader: WireReader;
+  readonly #wire: ProtobufWire;
   /** Reads what lies behind: exemplars and histograms of a series that is read. */
-  readonly #detail: WireReader;
+  readonly #detail: ProtobufWire;
   /** Where the slice ends; work that reads no bytes brings it nearer. */
   #sliceEnd = 0;
   /** Position of the series in the request, and where it ends; -1 = none is being read. */
@@ -93,18 +93,18 @@ export class Decoding {
     });
     this.#rejections = new Rejections(context.limits.maxRejections);
     this.#view = context.series;
-    this.#reader = new WireReader(body);
-    this.#detail = new WireReader(body);
+    this.#wire = new ProtobufWire(body);
+    this.#detail = new ProtobufWire(body);
   }
 
   /** Decodes up to the end of a slice. @returns true once the body is done. */
   run(): boolean {
-    this.#sliceEnd = this.#reader.at + sliceCost;
-    while (this.#reader.at < this.#sliceEnd) {
+    this.#sliceEnd = this.#wire.at + sliceCost;
+    while (this.#wire.at < this.#sliceEnd) {
       if (this.#seriesEnd >= 0) this.#readSeries();
       else if (this.#histogram < this.#series.histograms.length) this.#takeHistogram();
       else if (this.#exemplar < this.#series.exemplars.length) this.#takeExemplar();
-      else if (this.#reader.at < this.#body.length) this.#readField();
+      else if (this.#wire.at < this.#body.length) this.#readField();
       else return true;
     }
     return false;
@@ -132,35 +132,35 @@ export class Decoding {
   }
 
   #readField(): void {
-    const reader = this.#reader;
-    const start = reader.at;
+    const wire = this.#wire;
+    const start = wire.at;
     const { length } = this.#body;
-    const tag = reader.tag(length);
+    const tag = wire.tag(length);
     if (tag === fieldTag.timeSeries) {
       this.#isV1 = true;
       this.#index += 1;
-      this.#seriesEnd = reader.lengthEnd(length);
+      this.#seriesEnd = wire.lengthEnd(length);
       this.#series.clear();
       this.#exemplar = 0;
       this.#histogram = 0;
       this.#readSeries();
     } else if (tag === fieldTag.metadata) {
       this.#isV1 = true;
-      this.#takeMetadata(reader.lengthEnd(length));
+      this.#takeMetadata(wire.lengthEnd(length));
     } else {
       const number = tag >>> 3;
-      if (number === 1 || number === 3) reader.fail(start, 'a field has the wrong type');
+      if (number === 1 || number === 3) wire.failType(start, tag, 'a request');
       if (tag === v2FieldTag.symbols || tag === v2FieldTag.timeSeries) this.#isV2 = true;
-      reader.skip(tag, length);
+      wire.skip(tag, length);
     }
   }
 
   #readSeries(): void {
     const series = this.#series;
-    series.read(this.#reader, this.#seriesEnd, this.#sliceEnd);
+    series.read(this.#wire, this.#seriesEnd, this.#sliceEnd);
     const { records } = series;
     this.#checkRecords(records);
-    if (this.#reader.at < this.#seriesEnd) return;
+    if (this.#wire.at < this.#seriesEnd) return;
     this.#seriesEnd = -1;
     this.#records += records;
     // Without samples there is nothing to keep, and nothing is lost if its labels are no good.
@@ -247,7 +247,7 @@ export class Decoding {
   #takeMetadata(end: number): void {
     this.#records += 1;
     this.#checkRecords(0);
-    const metadata = readMetadata(this.#reader, end, this.#labelLimits);
+    const metadata = readMetadata(this.#wire, end, this.#labelLimits);
     if (typeof metadata !== 'string') this.#writer.metadata(metadata);
     else this.#warnings.set(metadata, (this.#warnings.get(metadata) ?? 0) + 1);
   }

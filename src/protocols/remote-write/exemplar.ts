@@ -1,5 +1,6 @@
 /** Reads a `prometheus.Exemplar`: one measurement that stands for others, often with a trace. */
 import type { Time } from '../../model/metric-writer.ts';
+import type { ProtobufWire } from '../../model/protobuf-wire.ts';
 import {
   encodeLabels,
   type Label,
@@ -7,7 +8,6 @@ import {
   toSortedLabels,
 } from '../../model/series-labels.ts';
 import { maxLabelSetBytes, readLabel } from './label-list.ts';
-import type { WireReader } from './wire-reader.ts';
 
 const fieldTag = { label: 0x0a, value: 0x11, timestamp: 0x18 } as const;
 const firstUnknownTag = 4 << 3;
@@ -22,34 +22,34 @@ export interface Exemplar {
   readonly labels: Uint8Array;
 }
 
-/** @param end of the message that begins at the reader. @returns the exemplar, or its fault */
+/** @param end of the message that begins at the cursor. @returns the exemplar, or its fault */
 export function readExemplar(
-  reader: WireReader,
+  wire: ProtobufWire,
   end: number,
   limits: LabelLimits,
 ): Exemplar | string {
-  if (end - reader.at > maxLabelSetBytes(limits)) return 'label value too long';
+  if (end - wire.at > maxLabelSetBytes(limits)) return 'label value too long';
   const labels: Label[] = [];
   let value: Buffer = zero;
   let time: Time = { low: 0, high: 0 };
   let fault = '';
-  while (reader.at < end) {
-    const start = reader.at;
-    const tag = reader.tag(end);
+  while (wire.at < end) {
+    const start = wire.at;
+    const tag = wire.tag(end);
     if (tag === fieldTag.label) {
-      const label = readLabel(reader, reader.lengthEnd(end));
+      const label = readLabel(wire, wire.lengthEnd(end));
       if (label === undefined) fault = 'label not in UTF-8';
       else if (labels.length === limits.maxLabels) fault = 'too many labels';
       else labels.push(label);
     } else if (tag === fieldTag.value) {
-      const at = reader.fixed64(end);
-      value = reader.bytes.subarray(at, at + 8);
+      const at = wire.pass(8, end);
+      value = wire.bytes.subarray(at, at + 8);
     } else if (tag === fieldTag.timestamp) {
-      reader.varint(end);
-      time = { low: reader.low, high: reader.high };
+      wire.varint(end);
+      time = { low: wire.low, high: wire.high };
     } else {
-      if (tag < firstUnknownTag) reader.fail(start, 'a field of an exemplar has the wrong type');
-      reader.skip(tag, end);
+      if (tag < firstUnknownTag) wire.failType(start, tag, 'an exemplar');
+      wire.skip(tag, end);
     }
   }
   if (fault !== '') return fault;

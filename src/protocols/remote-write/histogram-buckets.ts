@@ -2,7 +2,7 @@
  * The positive or the negative buckets of one native histogram: spans say which buckets there are,
  * deltas or counts say in the same order what is in them.
  */
-import type { WireReader } from './wire-reader.ts';
+import type { ProtobufWire } from '../../model/protobuf-wire.ts';
 
 const spanTag = { offset: 0x08, length: 0x10 } as const;
 const firstUnknownTag = 3 << 3;
@@ -21,22 +21,20 @@ export class HistogramBuckets {
   #isNegative = false;
   #hasBadOffset = false;
 
-  /** @param end of the `BucketSpan` that begins at the reader */
-  readSpan(reader: WireReader, end: number): void {
+  /** @param end of the `BucketSpan` that begins at the cursor */
+  readSpan(wire: ProtobufWire, end: number): void {
     let offset = 0;
     let length = 0;
-    while (reader.at < end) {
-      const start = reader.at;
-      const tag = reader.tag(end);
+    while (wire.at < end) {
+      const start = wire.at;
+      const tag = wire.tag(end);
       if (tag === spanTag.offset) {
-        reader.varint(end);
-        offset = reader.zigzag();
+        offset = wire.sint64(end);
       } else if (tag === spanTag.length) {
-        reader.varint(end);
-        length = reader.unsigned();
+        length = wire.uint64(end);
       } else {
-        if (tag < firstUnknownTag) reader.fail(start, 'a field of a span has the wrong type');
-        reader.skip(tag, end);
+        if (tag < firstUnknownTag) wire.failType(start, tag, 'a span');
+        wire.skip(tag, end);
       }
     }
     if (this.#spans++ > 0 && offset < 0) this.#hasBadOffset = true;
@@ -44,10 +42,9 @@ export class HistogramBuckets {
     this.places += offset + length;
   }
 
-  readDelta(reader: WireReader, end: number): void {
-    reader.varint(end);
+  readDelta(wire: ProtobufWire, end: number): void {
     this.#deltas += 1;
-    this.#inBucket += reader.zigzag();
+    this.#inBucket += wire.sint64(end);
     if (this.#inBucket < 0) this.#isNegative = true;
     this.observed += this.#inBucket;
   }

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeMessage } from '../../../test/protocols/prompb-schema.ts';
 import { AppError } from '../../model/errors.ts';
+import { ProtobufWire } from '../../model/protobuf-wire.ts';
 import { readHistogram } from './histogram.ts';
-import { WireReader } from './wire-reader.ts';
 
 function faultOf(bytes: Buffer): string {
-  return readHistogram(new WireReader(bytes), bytes.length);
+  return readHistogram(new ProtobufWire(bytes), bytes.length);
 }
 
 const good = {
@@ -135,29 +135,30 @@ describe('histograms that are rejected', () => {
   }
 });
 
-test('leaves its time in the reader, exact and below zero', () => {
+test('leaves its time in the wire, exact and below zero', () => {
   const bytes = encodeMessage('Histogram', { timestamp: -2, zeroCountInt: 0 });
-  const reader = new WireReader(bytes);
-  readHistogram(reader, bytes.length);
-  assert.deepEqual([reader.low, reader.high], [0xffff_fffe, 0xffff_ffff]);
+  const wire = new ProtobufWire(bytes);
+  readHistogram(wire, bytes.length);
+  assert.deepEqual([wire.low, wire.high], [0xffff_fffe, 0xffff_ffff]);
 });
 
 describe('bytes that are no histogram', () => {
-  const cases: [name: string, hex: string][] = [
-    ['a count of the wrong type', '0900'],
-    ['a span that is a number', '4001'],
-    ['a delta that is cut off', '4880'],
-    ['packed counts that are no doubles', '6a0401020304'],
-    ['a span beyond its message', '5a050801'],
-    ['a span whose offset is text', '5a030a0100'],
+  const cases: [name: string, hex: string, message: RegExp][] = [
+    ['a count of the wrong type', '0900', /field 1 of a histogram in wire type 1 at byte 0$/],
+    ['a span that is a number', '4001', /field 8 of a histogram in wire type 0 at byte 0$/],
+    ['a delta that is cut off', '4880', /beyond the end of its message at byte 1$/],
+    ['packed counts that are no doubles', '6a0401020304', /beyond .* at byte 2$/],
+    ['a span beyond its message', '5a050801', /beyond .* at byte 1$/],
+    ['a span whose offset is text', '5a030a0100', /field 1 of a span in wire type 2 at byte 2$/],
   ];
-  for (const [name, hex] of cases) {
+  for (const [name, hex, message] of cases) {
     test(name, () => {
       assert.throws(
         () => faultOf(Buffer.from(hex, 'hex')),
         (error) => {
           assert.ok(error instanceof AppError);
           assert.equal(error.code, 'malformed');
+          assert.match(error.message, message);
           return true;
         },
       );

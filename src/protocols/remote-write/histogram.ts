@@ -2,8 +2,9 @@
  * Looks at a native histogram, `prometheus.Histogram`, before it is kept byte by byte: whether a
  * reader could make sense of its buckets (https://prometheus.io/docs/specs/native_histograms).
  */
+
+import type { ProtobufWire } from '../../model/protobuf-wire.ts';
 import { HistogramBuckets } from './histogram-buckets.ts';
-import type { WireReader } from './wire-reader.ts';
 
 /**
  * Number of the field * 8 + wire type, by
@@ -38,19 +39,19 @@ const maxSchema = 8;
 /** Buckets with bounds of their own, `custom_values`. */
 const customSchema = -53;
 /** The sum of a histogram whose series has ended. */
-const staleNan = 0x7ff0_0000_0000_0002n;
+const staleNan = { high: 0x7ff0_0000, low: 2 } as const;
 /** Counts beyond 2^53 are rounded before they are added. */
 const rounding = 1 + 2 ** -50;
 
 /**
- * @param end of the message that begins at the reader
- * @returns what is wrong with it, '' = nothing; its time is left in `low` and `high` of the reader
+ * @param end of the message that begins at the cursor
+ * @returns what is wrong with it, '' = nothing; its time is left in `low` and `high` of the wire
  */
-export function readHistogram(reader: WireReader, end: number): string {
+export function readHistogram(wire: ProtobufWire, end: number): string {
   const histogram = new Histogram();
-  while (reader.at < end) histogram.readField(reader, end);
-  reader.low = histogram.timeLow;
-  reader.high = histogram.timeHigh;
+  while (wire.at < end) histogram.readField(wire, end);
+  wire.low = histogram.timeLow;
+  wire.high = histogram.timeHigh;
   return histogram.fault();
 }
 
@@ -68,46 +69,44 @@ class Histogram {
   #lastBound = -Infinity;
   #hasBadBound = false;
 
-  readField(reader: WireReader, end: number): void {
-    const start = reader.at;
-    const tag = reader.tag(end);
+  readField(wire: ProtobufWire, end: number): void {
+    const start = wire.at;
+    const tag = wire.tag(end);
     switch (tag) {
       case fieldTag.countInt:
-        reader.varint(end);
-        this.#count = reader.unsigned();
+        this.#count = wire.uint64(end);
         this.#isFloat = false;
         return;
       case fieldTag.countFloat:
-        this.#count = readDouble(reader, end);
+        this.#count = wire.double(end);
         this.#isFloat = true;
         return;
       case fieldTag.sum:
-        this.#isStale = reader.bytes.readBigUInt64LE(reader.fixed64(end)) === staleNan;
+        wire.fixed64(end);
+        this.#isStale = wire.high === staleNan.high && wire.low === staleNan.low;
         return;
       case fieldTag.schema:
-        reader.varint(end);
-        this.#schema = reader.zigzag();
+        this.#schema = wire.sint64(end);
         return;
       case fieldTag.zeroCountInt:
-        reader.varint(end);
-        this.#zeroCount = reader.unsigned();
+        this.#zeroCount = wire.uint64(end);
         return;
       case fieldTag.zeroCountFloat:
-        this.#zeroCount = readDouble(reader, end);
+        this.#zeroCount = wire.double(end);
         return;
       case fieldTag.timestamp:
-        reader.varint(end);
-        this.timeLow = reader.low;
-        this.timeHigh = reader.high;
+        wire.varint(end);
+        this.timeLow = wire.low;
+        this.timeHigh = wire.high;
         return;
       case fieldTag.zeroThreshold:
       case fieldTag.resetHint:
-        reader.skip(tag, end);
+        wire.skip(tag, end);
         return;
       default:
-        if (this.#readBuckets(tag, reader, end)) return;
-        if (tag < firstUnknownTag) reader.fail(start, 'a field of a histogram has the wrong type');
-        reader.skip(tag, end);
+        if (this.#readBuckets(tag, wire, end)) return;
+        if (tag < firstUnknownTag) wire.failType(start, tag, 'a histogram');
+        wire.skip(tag, end);
     }
   }
 
@@ -131,35 +130,35 @@ class Histogram {
   }
 
   /** Repeated numbers may come one by one or packed. @returns whether it was such a field */
-  #readBuckets(tag: number, reader: WireReader, end: number): boolean {
+  #readBuckets(tag: number, wire: ProtobufWire, end: number): boolean {
     switch (tag) {
       case fieldTag.negativeSpan:
-        this.#negative.readSpan(reader, reader.lengthEnd(end));
+        this.#negative.readSpan(wire, wire.lengthEnd(end));
         return true;
       case fieldTag.positiveSpan:
-        this.#positive.readSpan(reader, reader.lengthEnd(end));
+        this.#positive.readSpan(wire, wire.lengthEnd(end));
         return true;
       case fieldTag.negativeDelta:
-        this.#negative.readDelta(reader, end);
+        this.#negative.readDelta(wire, end);
         return true;
       case fieldTag.positiveDelta:
-        this.#positive.readDelta(reader, end);
+        this.#positive.readDelta(wire, end);
         return true;
       case fieldTag.negativeCount:
-        this.#negative.addCount(readDouble(reader, end));
+        this.#negative.addCount(wire.double(end));
         return true;
       case fieldTag.positiveCount:
-        this.#positive.addCount(readDouble(reader, end));
+        this.#positive.addCount(wire.double(end));
         return true;
       case fieldTag.bound:
-        this.#addBound(readDouble(reader, end));
+        this.#addBound(wire.double(end));
         return true;
       default:
-        return this.#readPacked(tag, reader, end);
+        return this.#readPacked(tag, wire, end);
     }
   }
 
-  #readPacked(tag: number, reader: WireReader, end: number): boolean {
+  #readPacked(tag: number, wire: ProtobufWire, end: number): boolean {
     const isPacked =
       tag === fieldTag.negativeDeltas ||
       tag === fieldTag.positiveDeltas ||
@@ -167,14 +166,14 @@ class Histogram {
       tag === fieldTag.positiveCounts ||
       tag === fieldTag.bounds;
     if (!isPacked) return false;
-    const packedEnd = reader.lengthEnd(end);
-    while (reader.at < packedEnd) {
-      if (tag === fieldTag.negativeDeltas) this.#negative.readDelta(reader, packedEnd);
-      else if (tag === fieldTag.positiveDeltas) this.#positive.readDelta(reader, packedEnd);
-      else if (tag === fieldTag.bounds) this.#addBound(readDouble(reader, packedEnd));
+    const packedEnd = wire.lengthEnd(end);
+    while (wire.at < packedEnd) {
+      if (tag === fieldTag.negativeDeltas) this.#negative.readDelta(wire, packedEnd);
+      else if (tag === fieldTag.positiveDeltas) this.#positive.readDelta(wire, packedEnd);
+      else if (tag === fieldTag.bounds) this.#addBound(wire.double(packedEnd));
       else {
         const buckets = tag === fieldTag.negativeCounts ? this.#negative : this.#positive;
-        buckets.addCount(readDouble(reader, packedEnd));
+        buckets.addCount(wire.double(packedEnd));
       }
     }
     return true;
@@ -185,8 +184,4 @@ class Histogram {
     if (!Number.isFinite(bound) || bound <= this.#lastBound) this.#hasBadBound = true;
     this.#lastBound = bound;
   }
-}
-
-function readDouble(reader: WireReader, end: number): number {
-  return reader.bytes.readDoubleLE(reader.fixed64(end));
 }

@@ -1,7 +1,7 @@
 /** Reads `prometheus.Label` messages, of a series or an exemplar, once their bytes are found. */
 import { isUtf8 } from 'node:buffer';
+import { ProtobufWire } from '../../model/protobuf-wire.ts';
 import { type Label, type LabelLimits, toCanonicalLabels } from '../../model/series-labels.ts';
-import { WireReader } from './wire-reader.ts';
 
 const labelTag = { name: 0x0a, value: 0x12 } as const;
 const firstUnknownTag = 3 << 3;
@@ -52,39 +52,39 @@ export function describeLabels(source: Buffer, start: number, end: number): stri
   return `{${text}}`;
 }
 
-/** @param end of the label that begins at the reader. @returns undefined = it is not UTF-8 */
-export function readLabel(reader: WireReader, end: number): Label | undefined {
+/** @param end of the label that begins at the cursor. @returns undefined = it is not UTF-8 */
+export function readLabel(wire: ProtobufWire, end: number): Label | undefined {
   let name: string | undefined = '';
   let value: string | undefined = '';
-  while (reader.at < end) {
-    const start = reader.at;
-    const tag = reader.tag(end);
-    if (tag === labelTag.name) name = readText(reader, end);
-    else if (tag === labelTag.value) value = readText(reader, end);
+  while (wire.at < end) {
+    const start = wire.at;
+    const tag = wire.tag(end);
+    if (tag === labelTag.name) name = readText(wire, end);
+    else if (tag === labelTag.value) value = readText(wire, end);
     else {
-      if (tag < firstUnknownTag) reader.fail(start, 'a field of a label has the wrong type');
-      reader.skip(tag, end);
+      if (tag < firstUnknownTag) wire.failType(start, tag, 'a label');
+      wire.skip(tag, end);
     }
   }
   return name === undefined || value === undefined ? undefined : [name, value];
 }
 
-/** A string whose length begins at the reader. @returns undefined = it is not UTF-8 */
-export function readText(reader: WireReader, end: number): string | undefined {
-  const textEnd = reader.lengthEnd(end);
-  const start = reader.at;
-  reader.at = textEnd;
-  const text = reader.bytes.toString('utf8', start, textEnd);
+/** A string whose length begins at the cursor. @returns undefined = it is not UTF-8 */
+export function readText(wire: ProtobufWire, end: number): string | undefined {
+  const textEnd = wire.lengthEnd(end);
+  const start = wire.at;
+  wire.at = textEnd;
+  const text = wire.bytes.toString('utf8', start, textEnd);
   // What is not UTF-8 is read as U+FFFD, which may also have been sent as it is.
   if (!text.includes('\ufffd')) return text;
-  return isUtf8(reader.bytes.subarray(start, textEnd)) ? text : undefined;
+  return isUtf8(wire.bytes.subarray(start, textEnd)) ? text : undefined;
 }
 
 function* eachLabel(source: Buffer, start: number, end: number): Generator<Label | undefined> {
-  const reader = new WireReader(source);
-  reader.at = start;
-  while (reader.at < end) {
-    reader.tag(end);
-    yield readLabel(reader, reader.lengthEnd(end));
+  const wire = new ProtobufWire(source);
+  wire.at = start;
+  while (wire.at < end) {
+    wire.tag(end);
+    yield readLabel(wire, wire.lengthEnd(end));
   }
 }

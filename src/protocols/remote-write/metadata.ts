@@ -1,8 +1,8 @@
 /** Reads a `prometheus.MetricMetadata`: what the metrics of a family are. */
 import type { MetricMetadata } from '../../model/metric-plan.ts';
+import type { ProtobufWire } from '../../model/protobuf-wire.ts';
 import type { LabelLimits } from '../../model/series-labels.ts';
 import { maxLabelSetBytes, readText } from './label-list.ts';
-import type { WireReader } from './wire-reader.ts';
 
 const fieldTag = { type: 0x08, name: 0x12, help: 0x22, unit: 0x2a } as const;
 const firstUnknownTag = 6 << 3;
@@ -20,34 +20,33 @@ const types = [
   'stateset',
 ] as const;
 
-/** @param end of the message that begins at the reader. @returns the metadata, or a warning */
+/** @param end of the message that begins at the cursor. @returns the metadata, or a warning */
 export function readMetadata(
-  reader: WireReader,
+  wire: ProtobufWire,
   end: number,
   limits: LabelLimits,
 ): MetricMetadata | string {
-  if (end - reader.at > maxLabelSetBytes(limits)) {
-    reader.at = end;
+  if (end - wire.at > maxLabelSetBytes(limits)) {
+    wire.at = end;
     return 'metadata dropped: too long';
   }
   let type: string = types[0];
   let name: string | undefined = '';
   let help: string | undefined = '';
   let unit: string | undefined = '';
-  while (reader.at < end) {
-    const start = reader.at;
-    const tag = reader.tag(end);
+  while (wire.at < end) {
+    const start = wire.at;
+    const tag = wire.tag(end);
     if (tag === fieldTag.type) {
-      reader.varint(end);
-      type = types[reader.unsigned()] ?? types[0];
-    } else if (tag === fieldTag.name) name = readText(reader, end);
-    else if (tag === fieldTag.help) help = readText(reader, end);
-    else if (tag === fieldTag.unit) unit = readText(reader, end);
+      type = types[wire.uint64(end)] ?? types[0];
+    } else if (tag === fieldTag.name) name = readText(wire, end);
+    else if (tag === fieldTag.help) help = readText(wire, end);
+    else if (tag === fieldTag.unit) unit = readText(wire, end);
     else {
       if (tag < firstUnknownTag && tag >>> 3 !== unusedNumber) {
-        reader.fail(start, 'a field of metadata has the wrong type');
+        wire.failType(start, tag, 'metadata');
       }
-      reader.skip(tag, end);
+      wire.skip(tag, end);
     }
   }
   if (name === undefined || help === undefined || unit === undefined) {

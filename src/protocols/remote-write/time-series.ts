@@ -3,7 +3,7 @@
  * Its fields may come in any order, so nothing is written before all of them are found. Reused from
  * series to series; nothing is allocated for the usual one.
  */
-import type { WireReader } from './wire-reader.ts';
+import type { ProtobufWire } from '../../model/protobuf-wire.ts';
 
 const fieldTag = { labels: 0x0a, samples: 0x12, exemplars: 0x1a, histograms: 0x22 } as const;
 const sampleTag = { value: 0x09, timestamp: 0x10 } as const;
@@ -52,27 +52,27 @@ export class TimeSeries {
   }
 
   /** @param end of the series. @param sliceEnd reads no field that begins later */
-  read(reader: WireReader, end: number, sliceEnd: number): void {
-    while (reader.at < end && reader.at < sliceEnd) {
-      const start = reader.at;
-      const tag = reader.tag(end);
+  read(wire: ProtobufWire, end: number, sliceEnd: number): void {
+    while (wire.at < end && wire.at < sliceEnd) {
+      const start = wire.at;
+      const tag = wire.tag(end);
       switch (tag) {
         case fieldTag.labels:
-          reader.at = reader.lengthEnd(end);
-          this.#addLabel(start, reader.at);
+          wire.at = wire.lengthEnd(end);
+          this.#addLabel(start, wire.at);
           break;
         case fieldTag.samples:
-          this.#readSample(reader, reader.lengthEnd(end));
+          this.#readSample(wire, wire.lengthEnd(end));
           break;
         case fieldTag.exemplars:
-          addRange(this.exemplars, reader, reader.lengthEnd(end));
+          addRange(this.exemplars, wire, wire.lengthEnd(end));
           break;
         case fieldTag.histograms:
-          addRange(this.histograms, reader, reader.lengthEnd(end));
+          addRange(this.histograms, wire, wire.lengthEnd(end));
           break;
         default:
-          if (tag < firstUnknownTag) reader.fail(start, 'a field of a series has the wrong type');
-          reader.skip(tag, end);
+          if (tag < firstUnknownTag) wire.failType(start, tag, 'a series');
+          wire.skip(tag, end);
       }
     }
   }
@@ -103,24 +103,22 @@ export class TimeSeries {
     this.labelsEnd = end;
   }
 
-  #readSample(reader: WireReader, end: number): void {
+  #readSample(wire: ProtobufWire, end: number): void {
     let valueAt = -1;
     let low = 0;
     let high = 0;
-    while (reader.at < end) {
-      const start = reader.at;
-      const tag = reader.tag(end);
+    while (wire.at < end) {
+      const start = wire.at;
+      const tag = wire.tag(end);
       if (tag === sampleTag.value) {
-        valueAt = reader.fixed64(end);
+        valueAt = wire.pass(8, end);
       } else if (tag === sampleTag.timestamp) {
-        reader.varint(end);
-        low = reader.low;
-        high = reader.high;
+        wire.varint(end);
+        low = wire.low;
+        high = wire.high;
       } else {
-        if (tag < firstUnknownSampleTag) {
-          reader.fail(start, 'a field of a sample has the wrong type');
-        }
-        reader.skip(tag, end);
+        if (tag < firstUnknownSampleTag) wire.failType(start, tag, 'a sample');
+        wire.skip(tag, end);
       }
     }
     const sample = this.samples++;
@@ -142,7 +140,7 @@ export class TimeSeries {
   }
 }
 
-function addRange(ranges: number[], reader: WireReader, end: number): void {
-  ranges.push(reader.at, end);
-  reader.at = end;
+function addRange(ranges: number[], wire: ProtobufWire, end: number): void {
+  ranges.push(wire.at, end);
+  wire.at = end;
 }
