@@ -3,8 +3,10 @@
  * https://prometheus.io/docs/prometheus/latest/querying/remote_read_api and, in Prometheus' source,
  * prompb/remote.proto. Hints only help a server to do less; they are passed over. Pure.
  */
+import { isUtf8 } from 'node:buffer';
+import { AppError } from '../model/errors.ts';
 import type { LabelMatcher, MatcherType, Selector } from '../model/metric-plan.ts';
-import { malformed, packedVarints, protobufFields, toText } from './protobuf-fields.ts';
+import { ProtobufWire, toTag, wireType } from '../model/protobuf-wire.ts';
 
 export interface ReadQuery {
   /** Unix ms, Int64, both ends included; backwards = nothing. */
@@ -14,65 +16,99 @@ export interface ReadQuery {
   readonly selector: Selector;
 }
 
+const { varint, bytes } = wireType;
+
+const requestTags = {
+  query: toTag(1, bytes),
+  responseType: toTag(2, varint),
+  responseTypes: toTag(2, bytes),
+};
+const queryTags = { from: toTag(1, varint), until: toTag(2, varint), matcher: toTag(3, bytes) };
+const matcherTags = { type: toTag(1, varint), name: toTag(2, bytes), value: toTag(3, bytes) };
+const firstUnknownTags = { request: toTag(3, 0), query: toTag(4, 0), matcher: toTag(4, 0) };
+
 /** By number. */
 const matcherTypes: readonly MatcherType[] = ['equal', 'notEqual', 'matches', 'notMatches'];
-const samplesResponse = 0n;
+const samplesResponse = 0;
 
 /**
  * @param message inflated.
  * @throws AppError `malformed`, also where the client takes no answer in samples
  */
 export function decodeReadRequest(message: Uint8Array): ReadQuery[] {
+  const { buffer, byteOffset, length: end } = message;
+  const wire = new ProtobufWire(Buffer.from(buffer, byteOffset, end));
   const queries: ReadQuery[] = [];
-  const accepted: bigint[][] = [];
-  for (const { number, value } of protobufFields(message)) {
-    if (number === 1) queries.push(decodeQuery(toMessage(value)));
-    else if (number === 2) accepted.push(toNumbers(value));
+  const accepted = new Set<number>();
+  while (wire.at < end) {
+    const start = wire.at;
+    const tag = wire.tag(end);
+    if (tag === requestTags.query) {
+      queries.push(readQuery(wire, wire.lengthEnd(end)));
+    } else if (tag === requestTags.responseType) {
+      accepted.add(wire.uint64(end));
+    } else if (tag === requestTags.responseTypes) {
+      const typesEnd = wire.lengthEnd(end);
+      while (wire.at < typesEnd) accepted.add(wire.uint64(typesEnd));
+    } else {
+      if (tag < firstUnknownTags.request) wire.failType(start, tag, 'a read request');
+      wire.skip(tag, end);
+    }
   }
-  const types = accepted.flat();
-  if (types.length > 0 && !types.includes(samplesResponse)) {
-    throw malformed('no response type that it accepts is served; accept SAMPLES');
+  if (accepted.size > 0 && !accepted.has(samplesResponse)) {
+    throw cannotDecode('no response type that it accepts is served; accept SAMPLES');
   }
   return queries;
 }
 
-function decodeQuery(message: Uint8Array): ReadQuery {
+function readQuery(wire: ProtobufWire, end: number): ReadQuery {
   let fromMs = 0n;
   let untilMs = 0n;
   const selector: LabelMatcher[] = [];
-  for (const { number, value } of protobufFields(message)) {
-    if (number === 1) fromMs = BigInt.asIntN(64, toNumber(value));
-    else if (number === 2) untilMs = BigInt.asIntN(64, toNumber(value));
-    else if (number === 3) selector.push(decodeMatcher(toMessage(value)));
+  while (wire.at < end) {
+    const start = wire.at;
+    const tag = wire.tag(end);
+    if (tag === queryTags.from) fromMs = wire.int64(end);
+    else if (tag === queryTags.until) untilMs = wire.int64(end);
+    else if (tag === queryTags.matcher) selector.push(readMatcher(wire, wire.lengthEnd(end)));
+    else {
+      if (tag < firstUnknownTags.query) wire.failType(start, tag, 'a query');
+      wire.skip(tag, end);
+    }
   }
   return { fromMs, untilMs, selector };
 }
 
-function decodeMatcher(message: Uint8Array): LabelMatcher {
-  let type: MatcherType | undefined = 'equal';
+function readMatcher(wire: ProtobufWire, end: number): LabelMatcher {
+  let type = 0;
   let name = '';
-  let text = '';
-  for (const { number, value } of protobufFields(message)) {
-    if (number === 1) type = matcherTypes[Number(toNumber(value))];
-    else if (number === 2) name = toText(toMessage(value));
-    else if (number === 3) text = toText(toMessage(value));
+  let value = '';
+  while (wire.at < end) {
+    const start = wire.at;
+    const tag = wire.tag(end);
+    if (tag === matcherTags.type) type = wire.uint64(end);
+    else if (tag === matcherTags.name) name = readText(wire, end);
+    else if (tag === matcherTags.value) value = readText(wire, end);
+    else {
+      if (tag < firstUnknownTags.matcher) wire.failType(start, tag, 'a matcher');
+      wire.skip(tag, end);
+    }
   }
-  if (type === undefined) throw malformed('a matcher is of no known type');
-  if (name === '') throw malformed('a matcher names no label');
-  return { name, type, value: text };
+  const known = matcherTypes[type];
+  if (known === undefined) throw cannotDecode(`a matcher is of type ${type}, which is none`);
+  if (name === '') throw cannotDecode('a matcher names no label');
+  return { name, type: known, value };
 }
 
-/** A repeated number stands alone, or several of them in one field. */
-function toNumbers(value: bigint | Uint8Array | undefined): bigint[] {
-  return value instanceof Uint8Array ? packedVarints(value) : [toNumber(value)];
+/** A string whose length begins at the cursor. */
+function readText(wire: ProtobufWire, end: number): string {
+  const textEnd = wire.lengthEnd(end);
+  const start = wire.at;
+  wire.at = textEnd;
+  if (!isUtf8(wire.bytes.subarray(start, textEnd))) wire.fail(start, 'text that is not UTF-8');
+  return wire.bytes.toString('utf8', start, textEnd);
 }
 
-function toNumber(value: bigint | Uint8Array | undefined): bigint {
-  if (typeof value === 'bigint') return value;
-  throw malformed('a field is no number where one is due');
-}
-
-function toMessage(value: bigint | Uint8Array | undefined): Uint8Array {
-  if (value instanceof Uint8Array) return value;
-  throw malformed('a field has no bytes where they are due');
+function cannotDecode(reason: string): AppError {
+  return new AppError('malformed', `cannot decode the read request: ${reason}`);
 }

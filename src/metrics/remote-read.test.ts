@@ -98,29 +98,45 @@ suite('read requests', () => {
     assert.throws(() => decodeReadRequest(Buffer.of(0x10, 1)), /accept SAMPLES/);
   });
 
-  const malformed: readonly (readonly [string, readonly number[]])[] = [
-    ['a tag alone', [0x0a]],
-    ['a length beyond the end', [0x0a, 5, 0]],
-    ['a huge length', [0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]],
-    ['a number without an end', [0x10, ...Array<number>(10).fill(0x80)]],
-    ['a packed number without an end', [0x12, 2, 0x80, 0x80]],
-    ['a field of number 0', [0x02, 0]],
-    ['a group', [0x0b, 0x0c]],
-    ['a fixed field cut off', [0x19, 1, 2, 3]],
-    ['a query that is a number', [0x08, 1]],
-    ['a time that is text', [0x0a, 3, 0x0a, 1, 65]],
-    ['a matcher of another type', [0x0a, 7, 0x1a, 5, 0x08, 4, 0x12, 1, 65]],
-    ['a matcher without a name', [0x0a, 4, 0x1a, 2, 0x08, 1]],
-    ['a name that is no UTF-8', [0x0a, 5, 0x1a, 3, 0x12, 1, 0xff]],
+  const short = /a value that goes beyond the end of its message at byte \d+$/;
+  const malformed: readonly (readonly [string, readonly number[], RegExp])[] = [
+    ['a tag alone', [0x0a], short],
+    ['a length beyond the end', [0x0a, 5, 0], short],
+    ['a huge length', [0x0a, ...Array<number>(9).fill(0xff), 1], short],
+    ['a number without an end', [0x10, ...Array<number>(10).fill(0x80)], /ten bytes at byte 1$/],
+    ['a packed number without an end', [0x12, 2, 0x80, 0x80], short],
+    ['a field of number 0', [0x02, 0], /field of number 0 at byte 0$/],
+    ['a group', [0x0b, 0x0c], /field 1 of a read request in wire type 3 at byte 0$/],
+    ['a fixed field cut off', [0x19, 1, 2, 3], short],
+    ['a query that is a number', [0x08, 1], /field 1 of a read request in wire type 0/],
+    ['a time that is text', [0x0a, 3, 0x0a, 1, 65], /field 1 of a query in wire type 2 at byte 2$/],
+    [
+      'a name that is a number',
+      [0x0a, 4, 0x1a, 2, 0x10, 1],
+      /field 2 of a matcher in wire type 0 at byte 4$/,
+    ],
+    ['a matcher of another type', [0x0a, 7, 0x1a, 5, 0x08, 4, 0x12, 1, 65], /type 4, which is no/],
+    ['a matcher without a name', [0x0a, 4, 0x1a, 2, 0x08, 1], /names no label/],
+    ['a name that is no UTF-8', [0x0a, 5, 0x1a, 3, 0x12, 1, 0xff], /not UTF-8 at byte 6$/],
   ];
-  for (const [name, bytes] of malformed) {
+  for (const [name, bytes, message] of malformed) {
     test(name, () => {
       assert.throws(
         () => decodeReadRequest(Buffer.from(bytes)),
-        (error) => error instanceof AppError && error.code === 'malformed',
+        (error) =>
+          error instanceof AppError && error.code === 'malformed' && message.test(error.message),
       );
     });
   }
+
+  test('a part of other bytes', () => {
+    const queries = [{ fromMs: 1n, untilMs: -1n, selector: [] }];
+    const around = Buffer.concat([Buffer.alloc(9, 0xff), encodeRequest(queries)]);
+    assert.deepEqual(
+      decodeReadRequest(new Uint8Array(around.buffer, around.byteOffset + 9, around.length - 9)),
+      queries,
+    );
+  });
 
   test('any bytes are a request or malformed', () => {
     const broken = fc
