@@ -3,8 +3,8 @@
  * prompb/remote.proto and types.proto). What was stored bit by bit is written bit by bit. Pure.
  */
 import type { SeriesSamples } from '../model/metric-plan.ts';
+import { bytesFieldLength, ProtobufWriter, varintLength } from '../model/protobuf-writer.ts';
 import type { Label } from '../model/series-labels.ts';
-import { byteLengthOfVarint, MessageWriter } from './message-writer.ts';
 
 /** Samples after which a turn is offered: a millisecond or so of work. */
 const samplesPerTurn = 20_000;
@@ -19,9 +19,11 @@ export function* encodeReadResponse(
   const sizes: SeriesSizes[][] = [];
   for (const result of results) sizes.push(yield* measureResult(result));
   const resultBytes = sizes.map((ofResult) =>
-    ofResult.reduce((sum, { total }) => sum + fieldBytes(total), 0),
+    ofResult.reduce((sum, { total }) => sum + bytesFieldLength(total), 0),
   );
-  const writer = new MessageWriter(resultBytes.reduce((sum, bytes) => sum + fieldBytes(bytes), 0));
+  const writer = new ProtobufWriter(
+    resultBytes.reduce((sum, bytes) => sum + bytesFieldLength(bytes), 0),
+  );
   for (const [index, result] of results.entries()) {
     writer.header(1, resultBytes[index]!);
     yield* writeResult(writer, result, sizes[index]!);
@@ -40,12 +42,12 @@ function* measureResult(result: readonly SeriesSamples[]): Generator<void, Serie
   let sinceTurn = 0;
   for (const { labels, times, histograms } of result) {
     const ofLabels = labels.map(labelBytes);
-    let total = ofLabels.reduce((sum, bytes) => sum + fieldBytes(bytes), 0);
+    let total = ofLabels.reduce((sum, bytes) => sum + bytesFieldLength(bytes), 0);
     const words = toWords(times);
     for (let i = 0; i < words.length; i += 2) {
-      total += fieldBytes(sampleBytes(words[i]!, words[i + 1]!));
+      total += bytesFieldLength(sampleBytes(words[i]!, words[i + 1]!));
     }
-    for (const { message } of histograms) total += fieldBytes(message.length);
+    for (const { message } of histograms) total += bytesFieldLength(message.length);
     sizes.push({ total, labels: ofLabels });
     sinceTurn += times.length;
     if (sinceTurn < samplesPerTurn) continue;
@@ -56,7 +58,7 @@ function* measureResult(result: readonly SeriesSamples[]): Generator<void, Serie
 }
 
 function* writeResult(
-  writer: MessageWriter,
+  writer: ProtobufWriter,
   result: readonly SeriesSamples[],
   sizes: readonly SeriesSizes[],
 ): Generator<void, void> {
@@ -71,7 +73,7 @@ function* writeResult(
 }
 
 function* writeSeries(
-  writer: MessageWriter,
+  writer: ProtobufWriter,
   { labels, times, values, histograms }: SeriesSamples,
   sizes: SeriesSizes,
 ): Generator<void, void> {
@@ -88,24 +90,19 @@ function* writeSeries(
     const high = timeWords[i + 1]!;
     writer.header(2, sampleBytes(low, high));
     writer.fixed64(1, valueWords[i]!, valueWords[i + 1]!);
-    writer.int64(2, low, high);
+    writer.varint(2, low, high);
     if (i % (2 * samplesPerTurn) === 2 * samplesPerTurn - 2) yield;
   }
   for (const { message } of histograms) writer.bytes(4, message);
 }
 
 function labelBytes([name, value]: Label): number {
-  return fieldBytes(Buffer.byteLength(name)) + fieldBytes(Buffer.byteLength(value));
+  return bytesFieldLength(Buffer.byteLength(name)) + bytesFieldLength(Buffer.byteLength(value));
 }
 
 /** A double in 9 bytes and a time, each with its tag. */
 function sampleBytes(timeLow: number, timeHigh: number): number {
-  return 10 + byteLengthOfVarint(timeLow, timeHigh);
-}
-
-/** With tag and length in front; all fields here have numbers below 16. */
-function fieldBytes(length: number): number {
-  return 1 + byteLengthOfVarint(length, 0) + length;
+  return 10 + varintLength(timeLow, timeHigh);
 }
 
 /** Pairs of low and high: a bigint for each sample would cost more than all the rest. */

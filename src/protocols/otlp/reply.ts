@@ -4,9 +4,9 @@
  * know what a record may be rejected or warned for.
  */
 import type { Batch } from '../../model/batch.ts';
+import { bytesField, varintField } from '../../model/protobuf-writer.ts';
 import type { BodyFormat, Reply } from '../../model/protocol.ts';
 import { frame } from './grpc-message.ts';
-import { bytesField, varintField } from './protobuf-writer.ts';
 
 type Outcome = Pick<Batch, 'rejected' | 'rejectedCount' | 'rejectedByReason' | 'warnings'>;
 

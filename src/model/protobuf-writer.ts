@@ -1,0 +1,105 @@
+/**
+ * Writes fields in protobuf's wire format (https://protobuf.dev/programming-guides/encoding). It
+ * knows no message; a message is its fields, one after the other. Field numbers must be below 16.
+ */
+import { toTag, wireType } from './protobuf-wire.ts';
+
+const twoTo32 = 4_294_967_296;
+const nothing = Buffer.alloc(0);
+
+/** Of an int32, int64 or enum from 0 to 2^53. Empty for 0, which proto3 leaves out. */
+export function varintField(field: number, value: number): Buffer {
+  if (value === 0) return nothing;
+  const low = value >>> 0;
+  const high = Math.floor(value / twoTo32);
+  const writer = new ProtobufWriter(1 + varintLength(low, high));
+  writer.varint(field, low, high);
+  return writer.finish();
+}
+
+/** Of a string, bytes or a message. Written even when it is empty: a message may be present so. */
+export function bytesField(field: number, value: Uint8Array | string): Buffer {
+  const bytes = typeof value === 'string' ? Buffer.from(value) : value;
+  const writer = new ProtobufWriter(bytesFieldLength(bytes.length));
+  writer.bytes(field, bytes);
+  return writer.finish();
+}
+
+/** For large messages: one buffer, its size known beforehand. 64-bit numbers are two halves. */
+export class ProtobufWriter {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  /** @param size of all that will be written, exactly. */
+  constructor(size: number) {
+    this.#bytes = Buffer.allocUnsafe(size);
+  }
+
+  /** In front of the content of a field of bytes. */
+  header(field: number, length: number): void {
+    this.#bytes[this.#at++] = toTag(field, wireType.bytes);
+    this.#varint(length, 0);
+  }
+
+  text(field: number, text: string): void {
+    this.header(field, Buffer.byteLength(text));
+    this.#at += this.#bytes.write(text, this.#at, 'utf8');
+  }
+
+  bytes(field: number, bytes: Uint8Array): void {
+    this.header(field, bytes.length);
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  fixed64(field: number, low: number, high: number): void {
+    const bytes = this.#bytes;
+    const at = this.#at;
+    bytes[at] = toTag(field, wireType.fixed64);
+    bytes[at + 1] = low;
+    bytes[at + 2] = low >>> 8;
+    bytes[at + 3] = low >>> 16;
+    bytes[at + 4] = low >>> 24;
+    bytes[at + 5] = high;
+    bytes[at + 6] = high >>> 8;
+    bytes[at + 7] = high >>> 16;
+    bytes[at + 8] = high >>> 24;
+    this.#at = at + 9;
+  }
+
+  varint(field: number, low: number, high: number): void {
+    this.#bytes[this.#at++] = toTag(field, wireType.varint);
+    this.#varint(low, high);
+  }
+
+  /** @throws Error when less or more was written than was announced */
+  finish(): Buffer {
+    if (this.#at === this.#bytes.length) return this.#bytes;
+    throw new Error(`wrote ${this.#at} bytes of a message of ${this.#bytes.length}`);
+  }
+
+  #varint(low: number, high: number): void {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    let lowRest = low >>> 0;
+    let highRest = high >>> 0;
+    while (highRest !== 0 || lowRest > 127) {
+      bytes[at++] = (lowRest & 127) | 128;
+      lowRest = ((lowRest >>> 7) | (highRest << 25)) >>> 0;
+      highRest >>>= 7;
+    }
+    bytes[at++] = lowRest;
+    this.#at = at;
+  }
+}
+
+/** Of a field of bytes, with its tag and its length in front. */
+export function bytesFieldLength(length: number): number {
+  return 1 + varintLength(length, 0) + length;
+}
+
+/** Of a 64-bit number in two halves, without a tag. */
+export function varintLength(low: number, high: number): number {
+  if (high !== 0) return Math.ceil((64 - Math.clz32(high)) / 7);
+  return low === 0 ? 1 : Math.ceil((32 - Math.clz32(low)) / 7);
+}
