@@ -79,10 +79,11 @@ async function call(
   if (!(request instanceof Http2ServerRequest)) {
     throw unimplemented('cannot speak gRPC over HTTP/1.1: let the proxy pass HTTP/2 on');
   }
-  const method = request.method === 'POST' ? methods.get(request.url) : undefined;
-  if (method === undefined) {
-    throw unimplemented('cannot find this gRPC method: at this port it is not served');
+  if (request.method !== 'POST') {
+    throw unimplemented(`cannot call with ${request.method}: gRPC methods are called with POST`);
   }
+  const method = methods.get(request.url);
+  if (method === undefined) throw unimplemented(toUnknownMethod(request.url, methods));
   const peerAddress = request.socket.remoteAddress ?? '';
   return method({ ...readMetadata(request), peerAddress, body: toRequestBody(request, response) });
 }
@@ -115,6 +116,12 @@ function isWaiting(response: HttpResponse): boolean {
   return response instanceof Http2ServerResponse
     ? response.stream !== undefined && !response.stream.destroyed && !response.stream.closed
     : !response.destroyed;
+}
+
+function toUnknownMethod(path: string, methods: GrpcMethods): string {
+  const served = methods.size === 0 ? 'none' : [...methods.keys()].join(' and ');
+  const asked = JSON.stringify(path.slice(0, 100));
+  return `cannot find the gRPC method ${asked}: this port serves ${served}`;
 }
 
 function unimplemented(message: string): AppError {

@@ -186,19 +186,20 @@ const refusals: readonly Refusal[] = [
     name: 'another HTTP method',
     call: { headers: { ':method': 'PUT' } },
     code: status.UNIMPLEMENTED,
-    message: /cannot find this gRPC method/,
+    message: /cannot call with PUT/,
   },
   {
     name: 'a path with a query',
     call: { path: `${exportPath}?x=1` },
     code: status.UNIMPLEMENTED,
-    message: /cannot find this gRPC method/,
+    message:
+      /cannot find the gRPC method "\/opentelemetry.+\?x=1": this port serves \/open.+Export and/,
   },
   {
     name: 'a route of HTTP',
     call: { path: '/v1/receivers/rcv_a/logs' },
     code: status.UNIMPLEMENTED,
-    message: /cannot find this gRPC method/,
+    message: /cannot find the gRPC method "\/v1\/receivers\/rcv_a\/logs"/,
   },
   {
     name: 'an expectation',
