@@ -35,6 +35,7 @@ test('taken', () => {
   const text = formatOf(['text/plain; version=0.0.4; charset=utf-8']);
   assert.deepEqual([...text.parameters], [['version', '0.0.4']]);
   assert.equal(formatOf(['application/json'], ['GZIP']).coding, 'gzip');
+  assert.equal(formatOf(['application/json'], ['X-GZIP']).coding, 'gzip');
   assert.equal(formatOf(['application/json'], ['identity']).coding, 'identity');
 });
 

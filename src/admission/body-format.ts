@@ -73,7 +73,9 @@ function readParameters(text: string, rule: MediaTypeRule): Map<string, string> 
 /** `identity` says nothing; more than one coding is a chain, which no route takes. */
 function codingOf(values: readonly string[], allowed: readonly ContentCoding[]): ContentCoding {
   const sent = values.length === 0 ? 'identity' : values.join(',').trim().toLowerCase();
-  const coding = allowed.find((candidate) => candidate === sent);
+  // Two names of one coding (RFC 9110 §8.4.1.3).
+  const name = sent === 'x-gzip' ? 'gzip' : sent;
+  const coding = allowed.find((candidate) => candidate === name);
   if (coding !== undefined) return coding;
   throw new AppError(
     'unsupported_media',
