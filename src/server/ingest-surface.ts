@@ -4,11 +4,13 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Ingest, IngestAnswer } from '../ingest/ingest.ts';
+import type { Protocol } from '../model/protocol.ts';
 import type { IngestEvents } from '../telemetry/ingest-events.ts';
 import { toAppError } from './errors.ts';
 import type { IngestRoute, RouteTable } from './route.ts';
 import {
   createSurface,
+  type FailureForm,
   mountOpenRoutes,
   sendFailure,
   type SurfaceContext,
@@ -33,7 +35,10 @@ export function createIngestSurface(
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'] as const) {
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
-  for (const route of routes.data) mountIngestRoute(app, context, route, parts);
+  for (const route of routes.data) {
+    mountIngestRoute(app, context, route, parts);
+    mountArea(app, context, route);
+  }
   mountOpenRoutes(app, routes.open);
   return app;
 }
@@ -44,7 +49,7 @@ function mountIngestRoute(
   { method, path, protocol }: IngestRoute,
   { ingest, ingestEvents }: IngestSurfaceParts,
 ): void {
-  const form = { maxDiscardBytes: protocol.maxBodyBytes, encode: protocol.encodeProblem };
+  const form = failureForm(protocol);
   app.route<{ Params: { receiverId: string } }>({
     method,
     url: path,
@@ -67,6 +72,24 @@ function mountIngestRoute(
       return sendAnswer(reply, answer);
     },
   });
+}
+
+function mountArea(
+  app: FastifyInstance,
+  context: SurfaceContext,
+  { method, area, protocol }: IngestRoute,
+): void {
+  if (area === undefined) return;
+  const form = failureForm(protocol);
+  app.route({
+    method,
+    url: `${area}/*`,
+    handler: (request, reply) => sendFailure(context, unknownRoute(), request, reply, form),
+  });
+}
+
+function failureForm({ maxBodyBytes, encodeProblem }: Protocol): FailureForm {
+  return { maxDiscardBytes: maxBodyBytes, encode: encodeProblem };
 }
 
 function sendAnswer(reply: FastifyReply, answer: IngestAnswer): FastifyReply {

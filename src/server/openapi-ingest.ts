@@ -9,6 +9,7 @@ import {
   describeOpen,
   document,
   type DocumentInfo,
+  errorHeaders,
   errorResponses,
   type Json,
   type Operations,
@@ -43,6 +44,8 @@ export interface IngestDescription {
   readonly answers: Readonly<Record<number, AnswerDescription>>;
   /** What errors look like, where they are no problem+json; by media type. */
   readonly errors?: Readonly<Record<string, BodyDescription>>;
+  /** Errors that its protocol answers with the status of another. */
+  readonly unanswered?: readonly ErrorCode[];
 }
 
 const dataErrors: readonly ErrorCode[] = [
@@ -65,7 +68,8 @@ export function ingestDocument(routes: RouteTable['ingest'], info: DocumentInfo)
 }
 
 function describeIngest({ protocol, description }: IngestRoute): Json {
-  const { operationId, summary, details, request, answers, errors } = description;
+  const { operationId, summary, details, request, answers, errors, unanswered } = description;
+  const codes = dataErrors.filter((code) => unanswered?.includes(code) !== true);
   const codings = protocol.codings.filter((coding) => coding !== 'identity');
   const answered = Object.entries(answers).map(([status, answer]) => [
     status,
@@ -83,7 +87,7 @@ function describeIngest({ protocol, description }: IngestRoute): Json {
     ],
     requestBody: { required: true, content: toContent(request) },
     responses: {
-      ...(errors === undefined ? errorResponses(dataErrors) : describeErrors(errors)),
+      ...(errors === undefined ? errorResponses(codes) : describeErrors(codes, errors)),
       ...Object.fromEntries(answered),
     },
   };
@@ -125,12 +129,15 @@ function describeAnswer({ description, headers = {}, content }: AnswerDescriptio
   };
 }
 
-function describeErrors(errors: Readonly<Record<string, BodyDescription>>): Json {
+function describeErrors(
+  codes: readonly ErrorCode[],
+  errors: Readonly<Record<string, BodyDescription>>,
+): Json {
   const content = toContent(errors);
   return Object.fromEntries(
-    dataErrors.map((code) => {
+    codes.map((code) => {
       const { httpStatus, title } = errorTable[code];
-      return [httpStatus, { description: title, content }];
+      return [httpStatus, { description: title, headers: errorHeaders(code), content }];
     }),
   );
 }

@@ -96,7 +96,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Json {
 }
 
 function errorResponse(code: ErrorCode): Json {
-  const { httpStatus, title, retryable } = errorTable[code];
+  const { httpStatus, title } = errorTable[code];
   const example = {
     type: `urn:weir:problem:${code}`,
     status: httpStatus,
@@ -105,8 +105,17 @@ function errorResponse(code: ErrorCode): Json {
     detail: 'cannot …',
     requestId: 'b2Zk-1f',
   };
-  const headers = {
-    ...(retryable && {
+  return {
+    description: title,
+    headers: errorHeaders(code),
+    content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' }, example } },
+  };
+}
+
+/** What goes along with an error, whatever its body looks like. */
+export function errorHeaders(code: ErrorCode): Json {
+  return {
+    ...(errorTable[code].retryable && {
       'Retry-After': {
         description: 'Seconds.',
         schema: { type: 'integer', minimum: 1, maximum: 5 },
@@ -115,11 +124,6 @@ function errorResponse(code: ErrorCode): Json {
     ...(code === 'quota_exceeded' && rateLimitHeaders),
     ...(code === 'unauthenticated' && { 'WWW-Authenticate': { schema: { type: 'string' } } }),
     ...(code === 'method_not_allowed' && { Allow: { schema: { type: 'string' } } }),
-  };
-  return {
-    description: title,
-    headers,
-    content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' }, example } },
   };
 }
 

@@ -10,6 +10,11 @@ export interface IngestRoute {
   readonly path: string;
   readonly protocol: Protocol;
   readonly description: IngestDescription;
+  /**
+   * What is below this path and no route is refused in the protocol's own words: its senders append
+   * to addresses, and can read no others.
+   */
+  readonly area?: string;
 }
 
 /** Open to everyone: no token, no account. */

@@ -42,7 +42,7 @@ export function createRoutes(parts: RouteParts): RouteTable {
     ingest: {
       data: [
         ingest('logs', jsonLogs, jsonLogsDescription),
-        ingest('otlp/v1/logs', otlpLogs, otlpLogsDescription),
+        { ...ingest('otlp/v1/logs', otlpLogs, otlpLogsDescription), area: receiver('otlp') },
         ingest('prometheus/metrics', promText, promTextDescription),
         ingest('prometheus/api/v1/write', remoteWrite, remoteWriteDescription),
       ],
@@ -62,7 +62,11 @@ export function createRoutes(parts: RouteParts): RouteTable {
 
 /** @param path below the receiver's own */
 function ingest(path: string, protocol: Protocol, description: IngestDescription): IngestRoute {
-  return { method: 'POST', path: `/v1/receivers/:receiverId/${path}`, protocol, description };
+  return { method: 'POST', path: receiver(path), protocol, description };
+}
+
+function receiver(path: string): string {
+  return `/v1/receivers/:receiverId/${path}`;
 }
 
 function open(
