@@ -2,8 +2,10 @@
  * Writes fields in protobuf's wire format (https://protobuf.dev/programming-guides/encoding). It
  * knows no message; a message is its fields, one after the other. Field numbers must be below 16.
  */
-import { toTag, wireType } from './protobuf-wire.ts';
+import { wireType } from './protobuf-wire.ts';
 
+// As constants, since looking them up for each sample would be felt.
+const { varint: varintType, fixed64: fixed64Type, bytes: bytesType } = wireType;
 const twoTo32 = 4_294_967_296;
 const nothing = Buffer.alloc(0);
 
@@ -37,7 +39,7 @@ export class ProtobufWriter {
 
   /** In front of the content of a field of bytes. */
   header(field: number, length: number): void {
-    this.#bytes[this.#at++] = toTag(field, wireType.bytes);
+    this.#bytes[this.#at++] = (field << 3) | bytesType;
     this.#varint(length, 0);
   }
 
@@ -55,7 +57,7 @@ export class ProtobufWriter {
   fixed64(field: number, low: number, high: number): void {
     const bytes = this.#bytes;
     const at = this.#at;
-    bytes[at] = toTag(field, wireType.fixed64);
+    bytes[at] = (field << 3) | fixed64Type;
     bytes[at + 1] = low;
     bytes[at + 2] = low >>> 8;
     bytes[at + 3] = low >>> 16;
@@ -68,7 +70,7 @@ export class ProtobufWriter {
   }
 
   varint(field: number, low: number, high: number): void {
-    this.#bytes[this.#at++] = toTag(field, wireType.varint);
+    this.#bytes[this.#at++] = (field << 3) | varintType;
     this.#varint(low, high);
   }
 
