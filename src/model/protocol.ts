@@ -83,6 +83,8 @@ export interface Problem {
 export interface EncodedProblem {
   /** In place of the problem's own, where a protocol gives another meaning to it. */
   readonly status?: number;
+  /** Whole seconds, for a status that says to come again where the problem's own does not. */
+  readonly retryAfterSeconds?: number;
   readonly contentType: string;
   readonly body: Uint8Array | string;
 }

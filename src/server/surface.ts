@@ -117,6 +117,7 @@ export async function sendFailure(
     contentType,
     body,
     status = problem.status,
+    retryAfterSeconds = problem.retryAfterSeconds,
   } = encode?.(problem, request.headers['content-type']) ?? {
     contentType: problemType,
     body: problemJson(problem),
@@ -124,7 +125,7 @@ export async function sendFailure(
   return reply
     .code(status)
     .headers(headers)
-    .headers(problemHeaders(error, problem))
+    .headers(problemHeaders(error, { ...problem, retryAfterSeconds }))
     .header('content-type', contentType)
     .send(toBytes(body));
 }

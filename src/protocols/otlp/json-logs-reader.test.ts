@@ -46,7 +46,7 @@ function attributesOf(json: string) {
 }
 
 describe('fields of a record', () => {
-  const wrong = { [jsonWarnings.wrongType]: 1 };
+  const wrong = { [logWarnings.wrongType]: 1 };
   const again = { [jsonWarnings.repeatedKey]: 1 };
   const noTime = { [logWarnings.timeForm]: 1 };
   const cases: [json: string, expected: Partial<LogRow>, warnings?: Record<string, number>][] = [
@@ -132,7 +132,7 @@ describe('ids', () => {
     [`"${hex.slice(2)}"`, '', logWarnings.badId],
     [`"${'z'.repeat(32)}"`, '', logWarnings.badId],
     ['"not an id at all!"', '', logWarnings.badId],
-    ['5', '', jsonWarnings.wrongType],
+    ['5', '', logWarnings.wrongType],
   ];
   for (const [json, expected, warning] of cases) {
     test(json, () => {
@@ -150,7 +150,7 @@ describe('ids', () => {
 });
 
 describe('values', () => {
-  const wrong = { [jsonWarnings.wrongType]: 1 };
+  const wrong = { [logWarnings.wrongType]: 1 };
   const misspelt = { [jsonWarnings.misspeltKey]: 1 };
   const cases: [json: string, text: string, warnings?: Record<string, number>][] = [
     ['{"stringValue":"plain"}', 'plain'],
@@ -274,13 +274,13 @@ describe('attributes', () => {
   });
 
   test('that are no list of objects are left out', () => {
-    const warnings = { [jsonWarnings.wrongType]: 1 };
+    const warnings = { [logWarnings.wrongType]: 1 };
     assert.deepEqual(attributesOf('{"a":1}'), { attributes: [], warnings });
     assert.deepEqual(attributesOf('["a"]'), { attributes: [], warnings });
   });
 
   test('have a text for a key', () => {
-    const warnings = { [jsonWarnings.wrongType]: 1 };
+    const warnings = { [logWarnings.wrongType]: 1 };
     assert.deepEqual(attributesOf('[{"key":5}]'), { attributes: [['', '']], warnings });
   });
 });

@@ -121,7 +121,7 @@ describe('resources and scopes', () => {
     const body = `{"resourceLogs":[{"resource":5,"schemaUrl":{},${scopeLogs}}]}`;
     const batch = decodeNow(body);
     assert.equal(batch.rows, 1);
-    assert.deepEqual(warningsOf(batch), { [jsonWarnings.wrongType]: 3 });
+    assert.deepEqual(warningsOf(batch), { [logWarnings.wrongType]: 3 });
   });
 });
 

@@ -14,7 +14,6 @@ export const jsonWarnings = {
   misspeltKey: 'key not in lowerCamelCase, or of an older OTLP, left out',
   otherSignal: 'traces, metrics or profiles, left out: this address takes logs',
   repeatedKey: 'key repeated in one object, what came before its last value left out',
-  wrongType: 'value of another type than its field, left out',
 } as const;
 
 /** In checked JSON any value may be passed over, however deep it is. */
@@ -60,7 +59,7 @@ export class JsonScalars {
 
   /** Passes over what should have been of another type. @returns false */
   refuse(): false {
-    if (!this.#reader.isNull()) this.#warnings.add(jsonWarnings.wrongType);
+    if (!this.#reader.isNull()) this.#warnings.add(logWarnings.wrongType);
     this.#reader.skip(anyDepth);
     return false;
   }
@@ -214,7 +213,7 @@ export class JsonScalars {
 
   /** Tells of characters that cannot be read. @returns false */
   #refuseToken(): false {
-    if (this.#token.length > 0) this.#warnings.add(jsonWarnings.wrongType);
+    if (this.#token.length > 0) this.#warnings.add(logWarnings.wrongType);
     return false;
   }
 }

@@ -13,6 +13,7 @@ export const logWarnings = {
   repeatedKey: 'attribute key repeated, its last value kept',
   tooManyAttributes: 'more than 1000 attributes, the rest left out',
   brokenText: 'text that is not valid UTF-8, repaired',
+  wrongType: 'value of another type than its field, left out',
   stringTable: 'reference to a string table, left out',
 } as const;
 

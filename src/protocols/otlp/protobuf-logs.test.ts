@@ -253,6 +253,15 @@ describe('wire', () => {
   });
 });
 
+test('records of another signal are told of', () => {
+  const link = encodeMessage('AnyValue', { stringValue: 'not a body' });
+  // A span: trace id, span id, name, kind, start.
+  const span = [bytesField(1, Buffer.alloc(16, 1)), bytesField(2, Buffer.alloc(8, 1))];
+  const rest = [bytesField(5, link), varintField(6, 2n), Buffer.from([0x39, ...Buffer.alloc(8)])];
+  const { warnings } = rowOf(recordWith(Buffer.concat([...span, ...rest])));
+  assert.deepEqual(warnings, { [logWarnings.wrongType]: 4 });
+});
+
 describe('limits', () => {
   test('of records name the setting', () => {
     const logRecords = Array.from({ length: 1001 }, () => ({}));

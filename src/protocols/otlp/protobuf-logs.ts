@@ -52,6 +52,7 @@ const recordTags = {
   observedTime: toTag(11, fixed64),
   eventName: toTag(12, bytes),
 };
+const recordFields = new Set(Object.values(recordTags).map((tag) => tag >>> 3));
 
 /** Which message is gone through, and what for. */
 const stage = { request: 0, resource: 1, scopeLogs: 2, scope: 3, logRecords: 4 } as const;
@@ -267,9 +268,15 @@ class ProtobufLogsReader implements LogsReader {
           this.#readText(record.eventName, end);
           break;
         default:
-          wire.skip(tag, end);
+          this.#passOver(tag, end);
       }
     }
+  }
+
+  /** What are spans or metrics looks like records whose fields have other types. */
+  #passOver(tag: number, end: number): void {
+    if (recordFields.has(tag >>> 3)) this.#batch.warnings.add(logWarnings.wrongType);
+    this.#wire.skip(tag, end);
   }
 
   #readText(slot: TextSlot, end: number): void {

@@ -95,8 +95,9 @@ test('senders repeat a request exactly where it may pass later', () => {
   const mayPass: readonly ErrorCode[] = ['quota_exceeded', 'unavailable', 'timeout', 'internal'];
   for (const code of Object.keys(errorTable) as ErrorCode[]) {
     const problem = toProblem(code);
-    const { status = problem.status } = encodeProblem(problem, undefined);
+    const { status = problem.status, retryAfterSeconds } = encodeProblem(problem, undefined);
     assert.equal(retried.includes(status), mayPass.includes(code), `${code} is ${status}`);
+    assert.equal(retryAfterSeconds !== undefined, status !== problem.status, code);
   }
 });
 

@@ -28,17 +28,17 @@ export function encodeProblem(problem: Problem, contentType: string | undefined)
   const detail = problem.detail.slice(0, maxMessageLength).toWellFormed();
   const message = `${detail} (request ${problem.requestId})`;
   const details = toDetails(problem, detail);
-  const status = toRetryableStatus(problem.status);
+  const status = toStatus(problem.status);
   if (isJson(contentType)) {
-    return { status, contentType: 'application/json', body: toJson(code, message, details) };
+    return { ...status, contentType: 'application/json', body: toJson(code, message, details) };
   }
   const body = toProtobuf(code, message, details);
-  return { status, contentType: 'application/x-protobuf', body };
+  return { ...status, contentType: 'application/x-protobuf', body };
 }
 
 /** A sender too slow, or a fault of ours, may do better next time. */
-function toRetryableStatus(status: number): number {
-  return status === 408 || status === 500 ? 503 : status;
+function toStatus(status: number): Pick<EncodedProblem, 'status' | 'retryAfterSeconds'> {
+  return status === 408 || status === 500 ? { status: 503, retryAfterSeconds: 1 } : { status };
 }
 
 function isJson(contentType: string | undefined): boolean {
