@@ -29,6 +29,7 @@ export class RowWriter {
     if (needed <= this.#buffer.length) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
     this.#buffer.copy(grown, 0, 0, this.#length);
+    free(this.#buffer);
     this.#buffer = grown;
   }
 
@@ -106,7 +107,9 @@ export class RowWriter {
   /** Forgets what was written. A buffer that one huge request has made is not kept. */
   clear(): void {
     this.#length = 0;
-    if (this.#buffer.length > maxKeptBytes) this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
+    if (this.#buffer.length <= maxKeptBytes) return;
+    free(this.#buffer);
+    this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
   }
 
   #uint32(value: number): void {
@@ -115,4 +118,9 @@ export class RowWriter {
     this.#buffer[this.#length++] = value >>> 16;
     this.#buffer[this.#length++] = value >>> 24;
   }
+}
+
+/** Nobody else has seen it: left to the garbage collector, large ones would pile up meanwhile. */
+function free({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
