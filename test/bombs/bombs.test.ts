@@ -1,0 +1,113 @@
+/**
+ * Bombs against the real process: each gets its answer, small requests are answered meanwhile, and
+ * memory stays within a stated bound and comes back.
+ */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { configSchema } from '../../src/config/schema.ts';
+import { type Service, startService } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+import { type Bomb, bombs } from './bombs.ts';
+import { startThrower, type Thrower } from './thrower.ts';
+import { memoryBytes, watch, type Watched } from './watch.ts';
+
+const { maxInFlightBytes } = configSchema.parse({}).ingest;
+/**
+ * What the gateway may have resident beside what it has when it is idle. The estimates behind the
+ * cap count what is in use; the others are buffers that nobody uses, until they are collected.
+ */
+const maxGrowthBytes = 6 * maxInFlightBytes;
+/** What caches and the allocator may keep once all is over. */
+const maxKeptBytes = 4 * maxInFlightBytes;
+/** Only a stop for a service that hangs: two cores make, send and take the bombs. */
+const maxWaitMs = 30_000;
+/** As HTTP says it, and as gRPC does. */
+const unavailable = [503, 14];
+
+suite('bombs', { skip: process.platform !== 'linux' && 'it needs /proc' }, () => {
+  let service: Service;
+  let thrower: Thrower;
+  let idleBytes = 0;
+  before(async () => {
+    service = await startService();
+    thrower = startThrower(service.quickstart);
+    idleBytes = memoryBytes(service.process.pid, 'VmRSS');
+  });
+  after(async () => {
+    await thrower.close();
+    await service.stop();
+  });
+
+  async function throwAll(names: readonly string[]): Promise<readonly number[]> {
+    const watched = await watch(service, () => thrower.throw(names));
+    assertOthersServed(watched);
+    const growth = watched.peakBytes - idleBytes;
+    assert.ok(growth <= maxGrowthBytes, `memory grew by ${growth} bytes`);
+    return watched.result;
+  }
+
+  for (const { name, expected } of bombs) {
+    test(`${name} gets its answer`, async () => {
+      const [status = 0] = await throwAll([name]);
+      assert.ok(expected.includes(status), `the status is ${status}`);
+    });
+  }
+
+  suite('on 16 connections at once', () => {
+    const connections = 16;
+    for (const [group, names] of inGroups(bombs, connections).entries()) {
+      test(`different ones, group ${group + 1}`, () => expectAnswers(names));
+    }
+    for (const { name } of bombs.filter(({ isHeavy }) => isHeavy === true)) {
+      test(name, () => expectAnswers(Array.from({ length: connections }, () => name)));
+    }
+
+    async function expectAnswers(names: readonly string[]): Promise<void> {
+      const statuses = await throwAll(names);
+      for (const [index, status] of statuses.entries()) {
+        const { name, expected } = bombs.find((bomb) => bomb.name === names[index])!;
+        const isAnswered = [...expected, ...unavailable].includes(status);
+        assert.ok(isAnswered, `the status of "${name}" is ${status}`);
+      }
+      assert.ok(
+        statuses.some((status) => !unavailable.includes(status)),
+        'one at least must have its turn',
+      );
+    }
+  });
+
+  test('afterwards everything works, and memory has come back', async () => {
+    const { status } = await service.postLogs({ message: 'after the bombs' });
+    assert.equal(status, 202);
+    await until(
+      async () => (await service.list({ search: '"after the bombs"' })).logs.length === 1,
+      {
+        what: 'the log after the bombs',
+        timeoutMs: 120_000,
+      },
+    );
+    assert.equal(await service.metric('weir_ingest_in_flight_bytes'), 0);
+    assert.equal(await service.metric('weir_queue_quarantined_batches'), 0);
+    await until(
+      async () => {
+        // Garbage is collected while something goes on.
+        await service.postLogs({ message: 'ping' });
+        return memoryBytes(service.process.pid, 'VmRSS') - idleBytes <= maxKeptBytes;
+      },
+      { what: 'memory to come back', timeoutMs: 60_000 },
+    );
+  });
+});
+
+/** No bomb is a reason to refuse a small request. */
+function assertOthersServed({ pings, longestMs }: Watched<unknown>): void {
+  assert.deepEqual([...pings.keys()], [202], 'each small request must be taken');
+  assert.ok(longestMs <= maxWaitMs, `a small request waited ${longestMs} ms`);
+}
+
+function inGroups(all: readonly Bomb[], size: number): string[][] {
+  const names = all.map(({ name }) => name);
+  return Array.from({ length: Math.ceil(names.length / size) }, (_, group) =>
+    names.slice(group * size, (group + 1) * size),
+  );
+}

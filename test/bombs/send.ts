@@ -1,0 +1,66 @@
+/** Sends a bomb as its sender would: over TLS, by HTTP or as the bytes of a gRPC call. */
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:http2';
+import type { HttpClient } from '../harness/http.ts';
+import type { Quickstart } from '../harness/quickstart.ts';
+
+export interface Target {
+  readonly http: HttpClient;
+  readonly quickstart: Quickstart;
+}
+
+export type Way = 'json' | 'otlp' | 'push' | 'write' | 'grpc';
+
+export interface Sent {
+  readonly way: Way;
+  /** Besides the token. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of gRPC: with the frame. */
+  readonly body: Buffer;
+}
+
+/** @returns the HTTP status, of gRPC the number of its own. */
+export function send(target: Target, sent: Sent): Promise<number> {
+  if (sent.way === 'grpc') return callGrpc(target, sent);
+  const { http_json: json, otlp, prometheus } = target.quickstart.receivers;
+  const targets = {
+    json: [json.url, json.token],
+    otlp: [otlp.url, otlp.token],
+    push: [prometheus.pushUrl, prometheus.token],
+    write: [prometheus.writeUrl, prometheus.token],
+  } as const;
+  const [url, token] = targets[sent.way];
+  const headers = { authorization: `Bearer ${token}`, ...sent.headers };
+  return target.http
+    .send(url, { method: 'POST', headers, body: sent.body })
+    .then(({ status }) => status);
+}
+
+function callGrpc(target: Target, { headers, body }: Sent): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const { ingestUrl, caFile, receivers } = target.quickstart;
+  // What is still to be sent counts as well: else it is this client that cuts an answer off.
+  const session = connect(ingestUrl, { ca: readFileSync(caFile), maxSessionMemory: 1024 });
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    authorization: `Bearer ${receivers.otlp.token}`,
+    ...headers,
+  });
+  let status: unknown;
+  const take = (told: Readonly<Record<string, unknown>>) =>
+    (status = told['grpc-status'] ?? status);
+  session.on('error', reject);
+  stream.on('error', reject);
+  stream.on('response', take);
+  stream.on('trailers', take);
+  stream.resume();
+  stream.on('close', () => {
+    session.close();
+    resolve(Number(status));
+  });
+  stream.end(body);
+  return promise;
+}
