@@ -11,7 +11,7 @@ import { type PassThrough, Readable } from 'node:stream';
 import { compressSync, uncompressSync } from 'snappy';
 import { adminRoutes } from '../../src/admin/admin.ts';
 import { createAdmission } from '../../src/admission/admission.ts';
-import type { TokenFacts } from '../../src/admission/port.ts';
+import type { Admission, TokenFacts } from '../../src/admission/port.ts';
 import { createGrants, defaultGrantsOptions } from '../../src/directory/grants.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { openDrain } from '../../src/ingest/drain.ts';
@@ -72,6 +72,8 @@ export class Pipeline {
   /** The clock, Unix ms; it stands still unless a test turns it. */
   nowMs: number;
   accountId = '';
+  /** How far the clock turns while the next request is taken, ms: after decoding, before the queue. */
+  turnWhileTakenMs = 0;
   readonly engine: EngineStore;
   readonly #folder: string;
   readonly #options: PipelineOptions;
@@ -255,7 +257,15 @@ export class Pipeline {
     );
     const levels = { memoryInFlight: () => 0, knownSeries: () => series.size() };
     const events = createIngestEvents(instruments, levels);
-    const ingest = createIngest({ admission, queue, series, events, now });
+    const turning: Admission = {
+      ...admission,
+      chargeEvents: (grant, events) => {
+        this.nowMs += this.turnWhileTakenMs;
+        this.turnWhileTakenMs = 0;
+        return admission.chargeEvents(grant, events);
+      },
+    };
+    const ingest = createIngest({ admission: turning, queue, series, events, now });
     const reader = createMetricsReader({ store, grants, now }, defaultMetricsLimits);
     const routes = adminRoutes(
       { directory, grants, queue, store, series, telemetry: directoryEvents },
