@@ -89,7 +89,6 @@ export function toAdmissionOptions({ ingest }: Config): AdmissionOptions {
   };
 }
 
-
 export function toMetricsLimits({ metrics }: Config): MetricsLimits {
   const { maxReadSeries, maxReadSamples } = metrics;
   return { ...defaultMetricsLimits, maxReadSeries, maxReadSamples };
