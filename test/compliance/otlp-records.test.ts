@@ -221,7 +221,7 @@ suite('a resource', () => {
     return (await service.list({ ...filters, label: labels })).logs.length;
   };
 
-  test('fills the columns of its logs, and its attributes are labels where the log has none', async () => {
+  test('fills the columns of its logs, and labels where the log has none', async () => {
     const { logs } = await service.list({ label: ['run:resource', 'of:log'] });
     const [log] = logs;
     assert.deepEqual(

@@ -52,6 +52,7 @@ const recordTags = {
   observedTime: toTag(11, fixed64),
   eventName: toTag(12, bytes),
 };
+/** Spans and metrics look like records whose fields have other types. */
 const recordFields = new Set(Object.values(recordTags).map((tag) => tag >>> 3));
 
 /** Which message is gone through, and what for. */
@@ -227,7 +228,7 @@ class ProtobufLogsReader implements LogsReader {
 
   #readRecord(end: number): void {
     const wire = this.#wire;
-    const { record } = this.#batch;
+    const { record, warnings } = this.#batch;
     this.#cost += end - wire.at;
     while (wire.at < end) {
       const tag = wire.tag(end);
@@ -268,15 +269,10 @@ class ProtobufLogsReader implements LogsReader {
           this.#readText(record.eventName, end);
           break;
         default:
-          this.#passOver(tag, end);
+          if (recordFields.has(tag >>> 3)) warnings.add(logWarnings.wrongType);
+          wire.skip(tag, end);
       }
     }
-  }
-
-  /** What are spans or metrics looks like records whose fields have other types. */
-  #passOver(tag: number, end: number): void {
-    if (recordFields.has(tag >>> 3)) this.#batch.warnings.add(logWarnings.wrongType);
-    this.#wire.skip(tag, end);
   }
 
   #readText(slot: TextSlot, end: number): void {
@@ -293,15 +289,12 @@ class ProtobufLogsReader implements LogsReader {
   /** Some senders write the hex digits into the field that is for the bytes. */
   #readId(id: IdSlot, end: number): void {
     const { bytes: source, at: start } = this.#wire;
-    const { warnings } = this.#batch;
     this.#wire.at = end;
     const length = end - start;
     id.clear();
-    if (length === id.bytes) id.setBytes(source, start);
-    else if (length === 2 * id.bytes && id.setHex(source, start)) {
-      warnings.add(logWarnings.idNotation);
-    } else if (length > 0) {
-      warnings.add(logWarnings.badId);
-    }
+    if (length === id.bytes) return id.setBytes(source, start);
+    if (length === 0) return;
+    const isHex = length === 2 * id.bytes && id.setHex(source, start);
+    this.#batch.warnings.add(isHex ? logWarnings.idNotation : logWarnings.badId);
   }
 }
