@@ -49,7 +49,7 @@ export function toMarkdown(results: Results): string {
     '',
     '## Every way in',
     '',
-    'On a service of their own, each after the other; `of JSON` compares with plain JSON of the same run.',
+    'On a service of their own, each after the other; compared with plain JSON of the same run.',
     '',
     ...waysInTable(results),
     '',

@@ -1,3 +1,4 @@
+/** Inflating under a cap: whole bodies, broken ones, and bombs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';

@@ -49,7 +49,7 @@ function gunzip(body: Buffer, maxBytes: number, memory: MemoryLease): Buffer | P
   return gunzipInTurns(body, maxBytes, memory);
 }
 
-/** On the thread pool, piece by piece, so that a bomb is noticed when the first piece too many is. */
+/** On the thread pool, piece by piece: a bomb is noticed by its first piece too many. */
 async function gunzipInTurns(body: Buffer, maxBytes: number, memory: MemoryLease): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;

@@ -23,9 +23,9 @@ export interface Overload {
 }
 
 /**
- * Small and large requests are counted apart, so that neither keeps the other out: a large one alone
- * may pass the cap, since its size has a limit of its own, and beside it there is room for small
- * ones. All together take at most the cap and one large request.
+ * Small and large requests are counted apart, so that neither keeps the other out: a large one
+ * alone may pass the cap, since its size has a limit of its own, and beside it there is room for
+ * small ones. All together take at most the cap and one large request.
  */
 export function createOverload(maxInFlightBytes: number): Overload {
   const buffers = createBodyBuffers(maxInFlightBytes * keptShare);

@@ -54,28 +54,13 @@ export function createIngest(parts: IngestParts): Ingest {
     const admitted = await admit(admission, request, protocol);
     try {
       const key = idempotencyKey(request.headers);
-      const message = await read(admitted, protocol, request.body);
+      const message = await read(admission, admitted, { protocol, body: request.body });
       checkDeadline(request);
       if (key === undefined) return await take(admitted, protocol, message);
       return await takeOnce(admitted, protocol, message, key);
     } finally {
       admitted.memory.release();
     }
-  }
-
-  /** The message as its decoder wants it: out of its framing, inflated. */
-  async function read(
-    { caps, format, memory }: Admitted,
-    protocol: Protocol,
-    body: RequestBody,
-  ): Promise<Buffer> {
-    const bytes = await admission.readBody(body, caps.travelling, memory);
-    const { message, coding } = protocol.unframe?.(bytes, format) ?? {
-      message: bytes,
-      coding: format.coding,
-    };
-    if (coding === 'identity' && message.length <= caps.inflated) return message;
-    return admission.inflate(message, coding, { maxBytes: caps.inflated, memory });
   }
 
   /** Decode, append, reply. */
@@ -141,6 +126,21 @@ export function createIngest(parts: IngestParts): Ingest {
   }
 
   return { ingest };
+}
+
+/** The message as its decoder wants it: out of its framing, inflated. */
+async function read(
+  admission: Admission,
+  { caps, format, memory }: Admitted,
+  { protocol, body }: { protocol: Protocol; body: RequestBody },
+): Promise<Buffer> {
+  const bytes = await admission.readBody(body, caps.travelling, memory);
+  const { message, coding } = protocol.unframe?.(bytes, format) ?? {
+    message: bytes,
+    coding: format.coding,
+  };
+  if (coding === 'identity' && message.length <= caps.inflated) return message;
+  return admission.inflate(message, coding, { maxBytes: caps.inflated, memory });
 }
 
 /** Labels that the batch counts on may just have been deleted with their stream's data. */

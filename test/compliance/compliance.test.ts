@@ -59,13 +59,13 @@ const kinds = ['http_json', 'otlp', 'prometheus'] as const;
 /** Larger than any cap, and nothing that any decoder takes. */
 const huge = Buffer.alloc(3 * maxBytes, 0xfe);
 
-for (const [index, wire] of wires.entries()) {
+for (const [number, wire] of wires.entries()) {
   /** What finds the records of one test of one wire. */
-  const mark = (word: string) => `wire${index}of ${word}`;
+  const mark = (word: string) => `wire${number}of ${word}`;
 
   suite(wire.name, () => {
     test('what is taken is counted and can be read', async () => {
-      const before = await outcomes(wire);
+      const earlier = await outcomes(wire);
       const own = await open(wire);
       const answer = await wire.send(service, {
         ...own,
@@ -76,7 +76,7 @@ for (const [index, wire] of wires.entries()) {
         what: 'the records to be readable',
       });
       const now = await outcomes(wire);
-      const gained = (name: string) => (now.get(name) ?? 0) - (before.get(name) ?? 0);
+      const gained = (name: string) => (now.get(name) ?? 0) - (earlier.get(name) ?? 0);
       const labels = `{protocol="${wire.protocol}"`;
       assert.equal(gained(`weir_ingest_requests_total${labels},outcome="accepted"}`), 1);
       assert.equal(gained(`weir_ingest_events_accepted_total${labels}}`), maxRecords);
@@ -111,13 +111,13 @@ for (const [index, wire] of wires.entries()) {
           .slice(index)
           .reduceRight((all, [, , one]) => ({ ...all, ...one }), own);
         for (const spoilt of [{ ...own, body: wire.encode(mark('refused'), 2), ...fault }, later]) {
-          const before = await outcomes(wire);
+          const earlier = await outcomes(wire);
           const answer = await wire.send(service, spoilt);
           assert.equal(answer.status, status, `${JSON.stringify(fault)}: ${answer.text}`);
           assert.equal(answer.retryAfter, undefined, 'the same request will never succeed');
           const name = `weir_ingest_requests_total{protocol="${wire.protocol}",outcome="${code}"}`;
           const now = await outcomes(wire);
-          assert.equal((now.get(name) ?? 0) - (before.get(name) ?? 0), 1, name);
+          assert.equal((now.get(name) ?? 0) - (earlier.get(name) ?? 0), 1, name);
         }
       }
       const body = wire.encode(mark('after the refusals'), 1);
@@ -163,7 +163,7 @@ for (const [index, wire] of wires.entries()) {
 
     if (wire.encodePartlyBad !== undefined) {
       test('of a request that is partly bad the rest is kept and both are counted', async () => {
-        const before = await outcomes(wire);
+        const earlier = await outcomes(wire);
         const own = await open(wire);
         const body = wire.encodePartlyBad?.(mark('partly')) ?? own.body;
         const answer = await wire.send(service, { ...own, body });
@@ -175,7 +175,7 @@ for (const [index, wire] of wires.entries()) {
           [...from]
             .filter(([name]) => name.startsWith('weir_ingest_events_rejected_total{'))
             .reduce((sum, [, value]) => sum + value, 0);
-        assert.equal((await rejected(await outcomes(wire))) - (await rejected(before)), 1);
+        assert.equal((await rejected(await outcomes(wire))) - (await rejected(earlier)), 1);
       });
     }
   });

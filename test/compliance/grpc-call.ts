@@ -1,6 +1,7 @@
 /** One Export call as HTTP/2 sees it, with its outcome in the statuses of SPEC §7. */
 import { connect } from 'node:http2';
 import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Service } from '../harness/service.ts';
 import type { Incoming, Outgoing } from './wires.ts';
 
@@ -32,12 +33,13 @@ function call(session: ReturnType<typeof connect>, outgoing: Outgoing): Promise<
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(outgoing.body.length, 1);
   const type = outgoing.headers['content-type'] ?? 'application/grpc';
-  const { 'content-type': _, ...headers } = outgoing.headers;
+  const { 'content-type': _, ...others } = outgoing.headers;
   const list = [':method', 'POST', ':path', method, ':scheme', 'https', ':authority', 'localhost'];
-  list.push('te', 'trailers', 'content-type', type, ...Object.entries(headers).flat());
+  list.push('te', 'trailers', 'content-type', type, ...Object.entries(others).flat());
   for (const value of outgoing.authorization) list.push('authorization', value);
   const stream = session.request(list);
-  let told: Readonly<Record<string, unknown>> = {};
+  let told: IncomingHttpHeaders = {};
+  const tell = (name: string) => [told[name] ?? ''].flat().join();
   session.on('error', reject);
   stream.on('error', reject);
   stream.on('response', (headers) => (told = { ...told, ...headers }));
@@ -45,11 +47,11 @@ function call(session: ReturnType<typeof connect>, outgoing: Outgoing): Promise<
   stream.resume();
   stream.on('end', () => {
     const code = Number(told['grpc-status']);
-    const details = Buffer.from(String(told['grpc-status-details-bin'] ?? ''), 'base64');
+    const details = Buffer.from(tell('grpc-status-details-bin'), 'base64');
     const isRetryable = details.includes('google.rpc.RetryInfo');
     resolve({
       status: code === 8 ? (isRetryable ? 429 : 413) : (statusOf[code] ?? 500),
-      text: decodeURIComponent(String(told['grpc-message'] ?? '')),
+      text: decodeURIComponent(tell('grpc-message')),
       retryAfter: isRetryable ? 1 : undefined,
     });
   });

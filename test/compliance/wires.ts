@@ -192,7 +192,7 @@ function oneSeries(mark: string, n: number): WrittenSeries {
 }
 
 function snappyOf(series: readonly WrittenSeries[]): Buffer {
-  return compressSync(encodeWriteRequest(series)) as Buffer;
+  return compressSync(encodeWriteRequest(series));
 }
 
 const remoteWrite: Wire = {
@@ -210,7 +210,7 @@ const remoteWrite: Wire = {
       'Content-Encoding': 'snappy',
     },
   ],
-  malformed: compressSync(Buffer.from([0x0a, 0x7f, 0x01])) as Buffer,
+  malformed: compressSync(Buffer.from([0x0a, 0x7f, 0x01])),
   encode: (mark, records) => snappyOf(range(records).map((n) => oneSeries(mark, n))),
   encodePartlyBad: (mark) =>
     snappyOf([oneSeries(mark, 0), { labels: { mark }, samples: [toSample(1, 1)] }]),

@@ -73,7 +73,7 @@ async function attempt(
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ECONNREFUSED') return 'refused';
-    if (['ECONNRESET', 'EPIPE', 'ECONNABORTED'].includes(code) || /^ERR_HTTP2_/.test(code)) {
+    if (['ECONNRESET', 'EPIPE', 'ECONNABORTED'].includes(code) || code.startsWith('ERR_HTTP2_')) {
       return 'lost';
     }
     throw error;

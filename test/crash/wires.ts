@@ -64,13 +64,13 @@ export const wires: Readonly<Record<WireName, Send>> = {
       labels: { __name__: sampleName, ...labels },
       samples: [toSample(timeMs, value)],
     }));
-    const body = compressSync(encodeWriteRequest(series)) as Buffer;
+    const body = compressSync(encodeWriteRequest(series));
     const { writeUrl: url, token } = target.quickstart.receivers.prometheus;
     return post(target, { url, token, body, type: 'application/x-protobuf', coding: 'snappy' });
   },
   prom_text(target, request) {
     const lines = samplesOf(request).map(({ labels, timeMs, value }) => {
-      const pairs = Object.entries(labels).map(([name, text]) => `${name}="${text}"`);
+      const pairs = Object.entries(labels).map(([label, word]) => `${label}="${word}"`);
       return `${sampleName}{${pairs.join(',')}} ${value} ${timeMs}\n`;
     });
     const { pushUrl: url, token } = target.quickstart.receivers.prometheus;
@@ -146,18 +146,18 @@ function callGrpc({ ca, quickstart }: Target, message: Buffer) {
     te: 'trailers',
     authorization: `Bearer ${quickstart.receivers.otlp.token}`,
   });
-  let status: unknown;
+  let status: string | undefined;
   session.on('error', reject);
   stream.on('error', reject);
-  stream.on('response', (headers) => (status = headers['grpc-status']));
-  stream.on('trailers', (trailers) => (status = trailers['grpc-status']));
+  stream.on('response', (headers) => (status = headers['grpc-status']?.toString()));
+  stream.on('trailers', (trailers) => (status = trailers['grpc-status']?.toString()));
   stream.resume();
   stream.on('close', () => {
     session.close();
     if (status === '0') resolve('taken');
     else if (status === '14') resolve('unavailable');
     else if (status === undefined) reject(lost());
-    else reject(new Error(`unexpected gRPC status ${String(status)}`));
+    else reject(new Error(`unexpected gRPC status ${status}`));
   });
   stream.end(Buffer.concat([frame, message]));
   return promise;

@@ -19,12 +19,12 @@ import { Backlog } from './backlog.ts';
 import { DiskSpace } from './disk-space.ts';
 import { decodeFrame, encodeFrame, measureFrame } from './frame.ts';
 import { GroupWriter } from './group-writer.ts';
-import { readKeyEntries } from './key-chunk.ts';
-import { KeyTable } from './key-table.ts';
+import type { KeyTable } from './key-table.ts';
 import type { LogHost, OpenedHost } from './log-host.ts';
-import { maxUnsyncedBatches, type Recovery } from './log-options.ts';
+import { maxUnsyncedBatches } from './log-options.ts';
 import type { QueuedBatch } from './memory-tail.ts';
 import { ReceiptClock } from './receipt-clock.ts';
+import { recoverKeys } from './recovered-keys.ts';
 
 export interface QueueLimits {
   readonly minFreeDiskBytes: number;
@@ -43,7 +43,6 @@ interface Refusal {
   readonly detail: string;
 }
 
-const maxAnswerBytes = 64 * 1024 * 1024;
 const nanosPerMs = 1_000_000n;
 
 export class DiskQueue implements Queue {
@@ -79,7 +78,7 @@ export class DiskQueue implements Queue {
     this.#quarantinedBatches = recovery.quarantinedBatches;
     this.#groups = new GroupWriter(host);
     this.#backlog = new Backlog(recovery, limits.memoryTailBytes);
-    this.#keys = openKeys(recovery, limits);
+    this.#keys = recoverKeys(recovery, limits);
     const minFreeBytes = limits.minFreeDiskBytes;
     this.#space = new DiskSpace({ minFreeBytes }, recovery.freeBytes, limits.now());
   }
@@ -285,19 +284,4 @@ export class DiskQueue implements Queue {
     // A disk that cannot even be measured has no room.
     this.#host.freeBytes().then(measured, () => measured(0));
   }
-}
-
-function openKeys(recovery: Recovery, limits: QueueLimits): KeyTable {
-  const keys = new KeyTable({
-    maxKeys: limits.idempotencyKeys,
-    ttlMs: limits.idempotencyTtlMs,
-    maxAnswerBytes,
-  });
-  for (const chunk of recovery.keyChunks) {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-    for (const { key, bodyDigest, answer, stampNanos } of readKeyEntries(bytes)) {
-      keys.insert(key, { bodyDigest, answer, stampMs: Number(stampNanos / nanosPerMs) });
-    }
-  }
-  return keys;
 }
