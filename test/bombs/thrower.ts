@@ -15,7 +15,7 @@ interface Throw {
 }
 
 export interface Thrower {
-  /** @returns the status of each, in the order of the names; 0 where the connection broke. */
+  /** @returns the status of each, in the order of the names; -1 where the connection broke. */
   throw(names: readonly string[]): Promise<readonly number[]>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ if (!isMainThread && parentPort !== null) {
     );
     const statuses = names.map((name) =>
       // What becomes of a connection says nothing: that there is no answer does.
-      send({ http, quickstart }, made.get(name)!).catch(() => 0),
+      send({ http, quickstart }, made.get(name)!).catch(() => -1),
     );
     void Promise.all(statuses).then((all) => port.postMessage(all));
   });
