@@ -1,0 +1,61 @@
+/**
+ * One sample that is written again and again while processes are killed: what is read in the end is
+ * the last that was acknowledged, or what was under way after it, and never an earlier one that a
+ * recovery has brought back.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { readMetrics, remoteWrite } from '../harness/metrics.ts';
+import { toNumber, toSample } from '../harness/prompb.ts';
+import { createRandom } from '../harness/random.ts';
+import { type Service, startService } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+
+const seed = Number(process.env['WEIR_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const kills = Number(process.env['WEIR_RUNS'] ?? 4);
+const random = createRandom(seed);
+const sampleMs = Date.now();
+
+let service: Service;
+before(async () => {
+  service = await startService({ expectedErrors: [/engine ended/, /EngineStartError/] });
+});
+after(() => service.stop());
+
+/** Sends values one after the other until one gets no answer. */
+async function writeUntilCut(from: number): Promise<{ acknowledged: number; sent: number }> {
+  let acknowledged = from;
+  for (let value = from + 1; ; value += 1) {
+    const labels = { __name__: 'overwritten' };
+    const answer = await remoteWrite(service, [{ labels, samples: [toSample(sampleMs, value)] }])
+      // Whatever cut the connection: the sample may have been taken.
+      .catch(() => undefined);
+    if (answer === undefined) return { acknowledged, sent: value };
+    assert.equal(answer.status, 204, answer.text);
+    acknowledged = value;
+  }
+}
+
+test('no earlier value comes back', async (t) => {
+  t.diagnostic(`seed ${seed}`);
+  let last = 0;
+  for (let kill = 0; kill < kills; kill += 1) {
+    const writing = writeUntilCut(last);
+    await new Promise((resolve) => setTimeout(resolve, random.integer(50, 900)));
+    for (const pid of random.next() < 0.5 ? service.enginePids() : []) process.kill(pid, 'SIGKILL');
+    await new Promise((resolve) => setTimeout(resolve, random.integer(0, 300)));
+    await service.kill('SIGKILL');
+    const { acknowledged, sent } = await writing;
+    await service.start();
+    const isDrained = async () => (await service.metric('weir_queue_batches')) === 0;
+    await until(isDrained, { what: 'the queue to drain' });
+    const [series] = await readMetrics(service, { __name__: 'overwritten' });
+    const values = series?.samples.map(({ bits }) => toNumber(bits)) ?? [];
+    assert.equal(values.length, 1);
+    assert.ok(
+      values[0] === acknowledged || values[0] === sent,
+      `kill ${kill}: ${values[0]} is read, ${acknowledged} was acknowledged`,
+    );
+    last = sent;
+  }
+});
