@@ -52,8 +52,8 @@ test('requests beside a deletion are whole or gone, those after it whole', async
         `round ${round}: a deleted one is back`,
       );
       const wanted = later.filter((one) => one.series === series).map((one) => one.value);
-      const after = values.filter((one) => one >= beside + 8);
-      assert.deepEqual(after, wanted, `round ${round}, series ${series}`);
+      const since = values.filter((one) => one >= beside + 8);
+      assert.deepEqual(since, wanted, `round ${round}, series ${series}`);
     }
     assert.equal(stored.length, 3, `round ${round}`);
   }

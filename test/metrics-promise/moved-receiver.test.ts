@@ -16,7 +16,7 @@ async function values(name: string): Promise<number[]> {
   return series.flatMap(({ samples }) => samples.map(({ bits }) => toNumber(bits)));
 }
 
-test('a body that began before its receiver was moved goes where the receiver feeds now', async () => {
+test('a body that began before its receiver was moved goes where it feeds now', async () => {
   const [old, next] = [await pipeline.createStream(), await pipeline.createStream()];
   const receiverId = await pipeline.createReceiver(old);
   const body = new PassThrough();

@@ -72,7 +72,7 @@ export class Pipeline {
   /** The clock, Unix ms; it stands still unless a test turns it. */
   nowMs: number;
   accountId = '';
-  /** How far the clock turns while the next request is taken, ms: after decoding, before the queue. */
+  /** How far the clock turns once the next request is decoded, before it is queued, ms. */
   turnWhileTakenMs = 0;
   readonly engine: EngineStore;
   readonly #folder: string;
@@ -139,7 +139,7 @@ export class Pipeline {
   }
 
   write(receiverId: string, series: readonly WrittenSeries[]): Promise<Outcome> {
-    const body = compressSync(encodeWriteRequest(series)) as Buffer;
+    const body = compressSync(encodeWriteRequest(series));
     return this.send(receiverId, remoteWrite, { body: Readable.from([body]) });
   }
 
@@ -259,10 +259,10 @@ export class Pipeline {
     const events = createIngestEvents(instruments, levels);
     const turning: Admission = {
       ...admission,
-      chargeEvents: (grant, events) => {
+      chargeEvents: (grant, count) => {
         this.nowMs += this.turnWhileTakenMs;
         this.turnWhileTakenMs = 0;
-        return admission.chargeEvents(grant, events);
+        return admission.chargeEvents(grant, count);
       },
     };
     const ingest = createIngest({ admission: turning, queue, series, events, now });
