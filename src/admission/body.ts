@@ -33,7 +33,7 @@ export function readBody(
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const pieces: Buffer[] = [];
   const declaredBytes = body.declaredBytes ?? 0;
-  const whole = declaredBytes < largeBodyBytes ? undefined : memory.buffer(declaredBytes);
+  let whole: Buffer | undefined;
   const startedAt = performance.now();
   let size = 0;
 
@@ -54,8 +54,14 @@ export function readBody(
     } catch (error) {
       return fail(error);
     }
-    if (whole === undefined) pieces.push(chunk);
-    else chunk.copy(whole, size - chunk.length);
+    if (whole !== undefined) {
+      chunk.copy(whole, size - chunk.length);
+      return;
+    }
+    pieces.push(chunk);
+    if (declaredBytes < largeBodyBytes || size < declaredBytes / 2) return;
+    // Half of it is here: no sender gets room by promises alone.
+    whole = gather(pieces.splice(0), memory.buffer(Math.max(declaredBytes, size)));
   };
   const finish = () => {
     if (!body.arrivedWhole()) return breakOff();
@@ -82,6 +88,12 @@ export function readBody(
   stream.on('end', finish).on('close', breakOff).on('error', breakOff).on('data', take);
   body.sendContinue?.();
   return promise;
+}
+
+function gather(pieces: readonly Buffer[], whole: Buffer): Buffer {
+  let at = 0;
+  for (const piece of pieces) at += piece.copy(whole, at);
+  return whole;
 }
 
 /** The refusal of a body whose declared or actual size passes the cap. */

@@ -2,9 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
-import { createOverload } from './overload.ts';
+import { createOverload, type Overload } from './overload.ts';
+import type { MemoryLease } from './port.ts';
 
 const cap = 1_000_000;
+
+/** A lease of a body that is here. */
+function arrived(overload: Overload, bodyBytes: number): MemoryLease {
+  const lease = overload.reserve(bodyBytes, 4);
+  lease.growTo(bodyBytes);
+  return lease;
+}
 
 function assertUnavailable(attempt: () => void): void {
   assert.throws(attempt, (error) => error instanceof AppError && error.code === 'unavailable');
@@ -31,8 +39,8 @@ test('what requests hold is counted until they let go of it', () => {
 
 test('over the cap others are refused, and a request that would pass it keeps its share', () => {
   const overload = createOverload(cap);
-  const first = overload.reserve(100_000, 4);
-  const second = overload.reserve(100_000, 4);
+  const first = arrived(overload, 100_000);
+  const second = arrived(overload, 100_000);
   assertUnavailable(() => overload.reserve(100_000, 4));
   const held = overload.inFlightBytes();
   assertUnavailable(() => first.growTo(200_000));
@@ -63,10 +71,22 @@ test('a large request is not kept out by many small ones, nor by one that has en
   });
   assert.ok(overload.inFlightBytes() > 0.99 * cap);
   const first = overload.reserve(2 * cap, 1);
+  first.growTo(2 * cap);
   assertUnavailable(() => overload.reserve(cap / 10, 1));
   first.release();
   const second = overload.reserve(cap / 10, 1);
   second.release();
   for (const one of small) one.release();
   assert.equal(overload.inFlightBytes(), 0);
+});
+
+test('a body holds what has arrived of it, not what it is declared to be', () => {
+  const overload = createOverload(cap);
+  const slow = overload.reserve(200_000, 4);
+  assert.ok(overload.inFlightBytes() < 0.1 * cap);
+  const beside = arrived(overload, 100_000);
+  assertUnavailable(() => slow.growTo(200_000));
+  beside.release();
+  slow.growTo(200_000);
+  assert.ok(overload.inFlightBytes() > 0.8 * cap);
 });

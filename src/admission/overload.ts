@@ -7,6 +7,8 @@ import { AppError } from '../model/errors.ts';
 import { createBodyBuffers } from './body-buffers.ts';
 import type { MemoryLease } from './port.ts';
 
+/** What has most likely arrived together with the head. */
+const firstBytes = 16 * 1024;
 /** What a request costs beside its body: head, stream, batch and answer. */
 const requestOverheadBytes = 4096;
 /** Of the cap, for buffers that wait for the next body. */
@@ -17,7 +19,11 @@ const smallRequestShare = 1 / 64;
 const reservedShare = 1 / 8;
 
 export interface Overload {
-  /** @throws AppError `unavailable` */
+  /**
+   * What a body is declared to be must find room; what it holds grows as it arrives, for a slow
+   * sender must not hold what it has yet to send.
+   * @throws AppError `unavailable`
+   */
   reserve(bodyBytes: number, heapBytesPerBodyByte: number): MemoryLease;
   inFlightBytes(): number;
 }
@@ -46,7 +52,7 @@ export function createOverload(maxInFlightBytes: number): Overload {
     else large += bytes;
   }
 
-  function take(bytes: number): void {
+  function assertRoom(bytes: number): void {
     if (!hasRoom(bytes)) {
       throw new AppError(
         'unavailable',
@@ -54,13 +60,12 @@ export function createOverload(maxInFlightBytes: number): Overload {
         { retryAfterSeconds: 1 },
       );
     }
-    count(bytes);
   }
 
   return {
     reserve(bodyBytes, heapBytesPerBodyByte) {
       const estimate = (bytes: number) => requestOverheadBytes + bytes * heapBytesPerBodyByte;
-      let held = estimate(bodyBytes);
+      let held = estimate(Math.min(bodyBytes, firstBytes));
       let isReleased = false;
       let buffer: Buffer | undefined;
       const growTo = (needed: number) => {
@@ -68,14 +73,16 @@ export function createOverload(maxInFlightBytes: number): Overload {
         // Its own share does not count as somebody else's load.
         count(-held);
         try {
-          take(needed);
+          assertRoom(needed);
         } catch (error) {
           count(held);
           throw error;
         }
+        count(needed);
         held = needed;
       };
-      take(held);
+      assertRoom(estimate(bodyBytes));
+      count(held);
       return {
         growTo: (bytes) => growTo(estimate(bytes)),
         coverHeap: (bytes) => growTo(requestOverheadBytes + bytes),

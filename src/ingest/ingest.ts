@@ -5,6 +5,7 @@
 import type { Admission, ReceiverFacts, RequestBody } from '../admission/port.ts';
 import { type Batch, countEvents } from '../model/batch.ts';
 import { AppError } from '../model/errors.ts';
+import { freeMemory, ownMemory } from '../model/free-memory.ts';
 import type { Protocol, Reply } from '../model/protocol.ts';
 import type { RateLimit, RequestHeaders } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
@@ -78,8 +79,7 @@ export function createIngest(parts: IngestParts): Ingest {
     const claim = series.claim(receiver, nowMs);
     const { limits } = protocol;
     const batch = await protocol.decode(message, format, { limits, nowMs, series: claim });
-    // Rows may take more than their body let expect: each repeats what it shares with others.
-    admitted.memory.coverHeap(message.length + batch.payload.length);
+    coverRows(admitted, message, batch);
     const reply = protocol.reply(batch, format);
     const record = replay && { ...replay, answer: encodeReply(reply) };
     const rateLimit = await append(grant, batch, { claim, record });
@@ -126,6 +126,16 @@ export function createIngest(parts: IngestParts): Ingest {
   }
 
   return { ingest };
+}
+
+/** Rows may take more than their body let expect: each repeats what it shares with others. */
+function coverRows({ memory }: Admitted, message: Buffer, { payload }: Batch): void {
+  try {
+    memory.coverHeap(message.length + payload.length);
+  } catch (error) {
+    freeMemory([ownMemory(payload)]);
+    throw error;
+  }
 }
 
 /** The message as its decoder wants it: out of its framing, inflated. */

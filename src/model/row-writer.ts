@@ -3,6 +3,7 @@
  * not what they mean.
  */
 import type { EventTime } from './event-time.ts';
+import { freeMemory, ownMemory } from './free-memory.ts';
 
 const twoTo32 = 4_294_967_296;
 /** Below this many bytes a loop beats the call into the runtime. */
@@ -29,7 +30,7 @@ export class RowWriter {
     if (needed <= this.#buffer.length) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
     this.#buffer.copy(grown, 0, 0, this.#length);
-    free(this.#buffer);
+    freeMemory([ownMemory(this.#buffer)]);
     this.#buffer = grown;
   }
 
@@ -108,7 +109,7 @@ export class RowWriter {
   clear(): void {
     this.#length = 0;
     if (this.#buffer.length <= maxKeptBytes) return;
-    free(this.#buffer);
+    freeMemory([ownMemory(this.#buffer)]);
     this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
   }
 
@@ -118,9 +119,4 @@ export class RowWriter {
     this.#buffer[this.#length++] = value >>> 16;
     this.#buffer[this.#length++] = value >>> 24;
   }
-}
-
-/** Nobody else has seen it: left to the garbage collector, large ones would pile up meanwhile. */
-function free({ buffer }: Buffer): void {
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
