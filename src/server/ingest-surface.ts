@@ -59,7 +59,7 @@ function mountIngestRoute(
       let answer: IngestAnswer;
       try {
         // A path decoded to more than one segment, or to a dot, is none of ours.
-        if (!receiverIdPattern.test(receiverId)) throw unknownRoute();
+        if (!receiverIdPattern.test(receiverId)) throw unknownRoute(method);
         const headers = readHeaders(request.raw);
         const peerAddress = request.raw.socket.remoteAddress ?? '';
         const sent = { receiverId, headers, peerAddress, body };
@@ -84,7 +84,7 @@ function mountArea(
   app.route({
     method,
     url: `${area}/*`,
-    handler: (request, reply) => sendFailure(context, unknownRoute(), request, reply, form),
+    handler: (request, reply) => sendFailure(context, unknownRoute(method), request, reply, form),
   });
 }
 

@@ -54,12 +54,12 @@ export function createSurface(context: SurfaceContext): FastifyInstance {
   app.setErrorHandler((error, request, reply) => {
     return sendFailure(context, toAppError(error), request, reply);
   });
-  app.setNotFoundHandler({ preValidation: [] }, () => {
-    throw unknownRoute();
+  app.setNotFoundHandler({ preValidation: [] }, (request) => {
+    throw unknownRoute(request.method);
   });
   // Before its body is looked at: an unknown route is no matter of content types.
   app.addHook('onRequest', (request, _reply, done) => {
-    done(request.is404 ? unknownRoute() : undefined);
+    done(request.is404 ? unknownRoute(request.method) : undefined);
   });
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
@@ -135,8 +135,12 @@ export function toBytes(body: Uint8Array | string): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
-export function unknownRoute(): AppError {
-  return new AppError('not_found', 'cannot find this route: use the URL exactly as it was issued');
+/** A URL that is right may still have no such method. */
+export function unknownRoute(method: string): AppError {
+  return new AppError(
+    'not_found',
+    `cannot find this route for ${method}: use the URL exactly as it was issued`,
+  );
 }
 
 /** Paths that cannot be decoded name no route. */
