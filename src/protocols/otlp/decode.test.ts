@@ -6,6 +6,7 @@ import { encodeLogsRequest } from '../../../test/protocols/otlp-proto.ts';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import { AppError } from '../../model/errors.ts';
 import { createLogsDecoder } from './decode.ts';
+import { openJsonLogs } from './json-logs-reader.ts';
 import { openProtobufLogs } from './protobuf-logs.ts';
 
 const limits = { maxEvents: 1 << 20, maxDepth: 4, maxRejections: 3 };
@@ -34,8 +35,11 @@ async function countTurns(work: unknown): Promise<number> {
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  await work;
-  isOver = true;
+  try {
+    await work;
+  } finally {
+    isOver = true;
+  }
   return turns;
 }
 
@@ -81,11 +85,11 @@ describe('a million of next to nothing', () => {
   const cases: [string, Buffer, number][] = [
     ['resources', Buffer.alloc(2 * million, emptyResource), 0],
     ['scopes', bytesField(1, Buffer.alloc(2 * million, emptyScope)), 0],
-    ['records', bytesField(1, bytesField(2, Buffer.alloc(2 * million, emptyRecord))), million],
+    ['records', bytesField(1, bytesField(2, Buffer.alloc(million, emptyRecord))), million / 2],
     [
       'resources with a record each',
-      Buffer.alloc(6 * million, bytesField(1, bytesField(2, emptyRecord))),
-      million,
+      Buffer.alloc(3 * million, bytesField(1, bytesField(2, emptyRecord))),
+      million / 2,
     ],
   ];
   for (const [name, body, rows] of cases) {
@@ -93,12 +97,34 @@ describe('a million of next to nothing', () => {
       const decode = createLogsDecoder();
       const decoding = decode(body, openProtobufLogs, limits);
       assert.ok(decoding instanceof Promise);
-      assert.ok((await countTurns(decoding)) > 50);
+      assert.ok((await countTurns(decoding)) > 30);
       const batch = await decoding;
       assert.equal(batch.rows, rows);
       assert.ok(batch.payload.length <= 40 * rows);
     });
   }
+
+  test('of rows that are far larger than the body has a turn for each MiB of them', async () => {
+    const attributes = [{ key: 'big', value: { stringValue: 'x'.repeat(5000) } }];
+    const logs = {
+      resourceLogs: [
+        {
+          resource: { attributes },
+          scopeLogs: [{ logRecords: Array.from({ length: 4000 }, () => ({})) }],
+        },
+      ],
+    };
+    const bodies = [
+      [encodeLogsRequest(logs), openProtobufLogs],
+      [Buffer.from(JSON.stringify(logs)), openJsonLogs],
+    ] as const;
+    for (const [body, open] of bodies) {
+      const decoding = createLogsDecoder()(body, open, limits);
+      const turns = await countTurns(decoding);
+      const { payload } = await decoding;
+      assert.ok(payload.length > 18 * million && turns > 15, String(turns));
+    }
+  });
 
   test('of large resources is refused before it is many bytes', async () => {
     const decode = createLogsDecoder();

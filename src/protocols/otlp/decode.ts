@@ -12,7 +12,7 @@ const maxIdleBatches = 4;
 /** Reads one body of one encoding into a batch. */
 export interface LogsReader {
   /**
-   * Reads on, for a few ms at most. @returns true once the body is done.
+   * Reads on, for a few ms at most, or until the turn of its batch is over. @returns true once the body is done.
    * @throws AppError `malformed` | `too_large`
    */
   run(): boolean;
@@ -40,10 +40,15 @@ export function createLogsDecoder(): LogsDecoder {
     if (idleBatches.length < maxIdleBatches) idleBatches.push(batch);
   }
 
+  function runTurn(reader: LogsReader, batch: LogBatch): boolean {
+    batch.startTurn();
+    return reader.run();
+  }
+
   async function finishInTurns(reader: LogsReader, batch: LogBatch): Promise<Batch> {
     try {
       do await new Promise<void>((resolve) => setImmediate(resolve));
-      while (!reader.run());
+      while (!runTurn(reader, batch));
       return batch.finish();
     } finally {
       giveBack(batch);
@@ -56,7 +61,7 @@ export function createLogsDecoder(): LogsDecoder {
     let isDone = true;
     try {
       const reader = open(body, batch, limits);
-      isDone = reader.run();
+      isDone = runTurn(reader, batch);
       return isDone ? batch.finish() : finishInTurns(reader, batch);
     } finally {
       if (isDone) giveBack(batch);

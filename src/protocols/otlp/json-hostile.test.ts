@@ -84,10 +84,14 @@ describe('a million', () => {
     assert.equal((rowsOf(batch)[0]!.logAttributes as Map<string, string>).get('a'), '');
   });
 
-  test('empty values are as many nulls', async () => {
-    const values = `{"arrayValue":{"values":[${repeat('{}')}]}}`;
-    const batch = await decode(requestOf(`{"body":${values}}`));
-    assert.equal(rowsOf(batch)[0]!.body, `[${repeat('null')}]`);
+  test('elements cost a record its place, and no other', async () => {
+    for (const kind of ['arrayValue', 'kvlistValue']) {
+      const record = `{"body":{"${kind}":{"values":[${repeat('{}')}]}}}`;
+      const batch = await decode(requestOf(`{},${record},{}`));
+      assert.deepEqual([batch.rows, batch.rejectedCount], [2, 1]);
+      assert.equal(batch.rejected[0]!.index, 1);
+      assert.match(batch.rejected[0]!.reason, /more than 100000 elements/);
+    }
   });
 });
 

@@ -68,6 +68,8 @@ function* readRequest(
   const resources = yield* outline.read();
   batch.warnings.add(jsonWarnings.misspeltKey, outline.misspeltKeys);
   batch.warnings.add(jsonWarnings.otherSignal, outline.otherSignals);
+  // One record may be all of the body, and take a turn of each walk.
+  if (text.length > sliceBytes) yield;
   const values = new JsonValues(reader, batch.warnings, limits.maxDepth);
   yield* new RecordReader(reader, values, batch).read(resources);
   batch.warnings.add(jsonWarnings.repeatedKey, reader.repeatedKeys);
@@ -155,7 +157,7 @@ class RecordReader {
     const reader = this.#reader;
     reader.at = at;
     for (let more = reader.firstElement(); more; more = reader.nextElement()) {
-      if (reader.at >= this.#sliceEnd) {
+      if (reader.at >= this.#sliceEnd || this.#batch.isTurnOver) {
         this.#sliceEnd = reader.at + sliceBytes;
         yield;
       }

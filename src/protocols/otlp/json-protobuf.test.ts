@@ -103,6 +103,25 @@ const resourceLogs = fc.record(
 );
 const request = fc.record({ resourceLogs: fc.array(resourceLogs, { maxLength: 3 }) }, optional);
 
+test('as many elements as there may be are the same in both, and one more is rejected', async () => {
+  const logsOf = (elements: number): LogsRequest => {
+    const values = Array.from({ length: elements - 1 }, () => ({}));
+    const body = { arrayValue: { values: [{ kvlistValue: { values } }] } };
+    return { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body }, {}] }] }] };
+  };
+  for (const [elements, rejected] of [
+    [100_000, 0],
+    [100_001, 1],
+  ] as const) {
+    const logs = logsOf(elements);
+    const ofProtobuf = await decoder(encodeLogsRequest(logs), openProtobufLogs, limits);
+    const ofJson = await decoder(Buffer.from(JSON.stringify(logs)), openJsonLogs, limits);
+    assert.equal(ofJson.rejectedCount, rejected);
+    assert.deepEqual(ofJson.rejected, ofProtobuf.rejected);
+    assert.equal(Buffer.compare(ofJson.payload, ofProtobuf.payload), 0);
+  }
+});
+
 test('a request is the same rows as JSON and as protobuf', () => {
   fc.assert(
     fc.property(request as fc.Arbitrary<LogsRequest>, fc.integer(), (logs, seed) => {

@@ -166,10 +166,15 @@ export class JsonValues {
   #writeElements(texts: ValueText, depth: number): void {
     const reader = this.#reader;
     texts.byte(openBracket);
-    for (let more = reader.firstElement(); more; ) {
+    let isFirst = true;
+    for (let more = reader.firstElement(); more; more = reader.nextElement()) {
+      if (!texts.takeElement()) {
+        this.scalars.passOver(unknownKey);
+        continue;
+      }
+      if (!isFirst) texts.byte(comma);
+      isFirst = false;
       this.#writeValue(texts, depth);
-      more = reader.nextElement();
-      if (more) texts.byte(comma);
     }
     texts.byte(closeBracket);
   }
@@ -179,6 +184,10 @@ export class JsonValues {
     const start = texts.length;
     texts.byte(openBrace);
     for (let more = reader.firstElement(); more; more = reader.nextElement()) {
+      if (!texts.takeElement()) {
+        this.scalars.passOver(unknownKey);
+        continue;
+      }
       if (!reader.isObject()) {
         this.scalars.refuse();
         continue;
@@ -210,7 +219,9 @@ export class JsonValues {
         this.#passOverEntry(member);
       }
     }
-    if (!isKeyWritten) {
+    if (texts.length === start) {
+      valueAt = writeKey(texts, key);
+    } else if (!isKeyWritten) {
       const value = Buffer.from(texts.bytes.subarray(valueAt, texts.length));
       texts.truncate(start);
       valueAt = writeKey(texts, key);

@@ -12,6 +12,7 @@ import { LogRowWriter, maxRowBytes } from './log-row.ts';
 import { maxSeverityNumber } from './log-severity.ts';
 import { LogTime } from './log-time.ts';
 import { logWarnings, WarningCounts } from './log-warnings.ts';
+import { maxElements } from './value-text.ts';
 
 /** Attributes that Weir adds, where a sender does not use the key itself. */
 const droppedKey = Buffer.from('otel.dropped_attributes_count');
@@ -25,8 +26,10 @@ const mebibyte = 1024 * 1024;
  * by so much.
  */
 const rowBytesPerBodyByte = 4;
-const minRowsCap = 64 * mebibyte;
+const minRowsCap = 32 * mebibyte;
 const maxRowsCap = 128 * mebibyte;
+/** A turn is over once it has written so many bytes of rows, however few it took to ask for them. */
+const turnRowBytes = mebibyte;
 
 /**
  * One request after the other. A reader calls, for each resource, `startResource` and fills
@@ -44,6 +47,7 @@ export class LogBatch {
   readonly #observedTime = new LogTime();
   #limits: DecodeLimits = { maxEvents: 0, maxDepth: 0, maxRejections: 0 };
   #maxBytes = 0;
+  #turnEnd = 0;
   #records = 0;
   #hasNewResource = true;
   #hasNewScope = true;
@@ -56,6 +60,16 @@ export class LogBatch {
     this.#limits = limits;
     this.#maxBytes = Math.min(Math.max(bodyBytes * rowBytesPerBodyByte, minRowsCap), maxRowsCap);
     this.startResource();
+  }
+
+  /** Whoever drives the reader says when its turn begins. */
+  startTurn(): void {
+    this.#turnEnd = this.#rows.length + turnRowBytes;
+  }
+
+  /** Whether a reader should stop after the record at hand, as its rows have become so many. */
+  get isTurnOver(): boolean {
+    return this.#rows.length >= this.#turnEnd;
   }
 
   /** An empty resource, with an empty scope. */
@@ -89,6 +103,9 @@ export class LogBatch {
   endRecord(): void {
     const { record } = this;
     this.#settleShared();
+    if (record.texts.hasTooManyElements) {
+      return this.#reject(`the record has more than ${maxElements} elements in arrays and maps`);
+    }
     const time = this.#readTime(record.time, this.#time, timeKey);
     const observed = this.#readTime(record.observedTime, this.#observedTime, observedTimeKey);
     const hasNoTime = isAbsent(record.time);
@@ -136,11 +153,13 @@ export class LogBatch {
   /** Resource and scope are encoded with their first record: most that have none cost nothing. */
   #settleShared(): void {
     if (this.#hasNewResource) {
+      checkElements(this.resource);
       this.#settle(this.resource);
       this.#writer.setResource(this.resource);
       this.#hasNewResource = false;
     }
     if (this.#hasNewScope) {
+      checkElements(this.scope);
       this.#settle(this.scope);
       this.#writer.setScope(this.scope);
       this.#hasNewScope = false;
@@ -197,6 +216,16 @@ export class LogBatch {
         'repeats its resource and scope: split the batch',
     );
   }
+}
+
+/** Without its resource and scope, no record is what was sent. */
+function checkElements({ texts }: Attributed): void {
+  if (!texts.hasTooManyElements) return;
+  throw new AppError(
+    'too_large',
+    `cannot take a resource or scope with more than ${maxElements} elements in arrays and maps: ` +
+      'send smaller values',
+  );
 }
 
 function isAbsent({ high, low, unreadable }: TimeSlot): boolean {

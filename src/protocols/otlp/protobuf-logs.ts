@@ -88,6 +88,7 @@ class ProtobufLogsReader implements LogsReader {
   run(): boolean {
     const wire = this.#wire;
     for (this.#cost = 0; this.#cost < turnCost; this.#cost += fieldCost) {
+      if (this.#batch.isTurnOver) return false;
       if (this.#stage === stage.request && wire.at >= wire.bytes.length) return true;
       this.#step();
     }

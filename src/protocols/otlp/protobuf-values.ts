@@ -195,6 +195,7 @@ export class ProtobufValues {
         continue;
       }
       const elementEnd = wire.lengthEnd(end);
+      if (!texts.takeElement()) break;
       if (!isFirst) texts.byte(comma);
       isFirst = false;
       if (isMap) this.#writeEntry(texts, elementEnd, depth + 1);

@@ -13,12 +13,15 @@
  * | map    | `{…}`, keys as sent, in order  | the same                       |
  * | none   | empty                          | `null`                         |
  *
- * Arrays and maps may stand within each other `DecodeLimits.maxDepth` levels deep.
+ * Arrays and maps may stand within each other `DecodeLimits.maxDepth` levels deep, and have
+ * `maxElements` elements, all of one owner together.
  */
 import { AppError } from '../../model/errors.ts';
 
 const initialBytes = 4096;
 const maxKeptBytes = 256 * 1024;
+/** Two bytes may be an element, which costs as much as a hundred bytes of text. */
+export const maxElements = 100_000;
 const maxTextBytes = 32 * 1024 * 1024;
 /** So many bytes of a string get the room that they would need if each had to be escaped. */
 const escapedAtOnce = 4096;
@@ -45,6 +48,7 @@ for (const [letter, code] of [
 export class ValueText {
   #bytes = Buffer.allocUnsafeSlow(initialBytes);
   #length = 0;
+  #elements = 0;
 
   get bytes(): Buffer {
     return this.#bytes;
@@ -57,7 +61,19 @@ export class ValueText {
 
   clear(): void {
     this.#length = 0;
+    this.#elements = 0;
     if (this.#bytes.length > maxKeptBytes) this.#bytes = Buffer.allocUnsafeSlow(initialBytes);
+  }
+
+  /** Counts an element of an array or map. @returns false where it is not to be written. */
+  takeElement(): boolean {
+    this.#elements += 1;
+    return this.#elements <= maxElements;
+  }
+
+  /** True where elements are missing from the texts. */
+  get hasTooManyElements(): boolean {
+    return this.#elements > maxElements;
   }
 
   /** Takes back what was written beyond `length`. */

@@ -48,9 +48,12 @@ const v2FieldTag = { symbols: 0x22, timeSeries: 0x2a } as const;
 /** Work is counted as bytes of a body whose series are all known: about 1.5 ns each. */
 const sliceCost = 512 * 1024;
 const unknownSeriesCost = 6 * 1024;
+/** Of a histogram or an exemplar, and of each of its bytes: the smallest fields take some 12 ns a byte. */
 const detailCost = 1024;
+const detailByteCost = 8;
 
-const maxHistogramBytes = 1024 * 1024;
+/** One alone is not read in slices. */
+const maxHistogramBytes = 256 * 1024;
 
 export class Decoding {
   readonly #body: Buffer;
@@ -239,9 +242,10 @@ export class Decoding {
 
   #openDetail(ranges: readonly number[], at: number): [start: number, end: number] {
     const start = ranges[at]!;
+    const end = ranges[at + 1]!;
     this.#detail.at = start;
-    this.#sliceEnd -= detailCost;
-    return [start, ranges[at + 1]!];
+    this.#sliceEnd -= detailCost + detailByteCost * (end - start);
+    return [start, end];
   }
 
   #takeMetadata(end: number): void {
