@@ -12,7 +12,8 @@ const maxIdleBatches = 4;
 /** Reads one body of one encoding into a batch. */
 export interface LogsReader {
   /**
-   * Reads on, for a few ms at most, or until the turn of its batch is over. @returns true once the body is done.
+   * Reads on, for a few ms at most, or until the turn of its batch is over.
+   * @returns true once the body is done.
    * @throws AppError `malformed` | `too_large`
    */
   run(): boolean;

@@ -103,7 +103,7 @@ const resourceLogs = fc.record(
 );
 const request = fc.record({ resourceLogs: fc.array(resourceLogs, { maxLength: 3 }) }, optional);
 
-test('as many elements as there may be are the same in both, and one more is rejected', async () => {
+test('as many elements as may be are the same in both, and one more is rejected', async () => {
   const logsOf = (elements: number): LogsRequest => {
     const values = Array.from({ length: elements - 1 }, () => ({}));
     const body = { arrayValue: { values: [{ kvlistValue: { values } }] } };

@@ -28,7 +28,7 @@ const mebibyte = 1024 * 1024;
 const rowBytesPerBodyByte = 4;
 const minRowsCap = 32 * mebibyte;
 const maxRowsCap = 128 * mebibyte;
-/** A turn is over once it has written so many bytes of rows, however few it took to ask for them. */
+/** A turn is over once it has written so many bytes of rows, however few asked for them. */
 const turnRowBytes = mebibyte;
 
 /**

@@ -2,8 +2,7 @@
  * Reads `opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest` from protobuf, straight
  * from its bytes into a batch
  * (https://github.com/open-telemetry/opentelemetry-proto, opentelemetry/proto/logs/v1/logs.proto).
- * A resource or scope may stand behind the records it is of, so each message that has one is gone
- * through twice: once for it, once for the records.
+ * As resources and scopes may stand behind their records, messages that have one are read twice.
  */
 import { AppError } from '../../model/errors.ts';
 import { ProtobufWire, toTag, wireType } from '../../model/protobuf-wire.ts';

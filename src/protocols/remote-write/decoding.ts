@@ -48,7 +48,7 @@ const v2FieldTag = { symbols: 0x22, timeSeries: 0x2a } as const;
 /** Work is counted as bytes of a body whose series are all known: about 1.5 ns each. */
 const sliceCost = 512 * 1024;
 const unknownSeriesCost = 6 * 1024;
-/** Of a histogram or an exemplar, and of each of its bytes: the smallest fields take some 12 ns a byte. */
+/** Of a histogram or exemplar, and of each of its bytes: small fields take some 12 ns a byte. */
 const detailCost = 1024;
 const detailByteCost = 8;
 
