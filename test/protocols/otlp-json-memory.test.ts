@@ -14,7 +14,7 @@ const bytesPerBodyByte = 12;
 const outcomes: Record<BombName, number | string> = {
   'resources without records': 0,
   'resources of one record': 174_762,
-  'empty values': 1,
+  'empty values': 0,
   'a resource that is repeated in each row': 'too_large',
   'keys behind nested values': 1,
   'keys again and again': 1,
