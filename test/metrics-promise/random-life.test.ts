@@ -11,7 +11,7 @@ import { createRandom } from '../harness/random.ts';
 import { openPipeline, type Pipeline, type Range } from './pipeline.ts';
 
 const seed = Number(process.env['WEIR_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-const steps = Number(process.env['WEIR_STEPS'] ?? 150);
+const steps = Number(process.env['WEIR_STEPS'] ?? 80);
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const nanosPerSecond = 1_000_000_000n;

@@ -151,7 +151,7 @@ test('any selectors, streams and range: the store agrees with the array', async 
         );
       }
     }),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });
 
