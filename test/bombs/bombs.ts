@@ -181,10 +181,15 @@ const many: readonly Bomb[] = [
     make: () => to('otlp', 'protobuf', largeResource(300 * 1024, 200_000)),
   },
   {
-    name: 'records of 32 KiB in all that become 60 MiB of rows',
+    name: 'records of 32 KiB in all that would be 60 MiB of rows',
+    expected: [413],
+    make: () => to('otlp', 'protobuf', largeResource(5 * 1024, 12_000)),
+  },
+  {
+    name: 'records of 20 KiB in all that become 30 MiB of rows',
     isHeavy: true,
     expected: [200],
-    make: () => to('otlp', 'protobuf', largeResource(5 * 1024, 12_000)),
+    make: () => to('otlp', 'protobuf', largeResource(5 * 1024, 6000)),
   },
   {
     name: 'text of four million lines',
