@@ -1,7 +1,7 @@
 /** Each sample reads once, the last of those at one time, whatever was sent twice. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { BatchOwner } from '../../src/model/batch.ts';
+import type { BatchOwner, StampedBatch } from '../../src/model/batch.ts';
 import { type EngineStore, openEngineStore } from './engine-store.ts';
 import {
   bitsOf,
@@ -11,6 +11,14 @@ import {
   samplesPlan,
   seriesPlan,
 } from './metric-fixture.ts';
+import {
+  dayNanos,
+  insertMetrics,
+  mergeSamples,
+  noon,
+  noonMs,
+  readOnlySeries,
+} from './metric-store.ts';
 
 let engine: EngineStore;
 before(async () => {
@@ -18,24 +26,10 @@ before(async () => {
 });
 after(() => engine.close());
 
-const dayNanos = 86_400_000_000_000n;
-const noonMs = Date.parse('2026-04-01T12:00:00Z');
-const noon = BigInt(noonMs) * 1_000_000n;
+const insert = (...batches: StampedBatch[]) => insertMetrics(engine, batches);
+const optimize = () => mergeSamples(engine);
 
-const insert = (...batches: ReturnType<typeof metricBatch>[]) =>
-  engine.store.insert('metrics/1', batches, 'all');
-const optimize = () =>
-  engine.store.connection.execute('housekeeping', {
-    sql: 'OPTIMIZE TABLE weir.samples FINAL',
-    params: {},
-  });
-
-/** [time, bits] of the one series there is. */
-async function onlySamples(owner: BatchOwner): Promise<[bigint, bigint][]> {
-  const [series, ...others] = await engine.store.samples(samplesPlan(owner));
-  assert.equal(others.length, 0);
-  return Array.from(series!.times, (time, i) => [time, series!.values[i]!]);
-}
+const onlySamples = (owner: BatchOwner) => readOnlySeries(engine, owner);
 
 suite('what is sent twice', () => {
   test('reads once, in any mode', async () => {

@@ -1,7 +1,7 @@
 /** Whose metrics a read sees, since when, how many, and what it says where it cannot. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { Layout } from '../../src/model/batch.ts';
+import type { Layout, StampedBatch } from '../../src/model/batch.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { StoreInsertError } from '../../src/store/port.ts';
 import { type EngineStore, openEngineStore } from './engine-store.ts';
@@ -13,6 +13,7 @@ import {
   samplesPlan,
   seriesPlan,
 } from './metric-fixture.ts';
+import { dayNanos, insertMetrics, noon, noonMs } from './metric-store.ts';
 
 let engine: EngineStore;
 before(async () => {
@@ -20,12 +21,7 @@ before(async () => {
 });
 after(() => engine.close());
 
-const dayNanos = 86_400_000_000_000n;
-const noonMs = Date.parse('2026-04-01T12:00:00Z');
-const noon = BigInt(noonMs) * 1_000_000n;
-
-const insert = (...batches: ReturnType<typeof metricBatch>[]) =>
-  engine.store.insert('metrics/1', batches, 'all');
+const insert = (...batches: StampedBatch[]) => insertMetrics(engine, batches);
 
 suite('whose and since when', () => {
   test('another account’s series of the same stream id are not seen', async () => {
