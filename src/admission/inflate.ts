@@ -70,7 +70,7 @@ async function gunzipInTurns(body: Buffer, maxBytes: number, memory: MemoryLease
 
 /** https://github.com/google/snappy/blob/main/format_description.txt: a length, then the data. */
 function unsnappy(body: Buffer, maxBytes: number, memory: MemoryLease): Buffer | Promise<Buffer> {
-  if (body.indexOf(framedMark) === 0) {
+  if (body.subarray(0, framedMark.length).equals(framedMark)) {
     throw new AppError(
       'malformed',
       'cannot inflate the body: it is framed snappy; send the block format',

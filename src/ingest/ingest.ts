@@ -149,7 +149,6 @@ async function read(
     message: bytes,
     coding: format.coding,
   };
-  if (coding === 'identity' && message.length <= caps.inflated) return message;
   return admission.inflate(message, coding, { maxBytes: caps.inflated, memory });
 }
 
