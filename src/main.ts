@@ -89,6 +89,7 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
         ingestEvents,
         protocols: toProtocols(config),
         reads: [...createStreamRoutes(logs), ...createMetricRoutes(metrics)],
+        tickets: [],
         admin: adminRoutes(
           { directory, grants, queue, store, series, telemetry: directoryEvents },
           addresses,

@@ -26,6 +26,7 @@ export function openApiDocuments(): Readonly<Record<'ingest' | 'stream', object>
       ...createStreamRoutes(neverAsked<StreamReader>()),
       ...createMetricRoutes(neverAsked<MetricsReader>()),
     ],
+    tickets: [],
     admin: adminRoutes(neverAsked<AdminParts>(), addresses),
     ingestInfo,
     streamInfo,

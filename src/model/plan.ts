@@ -112,6 +112,8 @@ export interface LogRecord {
   /** Unix ns in decimal digits. */
   readonly timestampNanos: string;
   readonly observedTimestamp: string;
+  /** When Weir took it in; ISO 8601 UTC, ms. */
+  readonly receivedAt: string;
   readonly streamId: string;
   readonly receiverId: string;
   readonly severity: string;
@@ -124,4 +126,10 @@ export interface LogRecord {
   readonly kubernetes: Kubernetes;
   readonly traceId: string;
   readonly spanId: string;
+  /** W3C trace flags; 0 where the sender gave none. */
+  readonly traceFlags: number;
+  /** OpenTelemetry's name of the kind of event; empty = none. */
+  readonly eventName: string;
+  /** The instrumentation scope, such as a logger; empty = none. */
+  readonly scope: { readonly name: string; readonly version: string };
 }

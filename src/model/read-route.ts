@@ -29,10 +29,54 @@ export interface ReadRoute {
   /** Absent = problem+json (RFC 9457). */
   readonly failure?: ReadFailure;
   /**
-   * @returns what is sent: a value as JSON, a Uint8Array as it is.
+   * @returns what is sent: a value as JSON, a Uint8Array as it is, a StreamedAnswer as it comes.
    * @throws AppError
    */
   readonly read: (request: ReadRequest) => Promise<unknown>;
+}
+
+/**
+ * A read that needs no token: its path carries a ticket that was given out to somebody who had one.
+ */
+export interface TicketRoute {
+  /** Variable segments as `:name`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly params: z.ZodObject;
+  /** Media types of the answer. */
+  readonly mediaTypes: readonly string[];
+  /** @throws AppError */
+  readonly read: (request: TicketRequest) => Promise<StreamedAnswer>;
+}
+
+export interface TicketRequest {
+  readonly params: Readonly<Record<string, string>>;
+  /** Aborted once the reader has left or the service closes. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * An answer without an end in sight, or too large to be held: sent chunk by chunk, as fast as its
+ * reader takes it. What fails before the first chunk is an answer of its own; what fails after it
+ * breaks the connection off, so that nothing short looks complete.
+ */
+export class StreamedAnswer {
+  readonly mediaType: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Its `return` is called when the reader leaves. */
+  readonly chunks: AsyncIterable<Uint8Array | string>;
+
+  constructor(
+    mediaType: string,
+    chunks: AsyncIterable<Uint8Array | string>,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    this.mediaType = mediaType;
+    this.chunks = chunks;
+    this.headers = headers;
+  }
 }
 
 export interface ReadBody {
@@ -46,8 +90,10 @@ export interface ReadBody {
 
 export interface ReadResponse {
   readonly mediaType: string;
-  /** Undefined = bytes of a format that has no JSON Schema. */
+  /** Undefined = bytes of a format that has no JSON Schema, or of one of several formats. */
   readonly schema: z.ZodType | undefined;
+  /** Others that it may have, as the request decides. */
+  readonly otherMediaTypes?: readonly string[];
   /** Further headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -66,6 +112,15 @@ export interface ReadRequest {
   readonly params: Readonly<Record<string, string>>;
   /** Inflated; empty where the route takes none. It is somebody else's once `read` has settled. */
   readonly body: Uint8Array;
+  /** Of `Last-Event-ID`: where a reader of an event stream left off. */
+  readonly lastEventId: string | undefined;
+  /** Aborted once the reader has left or the service closes. */
+  readonly signal: AbortSignal;
+  /**
+   * Whether the token still opens the account for this: to be asked now and then by what goes on
+   * for long. @throws AppError
+   */
+  readonly recheck: () => Promise<void>;
 }
 
 export function jsonResponse(schema: z.ZodType): ReadResponse {

@@ -5,9 +5,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission, MemoryLease } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
-import type { ReadBody, ReadRoute } from '../model/read-route.ts';
+import {
+  type ReadBody,
+  type ReadRoute,
+  StreamedAnswer,
+  type TicketRoute,
+} from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import { toAppError } from './errors.ts';
+import { type Departures, sendStreamed } from './streamed-answer.ts';
 import { sendFailure, type SurfaceContext } from './surface.ts';
 import { readHeaders, toRequestBody } from './transport.ts';
 
@@ -23,7 +29,7 @@ export function mountRead(
   app: FastifyInstance,
   context: SurfaceContext,
   route: ReadRoute,
-  admission: Admission,
+  { admission, departures }: { admission: Admission; departures: Departures },
 ): void {
   const form = { maxDiscardBytes, encode: route.failure?.encode };
   app.route<{ Params: Record<string, string> }>({
@@ -36,16 +42,24 @@ export function mountRead(
     onRequest: async (request, reply) => {
       const headers = readHeaders(request.raw);
       const search = searchOf(request);
-      const token = await admission.token(admission.bearer(headers), 'access'); // 401, 503
+      const secret = admission.bearer(headers); // 401
+      const token = await admission.token(secret, 'access'); // 401, 503
       const accountId = admission.activeAccount(withAccount(headers, search, route)); // 400
       admission.permitReader(token, accountId, route.scope); // 403
+      const recheck = async () => {
+        admission.permitReader(await admission.token(secret, 'access'), accountId, route.scope);
+      };
       const sent = await receive(request, reply, { admission, headers, rule: route.body });
       try {
         const { params } = request;
         if (route.body?.kind === 'form') addFields(search, sent.body);
-        const asked = { accountId, search, params, body: sent.body };
+        const signal = departures.watch(reply);
+        const { body } = sent;
+        const lastEventId = lastEventIdOf(request);
+        const asked = { accountId, search, params, body, lastEventId, signal, recheck };
         const answer = await route.read(asked); // 400, 404, 503
-        send(reply, route, answer);
+        if (answer instanceof StreamedAnswer) await sendStreamed(request, reply, answer);
+        else send(reply, route, answer);
       } finally {
         sent.memory?.release();
       }
@@ -55,6 +69,32 @@ export function mountRead(
       throw new Error('a read went past its answer');
     },
   });
+}
+
+/** A read for whoever holds its ticket: there is no token to check. */
+export function mountTicket(
+  app: FastifyInstance,
+  route: TicketRoute,
+  departures: Departures,
+): void {
+  app.route<{ Params: Record<string, string> }>({
+    method: 'GET',
+    url: route.path,
+    onRequest: async (request, reply) => {
+      const signal = departures.watch(reply);
+      const answer = await route.read({ params: request.params, signal }); // 404, 503
+      await sendStreamed(request, reply, answer);
+      return reply;
+    },
+    handler: () => {
+      throw new Error('a read went past its answer');
+    },
+  });
+}
+
+function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
+  const id = headers['last-event-id'];
+  return Array.isArray(id) ? id.join() : id;
 }
 
 interface SentBody {

@@ -4,7 +4,13 @@
  */
 import type { z } from 'zod';
 import { type ErrorCode, errorTable } from '../model/errors.ts';
-import type { ReadBody, ReadFailure, ReadResponse, ReadRoute } from '../model/read-route.ts';
+import type {
+  ReadBody,
+  ReadFailure,
+  ReadResponse,
+  ReadRoute,
+  TicketRoute,
+} from '../model/read-route.ts';
 import {
   add,
   describeOpen,
@@ -45,6 +51,9 @@ export function streamDocument(routes: RouteTable['stream'], info: DocumentInfo)
   const paths: Operations = {};
   for (const route of routes.reads) {
     if (route.response !== undefined) add(paths, route, describeRead(route, route.response));
+  }
+  for (const route of routes.tickets) {
+    add(paths, { method: 'GET', path: route.path }, describeTicket(route));
   }
   for (const route of routes.admin) {
     const path = adminPrefix + route.path;
@@ -103,9 +112,31 @@ function describeRead(route: ReadRoute, response: ReadResponse): Json {
           'Cache-Control': { schema: { const: 'private, no-store' } },
           ...toHeaders(response.headers ?? {}),
         },
-        content: { [response.mediaType]: toContent(response.schema) },
+        content: Object.fromEntries(
+          [response.mediaType, ...(response.otherMediaTypes ?? [])].map((mediaType) => [
+            mediaType,
+            toContent(response.schema),
+          ]),
+        ),
       },
       ...(failure === undefined ? errorResponses(codes) : describeFailures(codes, failure)),
+    },
+  };
+}
+
+function describeTicket(route: TicketRoute): Json {
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    description: 'Needs no token: the ticket in the path was given out to somebody who had one.',
+    security: [],
+    parameters: toParameters(route.params, 'path'),
+    responses: {
+      200: {
+        description: route.summary,
+        content: Object.fromEntries(route.mediaTypes.map((mediaType) => [mediaType, {}])),
+      },
+      ...errorResponses(['not_found', 'internal', 'unavailable']),
     },
   };
 }

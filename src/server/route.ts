@@ -1,7 +1,7 @@
 /** What a route is, as plain data: the surfaces mount it, and the OpenAPI documents describe it. */
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Protocol } from '../model/protocol.ts';
-import type { ReadRoute } from '../model/read-route.ts';
+import type { ReadRoute, TicketRoute } from '../model/read-route.ts';
 import type { IngestDescription } from './openapi-ingest.ts';
 
 /** Data comes in; `:receiverId` stands in the path. */
@@ -38,6 +38,8 @@ export interface RouteTable {
   readonly stream: {
     /** One account's data. */
     readonly reads: readonly ReadRoute[];
+    /** What was asked for before, for browsers that send no header with a download. */
+    readonly tickets: readonly TicketRoute[];
     /** Below `/api/v1/admin`. */
     readonly admin: readonly AdminRoute[];
     readonly open: readonly OpenRoute[];

@@ -1,7 +1,7 @@
 /** The whole route table: every address Weir answers at, on one screen. */
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Protocol } from '../model/protocol.ts';
-import type { ReadRoute } from '../model/read-route.ts';
+import type { ReadRoute, TicketRoute } from '../model/read-route.ts';
 import { type Answers, answerHealth, answerMetrics, answerReadiness } from './health.ts';
 import { jsonLogsDescription } from './describe-json-logs.ts';
 import { otlpLogsDescription } from './describe-otlp.ts';
@@ -24,6 +24,7 @@ export interface Protocols {
 export interface RouteParts extends Answers {
   readonly protocols: Protocols;
   readonly reads: readonly ReadRoute[];
+  readonly tickets: readonly TicketRoute[];
   readonly admin: readonly AdminRoute[];
   readonly ingestInfo: DocumentInfo;
   readonly streamInfo: DocumentInfo;
@@ -50,6 +51,7 @@ export function createRoutes(parts: RouteParts): RouteTable {
     },
     stream: {
       reads: parts.reads,
+      tickets: parts.tickets,
       admin: parts.admin,
       open: [...probes, documentRoute(() => streamDocument(table.stream, parts.streamInfo))],
     },

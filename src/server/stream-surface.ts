@@ -7,8 +7,9 @@ import { type AdminCaller, checkAccount, checkScope } from '../admin/authority.t
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Admission } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
-import { jsonType, mountRead } from './mount-read.ts';
+import { jsonType, mountRead, mountTicket } from './mount-read.ts';
 import type { RouteTable } from './route.ts';
+import { createDepartures } from './streamed-answer.ts';
 import { createSurface, mountOpenRoutes, type SurfaceContext } from './surface.ts';
 import { readHeaders } from './transport.ts';
 
@@ -27,7 +28,9 @@ export function createStreamSurface(
   admission: Admission,
 ): FastifyInstance {
   const app = createSurface(context);
-  for (const route of routes.reads) mountRead(app, context, route, admission);
+  const departures = createDepartures(app);
+  for (const route of routes.reads) mountRead(app, context, route, { admission, departures });
+  for (const route of routes.tickets) mountTicket(app, route, departures);
   for (const route of routes.admin) mountAdmin(app, route, admission);
   mountOpenRoutes(app, routes.open);
   mountOtherMethods(app, routes);
@@ -85,6 +88,7 @@ function mountOtherMethods(app: FastifyInstance, routes: RouteTable['stream']): 
   const methodsByPath = new Map<string, Set<string>>();
   const all = [
     ...routes.reads,
+    ...routes.tickets.map(({ path }) => ({ method: 'GET', path })),
     ...routes.open,
     ...routes.admin.map(({ method, path }) => ({ method, path: adminPrefix + path })),
   ];

@@ -7,8 +7,9 @@ import { startReadTime, timed } from './read-time.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
 import { compileFacets, type FacetRow, toFacetsResults } from './sql/facets.ts';
 import { compileHistogram, type HistogramRow, toHistogramResult } from './sql/histogram.ts';
-import { compileList, type LogRow, toLogRecord } from './sql/list-logs.ts';
+import { compileList } from './sql/list-logs.ts';
 import { listWindows } from './sql/list-windows.ts';
+import { type LogRow, toLogRecord } from './sql/log-record.ts';
 import type { ReadLimits } from './sql/statement.ts';
 
 export interface LogReaderParts {

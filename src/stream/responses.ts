@@ -14,11 +14,12 @@ const position = z
   })
   .meta({ description: 'A place in the order of logs, by time and logId.' });
 
-const logRecord = z.object({
+export const logRecord = z.object({
   logId: z.string().meta({ format: 'uuid', description: 'Sorts as logs are listed.' }),
   timestamp: isoTime,
   timestampNanos: z.string().meta({ description: 'Unix nanoseconds.' }),
   observedTimestamp: isoTime,
+  receivedAt: isoTime.meta({ description: 'When Weir took it in.' }),
   streamId: z.string().meta({ format: 'uuid' }),
   receiverId: z.string(),
   severity: z.string().meta({ examples: ['INFO'] }),
@@ -38,6 +39,11 @@ const logRecord = z.object({
   }),
   traceId: z.string(),
   spanId: z.string(),
+  traceFlags: z.int().meta({ description: 'W3C trace flags; 0 where the sender gave none.' }),
+  eventName: z.string().meta({ description: "OpenTelemetry's name of the kind of event." }),
+  scope: z
+    .object({ name: z.string(), version: z.string() })
+    .meta({ description: 'The instrumentation scope, such as a logger.' }),
 });
 
 export const listResponse = z.object({

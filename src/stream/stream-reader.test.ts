@@ -79,6 +79,9 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
       search: new URLSearchParams(query),
       params: {},
       body: Buffer.alloc(0),
+      lastEventId: undefined,
+      signal: new AbortController().signal,
+      recheck: async () => {},
     });
   return {
     plans,

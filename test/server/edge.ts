@@ -115,6 +115,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
       ingestEvents,
       protocols: toProtocols({ ...lineProtocol, ...options.protocol }),
       reads: [],
+      tickets: [],
       admin: [],
       ingestInfo: info,
       streamInfo: info,

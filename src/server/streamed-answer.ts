@@ -1,0 +1,96 @@
+/**
+ * Sends an answer that has no end in sight chunk by chunk, no faster than its reader takes it, and
+ * knows when the reader has left. What the chunks mean is the route's business.
+ */
+import { once } from 'node:events';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { constants, Http2ServerResponse, type ServerHttp2Stream } from 'node:http2';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { StreamedAnswer } from '../model/read-route.ts';
+
+/** Tells what goes on for long when to stop. */
+export interface Departures {
+  /** Aborted once this reader has left, or the surface closes. */
+  watch(reply: FastifyReply): AbortSignal;
+}
+
+export function createDepartures(app: FastifyInstance): Departures {
+  const watched = new Set<AbortController>();
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+    for (const departure of watched) departure.abort();
+  });
+  return {
+    watch(reply) {
+      const departure = new AbortController();
+      watched.add(departure);
+      reply.raw.once('close', () => {
+        watched.delete(departure);
+        departure.abort();
+      });
+      if (isClosing) departure.abort();
+      return departure.signal;
+    },
+  };
+}
+
+/**
+ * The head is sent with the first chunk: what fails before it can still be answered as a failure.
+ * @throws what the chunks throw before the first of them
+ */
+export async function sendStreamed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: StreamedAnswer,
+): Promise<void> {
+  const chunks = answer.chunks[Symbol.asyncIterator]();
+  if (request.method === 'HEAD') {
+    await chunks.return?.();
+    await reply.headers(answer.headers).header('content-type', answer.mediaType).send();
+    return;
+  }
+  let next = await chunks.next();
+  reply.hijack();
+  const response = reply.raw;
+  try {
+    response.writeHead(200, {
+      ...(reply.getHeaders() as OutgoingHttpHeaders),
+      ...answer.headers,
+      'content-type': answer.mediaType,
+    });
+    for (; next.done !== true; next = await chunks.next()) {
+      if (!(await write(response, next.value))) return;
+    }
+    response.end();
+  } catch {
+    breakOff(response);
+  } finally {
+    await chunks.return?.();
+  }
+}
+
+/** @returns false once nobody reads any more. */
+async function write(response: ServerResponse, chunk: Uint8Array | string): Promise<boolean> {
+  if (isGone(response)) return false;
+  if (response.write(chunk)) return true;
+  await Promise.race([once(response, 'drain'), once(response, 'close')]).catch(() => undefined);
+  return !isGone(response);
+}
+
+function isGone(response: ServerResponse): boolean {
+  const stream = http2StreamOf(response);
+  return stream === undefined ? response.destroyed : stream.destroyed;
+}
+
+/** So that its reader can tell what is short from what is whole. */
+function breakOff(response: ServerResponse): void {
+  const stream = http2StreamOf(response);
+  if (stream === undefined) response.destroy();
+  else stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+}
+
+/** What Fastify types as an answer over HTTP/1.1 may be one over HTTP/2. */
+function http2StreamOf(response: unknown): ServerHttp2Stream | undefined {
+  return response instanceof Http2ServerResponse ? response.stream : undefined;
+}
