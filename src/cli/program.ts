@@ -11,7 +11,7 @@ import { CommandError, escapeControls, exitCodes, type Terminal } from './termin
 
 const footer = `
 Connection: flags, else the environment, else quickstart.json in the data directory.
-Exit codes: ${exitCodes.ok} done, ${exitCodes.failed} failed, ${exitCodes.usage} wrong usage.`;
+Exit codes: ${exitCodes.ok} done, ${exitCodes.failed} failed, ${exitCodes.usage} wrong usage, ${exitCodes.interrupted} interrupted.`;
 
 /**
  * Runs one command.
@@ -32,7 +32,8 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-function createProgram(terminal: Terminal): Command {
+/** All commands, one file each; a new one is a line here. */
+export function createProgram(terminal: Terminal): Command {
   const program = addSharedOptions(new Command('weir'))
     .description('Takes in logs and metrics, keeps them safe, and reads them back as a stream.')
     .version(readVersion())
@@ -56,10 +57,14 @@ function readVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-function report(error: unknown, { writeError }: Terminal): number {
+function report(error: unknown, { writeError, signal, outClosed }: Terminal): number {
   if (error instanceof CommanderError) {
     // Commander has written its own words already; --help and --version end with 0.
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  }
+  if (!(error instanceof CommandError)) {
+    if (signal.aborted) return exitCodes.interrupted;
+    if (outClosed.aborted) return exitCodes.ok;
   }
   const message = error instanceof Error ? error.message : String(error);
   const lines = message.split('\n').map(escapeControls);

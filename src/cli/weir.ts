@@ -9,14 +9,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(`weir needs Node 24 or newer, and this is ${process.versions.node}\n`);
   process.exitCode = 1;
 } else {
-  // The reader of a pipe may leave before the end, as `head` does; that is no failure of ours.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  const { openProcessTerminal } = await import('./process-terminal.ts');
   const { run } = await import('./program.ts');
-  process.exitCode = await run(process.argv.slice(2), {
-    environment: process.env,
-    writeOut: (text) => process.stdout.write(text),
-    writeError: (text) => process.stderr.write(text),
-  });
+  process.exitCode = await run(process.argv.slice(2), openProcessTerminal());
 }

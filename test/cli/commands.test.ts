@@ -15,6 +15,7 @@ import {
   openControlPlane,
   type Tenant,
 } from '../admin/control-plane.ts';
+import { captureTerminal } from './captured-terminal.ts';
 import { type ControlServer, startControlServer } from './control-server.ts';
 
 const secret = mintSecret('access');
@@ -244,12 +245,9 @@ async function weirWith(
   command: string,
   argv: string[],
 ): Promise<Result> {
-  let out = '';
-  let error = '';
-  const code = await run(command === '' ? argv : [command, ...argv], {
+  const terminal = captureTerminal({
     environment: { WEIR_DATA: join(folder, 'none'), ...environment },
-    writeOut: (text) => (out += text),
-    writeError: (text) => (error += text),
   });
-  return { code, out, error };
+  const code = await run(command === '' ? argv : [command, ...argv], terminal);
+  return { code, out: terminal.out(), error: terminal.error() };
 }
