@@ -1,6 +1,7 @@
 /** Turns the configuration into what each part wants to be told. Plain values; it opens nothing. */
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Addresses } from './admin/quickstart.ts';
 import type { AdmissionOptions } from './admission/admission.ts';
 import type { Config } from './config/schema.ts';
@@ -114,6 +115,7 @@ export function toServerOptions(config: Config): ServerOptions {
       directory: join(resolve(config.data), 'tls'),
       checkEveryMs: 5000,
     },
+    explorerDirectory: fileURLToPath(new URL('../ui/dist', import.meta.url)),
     closeGraceMs: 10_000,
   };
 }

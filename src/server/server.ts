@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly ops: PortOptions;
   readonly limits: ConnectionLimits;
   readonly tls: CertificateOptions;
+  /** Of the built pages. */
+  readonly explorerDirectory: string;
   /** Requests under way may take this long to end when the server closes. */
   readonly closeGraceMs: number;
 }
@@ -106,7 +108,7 @@ function createSurfaces(
   const stream = createStreamSurface(
     { surface: 'stream', events, admission, listen: streamListen, headers: privateHeaders },
     routes.stream,
-    admission,
+    { admission, explorerDirectory: options.explorerDirectory },
   );
   const ops = createSurface({
     surface: 'ops',

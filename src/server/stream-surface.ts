@@ -7,6 +7,7 @@ import { type AdminCaller, checkAccount, checkScope } from '../admin/authority.t
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Admission } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
+import { mountExplorer } from './explorer.ts';
 import { jsonType, mountRead, mountTicket } from './mount-read.ts';
 import type { RouteTable } from './route.ts';
 import { createDepartures } from './streamed-answer.ts';
@@ -25,9 +26,10 @@ export const adminPrefix = '/api/v1/admin';
 export function createStreamSurface(
   context: SurfaceContext,
   routes: RouteTable['stream'],
-  admission: Admission,
+  { admission, explorerDirectory }: { admission: Admission; explorerDirectory: string },
 ): FastifyInstance {
   const app = createSurface(context);
+  mountExplorer(app, explorerDirectory);
   const departures = createDepartures(app);
   for (const route of routes.reads) mountRead(app, context, route, { admission, departures });
   for (const route of routes.tickets) mountTicket(app, route, departures);

@@ -106,6 +106,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
         ...options.limits,
       },
       tls: { certFile: undefined, keyFile: undefined, directory, checkEveryMs: 60_000 },
+      explorerDirectory: join(directory, 'explorer'),
       closeGraceMs: 1000,
       ...options.server,
     },

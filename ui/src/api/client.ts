@@ -1,0 +1,64 @@
+/**
+ * Typed calls of Weir's API, made of its OpenAPI document. Every call carries the token in a
+ * header, none ever in a URL; a refusal is thrown as an `ApiProblem`.
+ */
+import createClient, { type Client } from 'openapi-fetch';
+import { ApiProblem, unreachable } from './problem.ts';
+import type { paths } from './schema.d.ts';
+
+export interface Credentials {
+  readonly token: string;
+  /** Undefined for calls that concern no account. */
+  readonly accountId: string | undefined;
+}
+
+export interface Api extends Pick<Client<paths>, 'GET' | 'POST' | 'PATCH' | 'DELETE'> {
+  /** A call whose answer is a stream of events, or anything else that the schema cannot type. */
+  readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
+}
+
+/** @param onRefused told of every 401: the token no longer opens anything */
+export function createApi(credentials: Credentials, onRefused: (problem: ApiProblem) => void): Api {
+  const { token, accountId } = credentials;
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(accountId !== undefined && { 'x-active-account': accountId }),
+  };
+  const checkedFetch = async (input: Request): Promise<Response> => {
+    const response = await fetch(input).catch((error: unknown) => {
+      throw input.signal.aborted ? error : unreachable(error);
+    });
+    if (response.ok) return response;
+    const problem = new ApiProblem(response.status, await readJson(response));
+    if (problem.status === 401) onRefused(problem);
+    throw problem;
+  };
+  const client = createClient<paths>({ baseUrl: location.origin, headers, fetch: checkedFetch });
+  return {
+    GET: client.GET,
+    POST: client.POST,
+    PATCH: client.PATCH,
+    DELETE: client.DELETE,
+    fetch: (path, init) =>
+      checkedFetch(
+        new Request(new URL(path, location.origin), {
+          ...init,
+          headers: { ...headers, ...(init?.headers as Record<string, string> | undefined) },
+        }),
+      ),
+  };
+}
+
+/** The data of a call that succeeded; one that did not has thrown. */
+export async function dataOf<Data>(call: Promise<{ data?: Data }>): Promise<Data> {
+  const { data } = await call;
+  return data as Data;
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,17 @@
+/** Short names for what the API gives. */
+import type { operations } from './schema.d.ts';
+
+type Answer<Name extends keyof operations> = operations[Name] extends {
+  responses: { 200: { content: { 'application/json': infer Body } } };
+}
+  ? Body
+  : never;
+
+export type LogPage = Answer<'listLogs'>;
+export type Log = LogPage['logs'][number];
+export type Histogram = Answer<'getHistogram'>;
+export type Facet = Answer<'getFacets'>['facets'][number];
+export type WhoAmI = Answer<'whoami'>;
+export type Receiver = Answer<'listReceivers'>['receivers'][number];
+export type Stream = Answer<'listStreams'>['streams'][number];
+export type Token = Answer<'listTokens'>['tokens'][number];

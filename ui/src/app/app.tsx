@@ -1,0 +1,60 @@
+/** The whole explorer: signed out a form, signed in the shell with one of its pages. */
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { useEffect, useMemo, useState } from 'react';
+import { ApiProblem } from '../api/problem.ts';
+import { Toasts } from '../parts/toasts.tsx';
+import { AppContext } from './context.ts';
+import { apiOf, type Session, SessionStore, useSession } from './session.ts';
+import { Shell } from './shell.tsx';
+import { listenToKeys } from './shortcuts.ts';
+import { SignIn } from './sign-in.tsx';
+
+export function App() {
+  const [store] = useState(() => new SessionStore());
+  const session = useSession(store);
+  useEffect(listenToKeys, []);
+  return (
+    <Toasts>
+      {session === undefined ? (
+        <SignIn store={store} />
+      ) : (
+        // Nothing of one account may be shown to another.
+        <SignedIn key={session.token + session.accountId} store={store} session={session} />
+      )}
+    </Toasts>
+  );
+}
+
+function SignedIn({ store, session }: { store: SessionStore; session: Session }) {
+  const [client] = useState(createQueryClient);
+  const context = useMemo(
+    () => ({
+      api: apiOf(store, session),
+      session,
+      signOut: () => store.signOut(),
+      switchAccount: (accountId: string) => store.switchAccount(accountId),
+    }),
+    [store, session],
+  );
+  return (
+    <AppContext value={context}>
+      <QueryClientProvider client={client}>
+        <Shell />
+      </QueryClientProvider>
+    </AppContext>
+  );
+}
+
+function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        // A refusal stays one; only what was away may be there now.
+        retry: (attempts, error) =>
+          attempts < 3 && error instanceof ApiProblem && [0, 429, 503].includes(error.status),
+        refetchOnWindowFocus: false,
+        staleTime: 5_000,
+      },
+    },
+  });
+}

@@ -1,0 +1,57 @@
+/** What the keys do, and how a search is written. */
+import { Sheet } from '../parts/sheet.tsx';
+import styles from './help-sheet.module.css';
+import { type Shortcut, useRegisteredShortcuts } from './shortcuts.ts';
+
+export function HelpSheet({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const groups = Map.groupBy(useRegisteredShortcuts(), ({ group }) => group);
+  return (
+    <Sheet title="Keyboard shortcuts and search" isOpen={isOpen} onClose={onClose}>
+      {[...groups].map(([group, shortcuts]) => (
+        <section key={group} className={styles.group}>
+          <h3>{group}</h3>
+          <dl className={styles.keys}>
+            {shortcuts.map((shortcut) => (
+              <Row key={shortcut.key + shortcut.description} shortcut={shortcut} />
+            ))}
+          </dl>
+        </section>
+      ))}
+      <section className={styles.group}>
+        <h3>Search</h3>
+        <dl className={styles.keys}>
+          <dt>
+            <code>timeout db</code>
+          </dt>
+          <dd>both words, anywhere in the message, in any case</dd>
+          <dt>
+            <code>"connection reset"</code>
+          </dt>
+          <dd>this phrase, literally</dd>
+          <dt>
+            <code>-healthz</code>
+          </dt>
+          <dd>not this word</dd>
+        </dl>
+      </section>
+    </Sheet>
+  );
+}
+
+const spoken: Readonly<Record<string, string>> = {
+  ArrowDown: '↓',
+  ArrowUp: '↑',
+  Escape: 'Esc',
+  ' ': 'Space',
+};
+
+function Row({ shortcut: { key, description } }: { shortcut: Shortcut }) {
+  return (
+    <>
+      <dt>
+        <kbd>{spoken[key] ?? key}</kbd>
+      </dt>
+      <dd>{description}</dd>
+    </>
+  );
+}

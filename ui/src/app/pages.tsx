@@ -1,0 +1,65 @@
+/** The pages, where they are and what they need. The service serves the same paths (`explorer.ts`). */
+import { type ComponentType, lazy } from 'react';
+import type { WhoAmI } from '../api/models.ts';
+
+export interface Page {
+  /** As wouter matches it. */
+  readonly path: string;
+  readonly title: string;
+  /** In the navigation; absent = reached from another page. */
+  readonly label?: string;
+  readonly scope: WhoAmI['scopes'][number];
+  readonly Page: ComponentType;
+}
+
+export const pages: readonly Page[] = [
+  {
+    path: '/explore/logs',
+    title: 'Logs',
+    label: 'Logs',
+    scope: 'logs:read',
+    Page: lazy(() => import('../explore/logs-page.tsx').then((m) => ({ default: m.LogsPage }))),
+  },
+  {
+    path: '/explore/metrics',
+    title: 'Metrics',
+    label: 'Metrics',
+    scope: 'metrics:read',
+    Page: lazy(() =>
+      import('../metrics/metrics-page.tsx').then((m) => ({ default: m.MetricsPage })),
+    ),
+  },
+  {
+    path: '/receivers',
+    title: 'Receivers',
+    label: 'Receivers',
+    scope: 'admin',
+    Page: lazy(() =>
+      import('../receivers/receivers-page.tsx').then((m) => ({ default: m.ReceiversPage })),
+    ),
+  },
+  {
+    path: '/receivers/:receiverId',
+    title: 'Receiver',
+    scope: 'admin',
+    Page: lazy(() =>
+      import('../receivers/receiver-page.tsx').then((m) => ({ default: m.ReceiverPage })),
+    ),
+  },
+  {
+    path: '/streams',
+    title: 'Streams',
+    label: 'Streams',
+    scope: 'admin',
+    Page: lazy(() =>
+      import('../streams/streams-page.tsx').then((m) => ({ default: m.StreamsPage })),
+    ),
+  },
+  {
+    path: '/tokens',
+    title: 'Tokens',
+    label: 'Tokens',
+    scope: 'admin',
+    Page: lazy(() => import('../tokens/tokens-page.tsx').then((m) => ({ default: m.TokensPage }))),
+  },
+];

@@ -1,0 +1,46 @@
+/** How somebody likes to look at things: theme and time zone, kept in this browser for all tabs. */
+import { useSyncExternalStore } from 'react';
+
+export type Theme = 'system' | 'light' | 'dark';
+export type TimeZone = 'local' | 'utc';
+
+export interface Preferences {
+  readonly theme: Theme;
+  readonly timeZone: TimeZone;
+}
+
+const storageKey = 'weir.preferences';
+const defaults: Preferences = { theme: 'system', timeZone: 'local' };
+
+let preferences = read();
+const listeners = new Set<() => void>();
+
+export function usePreferences(): Preferences {
+  return useSyncExternalStore(subscribe, () => preferences);
+}
+
+export function changePreferences(change: Partial<Preferences>): void {
+  preferences = { ...preferences, ...change };
+  localStorage.setItem(storageKey, JSON.stringify(preferences));
+  applyTheme();
+  for (const listener of listeners) listener();
+}
+
+/** Once before the first paint, and again with each change. */
+export function applyTheme(): void {
+  document.documentElement.dataset['theme'] = preferences.theme;
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function read(): Preferences {
+  try {
+    const kept = JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Partial<Preferences>;
+    return { ...defaults, ...kept };
+  } catch {
+    return defaults;
+  }
+}

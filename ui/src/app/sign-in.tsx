@@ -1,0 +1,61 @@
+/** The door: an access token opens it, and is kept for this tab only. */
+import { type SubmitEvent, useState } from 'react';
+import { Button } from '../parts/button.tsx';
+import { Notice } from '../parts/notice.tsx';
+import type { SessionStore } from './session.ts';
+import styles from './sign-in.module.css';
+import { Wordmark } from './wordmark.tsx';
+
+export function SignIn({ store }: { store: SessionStore }) {
+  const [token, setToken] = useState('');
+  const [fault, setFault] = useState(store.farewell);
+  const [isBusy, setIsBusy] = useState(false);
+
+  const signIn = async (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const secret = token.trim();
+    if (!secret.startsWith('wra_')) {
+      setFault(
+        'This is no access token: it starts with wra_. Tokens of senders (wri_…) cannot read.',
+      );
+      return;
+    }
+    setIsBusy(true);
+    try {
+      await store.signIn(secret);
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : String(error));
+      setIsBusy(false);
+    }
+  };
+
+  return (
+    <main className={styles.page}>
+      <form className={styles.card} onSubmit={(event) => void signIn(event)}>
+        <Wordmark />
+        <h1 className={styles.title}>Sign in</h1>
+        <label className={styles.field}>
+          Access token
+          <input
+            type="password"
+            name="token"
+            autoComplete="off"
+            autoFocus
+            spellCheck={false}
+            placeholder="wra_…"
+            value={token}
+            onChange={(event) => setToken(event.target.value)}
+          />
+        </label>
+        {fault !== '' && <Notice tone="danger">{fault}</Notice>}
+        <Button type="submit" tone="primary" isDisabled={isBusy || token.trim() === ''}>
+          {isBusy ? 'Signing in…' : 'Sign in'}
+        </Button>
+        <p className={styles.hint}>
+          The first one stands in <code>quickstart.json</code> in the data directory of Weir; more
+          come from <code>weir token create</code>. It stays in this tab and ends with it.
+        </p>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,16 @@
+/** Puts the explorer on the page. */
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app/app.tsx';
+import { applyTheme } from './app/preferences.ts';
+import './styles/tokens.css';
+import './styles/base.css';
+
+applyTheme();
+const root = document.getElementById('root');
+if (root === null) throw new Error('the page has no root');
+createRoot(root).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

@@ -1,0 +1,27 @@
+/** Keeps a page that fails from taking the frame around it along. */
+import { Component, type ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { Notice } from './notice.tsx';
+
+interface State {
+  readonly error: Error | undefined;
+}
+
+export class ErrorBoundary extends Component<{ children: ReactNode }, State> {
+  override state: State = { error: undefined };
+
+  static getDerivedStateFromError(error: Error): State {
+    return { error };
+  }
+
+  override render() {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    return (
+      <Notice tone="danger">
+        <p>This page failed: {error.message}</p>
+        <Button onPress={() => location.reload()}>Load it again</Button>
+      </Notice>
+    );
+  }
+}

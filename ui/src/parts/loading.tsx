@@ -1,0 +1,11 @@
+/** Something is on its way; said aloud, and shown only where it takes a moment. */
+import styles from './loading.module.css';
+
+export function Loading({ what = 'Loading' }: { what?: string }) {
+  return (
+    <div className={styles.loading} role="status">
+      <span className={styles.bar} aria-hidden="true" />
+      <span className="only-read">{what}…</span>
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+/** What a failed call looks like: the service's own words, and a way to ask again. */
+import { ApiProblem } from '../api/problem.ts';
+import { Button } from './button.tsx';
+import { Notice } from './notice.tsx';
+import styles from './problem-notice.module.css';
+
+export interface ProblemNoticeProps {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+}
+
+export function ProblemNotice({ error, onRetry }: ProblemNoticeProps) {
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  return (
+    <Notice tone="danger">
+      <div className={styles.row}>
+        <p className={styles.words}>
+          {message}
+          {error instanceof ApiProblem && error.requestId !== '' && (
+            <span className={styles.id}> request {error.requestId}</span>
+          )}
+        </p>
+        {onRetry && <Button onPress={onRetry}>Try again</Button>}
+      </div>
+    </Notice>
+  );
+}

@@ -1,0 +1,34 @@
+/** A dialog over the page; Escape or a press outside closes it, and the focus goes back. */
+import { Dialog } from '@base-ui/react/dialog';
+import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+import styles from './sheet.module.css';
+
+export interface SheetProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+  /** Default `middle`. */
+  readonly width?: 'middle' | 'wide';
+}
+
+export function Sheet({ title, isOpen, onClose, children, width = 'middle' }: SheetProps) {
+  return (
+    <Dialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className={styles.backdrop} />
+        <Dialog.Popup className={`${styles.popup} ${styles[width]}`}>
+          <header className={styles.header}>
+            <Dialog.Title className={styles.title}>{title}</Dialog.Title>
+            <Button tone="bare" label="Close" onPress={onClose}>
+              <Icon name="close" />
+            </Button>
+          </header>
+          <div className={styles.body}>{children}</div>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

@@ -1,0 +1,6 @@
+/** The page of streams. */
+import { Page } from '../parts/page.tsx';
+
+export function StreamsPage() {
+  return <Page title="StreamsPage">To come.</Page>;
+}

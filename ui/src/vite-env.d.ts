@@ -1,0 +1,2 @@
+/** What Vite makes of files that are no code. */
+/// <reference types="vite/client" />
