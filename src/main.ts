@@ -15,6 +15,7 @@ import { openSqliteDirectory, sqliteFileName } from './directory/sqlite.ts';
 import { openEngine } from './engine/supervisor.ts';
 import { openDrain } from './ingest/drain.ts';
 import { createIngest } from './ingest/ingest.ts';
+import { createNewestReceipts, type NewestReceipts } from './ingest/newest-receipts.ts';
 import { createSeriesLedger, type SeriesLedger } from './ingest/series-ledger.ts';
 import * as options from './main-options.ts';
 import { toProtocols } from './main-protocols.ts';
@@ -66,7 +67,14 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
     await openDiskQueue(options.toQueueOptions(config), createQueueTelemetry(instruments)),
   );
   const series = createSeriesLedger(config.metrics);
-  const store = await openStore(config, opened, { queue, directory, series, instruments });
+  const receipts = createNewestReceipts();
+  const store = await openStore(config, opened, {
+    queue,
+    directory,
+    series,
+    receipts,
+    instruments,
+  });
 
   const admission = createAdmission(options.toAdmissionOptions(config), grants);
   const ingestEvents = createIngestEvents(instruments, {
@@ -117,9 +125,15 @@ type Opened = <Part extends { close(): Promise<void> }>(part: Part) => Part;
 async function openStore(
   config: Readonly<Config>,
   opened: Opened,
-  parts: { queue: Queue; directory: Directory; series: SeriesLedger; instruments: Instruments },
+  parts: {
+    queue: Queue;
+    directory: Directory;
+    series: SeriesLedger;
+    receipts: NewestReceipts;
+    instruments: Instruments;
+  },
 ): Promise<ClickHouseStore> {
-  const { queue, directory, series, instruments } = parts;
+  const { queue, directory, series, receipts, instruments } = parts;
   const engine =
     config.store.url === ''
       ? opened(await openEngine(options.toEngineOptions(config), createEngineEvents(instruments)))
@@ -134,6 +148,6 @@ async function openStore(
   );
   opened(openHousekeepingTimer(housekeeping, housekeepingOptions.everyMs));
   const telemetry = createDrainTelemetry(instruments);
-  opened(openDrain({ queue, store, series, telemetry }, options.toDrainOptions(config)));
+  opened(openDrain({ queue, store, series, receipts, telemetry }, options.toDrainOptions(config)));
   return store;
 }

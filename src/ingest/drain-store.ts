@@ -23,6 +23,8 @@ export interface DrainParts {
   readonly store: Store;
   /** Told when labels of series were set aside with a batch. */
   readonly series: { forget(): void };
+  /** Told what is stored, before it is released. */
+  readonly receipts: { note(batches: readonly StampedBatch[]): void };
   readonly telemetry: DrainTelemetry;
   readonly retry: RetryOptions;
   /** Ends waiting; what is then not stored stays in the queue. */

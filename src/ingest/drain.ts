@@ -41,7 +41,7 @@ const lookIntervalMs = 20;
 
 /** Starts draining at once. The queue must be closed after the drain, not before. */
 export function openDrain(
-  parts: Pick<DrainParts, 'queue' | 'store' | 'series' | 'telemetry'>,
+  parts: Pick<DrainParts, 'queue' | 'store' | 'series' | 'receipts' | 'telemetry'>,
   options: Partial<DrainOptions> = {},
 ): Drain {
   const settings = { ...defaultDrainOptions, ...options };
@@ -72,6 +72,7 @@ async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
     }
     pace.began(performance.now(), countRows(taken));
     if ((await storeTaken(parts, taken)) === 'left') return;
+    parts.receipts.note(taken.batches);
     await release(parts, taken);
   }
 }

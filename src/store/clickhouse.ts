@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import type { Instruments } from '../telemetry/instruments.ts';
 import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.ts';
+import { createArrivalsReader } from './arrivals-reader.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { toReadError } from './failures.ts';
 import { createLogReader } from './log-reader.ts';
@@ -73,6 +74,7 @@ function createStore(
   const metricsWriter = createMetricsWriter({ connection, database, events });
   return {
     ...createLogReader({ connection, table, floor, events, limits }),
+    ...createArrivalsReader({ connection, table, events, limits }),
     ...createSeriesReader({ connection, database, events, limits }),
     ...createSamplesReader({ connection, database, events, limits }),
     connection,

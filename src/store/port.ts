@@ -2,6 +2,7 @@
  * The store as the spines see it: the drain inserts, the stream reads. Implementations only
  * translate and execute.
  */
+import type { ArrivalRange, Arrivals, ArrivalsPlan } from '../model/arrival.ts';
 import type { Layout, StampedBatch } from '../model/batch.ts';
 import type {
   Exemplar,
@@ -19,6 +20,8 @@ import type {
   HistogramResult,
   ListPlan,
   LogRecord,
+  WalkPlan,
+  WalkStep,
 } from '../model/plan.ts';
 
 /**
@@ -55,6 +58,19 @@ export interface Store {
    * AppError
    */
   list(plan: ListPlan): Promise<LogRecord[]>;
+  /**
+   * Some of the logs at a walk's point, so few that they fit into memory whatever their sizes; all
+   * steps together leave none out and give none twice. A step has the limits of a read to itself.
+   * @param signal ends the wait for it @throws AppError
+   */
+  walk(plan: WalkPlan, signal: AbortSignal): Promise<WalkStep>;
+  /**
+   * The first logs of a range in the order in which they arrived, at most `plan.limit` and so few
+   * that they keep to `plan.maxBytes`. @throws AppError
+   */
+  arrivals(plan: ArrivalsPlan): Promise<Arrivals>;
+  /** How many logs there are in a range. @throws AppError */
+  countArrivals(range: ArrivalRange): Promise<number>;
   /** @throws AppError */
   histogram(plan: HistogramPlan): Promise<HistogramResult>;
   /** @throws AppError */

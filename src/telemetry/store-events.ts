@@ -4,6 +4,9 @@ import type { Instruments } from './instruments.ts';
 
 export type ReadKind =
   | 'list'
+  | 'walk'
+  | 'arrivals'
+  | 'count_arrivals'
   | 'histogram'
   | 'facets'
   | 'samples'

@@ -35,8 +35,9 @@ function openQueue(fs: SimulatedFileSystem): Promise<Queue> {
 
 function startDrain(queue: Queue, store: FakeStore, options = hasty) {
   const telemetry = createDrainTelemetry(createInstruments('silent'));
+  const receipts = { note: () => {} };
   return openDrain(
-    { queue, store: store.asStore(), series: { forget: () => {} }, telemetry },
+    { queue, store: store.asStore(), series: { forget: () => {} }, receipts, telemetry },
     options,
   );
 }

@@ -245,7 +245,10 @@ export class Pipeline {
     const series = createSeriesLedger({ maxSeriesPerAccount });
     const telemetry = createDrainTelemetry(instruments);
     const pace = { minIntervalMs: 0, maxIntervalMs: 0, heavyRowsPerSecond: 1 };
-    const drain = openDrain({ queue, store, series, telemetry }, { pace });
+    const drain = openDrain(
+      { queue, store, series, receipts: { note: () => {} }, telemetry },
+      { pace },
+    );
     const bodyPace = { timeoutMs: 60_000, graceMs: 60_000, minBytesPerSecond: 1 };
     const admission = createAdmission(
       { maxInFlightBytes: gibibyte, trustedProxies: [], bodyPace },
