@@ -1,0 +1,110 @@
+/**
+ * The explorer in a real browser (Debian's chromium) on a real service: opening, signing in, and
+ * what must never happen on any page: a dialog, an error, a broken policy, a request elsewhere.
+ */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Service, type ServiceOptions, startService } from '../harness/service.ts';
+
+const browserFile = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) =>
+  existsSync(file),
+);
+
+/** Why these tests cannot run here; undefined = they can. In CI a missing browser is a failure. */
+export function missingBrowser(): string | undefined {
+  if (browserFile !== undefined || process.env['WEIR_TEST_SERVERS'] === 'required')
+    return undefined;
+  return 'chromium is not installed (apt-get install chromium)';
+}
+
+export interface Explorer {
+  readonly service: Service;
+  readonly browser: Browser;
+  /** A page of its own, signed in, at `path`; what must not happen is checked when it is closed. */
+  open(path?: string, options?: BrowserContextOptions): Promise<WatchedPage>;
+  /** The same without signing in. */
+  visit(path?: string, options?: BrowserContextOptions): Promise<WatchedPage>;
+  close(): Promise<void>;
+}
+
+export interface WatchedPage {
+  readonly page: Page;
+  /** Everything that must not happen and did. */
+  readonly faults: readonly string[];
+  /** @throws AssertionError when anything happened that must not */
+  close(): Promise<void>;
+}
+
+export async function startExplorer(options: ServiceOptions = {}): Promise<Explorer> {
+  const service = await startService(options);
+  const browser = await chromium.launch({
+    executablePath: browserFile ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+  const { streamUrl, accessToken } = service.quickstart;
+
+  async function visit(path = '/', context: BrowserContextOptions = {}): Promise<WatchedPage> {
+    const opened = await browser.newContext({
+      ignoreHTTPSErrors: true,
+      locale: 'en-GB',
+      timezoneId: 'UTC',
+      ...context,
+    });
+    const page = await opened.newPage();
+    const faults = watch(page, streamUrl);
+    await page.goto(streamUrl + path);
+    return {
+      page,
+      faults,
+      async close() {
+        await opened.close();
+        assert.deepEqual(faults, []);
+      },
+    };
+  }
+
+  return {
+    service,
+    browser,
+    visit,
+    async open(path = '/', context = {}) {
+      const watched = await visit(path, context);
+      await signIn(watched.page, accessToken);
+      return watched;
+    },
+    async close() {
+      await browser.close();
+      await service.stop();
+    },
+  };
+}
+
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel('Access token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+}
+
+/** A refused call is said on the page, and the browser writes a line of its own about it. */
+const expectedNoise = /^Failed to load resource: the server responded with a status of/;
+
+function watch(page: Page, origin: string): string[] {
+  const faults: string[] = [];
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    // Breaches of the policy are reported here as well.
+    const isFault = message.type() === 'error' || message.type() === 'warning';
+    if (isFault && !expectedNoise.test(message.text())) faults.push(`console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${origin}/`) && !/^(?:data|blob):/.test(url))
+      faults.push(`request: ${url}`);
+  });
+  return faults;
+}
