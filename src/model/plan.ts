@@ -66,6 +66,35 @@ export interface ListPlan {
   readonly untilWatermarkNanos: bigint | undefined;
 }
 
+/** One step back through all that match, from the newest to the oldest. */
+export interface WalkPlan {
+  readonly filter: LogFilter;
+  /** Logs that are wanted of it at most. */
+  readonly limit: number;
+  /** Where the step before ended; undefined = at the newest. */
+  readonly from: WalkPoint | undefined;
+}
+
+/** Where a walk goes on, and at which pace; made by the store, for the next step alone. */
+export interface WalkPoint {
+  /** Only what is strictly older is still to come; undefined = everything. */
+  readonly position: LogPosition | undefined;
+  /** Unix ns, excluded; undefined = no end. */
+  readonly untilNanos: bigint | undefined;
+  /** How much of history a statement looks at, and how much it may at most. */
+  readonly widthNanos: bigint;
+  readonly maxWidthNanos: bigint;
+  /** Logs that a statement asks for. */
+  readonly rows: number;
+}
+
+export interface WalkStep {
+  /** Newest first; may be empty. */
+  readonly logs: readonly LogRecord[];
+  /** Undefined once there is nothing older. */
+  readonly next: WalkPoint | undefined;
+}
+
 export interface HistogramPlan {
   readonly filter: LogFilter;
   /** Unix ms, half-open; bucket i starts at start + floor(i * (end - start) / buckets). */

@@ -34,6 +34,9 @@ const unknownCodes = new Set(['209', '210', '279', '319', '425']);
 /** Time, memory, rows and bytes of a statement. */
 const limitCodes = new Set(['158', '159', '160', '191', '241', '307', '396']);
 
+/** Of those, what fewer rows would not take. */
+const sizeCodes = new Set(['241', '307', '396']);
+
 /** Too many at once, or going down. */
 const busyCodes = new Set(['202', '203', '236', '394', '439', '745']);
 
@@ -85,6 +88,15 @@ export function toReadError(error: unknown): AppError {
     });
   }
   return new AppError('internal', 'cannot read the store', { cause: error });
+}
+
+/**
+ * What a read ran into: a smaller one may fit. `size` of what it gave or held in memory; `effort`
+ * of looking for it; undefined = no limit of its own.
+ */
+export function exceededLimit(error: unknown): 'size' | 'effort' | undefined {
+  if (!(error instanceof ClickHouseError) || !limitCodes.has(error.code)) return undefined;
+  return sizeCodes.has(error.code) ? 'size' : 'effort';
 }
 
 /** A read that would take more time, memory or rows than one read may have. */

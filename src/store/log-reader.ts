@@ -1,8 +1,9 @@
-/** Runs the three reads of logs within their limits. What a plan means is settled in sql/. */
+/** Runs the reads of logs within their limits. What a plan means is settled in sql/. */
 import type { FacetsPlan, HistogramPlan, ListPlan, LogFilter, LogRecord } from '../model/plan.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
 import type { Store } from './port.ts';
+import { walkLogs } from './log-walk.ts';
 import { startReadTime, timed } from './read-time.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
 import { compileFacets, type FacetRow, toFacetsResults } from './sql/facets.ts';
@@ -21,7 +22,7 @@ export interface LogReaderParts {
 }
 
 /** As the store's port promises. */
-export type LogReader = Pick<Store, 'list' | 'histogram' | 'facets'>;
+export type LogReader = Pick<Store, 'list' | 'walk' | 'histogram' | 'facets'>;
 
 export function createLogReader(parts: LogReaderParts): LogReader {
   const { connection, table, floor, events, limits } = parts;
@@ -60,6 +61,7 @@ export function createLogReader(parts: LogReaderParts): LogReader {
 
   return {
     list: (plan) => timed(events, 'list', list(checked(plan))),
+    walk: (plan, signal) => timed(events, 'walk', walkLogs(parts, checked(plan), signal)),
     histogram: (plan) => timed(events, 'histogram', histogram(checked(plan))),
     facets: (plan) => timed(events, 'facets', facets(checked(plan))),
   };

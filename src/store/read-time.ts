@@ -18,9 +18,15 @@ export async function timed<Result>(
     return result;
   } catch (cause) {
     const error = toReadError(cause);
-    events.readFailed(kind, secondsSince(startedAt), error);
+    // Nobody waits for it any more: no failure.
+    if (isAbort(cause)) events.read(kind, secondsSince(startedAt));
+    else events.readFailed(kind, secondsSince(startedAt), error);
     throw error;
   }
+}
+
+function isAbort(cause: unknown): boolean {
+  return cause instanceof DOMException && cause.name === 'AbortError';
 }
 
 /** One time limit for all statements of a read together. */

@@ -2,7 +2,7 @@
  * The columns of a log as they are read back, and how a row of them becomes a record. Pure; it
  * knows nothing of which rows are wanted.
  */
-import { encodeLogId } from '../../model/log-id.ts';
+import { encodeLogId, type LogPosition } from '../../model/log-id.ts';
 import type { LogRecord } from '../../model/plan.ts';
 
 /** A row of the answer (JSONCompactEachRow), in the order of `logColumns`. */
@@ -63,6 +63,21 @@ export const logColumns = [
   'ScopeName',
   'ScopeVersion',
 ].join(', ');
+
+export function positionOf(row: LogRow): LogPosition {
+  return { timeNanos: BigInt(row[0]), tie: BigInt(row[1]) };
+}
+
+/** Estimated bytes of the answer that it took. */
+export function sizeOf(row: LogRow): number {
+  let size = bytesBesideText + row[7].length;
+  for (const attributes of [row[11], row[12]]) {
+    for (const key in attributes) size += key.length + attributes[key]!.length;
+  }
+  return size;
+}
+
+const bytesBesideText = 400;
 
 export function toLogRecord(row: LogRow): LogRecord {
   const timeNanos = BigInt(row[0]);

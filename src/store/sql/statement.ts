@@ -17,6 +17,8 @@ export interface ReadLimits {
   readonly maxRowsRead: number;
   /** Rows or groups a statement may answer with. */
   readonly maxRowsReturned: number;
+  /** Size of an answer in the engine's memory; absent = what the engine allows. */
+  readonly maxBytesReturned?: number;
 }
 
 /**
@@ -64,12 +66,15 @@ const lastSecond = 0xffff_ffffn;
  */
 export function limitsSql(limits: ReadLimits): string {
   const spillBytes = Math.floor(limits.maxMemoryBytes / 2);
+  const { maxBytesReturned } = limits;
+  const resultBytes =
+    maxBytesReturned === undefined ? '' : `\n  max_result_bytes = ${maxBytesReturned},`;
   return `SETTINGS
   max_execution_time = ${limits.maxSeconds.toFixed(3)},
   max_memory_usage = ${limits.maxMemoryBytes},
   max_bytes_before_external_group_by = ${spillBytes},
   max_bytes_before_external_sort = ${spillBytes},
   max_rows_to_read = ${limits.maxRowsRead},
-  max_result_rows = ${limits.maxRowsReturned},
+  max_result_rows = ${limits.maxRowsReturned},${resultBytes}
   max_threads_min_free_memory_per_thread = 0`;
 }
