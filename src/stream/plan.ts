@@ -71,7 +71,8 @@ export function planFacets(
   return { filter: toFilter(context, query), fields: [...fields], topK: query.topK };
 }
 
-function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
+/** @throws AppError `not_found` */
+export function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
   return {
     accountId: context.accountId,
     streams: readableStreams(context, query.streamId),

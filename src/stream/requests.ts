@@ -13,7 +13,8 @@ const maxBatchFields = 20;
 
 const anyOf = 'Repeated: any of them.';
 
-const filters = {
+/** What every read of logs may filter by. */
+export const filters = {
   streamId: list(uuid, `Stream to read; default: all streams of the account. ${anyOf}`),
   search: text(
     'Words that must all occur in the message, as substrings without case; ' +
@@ -32,7 +33,8 @@ const filters = {
   k8sDeployment: list(text('Deployment.'), `Kubernetes deployment. ${anyOf}`),
 };
 
-const range = {
+/** Which time a read of logs looks at. */
+export const range = {
   sinceTime: timestamp('Only logs at or after this time; synonym: startTime.').optional(),
   untilTime: timestamp('Only logs before this time; synonym: endTime.').optional(),
 };
