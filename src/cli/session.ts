@@ -1,9 +1,11 @@
 /**
- * What every command that speaks to the control API is made of: its options, its calls, its output.
+ * What every command that speaks to the service is made of: its options, its calls, its output.
  */
 import type { Command } from 'commander';
+import { createApiClient } from './api-client.ts';
 import { type ConnectionFlags, resolveConnection } from './connection.ts';
 import { type ControlApi, createControlApi } from './control-api.ts';
+import { createReadApi, type ReadApi } from './read-api.ts';
 import { toLines, toTable } from './table.ts';
 import { type Terminal, toSafeJson } from './terminal.ts';
 
@@ -13,8 +15,13 @@ interface SharedFlags extends ConnectionFlags {
 
 export interface Session {
   readonly api: ControlApi;
+  readonly reads: ReadApi;
   readonly output: Output;
+  readonly format: Format;
+  readonly terminal: Terminal;
 }
+
+type Format = 'json' | 'text';
 
 export interface Output {
   /** @param answer `{name: [record, …]}`, printed whole as JSON. */
@@ -40,13 +47,21 @@ export type OpenSession = (command: Command) => Session;
 /** @throws CommandError where the address or the token is missing */
 export function openSession(command: Command, terminal: Terminal): Session {
   const flags = command.optsWithGlobals<SharedFlags>();
+  const connection = resolveConnection(flags, terminal.environment);
+  const signal = AbortSignal.any([terminal.signal, terminal.outClosed]);
+  const client = createApiClient(connection, signal);
+  const api = createControlApi(client, connection, signal);
+  const format = flags.json ? 'json' : 'text';
   return {
-    api: createControlApi(resolveConnection(flags, terminal.environment)),
-    output: createOutput(terminal, flags.json ? 'json' : 'text'),
+    api,
+    reads: createReadApi(client, { signal, activeAccount: api.activeAccount }),
+    output: createOutput(terminal, format),
+    format,
+    terminal,
   };
 }
 
-export function createOutput({ writeOut }: Terminal, format: 'json' | 'text'): Output {
+export function createOutput({ writeOut }: Terminal, format: Format): Output {
   if (format === 'json') {
     const writeJson = (value: object) => writeOut(`${toSafeJson(value)}\n`);
     return { list: writeJson, record: writeJson, done: () => {} };
