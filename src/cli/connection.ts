@@ -23,12 +23,17 @@ export interface ConnectionFlags {
   readonly data?: string;
 }
 
-/** The part of quickstart.json that leads to the control API. */
-interface Quickstart {
+/** What quickstart.json says, as far as commands use it; nothing where there is none. */
+export interface Quickstart {
+  readonly ingestUrl?: string;
   readonly streamUrl?: string;
+  readonly opsUrl?: string;
   readonly accessToken?: string;
   readonly accountId?: string;
   readonly caFile?: string;
+  readonly receivers?: {
+    readonly http_json?: { readonly url?: string; readonly token?: string };
+  };
 }
 
 /** @throws CommandError where the address or the token is nowhere to be found */
@@ -36,7 +41,7 @@ export function resolveConnection(
   flags: ConnectionFlags,
   environment: Readonly<Record<string, string | undefined>>,
 ): Connection {
-  const file = join(dataDirectory(flags.data, environment), 'quickstart.json');
+  const file = quickstartFile(flags.data, environment);
   const quickstart = readQuickstart(file);
   const url = flags.url ?? environment['WEIR_URL'] ?? quickstart.streamUrl;
   const ownToken = flags.token ?? environment['WEIR_TOKEN'];
@@ -48,7 +53,7 @@ export function resolveConnection(
     url: toUrl(url ?? missing('address of the stream port', '--url, WEIR_URL', file)),
     token: token ?? missing('token', '--token, WEIR_TOKEN', file),
     accountId: flags.account ?? environment['WEIR_ACCOUNT'] ?? localAccount,
-    ca: caFile === undefined ? undefined : readText(caFile),
+    ca: caFile === undefined ? undefined : readAuthority(caFile),
   };
 }
 
@@ -60,7 +65,15 @@ export function dataDirectory(
   return flag ?? environment['WEIR_DATA'] ?? './data';
 }
 
-function readQuickstart(file: string): Quickstart {
+export function quickstartFile(
+  flag: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  return join(dataDirectory(flag, environment), 'quickstart.json');
+}
+
+/** @throws CommandError where a file is there that cannot be read */
+export function readQuickstart(file: string): Quickstart {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -75,20 +88,23 @@ function readQuickstart(file: string): Quickstart {
   }
 }
 
-function missing(what: string, ways: string, file: string): never {
+/** @throws CommandError always */
+export function missing(what: string, ways: string, file: string): never {
   throw new CommandError(
     `cannot find the ${what}: give ${ways}, or ${file} (--data)`,
     exitCodes.usage,
   );
 }
 
-function toUrl(text: string): URL {
+/** @throws CommandError */
+export function toUrl(text: string): URL {
   const url = URL.parse(text);
   if (url && (url.protocol === 'https:' || url.protocol === 'http:')) return url;
   throw new CommandError(`cannot use the address ${text}: give one with https://`, exitCodes.usage);
 }
 
-function readText(file: string): string {
+/** Of a certificate authority. @throws CommandError */
+export function readAuthority(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
