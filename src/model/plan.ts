@@ -49,8 +49,18 @@ export interface LogFilter {
   readonly fromNanos: bigint | undefined;
   readonly untilNanos: bigint | undefined;
   readonly equal: ReadonlyMap<EqualityField, readonly string[]>;
-  readonly labels: readonly { readonly key: string; readonly value: string }[];
+  readonly labels: readonly LabelPair[];
   readonly search: readonly SearchTerm[];
+  /** A log that has any of these does not match. Absent = none. */
+  readonly excluded?: {
+    readonly equal: ReadonlyMap<EqualityField, readonly string[]>;
+    readonly labels: readonly LabelPair[];
+  };
+}
+
+export interface LabelPair {
+  readonly key: string;
+  readonly value: string;
 }
 
 export interface ListPlan {

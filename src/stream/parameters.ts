@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { nilLogId } from '../model/log-id.ts';
+import { equalityFields } from '../model/plan.ts';
 import { parseCursor } from './cursor.ts';
 import { parseTimestamp } from './timestamps.ts';
 
@@ -74,6 +75,24 @@ export const label = z
     return z.NEVER;
   })
   .meta({ example: 'region:eu-west' });
+
+/** What can be excluded by value, under the names of the filters that include. */
+export const excludableFields = [...equalityFields, 'streamId'] as const;
+export type ExcludableField = (typeof excludableFields)[number];
+
+const exclusionForm = `<field>:<value>, field being one of ${excludableFields.join(', ')}`;
+
+export const exclusion = z
+  .string()
+  .max(maxTextLength, { error: `at most ${maxTextLength} characters` })
+  .transform((value, context) => {
+    const colon = value.indexOf(':');
+    const field = excludableFields.find((name) => name === value.slice(0, Math.max(0, colon)));
+    if (field !== undefined) return { field, value: value.slice(colon + 1) };
+    context.issues.push({ code: 'custom', message: exclusionForm, input: value });
+    return z.NEVER;
+  })
+  .meta({ example: 'severity:DEBUG' });
 
 export const uuid = z
   .guid({ error: 'a UUID' })

@@ -12,6 +12,7 @@ import {
 } from '../model/plan.ts';
 import { type ReadContext, readableStreams } from '../model/readable-streams.ts';
 import { toPosition } from './cursor.ts';
+import type { ExcludableField } from './parameters.ts';
 import {
   type FacetName,
   facetFieldsByName,
@@ -73,9 +74,14 @@ export function planFacets(
 
 /** @throws AppError `not_found` */
 export function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
+  const excludedBy = (field: ExcludableField) =>
+    (query.exclude ?? []).filter((one) => one.field === field).map(({ value }) => value);
+  const excludedStreams = excludedBy('streamId').map((id) => id.toLowerCase());
   return {
     accountId: context.accountId,
-    streams: readableStreams(context, query.streamId),
+    streams: readableStreams(context, query.streamId).filter(
+      ({ streamId }) => !excludedStreams.includes(streamId),
+    ),
     fromNanos: query.sinceTime,
     untilNanos: query.untilTime,
     equal: new Map(
@@ -86,5 +92,14 @@ export function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
     ),
     labels: query.label ?? [],
     search: parseSearch(query.search ?? ''),
+    excluded: {
+      equal: new Map(
+        equalityFields.flatMap((field) => {
+          const values = excludedBy(field);
+          return values.length === 0 ? [] : [[field, [...new Set(values)]] as const];
+        }),
+      ),
+      labels: query.excludeLabel ?? [],
+    },
   };
 }

@@ -4,7 +4,17 @@
  */
 import { z } from 'zod';
 import type { FacetField } from '../model/plan.ts';
-import { cursor, integer, label, list, text, timestamp, uuid } from './parameters.ts';
+import {
+  cursor,
+  excludableFields,
+  exclusion,
+  integer,
+  label,
+  list,
+  text,
+  timestamp,
+  uuid,
+} from './parameters.ts';
 
 const maxLimit = 1_000;
 const maxBuckets = 500;
@@ -25,6 +35,11 @@ export const filters = {
   serviceName: list(text('Service.'), `Name of the service. ${anyOf}`),
   serviceNamespace: list(text('Namespace.'), `Namespace of the service. ${anyOf}`),
   label: list(label, 'Label as key:value, split at the first colon. Repeated: all of them.'),
+  exclude: list(
+    exclusion,
+    `Not these: <field>:<value>, split at the first colon; field is ${excludableFields.join(', ')}.`,
+  ),
+  excludeLabel: list(label, 'Not with this label, as key:value, split at the first colon.'),
   k8sCluster: list(text('Cluster.'), `Kubernetes cluster. ${anyOf}`),
   k8sNamespace: list(text('Namespace.'), `Kubernetes namespace. ${anyOf}`),
   k8sNode: list(text('Node.'), `Kubernetes node. ${anyOf}`),

@@ -75,12 +75,21 @@ test('random filters over random logs agree with a model', async (t) => {
     const host = random.pick([undefined, undefined, 'h1', '', "h'4"]);
     const colour = random.pick([undefined, 'red', 'a:b']);
     const word = random.pick([undefined, ...words]);
+    const notSeverity = random.pick([undefined, undefined, 'warn', '']);
+    const notHost = random.pick([undefined, undefined, '', "h'4"]);
+    const notColour = random.pick([undefined, undefined, 'red', 'a:b', 'none']);
+    const exclude = [
+      ...(notSeverity === undefined ? [] : [`severity:${notSeverity}`]),
+      ...(notHost === undefined ? [] : [`host:${notHost}`]),
+    ];
     const filters: Parameters = {
       serviceName: service_,
       ...(severity === undefined ? {} : { severity }),
       ...(host === undefined ? {} : { host }),
       ...(colour === undefined ? {} : { label: `colour:${colour}` }),
       ...(word === undefined ? {} : { search: word }),
+      ...(exclude.length === 0 ? {} : { exclude }),
+      ...(notColour === undefined ? {} : { excludeLabel: `colour:${notColour}` }),
     };
     const expected = events.filter(
       (event) =>
@@ -89,6 +98,9 @@ test('random filters over random logs agree with a model', async (t) => {
         (severity === undefined || event.severity.toUpperCase() === severity.toUpperCase()) &&
         (host === undefined || event.host === host) &&
         (colour === undefined || event.labels.colour === colour) &&
+        event.severity.toUpperCase() !== notSeverity?.toUpperCase() &&
+        event.host !== notHost &&
+        event.labels.colour !== notColour &&
         (word === undefined || event.message.toLowerCase().includes(word.toLowerCase())),
     ).length;
     const what = JSON.stringify({ ...filters, from, until_ });

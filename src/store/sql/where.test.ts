@@ -53,6 +53,23 @@ suite('what a filter becomes', () => {
     ]);
   });
 
+  test('what is excluded is the same condition turned around', () => {
+    const equal = new Map([['severity', ['debug', 'trace']] as const, ['host', ['']] as const]);
+    const labels = [{ key: 'tier', value: '' }];
+    assert.deepEqual(compiled({ excluded: { equal, labels } }), {
+      conditions: [
+        'StreamId = {p1:String}',
+        'NOT (SeverityText IN ({p2:String}, {p3:String}))',
+        'NOT (Host = {p4:String})',
+        'NOT (mapContains(LogAttributes, {p5:String}) AND LogAttributes[{p5:String}] = {p6:String}' +
+          ' OR NOT mapContains(LogAttributes, {p5:String})' +
+          ' AND mapContains(ResourceAttributes, {p5:String})' +
+          ' AND ResourceAttributes[{p5:String}] = {p6:String})',
+      ],
+      values: ['account', 'stream', 'DEBUG', 'TRACE', '', 'tier', ''],
+    });
+  });
+
   test('no stream matches nothing', () => {
     assert.deepEqual(compiled({ streams: [] }).conditions, ['0']);
   });

@@ -12,9 +12,10 @@ export function whereSql(filter: LogFilter, params: Parameters): string {
   const conditions = [
     ...ownerConditions('logs', filter, params),
     ...timeConditions(filter, params),
-    ...equalityConditions(filter, params),
+    ...equalityConditions(filter.equal, params),
     ...filter.labels.map(({ key, value }) => labelCondition(key, value, params)),
     ...filter.search.map((term) => searchCondition(term, params)),
+    ...exclusionConditions(filter, params),
   ];
   return conditions.join('\n  AND ');
 }
@@ -34,8 +35,8 @@ function timeConditions(filter: LogFilter, params: Parameters): string[] {
  * Severity is stored in upper case (by the same rule as here), so comparing without case needs no
  * function a row.
  */
-function equalityConditions(filter: LogFilter, params: Parameters): string[] {
-  return [...filter.equal].map(([field, values]) => {
+function equalityConditions(equal: LogFilter['equal'], params: Parameters): string[] {
+  return [...equal].map(([field, values]) => {
     const wanted = field === 'severity' ? values.map((value) => value.toUpperCase()) : values;
     return `${columnOf(field)} ${params.anyOf('String', wanted)}`;
   });
@@ -48,11 +49,24 @@ function equalityConditions(filter: LogFilter, params: Parameters): string[] {
  */
 function labelCondition(key: string, value: string, params: Parameters): string {
   const hint = `indexHint(has(${labelPairs}, ${params.add('String', `${key}=${value}`)}))`;
+  return `${hint}\n  AND (${labelEquals(key, value, params)})`;
+}
+
+function labelEquals(key: string, value: string, params: Parameters): string {
   const k = params.add('String', key);
   const v = params.add('String', value);
   const own = `${present('LogAttributes', k, value)}LogAttributes[${k}] = ${v}`;
   const inherited = `${present('ResourceAttributes', k, value)}ResourceAttributes[${k}] = ${v}`;
-  return `${hint}\n  AND (${own} OR NOT mapContains(LogAttributes, ${k}) AND ${inherited})`;
+  return `${own} OR NOT mapContains(LogAttributes, ${k}) AND ${inherited}`;
+}
+
+/** The same conditions turned around; no index can tell what lacks a value. */
+function exclusionConditions({ excluded }: LogFilter, params: Parameters): string[] {
+  if (excluded === undefined) return [];
+  return [
+    ...equalityConditions(excluded.equal, params),
+    ...excluded.labels.map(({ key, value }) => labelEquals(key, value, params)),
+  ].map((condition) => `NOT (${condition})`);
 }
 
 /** A missing key reads as "", so only the empty value has to be told apart from none. */
