@@ -14,7 +14,9 @@ import { defaultMetricsLimits } from './metrics/metrics-reader.ts';
 import type { MetricsLimits } from './metrics/plan.ts';
 import type { Server, ServerOptions } from './server/server.ts';
 import type { ClickHouseStoreOptions } from './store/clickhouse.ts';
+import type { TailOptions } from './stream/tail.ts';
 import { housekeepingDefaults, type HousekeepingOptions } from './store/housekeeping.ts';
+import type { ExportOptions } from './stream/exporter.ts';
 
 const hourMs = 60 * 60 * 1000;
 
@@ -93,6 +95,14 @@ export function toAdmissionOptions({ ingest }: Config): AdmissionOptions {
 export function toMetricsLimits({ metrics }: Config): MetricsLimits {
   const { maxReadSeries, maxReadSamples } = metrics;
   return { ...defaultMetricsLimits, maxReadSeries, maxReadSamples };
+}
+
+export function toExportOptions({ stream }: Config): ExportOptions {
+  return { maxExports: stream.maxExports, recheckEveryMs: 5_000 };
+}
+
+export function toTailOptions({ stream }: Config): Partial<TailOptions> {
+  return { maxTails: stream.maxTails, heartbeatMs: stream.tailHeartbeatMs };
 }
 
 export function toServerOptions(config: Config): ServerOptions {

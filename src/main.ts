@@ -28,15 +28,22 @@ import { openServer } from './server/server.ts';
 import { type ClickHouseStore, openClickHouseStore } from './store/clickhouse.ts';
 import { createHousekeeping } from './store/housekeeping.ts';
 import { openHousekeepingTimer } from './store/housekeeping-timer.ts';
+import { createExportRoutes, createTicketRoutes } from './stream/export-routes.ts';
+import { createExportTickets } from './stream/export-tickets.ts';
+import { createExporter } from './stream/exporter.ts';
 import { createStreamRoutes } from './stream/routes.ts';
 import { createStreamReader } from './stream/stream-reader.ts';
+import { createTail } from './stream/tail.ts';
+import { createTailRoutes } from './stream/tail-routes.ts';
 import { createDirectoryEvents } from './telemetry/directory-events.ts';
 import { createDrainTelemetry } from './telemetry/drain-events.ts';
 import { createEngineEvents } from './telemetry/engine-events.ts';
+import { createExportEvents } from './telemetry/export-events.ts';
 import { createHttpEvents } from './telemetry/http-events.ts';
 import { createIngestEvents } from './telemetry/ingest-events.ts';
 import { createInstruments, type Instruments } from './telemetry/instruments.ts';
 import { createQueueTelemetry } from './telemetry/queue-events.ts';
+import { createTailTelemetry } from './telemetry/tail-events.ts';
 import { version } from './version.ts';
 
 export interface Weir {
@@ -83,6 +90,17 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
   });
   const watermarkNanos = () => queue.watermarkNanos();
   const logs = createStreamReader({ store, grants, watermarkNanos, now: Date.now });
+  const newestReceiptNanos = receipts.newestNanos;
+  const tailTelemetry = createTailTelemetry(instruments);
+  const tail = createTail(
+    { store, grants, watermarkNanos, newestReceiptNanos, now: Date.now, telemetry: tailTelemetry },
+    options.toTailOptions(config),
+  );
+  const exporter = createExporter(
+    { store, grants, events: createExportEvents(instruments), now: Date.now },
+    options.toExportOptions(config),
+  );
+  const tickets = createExportTickets();
   const metrics = createMetricsReader(
     { store, grants, now: Date.now },
     options.toMetricsLimits(config),
@@ -96,7 +114,11 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
         ingest: createIngest({ admission, queue, series, events: ingestEvents, now: Date.now }),
         ingestEvents,
         protocols: toProtocols(config),
-        reads: [...createStreamRoutes(logs), ...createMetricRoutes(metrics)],
+        reads: [
+          ...createStreamRoutes(logs),
+          ...createTailRoutes(tail),
+          ...createMetricRoutes(metrics),
+        ],
         tickets: [],
         admin: adminRoutes(
           { directory, grants, queue, store, series, telemetry: directoryEvents },

@@ -11,8 +11,13 @@ import { createMetricRoutes } from '../../src/metrics/routes.ts';
 import { streamDocument } from '../../src/server/openapi.ts';
 import { ingestDocument } from '../../src/server/openapi-ingest.ts';
 import { createRoutes } from '../../src/server/routes.ts';
+import { createExportRoutes, createTicketRoutes } from '../../src/stream/export-routes.ts';
+import type { ExportTickets } from '../../src/stream/export-tickets.ts';
+import type { Exporter } from '../../src/stream/exporter.ts';
 import { createStreamRoutes } from '../../src/stream/routes.ts';
 import type { StreamReader } from '../../src/stream/stream-reader.ts';
+import type { Tail } from '../../src/stream/tail.ts';
+import { createTailRoutes } from '../../src/stream/tail-routes.ts';
 import { version } from '../../src/version.ts';
 
 const addresses = { ingestUrl: 'https://localhost:8443', streamUrl: 'https://localhost:8444' };
@@ -24,9 +29,11 @@ export function openApiDocuments(): Readonly<Record<'ingest' | 'stream', object>
     protocols: toProtocols(configSchema.parse({})),
     reads: [
       ...createStreamRoutes(neverAsked<StreamReader>()),
+      ...createExportRoutes(neverAsked<Exporter>(), neverAsked<ExportTickets>()),
+      ...createTailRoutes(neverAsked<Tail>()),
       ...createMetricRoutes(neverAsked<MetricsReader>()),
     ],
-    tickets: [],
+    tickets: createTicketRoutes(neverAsked<Exporter>(), neverAsked<ExportTickets>()),
     admin: adminRoutes(neverAsked<AdminParts>(), addresses),
     ingestInfo,
     streamInfo,

@@ -26,6 +26,21 @@ export const configSchema = z.strictObject({
       '',
       'What readers call the stream port; empty = https://localhost and the port.',
     ),
+    maxTails: integer('count', 500, 0, 100_000, 'Most live tails at once; beyond it 503.'),
+    tailHeartbeatMs: integer(
+      'ms',
+      5000,
+      100,
+      50_000,
+      'A live tail without logs gives a sign of life so often.',
+    ),
+    maxExports: integer(
+      'count',
+      4,
+      1,
+      1000,
+      'Most exports of logs at a time; further ones are refused with 503.',
+    ),
   }),
   ops: section({
     host: text(

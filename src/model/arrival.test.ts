@@ -13,7 +13,7 @@ const position = fc.record({
 test('a position comes back from its text', () => {
   fc.assert(
     fc.property(position, (at) => {
-      assert.deepEqual(decodeArrival(encodeArrival(at)), at);
+      assert.deepEqual(decodeArrival(encodeArrival(at)), { ...at });
     }),
   );
 });

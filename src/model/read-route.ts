@@ -12,6 +12,8 @@ export interface ReadRoute {
   readonly method: 'GET' | 'POST';
   readonly operationId: string;
   readonly summary: string;
+  /** What else there is to say of it, for the OpenAPI document. */
+  readonly description?: string;
   readonly scope: Scope;
   /**
    * A parameter of the URL that may name the account in place of the header, for clients that can

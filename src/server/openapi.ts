@@ -34,6 +34,13 @@ const readErrors: readonly ErrorCode[] = [
   'internal',
   'unavailable',
 ];
+const ticketErrors: readonly ErrorCode[] = [
+  'forbidden',
+  'not_found',
+  'method_not_allowed',
+  'internal',
+  'unavailable',
+];
 const bodyErrors: readonly ErrorCode[] = [
   ...readErrors,
   'timeout',
@@ -97,7 +104,9 @@ function describeRead(route: ReadRoute, response: ReadResponse): Json {
   return {
     operationId: route.operationId,
     summary: route.summary,
-    description: `Needs the scope \`${route.scope}\`.`,
+    description: [route.description, `Needs the scope \`${route.scope}\`.`]
+      .filter(Boolean)
+      .join(' '),
     security: [{ token: [] }],
     parameters: [
       ...accountParameters(route),
@@ -136,7 +145,7 @@ function describeTicket(route: TicketRoute): Json {
         description: route.summary,
         content: Object.fromEntries(route.mediaTypes.map((mediaType) => [mediaType, {}])),
       },
-      ...errorResponses(['not_found', 'internal', 'unavailable']),
+      ...errorResponses(ticketErrors),
     },
   };
 }

@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminRoutes } from '../../src/admin/admin.ts';
 import { createMetricRoutes } from '../../src/metrics/routes.ts';
+import { createExportRoutes, createTicketRoutes } from '../../src/stream/export-routes.ts';
 import { createStreamRoutes } from '../../src/stream/routes.ts';
+import { createTailRoutes } from '../../src/stream/tail-routes.ts';
 import { transports } from './client.ts';
 import { accountId, openEdge } from './edge.ts';
 
@@ -28,7 +30,11 @@ async function openWithAllRoutes() {
   const nobody = {} as never;
   return openEdge({
     parts: {
-      reads: [...createStreamRoutes(nobody), ...createMetricRoutes(nobody)],
+      reads: [
+        ...createStreamRoutes(nobody),
+        ...createTailRoutes(nobody),
+        ...createMetricRoutes(nobody),
+      ],
       admin: adminRoutes(
         {
           directory: nobody,

@@ -1,0 +1,126 @@
+/**
+ * The live tail: what arrives, as events, for as long as somebody reads. The reader pulls; whoever
+ * takes his time holds one page in memory, and is told what was left out for him.
+ */
+import type { Store } from '../store/port.ts';
+import { AppError } from '../model/errors.ts';
+import type { TailTelemetry } from '../telemetry/tail-events.ts';
+import { createArrivalPages } from './arrival-pages.ts';
+import { createArrivalWatch } from './arrival-watch.ts';
+import { droppedEvent, endEvent, errorEvent, heartbeatEvent, openEvent } from './tail-events.ts';
+import {
+  TailReader,
+  type TailReaderOptions,
+  type TailReaderParts,
+  type TailRequest,
+} from './tail-reader.ts';
+
+export interface TailParts extends Omit<TailReaderParts, 'pages' | 'watch'> {
+  readonly store: Pick<Store, 'arrivals' | 'countArrivals'>;
+  readonly telemetry: TailTelemetry;
+}
+
+export interface TailOptions extends TailReaderOptions {
+  /** Tails under way at once; further ones are refused. */
+  readonly maxTails: number;
+  /** Without a log for so long, ms, a sign of life is sent. */
+  readonly heartbeatMs: number;
+  /** Between two looks for arrivals, ms. */
+  readonly lookEveryMs: number;
+  /** Reads of the store at once, of all tails. */
+  readonly maxQueries: number;
+}
+
+export const defaultTailOptions: TailOptions = {
+  maxTails: 500,
+  heartbeatMs: 5000,
+  lookEveryMs: 50,
+  maxQueries: 2,
+  recheckMs: 1000,
+  minReadIntervalMs: 150,
+  maxPageLogs: 500,
+  maxPageBytes: 1024 * 1024,
+};
+
+export interface Tail {
+  /**
+   * Events as text/event-stream, `open` first. What fails before it is thrown, what fails later is
+   * an event.
+   * @throws AppError `not_found`, `unavailable`
+   */
+  follow(request: TailRequest): AsyncGenerator<Uint8Array | string>;
+}
+
+export function createTail(parts: TailParts, options: Partial<TailOptions> = {}): Tail {
+  const settings = { ...defaultTailOptions, ...options };
+  const { telemetry } = parts;
+  const pages = createArrivalPages(parts.store, settings.maxQueries);
+  const watch = createArrivalWatch(parts, settings.lookEveryMs);
+  let tails = 0;
+
+  async function* follow(request: TailRequest): AsyncGenerator<Uint8Array | string> {
+    if (tails >= settings.maxTails) throw tooManyTails(settings.maxTails);
+    tails++;
+    telemetry.opened();
+    let isOpen = false;
+    try {
+      const reader = new TailReader({ ...parts, pages, watch }, settings, request);
+      for await (const chunk of events(reader, request.signal)) {
+        isOpen = true;
+        yield chunk;
+      }
+    } catch (cause) {
+      if (!isOpen) throw cause;
+      const error = toAppError(cause);
+      telemetry.failed(error);
+      yield errorEvent(error);
+    } finally {
+      tails--;
+      telemetry.closed();
+    }
+  }
+
+  async function* events(reader: TailReader, signal: AbortSignal) {
+    const { position } = reader;
+    await reader.checkStreams();
+    // Who goes on from earlier learns of a store that is away before the answer has begun.
+    let step = reader.isBehind ? await reader.next(0) : undefined;
+    yield openEvent(position, parts.watermarkNanos());
+    let sentAtMs = performance.now();
+    while (!signal.aborted) {
+      if (step?.kind === 'dropped') {
+        telemetry.dropped(step.dropped.count);
+        yield droppedEvent(reader.position, step.dropped);
+        sentAtMs = performance.now();
+      } else if (step?.kind === 'page' && step.page.logs > 0) {
+        for (const chunk of step.page.chunks) {
+          await reader.recheckWhenDue();
+          yield chunk;
+        }
+        telemetry.sent(step.page.logs);
+        sentAtMs = performance.now();
+      } else if (performance.now() - sentAtMs >= settings.heartbeatMs) {
+        yield heartbeatEvent(reader.position);
+        sentAtMs = performance.now();
+      }
+      step = await reader.next(sentAtMs + settings.heartbeatMs - performance.now());
+    }
+    yield endEvent(reader.position);
+  }
+
+  return { follow };
+}
+
+function tooManyTails(maxTails: number): AppError {
+  return new AppError(
+    'unavailable',
+    `cannot follow: ${maxTails} tails are open, and no more may be; ` +
+      'close one, or raise stream.maxTails',
+    { retryAfterSeconds: 5 },
+  );
+}
+
+function toAppError(cause: unknown): AppError {
+  if (cause instanceof AppError) return cause;
+  return new AppError('internal', 'cannot go on: an internal fault', { cause });
+}
