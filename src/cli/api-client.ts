@@ -6,6 +6,7 @@ import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import type { Connection } from './connection.ts';
+import { reasonOf } from './network-failure.ts';
 import { CommandError } from './terminal.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -145,17 +146,7 @@ function parse(text: string): { readonly detail?: unknown; readonly title?: unkn
   }
 }
 
-const hints: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there; is the service running?',
-  ENOTFOUND: 'there is no such host',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not trusted; give --ca-file',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted; give --ca-file',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not trusted; give --ca-file',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is not trusted; give --ca-file',
-};
-
 function unreachable(url: URL, error: unknown): ConnectionFailure {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const words = hints[code] ?? (error instanceof Error ? error.message : String(error));
+  const words = error instanceof Error ? reasonOf(error) : String(error);
   return new ConnectionFailure(`cannot reach ${url.origin}: ${words} (--url, WEIR_URL)`);
 }

@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './account.ts';
+import { addLogsCommand } from './logs.ts';
 import { addReceiverCommands } from './receiver.ts';
+import { addSendCommand } from './send.ts';
 import { addSharedOptions, openSession } from './session.ts';
 import { addStreamCommands } from './stream.ts';
 import { addTokenCommands } from './token.ts';
@@ -44,10 +46,12 @@ export function createProgram(terminal: Terminal): Command {
   // Only for the help: `run` hands its arguments to the service, which has flags of its own.
   program.command('serve').description('run the service (weir serve --help)');
   const open = (command: Command) => openSession(command, terminal);
+  addLogsCommand(program, open);
   addAccountCommands(program, open);
   addStreamCommands(program, open);
   addReceiverCommands(program, open);
   addTokenRecover(addTokenCommands(program, open), terminal);
+  addSendCommand(program, terminal);
   return program;
 }
 

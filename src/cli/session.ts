@@ -27,6 +27,11 @@ export interface Output {
   /** @param answer `{name: [record, …]}`, printed whole as JSON. */
   list(answer: Readonly<Record<string, readonly object[]>>, columns: readonly string[]): void;
   record(record: object): void;
+  /**
+   * A piece of what may be long, as it is; resolves once there is room for the next.
+   * @throws the reason of the signal once the command is to end
+   */
+  write(text: string): Promise<void>;
   /** For what leaves nothing to show: a sentence for people, nothing for scripts. */
   done(sentence: string): void;
 }
@@ -61,14 +66,22 @@ export function openSession(command: Command, terminal: Terminal): Session {
   };
 }
 
-export function createOutput({ writeOut }: Terminal, format: Format): Output {
+export function createOutput(terminal: Terminal, format: Format): Output {
+  const { writeOut, drained, signal, outClosed } = terminal;
+  const write = async (text: string): Promise<void> => {
+    writeOut(text);
+    await drained();
+    signal.throwIfAborted();
+    outClosed.throwIfAborted();
+  };
   if (format === 'json') {
     const writeJson = (value: object) => writeOut(`${toSafeJson(value)}\n`);
-    return { list: writeJson, record: writeJson, done: () => {} };
+    return { list: writeJson, record: writeJson, done: () => {}, write };
   }
   return {
     list: (answer, columns) => writeOut(toTable(Object.values(answer)[0] ?? [], columns)),
     record: (record) => writeOut(toLines(record)),
     done: (sentence) => writeOut(`${sentence}\n`),
+    write,
   };
 }

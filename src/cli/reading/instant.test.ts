@@ -1,0 +1,52 @@
+/** Times in, times out. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { showInstant, toInstant } from './instant.ts';
+
+const now = Date.parse('2026-11-21T12:00:00.000Z');
+
+const given: readonly [string, string][] = [
+  ['now', '2026-11-21T12:00:00.000Z'],
+  ['90s', '2026-11-21T11:58:30.000Z'],
+  ['15m', '2026-11-21T11:45:00.000Z'],
+  ['now-1h', '2026-11-21T11:00:00.000Z'],
+  ['2d', '2026-11-19T12:00:00.000Z'],
+  ['1w', '2026-11-14T12:00:00.000Z'],
+  ['250ms', '2026-11-21T11:59:59.750Z'],
+  ['99999w', '1970-01-01T00:00:00.000Z'],
+  ['2026-11-20', '2026-11-20T00:00:00Z'],
+  ['2026-11-20 08:30', '2026-11-20T08:30:00Z'],
+  ['2026-11-20T08:30:00.123456789', '2026-11-20T08:30:00.123456789Z'],
+  ['2026-11-20T08:30:00+02:00', '2026-11-20T08:30:00+02:00'],
+  ['2026-11-20 08:30z', '2026-11-20T08:30:00Z'],
+  ['1700000000000', '1700000000000'],
+];
+for (const [text, expected] of given) {
+  test(`${text} is ${expected}`, () => assert.equal(toInstant(text, now, 'utc'), expected));
+}
+
+for (const text of [
+  '',
+  'yesterday',
+  '1',
+  '1700000000',
+  '1x',
+  '-1h',
+  '2026-13-01',
+  '2026-11-20T25:00',
+  '1h30',
+]) {
+  test(`${JSON.stringify(text)} is no time`, () => {
+    assert.throws(() => toInstant(text, now, 'utc'), /Give a time such as/);
+  });
+}
+
+test('without an offset a time is one of the zone, and reads back as it was given', () => {
+  const instant = toInstant('2026-07-01 08:30:00.5', now, 'local');
+  assert.match(instant, /^2026-07-01T08:30:00\.5[+-]\d\d:\d\d$/);
+  assert.equal(showInstant(instant, 'local'), '2026-07-01 08:30:00.500');
+});
+
+test('in UTC a time says so', () => {
+  assert.equal(showInstant('2026-07-01T08:30:00.123Z', 'utc'), '2026-07-01 08:30:00.123Z');
+});
