@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { adminRoutes } from './admin/admin.ts';
 import { prepareFirstRun } from './admin/first-run.ts';
 import { type Addresses, type FirstRun, writeQuickstart } from './admin/quickstart.ts';
+import { createStatisticsRoutes } from './admin/statistics-routes.ts';
 import { createAdmission } from './admission/admission.ts';
 import type { Config } from './config/schema.ts';
 import { createGrants } from './directory/grants.ts';
@@ -15,6 +16,7 @@ import { openSqliteDirectory, sqliteFileName } from './directory/sqlite.ts';
 import { openEngine } from './engine/supervisor.ts';
 import { openDrain } from './ingest/drain.ts';
 import { createIngest } from './ingest/ingest.ts';
+import { openReceiverStatistics } from './ingest/receiver-statistics.ts';
 import { createNewestReceipts, type NewestReceipts } from './ingest/newest-receipts.ts';
 import { createSeriesLedger, type SeriesLedger } from './ingest/series-ledger.ts';
 import * as options from './main-options.ts';
@@ -43,6 +45,7 @@ import { createHttpEvents } from './telemetry/http-events.ts';
 import { createIngestEvents } from './telemetry/ingest-events.ts';
 import { createInstruments, type Instruments } from './telemetry/instruments.ts';
 import { createQueueTelemetry } from './telemetry/queue-events.ts';
+import { createStatisticsEvents } from './telemetry/statistics-events.ts';
 import { createTailTelemetry } from './telemetry/tail-events.ts';
 import { version } from './version.ts';
 
@@ -69,6 +72,10 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
   const directoryEvents = createDirectoryEvents(instruments);
   const directory = opened(await openSqliteDirectory({ file: join(dataDir, sqliteFileName) }));
   const grants = opened(createGrants(directory, options.toGrantsOptions(config), directoryEvents));
+  const statisticsEvents = createStatisticsEvents(instruments);
+  const statistics = opened(
+    openReceiverStatistics(directory, options.toStatisticsOptions(config), statisticsEvents),
+  );
   const firstRun = await prepareFirstRun(directory, dataDir);
   const queue = opened(
     await openDiskQueue(options.toQueueOptions(config), createQueueTelemetry(instruments)),
@@ -111,15 +118,24 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
       options.toServerOptions(config),
       {
         admission,
-        ingest: createIngest({ admission, queue, series, events: ingestEvents, now: Date.now }),
+        ingest: createIngest({
+          admission,
+          queue,
+          series,
+          events: ingestEvents,
+          statistics,
+          now: Date.now,
+        }),
         ingestEvents,
         protocols: toProtocols(config),
         reads: [
           ...createStreamRoutes(logs),
           ...createTailRoutes(tail),
+          ...createExportRoutes(exporter, tickets),
           ...createMetricRoutes(metrics),
+          ...createStatisticsRoutes({ directory, statistics, queue, now: Date.now }),
         ],
-        tickets: [],
+        tickets: createTicketRoutes(exporter, tickets),
         admin: adminRoutes(
           { directory, grants, queue, store, series, telemetry: directoryEvents },
           addresses,

@@ -4,6 +4,7 @@
  */
 import { Registry } from 'prom-client';
 import { adminRoutes, type AdminParts } from '../../src/admin/admin.ts';
+import { createStatisticsRoutes, type StatisticsParts } from '../../src/admin/statistics-routes.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { toProtocols } from '../../src/main-protocols.ts';
 import type { MetricsReader } from '../../src/metrics/metrics-reader.ts';
@@ -32,6 +33,7 @@ export function openApiDocuments(): Readonly<Record<'ingest' | 'stream', object>
       ...createExportRoutes(neverAsked<Exporter>(), neverAsked<ExportTickets>()),
       ...createTailRoutes(neverAsked<Tail>()),
       ...createMetricRoutes(neverAsked<MetricsReader>()),
+      ...createStatisticsRoutes(neverAsked<StatisticsParts>()),
     ],
     tickets: createTicketRoutes(neverAsked<Exporter>(), neverAsked<ExportTickets>()),
     admin: adminRoutes(neverAsked<AdminParts>(), addresses),

@@ -90,7 +90,6 @@ function mountOtherMethods(app: FastifyInstance, routes: RouteTable['stream']): 
   const methodsByPath = new Map<string, Set<string>>();
   const all = [
     ...routes.reads,
-    ...routes.tickets.map(({ path }) => ({ method: 'GET', path })),
     ...routes.open,
     ...routes.admin.map(({ method, path }) => ({ method, path: adminPrefix + path })),
   ];
@@ -100,6 +99,8 @@ function mountOtherMethods(app: FastifyInstance, routes: RouteTable['stream']): 
     if (method === 'GET') methods.add('HEAD');
     methodsByPath.set(path, methods);
   }
+  // Without HEAD, which would bring nothing for its ticket.
+  for (const { path } of routes.tickets) methodsByPath.set(path, new Set(['OPTIONS', 'GET']));
   for (const [url, methods] of methodsByPath) {
     const allow = [...methods].sort().join(', ');
     app.route({

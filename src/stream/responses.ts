@@ -54,6 +54,12 @@ export const listResponse = z.object({
   newest: position.meta({ description: 'Where polling with since starts.' }),
 });
 
+export const contextResponse = z.object({
+  after: z.array(logRecord).meta({ description: 'Newer logs, newest first.' }),
+  log: logRecord,
+  before: z.array(logRecord).meta({ description: 'Older logs, newest first.' }),
+});
+
 const bucket = z.object({
   startTime: isoTime,
   endTime: isoTime,
@@ -84,6 +90,7 @@ export const facetResponse = z.object({
 export const facetsBatchResponse = z.object({ facets: z.array(facetResponse) });
 
 export type ListResponse = z.output<typeof listResponse>;
+export type ContextResponse = z.output<typeof contextResponse>;
 export type HistogramResponse = z.output<typeof histogramResponse>;
 export type FacetResponse = z.output<typeof facetResponse>;
 export type FacetsBatchResponse = z.output<typeof facetsBatchResponse>;

@@ -1,12 +1,15 @@
 /** The read routes as plain data: the edge mounts them, checks the scope and describes them. */
 import { parseQuery } from '../model/parse-query.ts';
 import { jsonResponse, type ReadRoute } from '../model/read-route.ts';
+import { contextQuery, logParams, logQuery } from './log-requests.ts';
 import { facetsBatchQuery, facetsQuery, histogramQuery, listQuery } from './requests.ts';
 import {
+  contextResponse,
   facetResponse,
   facetsBatchResponse,
   histogramResponse,
   listResponse,
+  logRecord,
 } from './responses.ts';
 import type { StreamReader } from './stream-reader.ts';
 
@@ -22,6 +25,30 @@ export function createStreamRoutes(reader: StreamReader): readonly ReadRoute[] {
       query: listQuery,
       response: jsonResponse(listResponse),
       read: ({ accountId, search }) => reader.list(accountId, parseQuery(listQuery, search)),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/logs/:logId',
+      operationId: 'getLog',
+      summary: 'One log',
+      scope: 'logs:read',
+      params: logParams,
+      query: logQuery,
+      response: jsonResponse(logRecord),
+      read: ({ accountId, params, search }) =>
+        reader.log(accountId, params['logId']!, parseQuery(logQuery, search)),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/logs/:logId/context',
+      operationId: 'getLogContext',
+      summary: 'What stands around a log in its stream',
+      scope: 'logs:read',
+      params: logParams,
+      query: contextQuery,
+      response: jsonResponse(contextResponse),
+      read: ({ accountId, params, search }) =>
+        reader.context(accountId, params['logId']!, parseQuery(contextQuery, search)),
     },
     {
       method: 'GET',

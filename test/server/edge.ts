@@ -54,7 +54,7 @@ export interface EdgeOptions {
   readonly limits?: Partial<ServerOptions['limits']>;
   readonly admission?: Partial<Parameters<typeof createAdmission>[0]>;
   readonly protocol?: Partial<Protocol>;
-  readonly parts?: Partial<Pick<ServerParts, 'reads' | 'admin'>>;
+  readonly parts?: Partial<Pick<ServerParts, 'reads' | 'tickets' | 'admin'>>;
 }
 
 export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
@@ -88,6 +88,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
     queue: fakeQueue(state),
     series: createSeriesLedger({ maxSeriesPerAccount: 1000 }),
     events: ingestEvents,
+    statistics: { accepted() {}, replayed() {}, refused() {} },
     now: Date.now,
   });
   const info = { version: '0.0.0', serverUrl: 'https://localhost' };

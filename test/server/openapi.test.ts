@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminRoutes } from '../../src/admin/admin.ts';
+import { createStatisticsRoutes } from '../../src/admin/statistics-routes.ts';
 import { createMetricRoutes } from '../../src/metrics/routes.ts';
 import { createExportRoutes, createTicketRoutes } from '../../src/stream/export-routes.ts';
 import { createStreamRoutes } from '../../src/stream/routes.ts';
@@ -33,8 +34,11 @@ async function openWithAllRoutes() {
       reads: [
         ...createStreamRoutes(nobody),
         ...createTailRoutes(nobody),
+        ...createExportRoutes(nobody, nobody),
         ...createMetricRoutes(nobody),
+        ...createStatisticsRoutes(nobody),
       ],
+      tickets: createTicketRoutes(nobody, nobody),
       admin: adminRoutes(
         {
           directory: nobody,
