@@ -7,13 +7,16 @@ export class ApiProblem extends Error {
   /** The service's word for the kind of refusal, such as `forbidden`; empty where it gave none. */
   readonly code: string;
   readonly requestId: string;
+  /** The field or parameter at fault, such as `limits.burstEvents`; empty where it is none. */
+  readonly parameter: string;
 
   constructor(status: number, body: unknown) {
-    const { detail, title, code, requestId } = fieldsOf(body);
+    const { detail, title, code, requestId, parameter } = fieldsOf(body);
     super(detail || title || wordsOf(status));
     this.status = status;
     this.code = code;
     this.requestId = requestId;
+    this.parameter = parameter;
   }
 }
 
@@ -24,7 +27,9 @@ export function unreachable(cause: unknown): ApiProblem {
   return problem;
 }
 
-function fieldsOf(body: unknown): Record<'detail' | 'title' | 'code' | 'requestId', string> {
+type TextField = 'detail' | 'title' | 'code' | 'requestId' | 'parameter';
+
+function fieldsOf(body: unknown): Record<TextField, string> {
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const text = (name: string) => {
     const value = fields[name];
@@ -35,6 +40,7 @@ function fieldsOf(body: unknown): Record<'detail' | 'title' | 'code' | 'requestI
     title: text('title'),
     code: text('code'),
     requestId: text('requestId'),
+    parameter: text('parameter'),
   };
 }
 
