@@ -9,6 +9,10 @@ import { defaultGrantsOptions, type GrantsOptions } from './directory/grants.ts'
 import type { EngineOptions } from './engine/options.ts';
 import type { Engine } from './engine/supervisor.ts';
 import type { DrainOptions } from './ingest/drain.ts';
+import {
+  receiverStatisticsDefaults,
+  type ReceiverStatisticsOptions,
+} from './ingest/receiver-statistics.ts';
 import type { DiskQueueOptions } from './queue/disk/open-disk-queue.ts';
 import { defaultMetricsLimits } from './metrics/metrics-reader.ts';
 import type { MetricsLimits } from './metrics/plan.ts';
@@ -22,6 +26,10 @@ const hourMs = 60 * 60 * 1000;
 
 export function toGrantsOptions(config: Config): GrantsOptions {
   return { ...defaultGrantsOptions, staleForSeconds: config.directory.staleForSeconds };
+}
+
+export function toStatisticsOptions({ statistics }: Config): ReceiverStatisticsOptions {
+  return { ...receiverStatisticsDefaults, retentionDays: statistics.retentionDays };
 }
 
 export function toQueueOptions({ queue, data }: Config): DiskQueueOptions {

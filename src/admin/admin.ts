@@ -9,6 +9,7 @@ import { receiverRoutes } from './receiver-routes.ts';
 import type { AdminRoute } from './routes.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { tokenRoutes } from './token-routes.ts';
+import { viewRoutes } from './view-routes.ts';
 
 export interface AdminParts {
   readonly directory: Directory;
@@ -39,11 +40,13 @@ export function adminRoutes(
       parts.grants.invalidate();
       parts.telemetry.adminChanged(change);
     },
+    audit: (change) => parts.telemetry.adminChanged(change),
   };
   return [
     ...accountRoutes(context),
     ...streamRoutes(context),
     ...receiverRoutes(context),
     ...tokenRoutes(context),
+    ...viewRoutes(context),
   ];
 }

@@ -22,4 +22,6 @@ export interface AdminContext {
   readonly now: () => number;
   /** To be called after each change: makes it take effect at once and writes the audit log. */
   readonly record: (change: AdminChange) => void;
+  /** The same for a change that no request in its way depends on: writes the audit log alone. */
+  readonly audit: (change: AdminChange) => void;
 }

@@ -38,7 +38,7 @@ export interface AdminRoute {
   readonly handle: (request: AdminRequest) => Promise<unknown>;
 }
 
-export type AdminScope = Extract<Scope, 'admin' | 'operator'>;
+export type AdminScope = Extract<Scope, 'admin' | 'operator' | 'logs:read'>;
 
 type Params = Readonly<Record<string, string>>;
 

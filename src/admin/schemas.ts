@@ -195,6 +195,33 @@ export const issuedTokenAnswer = tokenAnswer.extend({
   }),
 });
 
+const viewId = z.guid().toLowerCase().meta({ example: '5f0c7d52-9c2f-4b6e-8f7e-0d1c2b3a4958' });
+const viewQuery = z
+  .string()
+  .max(8_000)
+  .regex(/^[^?\p{Cc}\p{Cs}\u2028\u2029][^\p{Cc}\p{Cs}\u2028\u2029]*$|^$/u, {
+    error: 'must not begin with "?" nor hold control characters',
+  })
+  .meta({
+    description:
+      'What follows the ? in the address of the explorer; at most 8,000 characters, no control ' +
+      'characters.',
+    example: 'search=timeout&severity=ERROR',
+  });
+export const viewParams = z.object({ viewId });
+export const newView = z.strictObject({ name, query: viewQuery });
+export const viewChange = atLeastOne(
+  z.strictObject({ name: name.exactOptional(), query: viewQuery.exactOptional() }),
+);
+export const viewAnswer = z.object({
+  viewId,
+  name,
+  query: viewQuery,
+  createdAt: time,
+  updatedAt: time,
+});
+export const viewsAnswer = z.object({ views: z.array(viewAnswer) });
+
 export const whoamiAnswer = z.object({
   tokenId,
   scopes: z.array(z.enum([...ingestScopes, ...accessScopes])),

@@ -92,6 +92,8 @@ export function createAdmission(options: AdmissionOptions, grants: GrantLookup):
     activeAccount: auth.activeAccount,
 
     permitReader(token, accountId, scope) {
+      // What an admin may see of an account, an operator may see of every one.
+      if (scope === 'admin' && token.scopes.has('operator')) return;
       auth.checkAccount(token, accountId);
       auth.checkScope(token, scope);
     },

@@ -6,6 +6,7 @@ export type Unit =
   | 'ms'
   | 's'
   | 'h'
+  | 'd'
   | 'rows'
   | 'events'
   | 'count'

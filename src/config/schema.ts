@@ -190,6 +190,9 @@ export const configSchema = z.strictObject({
       'How long known tokens keep working while the directory is away.',
     ),
   }),
+  statistics: section({
+    retentionDays: integer('d', 7, 1, 90, 'How long the counts of receivers are kept.'),
+  }),
 });
 
 export type Config = z.infer<typeof configSchema>;

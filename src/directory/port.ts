@@ -10,7 +10,13 @@ import type {
   Stream,
   Token,
   TokenType,
+  View,
 } from '../model/account.ts';
+import type {
+  MinuteSpan,
+  ReceiverHistory,
+  StatisticsAddition,
+} from '../model/receiver-statistics.ts';
 
 /** What a token opens; looked up by the SHA-256 digest of the secret. */
 export interface TokenGrant {
@@ -85,10 +91,45 @@ export interface ReceiverChange
 }
 
 /**
+ * Where statistics of receivers are kept. They go with their receiver. @throws AppError
+ * `unavailable`
+ */
+export interface StatisticsStore {
+  /**
+   * Adds counts to those that are there, in one transaction, so that several gateways can write
+   * beside each other. What is of unknown receivers is left out.
+   * @returns which of the receivers are known.
+   */
+  addStatistics(addition: StatisticsAddition): Promise<ReadonlySet<string>>;
+  /** Empty for an unknown receiver. */
+  findStatistics(receiverId: string, span: MinuteSpan): Promise<ReceiverHistory>;
+  /** Forgets counts and samples of minutes before this one. */
+  pruneStatistics(beforeMinute: number): Promise<void>;
+}
+
+/** Saved views; they go with their account. @throws AppError `unavailable` */
+export interface ViewStore {
+  /** By name. */
+  listViews(accountId: string): Promise<View[]>;
+  getView(viewId: string): Promise<View | undefined>;
+  /**
+   * @param maxViews of one account.
+   * @throws AppError `conflict` where the name is taken or there are as many; `not_found`
+   */
+  createView(view: Pick<View, 'accountId' | 'name' | 'query'>, maxViews: number): Promise<View>;
+  /** @throws AppError `conflict` where the name is taken */
+  updateView(
+    viewId: string,
+    change: Partial<Pick<View, 'name' | 'query'>>,
+  ): Promise<View | undefined>;
+  deleteView(viewId: string): Promise<boolean>;
+}
+
+/**
  * Every write is durable when its promise resolves. Unknown ids resolve to undefined. @throws
  * AppError
  */
-export interface Directory {
+export interface Directory extends StatisticsStore, ViewStore {
   /**
    * All of it in one transaction, but only where there is no account yet; else resolves to false.
    */

@@ -4,8 +4,10 @@ import type { Database } from './database.ts';
 import type { Directory, GrantSource } from './port.ts';
 import { createReceiverQueries } from './receiver-queries.ts';
 import { createSeedQueries } from './seed-queries.ts';
+import { createStatisticsQueries } from './statistics-queries.ts';
 import { createStreamQueries } from './stream-queries.ts';
 import { createTokenQueries } from './token-queries.ts';
+import { createViewQueries } from './view-queries.ts';
 
 /** Takes over `database` and closes it. */
 export function createSqlDirectory(database: Database): Directory & GrantSource {
@@ -15,6 +17,8 @@ export function createSqlDirectory(database: Database): Directory & GrantSource 
     ...createStreamQueries(database),
     ...createReceiverQueries(database),
     ...createTokenQueries(database),
+    ...createStatisticsQueries(database),
+    ...createViewQueries(database),
     close: () => database.close(),
   };
 }

@@ -3,6 +3,7 @@
  * SQLite and PostgreSQL hold the same: times are ISO 8601 UTC text, flags 0 or 1, lists JSON text.
  */
 import type { ReceiverKind, TokenType } from '../model/account.ts';
+import type { RefusalKind } from '../model/receiver-statistics.ts';
 
 export interface AccountRow {
   account_id: string;
@@ -54,11 +55,58 @@ export interface TokenAccountRow {
   account_id: string;
 }
 
+export interface ReceiverMinuteRow {
+  receiver_id: string;
+  /** Since 1970. */
+  minute: number;
+  requests: number;
+  refused: number;
+  accepted: number;
+  rejected: number;
+  bytes: number;
+}
+
+export interface ReceiverReasonRow {
+  receiver_id: string;
+  minute: number;
+  kind: RefusalKind;
+  reason: string;
+  count: number;
+}
+
+export interface ReceiverSampleRow {
+  receiver_id: string;
+  at: string;
+  seq: number;
+  /** JSON object. */
+  sample: string;
+}
+
+export interface ReceiverActivityRow {
+  receiver_id: string;
+  kind: 'seen' | 'accepted';
+  at: string;
+}
+
+export interface ViewRow {
+  view_id: string;
+  account_id: string;
+  name: string;
+  query: string;
+  created_at: string;
+  updated_at: string;
+}
+
 export interface Tables {
   accounts: AccountRow;
   streams: StreamRow;
   receivers: ReceiverRow;
   tokens: TokenRow;
   token_accounts: TokenAccountRow;
+  receiver_minutes: ReceiverMinuteRow;
+  receiver_reasons: ReceiverReasonRow;
+  receiver_samples: ReceiverSampleRow;
+  receiver_activity: ReceiverActivityRow;
+  views: ViewRow;
   directory_migrations: { version: number; applied_at: string };
 }

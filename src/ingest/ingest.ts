@@ -12,6 +12,8 @@ import type { Queue } from '../queue/port.ts';
 import type { IngestEvents } from '../telemetry/ingest-events.ts';
 import { type Admitted, admit } from './ingest-admit.ts';
 import { createReplays, decodeReply, encodeReply, idempotencyKey } from './ingest-replay.ts';
+import { type Sender, toSender } from './receiver-sample.ts';
+import type { IngestStatistics } from './receiver-statistics.ts';
 import type { SeriesClaim, SeriesLedger } from './series-ledger.ts';
 
 export interface IngestRequest {
@@ -38,6 +40,7 @@ export interface IngestParts {
   readonly queue: Pick<Queue, 'append' | 'recall'>;
   readonly series: SeriesLedger;
   readonly events: IngestEvents;
+  readonly statistics: IngestStatistics;
   /** Unix ms. */
   readonly now: () => number;
 }
@@ -48,11 +51,26 @@ export interface Ingest {
 }
 
 export function createIngest(parts: IngestParts): Ingest {
-  const { admission, queue, series, events, now } = parts;
+  const { admission, queue, series, events, statistics, now } = parts;
   const replays = createReplays(queue);
 
+  /** Every refusal comes by here, so that none goes uncounted. */
   async function ingest(request: IngestRequest, protocol: Protocol): Promise<IngestAnswer> {
-    const admitted = await admit(admission, request, protocol);
+    const sender = toSender(request);
+    try {
+      return await answer(request, protocol, sender);
+    } catch (fault) {
+      statistics.refused(sender, fault);
+      throw fault;
+    }
+  }
+
+  async function answer(
+    request: IngestRequest,
+    protocol: Protocol,
+    sender: Sender,
+  ): Promise<IngestAnswer> {
+    const admitted = await admit(admission, request, { protocol, sender });
     try {
       const key = idempotencyKey(request.headers);
       const message = await read(admission, admitted, { protocol, body: request.body });
@@ -71,7 +89,7 @@ export function createIngest(parts: IngestParts): Ingest {
     message: Buffer,
     replay?: { key: Uint8Array; bodyDigest: Uint8Array },
   ): Promise<IngestAnswer> {
-    const { format } = admitted;
+    const { format, sender } = admitted;
     // While its body came the receiver may have been given another stream, and the old one deleted.
     const grant = await admission.receiver(admitted.receiver.receiverId);
     const { receiver } = grant;
@@ -84,6 +102,7 @@ export function createIngest(parts: IngestParts): Ingest {
     const record = replay && { ...replay, answer: encodeReply(reply) };
     const rateLimit = await append(grant, batch, { claim, record });
     events.accepted(protocol.name, message.length, batch);
+    statistics.accepted(sender, { batch, bodyBytes: message.length, status: reply.status });
     return { reply, rateLimit, replayed: false };
   }
 
@@ -97,6 +116,7 @@ export function createIngest(parts: IngestParts): Ingest {
     const claim = await replays.claim(admitted.receiver.receiverId, key, message);
     if (claim.answer !== undefined) {
       events.replayed(protocol.name);
+      statistics.replayed(admitted.sender);
       return { reply: decodeReply(claim.answer), rateLimit: undefined, replayed: true };
     }
     try {

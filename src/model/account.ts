@@ -50,6 +50,19 @@ export interface Receiver {
   readonly createdAt: string;
 }
 
+/** A search that readers of an account have saved. */
+export interface View {
+  /** UUID, lower case. */
+  readonly viewId: string;
+  readonly accountId: string;
+  /** Unique in its account. */
+  readonly name: string;
+  /** What follows the `?` in the address of the explorer. */
+  readonly query: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
 export const ingestScopes = ['ingest:write'] as const;
 export const accessScopes = [
   'logs:read',

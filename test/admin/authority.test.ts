@@ -32,6 +32,8 @@ test('every operation asks for its scope, and operator covers admin', async () =
     updateReceiver: { name: 'new' },
     createToken: { type: 'access', name: 'new', scopes: ['logs:read'] },
     updateToken: { name: 'new' },
+    createView: { name: 'new', query: '' },
+    updateView: { name: 'newer' },
   };
   const operations = plane.routes.map((route) => route.operationId);
   assert.equal(new Set(operations).size, operations.length);
@@ -54,6 +56,7 @@ test('every operation asks for its scope, and operator covers admin', async () =
       none: ['ok', 'ok', 'ok'],
       admin: ['forbidden', 'ok', 'ok'],
       operator: ['forbidden', 'forbidden', 'ok'],
+      'logs:read': ['ok', 'ok', 'ok'],
     }[scope ?? 'none'];
     assert.deepEqual(outcomes, expected, operationId);
   }
@@ -76,8 +79,13 @@ test("in its own account another's ids do not exist", async () => {
     updateStream: { name: 'taken' },
     updateReceiver: { name: 'taken' },
     updateToken: { name: 'taken' },
+    updateView: { name: 'taken' },
   };
-  for (const caller of [callerWith(['admin'], own), callerWith(['operator', 'admin'], own)]) {
+  const callers = [
+    callerWith(['admin', 'logs:read'], own),
+    callerWith(['operator', 'admin', 'logs:read'], own),
+  ];
+  for (const caller of callers) {
     for (const { operationId, path, accountScoped } of plane.routes) {
       if (!path.includes(':') || !accountScoped) continue;
       const params = paramsOf(foreign, foreignToken.tokenId);
@@ -243,6 +251,7 @@ function paramsOf(tenant: Tenant, tokenId: string): Record<string, string> {
     accountId: tenant.account.accountId,
     streamId: tenant.stream.streamId,
     receiverId: tenant.receiver.receiverId,
+    viewId: tenant.view.viewId,
     tokenId,
   };
 }

@@ -8,7 +8,7 @@ import type { AdminCaller } from '../../src/admin/authority.ts';
 import type { AdminRoute } from '../../src/admin/routes.ts';
 import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
-import type { Account, Receiver, Scope, Stream } from '../../src/model/account.ts';
+import type { Account, Receiver, Scope, Stream, View } from '../../src/model/account.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { AdminChange } from '../../src/telemetry/directory-events.ts';
 
@@ -96,6 +96,7 @@ export interface Tenant {
   readonly account: Account;
   readonly stream: Stream;
   readonly receiver: Receiver;
+  readonly view: View;
 }
 
 export async function createTenant(directory: Directory, name: string): Promise<Tenant> {
@@ -111,7 +112,8 @@ export async function createTenant(directory: Directory, name: string): Promise<
     allowedCidrs: [],
     limits: { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null },
   });
-  return { account, stream, receiver };
+  const view = await directory.createView({ accountId, name, query: '' }, 10);
+  return { account, stream, receiver, view };
 }
 
 export function callerWith(scopes: readonly Scope[], ...tenants: readonly Tenant[]): AdminCaller {

@@ -4,7 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { createParts, createSeed, newDigest, newToken, rejectsWith } from './fixtures.ts';
+import { statisticsContract } from './statistics-contract.ts';
 import { tokenContract } from './token-contract.ts';
+import { viewContract } from './view-contract.ts';
 
 /** @param open a new, empty directory; closed by the contract. */
 export function directoryContract(
@@ -135,6 +137,8 @@ export function directoryContract(
     });
 
     tokenContract(() => directory);
+    statisticsContract(() => directory);
+    viewContract(() => directory);
 
     test('a seed is written once, whole, into an empty directory only', async () => {
       const { seed, digest } = createSeed();

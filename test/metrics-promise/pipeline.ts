@@ -268,7 +268,8 @@ export class Pipeline {
         return admission.chargeEvents(grant, count);
       },
     };
-    const ingest = createIngest({ admission: turning, queue, series, events, now });
+    const statistics = { accepted() {}, replayed() {}, refused() {} };
+    const ingest = createIngest({ admission: turning, queue, series, events, statistics, now });
     const reader = createMetricsReader({ store, grants, now }, defaultMetricsLimits);
     const routes = adminRoutes(
       { directory, grants, queue, store, series, telemetry: directoryEvents },

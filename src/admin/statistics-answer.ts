@@ -1,0 +1,193 @@
+/** From the history of a receiver to the answer that shows it over time. Pure. */
+import { z } from 'zod';
+import { parseRfc3339 } from '../model/event-time.ts';
+import {
+  type MinuteCounts,
+  type MinuteSpan,
+  minuteMs,
+  type ReceiverHistory,
+} from '../model/receiver-statistics.ts';
+import { AppError } from '../model/errors.ts';
+import { toAdvice } from './advice.ts';
+
+const maxBuckets = 500;
+const maxMinutes = 7 * 24 * 60;
+const defaultMinutes = 60;
+/** The year 10000: beyond it a time has no text of the usual form. */
+const endOfTimeMs = 253_402_300_800_000;
+
+export const statisticsQuery = z.strictObject({
+  sinceTime: timeParameter(
+    'Start, taken back to a whole minute; default: an hour before the end. Synonym: startTime.',
+  ),
+  untilTime: timeParameter('End, taken on to a whole minute; default: now. Synonym: endTime.'),
+  buckets: z
+    .string()
+    .regex(/^\d{1,9}$/, `a whole number from 1 to ${maxBuckets}`)
+    .transform(Number)
+    .pipe(z.int().min(1).max(maxBuckets, `a whole number from 1 to ${maxBuckets}`))
+    .default(60)
+    .meta({
+      description: `Equal spans of whole minutes, from 1 to ${maxBuckets}; default 60. There are never more than minutes.`,
+      example: 60,
+    }),
+});
+
+export type StatisticsQuery = z.output<typeof statisticsQuery>;
+
+const time = z.string().meta({ format: 'date-time', examples: ['2026-04-01T08:30:00.000Z'] });
+const lastTime = time.nullable();
+const kind = z.enum(['request', 'record']);
+const advice = z.string().meta({ description: 'What to change, in one sentence.' });
+const counts = {
+  accepted: z.int().meta({ description: 'Events that were kept.' }),
+  rejected: z
+    .int()
+    .meta({ description: 'Records rejected one by one, in requests that were taken.' }),
+  requests: z.int().meta({ description: 'All requests.' }),
+  refused: z.int().meta({ description: 'Requests that were refused as a whole.' }),
+  bytes: z.int().meta({ description: 'Of the bodies of requests that were taken, inflated.' }),
+};
+
+export const statisticsAnswer = z.object({
+  receiverId: z.string(),
+  startTime: time,
+  endTime: time,
+  buckets: z.array(z.object({ startTime: time, endTime: time, ...counts })),
+  ...counts,
+  reasons: z
+    .array(z.object({ kind, reason: z.string(), count: z.int(), advice }))
+    .meta({ description: 'The commonest first.' }),
+  lastSeenAt: lastTime.meta({ description: 'Of any request; null = none came yet.' }),
+  lastAcceptedAt: lastTime.meta({ description: 'Of a request that was taken.' }),
+  lag: z.object({
+    queueSeconds: z.number().meta({
+      description: 'How long the oldest batch of this Weir has waited to become readable.',
+    }),
+  }),
+  samples: z
+    .array(
+      z.object({
+        at: time,
+        kind,
+        reason: z.string(),
+        status: z.int().meta({ description: 'The HTTP status that stands for it.' }),
+        detail: z.string().meta({ description: 'What the sender was told.' }),
+        tokenId: z.string().nullable(),
+        peerAddress: z.string(),
+        contentType: z.string().nullable(),
+        bodyBytes: z.int().nullable(),
+        advice,
+      }),
+    )
+    .meta({ description: 'The last refusals, newest first, whatever the time range.' }),
+});
+
+export type StatisticsAnswer = z.output<typeof statisticsAnswer>;
+
+/** @throws AppError `malformed` for a range that is empty or too long */
+export function toMinuteSpan({ sinceTime, untilTime }: StatisticsQuery, nowMs: number): MinuteSpan {
+  const untilMinute = Math.ceil((untilTime ?? nowMs + 1) / minuteMs);
+  const fromMinute =
+    sinceTime === undefined ? untilMinute - defaultMinutes : Math.floor(sinceTime / minuteMs);
+  const minutes = untilMinute - fromMinute;
+  if (minutes > 0 && minutes <= maxMinutes + 1) return { fromMinute, untilMinute };
+  throw new AppError(
+    'malformed',
+    minutes > 0
+      ? 'cannot answer for more than 7 days at once: ask for a shorter range'
+      : 'cannot answer for an empty range: sinceTime has to be before untilTime',
+    { parameter: 'sinceTime' },
+  );
+}
+
+export function toStatisticsAnswer(
+  receiverId: string,
+  history: ReceiverHistory,
+  asked: { readonly span: MinuteSpan; readonly buckets: number; readonly queueSeconds: number },
+): StatisticsAnswer {
+  const buckets = toBuckets(history.minutes, asked.span, asked.buckets);
+  return {
+    receiverId,
+    startTime: toIso(asked.span.fromMinute),
+    endTime: toIso(asked.span.untilMinute),
+    buckets,
+    ...sumOf(buckets),
+    reasons: history.reasons
+      .map(({ kind: of, reason, count }) => ({
+        kind: of,
+        reason,
+        count,
+        advice: toAdvice(of, reason),
+      }))
+      .sort((a, b) => b.count - a.count),
+    lastSeenAt: history.lastSeenAt,
+    lastAcceptedAt: history.lastAcceptedAt,
+    lag: { queueSeconds: asked.queueSeconds },
+    samples: history.samples.map((sample) => ({
+      ...sample,
+      advice: toAdvice(sample.kind, sample.reason),
+    })),
+  };
+}
+
+type Counts = Omit<MinuteCounts, 'minute'>;
+
+/** Edge i stands at `floor(i * minutes / buckets)` minutes, so that spans differ by one at most. */
+function toBuckets(
+  minutes: readonly MinuteCounts[],
+  { fromMinute, untilMinute }: MinuteSpan,
+  asked: number,
+): StatisticsAnswer['buckets'] {
+  const all = untilMinute - fromMinute;
+  const number = Math.min(asked, all);
+  const edge = (index: number) => fromMinute + Math.floor((index * all) / number);
+  let next = 0;
+  return Array.from({ length: number }, (_, index) => {
+    const first = next;
+    while (next < minutes.length && minutes[next]!.minute < edge(index + 1)) next += 1;
+    return {
+      startTime: toIso(edge(index)),
+      endTime: toIso(edge(index + 1)),
+      ...sumOf(minutes.slice(first, next)),
+    };
+  });
+}
+
+function sumOf(parts: readonly Counts[]): Counts {
+  const sum = { accepted: 0, rejected: 0, requests: 0, refused: 0, bytes: 0 };
+  for (const part of parts) {
+    sum.accepted += part.accepted;
+    sum.rejected += part.rejected;
+    sum.requests += part.requests;
+    sum.refused += part.refused;
+    sum.bytes += part.bytes;
+  }
+  return sum;
+}
+
+function toIso(minute: number): string {
+  return new Date(minute * minuteMs).toISOString();
+}
+
+/** RFC 3339, or epoch ms in digits. */
+function timeParameter(description: string) {
+  const form = 'a time: RFC 3339, or epoch milliseconds';
+  return z
+    .string()
+    .transform((value, context) => {
+      const ms = toMillis(value);
+      if (ms !== undefined && ms < endOfTimeMs) return ms;
+      context.issues.push({ code: 'custom', message: form, input: value });
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ description, example: '2026-04-01T08:30:00Z' });
+}
+
+function toMillis(text: string): number | undefined {
+  if (/^\d{1,16}$/.test(text)) return Number(text);
+  // A query string turns a `+` into a space.
+  const bytes = Buffer.from(text.replace(/ (\d\d:\d\d)$/, '+$1'), 'latin1');
+  return parseRfc3339(bytes, 0, bytes.length)?.millis;
+}

@@ -1,0 +1,229 @@
+/** Statistics of receivers in the directory's database. */
+import { randomInt } from 'node:crypto';
+import type { Kysely, Transaction } from 'kysely';
+import {
+  maxReceiverSamples,
+  minuteMs,
+  type MinuteSpan,
+  type ReceiverActivity,
+  type ReceiverSample,
+  type StatisticsAddition,
+} from '../model/receiver-statistics.ts';
+import type { Database } from './database.ts';
+import type { StatisticsStore } from './port.ts';
+import type { ReceiverActivityRow, Tables } from './tables.ts';
+
+/** Of one statement: few enough for the parameters that a database takes. */
+const rowsPerStatement = 100;
+
+export function createStatisticsQueries(database: Database): StatisticsStore {
+  // From a random start, so that processes that write beside each other do not meet.
+  let nextSeq = randomInt(2 ** 40);
+  return {
+    addStatistics: (addition) =>
+      database.write(async (tx) => {
+        const known = await knownAmong(tx, addition);
+        const isKnown = ({ receiverId }: { receiverId: string }) => known.has(receiverId);
+        await addMinutes(tx, addition.minutes.filter(isKnown));
+        await addReasons(tx, addition.reasons.filter(isKnown));
+        const samples = addition.samples.filter(isKnown);
+        await addSamples(tx, samples, nextSeq);
+        nextSeq += samples.length;
+        await noteActivities(tx, addition.activities.filter(isKnown));
+        return known;
+      }),
+
+    findStatistics: async (receiverId, span) => {
+      const minutes = await database.read((db) => findMinutes(db, receiverId, span));
+      const reasons = await database.read((db) => findReasons(db, receiverId, span));
+      const samples = await database.read((db) => findSamples(db, receiverId));
+      const activity = await database.read((db) => findActivity(db, receiverId));
+      return { minutes, reasons, samples, ...activity };
+    },
+
+    pruneStatistics: (beforeMinute) =>
+      database.write(async (tx) => {
+        for (const table of ['receiver_minutes', 'receiver_reasons'] as const) {
+          await tx.deleteFrom(table).where('minute', '<', beforeMinute).execute();
+        }
+        const before = new Date(beforeMinute * minuteMs).toISOString();
+        await tx.deleteFrom('receiver_samples').where('at', '<', before).execute();
+      }),
+  };
+}
+
+async function knownAmong(
+  tx: Transaction<Tables>,
+  { minutes, activities }: StatisticsAddition,
+): Promise<Set<string>> {
+  const ids = new Set([...minutes, ...activities].map(({ receiverId }) => receiverId));
+  const known = new Set<string>();
+  for (const chunk of toChunks([...ids])) {
+    const rows = await tx
+      .selectFrom('receivers')
+      .select('receiver_id')
+      .where('receiver_id', 'in', chunk)
+      .execute();
+    for (const row of rows) known.add(row.receiver_id);
+  }
+  return known;
+}
+
+async function addMinutes(
+  tx: Transaction<Tables>,
+  minutes: StatisticsAddition['minutes'],
+): Promise<void> {
+  for (const chunk of toChunks(minutes)) {
+    await tx
+      .insertInto('receiver_minutes')
+      .values(chunk.map(({ receiverId, ...counts }) => ({ receiver_id: receiverId, ...counts })))
+      .onConflict((conflict) =>
+        conflict.columns(['receiver_id', 'minute']).doUpdateSet((row) => ({
+          requests: row('receiver_minutes.requests', '+', row.ref('excluded.requests')),
+          refused: row('receiver_minutes.refused', '+', row.ref('excluded.refused')),
+          accepted: row('receiver_minutes.accepted', '+', row.ref('excluded.accepted')),
+          rejected: row('receiver_minutes.rejected', '+', row.ref('excluded.rejected')),
+          bytes: row('receiver_minutes.bytes', '+', row.ref('excluded.bytes')),
+        })),
+      )
+      .execute();
+  }
+}
+
+async function addReasons(
+  tx: Transaction<Tables>,
+  reasons: StatisticsAddition['reasons'],
+): Promise<void> {
+  for (const chunk of toChunks(reasons)) {
+    await tx
+      .insertInto('receiver_reasons')
+      .values(chunk.map(({ receiverId, ...counts }) => ({ receiver_id: receiverId, ...counts })))
+      .onConflict((conflict) =>
+        conflict.columns(['receiver_id', 'minute', 'kind', 'reason']).doUpdateSet((row) => ({
+          count: row('receiver_reasons.count', '+', row.ref('excluded.count')),
+        })),
+      )
+      .execute();
+  }
+}
+
+/** The newest of each receiver stay. */
+async function addSamples(
+  tx: Transaction<Tables>,
+  samples: StatisticsAddition['samples'],
+  firstSeq: number,
+): Promise<void> {
+  const rows = samples.map(({ receiverId, ...sample }, index) => ({
+    receiver_id: receiverId,
+    at: sample.at,
+    seq: firstSeq + index,
+    sample: JSON.stringify(sample),
+  }));
+  for (const chunk of toChunks(rows)) {
+    await tx.insertInto('receiver_samples').values(chunk).execute();
+  }
+  for (const receiverId of new Set(samples.map((sample) => sample.receiverId))) {
+    await tx
+      .deleteFrom('receiver_samples')
+      .where('receiver_id', '=', receiverId)
+      .where('seq', 'not in', newestSamples(tx, receiverId).select('seq'))
+      .execute();
+  }
+}
+
+function newestSamples(db: Kysely<Tables>, receiverId: string) {
+  return db
+    .selectFrom('receiver_samples')
+    .where('receiver_id', '=', receiverId)
+    .orderBy('at', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(maxReceiverSamples);
+}
+
+/** The later time wins, whoever writes last. */
+async function noteActivities(
+  tx: Transaction<Tables>,
+  activities: StatisticsAddition['activities'],
+): Promise<void> {
+  const rows = activities.flatMap(toActivityRows);
+  for (const chunk of toChunks(rows)) {
+    await tx
+      .insertInto('receiver_activity')
+      .values(chunk)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['receiver_id', 'kind'])
+          .doUpdateSet((row) => ({ at: row.ref('excluded.at') }))
+          .whereRef('excluded.at', '>', 'receiver_activity.at'),
+      )
+      .execute();
+  }
+}
+
+function toActivityRows({
+  receiverId,
+  lastSeenAt,
+  lastAcceptedAt,
+}: StatisticsAddition['activities'][number]): ReceiverActivityRow[] {
+  const toRow = (kind: ReceiverActivityRow['kind'], at: string | null) =>
+    at === null ? [] : [{ receiver_id: receiverId, kind, at }];
+  return [...toRow('seen', lastSeenAt), ...toRow('accepted', lastAcceptedAt)];
+}
+
+async function findMinutes(db: Kysely<Tables>, receiverId: string, span: MinuteSpan) {
+  const rows = await db
+    .selectFrom('receiver_minutes')
+    .select(['minute', 'requests', 'refused', 'accepted', 'rejected', 'bytes'])
+    .where('receiver_id', '=', receiverId)
+    .where('minute', '>=', span.fromMinute)
+    .where('minute', '<', span.untilMinute)
+    .orderBy('minute')
+    .execute();
+  // A database may give whole numbers of 64 bits as text.
+  return rows.map((row) => ({
+    minute: row.minute,
+    requests: Number(row.requests),
+    refused: Number(row.refused),
+    accepted: Number(row.accepted),
+    rejected: Number(row.rejected),
+    bytes: Number(row.bytes),
+  }));
+}
+
+async function findReasons(db: Kysely<Tables>, receiverId: string, span: MinuteSpan) {
+  const rows = await db
+    .selectFrom('receiver_reasons')
+    .select((select) => ['kind', 'reason', select.fn.sum('count').as('count')])
+    .where('receiver_id', '=', receiverId)
+    .where('minute', '>=', span.fromMinute)
+    .where('minute', '<', span.untilMinute)
+    .groupBy(['kind', 'reason'])
+    .execute();
+  return rows.map((row) => ({ ...row, count: Number(row.count) }));
+}
+
+async function findSamples(db: Kysely<Tables>, receiverId: string): Promise<ReceiverSample[]> {
+  const rows = await newestSamples(db, receiverId).select('sample').execute();
+  return rows.map((row) => JSON.parse(row.sample) as ReceiverSample);
+}
+
+async function findActivity(db: Kysely<Tables>, receiverId: string): Promise<ReceiverActivity> {
+  const rows = await db
+    .selectFrom('receiver_activity')
+    .select(['kind', 'at'])
+    .where('receiver_id', '=', receiverId)
+    .execute();
+  const times = new Map(rows.map(({ kind, at }) => [kind, at]));
+  return {
+    lastSeenAt: times.get('seen') ?? null,
+    lastAcceptedAt: times.get('accepted') ?? null,
+  };
+}
+
+function toChunks<Item>(items: readonly Item[]): Item[][] {
+  const chunks: Item[][] = [];
+  for (let at = 0; at < items.length; at += rowsPerStatement) {
+    chunks.push(items.slice(at, at + rowsPerStatement));
+  }
+  return chunks;
+}

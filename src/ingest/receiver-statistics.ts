@@ -1,0 +1,256 @@
+/**
+ * Counts what each receiver takes and refuses, and keeps a few samples of refusals. A request costs
+ * it some additions in memory; now and then, and at close, they are added to what the directory
+ * has. It never holds a request up, and what it may hold in memory is bounded.
+ */
+import type { StatisticsStore } from '../directory/port.ts';
+import { type Batch, countEvents } from '../model/batch.ts';
+import {
+  maxReceiverSamples,
+  minuteMs,
+  type MinuteCounts,
+  type MinuteSpan,
+  type ReasonCount,
+  type ReceiverHistory,
+} from '../model/receiver-statistics.ts';
+import type { StatisticsEvents } from '../telemetry/statistics-events.ts';
+import { type Sender, toErrorCode, toRecordSamples, toRequestSample } from './receiver-sample.ts';
+import { StatisticsTally, type TallyLimits } from './statistics-tally.ts';
+
+export interface ReceiverStatisticsOptions {
+  /** What a crash may lose. */
+  readonly flushEveryMs: number;
+  readonly pruneEveryMs: number;
+  readonly retentionDays: number;
+  /** Waiting to be written, while the directory is away. */
+  readonly pending: TallyLimits;
+  /** The same for ids that nobody has vouched for yet: whoever has no token can make them up. */
+  readonly strangers: TallyLimits;
+}
+
+export const receiverStatisticsDefaults: ReceiverStatisticsOptions = {
+  flushEveryMs: 5_000,
+  pruneEveryMs: 600_000,
+  retentionDays: 7,
+  pending: { maxMinutes: 100_000, maxSamples: 20_000 },
+  strangers: { maxMinutes: 200, maxSamples: 400 },
+};
+
+/** What the way of a request tells of it. */
+export interface IngestStatistics {
+  /** What the batch holds is durable. @param taken `status` of the answer; bytes inflated */
+  accepted(
+    sender: Sender,
+    taken: { readonly batch: Batch; readonly bodyBytes: number; readonly status: number },
+  ): void;
+  /** It got the answer of an earlier request with its key. */
+  replayed(sender: Sender): void;
+  /** @param fault AppError, or a bug */
+  refused(sender: Sender, fault: unknown): void;
+}
+
+export interface ReceiverStatistics extends IngestStatistics {
+  /**
+   * All there is of a receiver that is known to exist, what is not written yet included.
+   * @throws AppError `unavailable`
+   */
+  history(receiverId: string, span: MinuteSpan): Promise<ReceiverHistory>;
+  /** Writes what is left to write; does not close the store. */
+  close(): Promise<void>;
+}
+
+/** @param now Unix ms. */
+export function openReceiverStatistics(
+  store: StatisticsStore,
+  options: ReceiverStatisticsOptions,
+  events: StatisticsEvents,
+  now: () => number = Date.now,
+): ReceiverStatistics {
+  return new Statistics(store, options, events, now);
+}
+
+const minutesPerDay = 1440;
+
+class Statistics implements ReceiverStatistics {
+  readonly #store: StatisticsStore;
+  readonly #options: ReceiverStatisticsOptions;
+  readonly #events: StatisticsEvents;
+  readonly #now: () => number;
+  readonly #timer: NodeJS.Timeout;
+  /** Ids that the directory has vouched for; as many as it has receivers. */
+  readonly #known = new Set<string>();
+  #pending: StatisticsTally;
+  #strangers: StatisticsTally;
+  #prunedAtMs = 0;
+  /** Writes and reads take turns, so that a read sees everything once. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    store: StatisticsStore,
+    options: ReceiverStatisticsOptions,
+    events: StatisticsEvents,
+    now: () => number,
+  ) {
+    this.#store = store;
+    this.#options = options;
+    this.#events = events;
+    this.#now = now;
+    this.#pending = new StatisticsTally(options.pending);
+    this.#strangers = new StatisticsTally(options.strangers);
+    let isFlushing = false;
+    this.#timer = setInterval(() => {
+      if (isFlushing) return;
+      isFlushing = true;
+      void this.#flush().finally(() => {
+        isFlushing = false;
+      });
+    }, options.flushEveryMs).unref();
+  }
+
+  accepted(sender: Sender, taken: Parameters<IngestStatistics['accepted']>[1]): void {
+    const { receiverId } = sender;
+    if (receiverId === undefined) return;
+    const { batch, bodyBytes } = taken;
+    const nowMs = this.#now();
+    this.#known.add(receiverId);
+    const counted = {
+      events: countEvents(batch),
+      bytes: bodyBytes,
+      rejected: batch.rejectedCount,
+      rejectedByReason: batch.rejectedByReason,
+    };
+    this.#pending.take(receiverId, counted, nowMs);
+    if (batch.rejectedCount === 0) return;
+    const at = new Date(nowMs).toISOString();
+    for (const sample of toRecordSamples(sender, taken, at)) this.#pending.keep(receiverId, sample);
+  }
+
+  replayed({ receiverId }: Sender): void {
+    if (receiverId !== undefined) this.#tallyOf(receiverId).repeat(receiverId, this.#now());
+  }
+
+  refused(sender: Sender, fault: unknown): void {
+    const { receiverId } = sender;
+    const code = toErrorCode(fault);
+    if (receiverId === undefined || code === 'not_found') return;
+    const nowMs = this.#now();
+    const tally = this.#tallyOf(receiverId);
+    tally.refuse(receiverId, code, nowMs);
+    tally.keep(receiverId, toRequestSample(sender, fault, new Date(nowMs).toISOString()));
+  }
+
+  history(receiverId: string, span: MinuteSpan): Promise<ReceiverHistory> {
+    return this.#inTurn(async () => {
+      const stored = await this.#store.findStatistics(receiverId, span);
+      return [this.#pending, this.#strangers].reduce<ReceiverHistory>(
+        (sum, tally) => plus(sum, tally.history(receiverId, span)),
+        stored,
+      );
+    });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#flush();
+  }
+
+  #tallyOf(receiverId: string): StatisticsTally {
+    return this.#known.has(receiverId) ? this.#pending : this.#strangers;
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  #flush(): Promise<void> {
+    return this.#inTurn(async () => {
+      try {
+        await this.#write();
+        await this.#prune();
+      } catch (error) {
+        this.#events.statisticsNotWritten(error);
+      }
+      const { minutes, samples } = this.#pending.drainDropped();
+      if (minutes + samples > 0) this.#events.statisticsDropped(minutes, samples);
+    });
+  }
+
+  async #write(): Promise<void> {
+    const [pending, strangers] = [this.#pending, this.#strangers];
+    if (pending.isEmpty && strangers.isEmpty) return;
+    this.#pending = new StatisticsTally(this.#options.pending);
+    this.#strangers = new StatisticsTally(this.#options.strangers);
+    const additions = [pending.toAddition(), strangers.toAddition()];
+    try {
+      const addition = {
+        minutes: additions.flatMap(({ minutes }) => minutes),
+        reasons: additions.flatMap(({ reasons }) => reasons),
+        samples: additions.flatMap(({ samples }) => samples),
+        activities: additions.flatMap(({ activities }) => activities),
+      };
+      const known = await this.#store.addStatistics(addition);
+      for (const { receiverId } of addition.activities) {
+        if (known.has(receiverId)) this.#known.add(receiverId);
+        else this.#known.delete(receiverId);
+      }
+    } catch (error) {
+      pending.append(this.#pending);
+      strangers.append(this.#strangers);
+      this.#pending = pending;
+      this.#strangers = strangers;
+      throw error;
+    }
+  }
+
+  async #prune(): Promise<void> {
+    const nowMs = this.#now();
+    if (nowMs - this.#prunedAtMs < this.#options.pruneEveryMs) return;
+    const minute = Math.floor(nowMs / minuteMs);
+    await this.#store.pruneStatistics(minute - this.#options.retentionDays * minutesPerDay);
+    this.#prunedAtMs = nowMs;
+  }
+}
+
+function plus(a: ReceiverHistory, b: ReceiverHistory): ReceiverHistory {
+  return {
+    minutes: plusMinutes([...a.minutes, ...b.minutes]),
+    reasons: plusReasons([...a.reasons, ...b.reasons]),
+    samples: [...b.samples, ...a.samples]
+      .sort((one, other) => (one.at < other.at ? 1 : one.at > other.at ? -1 : 0))
+      .slice(0, maxReceiverSamples),
+    lastSeenAt: later(a.lastSeenAt, b.lastSeenAt),
+    lastAcceptedAt: later(a.lastAcceptedAt, b.lastAcceptedAt),
+  };
+}
+
+function plusMinutes(minutes: readonly MinuteCounts[]): MinuteCounts[] {
+  const byMinute = new Map<number, MinuteCounts>();
+  for (const { minute, requests, refused, accepted, rejected, bytes } of minutes) {
+    const sum = byMinute.get(minute);
+    byMinute.set(minute, {
+      minute,
+      requests: requests + (sum?.requests ?? 0),
+      refused: refused + (sum?.refused ?? 0),
+      accepted: accepted + (sum?.accepted ?? 0),
+      rejected: rejected + (sum?.rejected ?? 0),
+      bytes: bytes + (sum?.bytes ?? 0),
+    });
+  }
+  return [...byMinute.values()].sort((a, b) => a.minute - b.minute);
+}
+
+function plusReasons(reasons: readonly ReasonCount[]): ReasonCount[] {
+  const byName = Map.groupBy(reasons, ({ kind, reason }) => `${kind} ${reason}`);
+  return Array.from(byName.values(), (same) => ({
+    ...same[0]!,
+    count: same.reduce((sum, { count }) => sum + count, 0),
+  }));
+}
+
+/** ISO times of one form compare as text. */
+function later(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return a ?? b;
+  return a > b ? a : b;
+}
