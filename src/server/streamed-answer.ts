@@ -2,7 +2,6 @@
  * Sends an answer that has no end in sight chunk by chunk, no faster than its reader takes it, and
  * knows when the reader has left. What the chunks mean is the route's business.
  */
-import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, Http2ServerResponse, type ServerHttp2Stream } from 'node:http2';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -74,8 +73,21 @@ export async function sendStreamed(
 async function write(response: ServerResponse, chunk: Uint8Array | string): Promise<boolean> {
   if (isGone(response)) return false;
   if (response.write(chunk)) return true;
-  await Promise.race([once(response, 'drain'), once(response, 'close')]).catch(() => undefined);
+  await room(response);
   return !isGone(response);
+}
+
+/** Until its reader has taken what was written, or left. Nothing stays behind on the response. */
+function room(response: ServerResponse): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const settle = () => {
+    response.off('drain', settle);
+    response.off('close', settle);
+    resolve();
+  };
+  response.on('drain', settle);
+  response.on('close', settle);
+  return promise;
 }
 
 function isGone(response: ServerResponse): boolean {
