@@ -1,0 +1,256 @@
+/**
+ * What the page of logs shows, as one value, and that value as the query string of its URL and as
+ * parameters of the API. Pure; knows nothing of React or the browser.
+ */
+
+/** `span` is a number and a unit such as `90m`; from and until are ISO times, from before until. */
+export type Range =
+  | { readonly kind: 'relative'; readonly span: string }
+  | { readonly kind: 'absolute'; readonly from: string; readonly until: string };
+
+/** The fields that can be filtered by, under the names of the API's parameters. */
+export const filterFields = [
+  'severity',
+  'host',
+  'serviceName',
+  'serviceNamespace',
+  'streamId',
+  'k8sCluster',
+  'k8sNamespace',
+  'k8sNode',
+  'k8sPod',
+  'k8sContainer',
+  'k8sDeployment',
+] as const;
+export type FilterField = (typeof filterFields)[number];
+
+export interface Filter {
+  readonly field: FilterField | `label.${string}`;
+  readonly value: string;
+  readonly isExcluded: boolean;
+}
+
+export interface ExploreQuery {
+  readonly range: Range;
+  readonly search: string;
+  readonly filters: readonly Filter[];
+  /** Names of fields, or `label.<key>`. */
+  readonly columns: readonly string[];
+  readonly isWrapped: boolean;
+  /** Follows what arrives. */
+  readonly isLive: boolean;
+  /** The log that is expanded, or that a link leads to. */
+  readonly openLogId: string | undefined;
+}
+
+/** ISO times; `untilTime` is not included. */
+export interface TimeBounds {
+  readonly sinceTime: string;
+  readonly untilTime: string;
+}
+
+/** The filters as parameters that list, histogram, facets, tail and export take alike. */
+export type ApiFilters = {
+  readonly [Field in FilterField]?: string[];
+} & {
+  readonly search?: string;
+  /** `key:value`, as `exclude` (`field:value`) and `excludeLabel`. */
+  readonly label?: string[];
+  readonly exclude?: string[];
+  readonly excludeLabel?: string[];
+};
+
+export const defaultQuery: ExploreQuery = {
+  range: { kind: 'relative', span: '1h' },
+  search: '',
+  filters: [],
+  columns: ['serviceName', 'host'],
+  isWrapped: false,
+  isLive: false,
+  openLogId: undefined,
+};
+
+const labelPrefix = 'label.';
+/** The API's own bound of a text. */
+const maxTextLength = 1_000;
+const maxFilters = 100;
+const maxColumns = 20;
+
+/** @param search with or without `?`; what it says wrongly is left out, so nothing ever throws */
+export function parseQuery(search: string): ExploreQuery {
+  const parameters = new URLSearchParams(search);
+  const columns = parameters.getAll('column');
+  return {
+    range: parseRange(parameters),
+    search: cut(parameters.get('search') ?? ''),
+    filters: parseFilters(parameters),
+    columns: columns.length === 0 ? defaultQuery.columns : parseColumns(columns),
+    isWrapped: parameters.get('wrap') === '1',
+    isLive: parameters.get('live') === '1',
+    openLogId: parseLogId(parameters.get('log')),
+  };
+}
+
+/** The whole state, without what is as it is by default; empty or without `?`. */
+export function formatQuery(query: ExploreQuery): string {
+  const parameters = new URLSearchParams();
+  const { range, search, filters, columns } = query;
+  if (range.kind === 'absolute') {
+    parameters.set('from', range.from);
+    parameters.set('until', range.until);
+  } else if (!isSame(range, defaultQuery.range)) {
+    parameters.set('range', range.span);
+  }
+  if (search !== '') parameters.set('search', search);
+  for (const filter of filters) parameters.append(...parameterOf(filter));
+  if (!isSame(columns, defaultQuery.columns)) {
+    for (const column of columns.length === 0 ? [''] : columns) parameters.append('column', column);
+  }
+  if (query.isWrapped) parameters.set('wrap', '1');
+  if (query.isLive) parameters.set('live', '1');
+  if (query.openLogId !== undefined) parameters.set('log', query.openLogId);
+  // As readable as a URL may be; URLSearchParams escapes more than it must.
+  return parameters.toString().replaceAll('%3A', ':').replaceAll('%2C', ',');
+}
+
+/** The times that a range means now; ask once, so that all parts of the page look at the same. */
+export function resolveRange(range: Range, nowMs: number): TimeBounds {
+  if (range.kind === 'absolute') return { sinceTime: range.from, untilTime: range.until };
+  const sinceMs = Math.max(0, nowMs - (parseSpan(range.span) ?? 0));
+  return {
+    sinceTime: new Date(sinceMs).toISOString(),
+    untilTime: new Date(nowMs).toISOString(),
+  };
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+const longestSpanMs = 3650 * 86_400_000;
+
+/** ms of `90m`, `1h`, `7d`, `2w`; undefined for what is no span from 1 s to ten years */
+export function parseSpan(span: string): number | undefined {
+  const [, count, unit] = /^(\d{1,9})([smhdw])$/.exec(span) ?? [];
+  if (count === undefined || unit === undefined) return undefined;
+  const ms = Number(count) * unitMs[unit]!;
+  return ms >= 1000 && ms <= longestSpanMs ? ms : undefined;
+}
+
+export function toApiFilters({ search, filters }: ExploreQuery): ApiFilters {
+  const lists: Record<string, string[]> = {};
+  for (const filter of filters) {
+    const [name, value] = parameterOf(filter);
+    (lists[name] ??= []).push(value);
+  }
+  return { ...lists, ...(search.trim() !== '' && { search: search.trim() }) };
+}
+
+/** Whether a filter can say this: the API splits `key:value` at the first colon. */
+export function isFilterField(field: string): field is Filter['field'] {
+  if ((filterFields as readonly string[]).includes(field)) return true;
+  return field.length > labelPrefix.length && field.startsWith(labelPrefix) && !field.includes(':');
+}
+
+/** With the filter; one of the same field and value gives way, whichever way it went. */
+export function withFilter(query: ExploreQuery, filter: Filter): ExploreQuery {
+  const others = query.filters.filter((other) => !isSameTarget(other, filter));
+  const at = query.filters.findIndex((other) => isSameTarget(other, filter));
+  // Labels are asked for all at once, and one label has one value only.
+  const kept = others.filter(
+    (other) =>
+      !(isLabel(filter) && other.field === filter.field && !other.isExcluded && !filter.isExcluded),
+  );
+  const filters =
+    at < 0 || kept.length < others.length ? [...kept, filter] : kept.toSpliced(at, 0, filter);
+  return { ...query, filters };
+}
+
+export function withoutFilter(query: ExploreQuery, filter: Filter): ExploreQuery {
+  return { ...query, filters: query.filters.filter((other) => !isSameTarget(other, filter)) };
+}
+
+function isSameTarget(left: Filter, right: Filter): boolean {
+  return left.field === right.field && left.value === right.value;
+}
+
+function isLabel({ field }: Filter): boolean {
+  return field.startsWith(labelPrefix);
+}
+
+function parameterOf(filter: Filter): [name: string, value: string] {
+  const { field, value, isExcluded } = filter;
+  if (isLabel(filter)) {
+    const pair = `${field.slice(labelPrefix.length)}:${value}`;
+    return [isExcluded ? 'excludeLabel' : 'label', pair];
+  }
+  return isExcluded ? ['exclude', `${field}:${value}`] : [field, value];
+}
+
+function parseFilters(parameters: URLSearchParams): Filter[] {
+  let query = defaultQuery;
+  for (const [name, value] of parameters) {
+    const filter = parseFilter(name, cut(value));
+    if (filter === undefined || !isFilterField(filter.field)) continue;
+    query = withFilter(query, filter);
+    if (query.filters.length >= maxFilters) break;
+  }
+  return [...query.filters];
+}
+
+function parseFilter(name: string, value: string): Filter | undefined {
+  const isExcluded = name === 'exclude' || name === 'excludeLabel';
+  if (!isExcluded && name !== 'label') {
+    const field = filterFields.find((known) => known === name);
+    return field && { field, value, isExcluded };
+  }
+  const colon = value.indexOf(':');
+  if (colon < 1) return undefined;
+  const key = value.slice(0, colon);
+  const rest = value.slice(colon + 1);
+  if (name !== 'exclude') return { field: `label.${key}`, value: rest, isExcluded };
+  const field = filterFields.find((known) => known === key);
+  return field && { field, value: rest, isExcluded };
+}
+
+function parseRange(parameters: URLSearchParams): Range {
+  const from = parseTime(parameters.get('from'));
+  const until = parseTime(parameters.get('until'));
+  if (from !== undefined && until !== undefined && from < until) {
+    return { kind: 'absolute', from, until };
+  }
+  const span = parameters.get('range') ?? '';
+  return parseSpan(span) === undefined ? defaultQuery.range : { kind: 'relative', span };
+}
+
+const lastMs = Date.UTC(2149, 0);
+
+/** ISO in ms, of a time that the API can be asked for. */
+function parseTime(text: string | null): string | undefined {
+  if (text === null || !/^\d{4}-\d\d-\d\dT/.test(text)) return undefined;
+  const ms = Date.parse(text);
+  return ms >= 0 && ms <= lastMs ? new Date(ms).toISOString() : undefined;
+}
+
+function parseColumns(columns: readonly string[]): string[] {
+  const named = columns.filter((column) => column !== '' && column.length <= maxTextLength);
+  return [...new Set(named)].slice(0, maxColumns);
+}
+
+function parseLogId(text: string | null): string | undefined {
+  return text !== null && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
+    ? text.toLowerCase()
+    : undefined;
+}
+
+/** A cut may part a pair of surrogates, which no URL can carry. */
+function cut(text: string): string {
+  return text.slice(0, maxTextLength).toWellFormed();
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
