@@ -7,26 +7,24 @@ import type { RefusalKind } from '../model/receiver-statistics.ts';
 
 /** @param reason of `ReceiverSample` */
 export function toAdvice(kind: RefusalKind, reason: string): string {
-  if (kind === 'request') return requestAdvice[reason as ErrorCode] ?? unknownRequest;
-  return recordAdvice.find(([pattern]) => pattern.test(reason))?.[1] ?? unknownRecord;
+  if (kind === 'request') return requestAdvice[reason as ErrorCode] ?? generalAdvice;
+  return recordAdvice.find(([pattern]) => pattern.test(reason))?.[1] ?? generalAdvice;
 }
 
-export const unknownRequest =
-  'Read the detail of the last samples: it is what the sender was told.';
-export const unknownRecord =
-  'Compare the records at fault with what the page of the protocol says.';
+/** For a reason that another version has written. */
+export const generalAdvice = 'Read the detail of the last samples: it is what the sender was told.';
 
 const requestAdvice: Readonly<Record<ErrorCode, string>> = {
   malformed:
-    'The body, or a header, is not what the protocol says, or it broke off on its way: the detail ' +
-    'names the place; compare it with a request that works.',
+    'The body, or a header, is not what the protocol says, or it broke off on its way: the ' +
+    'detail names the place; compare it with a request that works.',
   unauthenticated:
-    'The token is missing, unknown, expired or revoked: issue a new one for this receiver and set ' +
-    'it as Authorization: Bearer <token>, exactly once.',
+    'The token is missing, unknown, expired or revoked: issue a new one for this receiver and ' +
+    'set it as Authorization: Bearer <token>, exactly once.',
   forbidden:
-    'The token is in force but does not fit: it belongs to another receiver or lacks ingest:write, ' +
-    'or the receiver is switched off, of another kind, or closed to the address; the detail tells ' +
-    'which.',
+    'The token is in force but does not fit: it belongs to another receiver or lacks ' +
+    'ingest:write, or the receiver is switched off, of another kind, or closed to the address; ' +
+    'the detail tells which.',
   not_found: 'The URL names no receiver or no route: use the URL exactly as the receiver shows it.',
   method_not_allowed: 'Data is sent with POST: set it as the method of the sender.',
   conflict: 'Another request was in the way: send this one again.',
@@ -37,33 +35,30 @@ const requestAdvice: Readonly<Record<ErrorCode, string>> = {
     'The route does not take this Content-Type or Content-Encoding: set those that the detail ' +
     'lists, and no others.',
   quota_exceeded:
-    'More came than the limit of the receiver or its account allows: raise the limit, or send ' +
-    'less; senders that wait for Retry-After lose nothing.',
+    'More came than the limits of the receiver or its account allow: raise the limit that the ' +
+    'detail names, or send less; senders that wait for Retry-After lose nothing.',
   timeout:
     'The body did not come in time: look at the network between sender and Weir, or send smaller ' +
     'batches; ingest.bodyTimeoutMs and ingest.minBodyBytesPerSecond say how slow is too slow.',
   unavailable:
-    'Weir could not take it at that moment: senders try again by themselves; where it goes on, look ' +
-    'at the disk, the queue and the memory of Weir.',
+    'Weir could not take it at that moment: senders try again by themselves; where it goes on, ' +
+    'look at the disk, the queue and the memory of Weir.',
   internal:
     'Weir failed, not the sender: its log has the cause; the sender may send the request again.',
 };
 
-const text = (field: string) => `Send ${field} as text; numbers and objects belong into labels.`;
-
 /** Reasons that name a limit are found by what stands around it. */
-const recordAdvice: readonly (readonly [RegExp, string])[] = [
-  [/^message is missing$/, 'Give each event a message; "" is one, and msg or event will do.'],
-  [/^message is not a string$/, text('message')],
-  [/^severity is not a string$/, text('severity')],
-  [/^service_name is not a string$/, text('service_name')],
-  [/^service_namespace is not a string$/, text('service_namespace')],
-  [/^host is not a string$/, text('host')],
+const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [/^message is missing$/, 'Give each event a message; it may be empty, and msg or event will do.'],
+  [
+    /^(message|severity|service_name|service_namespace|host) is not a string$/,
+    'Send this field as text; numbers and objects belong into labels.',
+  ],
   [/^labels is not an object$/, 'Send labels as one object of keys and values.'],
   [/^more than \d+ labels$/, 'Send fewer labels and other top-level keys with an event.'],
   [
     /^the event is not an object$/,
-    'Send objects in the array: a log line alone goes into the message of one.',
+    'Send objects in the array: a line of text goes into the message of one.',
   ],
   [
     /^the record takes more than \d+ bytes$/,
@@ -92,11 +87,11 @@ const recordAdvice: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^bad exemplar$/,
-    'The exemplar has no labels that can be kept: update the sender, or send none.',
+    'The labels of the exemplar cannot be kept: update the sender, or send no exemplars.',
   ],
   [
     /^series limit$/,
-    'The account has as many series as it may have in a day: drop labels that change all the time, ' +
-      'or raise metrics.maxSeriesPerAccount.',
+    'The account has as many series as it may have in a day: drop labels that change all the ' +
+      'time, or raise metrics.maxSeriesPerAccount.',
   ],
 ];

@@ -28,7 +28,9 @@ export const statisticsQuery = z.strictObject({
     .pipe(z.int().min(1).max(maxBuckets, `a whole number from 1 to ${maxBuckets}`))
     .default(60)
     .meta({
-      description: `Equal spans of whole minutes, from 1 to ${maxBuckets}; default 60. There are never more than minutes.`,
+      description:
+        `Equal spans of whole minutes, from 1 to ${maxBuckets}; default 60. ` +
+        'A shorter range than that has a bucket for each minute.',
       example: 60,
     }),
 });

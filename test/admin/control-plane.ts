@@ -61,7 +61,9 @@ export async function openControlPlane(): Promise<ControlPlane> {
       telemetry: {
         adminChanged(change) {
           changes.push(change);
-          assert.equal(invalidations, changes.length, 'a change did not reach the cache');
+          // No request in its way depends on a view.
+          const cached = changes.filter(({ operation }) => !operation.endsWith('View'));
+          assert.equal(invalidations, cached.length, 'a change did not reach the cache');
         },
       },
     },

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Directory } from '../../src/directory/port.ts';
+import { AppError } from '../../src/model/errors.ts';
 import { rejectsWith } from './fixtures.ts';
 
 /** @param current the directory of the running test. */
@@ -43,7 +44,10 @@ export function viewContract(current: () => Directory): void {
     await directory.createView({ accountId: other, name: 'mine', query: '' }, 10);
     await assert.rejects(
       directory.createView({ accountId, name: 'mine', query: 'x' }, 10),
-      ({ code, message }) => code === 'conflict' && message.includes(taken.viewId),
+      (error) =>
+        error instanceof AppError &&
+        error.code === 'conflict' &&
+        error.message.includes(taken.viewId),
     );
     await rejectsWith('conflict', directory.updateView(free.viewId, { name: 'mine' }));
     assert.equal((await directory.updateView(taken.viewId, { name: 'mine' }))?.name, 'mine');

@@ -51,6 +51,7 @@ const remoteWrite = createRemoteWrite({
   labels,
 });
 const caller = { tokenId: 'tok_test', accountIds: [], scopes: new Set(['operator'] as const) };
+const statistics = { accepted() {}, replayed() {}, refused() {} };
 const openMetrics = 'application/openmetrics-text';
 /** What a sender is told: the status of success, or the code of the refusal. */
 export type Outcome = number | AppError['code'];
@@ -241,14 +242,10 @@ export class Pipeline {
       { directory: join(this.#folder, 'queue'), minFreeDiskBytes: 0, now },
       createQueueTelemetry(instruments),
     );
-    const { maxSeriesPerAccount = 1_000_000 } = this.#options;
-    const series = createSeriesLedger({ maxSeriesPerAccount });
+    const series = createSeriesLedger({ maxSeriesPerAccount: 1_000_000, ...this.#options });
     const telemetry = createDrainTelemetry(instruments);
     const pace = { minIntervalMs: 0, maxIntervalMs: 0, heavyRowsPerSecond: 1 };
-    const drain = openDrain(
-      { queue, store, series, receipts: { note: () => {} }, telemetry },
-      { pace },
-    );
+    const drain = openDrain({ queue, store, series, receipts: { note() {} }, telemetry }, { pace });
     const bodyPace = { timeoutMs: 60_000, graceMs: 60_000, minBytesPerSecond: 1 };
     const admission = createAdmission(
       { maxInFlightBytes: gibibyte, trustedProxies: [], bodyPace },
@@ -268,7 +265,6 @@ export class Pipeline {
         return admission.chargeEvents(grant, count);
       },
     };
-    const statistics = { accepted() {}, replayed() {}, refused() {} };
     const ingest = createIngest({ admission: turning, queue, series, events, statistics, now });
     const reader = createMetricsReader({ store, grants, now }, defaultMetricsLimits);
     const routes = adminRoutes(
