@@ -1,0 +1,371 @@
+/** The tail over a store that is an array: each log once, in order of arrival, whatever happens. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { Stream } from '../model/account.ts';
+import {
+  type ArrivalPosition,
+  type ArrivalRange,
+  arrivalsUntil,
+  type ArrivedLog,
+  decodeArrival,
+} from '../model/arrival.ts';
+import { AppError } from '../model/errors.ts';
+import { parseQuery } from '../model/parse-query.ts';
+import type { LogRecord } from '../model/plan.ts';
+import { createInstruments } from '../telemetry/instruments.ts';
+import { createTailTelemetry } from '../telemetry/tail-events.ts';
+import { createTail, type TailOptions } from './tail.ts';
+import { tailQuery } from './tail-request.ts';
+
+const nowMs = Date.parse('2026-04-01T00:00:00Z');
+const second = 1_000_000_000n;
+const start = BigInt(nowMs) * 1_000_000n;
+
+interface Event {
+  readonly name: string;
+  readonly id: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** Waits for nothing longer than it must. */
+const hasty: Partial<TailOptions> = {
+  lookEveryMs: 1,
+  heartbeatMs: 10,
+  recheckMs: 5,
+  minReadIntervalMs: 0,
+  maxPageLogs: 7,
+};
+
+/** A service without anything but a clock, a store and the drain's two numbers. */
+class World {
+  clock = start;
+  watermark = start;
+  readonly rows: ArrivedLog[] = [];
+  readonly streams: Stream[] = [stream('a')];
+  readonly newest = new Map<string | undefined, bigint>();
+  reads = 0;
+  counts = 0;
+  failure: Error | undefined;
+  #sequence = 0n;
+  readonly #tail;
+
+  constructor(options: Partial<TailOptions> = {}) {
+    const parts = {
+      store: {
+        arrivals: async (plan: ArrivalRange & { readonly limit: number }) => {
+          this.reads++;
+          if (this.failure !== undefined) throw this.failure;
+          const found = this.#within(plan);
+          const logs = found.slice(0, plan.limit);
+          return { logs, isComplete: logs.length < plan.limit };
+        },
+        countArrivals: async (range: ArrivalRange) => {
+          this.counts++;
+          return this.#within(range).length;
+        },
+      },
+      // Whoever asks again gets another answer, as from a directory that was asked again.
+      grants: { streams: async () => [...this.streams] },
+      watermarkNanos: () => this.watermark,
+      newestReceiptNanos: (streamId: string | undefined) => this.newest.get(streamId) ?? 0n,
+      now: () => nowMs,
+      telemetry: createTailTelemetry(createInstruments('silent')),
+    };
+    this.#tail = createTail(parts, { ...hasty, ...options });
+  }
+
+  /** Stores a batch; it is vouched for once the watermark has passed it. */
+  store(rows: number, streamId = 'a', afterNanos = 1n): void {
+    this.clock += afterNanos;
+    const batch = (9n << 64n) | this.#sequence++;
+    for (let row = 0; row < rows; row++) {
+      const position = { receivedAtNanos: this.clock, batch, row };
+      const log = { logId: `${batch & 0xffffn}/${row}`, streamId } as LogRecord;
+      this.rows.push({ position, log });
+    }
+    this.newest.set(streamId, this.clock).set(undefined, this.clock);
+  }
+
+  release(): void {
+    this.watermark = this.clock;
+  }
+
+  follow(query = '', asked: Partial<Asked> = {}) {
+    const { after, signal = new AbortController().signal, recheck = async () => {} } = asked;
+    return this.#tail.follow({
+      accountId: 'acme',
+      query: parseQuery(tailQuery, new URLSearchParams(query)),
+      after,
+      signal,
+      recheck,
+    });
+  }
+
+  #within({ filter, after, untilNanos }: ArrivalRange): ArrivedLog[] {
+    const ids = filter.streams.map(({ streamId }) => streamId);
+    return this.rows.filter(
+      ({ position, log }) =>
+        ids.includes(log.streamId) &&
+        isAfter(position, after) &&
+        position.receivedAtNanos <= untilNanos,
+    );
+  }
+}
+
+interface Asked {
+  readonly after: ArrivalPosition;
+  readonly signal: AbortSignal;
+  readonly recheck: () => Promise<void>;
+}
+
+function stream(streamId: string): Stream {
+  const kept = { retentionDays: 30, dataDeletedUntil: null, createdAt: '' };
+  return { streamId, accountId: 'acme', name: streamId, ...kept };
+}
+
+function isAfter(a: ArrivalPosition, b: ArrivalPosition): boolean {
+  if (a.receivedAtNanos !== b.receivedAtNanos) return a.receivedAtNanos > b.receivedAtNanos;
+  return a.batch === b.batch ? a.row > b.row : a.batch > b.batch;
+}
+
+/** Events one by one; a chunk may hold several. */
+async function* eventsOf(chunks: AsyncGenerator<Uint8Array | string>): AsyncGenerator<Event> {
+  for await (const chunk of chunks) {
+    for (const text of Buffer.from(chunk).toString().split('\n\n').slice(0, -1)) {
+      const lines = new Map(text.split('\n').map((line) => line.split(/: (.*)/s) as never));
+      const data = JSON.parse(String(lines.get('data' as never))) as Event['data'];
+      const name = String(lines.get('event' as never));
+      yield { name, id: String(lines.get('id' as never) ?? ''), data };
+    }
+  }
+}
+
+async function until(events: AsyncGenerator<Event>, name: string): Promise<Event> {
+  for (;;) {
+    const next = await events.next();
+    assert.ok(next.done !== true, `it ended before ${name}`);
+    if (next.value.name === name) return next.value;
+  }
+}
+
+const idsOf = (rows: readonly ArrivedLog[]) => rows.map(({ log }) => log.logId);
+
+test('it begins now, with its position', async () => {
+  const world = new World();
+  world.store(3);
+  world.release();
+  const events = eventsOf(world.follow());
+  const opened = (await events.next()).value as Event;
+  assert.equal(opened.name, 'open');
+  assert.deepEqual(decodeArrival(opened.id), arrivalsUntil(start + 1n));
+  assert.deepEqual(opened.data, { watermark: '2026-04-01T00:00:00.000Z' });
+  world.store(1);
+  world.release();
+  assert.equal((await until(events, 'log')).data['logId'], '1/0');
+  await events.return(undefined);
+});
+
+test('nothing is asked of the store while nothing arrives', async () => {
+  const world = new World();
+  const events = eventsOf(world.follow());
+  for (let beat = 0; beat < 3; beat++) {
+    world.clock += second;
+    world.release();
+    await until(events, 'heartbeat');
+  }
+  const last = await until(events, 'heartbeat');
+  assert.deepEqual(decodeArrival(last.id), arrivalsUntil(world.watermark));
+  assert.equal(world.reads, 0);
+  world.store(1, 'of another account');
+  world.release();
+  await until(events, 'heartbeat');
+  assert.equal(world.reads, 0);
+  await events.return(undefined);
+});
+
+test('each log comes once and in order, however often its reader comes back', async () => {
+  const step = fc.record({
+    batches: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 3 }),
+    isReleased: fc.boolean(),
+    /** Events read before the connection breaks. */
+    events: fc.integer({ min: 1, max: 12 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+      const world = new World({ heartbeatMs: 1 });
+      const seen: unknown[] = [];
+      let after: ArrivalPosition | undefined = arrivalsUntil(start);
+      const take = async (events: AsyncGenerator<Event>) => {
+        const { name, id, data } = (await events.next()).value as Event;
+        if (name === 'log') seen.push(data['logId']);
+        after = decodeArrival(id);
+        return after!;
+      };
+      for (const { batches, isReleased, events: count } of steps) {
+        for (const rows of batches) world.store(rows);
+        if (isReleased) world.release();
+        const events = eventsOf(world.follow('', { after: after! }));
+        for (let i = 0; i < count; i++) await take(events);
+        await events.return(undefined);
+      }
+      world.release();
+      const events = eventsOf(world.follow('', { after: after! }));
+      while ((await take(events)).receivedAtNanos < world.clock);
+      while ((await take(events)).batch !== arrivalsUntil(0n).batch);
+      await events.return(undefined);
+      assert.deepEqual(seen, idsOf(world.rows));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+suite('a reader far behind', () => {
+  test('is told how many logs it does not get, and gets the others', async () => {
+    const world = new World();
+    const events = eventsOf(world.follow('maxLagSeconds=10'));
+    await until(events, 'open');
+    // A minute in which it takes nothing.
+    for (let i = 0; i < 60; i++) world.store(2, 'a', second);
+    world.release();
+    const { data, id } = await until(events, 'dropped');
+    const from = '2026-04-01T00:00:00.000Z';
+    assert.deepEqual(data, { count: 110, fromTime: from, untilTime: '2026-04-01T00:00:55.000Z' });
+    assert.deepEqual(decodeArrival(id), arrivalsUntil(start + 55n * second));
+    const rest: unknown[] = [];
+    while (rest.length < 10) rest.push((await until(events, 'log')).data['logId']);
+    assert.deepEqual(rest, idsOf(world.rows.slice(110)));
+    await events.return(undefined);
+  });
+
+  test('loses nothing while nothing newer is stored', async () => {
+    const world = new World();
+    world.store(3, 'a', second);
+    world.clock += 3600n * second;
+    world.release();
+    const events = eventsOf(world.follow('maxLagSeconds=10', { after: arrivalsUntil(start) }));
+    assert.equal((await until(events, 'log')).data['logId'], '0/0');
+    assert.equal(world.counts, 0);
+    await events.return(undefined);
+  });
+});
+
+test('what arrives in a stream made meanwhile is not passed over', async () => {
+  const world = new World({ recheckMs: 60_000 });
+  const events = eventsOf(world.follow());
+  await until(events, 'heartbeat');
+  world.streams.push(stream('b'));
+  world.store(1, 'b');
+  world.release();
+  assert.equal((await until(events, 'log')).data['streamId'], 'b');
+  await events.return(undefined);
+});
+
+suite('the end', () => {
+  test('of a service that closes is an event', async () => {
+    const world = new World();
+    const leaving = new AbortController();
+    const events = eventsOf(world.follow('', { signal: leaving.signal }));
+    await until(events, 'heartbeat');
+    leaving.abort();
+    assert.deepEqual(decodeArrival((await until(events, 'end')).id), arrivalsUntil(start));
+    assert.equal((await events.next()).done, true);
+  });
+
+  test('of a permission is an error, and no log after it', async () => {
+    const world = new World();
+    let isRevoked = false;
+    const recheck = async () => {
+      if (isRevoked) throw new AppError('unauthenticated', 'cannot use this token: revoked');
+    };
+    const events = eventsOf(world.follow('', { recheck }));
+    await until(events, 'heartbeat');
+    isRevoked = true;
+    const { data } = await until(events, 'error');
+    assert.deepEqual(data, {
+      type: 'urn:weir:problem:unauthenticated',
+      status: 401,
+      code: 'unauthenticated',
+      title: 'not authenticated',
+      detail: 'cannot use this token: revoked',
+    });
+    world.store(1);
+    world.release();
+    assert.equal((await events.next()).done, true);
+  });
+
+  test('of a store is an error that says when to come back', async () => {
+    const world = new World();
+    const events = eventsOf(world.follow());
+    await until(events, 'open');
+    world.failure = new AppError('unavailable', 'cannot reach the store', { retryAfterSeconds: 2 });
+    world.store(1);
+    world.release();
+    const { data } = await until(events, 'error');
+    assert.deepEqual([data['status'], data['retryAfterSeconds']], [503, 2]);
+    assert.equal((await events.next()).done, true);
+  });
+
+  test('by a fault tells nothing of it', async () => {
+    const world = new World();
+    const events = eventsOf(world.follow());
+    await until(events, 'open');
+    world.failure = new TypeError('secret');
+    world.store(1);
+    world.release();
+    const { data } = await until(events, 'error');
+    assert.equal(data['code'], 'internal');
+    assert.doesNotMatch(JSON.stringify(data), /secret/);
+  });
+});
+
+suite('what fails before the first event is no event', () => {
+  test('a store that is away when a reader comes back', async () => {
+    const world = new World();
+    world.store(1);
+    world.release();
+    world.failure = new AppError('unavailable', 'cannot reach the store');
+    const events = world.follow('', { after: arrivalsUntil(start) });
+    await assert.rejects(events.next(), /cannot reach the store/);
+  });
+
+  test('a stream that is not there', async () => {
+    const query = 'streamId=00000000-0000-4000-8000-00000000000f';
+    await assert.rejects(new World().follow(query).next(), { code: 'not_found' });
+  });
+
+  test('one tail too many; a place is free again once one has left', async () => {
+    const world = new World({ maxTails: 1 });
+    const first = world.follow();
+    await first.next();
+    await assert.rejects(world.follow().next(), /raise stream\.maxTails/);
+    await first.return(undefined);
+    const second_ = world.follow();
+    assert.equal((await second_.next()).done, false);
+    await second_.return(undefined);
+  });
+});
+
+test('a position beyond what is stored begins at its end', async () => {
+  const world = new World();
+  const future = arrivalsUntil(start + 999n * second);
+  const events = eventsOf(world.follow('', { after: future }));
+  assert.deepEqual(decodeArrival((await until(events, 'open')).id), arrivalsUntil(start));
+  world.store(1);
+  world.release();
+  assert.equal((await until(events, 'log')).data['logId'], '0/0');
+  await events.return(undefined);
+});
+
+test('tails that want the same share one read of the store', async () => {
+  const world = new World({ heartbeatMs: 60_000, recheckMs: 60_000 });
+  const tails = Array.from({ length: 50 }, () => eventsOf(world.follow()));
+  await Promise.all(tails.map((events) => until(events, 'open')));
+  const logs = tails.map((events) => until(events, 'log'));
+  await new Promise((resolve) => setImmediate(resolve));
+  world.store(1);
+  world.release();
+  await Promise.all(logs);
+  assert.ok(world.reads < 5, `${world.reads} reads`);
+  await Promise.all(tails.map((events) => events.return(undefined)));
+});
