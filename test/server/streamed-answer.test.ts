@@ -1,0 +1,204 @@
+/**
+ * Answers sent chunk by chunk: when the head goes out, what a failure looks like before and after
+ * it, and what a reader who leaves or lags does to the one who writes.
+ */
+import assert from 'node:assert/strict';
+import http2 from 'node:http2';
+import https from 'node:https';
+import type { Readable } from 'node:stream';
+import { after, before, suite, test } from 'node:test';
+import { z } from 'zod';
+import { AppError } from '../../src/model/errors.ts';
+import { type ReadRoute, StreamedAnswer, type TicketRoute } from '../../src/model/read-route.ts';
+import { until } from '../harness/until.ts';
+import { type HeaderList, type Target, transports } from './client.ts';
+import { accountId, type Edge, openEdge } from './edge.ts';
+
+/** What became of the chunks of the last answer. */
+const seen = { produced: 0, isReturned: false, isAborted: false };
+
+const block = 'x'.repeat(64 * 1024);
+
+async function* chunksOf(kind: string, signal: AbortSignal): AsyncGenerator<string> {
+  Object.assign(seen, { produced: 0, isReturned: false, isAborted: false });
+  signal.addEventListener('abort', () => {
+    seen.isAborted = true;
+  });
+  try {
+    if (kind === 'refused') throw new AppError('unavailable', 'cannot begin');
+    if (kind === 'nothing') return;
+    yield 'one\n';
+    if (kind === 'broken') throw new Error('cannot go on');
+    while (kind === 'endless') {
+      seen.produced += 1;
+      yield block;
+    }
+    for (let i = 0; kind === 'long' && i < 100; i++) yield block;
+    yield 'two\n';
+  } finally {
+    seen.isReturned = true;
+  }
+}
+
+function answer(kind: string, signal: AbortSignal): StreamedAnswer {
+  return new StreamedAnswer('text/plain', chunksOf(kind, signal), { 'x-kind': kind });
+}
+
+const reads: readonly ReadRoute[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/flow/:kind',
+    operationId: 'flow',
+    summary: 'flow',
+    scope: 'logs:read',
+    params: z.object({ kind: z.string() }),
+    query: z.strictObject({}),
+    response: { mediaType: 'text/plain', schema: undefined },
+    read: async ({ params, signal }) => answer(params['kind']!, signal),
+  },
+];
+
+const tickets: readonly TicketRoute[] = [
+  {
+    path: '/api/v1/tickets/:kind',
+    operationId: 'ticket',
+    summary: 'ticket',
+    params: z.object({ kind: z.string() }),
+    mediaTypes: ['text/plain'],
+    read: async ({ params, signal }) => answer(params['kind']!, signal),
+  },
+];
+
+const warnings: Error[] = [];
+const warned = (warning: Error) => void warnings.push(warning);
+
+let edge: Edge;
+before(async () => {
+  process.on('warning', warned);
+  edge = await openEdge({ parts: { reads, tickets } });
+});
+after(async () => {
+  await edge.close();
+  process.off('warning', warned);
+  assert.deepEqual(warnings, []);
+});
+
+const headers: HeaderList = [
+  ['Authorization', 'Bearer wra_reader'],
+  ['X-Active-Account', accountId],
+];
+
+/** The body as it comes, and a way to leave. */
+interface Reading {
+  readonly body: Readable;
+  leave(): void;
+}
+
+type Open = (target: Target, path: string) => Promise<Reading>;
+
+const openHttp1: Open = async ({ port, ca }, path) => {
+  const { promise, resolve, reject } = Promise.withResolvers<Reading>();
+  const options = { host: '127.0.0.1', servername: 'localhost', port, ca, path, agent: false };
+  const request = https.get({ ...options, headers: Object.fromEntries(headers) });
+  request.on('error', reject);
+  request.on('response', (body) => resolve({ body, leave: () => request.destroy() }));
+  return promise;
+};
+
+const openHttp2: Open = async ({ port, ca }, path) => {
+  const { promise, resolve, reject } = Promise.withResolvers<Reading>();
+  const session = http2.connect(`https://localhost:${port}`, { ca });
+  session.on('error', reject);
+  const stream = session.request({ ':path': path, ...Object.fromEntries(headers) });
+  stream.on('error', reject);
+  stream.on('close', () => session.destroy());
+  const leave = () => stream.close(http2.constants.NGHTTP2_CANCEL);
+  stream.on('response', () => resolve({ body: stream, leave }));
+  return promise;
+};
+
+for (const [name, open] of [
+  ['HTTP/1.1', openHttp1],
+  ['HTTP/2', openHttp2],
+] as const) {
+  suite(name, () => {
+    const target = () => ({ port: edge.ports.stream, ca: edge.ca });
+    const send = (kind: string, method = 'GET', area = 'flow') =>
+      transports[name](target(), { method, path: `/api/v1/${area}/${kind}`, headers, body: '' });
+
+    test('chunks arrive with the headers of the route and of the surface', async () => {
+      const { status, headers: received, body } = await send('short');
+      assert.equal(status, 200);
+      assert.equal(body, 'one\ntwo\n');
+      assert.equal(received['content-type'], 'text/plain');
+      assert.equal(received['x-kind'], 'short');
+      assert.equal(received['cache-control'], 'private, no-store');
+      assert.equal(received['x-content-type-options'], 'nosniff');
+    });
+
+    test('a long answer is whole', async () => {
+      const { bytes } = await send('long');
+      assert.equal(bytes.length, 100 * block.length + 'one\ntwo\n'.length);
+    });
+
+    test('an answer without chunks is empty, not missing', async () => {
+      const { status, body } = await send('nothing');
+      assert.deepEqual([status, body], [200, '']);
+    });
+
+    test('what fails before the first chunk is a failure like any other', async () => {
+      const { status, headers: received, body } = await send('refused');
+      assert.equal(status, 503);
+      assert.equal(received['content-type'], 'application/problem+json');
+      assert.ok(received['retry-after']);
+      assert.equal(received['x-kind'], undefined);
+      assert.match(body, /cannot begin/);
+    });
+
+    test('what fails after it breaks the answer off', async () => {
+      await assert.rejects(send('broken'));
+      assert.equal(seen.isReturned, true);
+    });
+
+    test('HEAD has the headers and reads nothing', async () => {
+      seen.produced = -1;
+      const { status, headers: received, body } = await send('endless', 'HEAD');
+      assert.deepEqual([status, body, seen.produced], [200, '', -1]);
+      assert.equal(received['content-type'], 'text/plain');
+      assert.equal(received['x-kind'], 'endless');
+    });
+
+    test('a ticket takes no HEAD, which would use it up', async () => {
+      assert.equal((await send('short', 'GET', 'tickets')).body, 'one\ntwo\n');
+      const { status, headers: received } = await send('short', 'HEAD', 'tickets');
+      assert.equal(status, 405);
+      assert.equal(received['allow'], 'GET, OPTIONS');
+    });
+
+    test('a reader who leaves ends the reading', async () => {
+      const reading = await open(target(), '/api/v1/flow/endless');
+      reading.body.once('data', reading.leave);
+      reading.body.on('error', () => {});
+      await until(() => seen.isReturned && seen.isAborted, { what: 'the chunks to be returned' });
+    });
+
+    test('a reader who lags holds up the one who writes', async () => {
+      const reading = await open(target(), '/api/v1/flow/endless');
+      reading.body.on('error', () => {});
+      await until(() => seen.produced > 0, { what: 'the first chunks' });
+      let produced = -1;
+      await until(
+        () => {
+          const isStill = produced === seen.produced;
+          produced = seen.produced;
+          return isStill;
+        },
+        { what: 'the writer to wait', everyMs: 200 },
+      );
+      assert.ok(produced * block.length < 32 * 1024 * 1024, `${produced} chunks ahead`);
+      assert.equal(seen.isReturned, false);
+      reading.leave();
+      await until(() => seen.isReturned, { what: 'the chunks to be returned' });
+    });
+  });
+}
