@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { layOutJson } from './json-text.ts';
+
+test('lays objects and arrays out over lines', () => {
+  assert.equal(
+    layOutJson('{"a":1,"b":[true,null,{}],"c":{"d":[]}}'),
+    [
+      '{',
+      '  "a": 1,',
+      '  "b": [',
+      '    true,',
+      '    null,',
+      '    {}',
+      '  ],',
+      '  "c": {',
+      '    "d": []',
+      '  }',
+      '}',
+    ].join('\n'),
+  );
+});
+
+test('keeps every digit and every escape', () => {
+  const text = '{"id":9007199254740993123,"x":1.0,"y":1e400,"z":-0,"s":"\\u0041\\"{,}\\\\"}';
+  const laidOut = layOutJson(text)!;
+  for (const kept of ['9007199254740993123', '1.0', '1e400', '-0', '"\\u0041\\"{,}\\\\"']) {
+    assert.ok(laidOut.includes(kept), kept);
+  }
+});
+
+test('keeps keys that occur twice', () => {
+  assert.equal(layOutJson('{"a":1,"a":2}'), '{\n  "a": 1,\n  "a": 2\n}');
+});
+
+for (const text of ['', 'text', '12', '"a"', '{a:1}', '{"a":1} tail', '[1,]', '{"a":1', '[INFO] up']) {
+  test(`leaves ${JSON.stringify(text)} as it is`, () => assert.equal(layOutJson(text), undefined));
+}
+
+test('agrees with the layout of the language where numbers are small', () => {
+  const value = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()));
+  fc.assert(
+    fc.property(value, fc.constantFrom(0, 1, 3), (json, indent) => {
+      const text = JSON.stringify(json, null, indent);
+      assert.equal(layOutJson(text), JSON.stringify(JSON.parse(text), null, 2));
+    }),
+  );
+});
+
+test('does not let deep nesting grow without bounds', () => {
+  const text = '['.repeat(3000) + ']'.repeat(3000);
+  assert.ok(layOutJson(text)!.length < text.length * 90);
+  assert.equal(layOutJson(text, { maxLength: 1000 }), undefined);
+});
