@@ -133,10 +133,9 @@ function isAfter(a: ArrivalPosition, b: ArrivalPosition): boolean {
 async function* eventsOf(chunks: AsyncGenerator<Uint8Array | string>): AsyncGenerator<Event> {
   for await (const chunk of chunks) {
     for (const text of Buffer.from(chunk).toString().split('\n\n').slice(0, -1)) {
-      const lines = new Map(text.split('\n').map((line) => line.split(/: (.*)/s) as never));
-      const data = JSON.parse(String(lines.get('data' as never))) as Event['data'];
-      const name = String(lines.get('event' as never));
-      yield { name, id: String(lines.get('id' as never) ?? ''), data };
+      const [, name = '', id = '', data = ''] =
+        /^event: (\w+)\n(?:id: (\S+)\n)?data: (.*)$/.exec(text) ?? [];
+      yield { name, id, data: JSON.parse(data) as Event['data'] };
     }
   }
 }
@@ -205,12 +204,12 @@ test('each log comes once and in order, however often its reader comes back', as
       for (const { batches, isReleased, events: count } of steps) {
         for (const rows of batches) world.store(rows);
         if (isReleased) world.release();
-        const events = eventsOf(world.follow('', { after: after! }));
+        const events = eventsOf(world.follow('', { after }));
         for (let i = 0; i < count; i++) await take(events);
         await events.return(undefined);
       }
       world.release();
-      const events = eventsOf(world.follow('', { after: after! }));
+      const events = eventsOf(world.follow('', { after }));
       while ((await take(events)).receivedAtNanos < world.clock);
       while ((await take(events)).batch !== arrivalsUntil(0n).batch);
       await events.return(undefined);
