@@ -10,9 +10,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** @param isTty whether the text goes to a terminal. */
 export function createStyle(environment: Environment, isTty: boolean): Style {
   if (!hasColours(environment, isTty)) return (_format, text) => text;
-  return (format, text) =>
+  return (format, text) => {
+    if (text === '') return '';
     // A check of its own would look at the process, not at this environment.
-    styleText(typeof format === 'string' ? format : [...format], text, { validateStream: false });
+    const options = { validateStream: false };
+    return styleText(typeof format === 'string' ? format : [...format], text, options);
+  };
 }
 
 function hasColours(environment: Environment, isTty: boolean): boolean {

@@ -2,11 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './account.ts';
+import { addCompletionCommand } from './completion.ts';
+import { addExportCommand } from './export.ts';
+import { addFacetsCommand } from './facets.ts';
+import { addHistogramCommand } from './histogram.ts';
+import { addLogCommand } from './log.ts';
 import { addLogsCommand } from './logs.ts';
+import { addOpenCommand } from './open.ts';
 import { addReceiverCommands } from './receiver.ts';
 import { addSendCommand } from './send.ts';
 import { addSharedOptions, openSession } from './session.ts';
 import { addStreamCommands } from './stream.ts';
+import { addTailCommand } from './tail.ts';
 import { addTokenCommands } from './token.ts';
 import { addTokenRecover } from './token-recover.ts';
 import { CommandError, escapeControls, exitCodes, type Terminal } from './terminal.ts';
@@ -47,11 +54,18 @@ export function createProgram(terminal: Terminal): Command {
   program.command('serve').description('run the service (weir serve --help)');
   const open = (command: Command) => openSession(command, terminal);
   addLogsCommand(program, open);
+  addTailCommand(program, open);
+  addLogCommand(program, open);
+  addHistogramCommand(program, open);
+  addFacetsCommand(program, open);
+  addExportCommand(program, open);
+  addOpenCommand(program, terminal);
   addAccountCommands(program, open);
   addStreamCommands(program, open);
   addReceiverCommands(program, open);
   addTokenRecover(addTokenCommands(program, open), terminal);
   addSendCommand(program, terminal);
+  addCompletionCommand(program, terminal);
   return program;
 }
 

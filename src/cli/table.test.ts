@@ -32,6 +32,26 @@ test('a record is lines, what is nested under its path, what is absent a dash', 
   );
 });
 
+test('what a record lists stands in a table below it', () => {
+  const accounts = [
+    { accountId: 'a', name: 'acme' },
+    { accountId: 'b', name: 'wayne' },
+  ];
+  assert.equal(
+    toLines({ tokenId: 't', accounts, scopes: ['logs:read'] }),
+    [
+      'tokenId  t',
+      'scopes   logs:read',
+      '',
+      'ACCOUNTS',
+      'ACCOUNT ID  NAME',
+      'a           acme',
+      'b           wayne',
+      '',
+    ].join('\n'),
+  );
+});
+
 test('values cannot end a line or send commands to a terminal', () => {
   assert.equal(
     toLines({ name: 'a\nb\u001b[31m\u009b\u2028' }),

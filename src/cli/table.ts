@@ -11,8 +11,24 @@ export function toTable(records: readonly object[], columns: readonly string[]):
   return align([columns.map(toHeading), ...rows]);
 }
 
+/** What the record lists, such as accounts, stands in tables below its lines. */
 export function toLines(record: object): string {
-  return align(flatten(record));
+  const entries = Object.entries(record);
+  const lists = entries.filter((entry): entry is [string, object[]] => isList(entry[1]));
+  const fields = Object.fromEntries(entries.filter(([, value]) => !isList(value)));
+  const tables = lists.map(([name, rows]) => {
+    const columns = new Set(rows.flatMap((row) => flatten(row).map(([column]) => column)));
+    return `\n${toHeading(name)}\n${toTable(rows, [...columns])}`;
+  });
+  return align(flatten(fields)) + tables.join('');
+}
+
+function isList(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
+  );
 }
 
 /** `{limits: {burstEvents: null}}` becomes `limits.burstEvents`, `-`. */
@@ -32,7 +48,7 @@ function toText(value: unknown): string {
 
 /** `retentionDays` becomes `RETENTION DAYS`. */
 function toHeading(name: string): string {
-  return name.replaceAll(/([A-Z])/g, ' $1').toUpperCase();
+  return escapeControls(name.replaceAll(/([A-Z])/g, ' $1').toUpperCase());
 }
 
 function align(rows: readonly (readonly string[])[]): string {

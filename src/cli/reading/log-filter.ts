@@ -43,14 +43,17 @@ const equalities = {
 
 const uuidForm = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-export const searchHelp =
+const searchHelp =
   'words that must all occur in the message; after --, -word must not; \'"quoted"\' literally';
 
 /** @returns the command, with the options and the argument `search`. */
 export function addFilters(command: Command): Command {
+  return addFilterOptions(command.argument('[search...]', searchHelp));
+}
+
+export function addFilterOptions(command: Command): Command {
   const repeated = 'repeat it for any of several';
   return command
-    .argument('[search...]', searchHelp)
     .option('--severity <word>', `severity, in any case; ${repeated}`, collect)
     .option('--service <name>', 'name of the service', collect)
     .option('--namespace <name>', 'namespace of the service', collect)
