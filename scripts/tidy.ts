@@ -17,7 +17,7 @@ console.log(`tidy: ${violations.length} violations`);
 process.exitCode = violations.length === 0 ? 0 : 1;
 
 function readSources(): Source[] {
-  return globSync('{src,test,bench,scripts}/**/*.ts', { cwd: repository })
+  return globSync('{{src,test,bench,scripts}/**/*.ts,ui/src/**/*.{ts,tsx}}', { cwd: repository })
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
     .map((path) => toSource(path, readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')));

@@ -19,7 +19,7 @@ export function checkExports(sources: readonly Source[]): Violation[] {
     }
   }
   return sources
-    .filter(({ path }) => path.startsWith('src/'))
+    .filter(({ path }) => /^(?:ui\/)?src\/(?!.*\.d\.ts$)/.test(path))
     .flatMap(({ path, code }) =>
       [...code.matchAll(declaration)].flatMap((match) => {
         const name = match.groups?.['name'] ?? '';

@@ -24,7 +24,8 @@ const modelMayImport = ['node:buffer', 'node:crypto'];
  */
 const entryPatterns = [
   /^src\/cli\/weir\.ts$/,
-  /^(?:src|test|scripts|bench)\/.*\.test\.ts$/,
+  /^ui\/src\/main\.tsx$/,
+  /^(?:src|ui\/src|test|scripts|bench)\/.*\.test\.ts$/,
   /^(?:scripts\/[^/]+|bench\/bench|test\/crash\/crash|test\/queue\/append-cost)\.ts$/,
 ];
 
@@ -75,6 +76,7 @@ function faultOfPackage(source: Source, { specifier, typeOnly }: Import): Fault 
 }
 
 function faultOfFile({ path }: Source, target: string): Fault | undefined {
+  if (path.startsWith('ui/')) return faultOfExplorer(path, target);
   if (!path.startsWith('src/')) return undefined;
   const isTestFile = path.endsWith('.test.ts') && target.startsWith('test/');
   if (!target.startsWith('src/') && target !== 'package.json' && !isTestFile) {
@@ -83,6 +85,45 @@ function faultOfFile({ path }: Source, target: string): Fault | undefined {
   const reason = forbidden(placeOf(path), placeOf(target), target);
   if (reason === undefined || isTestFile) return undefined;
   return { rule: 'direction', message: `${target} is out of reach: ${reason}` };
+}
+
+/**
+ * In the explorer, from what all may see to what sees everything: the API's client; parts and
+ * charts, which know of no page; the app around the pages; and the pages, which know nothing of
+ * each other.
+ */
+function faultOfExplorer(path: string, target: string): Fault | undefined {
+  if (!target.startsWith('ui/src/')) {
+    if (path.endsWith('.test.ts')) return undefined;
+    const message = `the explorer imports ${target}: it knows the service by its API alone`;
+    return { rule: 'outside', message };
+  }
+  const [from, to] = [folderOfExplorer(path), folderOfExplorer(target)];
+  const isDown = bandOfExplorer(to) < bandOfExplorer(from);
+  // The list of pages names them all, and loads each when it is asked for.
+  if (from === to || isDown || path === 'ui/src/app/pages.tsx') return undefined;
+  const message = `${target} is out of reach: parts know no page, and pages no other page`;
+  return { rule: 'direction', message };
+}
+
+const explorerBands: readonly (readonly string[])[] = [
+  ['api', 'styles'],
+  ['parts', 'charts'],
+  ['app'],
+  ['manage'],
+];
+
+/** Empty for what lies directly in `ui/src`. */
+function folderOfExplorer(path: string): string {
+  const [, , folder = '', inner] = path.split('/');
+  return inner === undefined ? '' : folder;
+}
+
+/** A page is above all bands, and what starts the explorer above the pages. */
+function bandOfExplorer(folder: string): number {
+  if (folder === '') return explorerBands.length + 1;
+  const band = explorerBands.findIndex((folders) => folders.includes(folder));
+  return band === -1 ? explorerBands.length : band;
 }
 
 /** Why `from` must not import `to`, or undefined where it may. */

@@ -47,7 +47,7 @@ export function checkText(source: Source): Violation[] {
 }
 
 function checkName({ path }: Source): Violation[] {
-  const isKebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d)?\.ts$/.test(basename(path));
+  const isKebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d)?\.tsx?$/.test(basename(path));
   const found: Violation[] = [];
   if (bannedName.test(path)) {
     const message =
