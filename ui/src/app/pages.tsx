@@ -1,4 +1,4 @@
-/** The pages, where they are and what they need. The service serves the same paths (`explorer.ts`). */
+/** The pages, where they are and what they need. The service serves the same paths. */
 import { type ComponentType, lazy } from 'react';
 import type { WhoAmI } from '../api/models.ts';
 

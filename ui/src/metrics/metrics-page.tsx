@@ -1,6 +1,59 @@
-/** The page of metrics. */
-import { Page } from '../parts/page.tsx';
+/** The page of metrics: one metric, its series over time, narrowed by labels. */
+import { useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { useShortcuts } from '../app/shortcuts.ts';
+import { Card, Page } from '../parts/page.tsx';
+import { ProblemNotice } from '../parts/problem-notice.tsx';
+import { MetricControls } from './metric-controls.tsx';
+import { boundsOf, formatMetricQuery, type MetricQuery, parseMetricQuery } from './metric-query.ts';
+import { type Bounds, useMetricNames } from './metric-reads.ts';
+import { MetricSeries } from './metric-series.tsx';
+import { NoMetrics } from './no-metrics.tsx';
 
 export function MetricsPage() {
-  return <Page title="MetricsPage">To come.</Page>;
+  const search = useSearch();
+  const query = parseMetricQuery(search);
+  const [, navigate] = useLocation();
+  // Relative ranges end when they were asked for, not with each drawing.
+  const [nowMs, setNowMs] = useState(Date.now);
+  const bounds = toBounds(query, nowMs);
+  const names = useMetricNames(bounds);
+  const refresh = () => setNowMs(Date.now());
+  const change = (part: Partial<MetricQuery>) => {
+    refresh();
+    navigate(`/explore/metrics?${formatMetricQuery({ ...query, ...part })}`);
+  };
+  useShortcuts([
+    { key: 'r', description: 'Look again', group: 'Metrics', run: refresh },
+    { key: 'z', description: 'Show twice the time', group: 'Metrics', run: () => widen() },
+  ]);
+  const widen = () => {
+    const half = (bounds.untilMs - bounds.fromMs) / 2;
+    const [fromMs, untilMs] = [bounds.fromMs - half, bounds.untilMs + half];
+    change({ range: { kind: 'absolute', fromMs, untilMs } });
+  };
+
+  return (
+    <Page title="Metrics">
+      <Card>
+        <MetricControls
+          query={query}
+          names={names.data ?? []}
+          onChange={change}
+          onRefresh={refresh}
+          onWiden={widen}
+        />
+      </Card>
+      {names.isError && <ProblemNotice error={names.error} onRetry={() => void names.refetch()} />}
+      {names.data?.length === 0 && <NoMetrics />}
+      {query.metric !== '' && (
+        <MetricSeries key={query.metric} query={query} bounds={bounds} onChange={change} />
+      )}
+    </Page>
+  );
+}
+
+function toBounds({ range }: MetricQuery, nowMs: number): Bounds {
+  const { fromMs, untilMs } = boundsOf(range, nowMs);
+  return { fromMs, untilMs };
 }

@@ -1,0 +1,58 @@
+/**
+ * Several series on one axis of time, as uPlot wants them: where a series has no sample of its own
+ * at a time it is passed over, where it ended or paused the line breaks. Pure.
+ */
+
+export interface TimedValues {
+  /** Unix ms, rising. */
+  readonly times: readonly number[];
+  /** NaN breaks the line. */
+  readonly values: readonly number[];
+}
+
+/** `undefined` = nothing there, go on; `null` = a break. */
+export type AlignedColumn = (number | null | undefined)[];
+
+/** A pause longer than this many usual distances is a break, */
+const pauseFactor = 4;
+/** and never one shorter than this. */
+const minPauseMs = 60_000;
+
+/** @returns Unix seconds of all samples, and a column for each series */
+export function alignSeries(
+  all: readonly TimedValues[],
+): readonly [seconds: number[], ...columns: AlignedColumn[]] {
+  const withBreaks = all.map(breakAtPauses);
+  const times = [...new Set(withBreaks.flatMap((series) => series.times))].sort((a, b) => a - b);
+  const placeOf = new Map(times.map((time, place) => [time, place]));
+  const columns = withBreaks.map((series) => {
+    const column: AlignedColumn = new Array<undefined>(times.length).fill(undefined);
+    series.times.forEach((time, index) => {
+      const value = series.values[index];
+      column[placeOf.get(time)!] = value === undefined || !Number.isFinite(value) ? null : value;
+    });
+    return column;
+  });
+  return [times.map((time) => time / 1000), ...columns];
+}
+
+function breakAtPauses({ times, values }: TimedValues): TimedValues {
+  const limit = Math.max(minPauseMs, pauseFactor * usualDistance(times));
+  const broken = { times: [] as number[], values: [] as number[] };
+  times.forEach((time, index) => {
+    const before = times[index - 1];
+    if (before !== undefined && time - before > limit) {
+      broken.times.push(before + 1);
+      broken.values.push(Number.NaN);
+    }
+    broken.times.push(time);
+    broken.values.push(values[index] ?? Number.NaN);
+  });
+  return broken;
+}
+
+/** The median, which a few pauses do not move. */
+function usualDistance(times: readonly number[]): number {
+  const distances = times.slice(1).map((time, index) => time - (times[index] ?? time));
+  return distances.sort((a, b) => a - b)[Math.floor(distances.length / 2)] ?? 0;
+}

@@ -1,0 +1,104 @@
+/** Lines over time, and a span that can be drawn open. It knows numbers and colours alone. */
+import { useEffect, useMemo, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { type AlignedColumn, alignSeries, type TimedValues } from './aligned-series.ts';
+import { useThemeColors, useThemeKey } from './theme-colors.ts';
+import styles from './time-lines.module.css';
+
+export interface Line extends TimedValues {
+  readonly name: string;
+  /** A CSS colour. */
+  readonly color: string;
+}
+
+export interface TimeLinesProps {
+  readonly lines: readonly Line[];
+  /** Unix ms; the whole of it is shown, whatever the lines cover. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly isUtc: boolean;
+  /** What is drawn, for those who do not see it. */
+  readonly label: string;
+  readonly onBrush: (fromMs: number, untilMs: number) => void;
+}
+
+const height = 320;
+
+export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: TimeLinesProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const brush = useRef(onBrush);
+  const colors = useThemeColors();
+  const theme = useThemeKey();
+  const data = useMemo(() => alignSeries(lines), [lines]);
+  useEffect(() => {
+    brush.current = onBrush;
+  });
+
+  useEffect(() => {
+    const element = holder.current;
+    if (element === null) return;
+    const text = colors('--text-quiet');
+    const grid = { stroke: colors('--line'), width: 1 };
+    const axis = { stroke: text, grid, ticks: grid, font: '12px system-ui' };
+    const chart = new uPlot(
+      {
+        width: element.clientWidth,
+        height,
+        tzDate: (seconds) => toDate(seconds, isUtc),
+        legend: { show: false },
+        cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
+        scales: { x: { range: [fromMs / 1000, untilMs / 1000] } },
+        axes: [axis, { ...axis, size: 70, values: (_, ticks) => ticks.map(formatValue) }],
+        series: [
+          {},
+          ...lines.map(({ name, color }) => ({
+            label: name,
+            stroke: color,
+            width: 1.5,
+            points: { size: 4 },
+          })),
+        ],
+        hooks: {
+          setSelect: [
+            ({ select, posToVal }) => {
+              if (select.width < 4) return;
+              const edge = (left: number) => Math.round(posToVal(left, 'x') * 1000);
+              brush.current(edge(select.left), edge(select.left + select.width));
+            },
+          ],
+        },
+      },
+      data as unknown as [number[], ...AlignedColumn[]],
+      element,
+    );
+    const observer = new ResizeObserver(() => {
+      chart.setSize({ width: element.clientWidth, height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      chart.destroy();
+    };
+  }, [data, lines, fromMs, untilMs, isUtc, colors, theme]);
+
+  return <div ref={holder} className={styles.chart} role="img" aria-label={label} />;
+}
+
+/** `1.2 M` and the like: axes have little room. */
+export function formatValue(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  if (size !== 0 && size < 0.001) return value.toExponential(2);
+  return compact.format(value);
+}
+
+const compact = new Intl.NumberFormat('en-US', {
+  notation: 'compact',
+  maximumSignificantDigits: 5,
+});
+
+function toDate(seconds: number, isUtc: boolean): Date {
+  const date = new Date(seconds * 1000);
+  return isUtc ? uPlot.tzDate(date, 'Etc/UTC') : date;
+}

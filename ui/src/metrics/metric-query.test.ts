@@ -1,0 +1,55 @@
+/** The URL of the page of metrics. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  formatMetricQuery,
+  type MetricQuery,
+  parseMetricQuery,
+  type Span,
+  spans,
+} from './metric-query.ts';
+
+const relative = fc
+  .constantFrom(...(Object.keys(spans) as Span[]))
+  .map((span) => ({ kind: 'relative' as const, span }));
+const absolute = fc
+  .tuple(fc.nat(2 ** 40), fc.integer({ min: 1, max: 2 ** 30 }))
+  .map(([fromMs, ms]) => ({ kind: 'absolute' as const, fromMs, untilMs: fromMs + ms }));
+const queries: fc.Arbitrary<MetricQuery> = fc.record(
+  {
+    metric: fc.string({ unit: 'grapheme' }),
+    labels: fc.array(
+      fc.record(
+        {
+          name: fc.stringMatching(/^[^:]+$/),
+          value: fc.string({ unit: 'grapheme' }),
+        },
+        { noNullPrototype: true },
+      ),
+      { maxLength: 4 },
+    ),
+    range: fc.oneof(relative, absolute),
+    mode: fc.constantFrom('auto', 'value', 'rate'),
+  },
+  { noNullPrototype: true },
+);
+
+test('what stands in the URL is what was shown', () => {
+  fc.assert(
+    fc.property(queries, (query) => {
+      assert.deepEqual(parseMetricQuery(formatMetricQuery(query)), query);
+    }),
+  );
+});
+
+test('no URL makes it fail', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (search) => {
+      const { range } = parseMetricQuery(search);
+      assert.ok(range.kind === 'relative' || range.fromMs < range.untilMs);
+    }),
+  );
+  const backwards = '?from=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z&range=constructor';
+  assert.deepEqual(parseMetricQuery(backwards).range, { kind: 'relative', span: '1h' });
+});

@@ -1,0 +1,13 @@
+/** Nothing here yet, or not in this range: what to do about it. */
+import { Link } from 'wouter';
+import { Notice } from '../parts/notice.tsx';
+
+export function NoMetrics() {
+  return (
+    <Notice tone="quiet">
+      No metric has samples in this time. Choose a longer range, or{' '}
+      <Link href="/receivers">send some</Link>: a receiver of the kind Prometheus takes remote_write
+      and pushes of text.
+    </Notice>
+  );
+}

@@ -1,0 +1,105 @@
+/**
+ * The messages of Prometheus' remote read (version 1, answered in samples), as the explorer asks
+ * and understands them: https://prometheus.io/docs/prometheus/latest/querying/remote_read_api/.
+ */
+import { PbfReader, PbfWriter } from 'pbf';
+import snappy from 'snappyjs';
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface SampleQuery {
+  /** Each must be equal. */
+  readonly labels: Labels;
+  /** Unix ms, both included. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+export interface SampledSeries {
+  readonly labels: Labels;
+  /** Unix ms, rising. */
+  readonly times: readonly number[];
+  /** As many; NaN may be a value, or the mark of a series that ended. */
+  readonly values: readonly number[];
+}
+
+const equal = 0;
+/** Nobody draws more than this answer could hold. */
+const maxAnswerBytes = 256 * 1024 * 1024;
+
+/** A message `prometheus.ReadRequest`, packed with snappy. */
+export function encodeReadRequest(queries: readonly SampleQuery[]): Uint8Array<ArrayBuffer> {
+  const request = new PbfWriter();
+  for (const query of queries) {
+    request.writeMessage(1, writeQuery, query);
+  }
+  return Uint8Array.from(snappy.compress(request.finish()));
+}
+
+/** One list of series for each query, in order. @throws RangeError, Error for what is no answer */
+export function decodeReadResponse(packed: Uint8Array): SampledSeries[][] {
+  const message = snappy.uncompress(packed, maxAnswerBytes);
+  const results: SampledSeries[][] = [];
+  new PbfReader(message).readFields((tag, all, reader) => {
+    if (tag === 1) all.push(reader.readMessage(readSeries, [] as SampledSeries[]));
+  }, results);
+  return results;
+}
+
+function writeQuery({ labels, fromMs, untilMs }: SampleQuery, writer: PbfWriter): void {
+  writer.writeVarintField(1, fromMs);
+  writer.writeVarintField(2, untilMs);
+  for (const [name, value] of Object.entries(labels)) {
+    writer.writeMessage(3, writeMatcher, { name, value });
+  }
+}
+
+function writeMatcher(matcher: { name: string; value: string }, writer: PbfWriter): void {
+  writer.writeVarintField(1, equal);
+  writer.writeStringField(2, matcher.name);
+  writer.writeStringField(3, matcher.value);
+}
+
+function readSeries(tag: number, all: SampledSeries[], reader: PbfReader): void {
+  if (tag !== 1) return;
+  const series = {
+    labels: [] as [string, string][],
+    times: [] as number[],
+    values: [] as number[],
+  };
+  reader.readMessage(readSeriesField, series);
+  all.push({ ...series, labels: Object.fromEntries(series.labels) });
+}
+
+interface OpenSeries {
+  readonly labels: [string, string][];
+  readonly times: number[];
+  readonly values: number[];
+}
+
+function readSeriesField(tag: number, series: OpenSeries, reader: PbfReader): void {
+  if (tag === 1) series.labels.push(reader.readMessage(readLabelField, ['', '']));
+  if (tag === 2) {
+    const sample = reader.readMessage(readSampleField, { timeMs: 0, value: 0 });
+    series.times.push(sample.timeMs);
+    series.values.push(sample.value);
+  }
+}
+
+function readLabelField(tag: number, label: [string, string], reader: PbfReader): void {
+  if (tag === 1 || tag === 2) label[tag - 1] = reader.readString();
+}
+
+function readSampleField(
+  tag: number,
+  sample: { timeMs: number; value: number },
+  reader: PbfReader,
+): void {
+  if (tag === 1) sample.value = reader.readDouble();
+  if (tag === 2) sample.timeMs = reader.readVarint(true);
+}
+
+/** The same for the same labels, in whatever order. */
+export function seriesKey(labels: Labels): string {
+  return JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
