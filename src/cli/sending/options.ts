@@ -1,0 +1,70 @@
+/** The options that `weir send` and `weir import` share, and what they mean. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CommandError, exitCodes } from '../terminal.ts';
+import { type EventDefaults, isFieldName, type LineFormat } from './event-line.ts';
+
+export interface EventFlags {
+  readonly severity?: string;
+  readonly service?: string;
+  readonly namespace?: string;
+  readonly host?: string;
+  readonly label?: ReadonlyMap<string, string>;
+  readonly format: LineFormat;
+}
+
+/** @param formats what `--format` takes. */
+export function addSendingOptions(command: Command, formats: readonly string[]): Command {
+  return command
+    .option('--severity <word>', 'severity of what has none')
+    .option('--service <name>', 'service_name of what has none')
+    .option('--namespace <name>', 'service_namespace of what has none')
+    .option('--host <name>', 'host of what has none; this machine by default')
+    .option('--label <key:value>', 'label of what lacks it; repeat it for more', collectLabel)
+    .addOption(
+      new Option('--format <format>', 'what a line is; auto: a JSON object is an event, else text')
+        .choices(formats)
+        .default('auto'),
+    )
+    .option('--receiver-url <url>', 'receiver of kind http_json [WEIR_RECEIVER_URL]')
+    .option('--ingest-token <secret>', "the receiver's token [WEIR_INGEST_TOKEN]")
+    .addOption(
+      new Option('--give-up-after <time>', 'stop trying to deliver: 30s, 5m, 1h; 0 = never')
+        .default(300, '5m')
+        .argParser(toSeconds),
+    )
+    .option('--quiet', 'say nothing but what went wrong');
+}
+
+export function toDefaults(flags: EventFlags, host: string): EventDefaults {
+  return {
+    severity: flags.severity,
+    serviceName: flags.service,
+    serviceNamespace: flags.namespace,
+    host: flags.host ?? host,
+    labels: flags.label ?? new Map(),
+  };
+}
+
+function collectLabel(
+  text: string,
+  earlier: ReadonlyMap<string, string> = new Map(),
+): ReadonlyMap<string, string> {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new InvalidArgumentError('Give key:value.');
+  const key = text.slice(0, colon);
+  if (isFieldName(key)) {
+    throw new CommandError(
+      `cannot use the label ${key}: an event has a field of that name`,
+      exitCodes.usage,
+    );
+  }
+  return new Map([...earlier, [key, text.slice(colon + 1)]]);
+}
+
+const secondsPerUnit: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600 };
+
+function toSeconds(text: string): number {
+  const match = /^(\d{1,6})([smh]?)$/.exec(text);
+  if (match === null) throw new InvalidArgumentError('Give a time such as 30s, 5m or 1h.');
+  return Number(match[1]) * (secondsPerUnit[match[2] ?? ''] ?? 1);
+}

@@ -1,0 +1,80 @@
+/** What people read while lines are on their way, and at the end. Pure. */
+
+export interface SendProgress {
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly retries: number;
+  readonly elapsedMs: number;
+  /** Why a request is being tried again; undefined where all goes well. */
+  readonly trouble: string | undefined;
+}
+
+export interface FileProgress extends SendProgress {
+  readonly readBytes: number;
+  readonly totalBytes: number;
+}
+
+const barWidth = 20;
+
+/** `12,345 sent · 3,210/s · 2 retries` */
+export function toSendLine(progress: SendProgress): string {
+  const { accepted, rejected, retries, elapsedMs, trouble } = progress;
+  return [
+    `${toCount(accepted)} sent`,
+    ...(rejected > 0 ? [`${toCount(rejected)} rejected`] : []),
+    `${toCount(toRate(accepted, elapsedMs))}/s`,
+    ...toRetries(retries),
+    ...(trouble === undefined ? [] : [trouble]),
+  ].join(' · ');
+}
+
+/** `[######··············] 31 % · 310 of 1,000 MB · 12,345 sent · 3,210/s · 0:42 left` */
+export function toFileLine(progress: FileProgress): string {
+  const { readBytes, totalBytes, elapsedMs } = progress;
+  const share = totalBytes === 0 ? 1 : Math.min(1, readBytes / totalBytes);
+  const full = Math.round(share * barWidth);
+  const bar = '#'.repeat(full) + '·'.repeat(barWidth - full);
+  const leftMs = share > 0 ? (elapsedMs / share) * (1 - share) : undefined;
+  return [
+    `[${bar}] ${Math.floor(share * 100)} %`,
+    `${toSize(readBytes)} of ${toSize(totalBytes)}`,
+    toSendLine(progress),
+    ...(leftMs === undefined ? [] : [`${toClock(leftMs)} left`]),
+  ].join(' · ');
+}
+
+/** `12,345` whatever the locale of the machine. */
+export function toCount(value: number): string {
+  return String(Math.floor(value)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+/** `1,204 lines` */
+export function toLineCount(value: number): string {
+  return `${toCount(value)} ${value === 1 ? 'line' : 'lines'}`;
+}
+
+/** `3 retries`, or nothing. */
+export function toRetries(retries: number): string[] {
+  return retries === 0 ? [] : [`${toCount(retries)} ${retries === 1 ? 'retry' : 'retries'}`];
+}
+
+export function toRate(count: number, elapsedMs: number): number {
+  return elapsedMs <= 0 ? 0 : (count * 1000) / elapsedMs;
+}
+
+/** `4:05` or `1:04:05`. */
+export function toClock(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const pair = (value: number) => String(value).padStart(2, '0');
+  const rest = pair(seconds % 60);
+  return hours > 0 ? `${hours}:${pair(minutes)}:${rest}` : `${minutes}:${rest}`;
+}
+
+/** Decimal units: `999 B`, `12.3 MB`. */
+export function toSize(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** power;
+  return `${power === 0 ? value : value.toFixed(value < 100 ? 1 : 0)} ${units[power]}`;
+}
