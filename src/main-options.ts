@@ -29,7 +29,8 @@ export function toGrantsOptions(config: Config): GrantsOptions {
 }
 
 export function toStatisticsOptions({ statistics }: Config): ReceiverStatisticsOptions {
-  return { ...receiverStatisticsDefaults, retentionDays: statistics.retentionDays };
+  const { retentionDays, flushSeconds } = statistics;
+  return { ...receiverStatisticsDefaults, retentionDays, flushEveryMs: flushSeconds * 1000 };
 }
 
 export function toQueueOptions({ queue, data }: Config): DiskQueueOptions {

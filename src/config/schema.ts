@@ -192,6 +192,7 @@ export const configSchema = z.strictObject({
   }),
   statistics: section({
     retentionDays: integer('d', 7, 1, 90, 'How long the counts of receivers are kept.'),
+    flushSeconds: integer('s', 5, 1, 60, 'How often they are written; what a crash may lose.'),
   }),
 });
 

@@ -51,19 +51,26 @@ export interface Ingest {
 }
 
 export function createIngest(parts: IngestParts): Ingest {
+  const answer = createWay(parts);
+  return {
+    async ingest(request, protocol) {
+      const sender = toSender(request);
+      try {
+        return await answer(request, protocol, sender);
+      } catch (fault) {
+        // Every refusal comes by here, so that none goes uncounted.
+        parts.statistics.refused(sender, fault);
+        throw fault;
+      }
+    },
+  };
+}
+
+type Way = (request: IngestRequest, protocol: Protocol, sender: Sender) => Promise<IngestAnswer>;
+
+function createWay(parts: IngestParts): Way {
   const { admission, queue, series, events, statistics, now } = parts;
   const replays = createReplays(queue);
-
-  /** Every refusal comes by here, so that none goes uncounted. */
-  async function ingest(request: IngestRequest, protocol: Protocol): Promise<IngestAnswer> {
-    const sender = toSender(request);
-    try {
-      return await answer(request, protocol, sender);
-    } catch (fault) {
-      statistics.refused(sender, fault);
-      throw fault;
-    }
-  }
 
   async function answer(
     request: IngestRequest,
@@ -145,7 +152,7 @@ export function createIngest(parts: IngestParts): Ingest {
     return charge.rateLimit;
   }
 
-  return { ingest };
+  return answer;
 }
 
 /** Rows may take more than their body let expect: each repeats what it shares with others. */

@@ -1,0 +1,77 @@
+/** Advice for everything that can be refused: what the decoders say is read from their source. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { errorTable } from '../../src/model/errors.ts';
+import { generalAdvice, toAdvice } from '../../src/admin/advice.ts';
+
+test('every code of a refused request has advice of its own', () => {
+  const codes = Object.keys(errorTable);
+  const advice = new Set(codes.map((code) => toAdvice('request', code)));
+  assert.equal(advice.size, codes.length);
+  assert.ok(!advice.has(generalAdvice));
+});
+
+/** Where decoders name the reason of a rejection, each with how to find the words. */
+const places: readonly (readonly [file: RegExp, words: RegExp])[] = [
+  [/protocols\/.*\.ts$/, /#reject\((?:\w+, )?['`]([^'`]+)['`]/g],
+  [/protocols\/remote-write\/decoding\.ts$/, /\.add\(\s*this\.#index,\s*'([^']+)'/g],
+  [/protocols\/json-logs\/event-row\.ts$/, /return (?:.* \? )?['`]([a-z$][^'`]+ [^'`]+)['`]/g],
+  [/model\/series-labels\.ts$/, /(?:return|: ) ?'([^']+)'/g],
+];
+
+/** Read from the source, so that a new reason cannot be forgotten here. */
+function reasonsOfDecoders(): string[] {
+  const source = join(import.meta.dirname, '../../src');
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+  const found = files.flatMap((name) => {
+    const text = readFileSync(join(source, name), 'utf8');
+    return places
+      .filter(([file]) => file.test(name))
+      .flatMap(([, words]) => Array.from(text.matchAll(words), (match) => match[1] ?? ''));
+  });
+  return [...new Set(found)].flatMap(withValues);
+}
+
+/** Reasons as they are counted, in place of the templates that stand in the source. */
+function withValues(template: string): string[] {
+  const fields = ['message', 'severity', 'service_name', 'service_namespace', 'host'];
+  if (template.includes('fieldKeys')) {
+    return fields.map((field) => template.replace(/\$\{.*?\}/, field));
+  }
+  return [template.replace(/\$\{.*?\}/g, '100')];
+}
+
+test('every reason of a rejected record has advice of its own', () => {
+  const reasons = reasonsOfDecoders();
+  for (const known of [
+    'message is missing',
+    'host is not a string',
+    'labels is not an object',
+    'more than 100 labels',
+    'the event is not an object',
+    'the record takes more than 100 bytes',
+    'the record has more than 100 elements in arrays and maps',
+    'no metric name',
+    'too many labels',
+    'label value too long',
+    'repeated label name',
+    'bad histogram',
+    'bad exemplar',
+    'series limit',
+  ]) {
+    assert.ok(reasons.includes(known), `${known} is no longer found in the source`);
+  }
+  for (const reason of reasons) {
+    assert.notEqual(toAdvice('record', reason), generalAdvice, reason);
+  }
+});
+
+test('a reason that nobody knows gets general advice', () => {
+  assert.equal(toAdvice('request', 'from_the_future'), generalAdvice);
+  assert.equal(toAdvice('record', 'from the future'), generalAdvice);
+  assert.equal(toAdvice('record', 'malformed'), generalAdvice);
+});

@@ -1,0 +1,302 @@
+/**
+ * What a receiver says of its senders: the same counts that they were answered, each refusal with
+ * its reason, through a restart and a kill; and nothing of what they sent.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, test } from 'node:test';
+import type { Receiver } from '../../src/model/account.ts';
+import type { StatisticsAnswer } from '../../src/admin/statistics-answer.ts';
+import { type Outgoing, type Wire, wires } from '../compliance/wires.ts';
+import { createAccessToken, createIngestToken, createReceiver } from '../harness/control.ts';
+import { exchangeRaw } from '../harness/raw.ts';
+import { startService, type Service } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+
+/** In every body; none of it may be found again. */
+const marker = 'MARKERofTheBody';
+const wrongSecret = 'wri_WrongSecretOfATest0123456789abcdefghijklm';
+
+let service: Service;
+before(async () => {
+  const flags = ['--statistics-flush-seconds', '1', '--ingest-body-timeout-ms', '1000'];
+  service = await startService({ flags });
+});
+after(() => service.stop());
+
+interface Own {
+  readonly outgoing: Outgoing;
+  readonly tokenId: string;
+}
+
+async function open(wire: Wire, settings: Partial<Receiver> = {}): Promise<Own> {
+  const { receiverId } = await createReceiver(service, { kind: wire.kind, ...settings });
+  const { token, tokenId } = await createIngestToken(service, receiverId);
+  const authorization = [`Bearer ${token}`];
+  const body = wire.encode(marker, 1);
+  return { outgoing: { receiverId, authorization, headers: wire.headers, body }, tokenId };
+}
+
+async function statisticsOf(
+  receiverId: string,
+  parameters: Record<string, string | number> = {},
+): Promise<StatisticsAnswer> {
+  const answer = await service.read(`/admin/receivers/${receiverId}/statistics`, parameters);
+  assert.equal(answer.status, 200, answer.text);
+  assert.ok(!answer.text.includes(marker), answer.text);
+  assert.ok(!/wr[ia]_\w/i.test(answer.text), answer.text);
+  const statistics = answer.json<StatisticsAnswer>();
+  for (const field of ['accepted', 'rejected', 'requests', 'refused', 'bytes'] as const) {
+    const sum = statistics.buckets.reduce((total, bucket) => total + bucket[field], 0);
+    assert.equal(statistics[field], sum, `${field} of the buckets`);
+  }
+  const ofKind = (kind: string) =>
+    statistics.reasons.filter((reason) => reason.kind === kind).reduce((n, r) => n + r.count, 0);
+  assert.equal(ofKind('request'), statistics.refused);
+  assert.equal(ofKind('record'), statistics.rejected);
+  return statistics;
+}
+
+function countsOf({ accepted, rejected, requests, refused }: StatisticsAnswer) {
+  return { accepted, rejected, requests, refused };
+}
+
+function reasonsOf({ reasons }: StatisticsAnswer): Record<string, number> {
+  return Object.fromEntries(reasons.map(({ reason, count }) => [reason, count]));
+}
+
+/** What the directory's file says, whatever is still in memory. */
+function writtenRequests(receiverId: string): number {
+  const database = new DatabaseSync(join(service.dataDir, 'directory.db'), { readOnly: true });
+  const row = database
+    .prepare('SELECT sum(requests) AS n FROM receiver_minutes WHERE receiver_id = ?')
+    .get(receiverId);
+  database.close();
+  return Number(row?.['n'] ?? 0);
+}
+
+for (const wire of wires) {
+  test(`${wire.name}: counts are what the answers said`, async () => {
+    const { outgoing, tokenId } = await open(wire);
+    const { receiverId } = outgoing;
+    for (const records of [1, 3]) {
+      const body = wire.encode(marker, records);
+      const answer = await wire.send(service, { ...outgoing, body });
+      assert.equal(answer.status, wire.successStatus, answer.text);
+    }
+    const malformed = await wire.send(service, { ...outgoing, body: wire.malformed });
+    assert.equal(malformed.status, 400);
+    const strange = await wire.send(service, {
+      ...outgoing,
+      headers: wire.strangeHeaders[0] ?? {},
+    });
+    assert.equal(strange.status, 415);
+
+    const statistics = await statisticsOf(receiverId);
+    assert.deepEqual(countsOf(statistics), { accepted: 4, rejected: 0, requests: 4, refused: 2 });
+    assert.deepEqual(reasonsOf(statistics), { malformed: 1, unsupported_media: 1 });
+    assert.ok(statistics.bytes > 0);
+    const [newest, older] = statistics.samples;
+    assert.equal(newest?.reason, 'unsupported_media');
+    assert.equal(newest.status, 415);
+    assert.equal(older?.reason, 'malformed');
+    assert.equal(older.status, 400);
+    assert.equal(older.tokenId, tokenId);
+    assert.match(older.peerAddress, /127\.0\.0\.1|::1/);
+    assert.ok(older.detail.startsWith('cannot '), older.detail);
+    assert.ok(statistics.lastSeenAt! >= statistics.lastAcceptedAt!);
+  });
+
+  const { encodePartlyBad } = wire;
+  if (encodePartlyBad === undefined) continue;
+  test(`${wire.name}: rejected records are counted by reason`, async () => {
+    const { outgoing } = await open(wire);
+    const answer = await wire.send(service, { ...outgoing, body: encodePartlyBad(marker) });
+    assert.equal(answer.status, wire.partlyBadStatus);
+    const statistics = await statisticsOf(outgoing.receiverId);
+    assert.deepEqual(countsOf(statistics), { accepted: 1, rejected: 1, requests: 1, refused: 0 });
+    const [sample] = statistics.samples;
+    assert.equal(sample?.kind, 'record');
+    assert.deepEqual(reasonsOf(statistics), { [sample.reason]: 1 });
+    assert.equal(sample.status, wire.partlyBadStatus);
+    assert.equal(sample.detail, `cannot take the record at index 1: ${sample.reason}`);
+  });
+}
+
+test('OTLP: a partial success counts what was rejected', async () => {
+  const wire = wireNamed('OTLP over HTTP, JSON');
+  const { outgoing } = await open(wire);
+  const values = Array.from({ length: 100_001 }, () => ({}));
+  const logRecords = [{ body: { arrayValue: { values } } }, { body: { stringValue: marker } }];
+  const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }));
+  const answer = await wire.send(service, { ...outgoing, body });
+  assert.match(answer.text, /"rejectedLogRecords":"1"/);
+  const statistics = await statisticsOf(outgoing.receiverId);
+  assert.deepEqual(countsOf(statistics), { accepted: 1, rejected: 1, requests: 1, refused: 0 });
+  assert.match(statistics.reasons[0]?.reason ?? '', /elements in arrays and maps/);
+});
+
+test('every refusal shows up with its reason', async () => {
+  const wire = wireNamed('JSON logs');
+  const limits = { eventsPerSecond: 1, burstEvents: 1, maxBodyBytes: null };
+  const { outgoing } = await open(wire, { limits });
+  const other = await open(wire);
+  const { receiverId } = outgoing;
+  const refuse = async (change: Partial<Outgoing>, status: number) => {
+    const answer = await wire.send(service, { ...outgoing, ...change });
+    assert.equal(answer.status, status, answer.text);
+  };
+  await refuse({ authorization: [] }, 401);
+  await refuse({ authorization: [`Bearer ${wrongSecret}`] }, 401);
+  await refuse({ authorization: other.outgoing.authorization }, 403);
+  await refuse({ headers: { 'Content-Type': `text/${wrongSecret}` } }, 415);
+  await refuse({ body: Buffer.from(`{"${marker}`) }, 400);
+  await refuse({ body: wire.encode(marker, 10_001) }, 413);
+  const head = [
+    `POST /v1/receivers/${receiverId}/logs HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: ${outgoing.authorization.join()}`,
+    'Content-Type: application/json',
+  ];
+  const late = { send: `${head.join('\r\n')}\r\nContent-Length: 99\r\n\r\n{"${marker}` };
+  assert.match(await exchangeRaw(service, late), /^HTTP\/1.1 408/);
+  assert.equal((await wire.send(service, outgoing)).status, 202);
+  await refuse({ body: wire.encode(marker, 2) }, 429);
+
+  const statistics = await statisticsOf(receiverId);
+  assert.deepEqual(reasonsOf(statistics), {
+    unauthenticated: 2,
+    forbidden: 1,
+    unsupported_media: 1,
+    malformed: 1,
+    too_large: 1,
+    timeout: 1,
+    quota_exceeded: 1,
+  });
+  assert.deepEqual(countsOf(statistics), { accepted: 1, rejected: 0, requests: 9, refused: 8 });
+  const advice = new Set(statistics.reasons.map((reason) => reason.advice));
+  assert.equal(advice.size, 7);
+  const strange = statistics.samples.find(({ reason }) => reason === 'unsupported_media');
+  assert.equal(strange?.contentType, 'text/wri_…');
+  const foreign = statistics.samples.find(({ reason }) => reason === 'forbidden');
+  assert.equal(foreign?.tokenId, other.tokenId);
+  assert.deepEqual(reasonsOf(await statisticsOf(other.outgoing.receiverId)), {});
+});
+
+test('a repeated request counts as a request and nothing more', async () => {
+  const wire = wireNamed('JSON logs');
+  const { outgoing } = await open(wire);
+  const headers = { ...outgoing.headers, 'Idempotency-Key': 'repeated' };
+  for (let i = 0; i < 3; i += 1) await wire.send(service, { ...outgoing, headers });
+  const statistics = await statisticsOf(outgoing.receiverId);
+  assert.deepEqual(countsOf(statistics), { accepted: 1, rejected: 0, requests: 3, refused: 0 });
+});
+
+test('a range is cut into buckets of whole minutes', async () => {
+  const { outgoing } = await open(wireNamed('JSON logs'));
+  const { receiverId } = outgoing;
+  const week = await statisticsOf(receiverId, {
+    sinceTime: '2026-03-01T00:00:30Z',
+    untilTime: '2026-03-08T00:00:00Z',
+    buckets: 500,
+  });
+  assert.equal(week.buckets.length, 500);
+  assert.equal(week.startTime, '2026-03-01T00:00:00.000Z');
+  const usual = await statisticsOf(receiverId);
+  assert.equal(usual.buckets.length, 60);
+  assert.equal(Date.parse(usual.endTime) - Date.parse(usual.startTime), 3_600_000);
+  const status = async (parameters: Record<string, string>) =>
+    (await service.read(`/admin/receivers/${receiverId}/statistics`, parameters)).status;
+  assert.equal(await status({ buckets: '501' }), 400);
+  assert.equal(await status({ buckets: '0' }), 400);
+  assert.equal(await status({ sinceTime: 'yesterday' }), 400);
+  assert.equal(await status({ sinceTime: '2026-03-01T00:00:00Z', untilTime: '2026-03-09' }), 400);
+  assert.equal(
+    await status({ sinceTime: '2026-03-01T00:00:00Z', untilTime: '2026-03-09T00:00:00Z' }),
+    400,
+  );
+  assert.equal(await status({ host: 'x' }), 400);
+});
+
+test('another account, and a token without admin, see nothing of it', async () => {
+  const { outgoing } = await open(wireNamed('JSON logs'));
+  const path = `/api/v1/admin/receivers/${outgoing.receiverId}/statistics`;
+  const account = await service.admin('POST', '/accounts', { name: 'another' });
+  const { accountId } = account.json<{ accountId: string }>();
+  const admin = await createAccessToken(service, ['admin'], [accountId]);
+  const reader = await createAccessToken(service, ['logs:read']);
+  const operator = await createAccessToken(service, ['operator'], []);
+  const statusOf = async (token: string, active: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'x-active-account': active };
+    return (await service.http.send(service.quickstart.streamUrl + path, { headers })).status;
+  };
+  const own = service.quickstart.accountId;
+  assert.equal(await statusOf(admin.token, accountId), 404);
+  assert.equal(await statusOf(admin.token, own), 403);
+  assert.equal(await statusOf(reader.token, own), 403);
+  assert.equal(await statusOf(operator.token, own), 200);
+  assert.equal(await statusOf(operator.token, accountId), 404);
+});
+
+test('ids that nobody has made leave nothing', async () => {
+  const wire = wireNamed('JSON logs');
+  const { outgoing } = await open(wire);
+  await Promise.all(
+    Array.from({ length: 500 }, (_, i) =>
+      wire.send(service, { ...outgoing, receiverId: `rcv_unknown${i}`, authorization: [] }),
+    ),
+  );
+  // Of a receiver that has never been heard of, after all those.
+  const refused = await wire.send(service, { ...outgoing, authorization: [] });
+  assert.equal(refused.status, 401);
+  await until(() => writtenRequests(outgoing.receiverId) === 1, { what: 'the refusal on disk' });
+  const database = new DatabaseSync(join(service.dataDir, 'directory.db'), { readOnly: true });
+  for (const table of ['minutes', 'reasons', 'samples', 'activity']) {
+    const sql = `SELECT count(*) AS n FROM receiver_${table} WHERE receiver_id LIKE 'rcv_unk%'`;
+    assert.equal(database.prepare(sql).get()?.['n'], 0, table);
+  }
+  database.close();
+});
+
+test('counts survive a restart whole, and a kill but for the last moments', async () => {
+  const wire = wireNamed('JSON logs');
+  const { outgoing } = await open(wire);
+  const { receiverId } = outgoing;
+  await wire.send(service, outgoing);
+  await wire.send(service, { ...outgoing, authorization: [`Bearer ${wrongSecret}`] });
+  const before = await statisticsOf(receiverId);
+  const exit = await service.kill('SIGTERM');
+  assert.equal(exit.code, 0);
+  assertNoSecrets();
+  await service.start();
+  const restarted = await statisticsOf(receiverId);
+  assert.deepEqual(countsOf(restarted), countsOf(before));
+  assert.deepEqual(restarted.samples, before.samples);
+  assert.equal(restarted.lastSeenAt, before.lastSeenAt);
+  assert.equal(restarted.lastAcceptedAt, before.lastAcceptedAt);
+
+  await wire.send(service, outgoing);
+  await until(() => writtenRequests(receiverId) === 3, { what: 'the count on disk' });
+  await wire.send(service, outgoing);
+  await service.kill('SIGKILL');
+  await service.start();
+  const { accepted } = await statisticsOf(receiverId);
+  assert.ok(accepted === 2 || accepted === 3, `${accepted} accepted`);
+});
+
+function assertNoSecrets(): void {
+  for (const suffix of ['', '-wal']) {
+    const file = join(service.dataDir, `directory.db${suffix}`);
+    const text = existsSync(file) ? readFileSync(file, 'latin1') : '';
+    assert.ok(!text.includes(marker), `a body in directory.db${suffix}`);
+    assert.ok(!/wr[ia]_[\w-]{10}/.test(text), `a secret in directory.db${suffix}`);
+  }
+}
+
+function wireNamed(name: string): Wire {
+  const wire = wires.find((candidate) => candidate.name === name);
+  assert.ok(wire, `there is no wire ${name}`);
+  return wire;
+}
