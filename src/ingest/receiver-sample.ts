@@ -101,14 +101,14 @@ function toDetail(message: string): string {
  * Text in double quotes is left out, one that is never closed to its end. A quote that stands alone
  * in single quotes is a word of ours.
  */
-export function withoutQuotes(message: string): string {
+function withoutQuotes(message: string): string {
   return message.replace(/'"'|"(?:[^"\\]|\\.)*(?:"|$)/gsu, (quoted) =>
     quoted === `'"'` ? quoted : '"…"',
   );
 }
 
 /** A secret in the wrong header is still a secret. */
-export function masked(text: string): string {
+function masked(text: string): string {
   return text.replace(/(wr[ia]_)[\w.~+/=-]*/gi, '$1…');
 }
 

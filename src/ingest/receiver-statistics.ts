@@ -172,8 +172,6 @@ class Statistics implements ReceiverStatistics {
       } catch (error) {
         this.#events.statisticsNotWritten(error);
       }
-      const { minutes, samples } = this.#pending.drainDropped();
-      if (minutes + samples > 0) this.#events.statisticsDropped(minutes, samples);
     });
   }
 
@@ -201,6 +199,9 @@ class Statistics implements ReceiverStatistics {
       this.#pending = pending;
       this.#strangers = strangers;
       throw error;
+    } finally {
+      const { minutes, samples } = pending.drainDropped();
+      if (minutes + samples > 0) this.#events.statisticsDropped(minutes, samples);
     }
   }
 
