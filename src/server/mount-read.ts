@@ -58,7 +58,7 @@ export function mountRead(
         const lastEventId = lastEventIdOf(request);
         const asked = { accountId, search, params, body, lastEventId, signal, recheck };
         const answer = await route.read(asked); // 400, 404, 503
-        if (answer instanceof StreamedAnswer) await sendStreamed(request, reply, answer);
+        if (answer instanceof StreamedAnswer) await sendStreamed(request, reply, answer, signal);
         else send(reply, route, answer);
       } finally {
         sent.memory?.release();
@@ -83,7 +83,7 @@ export function mountTicket(
     onRequest: async (request, reply) => {
       const signal = departures.watch(reply);
       const answer = await route.read({ params: request.params, signal }); // 404, 503
-      await sendStreamed(request, reply, answer);
+      await sendStreamed(request, reply, answer, signal);
       return reply;
     },
     handler: () => {

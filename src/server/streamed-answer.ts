@@ -36,12 +36,14 @@ export function createDepartures(app: FastifyInstance): Departures {
 
 /**
  * The head is sent with the first chunk: what fails before it can still be answered as a failure.
+ * @param signal of its departure; once aborted, a reader that takes nothing is not waited for long.
  * @throws what the chunks throw before the first of them
  */
 export async function sendStreamed(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: StreamedAnswer,
+  signal: AbortSignal,
 ): Promise<void> {
   const chunks = answer.chunks[Symbol.asyncIterator]();
   if (request.method === 'HEAD') {
@@ -52,6 +54,7 @@ export async function sendStreamed(
   let next = await chunks.next();
   reply.hijack();
   const response = reply.raw;
+  onAbort(signal, () => setTimeout(breakOff, lastWordsMs, response).unref());
   try {
     response.writeHead(200, {
       ...(reply.getHeaders() as OutgoingHttpHeaders),
@@ -67,6 +70,14 @@ export async function sendStreamed(
   } finally {
     await chunks.return?.();
   }
+}
+
+/** For what is under way to its reader when the surface closes. */
+const lastWordsMs = 1000;
+
+function onAbort(signal: AbortSignal, act: () => void): void {
+  if (signal.aborted) act();
+  else signal.addEventListener('abort', act, { once: true });
 }
 
 /** @returns false once nobody reads any more. */

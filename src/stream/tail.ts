@@ -38,7 +38,7 @@ export const defaultTailOptions: TailOptions = {
   maxQueries: 2,
   recheckMs: 1000,
   minReadIntervalMs: 150,
-  maxPageLogs: 500,
+  maxPageLogs: 2000,
   maxPageBytes: 1024 * 1024,
 };
 
