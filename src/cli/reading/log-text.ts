@@ -27,11 +27,12 @@ export interface LogText {
 
 const indent = '    ';
 const mostLines = 6;
+const usualSeverity = 'ERROR';
 const widest = { severity: 9, service: 24, field: 40 };
 
 export function createLogText(options: LogTextOptions): LogText {
   // Columns grow with what was seen and never shrink, so that a tail stays calm.
-  const widths: number[] = [];
+  const widths: number[] = options.fields === undefined ? [usualSeverity.length] : [];
   const pad = (text: string, column: number, most: number): string =>
     options.layout === 'tabs' ? text : text.padEnd(Math.min(widths[column] ?? 0, most));
   const grow = (rows: readonly (readonly string[])[]): void => {

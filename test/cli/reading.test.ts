@@ -1,0 +1,305 @@
+/** The commands that read, over the real service: in pipes, in a terminal, and side by side. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { run } from '../../src/cli/program.ts';
+import { exitCodes, type Terminal } from '../../src/cli/terminal.ts';
+import type { LogRecord } from '../../src/model/plan.ts';
+import { type Service, startService } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+import { captureTerminal } from './captured-terminal.ts';
+import { noTerminal, startInPipes, startInTerminal, weirWords } from './weir-command.ts';
+
+const count = 2_345;
+const base = Date.parse('2026-11-20T08:00:00.000Z');
+const hostile = 'boom \u001b[2J\u202e\u009b31m\n\tat evil.js\r\nlast';
+const severities = ['INFO', 'WARN', 'ERROR'] as const;
+
+let folder: string;
+let service: Service;
+let environment: Record<string, string>;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-reading-'));
+  service = await startService();
+  environment = { WEIR_DATA: service.dataDir };
+  const answer = await service.postLogs(Array.from({ length: count }, (_, i) => event(i)));
+  assert.equal(answer.status, 202, answer.text);
+  await until(async () => (await service.facet('severity')).total === count, {
+    what: 'all logs to be stored',
+  });
+});
+after(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test('the newest logs come oldest first, and a hint says how to go on', async () => {
+  const { out, error } = await weir('logs', '-n', '3', '--utc');
+  assert.equal(
+    out,
+    [2342, 2343, 2344]
+      .map((i) => `${timeOf(i)} ${severityOf(i).padEnd(5)} web order ${i}\n`)
+      .join(''),
+  );
+  const cursor = /--cursor (\S+) goes on/.exec(error)?.[1];
+  const older = await weirLogs('-n', '2', '--cursor', cursor!);
+  assert.deepEqual(numbers(older), [2340, 2341]);
+  const turned = await weirLogs('-n', '2', '--newest-first', '--cursor', cursor!);
+  assert.deepEqual(numbers(turned), [2341, 2340]);
+});
+
+test('pages follow each other until as many are there as were asked for', async () => {
+  const many = await weirLogs('-n', '2100');
+  assert.deepEqual(numbers(many), range(count - 2100, count));
+  const { error } = await weir('logs', '-n', String(count));
+  assert.equal(error, '', 'there are no more than these');
+});
+
+test('all of them come in either order, each one as the API gives it', async () => {
+  const all = await weirLogs('--all');
+  assert.deepEqual(numbers(all), range(0, count));
+  assert.deepEqual(await weirLogs('--all', '--newest-first'), all.toReversed());
+  const { logs } = await service.list({ limit: 1 });
+  assert.deepEqual(all.at(-1), logs[0]);
+});
+
+test('filters are the filters of the API', async () => {
+  const { streamId } = service.quickstart;
+  const { streams } = (await service.admin('GET', '/streams')).json<{
+    streams: { name: string }[];
+  }>();
+  const filtered: readonly [string[], number[]][] = [
+    [['order', '1117'], [1117]],
+    [['--label', 'customer:c-40'], [40]],
+    [['--label', 'customer=c-40', '--label', 'evil:nothing'], []],
+    [['--until', timeOf(2).replace(' ', 'T'), '--host', 'n1'], [1]],
+    [['--stream', streams[0]!.name, '-n', '1'], [count - 1]],
+    [['--stream', streamId, '-n', '1'], [count - 1]],
+  ];
+  for (const [argv, expected] of filtered) {
+    assert.deepEqual(numbers(await weirLogs(...argv)), expected, argv.join(' '));
+  }
+  const worse = await weirLogs('--severity', 'error', '--severity', 'warn', '-n', '5');
+  assert.ok(worse.every(({ severity }) => severity !== 'INFO') && worse.length === 5);
+  assert.deepEqual(numbers(await weirLogs('order', '-n', '1', '--', '-2344')), [2343]);
+});
+
+test('hostile text stays text, in lines, in columns and in details', async () => {
+  const [log] = await weirLogs('boom');
+  const shown = [
+    await weir('logs', 'boom', '--wide'),
+    await weir('logs', 'boom', '--fields', 'time,severity,label.evil,message'),
+    await weir('logs', 'boom', '--json'),
+    await weir('log', log!.logId),
+    await weir('log', log!.logId, '--context', '1'),
+    await weir('facets', 'service', '--json'),
+  ];
+  for (const { out } of shown) assert.doesNotMatch(out, /[^\P{C}\n\t]/u);
+  assert.match(
+    shown[0]!.out,
+    / boom \\u001b\[2J\\u202e\\u009b31m\n {4}\tat evil\.js\n {4}last customer=c-7 evil=/,
+  );
+  assert.equal(shown[1]!.out.split('\t').length, 4, 'a pipe gets a tab between two columns');
+  assert.match(shown[3]!.out, /^label evil +x\\u001b\]0;\\u0007$/m);
+});
+
+test('a log among its neighbours is marked', async () => {
+  const [log] = await weirLogs('--label', 'customer:c-40');
+  const { out } = await weir('log', log!.logId, '--context', '2');
+  const lines = out.trimEnd().split('\n');
+  assert.deepEqual(
+    lines.map((line) => line.slice(0, 1)),
+    [' ', ' ', '>', ' ', ' '],
+  );
+  assert.deepEqual(
+    lines.map((line) => Number(line.split(' ').at(-1))),
+    [38, 39, 40, 41, 42],
+  );
+  const json = JSON.parse((await weir('log', log!.logId, '--json')).out) as LogRecord;
+  assert.deepEqual(json, log);
+  const missing = await weir('log', `${log!.logId.slice(0, -4)}ffff`);
+  assert.equal(missing.code, 1);
+  assert.match(missing.error, /^weir: cannot find .*\(404\)\n$/);
+});
+
+test('the histogram and the facets count what the list shows', async () => {
+  const range8 = ['--since', timeOf(0).replace(' ', 'T'), '--until', '2026-11-20T09:00:00Z'];
+  const { out } = await weir('histogram', ...range8, '--buckets', '4', '--ascii', '--utc');
+  const rows = out.trimEnd().split('\n');
+  assert.equal(rows.length, 5);
+  assert.match(rows[0]!, /^2026-11-20 08:00:00Z +900 #+$/);
+  assert.match(rows[3]!, /^2026-11-20 08:45:00Z +0$/);
+  assert.match(rows[4]!, /^2345 logs until 2026-11-20 09:00:00Z$/);
+  const grouped = await weir('histogram', ...range8, '--by', 'severity', '--buckets', '1');
+  assert.match(grouped.out, /ERROR WARN INFO\n\S+ \S+ +\d+ +\d+ +\d+ /);
+  const facets = await weir('facets', 'severity', 'host', '--top', '2');
+  assert.match(facets.out, /^severity {2}2345 logs\n {2}INFO +\d+ +\d\d\.\d % /);
+  assert.match(facets.out, /\n\nhost {2}2345 logs\n(.*\n){2} {2}\(other\) +\d+/);
+});
+
+test('an export is whole, in a file or in a pipe', async () => {
+  const file = join(folder, 'logs.ndjson');
+  assert.equal((await weir('export', '-o', file)).code, 0);
+  const text = readFileSync(file, 'utf8');
+  assert.equal(text.trimEnd().split('\n').length, count);
+  assert.deepEqual(readdirSync(folder), ['logs.ndjson']);
+  assert.equal((await weir('export')).out, text);
+  const csv = await weir('export', '--format', 'csv', '--label', 'customer:c-40');
+  assert.equal(csv.out.trimEnd().split('\n').length, 2);
+  const nowhere = await weir('export', '-o', join(folder, 'none', 'logs.ndjson'));
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.error, /^weir: cannot write .*none/);
+});
+
+test('a reader who leaves the pipe early ends it without a word', async () => {
+  const line = `{ ${weirWords} logs --all --json; echo "ended with $?" >&2; } | head -n 1`;
+  const command = startInPipes(line, environment);
+  assert.equal(await command.exited, 0);
+  assert.equal(command.out().split('\n').length, 2);
+  assert.equal(command.error(), 'ended with 0\n');
+});
+
+test('colours are for terminals, where long messages are cut', { skip: noTerminal }, async () => {
+  await service.postLogs([{ ...event(0), message: 'long '.repeat(1_000), timestamp: undefined }]);
+  await until(async () => (await weirLogs('long')).length === 1, { what: 'the long log' });
+  const seen = startInTerminal(
+    `${weirWords} logs -n 2; ${weirWords} logs --full long`,
+    environment,
+  );
+  const piped = startInPipes(`${weirWords} logs -n 2`, environment);
+  assert.equal(await seen.exited, 0);
+  assert.ok(seen.out().includes('\u001b[22m \u001b[32mINFO \u001b[39m \u001b[36mweb\u001b[39m '));
+  assert.match(seen.out(), / … 4400 more characters, see --full/);
+  assert.ok(seen.out().includes('long '.repeat(1_000)));
+  assert.equal(await piped.exited, 0);
+  assert.ok(!piped.out().includes('\u001b') && piped.out().includes('long '.repeat(1_000)));
+});
+
+test('a tail in a terminal shows what arrives, until Ctrl-C', { skip: noTerminal }, async () => {
+  const tail = startInTerminal(`exec ${weirWords} tail -n 1 --label customer:live`, environment);
+  const labels = { customer: 'live' };
+  const send = async (message: string) => {
+    await service.postLogs([{ message, severity: 'WARN', labels }]);
+    await until(() => tail.out().includes(message), { what: `${message} in the tail` });
+  };
+  // Until the tail listens, what is sent is before its time: so it is sent again.
+  await until(
+    async () => {
+      await service.postLogs([{ message: 'is it there?', labels }]);
+      return tail.out().includes('is it there?');
+    },
+    { what: 'the tail to listen', everyMs: 200 },
+  );
+  await send('first of all');
+  await send('second');
+  tail.type('\u0003');
+  assert.equal(await tail.exited, 0);
+  assert.equal(tail.out().split('first of all').length, 2, 'it came once');
+});
+
+test('a revoked token ends a tail with the sentence of the service', async () => {
+  const { accountId } = service.quickstart;
+  const scopes = ['logs:read'];
+  const body = { type: 'access', name: 'brief', scopes, accountIds: [accountId] };
+  const token = (await service.admin('POST', '/tokens', body)).json<{
+    token: string;
+    tokenId: string;
+  }>();
+  const own = { ...environment, WEIR_TOKEN: token.token, WEIR_ACCOUNT: accountId };
+  const terminal = captureTerminal({ environment: own });
+  const ended = run(['tail', '-n', '1'], terminal);
+  await until(() => terminal.out() !== '', { what: 'the tail to be open' });
+  await service.admin('POST', `/tokens/${token.tokenId}/revoke`);
+  assert.equal(await ended, exitCodes.failed);
+  assert.match(terminal.error(), /^weir: .*\(401\)\n$/);
+});
+
+test('the explorer is found, and in a terminal its token', async () => {
+  const { streamUrl, accessToken } = service.quickstart;
+  assert.equal((await weir('open')).out, `${streamUrl}/\n`);
+  const { out } = await weirIn({ isOutTty: true }, 'open');
+  assert.match(out, /sign in with the accessToken in .*quickstart\.json/);
+  assert.ok(!out.includes(accessToken));
+});
+
+test('Ctrl-C ends a read with 130 and without a word', async () => {
+  const { code, error } = await weirIn({ signal: AbortSignal.abort() }, 'logs');
+  assert.equal(code, exitCodes.interrupted);
+  assert.equal(error, '');
+});
+
+const mistakes: readonly [string[], RegExp][] = [
+  [['logs', '--since', 'yesterday'], /cannot use --since "yesterday": Give a time such as 15m/],
+  [['logs', '--fields', 'time,colour'], /cannot show the field "colour": there are time, /],
+  [['logs', '--label', 'region'], /Give a label as key:value/],
+  [['logs', '-n', 'ten'], /Give a whole number/],
+  [['facets', 'colour'], /Allowed choices are severity, service,/],
+  [['histogram', '--buckets', '501'], /Give a number from 1 to 500/],
+  [['log', 'x', '--same', 'pod'], /Allowed choices are host, service/],
+  [['export', '--format', 'xml'], /Allowed choices are ndjson, csv/],
+  [['tail', '-n', '5000'], /Give at most 1000/],
+];
+for (const [argv, message] of mistakes) {
+  test(`weir ${argv.join(' ')} is wrong usage`, async () => {
+    const { code, out, error } = await weir(...argv);
+    assert.equal(code, exitCodes.usage);
+    assert.match(error, message);
+    assert.equal(out, '');
+  });
+}
+
+interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+function weir(...argv: string[]): Promise<Result> {
+  return weirIn({}, ...argv);
+}
+
+async function weirIn(world: Partial<Terminal>, ...argv: string[]): Promise<Result> {
+  const terminal = captureTerminal({ environment, ...world });
+  const code = await run(argv, terminal);
+  return { code, out: terminal.out(), error: terminal.error() };
+}
+
+async function weirLogs(...argv: string[]): Promise<LogRecord[]> {
+  const separator = argv.indexOf('--');
+  const at = separator < 0 ? argv.length : separator;
+  const { code, out, error } = await weir('logs', ...argv.toSpliced(at, 0, '--json'));
+  assert.equal(code, 0, error);
+  return out
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as LogRecord);
+}
+
+function event(i: number): object {
+  return {
+    message: i === 7 ? hostile : `order ${i}`,
+    severity: severityOf(i),
+    service_name: 'web',
+    host: `n${i % 3}`,
+    timestamp: new Date(base + i * 1_000).toISOString(),
+    labels: { customer: `c-${i}`, ...(i === 7 && { evil: 'x\u001b]0;\u0007' }) },
+  };
+}
+
+function severityOf(i: number): string {
+  return severities[Math.floor(i / 4) % severities.length]!;
+}
+
+function timeOf(i: number): string {
+  return new Date(base + i * 1_000).toISOString().replace('T', ' ');
+}
+
+function numbers(logs: readonly LogRecord[]): number[] {
+  return logs.map(({ timestamp }) => (Date.parse(timestamp) - base) / 1_000);
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i);
+}

@@ -1,0 +1,92 @@
+/** Long answers: a slow reader costs no memory, a broken one leaves nothing that looks whole. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { run } from '../../src/cli/program.ts';
+import { until } from '../harness/until.ts';
+import { captureTerminal } from './captured-terminal.ts';
+import { startEventServer } from './event-server.ts';
+
+const entry = fileURLToPath(new URL('../../src/cli/weir.ts', import.meta.url));
+const line = `${JSON.stringify({ message: 'x'.repeat(1_000) })}\n`;
+
+test('what nobody takes from the pipe is not taken from the service', async () => {
+  let sent = 0;
+  const server = await startEventServer((_request, response) => {
+    sendForever(response, (bytes) => (sent += bytes));
+  });
+  const child = spawn(process.execPath, [entry, 'export'], {
+    env: environmentFor(server.url),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  // The pipe is there, and nobody reads it: in time the service cannot send any more.
+  let before = -1;
+  let stalled = 0;
+  await until(
+    () => {
+      stalled = sent > 0 && sent === before ? stalled + 1 : 0;
+      before = sent;
+      return stalled === 10;
+    },
+    { what: 'the service to be held back', everyMs: 50 },
+  );
+  assert.ok(sent < 32_000_000, `${sent} bytes are in flight`);
+  const ended = new Promise((resolve) => child.on('exit', resolve));
+  child.stdout.destroy();
+  assert.equal(await ended, 0, 'and a reader that leaves ends it quietly');
+  await server.close();
+});
+
+test('an export that breaks off leaves what was there', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-export-'));
+  const file = join(folder, 'logs.ndjson');
+  writeFileSync(file, 'old');
+  const server = await startEventServer((_request, response) => {
+    response.writeHead(200);
+    response.write(line.repeat(100), () => response.destroy());
+  });
+  const terminal = captureTerminal({ environment: environmentFor(server.url) });
+  assert.equal(await run(['export', '-o', file], terminal), 1);
+  assert.match(terminal.error(), /^weir: cannot read the whole answer: the connection broke/);
+  assert.deepEqual(readdirSync(folder), ['logs.ndjson']);
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('Ctrl-C ends an export with 130 and leaves nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-export-'));
+  const interrupted = new AbortController();
+  const server = await startEventServer((_request, response) => {
+    response.writeHead(200);
+    response.write(line, () => interrupted.abort());
+  });
+  const { signal } = interrupted;
+  const terminal = captureTerminal({ environment: environmentFor(server.url), signal });
+  assert.equal(await run(['export', '-o', join(folder, 'logs.ndjson')], terminal), 130);
+  assert.equal(terminal.error(), '');
+  assert.deepEqual(readdirSync(folder), []);
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+function sendForever(response: ServerResponse, count: (bytes: number) => void): void {
+  const send = () => {
+    if (response.destroyed) return;
+    let hasRoom = true;
+    while (hasRoom) {
+      hasRoom = response.write(line);
+      count(line.length);
+    }
+    response.once('drain', send);
+  };
+  send();
+}
+
+function environmentFor(url: string): Record<string, string> {
+  return { WEIR_URL: url, WEIR_TOKEN: 'wra_x', WEIR_ACCOUNT: 'a', WEIR_DATA: '/nowhere' };
+}
