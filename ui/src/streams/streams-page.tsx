@@ -1,6 +1,132 @@
-/** The page of streams. */
-import { Page } from '../parts/page.tsx';
+/** Streams: what they keep and for how long, who feeds them, and what can be done with them. */
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { Receiver, Stream } from '../api/models.ts';
+import { useReceivers, useStreams } from '../manage/control.ts';
+import { toStreamLogs } from '../manage/explore-links.ts';
+import { Ago } from '../parts/ago.tsx';
+import { Button } from '../parts/button.tsx';
+import { actions, type Column, DataTable } from '../parts/data-table.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { Menu } from '../parts/menu.tsx';
+import { Card, Page } from '../parts/page.tsx';
+import { ProblemNotice } from '../parts/problem-notice.tsx';
+import { DeleteStream, DeleteStreamData } from './delete-stream.tsx';
+import { StreamSheet } from './stream-sheet.tsx';
+import styles from './streams-page.module.css';
+
+interface Step {
+  readonly name: 'edit' | 'delete-data' | 'delete';
+  readonly stream: Stream;
+}
 
 export function StreamsPage() {
-  return <Page title="StreamsPage">To come.</Page>;
+  const [isCreating, setIsCreating] = useState(false);
+  const create = (
+    <Button tone="primary" onPress={() => setIsCreating(true)}>
+      <Icon name="plus" /> New stream
+    </Button>
+  );
+  return (
+    <Page title="Streams" actions={create}>
+      <Card>
+        <Streams create={create} />
+      </Card>
+      {isCreating && <StreamSheet stream={undefined} onClose={() => setIsCreating(false)} />}
+    </Page>
+  );
+}
+
+function Streams({ create }: { create: ReactNode }) {
+  const streams = useStreams();
+  const receivers = useReceivers();
+  const [step, setStep] = useState<Step>();
+  if (streams.isError)
+    return <ProblemNotice error={streams.error} onRetry={() => void streams.refetch()} />;
+  if (streams.data === undefined) return <Loading what="Loading streams" />;
+  if (streams.data.length === 0) {
+    return (
+      <EmptyState title="No streams yet" action={create}>
+        A stream is where logs and metrics are kept and read. Receivers feed it, and it decides how
+        long everything stays.
+      </EmptyState>
+    );
+  }
+  const feeding = ({ streamId }: Stream) =>
+    receivers.data?.filter((receiver) => receiver.streamId === streamId) ?? [];
+  const close = () => setStep(undefined);
+  return (
+    <>
+      <DataTable
+        caption="Streams"
+        columns={columnsOf(feeding, setStep)}
+        rows={streams.data}
+        keyOf={({ streamId }) => streamId}
+      />
+      {step?.name === 'edit' && <StreamSheet stream={step.stream} onClose={close} />}
+      {step?.name === 'delete-data' && <DeleteStreamData stream={step.stream} onClose={close} />}
+      {step?.name === 'delete' && (
+        <DeleteStream stream={step.stream} feeding={feeding(step.stream)} onClose={close} />
+      )}
+    </>
+  );
+}
+
+function columnsOf(
+  feeding: (stream: Stream) => readonly Receiver[],
+  onStep: (step: Step) => void,
+): Column<Stream>[] {
+  return [
+    { header: 'Name', cell: ({ name }) => <bdi>{name}</bdi> },
+    { header: 'Retention', cell: ({ retentionDays }) => toDays(retentionDays) },
+    { header: 'Fed by', cell: (stream) => <Feeding receivers={feeding(stream)} /> },
+    { header: 'Data deleted', cell: ({ dataDeletedUntil }) => <Ago at={dataDeletedUntil} /> },
+    {
+      header: 'Read',
+      cell: ({ streamId }) => <Link href={toStreamLogs(streamId)}>Show logs</Link>,
+    },
+    {
+      header: actions,
+      isAtEnd: true,
+      cell: (stream) => (
+        <Menu
+          label={`More for ${stream.name}`}
+          items={[
+            { label: 'Edit', onPick: () => onStep({ name: 'edit', stream }) },
+            {
+              label: 'Delete its data',
+              isDangerous: true,
+              onPick: () => onStep({ name: 'delete-data', stream }),
+            },
+            {
+              label: 'Delete',
+              isDangerous: true,
+              onPick: () => onStep({ name: 'delete', stream }),
+            },
+          ]}
+        />
+      ),
+    },
+  ];
+}
+
+function Feeding({ receivers }: { receivers: readonly Receiver[] }) {
+  if (receivers.length === 0) return <span className={styles.none}>no receiver</span>;
+  return (
+    <ul className={styles.feeding}>
+      {receivers.map(({ receiverId, name }) => (
+        <li key={receiverId}>
+          <Link href={`/receivers/${receiverId}`}>
+            <bdi>{name}</bdi>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function toDays(days: number): string {
+  return days === 1 ? '1 day' : `${days} days`;
 }

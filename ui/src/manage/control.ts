@@ -1,0 +1,99 @@
+/**
+ * What the management pages ask and change: accounts, streams, receivers, tokens. Every change makes
+ * all of it be asked again, since one thing names another.
+ */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { dataOf } from '../api/client.ts';
+import { useApp } from '../app/context.ts';
+
+const control = 'control';
+
+export function useWhoAmI() {
+  const { api } = useApp();
+  return useQuery({
+    queryKey: [control, 'whoami'],
+    queryFn: () => dataOf(api.GET('/api/v1/admin/whoami')),
+  });
+}
+
+export function useAccounts() {
+  const { api } = useApp();
+  return useQuery({
+    queryKey: [control, 'accounts'],
+    queryFn: async () => (await dataOf(api.GET('/api/v1/admin/accounts'))).accounts,
+  });
+}
+
+export function useStreams() {
+  const { api } = useApp();
+  return useQuery({
+    queryKey: [control, 'streams'],
+    queryFn: async () => (await dataOf(api.GET('/api/v1/admin/streams'))).streams,
+  });
+}
+
+export function useReceivers() {
+  const { api } = useApp();
+  return useQuery({
+    queryKey: [control, 'receivers'],
+    queryFn: async () => (await dataOf(api.GET('/api/v1/admin/receivers'))).receivers,
+  });
+}
+
+export function useReceiver(receiverId: string) {
+  const { api } = useApp();
+  return useQuery({
+    queryKey: [control, 'receiver', receiverId],
+    queryFn: () =>
+      dataOf(api.GET('/api/v1/admin/receivers/{receiverId}', { params: { path: { receiverId } } })),
+  });
+}
+
+export function useTokens() {
+  const { api } = useApp();
+  return useQuery({
+    queryKey: [control, 'tokens'],
+    queryFn: async () => (await dataOf(api.GET('/api/v1/admin/tokens'))).tokens,
+    // When a token was last used changes by itself.
+    refetchInterval: 30_000,
+  });
+}
+
+export interface Change<Input> {
+  /** Does nothing while the last one is still on its way, so a double click is one. */
+  readonly start: (input: Input) => void;
+  readonly isBusy: boolean;
+  /** null = it was not refused. */
+  readonly error: Error | null;
+  /** Forgets the refusal. */
+  readonly reset: () => void;
+}
+
+/** @param onDone once it is done, before the pages have asked again */
+export function useChange<Input, Output>(
+  run: (input: Input) => Promise<Output>,
+  onDone: (output: Output, input: Input) => void,
+): Change<Input> {
+  const client = useQueryClient();
+  const isUnderWay = useRef(false);
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: run,
+    onSuccess: onDone,
+    onSettled: () => {
+      isUnderWay.current = false;
+      // Nobody waits for it: what was done is done.
+      void client.invalidateQueries({ queryKey: [control] });
+    },
+  });
+  return {
+    start: (input) => {
+      if (isUnderWay.current) return;
+      isUnderWay.current = true;
+      mutate(input);
+    },
+    isBusy: isPending,
+    error,
+    reset,
+  };
+}

@@ -1,0 +1,41 @@
+/** Which fields of a form a refused call is about, from the words of its problem. Pure. */
+
+export interface FieldFaults {
+  /** Messages by field of the body, such as `limits.burstEvents` or `allowedCidrs.0`. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** What belongs to no field; undefined = nothing. */
+  readonly other: string | undefined;
+}
+
+export const noFaults: FieldFaults = { fields: {}, other: undefined };
+
+/**
+ * A body with faults is told as `cannot accept the body: name: …; limits.burstEvents: …`, and the
+ * parameter names the first of them; of other refusals the whole sentence belongs to the parameter.
+ */
+export function toFieldFaults(error: unknown): FieldFaults {
+  if (!(error instanceof Error)) return { fields: {}, other: String(error) };
+  const parameter = 'parameter' in error ? String(error.parameter) : '';
+  const listed = /^cannot accept the body: (.*)$/s.exec(error.message)?.[1];
+  if (listed === undefined) {
+    return parameter === ''
+      ? { fields: {}, other: error.message }
+      : { fields: { [parameter]: error.message }, other: undefined };
+  }
+  const faults = listed.split('; ').map((text) => /^([\w.]+): (.*)$/s.exec(text) ?? ['', '', text]);
+  const fields = Object.fromEntries(
+    faults.flatMap(([, field = '', words = '']) => (field === '' ? [] : [[field, words]])),
+  );
+  const others = faults.flatMap(([, field = '', words = '']) => (field === '' ? [words] : []));
+  return { fields, other: others.length === 0 ? undefined : others.join('; ') };
+}
+
+/** Those of fields that the form does not show must be told as well. */
+export function otherThan(faults: FieldFaults, shown: readonly string[]): string | undefined {
+  const hidden = Object.entries(faults.fields).filter(
+    ([field]) => !shown.some((name) => field === name || field.startsWith(`${name}.`)),
+  );
+  const words = hidden.map(([field, fault]) => `${field}: ${fault}`);
+  if (faults.other !== undefined) words.unshift(faults.other);
+  return words.length === 0 ? undefined : words.join('; ');
+}

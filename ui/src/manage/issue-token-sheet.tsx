@@ -1,0 +1,93 @@
+/** Issues a token for one receiver; the secret is shown this once. */
+import { useState } from 'react';
+import { dataOf } from '../api/client.ts';
+import { useApp } from '../app/context.ts';
+import { Button } from '../parts/button.tsx';
+import { FieldRow, TextField } from '../parts/fields.tsx';
+import { FormSheet } from '../parts/form-sheet.tsx';
+import { SecretOnce } from '../parts/secret-once.tsx';
+import { Sheet } from '../parts/sheet.tsx';
+import { useChange } from './control.ts';
+import { noFaults, otherThan, toFieldFaults } from './field-faults.ts';
+import { toExpiry } from './token-state.ts';
+
+export interface IssueTokenSheetProps {
+  readonly receiver: { readonly receiverId: string; readonly name: string };
+  readonly onClose: () => void;
+  readonly onSecret: (tokenId: string, secret: string) => void;
+}
+
+export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheetProps) {
+  const { api } = useApp();
+  const [name, setName] = useState(receiver.name);
+  const [days, setDays] = useState('');
+  const [daysFault, setDaysFault] = useState<string>();
+  const [secret, setSecret] = useState<string>();
+  const { receiverId } = receiver;
+  const change = useChange(
+    (expiresAt: string | null) =>
+      dataOf(
+        api.POST('/api/v1/admin/tokens', {
+          body: { type: 'ingest', name, receiverId, scopes: ['ingest:write'], expiresAt },
+        }),
+      ),
+    (issued) => {
+      setSecret(issued.token);
+      onSecret(issued.tokenId, issued.token);
+    },
+  );
+  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  const submit = () => {
+    const expiresAt = toExpiry(days, Date.now());
+    setDaysFault(expiresAt === undefined ? notDays : undefined);
+    if (expiresAt !== undefined) change.start(expiresAt);
+  };
+  if (secret !== undefined) {
+    return (
+      <Sheet title={`Token ${name}`} isOpen onClose={onClose}>
+        <SecretOnce secret={secret} what="the token" />
+        <p>The configurations under “Send data” carry it until you leave this page.</p>
+        <Button tone="primary" onPress={onClose}>
+          Done
+        </Button>
+      </Sheet>
+    );
+  }
+  return (
+    <FormSheet
+      title="Issue a token"
+      action="Issue token"
+      isOpen
+      isBusy={change.isBusy}
+      fault={otherThan(faults, ['name', 'expiresAt'])}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <p>
+        It may send to <bdi>{receiver.name}</bdi> and do nothing else. Give each sender one of its
+        own, so that one can be revoked alone.
+      </p>
+      <FieldRow>
+        <TextField
+          label="Name"
+          isFirst
+          value={name}
+          onChange={setName}
+          fault={faults.fields['name']}
+          hint="Who sends with it."
+        />
+        <TextField
+          label="Expires after days"
+          inputMode="numeric"
+          value={days}
+          onChange={setDays}
+          placeholder="never"
+          fault={daysFault ?? faults.fields['expiresAt']}
+          hint="Empty: never."
+        />
+      </FieldRow>
+    </FormSheet>
+  );
+}
+
+export const notDays = 'Give a whole number of days, or leave it empty for never.';

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorTable } from '../../../src/model/errors.ts';
+import { toReasonWords } from './reason-words.ts';
+
+test('every code of a refused request has words', () => {
+  for (const code of Object.keys(errorTable)) {
+    assert.notEqual(toReasonWords('request', code), code);
+  }
+});
+
+test('a code from a later version stands for itself, and words of records stay', () => {
+  assert.equal(toReasonWords('request', 'teapot'), 'teapot');
+  assert.equal(toReasonWords('record', 'message is missing'), 'Message is missing');
+});

@@ -1,0 +1,22 @@
+/** What the statistics' short words for refusals mean. Pure. */
+
+const ofRequests: Readonly<Record<string, string>> = {
+  malformed: 'Malformed request',
+  unauthenticated: 'Token missing, unknown, expired or revoked',
+  forbidden: 'Not permitted',
+  not_found: 'No such receiver or route',
+  method_not_allowed: 'Wrong method',
+  conflict: 'Conflict with another request',
+  too_large: 'Too large',
+  unsupported_media: 'Content type or encoding not taken',
+  quota_exceeded: 'Over the limit of events',
+  timeout: 'The body came too slowly',
+  unavailable: 'Weir could not take it at that moment',
+  internal: 'A fault in Weir',
+};
+
+/** @param reason of a request an error code, of a record words of the decoder */
+export function toReasonWords(kind: 'request' | 'record', reason: string): string {
+  if (kind === 'record') return reason.charAt(0).toUpperCase() + reason.slice(1);
+  return ofRequests[reason] ?? reason;
+}

@@ -1,0 +1,192 @@
+/** What can be done with one token, each step asked for and told what it ends. */
+import { useState } from 'react';
+import { dataOf } from '../api/client.ts';
+import type { Token } from '../api/models.ts';
+import { useApp } from '../app/context.ts';
+import { Button } from '../parts/button.tsx';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { FormSheet } from '../parts/form-sheet.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { SecretOnce } from '../parts/secret-once.tsx';
+import { Sheet } from '../parts/sheet.tsx';
+import { useToast } from '../parts/toasts.tsx';
+import { useChange } from './control.ts';
+import { noFaults, otherThan, toFieldFaults } from './field-faults.ts';
+
+export interface TokenStep {
+  readonly name: 'rename' | 'rotate' | 'revoke' | 'delete';
+  readonly token: Token;
+}
+
+export interface TokenDialogProps {
+  readonly step: TokenStep;
+  /** Whether it is the token that is signed in with. */
+  readonly isOwn: boolean;
+  readonly stopping: string;
+  readonly onSecret: ((tokenId: string, secret: string) => void) | undefined;
+  readonly onClose: () => void;
+}
+
+export function TokenDialog(props: TokenDialogProps) {
+  switch (props.step.name) {
+    case 'rename':
+      return <RenameToken {...props} />;
+    case 'rotate':
+      return <RotateToken {...props} />;
+    case 'revoke':
+      return <RevokeToken {...props} />;
+    case 'delete':
+      return <DeleteToken {...props} />;
+  }
+}
+
+function RenameToken({ step: { token }, onClose }: TokenDialogProps) {
+  const { api } = useApp();
+  const [name, setName] = useState(token.name);
+  const change = useChange(
+    () =>
+      dataOf(
+        api.PATCH('/api/v1/admin/tokens/{tokenId}', {
+          params: { path: { tokenId: token.tokenId } },
+          body: { name },
+        }),
+      ),
+    onClose,
+  );
+  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  return (
+    <FormSheet
+      title="Rename token"
+      action="Rename"
+      isOpen
+      isBusy={change.isBusy}
+      fault={otherThan(faults, ['name'])}
+      onSubmit={() => change.start(undefined)}
+      onClose={onClose}
+    >
+      <TextField label="Name" value={name} onChange={setName} fault={faults.fields['name']} />
+    </FormSheet>
+  );
+}
+
+function RotateToken({ step: { token }, stopping, onSecret, onClose }: TokenDialogProps) {
+  const { api } = useApp();
+  const [secret, setSecret] = useState<string>();
+  const change = useChange(
+    () =>
+      dataOf(
+        api.POST('/api/v1/admin/tokens/{tokenId}/rotate', {
+          params: { path: { tokenId: token.tokenId } },
+        }),
+      ),
+    (issued) => {
+      setSecret(issued.token);
+      onSecret?.(issued.tokenId, issued.token);
+    },
+  );
+  if (secret !== undefined) {
+    return (
+      <Sheet title={`New secret of ${token.name}`} isOpen onClose={onClose}>
+        <SecretOnce secret={secret} what="the new secret" />
+        <p>The old secret stops working within 5 seconds.</p>
+        <Button tone="primary" onPress={onClose}>
+          Done
+        </Button>
+      </Sheet>
+    );
+  }
+  return (
+    <ConfirmDialog
+      title={`Rotate the secret of ${token.name}?`}
+      action="Rotate"
+      isOpen
+      isBusy={change.isBusy}
+      error={change.error}
+      onConfirm={() => change.start(undefined)}
+      onClose={onClose}
+    >
+      <p>
+        A new secret replaces the one that is in use. Within 5 seconds {stopping} will be refused
+        until they carry the new one.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+function RevokeToken({ step: { token }, isOwn, stopping, onClose }: TokenDialogProps) {
+  const { api } = useApp();
+  const toast = useToast();
+  const change = useChange(
+    () =>
+      dataOf(
+        api.POST('/api/v1/admin/tokens/{tokenId}/revoke', {
+          params: { path: { tokenId: token.tokenId } },
+        }),
+      ),
+    () => {
+      toast(`Revoked ${token.name}`);
+      onClose();
+    },
+  );
+  return (
+    <ConfirmDialog
+      title={`Revoke ${token.name}?`}
+      action="Revoke"
+      isOpen
+      isBusy={change.isBusy}
+      error={change.error}
+      onConfirm={() => change.start(undefined)}
+      onClose={onClose}
+    >
+      {isOwn && <OwnToken />}
+      <p>
+        Within 5 seconds {stopping} will be refused. This is for good: a revoked token never works
+        again.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+function DeleteToken({ step: { token }, isOwn, stopping, onClose }: TokenDialogProps) {
+  const { api } = useApp();
+  const toast = useToast();
+  const change = useChange(
+    () =>
+      dataOf(
+        api.DELETE('/api/v1/admin/tokens/{tokenId}', {
+          params: { path: { tokenId: token.tokenId } },
+        }),
+      ),
+    () => {
+      toast(`Deleted ${token.name}`);
+      onClose();
+    },
+  );
+  return (
+    <ConfirmDialog
+      title={`Delete ${token.name}?`}
+      action="Delete"
+      isOpen
+      isBusy={change.isBusy}
+      error={change.error}
+      onConfirm={() => change.start(undefined)}
+      onClose={onClose}
+    >
+      {isOwn && <OwnToken />}
+      {token.revokedAt === null ? (
+        <p>It is revoked and forgotten: within 5 seconds {stopping} will be refused.</p>
+      ) : (
+        <p>It is revoked already; this takes it off the list.</p>
+      )}
+    </ConfirmDialog>
+  );
+}
+
+function OwnToken() {
+  return (
+    <Notice tone="warning">
+      You are signed in with this token: you will be signed out, and need another one to come back.
+    </Notice>
+  );
+}

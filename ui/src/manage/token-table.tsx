@@ -1,0 +1,98 @@
+/** Tokens with what can be done with each: rename, rotate, revoke, delete. */
+import { useState } from 'react';
+import type { Token } from '../api/models.ts';
+import { Ago } from '../parts/ago.tsx';
+import { Badge, type BadgeTone } from '../parts/badge.tsx';
+import { actions, type Column, DataTable } from '../parts/data-table.tsx';
+import { Menu, type MenuItem } from '../parts/menu.tsx';
+import { TokenDialog, type TokenStep } from './token-dialog.tsx';
+import { sortTokens, toTokenState, type TokenState } from './token-state.ts';
+import styles from './token-table.module.css';
+
+export interface TokenTableProps {
+  readonly caption: string;
+  readonly tokens: readonly Token[];
+  /** The token that is signed in with. */
+  readonly currentTokenId: string | undefined;
+  /** What stops when the token does, such as `senders that carry it`. */
+  readonly stopping: (token: Token) => string;
+  /** Between name and dates. */
+  readonly columns?: readonly Column<Token>[];
+  /** Told of each new secret, with the token it belongs to. */
+  readonly onSecret?: (tokenId: string, secret: string) => void;
+}
+
+export function TokenTable(props: TokenTableProps) {
+  const { caption, tokens, currentTokenId, stopping, columns = [], onSecret } = props;
+  const [step, setStep] = useState<TokenStep>();
+  const nowMs = Date.now();
+  const all: Column<Token>[] = [
+    { header: 'Name', cell: (token) => <Name token={token} isOwn={isOwn(token)} /> },
+    ...columns,
+    { header: 'State', cell: (token) => <State state={toTokenState(token, nowMs)} /> },
+    { header: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+    { header: 'Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+    { header: 'Expires', cell: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? 'never' },
+    { header: actions, isAtEnd: true, cell: menuOf },
+  ];
+  function isOwn({ tokenId }: Token): boolean {
+    return tokenId === currentTokenId;
+  }
+  function menuOf(token: Token) {
+    const isRevoked = token.revokedAt !== null;
+    const item = (label: string, name: TokenStep['name'], isDangerous = false): MenuItem => ({
+      label,
+      isDangerous,
+      onPick: () => setStep({ name, token }),
+    });
+    const items = [
+      item('Rename', 'rename'),
+      // The new secret would be lost with the session that the old one ends.
+      ...(isRevoked || isOwn(token) ? [] : [item('Rotate secret', 'rotate')]),
+      ...(isRevoked ? [] : [item('Revoke', 'revoke', true)]),
+      item('Delete', 'delete', true),
+    ];
+    return <Menu label={`More for ${token.name}`} items={items} />;
+  }
+  return (
+    <>
+      <DataTable
+        caption={caption}
+        columns={all}
+        rows={sortTokens(tokens, nowMs)}
+        keyOf={({ tokenId }) => tokenId}
+      />
+      {step !== undefined && (
+        <TokenDialog
+          step={step}
+          isOwn={isOwn(step.token)}
+          stopping={stopping(step.token)}
+          onSecret={onSecret}
+          onClose={() => setStep(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function Name({ token: { name, tokenId }, isOwn }: { token: Token; isOwn: boolean }) {
+  return (
+    <div className={styles.name}>
+      <span>
+        <bdi>{name}</bdi>
+        {isOwn && <span className={styles.own}> · you are signed in with it</span>}
+      </span>
+      <code className={styles.id}>{tokenId}</code>
+    </div>
+  );
+}
+
+const tones: Readonly<Record<TokenState, BadgeTone>> = {
+  active: 'success',
+  expired: 'warning',
+  revoked: 'danger',
+};
+
+function State({ state }: { state: TokenState }) {
+  return <Badge tone={tones[state]}>{state}</Badge>;
+}

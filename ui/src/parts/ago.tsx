@@ -1,0 +1,32 @@
+/** How long ago something was, which goes on by itself; its time when it is pointed at. */
+import { useEffect, useState } from 'react';
+import { formatAgo } from './time-text.ts';
+
+export interface AgoProps {
+  /** ISO time; null = never. */
+  readonly at: string | null;
+  /** What stands there when it never was. Default `never`. */
+  readonly never?: string;
+}
+
+export function Ago({ at, never = 'never' }: AgoProps) {
+  const nowMs = useNow();
+  if (at === null) return <span>{never}</span>;
+  return (
+    <time dateTime={at} title={at}>
+      {formatAgo(at, nowMs)}
+    </time>
+  );
+}
+
+const everyMs = 5_000;
+
+/** Unix ms, anew every few seconds and with every rendering. */
+function useNow(): number {
+  const [, setTick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setTick((tick) => tick + 1), everyMs);
+    return () => clearInterval(timer);
+  }, []);
+  return Date.now();
+}

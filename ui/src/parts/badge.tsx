@@ -1,0 +1,13 @@
+/** One word about the state of a thing; the colour says it again, never alone. */
+import styles from './badge.module.css';
+
+export type BadgeTone = 'success' | 'warning' | 'danger' | 'quiet';
+
+export function Badge({ tone, children }: { tone: BadgeTone; children: string }) {
+  return (
+    <span className={`${styles.badge} ${styles[tone]}`}>
+      <span className={styles.dot} aria-hidden="true" />
+      {children}
+    </span>
+  );
+}

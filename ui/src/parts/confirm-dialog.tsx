@@ -1,0 +1,60 @@
+/** Asks before something that cannot be taken back, and says what it will do. */
+import { type ReactNode, type SubmitEvent, useState } from 'react';
+import { Button } from './button.tsx';
+import { TextField } from './fields.tsx';
+import styles from './form-sheet.module.css';
+import { ProblemNotice } from './problem-notice.tsx';
+import { Sheet } from './sheet.tsx';
+
+export interface ConfirmDialogProps {
+  readonly title: string;
+  /** What happens, and to whom. */
+  readonly children: ReactNode;
+  /** What the button says, such as `Delete`. */
+  readonly action: string;
+  readonly isOpen: boolean;
+  readonly isBusy: boolean;
+  /** What the attempt was refused with; null = nothing. */
+  readonly error: unknown;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+  /** To be typed before the button works: for what takes data with it. */
+  readonly typed?: string;
+}
+
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  return (
+    <Sheet title={props.title} isOpen={props.isOpen} onClose={props.onClose}>
+      <Question {...props} />
+    </Sheet>
+  );
+}
+
+/** A part of its own, so that what was typed goes with the dialog. */
+function Question(props: ConfirmDialogProps) {
+  const { children, action, isBusy, error, onConfirm, onClose, typed } = props;
+  const [text, setText] = useState('');
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onConfirm();
+  };
+  return (
+    <form className={styles.form} onSubmit={submit}>
+      {children}
+      {typed !== undefined && (
+        <TextField label={`Type “${typed}” to go on`} value={text} onChange={setText} isFirst />
+      )}
+      {error !== null && <ProblemNotice error={error} />}
+      <div className={styles.actions}>
+        <Button onPress={onClose}>Cancel</Button>
+        <Button
+          type="submit"
+          tone="danger"
+          isDisabled={isBusy || (typed !== undefined && text.trim() !== typed.trim())}
+        >
+          {action}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,72 @@
+/** Rows of things with names; on a phone each row is a card. */
+import type { ReactNode } from 'react';
+import styles from './data-table.module.css';
+
+export interface Column<Row> {
+  readonly header: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** For numbers, and for buttons at the end. */
+  readonly isAtEnd?: boolean;
+}
+
+export interface DataTableProps<Row> {
+  /** Read aloud. */
+  readonly caption: string;
+  /** The first says what the row is called. */
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+}
+
+export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps<Row>) {
+  return (
+    <table className={styles.table}>
+      <caption className="only-read">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ header, isAtEnd }) => (
+            <th key={header} scope="col" className={isAtEnd ? styles.end : undefined}>
+              {header === actions ? <span className="only-read">{header}</span> : header}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map((column, index) => (
+              <Cell key={column.header} column={column} row={row} isFirst={index === 0} />
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The header of a column of buttons, which is read aloud only. */
+export const actions = 'Actions';
+
+function Cell<Row>({
+  column: { header, cell, isAtEnd },
+  row,
+  isFirst,
+}: {
+  column: Column<Row>;
+  row: Row;
+  isFirst: boolean;
+}) {
+  const className = isAtEnd ? styles.end : undefined;
+  if (isFirst) {
+    return (
+      <th scope="row" className={styles.name}>
+        {cell(row)}
+      </th>
+    );
+  }
+  return (
+    <td className={className} data-header={header === actions ? undefined : header}>
+      {cell(row)}
+    </td>
+  );
+}

@@ -1,0 +1,164 @@
+/** Fields of a form: each with its label, a hint, and what is wrong with it read out where it is. */
+import { type HTMLInputTypeAttribute, type ReactNode, useId } from 'react';
+import styles from './fields.module.css';
+
+interface FieldProps {
+  readonly label: string;
+  /** Below the field, also read out with it. */
+  readonly hint?: ReactNode;
+  /** What is wrong with it; undefined = nothing. */
+  readonly fault?: string | undefined;
+}
+
+interface ValueProps extends FieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+export interface TextFieldProps extends ValueProps {
+  readonly type?: HTMLInputTypeAttribute;
+  readonly placeholder?: string;
+  readonly isRequired?: boolean;
+  readonly isFirst?: boolean;
+  readonly inputMode?: 'numeric' | 'text';
+  /** For addresses, amounts and secrets, which are read letter by letter. */
+  readonly isMono?: boolean;
+}
+
+export function TextField(props: TextFieldProps) {
+  const { type = 'text', placeholder, isRequired, isFirst, inputMode, isMono } = props;
+  return (
+    <Field {...props}>
+      {(described) => (
+        <input
+          {...described}
+          type={type}
+          className={isMono ? styles.mono : undefined}
+          value={props.value}
+          placeholder={placeholder}
+          required={isRequired}
+          autoFocus={isFirst}
+          inputMode={inputMode}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => props.onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+export interface TextAreaFieldProps extends ValueProps {
+  readonly rows: number;
+  readonly placeholder?: string;
+}
+
+export function TextAreaField(props: TextAreaFieldProps) {
+  return (
+    <Field {...props}>
+      {(described) => (
+        <textarea
+          {...described}
+          className={styles.mono}
+          rows={props.rows}
+          value={props.value}
+          placeholder={props.placeholder}
+          spellCheck={false}
+          onChange={(event) => props.onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+export interface SelectFieldProps extends ValueProps {
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+}
+
+export function SelectField(props: SelectFieldProps) {
+  return (
+    <Field {...props}>
+      {(described) => (
+        <select
+          {...described}
+          value={props.value}
+          onChange={(event) => props.onChange(event.target.value)}
+        >
+          {props.options.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+export interface CheckFieldProps extends FieldProps {
+  readonly isChecked: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+}
+
+export function CheckField({ label, hint, fault, isChecked, onChange }: CheckFieldProps) {
+  const id = useId();
+  return (
+    <div className={styles.check}>
+      <input
+        id={id}
+        type="checkbox"
+        checked={isChecked}
+        aria-describedby={`${id}-hint`}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <div>
+        <label htmlFor={id} className={styles.label}>
+          {label}
+        </label>
+        <p id={`${id}-hint`} className={fault === undefined ? styles.hint : styles.fault}>
+          {fault ?? hint}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+/** Fields side by side where there is room. */
+export function FieldRow({ children }: { children: ReactNode }) {
+  return <div className={styles.row}>{children}</div>;
+}
+
+interface Described {
+  readonly id: string;
+  readonly 'aria-describedby': string;
+  readonly 'aria-invalid': boolean;
+}
+
+function Field({
+  label,
+  hint,
+  fault,
+  children,
+}: FieldProps & { children: (described: Described) => ReactNode }) {
+  const id = useId();
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id} className={styles.label}>
+        {label}
+      </label>
+      {children({
+        id,
+        'aria-describedby': `${id}-hint ${id}-fault`,
+        'aria-invalid': fault !== undefined,
+      })}
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className={styles.hint}>
+          {hint}
+        </p>
+      )}
+      <p id={`${id}-fault`} className={styles.fault} aria-live="polite">
+        {fault}
+      </p>
+    </div>
+  );
+}

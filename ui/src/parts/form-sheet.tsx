@@ -1,0 +1,41 @@
+/** A form in a dialog: fields, what was refused as a whole, and the button that does it. */
+import type { ReactNode, SubmitEvent } from 'react';
+import { Button } from './button.tsx';
+import styles from './form-sheet.module.css';
+import { Notice } from './notice.tsx';
+import { Sheet } from './sheet.tsx';
+
+export interface FormSheetProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onSubmit: () => void;
+  /** What the button says. */
+  readonly action: string;
+  readonly isBusy: boolean;
+  /** What is wrong and belongs to no field; undefined = nothing. */
+  readonly fault?: string | undefined;
+  readonly children: ReactNode;
+}
+
+export function FormSheet(props: FormSheetProps) {
+  const { title, isOpen, onClose, onSubmit, action, isBusy, fault, children } = props;
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return (
+    <Sheet title={title} isOpen={isOpen} onClose={onClose}>
+      <form className={styles.form} onSubmit={submit} noValidate>
+        {children}
+        {fault !== undefined && <Notice tone="danger">{fault}</Notice>}
+        <div className={styles.actions}>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button type="submit" tone="primary" isDisabled={isBusy}>
+            {isBusy ? `${action}…` : action}
+          </Button>
+        </div>
+      </form>
+    </Sheet>
+  );
+}

@@ -1,0 +1,41 @@
+/** What can be done with one thing, behind a button with three dots. */
+import { Menu as BaseMenu } from '@base-ui/react/menu';
+import { Icon } from './icon.tsx';
+import styles from './menu.module.css';
+
+export interface MenuItem {
+  readonly label: string;
+  readonly onPick: () => void;
+  readonly isDangerous?: boolean;
+}
+
+export interface MenuProps {
+  /** Of the button, such as `More for checkout`. */
+  readonly label: string;
+  readonly items: readonly MenuItem[];
+}
+
+export function Menu({ label, items }: MenuProps) {
+  return (
+    <BaseMenu.Root>
+      <BaseMenu.Trigger className={styles.trigger} aria-label={label} title={label}>
+        <Icon name="more" />
+      </BaseMenu.Trigger>
+      <BaseMenu.Portal>
+        <BaseMenu.Positioner className={styles.positioner} align="end" sideOffset={4}>
+          <BaseMenu.Popup className={styles.popup}>
+            {items.map((item) => (
+              <BaseMenu.Item
+                key={item.label}
+                className={item.isDangerous ? styles.danger : styles.item}
+                onClick={item.onPick}
+              >
+                {item.label}
+              </BaseMenu.Item>
+            ))}
+          </BaseMenu.Popup>
+        </BaseMenu.Positioner>
+      </BaseMenu.Portal>
+    </BaseMenu.Root>
+  );
+}

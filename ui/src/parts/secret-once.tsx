@@ -1,0 +1,24 @@
+/** A secret that is shown this once, to be copied now. */
+import { CopyButton } from './copy-button.tsx';
+import { Notice } from './notice.tsx';
+import styles from './secret-once.module.css';
+
+export interface SecretOnceProps {
+  readonly secret: string;
+  /** What it is, such as `the token`. */
+  readonly what: string;
+}
+
+export function SecretOnce({ secret, what }: SecretOnceProps) {
+  return (
+    <Notice tone="success">
+      <p>Copy {what} now: it is shown this once, and Weir keeps only a digest of it.</p>
+      <div className={styles.row}>
+        <code className={styles.secret} aria-label={what}>
+          {secret}
+        </code>
+        <CopyButton text={secret} what={what} />
+      </div>
+    </Notice>
+  );
+}

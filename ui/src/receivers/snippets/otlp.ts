@@ -1,0 +1,198 @@
+/** Senders of OpenTelemetry logs. The forms are those of docs/senders/otlp.md. Pure. */
+import { type Destination, quoteForShell, type Snippet, toParts, toText } from './snippet.ts';
+
+export interface OtlpDestination extends Destination {
+  /** Host and port. */
+  readonly grpc: string;
+}
+
+export function toOtlpSnippets(to: OtlpDestination): Snippet[] {
+  return [collector(to), sdk(to), languages(to), fluentBit(to), vector(to), curl(to)];
+}
+
+function collector(to: OtlpDestination): Snippet {
+  const http = toText([
+    'extensions:',
+    '  bearertokenauth/weir:',
+    `    token: ${to.token}`,
+    '  file_storage/weir:',
+    '    directory: /var/lib/otelcol/weir',
+    '',
+    'receivers:',
+    '  otlp:',
+    '    protocols:',
+    '      grpc:',
+    '        endpoint: 127.0.0.1:4317',
+    '',
+    'exporters:',
+    '  otlp_http/weir:',
+    `    logs_endpoint: ${to.url}`,
+    ...exporterEnd(to),
+    '',
+    'service:',
+    '  extensions: [bearertokenauth/weir, file_storage/weir]',
+    '  pipelines:',
+    '    logs:',
+    '      receivers: [otlp]',
+    '      exporters: [otlp_http/weir]',
+  ]);
+  const grpc = toText([
+    'exporters:',
+    '  otlp_grpc/weir:',
+    `    endpoint: ${to.grpc}`,
+    ...exporterEnd(to),
+  ]);
+  return {
+    title: 'OTel Collector',
+    blocks: [
+      { caption: 'collector.yaml', language: 'yaml', text: http },
+      { caption: 'The exporter over gRPC; the rest stays', language: 'yaml', text: grpc },
+    ],
+    note:
+      'Before version 0.144 the exporters are called otlphttp and otlp. The storage lets the queue ' +
+      'survive a restart of the Collector; its directory has to be there.',
+  };
+}
+
+function exporterEnd({ caFile }: Destination): string[] {
+  return [
+    '    compression: gzip',
+    '    auth:',
+    '      authenticator: bearertokenauth/weir',
+    ...(caFile === undefined ? [] : ['    tls:', `      ca_file: ${caFile}`]),
+    '    retry_on_failure:',
+    '      max_elapsed_time: 0',
+    '    sending_queue:',
+    '      storage: file_storage/weir',
+  ];
+}
+
+function sdk(to: OtlpDestination): Snippet {
+  return {
+    title: 'OTel SDK',
+    blocks: [
+      { caption: 'Environment, over HTTP', language: 'sh', text: httpVariables(to) },
+      { caption: 'Environment, over gRPC', language: 'sh', text: grpcVariables(to) },
+    ],
+    note: 'Every SDK reads these variables. They are for logs alone, so traces and metrics go where they went.',
+  };
+}
+
+function languages(to: OtlpDestination): Snippet {
+  const variables = httpVariables(to);
+  const block = (caption: string, command: string) =>
+    ({ caption, language: 'sh', text: `${variables}${command}\n` }) as const;
+  return {
+    title: 'Node, Python, Java',
+    blocks: [
+      block(
+        'Node.js: @opentelemetry/auto-instrumentations-node',
+        'OTEL_LOGS_EXPORTER=otlp OTEL_SERVICE_NAME=my-service \\\n' +
+          '  node --require @opentelemetry/auto-instrumentations-node/register app.js',
+      ),
+      block(
+        'Python: opentelemetry-distro, opentelemetry-exporter-otlp',
+        'OTEL_PYTHON_LOGGING_AUTO_INSTRUMENTATION_ENABLED=true OTEL_SERVICE_NAME=my-service \\\n' +
+          '  opentelemetry-instrument --logs_exporter otlp python app.py',
+      ),
+      block(
+        'Java: opentelemetry-javaagent.jar',
+        'OTEL_LOGS_EXPORTER=otlp OTEL_SERVICE_NAME=my-service \\\n' +
+          '  java -javaagent:opentelemetry-javaagent.jar -jar app.jar',
+      ),
+    ],
+    note:
+      'Without changing the program. Traces and metrics are sent as well unless you set ' +
+      'OTEL_TRACES_EXPORTER=none and OTEL_METRICS_EXPORTER=none: this receiver takes logs.',
+  };
+}
+
+function httpVariables({ url, token, caFile }: OtlpDestination): string {
+  return toText([
+    'export OTEL_EXPORTER_OTLP_LOGS_PROTOCOL=http/protobuf',
+    `export OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=${url}`,
+    ...variablesEnd(token, caFile),
+    'export OTEL_EXPORTER_OTLP_LOGS_COMPRESSION=gzip',
+  ]);
+}
+
+function grpcVariables({ url, token, caFile }: OtlpDestination): string {
+  return toText([
+    'export OTEL_EXPORTER_OTLP_LOGS_PROTOCOL=grpc',
+    `export OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=${new URL(url).origin}`,
+    ...variablesEnd(token, caFile),
+  ]);
+}
+
+function variablesEnd(token: string, caFile: string | undefined): (string | undefined)[] {
+  return [
+    `export OTEL_EXPORTER_OTLP_LOGS_HEADERS="authorization=Bearer%20${token}"`,
+    caFile === undefined ? undefined : `export OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE=${caFile}`,
+  ];
+}
+
+function fluentBit({ url, token, caFile }: OtlpDestination): Snippet {
+  const { host, port, path } = toParts(url);
+  const text = toText([
+    'pipeline:',
+    '  outputs:',
+    '    - name: opentelemetry',
+    `      match: '*'`,
+    `      host: ${host}`,
+    `      port: ${port}`,
+    `      logs_uri: ${path}`,
+    '      logs_body_key: $log',
+    '      logs_body_key_attributes: true',
+    `      header: Authorization Bearer ${token}`,
+    '      compress: gzip',
+    '      retry_limit: no_limits',
+    '      tls: on',
+    '      tls.verify: on',
+    '      tls.verify_hostname: on',
+    caFile === undefined ? undefined : `      tls.ca_file: ${caFile}`,
+  ]);
+  return { title: 'Fluent Bit', blocks: [{ caption: 'fluent-bit.yaml', language: 'yaml', text }] };
+}
+
+function vector({ url, token, caFile }: OtlpDestination): Snippet {
+  const text = toText([
+    'sinks:',
+    '  weir:',
+    '    type: opentelemetry',
+    '    inputs: [otel.logs]',
+    '    protocol:',
+    '      type: http',
+    `      uri: ${url}`,
+    '      method: post',
+    '      encoding:',
+    '        codec: otlp',
+    '      request:',
+    '        headers:',
+    '          content-type: application/x-protobuf',
+    '      auth:',
+    '        strategy: bearer',
+    `        token: ${token}`,
+    ...(caFile === undefined ? [] : ['      tls:', `        ca_file: ${caFile}`]),
+  ]);
+  return {
+    title: 'Vector',
+    blocks: [{ caption: 'vector.yaml', language: 'yaml', text }],
+    note: 'Needs events in the shape of OTLP, as the opentelemetry source gives them with use_otlp_decoding. Other logs go more simply to a receiver of JSON logs.',
+  };
+}
+
+function curl({ url, token, caFile }: OtlpDestination): Snippet {
+  const authority = caFile === undefined ? '' : `--cacert ${quoteForShell(caFile)} `;
+  const text = toText([
+    `curl ${authority}${quoteForShell(url)} \\`,
+    `  -H ${quoteForShell(`Authorization: Bearer ${token}`)} \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '{"resourceLogs": [{`,
+    `        "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "curl"}}]},`,
+    `        "scopeLogs": [{"logRecords": [`,
+    `          {"severityText": "INFO", "body": {"stringValue": "hello from curl"}}`,
+    `        ]}]`,
+    `      }]}'`,
+  ]);
+  return { title: 'curl', blocks: [{ caption: 'Shell', language: 'sh', text }] };
+}

@@ -1,0 +1,174 @@
+/** The configurations are well-formed, carry what they must, and agree with the pages in docs/. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, suite, test } from 'node:test';
+import { toReceiverUrls } from '../../../../src/model/receiver-urls.ts';
+import { blocksOf, readPages } from '../../../../test/senders/pages.ts';
+import { missing } from '../../../../test/senders/program.ts';
+import { toJsonLogSnippets } from './json-logs.ts';
+import { toOtlpSnippets } from './otlp.ts';
+import { toPrometheusSnippets } from './prometheus.ts';
+import { type Snippet, type SnippetBlock, toCaFile, tokenPlaceholder } from './snippet.ts';
+import { toSnippets } from './snippets-of.ts';
+
+const { load } = createRequire(import.meta.url)('js-yaml') as { load: (text: string) => unknown };
+const kinds = ['http_json', 'otlp', 'prometheus'] as const;
+const receiverId = 'rcv_abc';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-snippets-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function snippetsFor(kind: (typeof kinds)[number], ingestUrl: string, token: string): Snippet[] {
+  return toSnippets({ kind, ...toReceiverUrls({ kind, receiverId }, ingestUrl) }, token);
+}
+
+/** Of a Weir on this machine and of one with a certificate that everyone trusts. */
+const all = ['https://localhost:8443', 'https://weir.example.com'].flatMap((ingestUrl) =>
+  kinds.flatMap((kind) =>
+    snippetsFor(kind, ingestUrl, tokenPlaceholder).flatMap((snippet) =>
+      snippet.blocks.map((block) => ({ kind, ingestUrl, title: snippet.title, ...block })),
+    ),
+  ),
+);
+
+test('each receiver has the senders that suit it', () => {
+  const titles = (kind: (typeof kinds)[number]) =>
+    snippetsFor(kind, 'https://weir.example.com', 'wri_x').map(({ title }) => title);
+  assert.deepEqual(titles('http_json'), [
+    'curl',
+    'Node.js',
+    'pino',
+    'Python',
+    'Vector',
+    'Fluent Bit',
+    'rsyslog',
+    'weir send',
+  ]);
+  assert.deepEqual(titles('otlp'), [
+    'OTel Collector',
+    'OTel SDK',
+    'Node, Python, Java',
+    'Fluent Bit',
+    'Vector',
+    'curl',
+  ]);
+  assert.deepEqual(titles('prometheus'), [
+    'Prometheus',
+    'vmagent',
+    'OTel Collector',
+    'Vector',
+    'Fluent Bit',
+    'curl (batch jobs)',
+  ]);
+});
+
+test('each carries the token and the address exactly as issued', () => {
+  for (const kind of kinds) {
+    for (const { title, blocks } of snippetsFor(kind, 'https://localhost:9443', 'wri_secret')) {
+      const text = blocks.map((block) => block.text).join('');
+      assert.match(text, /wri_secret/, title);
+      assert.match(text, /localhost/, title);
+      assert.match(text, /9443/, title);
+      assert.ok(!text.includes(tokenPlaceholder), title);
+    }
+  }
+});
+
+test('the authority of a Weir on this machine is named, and left out where everyone trusts it', () => {
+  for (const kind of kinds) {
+    for (const { title, blocks } of snippetsFor(kind, 'https://localhost:8443', 'wri_x'))
+      assert.match(blocks.map(({ text }) => text).join(''), /\.\/data\/tls\/ca\.pem/, title);
+    for (const { title, blocks } of snippetsFor(kind, 'https://weir.example.com', 'wri_x'))
+      assert.doesNotMatch(blocks.map(({ text }) => text).join(''), /ca\.pem/, title);
+  }
+  assert.equal(toCaFile('https://127.0.0.1:8443'), './data/tls/ca.pem');
+  assert.equal(toCaFile('https://[::1]:8443'), './data/tls/ca.pem');
+  assert.equal(toCaFile('https://localhost.example.com'), undefined);
+});
+
+suite('syntax', () => {
+  test('YAML is read', () => {
+    const blocks = all.filter(({ language }) => language === 'yaml');
+    assert.ok(blocks.length >= 10);
+    for (const { text, title } of blocks) assert.equal(typeof load(text), 'object', title);
+  });
+
+  test('shell', () => check('sh', 'sh', (files) => files.map((file) => ['bash', '-n', file])));
+
+  test('JavaScript', () =>
+    check('js', 'mjs', (files) => files.map((file) => [process.execPath, '--check', file])));
+
+  test('Python', { skip: missing('python3', 'python3') }, () =>
+    check('python', 'py', (files) => [['python3', '-m', 'py_compile', ...files]]),
+  );
+
+  test('Prometheus', { skip: missing('promtool', 'prometheus') }, () => {
+    for (const [index, { text }] of all.filter(({ title }) => title === 'Prometheus').entries()) {
+      const file = write(`prometheus-${index}.yml`, text);
+      execFileSync('promtool', ['check', 'config', '--syntax-only', file]);
+    }
+  });
+
+  test('vmagent', { skip: missing('vmagent', 'victoria-metrics') }, () => {
+    const scrapeFile = write('scrape.yml', 'scrape_configs: []\n');
+    for (const { text } of all.filter(({ title }) => title === 'vmagent')) {
+      const script = text
+        .replaceAll('/etc/vmagent/scrape.yml', scrapeFile)
+        .replaceAll('/var/lib/vmagent', join(folder, 'vmagent'))
+        .replaceAll('./data/tls/ca.pem', scrapeFile);
+      execFileSync('bash', ['-e', '-c', `${script.trimEnd()} -dryRun`], { stdio: 'pipe' });
+    }
+  });
+});
+
+test('forms agree with the pages in docs/', () => {
+  const base = 'https://weir.example.com:8443/v1/receivers/RECEIVER_ID';
+  const rest = { token: '${WEIR_TOKEN}', caFile: '/etc/weir/ca.pem' };
+  const documented = readPages()
+    .flatMap(blocksOf)
+    .map(({ text }) => withTokenInside(text));
+  const shown = [
+    ...toJsonLogSnippets({ ...rest, url: `${base}/logs` }),
+    ...toOtlpSnippets({ ...rest, url: `${base}/otlp/v1/logs`, grpc: 'weir.example.com:8443' }),
+    ...toPrometheusSnippets({
+      ...rest,
+      url: `${base}/prometheus/api/v1/write`,
+      pushUrl: `${base}/prometheus/metrics`,
+    }),
+  ];
+  const blocks = shown
+    .filter(({ title }) => /Vector|Fluent Bit|Collector|SDK|Prometheus|vmagent/.test(title))
+    .flatMap(({ title, blocks: own }) => own.map(({ text }) => ({ title, text })));
+  assert.equal(blocks.length, 13);
+  for (const { title, text } of blocks) assert.ok(documented.includes(text), `${title}:\n${text}`);
+});
+
+/** The pages keep the token in a file where the program can read one. */
+function withTokenInside(text: string): string {
+  return text
+    .replaceAll('credentials_file: /etc/weir/token', 'credentials: ${WEIR_TOKEN}')
+    .replaceAll('filename: /etc/weir/token', 'token: ${WEIR_TOKEN}')
+    .replaceAll('bearerTokenFile=/etc/weir/token', "bearerToken='${WEIR_TOKEN}'")
+    .replaceAll('$(cat /etc/weir/token)', '${WEIR_TOKEN}');
+}
+
+function check(
+  language: SnippetBlock['language'],
+  extension: string,
+  commandsOf: (files: string[]) => string[][],
+): void {
+  const texts = new Set(all.filter((block) => block.language === language).map(({ text }) => text));
+  assert.ok(texts.size > 0);
+  const files = [...texts].map((text, index) => write(`${language}_${index}.${extension}`, text));
+  for (const [program = '', ...args] of commandsOf(files)) execFileSync(program, args);
+}
+
+function write(file: string, text: string): string {
+  const path = join(folder, file);
+  writeFileSync(path, text);
+  return path;
+}

@@ -1,0 +1,100 @@
+/** Takes the data of a stream away, or the stream with it; both only after its name was typed. */
+import { Link } from 'wouter';
+import { dataOf } from '../api/client.ts';
+import type { Receiver, Stream } from '../api/models.ts';
+import { useApp } from '../app/context.ts';
+import { useChange } from '../manage/control.ts';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { Sheet } from '../parts/sheet.tsx';
+import { useToast } from '../parts/toasts.tsx';
+
+interface DeleteStreamDataProps {
+  readonly stream: Stream;
+  readonly onClose: () => void;
+}
+
+export function DeleteStreamData({ stream: { streamId, name }, onClose }: DeleteStreamDataProps) {
+  const { api } = useApp();
+  const toast = useToast();
+  const change = useChange(
+    () =>
+      dataOf(
+        api.DELETE('/api/v1/admin/streams/{streamId}/data', { params: { path: { streamId } } }),
+      ),
+    () => {
+      toast(`Deleted the data of ${name}`);
+      onClose();
+    },
+  );
+  return (
+    <ConfirmDialog
+      title={`Delete the data of ${name}?`}
+      action="Delete data"
+      typed={name}
+      isOpen
+      isBusy={change.isBusy}
+      error={change.error}
+      onConfirm={() => change.start(undefined)}
+      onClose={onClose}
+    >
+      <p>
+        Every log and metric that this stream has received so far is gone from all reads at once,
+        for good. Receivers go on feeding it, and what comes from now on is kept.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+interface DeleteStreamProps extends DeleteStreamDataProps {
+  /** While there are any it cannot be deleted. */
+  readonly feeding: readonly Receiver[];
+}
+
+export function DeleteStream(props: DeleteStreamProps) {
+  const { stream, feeding, onClose } = props;
+  if (feeding.length === 0) return <DeleteUnfed {...props} />;
+  return (
+    <Sheet title={`${stream.name} is still fed`} isOpen onClose={onClose}>
+      <p>
+        A stream can be deleted once no receiver feeds it. Delete these, or give them another stream
+        in their settings:
+      </p>
+      <ul>
+        {feeding.map(({ receiverId, name }) => (
+          <li key={receiverId}>
+            <Link href={`/receivers/${receiverId}?tab=settings`}>
+              <bdi>{name}</bdi>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Sheet>
+  );
+}
+
+function DeleteUnfed({ stream: { streamId, name }, onClose }: DeleteStreamProps) {
+  const { api } = useApp();
+  const toast = useToast();
+  const change = useChange(
+    () =>
+      dataOf(api.DELETE('/api/v1/admin/streams/{streamId}', { params: { path: { streamId } } })),
+    () => {
+      toast(`Deleted ${name}`);
+      onClose();
+    },
+  );
+  return (
+    <ConfirmDialog
+      title={`Delete ${name}?`}
+      action="Delete stream"
+      typed={name}
+      isOpen
+      isBusy={change.isBusy}
+      error={change.error}
+      onConfirm={() => change.start(undefined)}
+      onClose={onClose}
+    >
+      <p>The stream and everything it has received are gone at once, for good.</p>
+    </ConfirmDialog>
+  );
+}

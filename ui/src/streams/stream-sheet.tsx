@@ -1,0 +1,87 @@
+/** Creates a stream, or changes its name and retention. */
+import { useState } from 'react';
+import { dataOf } from '../api/client.ts';
+import type { Stream } from '../api/models.ts';
+import { useApp } from '../app/context.ts';
+import { useChange } from '../manage/control.ts';
+import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
+import { TextField } from '../parts/fields.tsx';
+import { FormSheet } from '../parts/form-sheet.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { useToast } from '../parts/toasts.tsx';
+
+export interface StreamSheetProps {
+  /** Undefined = a new one. */
+  readonly stream: Stream | undefined;
+  readonly onClose: () => void;
+}
+
+interface StreamFields {
+  readonly name: string;
+  readonly retentionDays: number;
+}
+
+export function StreamSheet({ stream, onClose }: StreamSheetProps) {
+  const { api } = useApp();
+  const toast = useToast();
+  const [name, setName] = useState(stream?.name ?? '');
+  const [days, setDays] = useState(String(stream?.retentionDays ?? 30));
+  const [daysFault, setDaysFault] = useState<string>();
+  const change = useChange(
+    (body: StreamFields) =>
+      stream === undefined
+        ? dataOf(api.POST('/api/v1/admin/streams', { body }))
+        : dataOf(
+            api.PATCH('/api/v1/admin/streams/{streamId}', {
+              params: { path: { streamId: stream.streamId } },
+              body,
+            }),
+          ),
+    () => {
+      toast(stream === undefined ? `Created ${name}` : `Saved ${name}`);
+      onClose();
+    },
+  );
+  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  const isNumber = /^\d+$/.test(days.trim());
+  const retentionDays = Number(days);
+  const submit = () => {
+    setDaysFault(isNumber ? undefined : 'Give a whole number of days.');
+    if (isNumber) change.start({ name, retentionDays });
+  };
+  const hides = stream !== undefined && isNumber && retentionDays < stream.retentionDays;
+  return (
+    <FormSheet
+      title={stream === undefined ? 'New stream' : `Edit ${stream.name}`}
+      action={stream === undefined ? 'Create stream' : 'Save'}
+      isOpen
+      isBusy={change.isBusy}
+      fault={otherThan(faults, ['name', 'retentionDays'])}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        isFirst
+        value={name}
+        onChange={setName}
+        fault={faults.fields['name']}
+        hint="What its readers call it, such as a team or an environment."
+      />
+      <TextField
+        label="Retention in days"
+        inputMode="numeric"
+        value={days}
+        onChange={setDays}
+        fault={daysFault ?? faults.fields['retentionDays']}
+        hint="Counted from when a log was received, not from the time it carries. It applies to reads at once; the room on disk is freed a little later."
+      />
+      {hides && (
+        <Notice tone="warning">
+          What was received more than {retentionDays} days ago is hidden at once and then deleted;
+          raising the retention later does not bring deleted data back.
+        </Notice>
+      )}
+    </FormSheet>
+  );
+}
