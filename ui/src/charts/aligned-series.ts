@@ -26,7 +26,7 @@ export function alignSeries(
   const times = [...new Set(withBreaks.flatMap((series) => series.times))].sort((a, b) => a - b);
   const placeOf = new Map(times.map((time, place) => [time, place]));
   const columns = withBreaks.map((series) => {
-    const column: AlignedColumn = new Array<undefined>(times.length).fill(undefined);
+    const column: AlignedColumn = Array.from({ length: times.length });
     series.times.forEach((time, index) => {
       const value = series.values[index];
       column[placeOf.get(time)!] = value === undefined || !Number.isFinite(value) ? null : value;

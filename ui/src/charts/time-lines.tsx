@@ -1,12 +1,15 @@
 /** Lines over time, and a span that can be drawn open. It knows numbers and colours alone. */
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { type AlignedColumn, alignSeries, type TimedValues } from './aligned-series.ts';
 import { useThemeColors, useThemeKey } from './theme-colors.ts';
+import { formatValue } from './format-value.ts';
 import styles from './time-lines.module.css';
+import { TimeReadout } from './time-readout.tsx';
 
 export interface Line extends TimedValues {
+  /** What tells it from the others. */
   readonly name: string;
   /** A CSS colour. */
   readonly color: string;
@@ -28,6 +31,7 @@ const height = 320;
 export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: TimeLinesProps) {
   const holder = useRef<HTMLDivElement>(null);
   const brush = useRef(onBrush);
+  const [pointer, setPointer] = useState<Pointer | undefined>();
   const colors = useThemeColors();
   const theme = useThemeKey();
   const data = useMemo(() => alignSeries(lines), [lines]);
@@ -49,7 +53,10 @@ export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: Tim
         legend: { show: false },
         cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
         scales: { x: { range: [fromMs / 1000, untilMs / 1000] } },
-        axes: [axis, { ...axis, size: 70, values: (_, ticks) => ticks.map(formatValue) }],
+        axes: [
+          { ...axis, values: timeLabels },
+          { ...axis, size: 70, values: (_, ticks) => ticks.map(formatValue) },
+        ],
         series: [
           {},
           ...lines.map(({ name, color }) => ({
@@ -60,6 +67,7 @@ export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: Tim
           })),
         ],
         hooks: {
+          setCursor: [({ cursor: { idx, left = 0 } }) => setPointer(toPointer(idx, left))],
           setSelect: [
             ({ select, posToVal }) => {
               if (select.width < 4) return;
@@ -82,21 +90,31 @@ export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: Tim
     };
   }, [data, lines, fromMs, untilMs, isUtc, colors, theme]);
 
-  return <div ref={holder} className={styles.chart} role="img" aria-label={label} />;
+  return (
+    <div className={styles.frame}>
+      <div ref={holder} className={styles.chart} role="img" aria-label={label} />
+      {pointer && <TimeReadout pointer={pointer} lines={lines} data={data} isUtc={isUtc} />}
+    </div>
+  );
 }
 
-/** `1.2 M` and the like: axes have little room. */
-export function formatValue(value: number): string {
-  if (!Number.isFinite(value)) return String(value);
-  const size = Math.abs(value);
-  if (size !== 0 && size < 0.001) return value.toExponential(2);
-  return compact.format(value);
+/** Where somebody points: the place among the times, and pixels from the left. */
+export interface Pointer {
+  readonly index: number;
+  readonly left: number;
 }
 
-const compact = new Intl.NumberFormat('en-US', {
-  notation: 'compact',
-  maximumSignificantDigits: 5,
-});
+function toPointer(index: number | null | undefined, left: number): Pointer | undefined {
+  return index === null || index === undefined || left < 0 ? undefined : { index, left };
+}
+
+const day = '{YYYY}-{MM}-{DD}';
+/** From which distance of ticks on, how, and how where a day begins; hours from 0 to 23. */
+const timeLabels: uPlot.Axis.Values = [
+  [86_400, day, null, null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', `\n${day}`, null, `\n${day}`, null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', `\n${day}`, null, `\n${day}`, null, null, null, 1],
+];
 
 function toDate(seconds: number, isUtc: boolean): Date {
   const date = new Date(seconds * 1000);

@@ -52,14 +52,14 @@ export function useSeries(metric: string, labels: readonly LabelFilter[], bounds
     queryKey: ['series', metric, labels, bounds],
     enabled: metric !== '',
     placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal }): Promise<readonly Labels[]> => {
       const query = {
         'match[]': [toSelector(metric, labels)],
         ...toRange(bounds),
         limit: maxListedSeries + 1,
       };
       const answer = await dataOf(api.GET(`${base}/series`, { params: { query }, signal }));
-      return answer.data as readonly Labels[];
+      return answer.data;
     },
   });
 }

@@ -17,7 +17,7 @@ import {
   useSeries,
 } from './metric-reads.ts';
 import { isCounter, toRates } from './rates.ts';
-import { type Labels, type SampledSeries, seriesKey } from './remote-read.ts';
+import { type Labels, type SampledSeries, seriesKey, varyingLabels } from './remote-read.ts';
 import { SeriesTable } from './series-table.tsx';
 
 export interface MetricSeriesProps {
@@ -106,13 +106,22 @@ function useLines(data: readonly SampledSeries[], drawn: readonly Labels[], isRa
     const colors = new Map(
       drawn.map((labels, index) => [seriesKey(labels), resolve(`--line-${(index % 10) + 1}`)]),
     );
+    const varying = varyingLabels(drawn);
+    const names = new Map(
+      drawn.map((labels) => [seriesKey(labels), wordsOf(labels, varying) || 'value']),
+    );
     const lines = [...byKey].flatMap(([key, { times, values }]): Line[] => {
       const color = colors.get(key);
-      return color === undefined ? [] : [{ name: key, color, times, values }];
+      return color === undefined ? [] : [{ name: names.get(key) ?? key, color, times, values }];
     });
     return { lines, colors, byKey };
     // `drawn` is made anew with each drawing; what it holds changes with its keys.
   }, [data, drawn.map(seriesKey).join(), isRate, resolve, theme]);
+}
+
+function wordsOf(labels: Labels, varying: ReadonlySet<string>): string {
+  const told = Object.entries(labels).filter(([name]) => varying.has(name));
+  return told.map(([name, value]) => `${name}=${value}`).join(' ');
 }
 
 function summaryOf(metric: string, lines: readonly Line[]): string {

@@ -103,3 +103,14 @@ function readSampleField(
 export function seriesKey(labels: Labels): string {
   return JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+/** Names of labels that tell these series apart: what is the same for all says nothing. */
+export function varyingLabels(series: readonly Labels[]): ReadonlySet<string> {
+  const first = series[0] ?? {};
+  const names = new Set(series.flatMap((labels) => Object.keys(labels)));
+  names.delete('__name__');
+  if (series.length < 2) return names;
+  return new Set(
+    [...names].filter((name) => series.some((labels) => labels[name] !== first[name])),
+  );
+}

@@ -1,10 +1,10 @@
 /** The series that fit: which are drawn, what tells them apart, and where they stand. */
-import { formatValue } from '../charts/time-lines.tsx';
+import { formatValue } from '../charts/format-value.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { LogText } from '../parts/log-text.tsx';
 import type { LabelFilter } from './metric-query.ts';
-import { type Labels, type SampledSeries, seriesKey } from './remote-read.ts';
+import { type Labels, type SampledSeries, seriesKey, varyingLabels } from './remote-read.ts';
 import styles from './series-table.module.css';
 
 export interface SeriesTableProps {
@@ -94,16 +94,5 @@ function Row({ labels, color, last, isChosen, onToggle, onFilter }: RowProps) {
       </td>
       <td className={styles.number}>{last === undefined ? '–' : formatValue(last)}</td>
     </tr>
-  );
-}
-
-/** What is the same for all says nothing here. */
-function varyingLabels(series: readonly Labels[]): ReadonlySet<string> {
-  const first = series[0] ?? {};
-  const names = new Set(series.flatMap((labels) => Object.keys(labels)));
-  names.delete('__name__');
-  if (series.length < 2) return names;
-  return new Set(
-    [...names].filter((name) => series.some((labels) => labels[name] !== first[name])),
   );
 }

@@ -19,7 +19,7 @@ export function Sheet({ title, isOpen, onClose, children, width = 'middle' }: Sh
     <Dialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className={styles.backdrop} />
-        <Dialog.Popup className={`${styles.popup} ${styles[width]}`}>
+        <Dialog.Popup className={[styles.popup, styles[width]].join(' ')}>
           <header className={styles.header}>
             <Dialog.Title className={styles.title}>{title}</Dialog.Title>
             <Button tone="bare" label="Close" onPress={onClose}>

@@ -44,7 +44,7 @@ export function formatBytes(bytes: number): string {
     value /= 1000;
     at += 1;
   }
-  return `${at === 0 ? value : value.toFixed(1)} ${names[at]}`;
+  return `${at === 0 ? value : value.toFixed(1)} ${names[at] ?? ''}`;
 }
 
 function isoLike(date: Date, zone: Zone): string {

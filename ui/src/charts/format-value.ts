@@ -1,0 +1,14 @@
+/** Numbers where there is little room. Pure. */
+
+/** `1.2 M` and the like: axes have little room. */
+export function formatValue(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  if (size !== 0 && size < 0.001) return value.toExponential(2);
+  return compact.format(value);
+}
+
+const compact = new Intl.NumberFormat('en-US', {
+  notation: 'compact',
+  maximumSignificantDigits: 5,
+});

@@ -1,0 +1,51 @@
+/** The values at the time that somebody points at, the largest first. */
+import { LogText } from '../parts/log-text.tsx';
+import { formatTime } from '../parts/time-text.ts';
+import type { alignSeries } from './aligned-series.ts';
+import { formatValue } from './format-value.ts';
+import type { Line, Pointer } from './time-lines.tsx';
+import styles from './time-readout.module.css';
+
+export interface TimeReadoutProps {
+  readonly pointer: Pointer;
+  readonly lines: readonly Line[];
+  readonly data: ReturnType<typeof alignSeries>;
+  readonly isUtc: boolean;
+}
+
+/** As far as a line without a sample of its own at this time is looked back for one. */
+const lookBack = 50;
+
+export function TimeReadout({ pointer: { index, left }, lines, data, isUtc }: TimeReadoutProps) {
+  const [seconds, ...columns] = data;
+  const time = new Date((seconds[index] ?? 0) * 1000).toISOString();
+  const rows = lines
+    .map((line, place) => ({ line, value: valueAt(columns[place] ?? [], index) }))
+    .filter(({ value }) => value !== undefined)
+    .sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
+  if (rows.length === 0) return null;
+  return (
+    <div className={styles.readout} style={{ insetInlineStart: `${left}px` }} aria-hidden="true">
+      <strong>{formatTime(time, isUtc ? 'utc' : 'local')}</strong>
+      {rows.map(({ line, value }) => (
+        <div key={line.name} className={styles.row}>
+          <span className={styles.swatch} style={{ background: line.color }} />
+          <span className={styles.name}>
+            <LogText text={line.name} />
+          </span>
+          <span>{formatValue(value ?? 0)}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function valueAt(
+  column: readonly (number | null | undefined)[],
+  index: number,
+): number | undefined {
+  const value = column
+    .slice(Math.max(0, index - lookBack), index + 1)
+    .findLast((one) => one !== undefined);
+  return value ?? undefined;
+}
