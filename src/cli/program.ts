@@ -6,6 +6,7 @@ import { addCompletionCommand } from './completion.ts';
 import { addExportCommand } from './export.ts';
 import { addFacetsCommand } from './facets.ts';
 import { addHistogramCommand } from './histogram.ts';
+import { addImportCommand } from './import.ts';
 import { addLogCommand } from './log.ts';
 import { addLogsCommand } from './logs.ts';
 import { addOpenCommand } from './open.ts';
@@ -50,21 +51,26 @@ export function createProgram(terminal: Terminal): Command {
     .configureOutput({ writeOut: terminal.writeOut, writeErr: terminal.writeError })
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('afterAll', footer);
-  // Only for the help: `run` hands its arguments to the service, which has flags of its own.
-  program.command('serve').description('run the service (weir serve --help)');
   const open = (command: Command) => openSession(command, terminal);
+  program.commandsGroup('Read:');
   addLogsCommand(program, open);
   addTailCommand(program, open);
   addLogCommand(program, open);
   addHistogramCommand(program, open);
   addFacetsCommand(program, open);
   addExportCommand(program, open);
-  addOpenCommand(program, terminal);
+  program.commandsGroup('Send:');
+  addSendCommand(program, terminal);
+  addImportCommand(program, terminal);
+  program.commandsGroup('Manage:');
   addAccountCommands(program, open);
   addStreamCommands(program, open);
   addReceiverCommands(program, open);
   addTokenRecover(addTokenCommands(program, open), terminal);
-  addSendCommand(program, terminal);
+  program.commandsGroup('Run:');
+  // Only for the help: `run` hands its arguments to the service, which has flags of its own.
+  program.command('serve').description('run the service (weir serve --help)');
+  addOpenCommand(program, terminal);
   addCompletionCommand(program, terminal);
   return program;
 }

@@ -94,7 +94,7 @@ function count({ events }: Batch, body: Buffer, answer: IngestAnswer, tally: Tal
 }
 
 function toAcceptedBody(body: unknown): AcceptedBody {
-  return typeof body === 'object' && body !== null ? (body as AcceptedBody) : {};
+  return typeof body === 'object' && body !== null ? body : {};
 }
 
 function refusalOf(answer: IngestAnswer): string {

@@ -29,7 +29,14 @@ const times = ['timestamp', 'time', 'ts', '@timestamp'] as const;
 const fieldNames: ReadonlySet<string> = new Set([
   ...strings,
   ...times,
-  ...['msg', 'event', 'level', 'service', 'hostname', 'labels', 'trace_id', 'span_id'],
+  'msg',
+  'event',
+  'level',
+  'service',
+  'hostname',
+  'labels',
+  'trace_id',
+  'span_id',
 ]);
 
 /** Labels with these names can only be written by the sender itself. */

@@ -15,13 +15,6 @@ export interface Line {
   readonly endOffset: number;
 }
 
-export interface LineStart {
-  /** Bytes that lie before the first chunk. */
-  readonly offset: number;
-  /** Lines that lie before it. */
-  readonly lines: number;
-}
-
 /** Longer than any receiver takes with its defaults. */
 const defaultMaxLineBytes = 16 * 1024 * 1024;
 const lineFeed = 0x0a;
@@ -29,18 +22,13 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export class LineSplitter {
   readonly #maxLineBytes: number;
-  #offset: number;
-  #lines: number;
+  #offset = 0;
+  #lines = 0;
   /** The beginning of a line that has no end yet. */
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
 
-  constructor(
-    start: LineStart = { offset: 0, lines: 0 },
-    { maxLineBytes = defaultMaxLineBytes }: { readonly maxLineBytes?: number } = {},
-  ) {
-    this.#offset = start.offset;
-    this.#lines = start.lines;
+  constructor(maxLineBytes = defaultMaxLineBytes) {
     this.#maxLineBytes = maxLineBytes;
   }
 

@@ -35,7 +35,7 @@ export function addSendingOptions(command: Command, formats: readonly string[]):
     .option('--quiet', 'say nothing but what went wrong');
 }
 
-export function toDefaults(flags: EventFlags, host: string): EventDefaults {
+export function toDefaults(flags: Omit<EventFlags, 'format'>, host: string): EventDefaults {
   return {
     severity: flags.severity,
     serviceName: flags.service,

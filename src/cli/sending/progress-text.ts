@@ -73,8 +73,14 @@ export function toClock(ms: number): string {
 
 /** Decimal units: `999 B`, `12.3 MB`. */
 export function toSize(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  const power = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
-  const value = bytes / 1000 ** power;
-  return `${power === 0 ? value : value.toFixed(value < 100 ? 1 : 0)} ${units[power]}`;
+  if (bytes < 1000) return `${bytes} B`;
+  let value = bytes;
+  let unit = 'B';
+  for (const larger of ['kB', 'MB', 'GB', 'TB']) {
+    // Not 1,000: rounded, the next unit would be shown as 1000 of this one.
+    if (value < 999.5) break;
+    value /= 1000;
+    unit = larger;
+  }
+  return `${value.toFixed(value < 99.95 ? 1 : 0)} ${unit}`;
 }

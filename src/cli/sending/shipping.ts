@@ -89,7 +89,7 @@ export function openShipping(
     async conclude(work) {
       const failure = await work.then(
         () => undefined,
-        (error: unknown) => error ?? new Error('cannot tell why'),
+        (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
       );
       client.close();
       tell();
@@ -131,17 +131,16 @@ function report(terminal: Terminal, tally: Tally, flags: ShippingFlags, elapsedM
 function throwIfAnyWasLost(
   { signal }: Terminal,
   { read, rejected, unsent }: Tally,
-  failure: unknown,
+  failure: Error | undefined,
   goOnHint: string,
 ): void {
   const lost = unsent > 0 ? `${toLineCount(unsent)} read and not sent` : '';
   if (signal.aborted) {
-    const rest = lost === '' ? 'every line that was read was sent' : `${lost}${goOnHint}`;
-    throw new CommandError(`interrupted; ${rest}`, exitCodes.interrupted);
+    const rest = lost || 'every line that was read was sent';
+    throw new CommandError(`interrupted; ${rest}${goOnHint}`, exitCodes.interrupted);
   }
   if (failure !== undefined) {
-    const words = failure instanceof Error ? failure.message : String(failure);
-    throw new CommandError(`cannot go on: ${words}${lost && `; ${lost}`}${goOnHint}`);
+    throw new CommandError(`cannot go on: ${failure.message}${lost && `; ${lost}`}${goOnHint}`);
   }
   if (rejected > 0) {
     throw new CommandError(`${toLineCount(rejected)} of ${toCount(read)} rejected`);
