@@ -13,8 +13,8 @@ const browserFile = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((fil
 
 /** Why these tests cannot run here; undefined = they can. In CI a missing browser is a failure. */
 export function missingBrowser(): string | undefined {
-  if (browserFile !== undefined || process.env['WEIR_TEST_SERVERS'] === 'required')
-    return undefined;
+  const isRequired = process.env['WEIR_TEST_SERVERS'] === 'required';
+  if (browserFile !== undefined || isRequired) return undefined;
   return 'chromium is not installed (apt-get install chromium)';
 }
 
@@ -103,8 +103,8 @@ function watch(page: Page, origin: string): string[] {
   });
   page.on('request', (request) => {
     const url = request.url();
-    if (!url.startsWith(`${origin}/`) && !/^(?:data|blob):/.test(url))
-      faults.push(`request: ${url}`);
+    const isOwn = url.startsWith(`${origin}/`) || /^(?:data|blob):/.test(url);
+    if (!isOwn) faults.push(`request: ${url}`);
   });
   return faults;
 }

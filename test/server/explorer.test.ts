@@ -1,0 +1,95 @@
+/** The explorer's files on the stream port: what is served, how it is packed, what pages may do. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { transports } from './client.ts';
+import { type Edge, openEdge } from './edge.ts';
+
+const page = '<!doctype html><title>Weir</title>';
+const script = 'console.log(1);';
+
+let directory: string;
+let edge: Edge;
+let bare: Edge;
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'weir-explorer-'));
+  mkdirSync(join(directory, 'assets'));
+  writeFileSync(join(directory, 'index.html'), page);
+  writeFileSync(join(directory, 'assets/index-abc.js'), script);
+  writeFileSync(join(directory, 'assets/index-abc.js.gz'), gzipSync(script));
+  writeFileSync(join(directory, 'secret.txt'), 'not a page');
+  edge = await openEdge({ server: { explorerDirectory: directory } });
+  bare = await openEdge();
+});
+after(async () => {
+  await edge.close();
+  await bare.close();
+  rmSync(directory, { recursive: true });
+});
+
+for (const [name, send] of Object.entries(transports)) {
+  const get = (path: string, headers: readonly (readonly [string, string])[] = []) =>
+    send({ port: edge.ports.stream, ca: edge.ca }, { method: 'GET', path, headers, body: '' });
+
+  test(`${name}: every page is the same file, and may load and ask from here alone`, async () => {
+    for (const path of ['/', '/explore/logs', '/explore/metrics?metric=up', '/receivers/rcv_1']) {
+      const answer = await get(path);
+      assert.equal(answer.status, 200, path);
+      assert.equal(answer.body, page);
+      assert.equal(answer.headers['content-type'], 'text/html; charset=utf-8');
+      assert.equal(answer.headers['cache-control'], 'no-cache');
+      const policy = String(answer.headers['content-security-policy']).split('; ');
+      assert.ok(policy.includes("default-src 'none'"));
+      assert.ok(policy.includes("script-src 'self'"));
+      assert.ok(policy.includes("frame-ancestors 'none'"));
+      assert.ok(!policy.some((rule) => /unsafe|\*|https?:|data:/.test(rule)), policy.join('; '));
+      assert.equal(answer.headers['x-content-type-options'], 'nosniff');
+      assert.equal(answer.headers['referrer-policy'], 'no-referrer');
+    }
+  });
+
+  test(`${name}: a file is sent packed to who takes it so, and kept for ever`, async () => {
+    const plain = await get('/assets/index-abc.js');
+    assert.equal(plain.body, script);
+    assert.equal(plain.headers['content-encoding'], undefined);
+    const packed = await get('/assets/index-abc.js', [['Accept-Encoding', 'gzip, deflate, br']]);
+    assert.equal(packed.headers['content-encoding'], 'gzip');
+    assert.equal(gunzipSync(packed.bytes).toString(), script);
+    assert.match(String(packed.headers['cache-control']), /immutable/);
+    assert.equal(packed.headers['vary'], 'Accept-Encoding');
+  });
+
+  test(`${name}: what a browser has already is not sent again`, async () => {
+    const { headers } = await get('/');
+    const again = await get('/', [['If-None-Match', String(headers['etag'])]]);
+    assert.equal(again.status, 304);
+    assert.equal(again.body, '');
+  });
+
+  test(`${name}: nothing else is a page or a file`, async () => {
+    const paths = [
+      '/explore',
+      '/index.html',
+      '/secret.txt',
+      '/assets/index-abc.js.gz',
+      '/assets/secret.txt',
+      '/assets/..%2fsecret.txt',
+      '/assets/../../package.json',
+      '/assets/',
+      '/assets/none.js',
+    ];
+    for (const path of paths) assert.equal((await get(path)).status, 404, path);
+  });
+}
+
+test('an explorer that was never built says so', async () => {
+  const target = { port: bare.ports.stream, ca: bare.ca };
+  for (const [name, send] of Object.entries(transports)) {
+    const answer = await send(target, { method: 'GET', path: '/', headers: [], body: '' });
+    assert.equal(answer.status, 503, name);
+    assert.match(answer.body, /it is not built; start Weir with npm start/);
+  }
+});
