@@ -97,7 +97,8 @@ export interface ReceiverChange
 export interface StatisticsStore {
   /**
    * Adds counts to those that are there, in one transaction, so that several gateways can write
-   * beside each other. What is of unknown receivers is left out.
+   * beside each other. What is of unknown receivers is left out. No receiver and minute, and no
+   * reason of one, may stand in it twice.
    * @returns which of the receivers are known.
    */
   addStatistics(addition: StatisticsAddition): Promise<ReadonlySet<string>>;

@@ -59,6 +59,7 @@ const redacted: readonly [message: string, detail: string][] = [
   ['a quote that never ends "body', 'a quote that never ends "…"'],
   ['one of two lines "a\nb" more', 'one of two lines "…" more'],
   [`no closing '"' before the end of the line`, `no closing '"' before the end of the line`],
+  ['expected "# EOF", found "# eof"', 'expected "# EOF", found "…"'],
   ['nothing quoted', 'nothing quoted'],
 ];
 for (const [message, detail] of redacted) {

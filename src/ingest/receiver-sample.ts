@@ -97,13 +97,13 @@ function toDetail(message: string): string {
   return cut(masked(message), maxDetailLength);
 }
 
-/**
- * Text in double quotes is left out, one that is never closed to its end. A quote that stands alone
- * in single quotes is a word of ours.
- */
+/** What messages of ours put into double quotes; a quote that stands alone is in single ones. */
+const ownWords: ReadonlySet<string> = new Set([`'"'`, '"# EOF"', '"le"', '"quantile"', '"+Inf"']);
+
+/** Text in double quotes is left out, one that is never closed to its end. */
 function withoutQuotes(message: string): string {
   return message.replace(/'"'|"(?:[^"\\]|\\.)*(?:"|$)/gsu, (quoted) =>
-    quoted === `'"'` ? quoted : '"…"',
+    ownWords.has(quoted) ? quoted : '"…"',
   );
 }
 

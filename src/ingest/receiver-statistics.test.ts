@@ -39,7 +39,8 @@ class FakeStore implements StatisticsStore {
   async findStatistics(receiverId: string) {
     const own = this.additions
       .flatMap(({ minutes }) => minutes)
-      .filter((minute) => minute.receiverId === receiverId);
+      .filter((minute) => minute.receiverId === receiverId)
+      .map(({ receiverId: _, ...counts }) => counts);
     const { lastSeenAt = null, lastAcceptedAt = null } =
       this.additions
         .flatMap(({ activities }) => activities)
@@ -261,6 +262,34 @@ test('a receiver that the store knows is no stranger from then on', async () => 
   statistics.refused(from('rcv_unknown3'), malformed);
   await statistics.close();
   assert.equal(store.requests('rcv_a'), 3);
+});
+
+test('nothing stands twice in a write, whatever the clock does and whoever became known', async () => {
+  const statistics = open();
+  statistics.refused(from('rcv_a'), malformed);
+  statistics.accepted(from('rcv_a'), taken(1));
+  nowMs += 60_000;
+  statistics.refused(from('rcv_a'), malformed);
+  nowMs -= 60_000;
+  statistics.refused(from('rcv_a'), malformed);
+  await statistics.close();
+  const { minutes, reasons, activities } = store.additions[0]!;
+  assert.deepEqual(
+    minutes.map(({ requests, refused, accepted }) => [requests, refused, accepted]),
+    [
+      [3, 2, 1],
+      [1, 1, 0],
+    ],
+  );
+  assert.deepEqual(
+    reasons.map(({ minute, count }) => [minute, count]),
+    [
+      [minutes[1]?.minute, 1],
+      [minutes[0]?.minute, 2],
+    ],
+  );
+  assert.equal(activities.length, 1);
+  assert.equal(activities[0]?.lastSeenAt, new Date(nowMs + 60_000).toISOString());
 });
 
 test('what is older than the retention is pruned, now and then', async () => {

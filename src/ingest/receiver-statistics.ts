@@ -5,16 +5,10 @@
  */
 import type { StatisticsStore } from '../directory/port.ts';
 import { type Batch, countEvents } from '../model/batch.ts';
-import {
-  maxReceiverSamples,
-  minuteMs,
-  type MinuteCounts,
-  type MinuteSpan,
-  type ReasonCount,
-  type ReceiverHistory,
-} from '../model/receiver-statistics.ts';
+import { minuteMs, type MinuteSpan, type ReceiverHistory } from '../model/receiver-statistics.ts';
 import type { StatisticsEvents } from '../telemetry/statistics-events.ts';
 import { type Sender, toErrorCode, toRecordSamples, toRequestSample } from './receiver-sample.ts';
+import { sumOfAdditions, sumOfHistories } from './statistics-sums.ts';
 import { StatisticsTally, type TallyLimits } from './statistics-tally.ts';
 
 export interface ReceiverStatisticsOptions {
@@ -142,10 +136,8 @@ class Statistics implements ReceiverStatistics {
   history(receiverId: string, span: MinuteSpan): Promise<ReceiverHistory> {
     return this.#inTurn(async () => {
       const stored = await this.#store.findStatistics(receiverId, span);
-      return [this.#pending, this.#strangers].reduce<ReceiverHistory>(
-        (sum, tally) => plus(sum, tally.history(receiverId, span)),
-        stored,
-      );
+      const tallies = [this.#pending, this.#strangers];
+      return sumOfHistories([stored, ...tallies.map((tally) => tally.history(receiverId, span))]);
     });
   }
 
@@ -180,14 +172,8 @@ class Statistics implements ReceiverStatistics {
     if (pending.isEmpty && strangers.isEmpty) return;
     this.#pending = new StatisticsTally(this.#options.pending);
     this.#strangers = new StatisticsTally(this.#options.strangers);
-    const additions = [pending.toAddition(), strangers.toAddition()];
+    const addition = sumOfAdditions([pending.toAddition(), strangers.toAddition()]);
     try {
-      const addition = {
-        minutes: additions.flatMap(({ minutes }) => minutes),
-        reasons: additions.flatMap(({ reasons }) => reasons),
-        samples: additions.flatMap(({ samples }) => samples),
-        activities: additions.flatMap(({ activities }) => activities),
-      };
       const known = await this.#store.addStatistics(addition);
       for (const { receiverId } of addition.activities) {
         if (known.has(receiverId)) this.#known.add(receiverId);
@@ -212,46 +198,4 @@ class Statistics implements ReceiverStatistics {
     await this.#store.pruneStatistics(minute - this.#options.retentionDays * minutesPerDay);
     this.#prunedAtMs = nowMs;
   }
-}
-
-function plus(a: ReceiverHistory, b: ReceiverHistory): ReceiverHistory {
-  return {
-    minutes: plusMinutes([...a.minutes, ...b.minutes]),
-    reasons: plusReasons([...a.reasons, ...b.reasons]),
-    samples: [...b.samples, ...a.samples]
-      .sort((one, other) => (one.at < other.at ? 1 : one.at > other.at ? -1 : 0))
-      .slice(0, maxReceiverSamples),
-    lastSeenAt: later(a.lastSeenAt, b.lastSeenAt),
-    lastAcceptedAt: later(a.lastAcceptedAt, b.lastAcceptedAt),
-  };
-}
-
-function plusMinutes(minutes: readonly MinuteCounts[]): MinuteCounts[] {
-  const byMinute = new Map<number, MinuteCounts>();
-  for (const { minute, requests, refused, accepted, rejected, bytes } of minutes) {
-    const sum = byMinute.get(minute);
-    byMinute.set(minute, {
-      minute,
-      requests: requests + (sum?.requests ?? 0),
-      refused: refused + (sum?.refused ?? 0),
-      accepted: accepted + (sum?.accepted ?? 0),
-      rejected: rejected + (sum?.rejected ?? 0),
-      bytes: bytes + (sum?.bytes ?? 0),
-    });
-  }
-  return [...byMinute.values()].sort((a, b) => a.minute - b.minute);
-}
-
-function plusReasons(reasons: readonly ReasonCount[]): ReasonCount[] {
-  const byName = Map.groupBy(reasons, ({ kind, reason }) => `${kind} ${reason}`);
-  return Array.from(byName.values(), (same) => ({
-    ...same[0]!,
-    count: same.reduce((sum, { count }) => sum + count, 0),
-  }));
-}
-
-/** ISO times of one form compare as text. */
-function later(a: string | null, b: string | null): string | null {
-  if (a === null || b === null) return a ?? b;
-  return a > b ? a : b;
 }

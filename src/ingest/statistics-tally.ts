@@ -103,8 +103,9 @@ export class StatisticsTally {
     receiver.samples.push(kept);
     this.#samples.add(kept);
     // Not counted as dropped: it would not be kept once written either.
-    if (receiver.samples.length > maxReceiverSamples)
+    if (receiver.samples.length > maxReceiverSamples) {
       this.#samples.delete(receiver.samples.shift()!);
+    }
     if (this.#samples.size <= this.#limits.maxSamples) return;
     const [oldest] = this.#samples;
     this.#samples.delete(oldest!);
@@ -137,7 +138,7 @@ export class StatisticsTally {
   toAddition(): StatisticsAddition {
     const minutes = [...this.#minutes];
     return {
-      minutes: minutes.map(({ reasons: _, ...counts }) => counts),
+      minutes: minutes.map((minute) => ({ receiverId: minute.receiverId, ...toCounts(minute) })),
       reasons: minutes.flatMap((minute) =>
         toReasons(minute).map((reason) => ({
           receiverId: minute.receiverId,
@@ -164,7 +165,7 @@ export class StatisticsTally {
         minute.minute < untilMinute,
     );
     return {
-      minutes,
+      minutes: minutes.map(toCounts),
       reasons: minutes.flatMap(toReasons),
       samples: receiver.samples.map(({ sample }) => sample).reverse(),
       ...toActivity(receiver),
@@ -242,6 +243,10 @@ function blankMinute(receiverId: string, minute: number): Minute {
     bytes: 0,
     reasons: { request: new Map(), record: new Map() },
   };
+}
+
+function toCounts({ receiverId: _, reasons: __, ...counts }: Minute): MinuteCounts {
+  return counts;
 }
 
 function toReasons({ reasons }: Minute): ReasonCount[] {

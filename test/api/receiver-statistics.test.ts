@@ -266,16 +266,16 @@ test('counts survive a restart whole, and a kill but for the last moments', asyn
   const { receiverId } = outgoing;
   await wire.send(service, outgoing);
   await wire.send(service, { ...outgoing, authorization: [`Bearer ${wrongSecret}`] });
-  const before = await statisticsOf(receiverId);
+  const running = await statisticsOf(receiverId);
   const exit = await service.kill('SIGTERM');
   assert.equal(exit.code, 0);
   assertNoSecrets();
   await service.start();
   const restarted = await statisticsOf(receiverId);
-  assert.deepEqual(countsOf(restarted), countsOf(before));
-  assert.deepEqual(restarted.samples, before.samples);
-  assert.equal(restarted.lastSeenAt, before.lastSeenAt);
-  assert.equal(restarted.lastAcceptedAt, before.lastAcceptedAt);
+  assert.deepEqual(countsOf(restarted), countsOf(running));
+  assert.deepEqual(restarted.samples, running.samples);
+  assert.equal(restarted.lastSeenAt, running.lastSeenAt);
+  assert.equal(restarted.lastAcceptedAt, running.lastAcceptedAt);
 
   await wire.send(service, outgoing);
   await until(() => writtenRequests(receiverId) === 3, { what: 'the count on disk' });
