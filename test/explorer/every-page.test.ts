@@ -1,0 +1,123 @@
+/**
+ * What holds for every page of the explorer, in both themes, on a desk and on a phone: nothing
+ * serious for axe, nothing wider than the screen, and names that look like markup are names.
+ */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { pushText } from '../harness/metrics.ts';
+import { until } from '../harness/until.ts';
+import { assertAccessible } from './accessible.ts';
+import { type Explorer, missingBrowser, startExplorer } from './explorer.ts';
+
+const skip = missingBrowser() ?? false;
+const markup = '<img src=x onerror=alert(1)>';
+
+const devices = {
+  desk: { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  phone: { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true },
+} as const;
+
+suite('every page', { skip }, () => {
+  let explorer: Explorer;
+  let paths: readonly string[];
+  before(async () => {
+    explorer = await startExplorer();
+    const { service } = explorer;
+    const { receivers } = service.quickstart;
+    await service.postLogs([
+      {
+        message: `${markup} </script><script>alert(2)</script> \u001b[31mred\u202egnp.exe`,
+        severity: 'ERROR',
+        service_name: markup,
+        host: '"><svg onload=alert(3)>',
+        labels: { [markup]: 'javascript:alert(4)', __proto__x: markup },
+      },
+      ...['TRACE', 'debug', 'info', 'warn', 'FATAL', 'odd'].map((severity) => ({
+        message: `one of ${severity}`,
+        severity,
+        service_name: 'shop',
+      })),
+    ]);
+    await pushText(service, `level{site=${JSON.stringify(markup)}} 1\n`);
+    await until(async () => (await service.list({})).logs.length === 7, { what: 'the logs' });
+    paths = [
+      '/explore/logs',
+      '/explore/metrics?metric=level',
+      '/receivers',
+      `/receivers/${receivers.http_json.receiverId}`,
+      `/receivers/${receivers.http_json.receiverId}?tab=status`,
+      `/receivers/${receivers.http_json.receiverId}?tab=tokens`,
+      `/receivers/${receivers.http_json.receiverId}?tab=settings`,
+      '/streams',
+      '/tokens',
+    ];
+  });
+  after(() => explorer.close());
+
+  test('the door', async () => {
+    for (const device of Object.values(devices)) {
+      const { page, close } = await explorer.visit('/', device);
+      await page.getByLabel('Access token').fill('wri_of_a_sender');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('This is no access token').waitFor();
+      await page.getByLabel('Access token').fill('wra_unknown');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('alert').getByText('token').waitFor();
+      await assertAccessible(page, 'the door');
+      await assertFits(page, 'the door');
+      await close();
+    }
+  });
+
+  for (const [device, options] of Object.entries(devices)) {
+    test(`on a ${device}`, async () => {
+      const { page, close } = await explorer.open('/', options);
+      for (const path of paths) {
+        await page.goto(explorer.service.quickstart.streamUrl + path);
+        await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+        await page.waitForLoadState('networkidle');
+        await assertAccessible(page, `${path} on a ${device}`);
+        await assertFits(page, `${path} on a ${device}`);
+      }
+      await close();
+    });
+  }
+
+  test('the help lists the keys, and Escape closes it', async () => {
+    const { page, close } = await explorer.open('/');
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts and search' });
+    await help.waitFor();
+    await assertAccessible(page, 'the help');
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    await close();
+  });
+
+  test('a token is kept in its tab alone, and a revoked one leads back to the door', async () => {
+    const { page, close } = await explorer.open('/');
+    await page.reload();
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(explorer.service.quickstart.streamUrl);
+    await other.getByLabel('Access token').waitFor();
+    const kept = await page.evaluate(() => Object.values(localStorage).join() + document.cookie);
+    assert.ok(!kept.includes('wra_'));
+    await page.evaluate(() => {
+      const session = JSON.parse(sessionStorage.getItem('weir.session') ?? '{}') as object;
+      sessionStorage.setItem('weir.session', JSON.stringify({ ...session, token: 'wra_gone' }));
+    });
+    await page.reload();
+    await page.getByText('no longer opens anything').waitFor();
+    await close();
+  });
+});
+
+async function assertFits(page: Page, what: string): Promise<void> {
+  const { wanted, given } = await page.evaluate(() => ({
+    wanted: document.documentElement.scrollWidth,
+    given: document.documentElement.clientWidth,
+  }));
+  assert.ok(wanted <= given, `${what} is ${wanted} px wide on a screen of ${given}`);
+}
