@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { integer } from './parameters.ts';
 import { filters, range } from './requests.ts';
 
-export const exportFormats = ['ndjson', 'csv'] as const;
+const exportFormats = ['ndjson', 'csv'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 const maxLimit = 999_999_999;

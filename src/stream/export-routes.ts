@@ -1,5 +1,6 @@
 /**
- * The routes of exports as plain data: at once for whoever sends a token, by a ticket for a browser.
+ * The routes of exports as plain data: at once for whoever sends a token, by a ticket for a
+ * browser.
  */
 import { AppError } from '../model/errors.ts';
 import { parseQuery } from '../model/parse-query.ts';

@@ -13,7 +13,7 @@ export interface TicketOptions {
   readonly maxTickets: number;
 }
 
-export const ticketDefaults: TicketOptions = { ttlMs: 60_000, maxTickets: 1_000 };
+const ticketDefaults: TicketOptions = { ttlMs: 60_000, maxTickets: 1_000 };
 
 export interface IssuedTicket {
   /** 260 random bits. */

@@ -98,7 +98,10 @@ export function createExporter(parts: ExporterParts, options: ExportOptions): Ex
   };
 }
 
-/** What matches in steps; rights, and what is still kept, are looked at again on the way. */
+/**
+ * What matches in steps, each read while the one before is written. Rights, and what is still kept,
+ * are looked at again on the way.
+ */
 async function* walk(
   parts: ExporterParts,
   { recheckEveryMs }: ExportOptions,
@@ -108,19 +111,26 @@ async function* walk(
   let filter = await filterOf(parts, asked);
   let checkedAt = performance.now();
   let limit = asked.query.limit ?? Number.MAX_SAFE_INTEGER;
-  let from: WalkPoint | undefined;
-  do {
+  const read = (from: WalkPoint | undefined) => parts.store.walk({ filter, limit, from }, signal);
+  let reading = read(undefined);
+  for (;;) {
+    const { logs, next } = await reading;
     signal.throwIfAborted();
     if (performance.now() - checkedAt >= recheckEveryMs) {
       await asked.recheck();
       filter = await filterOf(parts, asked);
       checkedAt = performance.now();
     }
-    const { logs, next } = await parts.store.walk({ filter, limit, from }, signal);
-    yield logs;
     limit -= logs.length;
-    from = next;
-  } while (from !== undefined && limit > 0);
+    const isLast = next === undefined || limit === 0;
+    if (!isLast) {
+      reading = read(next);
+      // How it went matters once it is its turn, which may never come.
+      reading.catch(() => {});
+    }
+    yield logs;
+    if (isLast) return;
+  }
 }
 
 async function filterOf(

@@ -1,4 +1,4 @@
-/** What reads around one log may be asked, as strict schemas. Source: SPEC §4.2 for the ids. Pure. */
+/** What reads around one log may be asked, as strict schemas. Pure. */
 import { z } from 'zod';
 import { AppError } from '../model/errors.ts';
 import { decodeLogId, type LogPosition } from '../model/log-id.ts';

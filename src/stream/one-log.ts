@@ -27,6 +27,6 @@ export function toOneLog(position: LogPosition, logs: readonly LogRecord[]): Log
   const logId = encodeLogId(position);
   const found = logs.find((log) => log.logId === logId);
   if (found !== undefined) return found;
-  const message = `cannot find log ${logId}: this account has none of this id, or keeps it no longer`;
+  const message = `cannot find log ${logId}: this account has no such log, or keeps it no longer`;
   throw new AppError('not_found', message, { parameter: 'logId' });
 }

@@ -114,7 +114,7 @@ suite('one log', () => {
       [`/logs/${all[0]!.logId}`, 'GET, HEAD, OPTIONS'],
       ['/logs/export', 'GET, HEAD, OPTIONS, POST'],
       ['/exports/x', 'GET, OPTIONS'],
-    ]) {
+    ] as const) {
       const answer = await service.http.send(`${streamUrl}/api/v1${path}`, { method: 'DELETE' });
       assert.deepEqual([answer.status, answer.headers.allow], [405, allow], path);
     }

@@ -80,13 +80,12 @@ export function sizeOf(row: LogRow): number {
 const bytesBesideText = 400;
 
 export function toLogRecord(row: LogRow): LogRecord {
-  const timeNanos = BigInt(row[0]);
   return {
-    logId: encodeLogId({ timeNanos, tie: BigInt(row[1]) }),
-    timestamp: isoMillis(timeNanos),
+    logId: encodeLogId(positionOf(row)),
+    timestamp: isoMillis(row[0]),
     timestampNanos: row[0],
-    observedTimestamp: isoMillis(BigInt(row[2])),
-    receivedAt: isoMillis(BigInt(row[21])),
+    observedTimestamp: isoMillis(row[2]),
+    receivedAt: isoMillis(row[21]),
     streamId: row[3],
     receiverId: row[4],
     severity: row[5],
@@ -116,10 +115,12 @@ export function toLogRecord(row: LogRow): LogRecord {
 function mergedLabels(
   resource: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,
-): Record<string, string> {
+): Readonly<Record<string, string>> {
+  if (Object.keys(resource).length === 0) return own;
   return Object.fromEntries([...Object.entries(resource), ...Object.entries(own)]);
 }
 
-function isoMillis(nanos: bigint): string {
-  return new Date(Number(nanos / 1_000_000n)).toISOString();
+/** @param nanos decimal digits, not negative */
+function isoMillis(nanos: string): string {
+  return new Date(Number(nanos.slice(0, -6))).toISOString();
 }

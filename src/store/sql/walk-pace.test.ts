@@ -90,7 +90,7 @@ suite('a walk', () => {
     assert.deepEqual(seen, sorted);
   });
 
-  test('reads in fewer and larger statements where logs are small, and crosses gaps quickly', () => {
+  test('reads much at once where logs are small, and crosses gaps quickly', () => {
     const dense = Array.from({ length: 20_000 }, (_, i) => ({
       timeNanos: nowNanos - BigInt(i) * 1_000_000n,
       tie: 0n,

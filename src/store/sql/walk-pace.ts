@@ -8,11 +8,11 @@ import type { LogFilter, WalkPlan, WalkPoint } from '../../model/plan.ts';
 import type { TimeWindow } from './list-windows.ts';
 
 /** What a statement should answer with. */
-const aimBytes = 2 * 1024 * 1024;
+const aimBytes = 4 * 1024 * 1024;
 /** What a statement of more than one row may answer with. */
 export const maxStepBytes = 16 * 1024 * 1024;
 
-const firstRows = 64;
+const firstRows = 16;
 const maxRows = 8_192;
 const secondNanos = 1_000_000_000n;
 const firstWidthNanos = 10n * secondNanos;
