@@ -45,9 +45,14 @@ export interface IngestParts {
   readonly now: () => number;
 }
 
+/** What is known of who sends before anything is checked. */
+export type IngestHead = Pick<IngestRequest, 'receiverId' | 'headers' | 'peerAddress'>;
+
 export interface Ingest {
   /** Resolves once everything accepted is durable. @throws AppError; anything else is a bug */
   ingest(request: IngestRequest, protocol: Protocol): Promise<IngestAnswer>;
+  /** Notes that a request below a receiver's address went to no route of it. */
+  stray(head: IngestHead, error: AppError): void;
 }
 
 export function createIngest(parts: IngestParts): Ingest {
@@ -63,6 +68,7 @@ export function createIngest(parts: IngestParts): Ingest {
         throw fault;
       }
     },
+    stray: (head, error) => parts.statistics.refused(toSender(head), error),
   };
 }
 

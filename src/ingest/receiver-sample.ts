@@ -5,7 +5,7 @@
 import type { Batch } from '../model/batch.ts';
 import { AppError, type ErrorCode, errorTable } from '../model/errors.ts';
 import type { ReceiverSample } from '../model/receiver-statistics.ts';
-import type { IngestRequest } from './ingest.ts';
+import type { IngestHead } from './ingest.ts';
 
 /** What is known of who sends; it grows as the request is admitted. */
 export interface Sender {
@@ -29,7 +29,7 @@ const quoteNoBody: ReadonlySet<ErrorCode> = new Set([
   'unsupported_media',
 ]);
 
-export function toSender({ receiverId, headers, peerAddress }: IngestRequest): Sender {
+export function toSender({ receiverId, headers, peerAddress }: IngestHead): Sender {
   return {
     receiverId,
     tokenId: undefined,

@@ -125,11 +125,10 @@ class Statistics implements ReceiverStatistics {
 
   refused(sender: Sender, fault: unknown): void {
     const { receiverId } = sender;
-    const code = toErrorCode(fault);
-    if (receiverId === undefined || code === 'not_found') return;
+    if (receiverId === undefined) return;
     const nowMs = this.#now();
     const tally = this.#tallyOf(receiverId);
-    tally.refuse(receiverId, code, nowMs);
+    tally.refuse(receiverId, toErrorCode(fault), nowMs);
     tally.keep(receiverId, toRequestSample(sender, fault, new Date(nowMs).toISOString()));
   }
 

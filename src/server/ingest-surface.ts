@@ -40,7 +40,23 @@ export function createIngestSurface(
     mountArea(app, context, route);
   }
   mountOpenRoutes(app, routes.open);
+  noteStrays(app, parts.ingest);
   return app;
+}
+
+const receiverPath = /^\/v1\/receivers\/([\w-]{1,64})(?:[/?]|$)/;
+
+/** A URL that is nearly right is the commonest mistake of senders: their receiver shows it. */
+function noteStrays(app: FastifyInstance, ingest: Ingest): void {
+  app.addHook('onResponse', ({ is404, method, raw, routeOptions }, _reply, done) => {
+    const isStray = is404 || routeOptions.url?.endsWith('/*') === true;
+    const receiverId = isStray ? receiverPath.exec(raw.url ?? '')?.[1] : undefined;
+    if (receiverId !== undefined) {
+      const peerAddress = raw.socket.remoteAddress ?? '';
+      ingest.stray({ receiverId, headers: readHeaders(raw), peerAddress }, unknownRoute(method));
+    }
+    done();
+  });
 }
 
 function mountIngestRoute(

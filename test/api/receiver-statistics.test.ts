@@ -144,16 +144,16 @@ test('every refusal shows up with its reason', async () => {
   const { outgoing } = await open(wire, { limits });
   const other = await open(wire);
   const { receiverId } = outgoing;
-  const refuse = async (change: Partial<Outgoing>, status: number) => {
+  const answers = async (change: Partial<Outgoing>, status: number) => {
     const answer = await wire.send(service, { ...outgoing, ...change });
     assert.equal(answer.status, status, answer.text);
   };
-  await refuse({ authorization: [] }, 401);
-  await refuse({ authorization: [`Bearer ${wrongSecret}`] }, 401);
-  await refuse({ authorization: other.outgoing.authorization }, 403);
-  await refuse({ headers: { 'Content-Type': `text/${wrongSecret}` } }, 415);
-  await refuse({ body: Buffer.from(`{"${marker}`) }, 400);
-  await refuse({ body: wire.encode(marker, 10_001) }, 413);
+  await answers({ authorization: [] }, 401);
+  await answers({ authorization: [`Bearer ${wrongSecret}`] }, 401);
+  await answers({ authorization: other.outgoing.authorization }, 403);
+  await answers({ headers: { 'Content-Type': `text/${wrongSecret}` } }, 415);
+  await answers({ body: Buffer.from(`{"${marker}`) }, 400);
+  await answers({ body: wire.encode(marker, 10_001) }, 413);
   const head = [
     `POST /v1/receivers/${receiverId}/logs HTTP/1.1`,
     'Host: localhost',
@@ -162,8 +162,9 @@ test('every refusal shows up with its reason', async () => {
   ];
   const late = { send: `${head.join('\r\n')}\r\nContent-Length: 99\r\n\r\n{"${marker}` };
   assert.match(await exchangeRaw(service, late), /^HTTP\/1.1 408/);
-  assert.equal((await wire.send(service, outgoing)).status, 202);
-  await refuse({ body: wire.encode(marker, 2) }, 429);
+  // Taken, and in debt for longer than any test takes.
+  await answers({ body: wire.encode(marker, 1000) }, 202);
+  await answers({}, 429);
 
   const statistics = await statisticsOf(receiverId);
   assert.deepEqual(reasonsOf(statistics), {
@@ -175,7 +176,7 @@ test('every refusal shows up with its reason', async () => {
     timeout: 1,
     quota_exceeded: 1,
   });
-  assert.deepEqual(countsOf(statistics), { accepted: 1, rejected: 0, requests: 9, refused: 8 });
+  assert.deepEqual(countsOf(statistics), { accepted: 1000, rejected: 0, requests: 9, refused: 8 });
   const advice = new Set(statistics.reasons.map((reason) => reason.advice));
   assert.equal(advice.size, 7);
   const strange = statistics.samples.find(({ reason }) => reason === 'unsupported_media');
@@ -183,6 +184,28 @@ test('every refusal shows up with its reason', async () => {
   const foreign = statistics.samples.find(({ reason }) => reason === 'forbidden');
   assert.equal(foreign?.tokenId, other.tokenId);
   assert.deepEqual(reasonsOf(await statisticsOf(other.outgoing.receiverId)), {});
+});
+
+test('a request to a URL that is nearly right is seen by its receiver', async () => {
+  for (const name of ['JSON logs', 'OTLP over HTTP, JSON']) {
+    const { outgoing } = await open(wireNamed(name));
+    const { receiverId } = outgoing;
+    const base = `${service.quickstart.ingestUrl}/v1/receivers/${receiverId}`;
+    const headers = { authorization: outgoing.authorization.join(), 'content-type': 'text/x' };
+    const post = { method: 'POST', headers, body: marker };
+    for (const path of ['/logs/logs', '/otlp/v1/logs/v1/logs', '', '?x']) {
+      assert.equal((await service.http.send(base + path, post)).status, 404, path);
+    }
+    const statistics = await until(
+      async () => {
+        const found = await statisticsOf(receiverId);
+        return found.requests === 4 && found;
+      },
+      { what: 'the requests to be counted' },
+    );
+    assert.deepEqual(reasonsOf(statistics), { not_found: 4 });
+    assert.match(statistics.samples[0]?.detail ?? '', /use the URL exactly as it was issued/);
+  }
 });
 
 test('a repeated request counts as a request and nothing more', async () => {
