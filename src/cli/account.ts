@@ -6,10 +6,22 @@ import type { OpenSession } from './session.ts';
 const rateOption = '--events-per-second <n>';
 const rateHelp = "quota over all of the account's receivers, or unlimited";
 
+const whoamiExamples = `
+Examples:
+  weir whoami
+  weir whoami --json | jq -r '.accounts[].accountId'`;
+
+const examples = `
+Examples:
+  weir account create acme --events-per-second 5000
+  weir account list
+  weir account update <account-id> --events-per-second unlimited`;
+
 export function addAccountCommands(program: Command, open: OpenSession): void {
   program
     .command('whoami')
     .description('show the scopes and accounts of the token in use')
+    .addHelpText('after', whoamiExamples)
     .action(async (_options: object, command: Command) => {
       const { api, output } = open(command);
       output.record(await api.call<object>({ method: 'GET', path: ['whoami'] }));
@@ -17,7 +29,8 @@ export function addAccountCommands(program: Command, open: OpenSession): void {
 
   const account = program
     .command('account')
-    .description('accounts: who owns streams and receivers');
+    .description('accounts: who owns streams and receivers')
+    .addHelpText('afterAll', examples);
 
   account
     .command('create')

@@ -6,6 +6,12 @@ export function toInteger(text: string): number {
   throw new InvalidArgumentError('Give a whole number.');
 }
 
+export function toCount(text: string): number {
+  const count = toInteger(text);
+  if (count > 0) return count;
+  throw new InvalidArgumentError('Give a whole number above 0.');
+}
+
 /** Stands for null, which an option cannot have as its value. */
 export const lifted = Symbol('lifted');
 

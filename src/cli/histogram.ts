@@ -29,7 +29,7 @@ Examples:
 
 export function addHistogramCommand(program: Command, open: OpenSession): void {
   addRange(addFilters(program.command('histogram')))
-    .description('show how many logs there were over time; of the last hour by default')
+    .description('show how many logs there were over time; of one hour by default')
     .option('--buckets <n>', `equal parts of the time, at most ${mostBuckets}`, toBuckets, 20)
     .addOption(new Option('--by <field>', 'colour and count by').choices(['severity']))
     .option('--ascii', 'bars of # alone')
@@ -37,8 +37,8 @@ export function addHistogramCommand(program: Command, open: OpenSession): void {
     .addHelpText('after', examples)
     .action(async (search: string[], options: HistogramOptions, self: Command) => {
       const { reads, api, output, format, terminal } = open(self);
-      const range = { since: '1h', until: 'now', ...options };
-      const query = await toFilterQuery(search, range, api);
+      const query = await toFilterQuery(search, { until: 'now', ...options }, api);
+      if (!query.has('sinceTime')) query.set('sinceTime', hourBefore(query.get('untilTime')!));
       query.set('buckets', String(options.buckets));
       if (options.by !== undefined) query.set('groupBy', options.by);
       const histogram = await reads.get<Histogram>(['histogram'], query);
@@ -50,6 +50,12 @@ export function addHistogramCommand(program: Command, open: OpenSession): void {
       const { columns, styleOut: style } = terminal;
       await output.write(histogramText(histogram, { columns, style, bars, zone: zoneOf(options) }));
     });
+}
+
+/** @param instant as `toInstant` makes it. */
+function hourBefore(instant: string): string {
+  const millis = /^\d+$/.test(instant) ? Number(instant) : Date.parse(instant);
+  return new Date(Math.max(0, millis - 3_600_000)).toISOString();
 }
 
 function toBuckets(text: string): number {

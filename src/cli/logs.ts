@@ -1,7 +1,7 @@
 /** `weir logs [search…]`: what is stored, oldest first, so that the newest stands by the prompt. */
 import { type Command, Option } from 'commander';
 import type { LogRecord } from '../model/plan.ts';
-import { toInteger } from './arguments.ts';
+import { toCount } from './arguments.ts';
 import { addFilters, addRange, type FilterOptions, toFilterQuery } from './reading/log-filter.ts';
 import { pagesBack, pagesOn, toCursorText } from './reading/log-pages.ts';
 import { addPrintOptions, createPrintLogs, type PrintOptions } from './reading/print-logs.ts';
@@ -26,7 +26,7 @@ export function addLogsCommand(program: Command, open: OpenSession): void {
   const command = addPrintOptions(addRange(addFilters(program.command('logs'))));
   command
     .description('show stored logs, the newest last')
-    .option('-n, --limit <n>', 'so many of the newest', toInteger, 100)
+    .option('-n, --limit <n>', 'so many of the newest', toCount, 100)
     .addOption(new Option('--all', 'all of them, however many').conflicts('cursor'))
     .option('--newest-first', 'turn the order round')
     .option('--cursor <cursor>', 'only older ones than this place, as the last answer named it')

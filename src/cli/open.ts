@@ -33,7 +33,7 @@ export function addOpenCommand(program: Command, terminal: Terminal): void {
       if (terminal.isOutTty && token !== undefined) {
         terminal.writeOut(`${terminal.styleOut('dim', `sign in with ${token}`)}\n`);
       }
-      if (flags.browser) await openBrowser(url);
+      if (flags.browser) await openBrowser(url, terminal.environment);
     });
 }
 
@@ -63,9 +63,9 @@ function whereTokenIs(
 }
 
 /** Resolves once the browser has been asked; how it fares is its own affair. */
-async function openBrowser(url: string): Promise<void> {
+async function openBrowser(url: string, environment: Terminal['environment']): Promise<void> {
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  const child = spawn(opener, [url], { detached: true, stdio: 'ignore' });
+  const child = spawn(opener, [url], { env: environment, detached: true, stdio: 'ignore' });
   try {
     await once(child, 'spawn');
   } catch (error) {

@@ -1,7 +1,7 @@
 /** The terminal, pipes and signals of this very process, as commands see them. */
 import { once } from 'node:events';
 import { createStyle } from './colour.ts';
-import type { Terminal } from './terminal.ts';
+import { exitCodes, type Terminal } from './terminal.ts';
 
 /** To be opened once, since it listens for Ctrl-C and for readers that leave. */
 export function openProcessTerminal(): Terminal {
@@ -9,10 +9,12 @@ export function openProcessTerminal(): Terminal {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
   const outClosed = new AbortController();
-  // The reader of a pipe may leave before the end; that is no failure of ours.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    outClosed.abort();
+    // The reader of a pipe may leave before the end; that is no failure of ours.
+    if (error.code === 'EPIPE') return outClosed.abort();
+    stderr.write(`weir: cannot write to standard output: ${error.message}\n`);
+    // What could not be said now cannot be said later, and nothing else would tell of it.
+    return process.exit(exitCodes.failed);
   });
   const isOutTty = stdout.isTTY ?? false;
   const isErrorTty = stderr.isTTY ?? false;

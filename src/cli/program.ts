@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './account.ts';
 import { addCompletionCommand } from './completion.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { addExportCommand } from './export.ts';
 import { addFacetsCommand } from './facets.ts';
 import { addHistogramCommand } from './histogram.ts';
@@ -19,9 +20,16 @@ import { addTokenCommands } from './token.ts';
 import { addTokenRecover } from './token-recover.ts';
 import { CommandError, escapeControls, exitCodes, type Terminal } from './terminal.ts';
 
+const { ok, failed, usage, interrupted } = exitCodes;
 const footer = `
 Connection: flags, else the environment, else quickstart.json in the data directory.
-Exit codes: ${exitCodes.ok} done, ${exitCodes.failed} failed, ${exitCodes.usage} wrong usage, ${exitCodes.interrupted} interrupted.`;
+Exit codes: ${ok} done, ${failed} failed, ${usage} wrong usage, ${interrupted} interrupted.`;
+
+const serveExamples = `
+Examples:
+  weir serve
+  weir serve --data /var/lib/weir --ingest-port 443
+  weir serve --help`;
 
 /**
  * Runs one command.
@@ -69,7 +77,11 @@ export function createProgram(terminal: Terminal): Command {
   addTokenRecover(addTokenCommands(program, open), terminal);
   program.commandsGroup('Run:');
   // Only for the help: `run` hands its arguments to the service, which has flags of its own.
-  program.command('serve').description('run the service (weir serve --help)');
+  program
+    .command('serve')
+    .description('run the service (weir serve --help)')
+    .addHelpText('after', serveExamples);
+  addDoctorCommand(program, terminal);
   addOpenCommand(program, terminal);
   addCompletionCommand(program, terminal);
   return program;

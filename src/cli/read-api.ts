@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, ApiFailure, ConnectionFailure, toBrokenAnswer } from './api-client.ts';
+import { CommandError } from './terminal.ts';
 
 export interface ReadApi {
   /** @param path below `/api/v1`, such as `['logs']`. @throws CommandError */
@@ -60,17 +61,24 @@ export function createReadApi(
   return {
     async get<Answer>(path: readonly string[], query: URLSearchParams) {
       const response = await ask(path, query, { accept: 'application/json' });
-      try {
-        return JSON.parse(await readText(response)) as Answer;
-      } catch (error) {
+      const text = await readText(response).catch((error: unknown) => {
         throw toBrokenAnswer(error, signal);
-      }
+      });
+      return parse(text) as Answer;
     },
     async open(path, query, { idleTimeoutMs, ...options }) {
       const response = await ask(path, query, options);
       return readChunks(response, idleTimeoutMs, signal);
     },
   };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CommandError('cannot understand the answer: is that the address of Weir? (--url)');
+  }
 }
 
 function isBusy(error: unknown): error is ApiFailure {

@@ -14,10 +14,17 @@ interface ReceiverOptions {
   readonly inactive?: true;
 }
 
+const examples = `
+Examples:
+  weir receiver create checkout --kind http_json --stream <stream-id>
+  weir receiver update <receiver-id> --events-per-second 1000 --allow 10.0.0.0/8
+  weir receiver deactivate <receiver-id>`;
+
 export function addReceiverCommands(program: Command, open: OpenSession): void {
   const receiver = program
     .command('receiver')
-    .description('receivers: the addresses that senders send to');
+    .description('receivers: the addresses that senders send to')
+    .addHelpText('afterAll', examples);
 
   addSettings(receiver.command('create'))
     .description('create a receiver; shows the exact URL to send to')

@@ -6,8 +6,17 @@ import type { OpenSession } from './session.ts';
 const retentionOption = '--retention-days <n>';
 const retentionHelp = 'days that data is kept, counted from its receipt';
 
+const examples = `
+Examples:
+  weir stream create checkout --retention-days 30
+  weir stream list
+  weir stream delete-data <stream-id>`;
+
 export function addStreamCommands(program: Command, open: OpenSession): void {
-  const stream = program.command('stream').description('streams: where logs are kept and read');
+  const stream = program
+    .command('stream')
+    .description('streams: where logs are kept and read')
+    .addHelpText('afterAll', examples);
 
   stream
     .command('create')

@@ -13,9 +13,18 @@ interface NewTokenOptions {
   readonly expiresAt?: string | typeof lifted;
 }
 
+const examples = `
+Examples:
+  weir token create checkout --receiver <receiver-id>
+  weir token create grafana --scope logs:read --scope analytics:read --expires-at 2028-01-01
+  weir token rotate <token-id>`;
+
 /** @returns the command `token`, for more to be added. */
 export function addTokenCommands(program: Command, open: OpenSession): Command {
-  const token = program.command('token').description('tokens: what senders and readers show');
+  const token = program
+    .command('token')
+    .description('tokens: what senders and readers show')
+    .addHelpText('afterAll', examples);
 
   token
     .command('create')

@@ -1,10 +1,21 @@
 /** A reader that leaves a pipe early must not make a command fail loudly. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const weir = fileURLToPath(new URL('../../src/cli/weir.ts', import.meta.url));
+
+const noFull = existsSync('/dev/full') ? false : 'there is no /dev/full';
+test('a full disk is told in a sentence, and is a failure', { skip: noFull }, () => {
+  const line = '"$0" "$1" --help > /dev/full';
+  const { status, stderr } = spawnSync('sh', ['-c', line, process.execPath, weir], {
+    encoding: 'utf8',
+  });
+  assert.match(stderr, /^weir: cannot write to standard output: ENOSPC.*\n$/);
+  assert.equal(status, 1);
+});
 
 test('a closed pipe ends a command without a word', () => {
   // `true` is gone long before Node has started.

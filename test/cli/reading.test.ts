@@ -132,6 +132,8 @@ test('the histogram and the facets count what the list shows', async () => {
   assert.match(rows[0]!, /^2026-11-20 08:00:00Z +900 #+$/);
   assert.match(rows[3]!, /^2026-11-20 08:45:00Z +0$/);
   assert.match(rows[4]!, /^2345 logs until 2026-11-20 09:00:00Z$/);
+  const hour = ['--until', '2026-11-20T09:00:00Z', '--buckets', '1', '--utc'];
+  assert.match((await weir('histogram', ...hour)).out, /^2026-11-20 08:00:00Z 2345 /);
   const grouped = await weir('histogram', ...range8, '--by', 'severity', '--buckets', '1');
   assert.match(grouped.out, /ERROR WARN INFO\n\S+ \S+ +\d+ +\d+ +\d+ /);
   const facets = await weir('facets', 'severity', 'host', '--top', '2');
@@ -222,6 +224,13 @@ test('the explorer is found, and in a terminal its token', async () => {
   const { out } = await weirIn({ isOutTty: true }, 'open');
   assert.match(out, /sign in with the accessToken in .*quickstart\.json/);
   assert.ok(!out.includes(accessToken));
+  const missing = await weirIn(
+    { environment: { ...environment, PATH: '/nowhere' } },
+    'open',
+    '--browser',
+  );
+  assert.equal(missing.code, 1);
+  assert.match(missing.error, /^weir: cannot open a browser with (xdg-)?open: /);
 });
 
 test('Ctrl-C ends a read with 130 and without a word', async () => {
@@ -235,6 +244,7 @@ const mistakes: readonly [string[], RegExp][] = [
   [['logs', '--fields', 'time,colour'], /cannot show the field "colour": there are time, /],
   [['logs', '--label', 'region'], /Give a label as key:value/],
   [['logs', '-n', 'ten'], /Give a whole number/],
+  [['logs', '-n', '0'], /Give a whole number above 0/],
   [['facets', 'colour'], /Allowed choices are severity, service,/],
   [['histogram', '--buckets', '501'], /Give a number from 1 to 500/],
   [['log', 'x', '--same', 'pod'], /Allowed choices are host, service/],

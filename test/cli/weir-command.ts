@@ -1,4 +1,4 @@
-/** `weir` as a process of its own: in pipes, or in a pseudo terminal by way of util-linux's script. */
+/** `weir` as a process of its own, in pipes or in a pseudo terminal (util-linux's script). */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

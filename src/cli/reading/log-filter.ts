@@ -54,6 +54,7 @@ export function addFilters(command: Command): Command {
 export function addFilterOptions(command: Command): Command {
   const repeated = 'repeat it for any of several';
   return command
+    .optionsGroup('Filters:')
     .option('--severity <word>', `severity, in any case; ${repeated}`, collect)
     .option('--service <name>', 'name of the service', collect)
     .option('--namespace <name>', 'namespace of the service', collect)
@@ -65,13 +66,16 @@ export function addFilterOptions(command: Command): Command {
     .option('--k8s-node <name>', 'Kubernetes node', collect)
     .option('--k8s-pod <name>', 'Kubernetes pod', collect)
     .option('--k8s-container <name>', 'Kubernetes container', collect)
-    .option('--k8s-deployment <name>', 'Kubernetes deployment', collect);
+    .option('--k8s-deployment <name>', 'Kubernetes deployment', collect)
+    .optionsGroup('Options:');
 }
 
 export function addRange(command: Command): Command {
   return command
+    .optionsGroup('Range:')
     .option('--since <time>', `from then on: ${instantHelp}`)
-    .option('--until <time>', 'before then');
+    .option('--until <time>', 'before then')
+    .optionsGroup('Options:');
 }
 
 export function utcOption(): Option {

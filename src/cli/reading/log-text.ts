@@ -102,7 +102,7 @@ export function messageText(
   return `${shown}${style('dim', ` … ${leftOut} more characters, see --full`)}`;
 }
 
-export function labelsText({ labels }: LogRecord): string {
+function labelsText({ labels }: LogRecord): string {
   return Object.entries(labels)
     .map(([key, value]) => `${toCell(key)}=${toValue(value)}`)
     .join(' ');

@@ -19,6 +19,7 @@ export type PrintLogs = (logs: readonly LogRecord[]) => Promise<void>;
 
 export function addPrintOptions(command: Command): Command {
   return command
+    .optionsGroup('Output:')
     .addOption(
       new Option('--fields <a,b,…>', `columns to show: ${fieldNames.join(', ')}`).argParser(
         (text: string) => text.split(',').map((name) => name.trim()),
@@ -26,7 +27,8 @@ export function addPrintOptions(command: Command): Command {
     )
     .option('--wide', 'show labels too')
     .option('--full', 'show long messages whole, which a pipe always gets')
-    .addOption(utcOption());
+    .addOption(utcOption())
+    .optionsGroup('Options:');
 }
 
 /** @throws CommandError for a field that there is not */

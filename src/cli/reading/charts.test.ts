@@ -1,0 +1,102 @@
+/** Bars, and the charts that are made of them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createStyle } from '../colour.ts';
+import { barSetOf, toBar, toStackedBar } from './bars.ts';
+import { facetsText } from './facets-text.ts';
+import { type ChartOptions, histogramText } from './histogram-text.ts';
+
+const plain: ChartOptions = {
+  columns: 40,
+  style: createStyle({}, false),
+  bars: 'blocks',
+  zone: 'utc',
+};
+
+const bars: readonly [number, string, string][] = [
+  [0, '', ''],
+  [0.0001, '▏', '#'],
+  [0.5, '██▌', '###'],
+  [1, '█████', '#####'],
+  [7, '█████', '#####'],
+];
+for (const [share, blocks, ascii] of bars) {
+  test(`a bar of ${share}`, () => {
+    assert.equal(toBar(share, 5, 'blocks'), blocks);
+    assert.equal(toBar(share, 5, 'ascii'), ascii);
+  });
+}
+
+test('the pieces of a bar are the bar', () => {
+  const parts = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(parts, fc.integer({ min: 1, max: 80 }), (counts, width) => {
+      const sum = counts.reduce((total, count) => total + count, 0);
+      const whole = { most: Math.max(1, sum), width, set: 'blocks' } as const;
+      assert.equal(toStackedBar(counts, whole).join(''), toBar(sum / whole.most, width, 'blocks'));
+    }),
+  );
+});
+
+test('blocks are for terminals that know them', () => {
+  assert.equal(barSetOf({ LANG: 'de_DE.UTF-8' }), 'blocks');
+  assert.equal(barSetOf({ LANG: 'de_DE.UTF-8', LC_ALL: 'C' }), 'ascii');
+  assert.equal(barSetOf({ LC_ALL: '', LC_CTYPE: 'C.utf8' }), 'blocks');
+  assert.equal(barSetOf({}), 'ascii');
+});
+
+test('a histogram fills its lines', () => {
+  const buckets = [2, 0, 4].map((count, i) => ({
+    startTime: `2026-11-21T08:0${i}:00.000Z`,
+    count,
+  }));
+  const histogram = { startTime: '', endTime: '2026-11-21T08:03:00.000Z', buckets, total: 6 };
+  assert.equal(
+    histogramText(histogram, plain),
+    [
+      '2026-11-21 08:00:00Z 2 ████████',
+      '2026-11-21 08:01:00Z 0',
+      '2026-11-21 08:02:00Z 4 ████████████████',
+      '6 logs until 2026-11-21 08:03:00Z',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('by severity there is a column for each, the worst first, and one for the rest', () => {
+  const words = ['INFO', 'ERROR', 'A', 'B', 'C', 'D', '__proto__'];
+  const groups = Object.fromEntries(words.map((word, i) => [word, 10 - i] as const));
+  const count = words.reduce((sum, _, i) => sum + 10 - i, 0);
+  const buckets = [{ startTime: '2026-11-21T08:00:00.000Z', count, groups }];
+  const histogram = { startTime: '', endTime: '2026-11-21T08:03:00.000Z', buckets, total: count };
+  const [head, row] = histogramText(histogram, plain).split('\n');
+  assert.match(head!, /^ +ERROR INFO A B C D other$/);
+  assert.match(row!, /^2026-11-21 08:00:00Z +9 +10 8 7 6 5 +4 █+$/);
+});
+
+test('buckets shorter than a second show fractions', () => {
+  const buckets = [0, 5].map((i) => ({ startTime: `2026-11-21T08:00:00.${i}00Z`, count: i }));
+  const histogram = { startTime: '', endTime: '2026-11-21T08:00:01.000Z', buckets, total: 5 };
+  assert.match(histogramText(histogram, plain), /08:00:00\.500Z 5 █/);
+});
+
+test('facets show shares, what is absent, and the rest; hostile values as text', () => {
+  const values = [
+    { value: 'a\u001b[2J', count: 6 },
+    { value: '', count: 3 },
+  ];
+  const facet = { field: 'host', values, other: 1, total: 10 };
+  assert.equal(
+    facetsText([facet, { field: 'service', values: [], other: 0, total: 0 }], plain),
+    [
+      'host  10 logs',
+      '  a\\u001b[2J  6  60.0 % ████████████',
+      '  (none)      3  30.0 % ██████',
+      '  (other)     1  10.0 % ██',
+      '',
+      'service  0 logs',
+      '',
+    ].join('\n'),
+  );
+});

@@ -1,0 +1,37 @@
+/** Every command explains itself, and the page about them knows them all. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { listPlaces } from '../../src/cli/completion/places.ts';
+import { createProgram, run } from '../../src/cli/program.ts';
+import { captureTerminal } from './captured-terminal.ts';
+
+const places = listPlaces(createProgram(captureTerminal()));
+const commands = places.filter(
+  ({ path, commands: below }) => path.length > 0 && below.length === 0,
+);
+
+test('each command has examples and names the exit codes', async () => {
+  assert.ok(commands.length > 25);
+  for (const { path } of commands) {
+    const terminal = captureTerminal();
+    // The service answers for itself, with its settings.
+    const argv = path[0] === 'serve' ? ['help', 'serve'] : [...path, '--help'];
+    assert.equal(await run(argv, terminal), 0);
+    assert.match(terminal.out(), /\n(Examples|Set it up):\n {2}/, path.join(' '));
+    assert.match(terminal.out(), /Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted\./);
+  }
+});
+
+test('docs/cli.md lists the commands that there are, and no other', () => {
+  const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| `weir '));
+  const listed = rows.flatMap((row) => {
+    const cell = row.split('|')[1] ?? '';
+    const [first = '', ...others] = [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? '');
+    const [, command = '', below = ''] = first.split(' ');
+    if (!/^[a-z]/.test(below)) return [command];
+    return [below, ...others].map((name) => `${command} ${name}`);
+  });
+  assert.deepEqual(listed.toSorted(), commands.map(({ path }) => path.join(' ')).toSorted());
+});
