@@ -12,10 +12,19 @@ export interface Credentials {
   readonly accountId: string | undefined;
 }
 
-export interface Api extends Pick<Client<paths>, 'GET' | 'POST' | 'PATCH' | 'DELETE'> {
+export interface Api extends Pick<Client<HeadedPaths>, 'GET' | 'POST' | 'PATCH' | 'DELETE'> {
   /** A call whose answer is a stream of events, or anything else that the schema cannot type. */
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
 }
+
+/** The API without the headers that every call brings along, the active account among them. */
+type HeadedPaths = {
+  [Path in keyof paths]: {
+    [Method in keyof paths[Path]]: paths[Path][Method] extends { parameters: infer Parameters }
+      ? Omit<paths[Path][Method], 'parameters'> & { parameters: Omit<Parameters, 'header'> }
+      : paths[Path][Method];
+  };
+};
 
 /** @param onRefused told of every 401: the token no longer opens anything */
 export function createApi(credentials: Credentials, onRefused: (problem: ApiProblem) => void): Api {
@@ -33,7 +42,11 @@ export function createApi(credentials: Credentials, onRefused: (problem: ApiProb
     if (problem.status === 401) onRefused(problem);
     throw problem;
   };
-  const client = createClient<paths>({ baseUrl: location.origin, headers, fetch: checkedFetch });
+  const client = createClient<HeadedPaths>({
+    baseUrl: location.origin,
+    headers,
+    fetch: checkedFetch,
+  });
   return {
     GET: client.GET,
     POST: client.POST,

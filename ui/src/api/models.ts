@@ -15,3 +15,5 @@ export type WhoAmI = Answer<'whoami'>;
 export type Receiver = Answer<'listReceivers'>['receivers'][number];
 export type Stream = Answer<'listStreams'>['streams'][number];
 export type Token = Answer<'listTokens'>['tokens'][number];
+export type Account = Answer<'listAccounts'>['accounts'][number];
+export type Statistics = Answer<'getReceiverStatistics'>;

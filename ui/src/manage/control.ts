@@ -60,10 +60,12 @@ export function useTokens() {
   });
 }
 
-export interface Change<Input> {
+export interface Change<Input, Output> {
   /** Does nothing while the last one is still on its way, so a double click is one. */
   readonly start: (input: Input) => void;
   readonly isBusy: boolean;
+  /** Of the last one that was done. */
+  readonly data: Output | undefined;
   /** null = it was not refused. */
   readonly error: Error | null;
   /** Forgets the refusal. */
@@ -74,10 +76,10 @@ export interface Change<Input> {
 export function useChange<Input, Output>(
   run: (input: Input) => Promise<Output>,
   onDone: (output: Output, input: Input) => void,
-): Change<Input> {
+): Change<Input, Output> {
   const client = useQueryClient();
   const isUnderWay = useRef(false);
-  const { mutate, isPending, error, reset } = useMutation({
+  const { mutate, isPending, data, error, reset } = useMutation({
     mutationFn: run,
     onSuccess: onDone,
     onSettled: () => {
@@ -93,6 +95,7 @@ export function useChange<Input, Output>(
       mutate(input);
     },
     isBusy: isPending,
+    data,
     error,
     reset,
   };

@@ -14,7 +14,7 @@ import { toExpiry } from './token-state.ts';
 export interface IssueTokenSheetProps {
   readonly receiver: { readonly receiverId: string; readonly name: string };
   readonly onClose: () => void;
-  readonly onSecret: (tokenId: string, secret: string) => void;
+  readonly onSecret: (tokenId: string, name: string, secret: string) => void;
 }
 
 export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheetProps) {
@@ -33,7 +33,7 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
       ),
     (issued) => {
       setSecret(issued.token);
-      onSecret(issued.tokenId, issued.token);
+      onSecret(issued.tokenId, issued.name, issued.token);
     },
   );
   const faults = change.error === null ? noFaults : toFieldFaults(change.error);

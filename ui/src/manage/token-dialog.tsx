@@ -24,7 +24,7 @@ export interface TokenDialogProps {
   /** Whether it is the token that is signed in with. */
   readonly isOwn: boolean;
   readonly stopping: string;
-  readonly onSecret: ((tokenId: string, secret: string) => void) | undefined;
+  readonly onSecret: ((tokenId: string, name: string, secret: string) => void) | undefined;
   readonly onClose: () => void;
 }
 
@@ -82,7 +82,7 @@ function RotateToken({ step: { token }, stopping, onSecret, onClose }: TokenDial
       ),
     (issued) => {
       setSecret(issued.token);
-      onSecret?.(issued.tokenId, issued.token);
+      onSecret?.(issued.tokenId, issued.name, issued.token);
     },
   );
   if (secret !== undefined) {

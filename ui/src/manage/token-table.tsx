@@ -19,7 +19,7 @@ export interface TokenTableProps {
   /** Between name and dates. */
   readonly columns?: readonly Column<Token>[];
   /** Told of each new secret, with the token it belongs to. */
-  readonly onSecret?: (tokenId: string, secret: string) => void;
+  readonly onSecret?: (tokenId: string, name: string, secret: string) => void;
 }
 
 export function TokenTable(props: TokenTableProps) {

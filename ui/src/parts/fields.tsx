@@ -123,6 +123,25 @@ export function CheckField({ label, hint, fault, isChecked, onChange }: CheckFie
   );
 }
 
+interface CheckGroupProps {
+  readonly label: string;
+  readonly fault?: string | undefined;
+  readonly children: ReactNode;
+}
+
+/** Boxes that belong together. */
+export function CheckGroup({ label, fault, children }: CheckGroupProps) {
+  return (
+    <fieldset className={styles.group}>
+      <legend className={styles.label}>{label}</legend>
+      {children}
+      <p className={styles.fault} aria-live="polite">
+        {fault}
+      </p>
+    </fieldset>
+  );
+}
+
 /** Fields side by side where there is room. */
 export function FieldRow({ children }: { children: ReactNode }) {
   return <div className={styles.row}>{children}</div>;

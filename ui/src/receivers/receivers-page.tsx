@@ -1,6 +1,125 @@
-/** The page of receivers. */
-import { Page } from '../parts/page.tsx';
+/** Receivers: who sends what, whether it gets through, and a way to add one. */
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { Receiver, Stream } from '../api/models.ts';
+import { useReceivers, useStreams } from '../manage/control.ts';
+import { kindWords } from '../manage/kind-words.ts';
+import { useStatistics } from '../manage/statistics.ts';
+import { Ago } from '../parts/ago.tsx';
+import { Badge } from '../parts/badge.tsx';
+import { Button } from '../parts/button.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { Card, Page } from '../parts/page.tsx';
+import { ProblemNotice } from '../parts/problem-notice.tsx';
+import { formatCount } from '../parts/time-text.ts';
+import { CreateReceiver } from './create-receiver.tsx';
+import styles from './receivers-page.module.css';
 
 export function ReceiversPage() {
-  return <Page title="ReceiversPage">To come.</Page>;
+  const [isCreating, setIsCreating] = useState(false);
+  const streams = useStreams();
+  const create = (
+    <Button
+      tone="primary"
+      isDisabled={streams.data === undefined}
+      onPress={() => setIsCreating(true)}
+    >
+      <Icon name="plus" /> New receiver
+    </Button>
+  );
+  return (
+    <Page title="Receivers" actions={create}>
+      <Card>
+        <Receivers streams={streams.data ?? []} create={create} />
+      </Card>
+      {isCreating && streams.data !== undefined && (
+        <CreateReceiver streams={streams.data} onClose={() => setIsCreating(false)} />
+      )}
+    </Page>
+  );
+}
+
+interface ReceiversProps {
+  readonly streams: readonly Stream[];
+  readonly create: ReactNode;
+}
+
+function Receivers({ streams, create }: ReceiversProps) {
+  const receivers = useReceivers();
+  if (receivers.isError)
+    return <ProblemNotice error={receivers.error} onRetry={() => void receivers.refetch()} />;
+  if (receivers.data === undefined) return <Loading what="Loading receivers" />;
+  if (receivers.data.length === 0) {
+    return (
+      <EmptyState title="No receivers yet" action={create}>
+        A receiver is one address that takes one kind of data, with its own tokens and limits. Make
+        one for each sender or team: then each can be seen, limited and cut off alone.
+      </EmptyState>
+    );
+  }
+  return (
+    <DataTable
+      caption="Receivers"
+      columns={columnsOf(streams)}
+      rows={receivers.data}
+      keyOf={({ receiverId }) => receiverId}
+    />
+  );
+}
+
+function columnsOf(streams: readonly Stream[]): Column<Receiver>[] {
+  const names = new Map(streams.map(({ streamId, name }) => [streamId, name]));
+  return [
+    {
+      header: 'Name',
+      cell: ({ receiverId, name }) => (
+        <Link href={`/receivers/${receiverId}`}>
+          <bdi>{name}</bdi>
+        </Link>
+      ),
+    },
+    { header: 'Takes', cell: ({ kind }) => kindWords[kind] },
+    { header: 'Stream', cell: ({ streamId }) => <bdi>{names.get(streamId) ?? ''}</bdi> },
+    { header: 'State', cell: ({ active }) => <State isActive={active} /> },
+    {
+      header: 'Accepted, 1 h',
+      isAtEnd: true,
+      cell: ({ receiverId }) => <Count receiverId={receiverId} of="accepted" />,
+    },
+    {
+      header: 'Refused, 1 h',
+      isAtEnd: true,
+      cell: ({ receiverId }) => <Count receiverId={receiverId} of="refused" />,
+    },
+    { header: 'Last seen', cell: ({ receiverId }) => <LastSeen receiverId={receiverId} /> },
+  ];
+}
+
+function State({ isActive }: { isActive: boolean }) {
+  return isActive ? <Badge tone="success">active</Badge> : <Badge tone="quiet">off</Badge>;
+}
+
+/** The cells of a row ask for the same, so it is asked once. */
+const lastHour = { rangeMs: 3_600_000, buckets: 1, everyMs: 15_000 } as const;
+
+function Count({ receiverId, of }: { receiverId: string; of: 'accepted' | 'refused' }) {
+  const { data } = useStatistics(receiverId, lastHour);
+  if (data === undefined) return <span className={styles.unknown}>–</span>;
+  const count = of === 'accepted' ? data.accepted : data.refused + data.rejected;
+  if (count === 0) return <span className={styles.unknown}>0</span>;
+  return (
+    <span className={of === 'refused' ? styles.refused : undefined}>{formatCount(count)}</span>
+  );
+}
+
+function LastSeen({ receiverId }: { receiverId: string }) {
+  const { data } = useStatistics(receiverId, lastHour);
+  return data === undefined ? (
+    <span className={styles.unknown}>–</span>
+  ) : (
+    <Ago at={data.lastSeenAt} />
+  );
 }

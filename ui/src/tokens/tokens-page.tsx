@@ -1,6 +1,118 @@
-/** The page of tokens. */
-import { Page } from '../parts/page.tsx';
+/** Access tokens of people and programs that read and manage, and where those of senders are. */
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Receiver, Token } from '../api/models.ts';
+import { useReceivers, useTokens, useWhoAmI } from '../manage/control.ts';
+import { TokenTable } from '../manage/token-table.tsx';
+import { toTokenState } from '../manage/token-state.ts';
+import { Button } from '../parts/button.tsx';
+import type { Column } from '../parts/data-table.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { Card, Page } from '../parts/page.tsx';
+import { ProblemNotice } from '../parts/problem-notice.tsx';
+import { useApp } from '../app/context.ts';
+import { CreateToken } from './create-token.tsx';
+import styles from './tokens-page.module.css';
 
 export function TokensPage() {
-  return <Page title="TokensPage">To come.</Page>;
+  const [isCreating, setIsCreating] = useState(false);
+  const tokens = useTokens();
+  return (
+    <Page
+      title="Tokens"
+      actions={
+        <Button tone="primary" onPress={() => setIsCreating(true)}>
+          <Icon name="plus" /> New access token
+        </Button>
+      }
+    >
+      {tokens.isError && (
+        <ProblemNotice error={tokens.error} onRetry={() => void tokens.refetch()} />
+      )}
+      {tokens.data === undefined ? (
+        !tokens.isError && <Loading what="Loading tokens" />
+      ) : (
+        <>
+          <AccessTokens tokens={tokens.data.filter(({ type }) => type === 'access')} />
+          <IngestTokens tokens={tokens.data.filter(({ type }) => type === 'ingest')} />
+        </>
+      )}
+      {isCreating && <CreateToken onClose={() => setIsCreating(false)} />}
+    </Page>
+  );
+}
+
+function AccessTokens({ tokens }: { tokens: readonly Token[] }) {
+  const { session } = useApp();
+  const { data: own } = useWhoAmI();
+  const nameOf = (id: string) =>
+    session.accounts.find(({ accountId }) => accountId === id)?.name ?? id;
+  const columns: Column<Token>[] = [
+    { header: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+    {
+      header: 'Accounts',
+      cell: ({ accountIds }) => (
+        <bdi>{accountIds.length === 0 ? 'all' : accountIds.map(nameOf).join(', ')}</bdi>
+      ),
+    },
+  ];
+  return (
+    <Card title="Access tokens">
+      <p className={styles.hint}>For people and programs that read what was sent, or manage it.</p>
+      <TokenTable
+        caption="Access tokens"
+        tokens={tokens}
+        columns={columns}
+        currentTokenId={own?.tokenId}
+        stopping={({ name }) => `everyone and everything that uses ${name} to read or manage`}
+      />
+    </Card>
+  );
+}
+
+interface ReceiverTokens {
+  readonly receiver: Receiver;
+  readonly active: number;
+  readonly all: number;
+}
+
+const receiverColumns: readonly Column<ReceiverTokens>[] = [
+  {
+    header: 'Receiver',
+    cell: ({ receiver: { receiverId, name } }) => (
+      <Link href={`/receivers/${receiverId}?tab=tokens`}>
+        <bdi>{name}</bdi>
+      </Link>
+    ),
+  },
+  { header: 'Active tokens', cell: ({ active }) => active },
+  { header: 'Expired or revoked', cell: ({ active, all }) => all - active },
+];
+
+function IngestTokens({ tokens }: { tokens: readonly Token[] }) {
+  const receivers = useReceivers();
+  const nowMs = Date.now();
+  const rows = receivers.data?.map((receiver) => {
+    const own = tokens.filter(({ receiverId }) => receiverId === receiver.receiverId);
+    const active = own.filter((token) => toTokenState(token, nowMs) === 'active');
+    return { receiver, active: active.length, all: own.length };
+  });
+  return (
+    <Card title="Tokens of senders">
+      <p className={styles.hint}>
+        Each is bound to one receiver, and is issued, rotated and revoked on its page.
+      </p>
+      {rows?.length === 0 && <p>There are no receivers yet.</p>}
+      {rows !== undefined && rows.length > 0 && (
+        <DataTable
+          caption="Tokens of senders"
+          columns={receiverColumns}
+          rows={rows}
+          keyOf={({ receiver }) => receiver.receiverId}
+        />
+      )}
+    </Card>
+  );
 }

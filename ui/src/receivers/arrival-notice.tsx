@@ -1,0 +1,82 @@
+/** Waits for the first event and says when it came, or at once why it did not get through. */
+import { Link } from 'wouter';
+import type { Receiver } from '../api/models.ts';
+import { toStreamLogs } from '../manage/explore-links.ts';
+import { toReasonWords } from '../manage/reason-words.ts';
+import { useStatistics } from '../manage/statistics.ts';
+import { Ago } from '../parts/ago.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { ProblemNotice } from '../parts/problem-notice.tsx';
+import { type RefusalSample, toArrival } from './arrival.ts';
+import styles from './arrival-notice.module.css';
+
+const oftenMs = 1_000;
+const lastHour = { rangeMs: 3_600_000, buckets: 1, everyMs: oftenMs } as const;
+
+export function ArrivalNotice({ receiver }: { receiver: Receiver }) {
+  const { data, error } = useStatistics(receiver.receiverId, lastHour);
+  if (!receiver.active) {
+    return (
+      <Notice tone="warning">
+        This receiver is off: whatever is sent to it is refused. Switch it on under Settings.
+      </Notice>
+    );
+  }
+  if (data === undefined) return error && <ProblemNotice error={error} />;
+  const { acceptedAt, refusal } = toArrival(data);
+  return (
+    <>
+      {acceptedAt !== null && <Arrived receiver={receiver} at={acceptedAt} />}
+      {refusal !== undefined && <Refused refusal={refusal} />}
+      {acceptedAt === null && refusal === undefined && (
+        <Notice tone="quiet">
+          <p className={styles.line}>
+            <span className={styles.pulse} aria-hidden="true" />
+            Waiting for the first event… Run one of the commands below; this turns green by itself.
+          </p>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function Arrived({ receiver: { kind, streamId }, at }: { receiver: Receiver; at: string }) {
+  return (
+    <Notice tone="success">
+      <p className={styles.line}>
+        <Icon name="check" />
+        <span>
+          Data arrives: the last was accepted <Ago at={at} />.
+        </span>
+        {kind === 'prometheus' ? (
+          <Link href="/explore/metrics">Show metrics</Link>
+        ) : (
+          <Link href={toStreamLogs(streamId)}>Show its logs</Link>
+        )}
+      </p>
+    </Notice>
+  );
+}
+
+function Refused({ refusal }: { refusal: RefusalSample }) {
+  const { kind, reason, status, detail, advice, at, peerAddress } = refusal;
+  const what =
+    kind === 'request' ? `The last request was refused (${status})` : 'Some records were refused';
+  return (
+    <Notice tone="warning">
+      <div className={styles.refused}>
+        <p>
+          <strong>
+            {what}: {toReasonWords(kind, reason)}.
+          </strong>{' '}
+          <Ago at={at} />, from <bdi>{peerAddress}</bdi>.
+        </p>
+        <p>{advice}</p>
+        <p className={styles.detail}>
+          The sender was told: <bdi>{detail}</bdi>
+        </p>
+      </div>
+    </Notice>
+  );
+}

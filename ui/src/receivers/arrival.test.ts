@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { type RefusalSample, toArrival } from './arrival.ts';
+
+const early = '2026-05-01T10:00:00.000Z';
+const late = '2026-05-01T11:00:00.000Z';
+
+function sample(at: string, kind: RefusalSample['kind'] = 'request'): RefusalSample {
+  return {
+    at,
+    kind,
+    reason: 'forbidden',
+    status: 403,
+    detail: '',
+    tokenId: null,
+    peerAddress: '::1',
+    contentType: null,
+    bodyBytes: null,
+    advice: '',
+  };
+}
+
+test('nothing came yet', () => {
+  assert.deepEqual(toArrival({ lastAcceptedAt: null, samples: [] }), {
+    acceptedAt: null,
+    refusal: undefined,
+  });
+});
+
+test('a refusal is told until something gets through after it', () => {
+  const refused = sample(late);
+  assert.equal(toArrival({ lastAcceptedAt: null, samples: [refused] }).refusal, refused);
+  assert.equal(toArrival({ lastAcceptedAt: early, samples: [refused] }).refusal, refused);
+  assert.equal(toArrival({ lastAcceptedAt: late, samples: [sample(early)] }).refusal, undefined);
+  assert.equal(toArrival({ lastAcceptedAt: late, samples: [refused] }).refusal, undefined);
+});
+
+test('refused records of the last request are told beside it', () => {
+  const record = sample(late, 'record');
+  assert.deepEqual(toArrival({ lastAcceptedAt: late, samples: [record] }), {
+    acceptedAt: late,
+    refusal: record,
+  });
+});

@@ -1,0 +1,116 @@
+/** The fields of a receiver, for creating one and for changing it. */
+import type { Stream } from '../api/models.ts';
+import { kindHints, kindWords, type ReceiverKind } from '../manage/kind-words.ts';
+import { CheckField, FieldRow, SelectField, TextAreaField, TextField } from '../parts/fields.tsx';
+import type { DraftFaults, ReceiverDraft } from './receiver-draft.ts';
+import styles from './receiver-fields.module.css';
+
+export interface ReceiverFieldsProps {
+  readonly draft: ReceiverDraft;
+  readonly faults: DraftFaults;
+  readonly streams: readonly Stream[];
+  /** A receiver keeps its kind for life. */
+  readonly isNew?: boolean;
+  readonly onChange: (change: Partial<ReceiverDraft>) => void;
+}
+
+const newStream = { value: '', label: 'New stream…' };
+
+export function ReceiverFields(props: ReceiverFieldsProps) {
+  const { draft, faults, streams, isNew = false, onChange } = props;
+  const known = streams.map(({ streamId, name }) => ({ value: streamId, label: name }));
+  return (
+    <>
+      <TextField
+        label="Name"
+        isFirst={isNew}
+        value={draft.name}
+        onChange={(name) => onChange({ name })}
+        fault={faults.name}
+        hint="Who sends here, such as a service or a team."
+      />
+      {isNew && (
+        <SelectField
+          label="Kind"
+          value={draft.kind}
+          onChange={(kind) => onChange({ kind: kind as ReceiverKind })}
+          options={Object.entries(kindWords).map(([value, label]) => ({ value, label }))}
+          fault={faults.kind}
+          hint={kindHints[draft.kind]}
+        />
+      )}
+      <FieldRow>
+        <SelectField
+          label="Stream"
+          value={draft.streamId}
+          onChange={(streamId) => onChange({ streamId })}
+          options={isNew ? [...known, newStream] : known}
+          fault={faults.streamId}
+          hint="Where what it takes is kept and read."
+        />
+        {isNew && draft.streamId === '' && (
+          <TextField
+            label="Name of the new stream"
+            value={draft.newStreamName}
+            onChange={(newStreamName) => onChange({ newStreamName })}
+            fault={faults.newStreamName}
+            hint="It keeps 30 days; change that under Streams."
+          />
+        )}
+      </FieldRow>
+      <Limits {...props} />
+      <TextAreaField
+        label="Allowed address ranges"
+        rows={3}
+        value={draft.cidrs}
+        onChange={(cidrs) => onChange({ cidrs })}
+        placeholder={'10.0.0.0/8\n2001:db8::/32'}
+        fault={faults.cidrs}
+        hint="One per line. Empty: any address may send."
+      />
+      <CheckField
+        label="Active"
+        isChecked={draft.isActive}
+        onChange={(isActive) => onChange({ isActive })}
+        fault={faults.isActive}
+        hint="While it is not, everything that is sent to it is refused with 403."
+      />
+    </>
+  );
+}
+
+function Limits({ draft, faults, onChange }: ReceiverFieldsProps) {
+  return (
+    <fieldset className={styles.group}>
+      <legend className={styles.legend}>Limits</legend>
+      <FieldRow>
+        <TextField
+          label="Events per second"
+          inputMode="numeric"
+          value={draft.eventsPerSecond}
+          onChange={(eventsPerSecond) => onChange({ eventsPerSecond })}
+          placeholder="unlimited"
+          fault={faults.eventsPerSecond}
+          hint="Beyond it: 429."
+        />
+        <TextField
+          label="Burst in events"
+          inputMode="numeric"
+          value={draft.burstEvents}
+          onChange={(burstEvents) => onChange({ burstEvents })}
+          placeholder="10 s of the rate"
+          fault={faults.burstEvents}
+          hint="At once, after a pause."
+        />
+        <TextField
+          label="Largest body"
+          value={draft.maxBodyBytes}
+          onChange={(maxBodyBytes) => onChange({ maxBodyBytes })}
+          placeholder="as the protocol"
+          fault={faults.maxBodyBytes}
+          hint="Bytes, or “2 MiB”. Beyond it: 413."
+        />
+      </FieldRow>
+    </fieldset>
+  );
+}

@@ -1,0 +1,134 @@
+/** Changes a receiver, or deletes it. */
+import { type SubmitEvent, useState } from 'react';
+import { useLocation } from 'wouter';
+import { dataOf } from '../api/client.ts';
+import type { Receiver } from '../api/models.ts';
+import { useApp } from '../app/context.ts';
+import { useChange, useStreams } from '../manage/control.ts';
+import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
+import { Button } from '../parts/button.tsx';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { Card } from '../parts/page.tsx';
+import { useToast } from '../parts/toasts.tsx';
+import {
+  type DraftFaults,
+  isFields,
+  type ReceiverFields as Fields,
+  shownFields,
+  toDraft,
+  toDraftFaults,
+  toFields,
+} from './receiver-draft.ts';
+import { ReceiverFields } from './receiver-fields.tsx';
+import styles from './receiver-settings.module.css';
+
+export function ReceiverSettings({ receiver }: { receiver: Receiver }) {
+  return (
+    <>
+      <Card title="Settings">
+        <SettingsForm receiver={receiver} />
+      </Card>
+      <Card title="Delete">
+        <DeleteReceiver receiver={receiver} />
+      </Card>
+    </>
+  );
+}
+
+function SettingsForm({ receiver }: { receiver: Receiver }) {
+  const { api } = useApp();
+  const toast = useToast();
+  const streams = useStreams();
+  const [draft, setDraft] = useState(() => toDraft(receiver));
+  const [typedFaults, setTypedFaults] = useState<DraftFaults>({});
+  const { receiverId } = receiver;
+  const change = useChange(
+    (body: Fields & { streamId: string }) =>
+      dataOf(
+        api.PATCH('/api/v1/admin/receivers/{receiverId}', {
+          params: { path: { receiverId } },
+          body,
+        }),
+      ),
+    (changed) => {
+      // Ranges come back in one spelling.
+      setDraft(toDraft(changed));
+      toast(`Saved ${changed.name}; it takes effect within 5 seconds`);
+    },
+  );
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    change.reset();
+    const fields = toFields(draft);
+    setTypedFaults(isFields(fields) ? {} : fields);
+    if (isFields(fields)) change.start({ ...fields, streamId: draft.streamId });
+  };
+  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  const fault = otherThan(faults, shownFields);
+  return (
+    <form className={styles.form} onSubmit={submit} noValidate>
+      <ReceiverFields
+        draft={draft}
+        faults={{ ...toDraftFaults(faults.fields, draft), ...typedFaults }}
+        streams={streams.data ?? []}
+        onChange={(typed) => setDraft((latest) => ({ ...latest, ...typed }))}
+      />
+      {draft.streamId !== receiver.streamId && (
+        <Notice tone="quiet">
+          What it took so far stays in the stream where it is; what comes goes to the other one.
+        </Notice>
+      )}
+      {fault !== undefined && <Notice tone="danger">{fault}</Notice>}
+      <div>
+        <Button type="submit" tone="primary" isDisabled={change.isBusy}>
+          {change.isBusy ? 'Saving…' : 'Save'}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function DeleteReceiver({ receiver: { receiverId, name } }: { receiver: Receiver }) {
+  const { api } = useApp();
+  const toast = useToast();
+  const [, go] = useLocation();
+  const [isAsking, setIsAsking] = useState(false);
+  const change = useChange(
+    () =>
+      dataOf(
+        api.DELETE('/api/v1/admin/receivers/{receiverId}', { params: { path: { receiverId } } }),
+      ),
+    () => {
+      toast(`Deleted ${name}`);
+      go('/receivers');
+    },
+  );
+  return (
+    <>
+      <p className={styles.hint}>
+        Its address stops working and its tokens are revoked. What it took stays in its stream.
+      </p>
+      <div>
+        <Button tone="danger" onPress={() => setIsAsking(true)}>
+          Delete receiver
+        </Button>
+      </div>
+      <ConfirmDialog
+        title={`Delete ${name}?`}
+        action="Delete receiver"
+        typed={name}
+        isOpen={isAsking}
+        isBusy={change.isBusy}
+        error={change.error}
+        onConfirm={() => change.start(undefined)}
+        onClose={() => setIsAsking(false)}
+      >
+        <p>
+          Within 5 seconds everything that is sent to it is refused, and all of its tokens are
+          revoked for good. The data that it took stays in its stream, for as long as that keeps it.
+        </p>
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,167 @@
+/** What a receiver took and refused over time, and why: the page to look at when data is missing. */
+import { type ReactNode, useState } from 'react';
+import type { Receiver, Statistics } from '../api/models.ts';
+import { usePreferences } from '../app/preferences.ts';
+import { toReasonWords } from '../manage/reason-words.ts';
+import { useStatistics } from '../manage/statistics.ts';
+import { Ago } from '../parts/ago.tsx';
+import { Button } from '../parts/button.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { Card } from '../parts/page.tsx';
+import { ProblemNotice } from '../parts/problem-notice.tsx';
+import { formatBytes, formatCount, formatTime } from '../parts/time-text.ts';
+import styles from './receiver-status.module.css';
+import { StatusChart } from './status-chart.tsx';
+
+const ranges = [
+  { name: '1h', label: '1 hour', rangeMs: 3_600_000, buckets: 60 },
+  { name: '24h', label: '24 hours', rangeMs: 86_400_000, buckets: 96 },
+  { name: '7d', label: '7 days', rangeMs: 604_800_000, buckets: 84 },
+] as const;
+
+const refreshMs = 5_000;
+
+export function ReceiverStatus({ receiver }: { receiver: Receiver }) {
+  const [range, setRange] = useState<(typeof ranges)[number]>(ranges[0]);
+  const [isPaused, setIsPaused] = useState(false);
+  const { data, error, refetch } = useStatistics(receiver.receiverId, {
+    rangeMs: range.rangeMs,
+    buckets: range.buckets,
+    everyMs: isPaused ? false : refreshMs,
+  });
+  return (
+    <>
+      <div className={styles.tools}>
+        <div className={styles.ranges} role="group" aria-label="Time range">
+          {ranges.map((one) => (
+            <Button key={one.name} isPressed={one === range} onPress={() => setRange(one)}>
+              {one.label}
+            </Button>
+          ))}
+        </div>
+        <Button isPressed={isPaused} onPress={() => setIsPaused(!isPaused)}>
+          <Icon name={isPaused ? 'play' : 'pause'} /> {isPaused ? 'Go on' : 'Pause'}
+        </Button>
+      </div>
+      {error !== null && <ProblemNotice error={error} onRetry={() => void refetch()} />}
+      {data === undefined ? (
+        error === null && <Loading what="Loading statistics" />
+      ) : (
+        <>
+          <Totals statistics={data} />
+          <Card title="Over time">
+            <StatusChart statistics={data} />
+          </Card>
+          <Reasons reasons={data.reasons} />
+          <Samples samples={data.samples} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Totals({ statistics }: { statistics: Statistics }) {
+  const { accepted, rejected, refused, requests, bytes, lastSeenAt, lastAcceptedAt, lag } =
+    statistics;
+  return (
+    <dl className={styles.totals}>
+      <Total name="Events accepted" value={formatCount(accepted)} />
+      <Total name="Records rejected" value={formatCount(rejected)} isBad={rejected > 0} />
+      <Total
+        name="Requests refused"
+        value={`${formatCount(refused)} of ${formatCount(requests)}`}
+        isBad={refused > 0}
+      />
+      <Total name="Bytes taken" value={formatBytes(bytes)} />
+      <Total name="Last seen" value={<Ago at={lastSeenAt} />} />
+      <Total name="Last accepted" value={<Ago at={lastAcceptedAt} />} />
+      <Total
+        name="Waiting to be readable"
+        value={`${lag.queueSeconds.toFixed(1)} s`}
+        isBad={lag.queueSeconds > 10}
+      />
+    </dl>
+  );
+}
+
+interface TotalProps {
+  readonly name: string;
+  readonly value: ReactNode;
+  readonly isBad?: boolean;
+}
+
+function Total({ name, value, isBad = false }: TotalProps) {
+  return (
+    <div className={styles.total}>
+      <dt>{name}</dt>
+      <dd className={isBad ? styles.bad : undefined}>{value}</dd>
+    </div>
+  );
+}
+
+const reasonColumns: readonly Column<Statistics['reasons'][number]>[] = [
+  { header: 'Reason', cell: ({ kind, reason }) => toReasonWords(kind, reason) },
+  {
+    header: 'Refused',
+    cell: ({ kind, count }) => `${formatCount(count)} ${kind}${count === 1 ? '' : 's'}`,
+  },
+  { header: 'What to change', cell: ({ advice }) => advice },
+];
+
+function Reasons({ reasons }: Pick<Statistics, 'reasons'>) {
+  return (
+    <Card title="Why data was refused">
+      {reasons.length === 0 ? (
+        <p className={styles.none}>Nothing was refused in this time.</p>
+      ) : (
+        <DataTable
+          caption="Reasons"
+          columns={reasonColumns}
+          rows={reasons}
+          keyOf={({ kind, reason }) => `${kind} ${reason}`}
+        />
+      )}
+    </Card>
+  );
+}
+
+/** Two may be of one moment. */
+type NumberedSample = Statistics['samples'][number] & { readonly index: number };
+
+function Samples({ samples }: Pick<Statistics, 'samples'>) {
+  const { timeZone } = usePreferences();
+  const columns: readonly Column<NumberedSample>[] = [
+    {
+      header: 'Time',
+      cell: ({ at }) => <time dateTime={at}>{formatTime(at, timeZone).slice(0, 19)}</time>,
+    },
+    { header: 'Status', cell: ({ status }) => status },
+    { header: 'What the sender was told', cell: ({ detail }) => <bdi>{detail}</bdi> },
+    { header: 'From', cell: ({ peerAddress }) => <bdi>{peerAddress}</bdi> },
+    { header: 'Content type', cell: ({ contentType }) => <bdi>{contentType ?? ''}</bdi> },
+    {
+      header: 'Body',
+      cell: ({ bodyBytes }) => (bodyBytes === null ? '' : formatBytes(bodyBytes)),
+    },
+    {
+      header: 'Token',
+      cell: ({ tokenId }) => (tokenId === null ? 'unknown' : <code>{tokenId}</code>),
+    },
+  ];
+  return (
+    <Card title="Last refusals">
+      {samples.length === 0 ? (
+        <p className={styles.none}>There are none.</p>
+      ) : (
+        <DataTable
+          caption="Last refusals"
+          columns={columns}
+          rows={samples.map((sample, index) => ({ ...sample, index }))}
+          keyOf={({ at, index }) => `${at} ${index}`}
+        />
+      )}
+    </Card>
+  );
+}

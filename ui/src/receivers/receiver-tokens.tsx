@@ -1,0 +1,66 @@
+/** The tokens that open one receiver. */
+import { useState } from 'react';
+import type { Receiver } from '../api/models.ts';
+import { useTokens } from '../manage/control.ts';
+import { IssueTokenSheet } from '../manage/issue-token-sheet.tsx';
+import { TokenTable } from '../manage/token-table.tsx';
+import { Button } from '../parts/button.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { Card } from '../parts/page.tsx';
+import { ProblemNotice } from '../parts/problem-notice.tsx';
+import styles from './receiver-tokens.module.css';
+
+export interface ReceiverTokensProps {
+  readonly receiver: Receiver;
+  readonly onSecret: (tokenId: string, name: string, secret: string) => void;
+}
+
+export function ReceiverTokens({ receiver, onSecret }: ReceiverTokensProps) {
+  const tokens = useTokens();
+  const [isIssuing, setIsIssuing] = useState(false);
+  const issue = (
+    <Button tone="primary" onPress={() => setIsIssuing(true)}>
+      <Icon name="plus" /> Issue a token
+    </Button>
+  );
+  const own = tokens.data?.filter(({ receiverId }) => receiverId === receiver.receiverId);
+  return (
+    <Card>
+      {tokens.isError && (
+        <ProblemNotice error={tokens.error} onRetry={() => void tokens.refetch()} />
+      )}
+      {own === undefined && !tokens.isError && <Loading what="Loading tokens" />}
+      {own?.length === 0 && (
+        <EmptyState title="No tokens yet" action={issue}>
+          Nothing can be sent to this receiver without a token. Issue one for each sender.
+        </EmptyState>
+      )}
+      {own !== undefined && own.length > 0 && (
+        <>
+          <div className={styles.head}>
+            <p className={styles.hint}>
+              Each opens this receiver alone. What is changed here takes effect within 5 seconds.
+            </p>
+            {issue}
+          </div>
+          <TokenTable
+            caption={`Tokens of ${receiver.name}`}
+            tokens={own}
+            currentTokenId={undefined}
+            stopping={() => `senders that use this token on ${receiver.name}`}
+            onSecret={onSecret}
+          />
+        </>
+      )}
+      {isIssuing && (
+        <IssueTokenSheet
+          receiver={receiver}
+          onSecret={onSecret}
+          onClose={() => setIsIssuing(false)}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,113 @@
+/** Creates an access token; the secret is shown this once. */
+import { useState } from 'react';
+import { dataOf } from '../api/client.ts';
+import { useApp } from '../app/context.ts';
+import { useChange } from '../manage/control.ts';
+import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
+import { notDays } from '../manage/issue-token-sheet.tsx';
+import { toExpiry } from '../manage/token-state.ts';
+import { Button } from '../parts/button.tsx';
+import { CheckField, CheckGroup, FieldRow, TextField } from '../parts/fields.tsx';
+import { FormSheet } from '../parts/form-sheet.tsx';
+import { SecretOnce } from '../parts/secret-once.tsx';
+import { Sheet } from '../parts/sheet.tsx';
+import { type AccessScope, accessScopes, scopeWords } from './scope-words.ts';
+
+interface Wanted {
+  readonly name: string;
+  readonly scopes: AccessScope[];
+  readonly accountIds: string[];
+  readonly expiresAt: string | null;
+}
+
+export function CreateToken({ onClose }: { onClose: () => void }) {
+  const { api, session } = useApp();
+  const [name, setName] = useState('');
+  const [days, setDays] = useState('');
+  const [scopes, setScopes] = useState<readonly AccessScope[]>(['logs:read', 'analytics:read']);
+  const [accountIds, setAccountIds] = useState<readonly string[]>([session.accountId]);
+  const [daysFault, setDaysFault] = useState<string>();
+  const change = useChange(
+    (wanted: Wanted) =>
+      dataOf(api.POST('/api/v1/admin/tokens', { body: { type: 'access', ...wanted } })),
+    () => {},
+  );
+  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  const submit = () => {
+    const expiresAt = toExpiry(days, Date.now());
+    setDaysFault(expiresAt === undefined ? notDays : undefined);
+    if (expiresAt === undefined) return;
+    change.start({ name, scopes: [...scopes], accountIds: [...accountIds], expiresAt });
+  };
+  if (change.data !== undefined) {
+    return (
+      <Sheet title={`Token ${change.data.name}`} isOpen onClose={onClose}>
+        <SecretOnce secret={change.data.token} what="the token" />
+        <Button tone="primary" onPress={onClose}>
+          Done
+        </Button>
+      </Sheet>
+    );
+  }
+  return (
+    <FormSheet
+      title="New access token"
+      action="Create token"
+      isOpen
+      isBusy={change.isBusy}
+      fault={otherThan(faults, ['name', 'scopes', 'accountIds', 'expiresAt'])}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <FieldRow>
+        <TextField
+          label="Name"
+          isFirst
+          value={name}
+          onChange={setName}
+          fault={faults.fields['name']}
+          hint="Who or what reads with it."
+        />
+        <TextField
+          label="Expires after days"
+          inputMode="numeric"
+          value={days}
+          onChange={setDays}
+          placeholder="never"
+          fault={daysFault ?? faults.fields['expiresAt']}
+          hint="Empty: never."
+        />
+      </FieldRow>
+      <CheckGroup label="It may" fault={faults.fields['scopes']}>
+        {accessScopes.map((scope) => (
+          <CheckField
+            key={scope}
+            label={scope}
+            hint={scopeWords[scope]}
+            isChecked={scopes.includes(scope)}
+            onChange={(isChecked) => setScopes(toggled(scopes, scope, isChecked))}
+          />
+        ))}
+      </CheckGroup>
+      {session.accounts.length > 1 && (
+        <CheckGroup label="In the accounts" fault={faults.fields['accountIds']}>
+          {session.accounts.map((account) => (
+            <CheckField
+              key={account.accountId}
+              label={account.name}
+              isChecked={accountIds.includes(account.accountId)}
+              onChange={(isChecked) =>
+                setAccountIds(toggled(accountIds, account.accountId, isChecked))
+              }
+            />
+          ))}
+        </CheckGroup>
+      )}
+    </FormSheet>
+  );
+}
+
+function toggled<Item>(items: readonly Item[], item: Item, isIn: boolean): readonly Item[] {
+  const others = items.filter((other) => other !== item);
+  return isIn ? [...others, item] : others;
+}

@@ -1,0 +1,15 @@
+/** What each scope of an access token lets its holder do. Pure. */
+import type { Token } from '../api/models.ts';
+
+export type AccessScope = Exclude<Token['scopes'][number], 'ingest:write'>;
+
+export const scopeWords: Readonly<Record<AccessScope, string>> = {
+  'logs:read': 'Read logs: list, follow, context, export, saved views.',
+  'analytics:read': 'Count logs: histogram and facets. The page of logs needs it too.',
+  'metrics:read': 'Read metrics, here and from Prometheus or Grafana.',
+  admin: 'Manage streams, receivers and tokens of its accounts.',
+  operator: 'Manage every account: create and delete them, and set their quotas.',
+};
+
+/** In the order in which a form shows them. */
+export const accessScopes = Object.keys(scopeWords) as readonly AccessScope[];
