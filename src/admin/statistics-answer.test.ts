@@ -46,7 +46,7 @@ for (const query of [
   'untilTime=9999999999999999',
   'sinceTime=2026-04-01T08:31:00Z',
   'sinceTime=2026-04-01T08:00:00Z&untilTime=2026-04-01T08:00:00Z',
-  'sinceTime=2026-03-01T00:00:00Z&untilTime=2026-03-08T00:02:00Z',
+  'sinceTime=2026-03-01T00:00:00Z&untilTime=2026-03-08T01:01:00Z',
   'buckets=0',
   'buckets=501',
   'buckets=1.5',

@@ -11,7 +11,8 @@ import { AppError } from '../model/errors.ts';
 import { toAdvice } from './advice.ts';
 
 const maxBuckets = 500;
-const maxMinutes = 7 * 24 * 60;
+/** A week, and what clocks may be apart. */
+const maxMinutes = 7 * 24 * 60 + 60;
 const defaultMinutes = 60;
 /** The year 10000: beyond it a time has no text of the usual form. */
 const endOfTimeMs = 253_402_300_800_000;
@@ -93,7 +94,7 @@ export function toMinuteSpan({ sinceTime, untilTime }: StatisticsQuery, nowMs: n
   const fromMinute =
     sinceTime === undefined ? untilMinute - defaultMinutes : Math.floor(sinceTime / minuteMs);
   const minutes = untilMinute - fromMinute;
-  if (minutes > 0 && minutes <= maxMinutes + 1) return { fromMinute, untilMinute };
+  if (minutes > 0 && minutes <= maxMinutes) return { fromMinute, untilMinute };
   throw new AppError(
     'malformed',
     minutes > 0

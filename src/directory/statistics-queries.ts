@@ -1,5 +1,6 @@
 /** Statistics of receivers in the directory's database. */
 import { randomInt } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import {
   maxReceiverSamples,
@@ -58,7 +59,7 @@ async function knownAmong(
 ): Promise<Set<string>> {
   const ids = new Set([...minutes, ...activities].map(({ receiverId }) => receiverId));
   const known = new Set<string>();
-  for (const chunk of toChunks([...ids])) {
+  for await (const chunk of inChunks([...ids])) {
     const rows = await tx
       .selectFrom('receivers')
       .select('receiver_id')
@@ -73,7 +74,7 @@ async function addMinutes(
   tx: Transaction<Tables>,
   minutes: StatisticsAddition['minutes'],
 ): Promise<void> {
-  for (const chunk of toChunks(minutes)) {
+  for await (const chunk of inChunks(minutes)) {
     await tx
       .insertInto('receiver_minutes')
       .values(chunk.map(({ receiverId, ...counts }) => ({ receiver_id: receiverId, ...counts })))
@@ -94,7 +95,7 @@ async function addReasons(
   tx: Transaction<Tables>,
   reasons: StatisticsAddition['reasons'],
 ): Promise<void> {
-  for (const chunk of toChunks(reasons)) {
+  for await (const chunk of inChunks(reasons)) {
     await tx
       .insertInto('receiver_reasons')
       .values(chunk.map(({ receiverId, ...counts }) => ({ receiver_id: receiverId, ...counts })))
@@ -119,15 +120,18 @@ async function addSamples(
     seq: firstSeq + index,
     sample: JSON.stringify(sample),
   }));
-  for (const chunk of toChunks(rows)) {
+  for await (const chunk of inChunks(rows)) {
     await tx.insertInto('receiver_samples').values(chunk).execute();
   }
-  for (const receiverId of new Set(samples.map((sample) => sample.receiverId))) {
-    await tx
-      .deleteFrom('receiver_samples')
-      .where('receiver_id', '=', receiverId)
-      .where('seq', 'not in', newestSamples(tx, receiverId).select('seq'))
-      .execute();
+  const receiverIds = new Set(samples.map(({ receiverId }) => receiverId));
+  for await (const chunk of inChunks([...receiverIds])) {
+    for (const receiverId of chunk) {
+      await tx
+        .deleteFrom('receiver_samples')
+        .where('receiver_id', '=', receiverId)
+        .where('seq', 'not in', newestSamples(tx, receiverId).select('seq'))
+        .execute();
+    }
   }
 }
 
@@ -146,7 +150,7 @@ async function noteActivities(
   activities: StatisticsAddition['activities'],
 ): Promise<void> {
   const rows = activities.flatMap(toActivityRows);
-  for (const chunk of toChunks(rows)) {
+  for await (const chunk of inChunks(rows)) {
     await tx
       .insertInto('receiver_activity')
       .values(chunk)
@@ -220,10 +224,10 @@ async function findActivity(db: Kysely<Tables>, receiverId: string): Promise<Rec
   };
 }
 
-function toChunks<Item>(items: readonly Item[]): Item[][] {
-  const chunks: Item[][] = [];
+/** Between chunks others get the thread, on which an embedded database works. */
+async function* inChunks<Item>(items: readonly Item[]): AsyncGenerator<Item[]> {
   for (let at = 0; at < items.length; at += rowsPerStatement) {
-    chunks.push(items.slice(at, at + rowsPerStatement));
+    if (at > 0) await setImmediate();
+    yield items.slice(at, at + rowsPerStatement);
   }
-  return chunks;
 }
