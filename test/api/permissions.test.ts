@@ -172,6 +172,24 @@ suite('5: readers', () => {
     }
   });
 
+  test('who may read may know what the streams are called, and change nothing', async () => {
+    const { accountId, streamUrl, streamId } = service.quickstart;
+    const { token: secret } = await createAccessToken(service, ['logs:read']);
+    const headers = { authorization: `Bearer ${secret}`, 'x-active-account': accountId };
+    const listed = await read('/admin/streams', headers);
+    assert.equal(listed.status, 200, listed.text);
+    const { streams } = listed.json as { streams: { streamId: string }[] };
+    assert.ok(streams.some((stream) => stream.streamId === streamId));
+    const others = { ...headers, 'x-active-account': '00000000-0000-4000-8000-000000000000' };
+    assert.equal((await read('/admin/streams', others)).status, 403);
+    const created = await service.http.send(`${streamUrl}/api/v1/admin/streams`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'mine' }),
+    });
+    assert.equal(created.status, 403, created.text);
+  });
+
   test('responses are private and must not be cached', async () => {
     for (const path of ['/logs', histogramPath, '/facets?field=host', '/nothing']) {
       const answer = await read(path, { ...bearer(), ...account() });
