@@ -200,5 +200,15 @@ for (const [name, open] of [
       reading.leave();
       await until(() => seen.isReturned, { what: 'the chunks to be returned' });
     });
+
+    test('a reader who takes nothing for too long is let go', async () => {
+      const hasty = await openEdge({ parts: { reads }, limits: { idleTimeoutMs: 300 } });
+      const idle = { port: hasty.ports.stream, ca: hasty.ca };
+      const reading = await open(idle, '/api/v1/flow/endless');
+      reading.body.on('error', () => {});
+      await until(() => seen.isReturned, { what: 'the chunks to be returned' });
+      reading.leave();
+      await hasty.close();
+    });
   });
 }
