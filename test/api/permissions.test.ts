@@ -178,7 +178,7 @@ suite('5: readers', () => {
     const headers = { authorization: `Bearer ${secret}`, 'x-active-account': accountId };
     const listed = await read('/admin/streams', headers);
     assert.equal(listed.status, 200, listed.text);
-    const { streams } = listed.json as { streams: { streamId: string }[] };
+    const { streams } = listed.json<{ streams: { streamId: string }[] }>();
     assert.ok(streams.some((stream) => stream.streamId === streamId));
     const others = { ...headers, 'x-active-account': '00000000-0000-4000-8000-000000000000' };
     assert.equal((await read('/admin/streams', others)).status, 403);
