@@ -21,11 +21,14 @@ export interface DeliveryParts {
 }
 
 /** Nothing more can be delivered: the sentence says why. */
-export class DeliveryError extends Error {
+class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
 }
 
-/** Resolves once each event was accepted or rejected. @throws DeliveryError, or the stop's reason */
+/**
+ * Resolves once each event was accepted or rejected.
+ * @throws DeliveryError, or an AbortError once it is to stop
+ */
 export async function deliver(batch: Batch, parts: DeliveryParts): Promise<void> {
   const body = toBody(batch);
   const answer = await postUntilAnswered(body, parts.keyOf(batch, body), parts);

@@ -1,0 +1,113 @@
+/** `weir doctor`: looks at everything between a sender and a reader, and says what to mend. */
+import type { Command } from 'commander';
+import { checkAddress, unreachable } from './doctor/check-address.ts';
+import { checkLocal } from './doctor/check-local.ts';
+import { checkQueue } from './doctor/check-queue.ts';
+import { checkReader } from './doctor/check-reader.ts';
+import { checkReceiver } from './doctor/check-receiver.ts';
+import { checkClock, checkService, checkVersion } from './doctor/check-service.ts';
+import { type Finding, skipped, type Status, toFindingText } from './doctor/finding.ts';
+import { type DoctorFlags, findPlaces, type Places } from './doctor/places.ts';
+import { CommandError, type Terminal, toSafeJson } from './terminal.ts';
+
+const examples = `
+Nothing is changed and nothing is stored: the receiver is asked with an empty array. Exit code 1
+where a check failed; a warning alone is 0.
+
+Examples:
+  weir doctor
+  weir doctor --receiver-url https://…/v1/receivers/…/logs --ingest-token wri_… --ca-file ca.pem
+  weir doctor --json | jq '.findings[] | select(.status != "ok")'
+`;
+
+export function addDoctorCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('doctor')
+    .description('check addresses, certificates, tokens, clock, disk, queue and store')
+    .option('--receiver-url <url>', 'receiver of kind http_json [WEIR_RECEIVER_URL]')
+    .option('--ingest-token <secret>', "the receiver's token [WEIR_INGEST_TOKEN]")
+    .option('--ops-url <url>', 'operations port of the service [WEIR_OPS_URL]')
+    .addHelpText('after', examples)
+    .action(async (_options: object, command: Command) => {
+      const flags = command.optsWithGlobals<DoctorFlags>();
+      const places = findPlaces(flags, terminal.environment);
+      const findings: Finding[] = [];
+      for await (const finding of examine(places, program.version() ?? '')) {
+        terminal.signal.throwIfAborted();
+        findings.push(finding);
+        if (!flags.json) terminal.writeOut(toFindingText(finding, terminal.styleOut));
+      }
+      conclude(findings, flags, terminal);
+    });
+}
+
+async function* examine(places: Places, version: string): AsyncGenerator<Finding> {
+  yield* await checkLocal(places);
+  if (places.caFault !== undefined) yield unreadableAuthority(places.caFault);
+  yield* examineIngest(places);
+  yield* examineStream(places, version);
+  yield* await checkQueue(places);
+}
+
+async function* examineIngest(places: Places): AsyncGenerator<Finding> {
+  const { ingestUrl: url, ca } = places;
+  if (url === undefined) {
+    yield skipped('ingest address', 'no receiver given (--receiver-url, WEIR_RECEIVER_URL)');
+    return;
+  }
+  const name = 'ingest';
+  const address = await checkAddress({ name, url, ca, flag: '--receiver-url' });
+  yield* address;
+  if (hasFailure(address)) {
+    yield unreachable('sending');
+    return;
+  }
+  yield* (await checkService({ name, url, ca })).findings;
+  yield await checkReceiver(places);
+}
+
+async function* examineStream(places: Places, version: string): AsyncGenerator<Finding> {
+  const { streamUrl: url, ca } = places;
+  if (url === undefined) {
+    yield skipped('stream address', 'none given (--url, WEIR_URL)');
+    return;
+  }
+  const name = 'stream';
+  const address = await checkAddress({ name, url, ca, flag: '--url' });
+  yield* address;
+  if (hasFailure(address)) {
+    yield unreachable('reading');
+    return;
+  }
+  const service = { name, url, ca };
+  const { findings, isWeir } = await checkService(service);
+  yield* findings;
+  if (!isWeir) return;
+  yield await checkClock(service);
+  yield await checkVersion(service, version);
+  yield* await checkReader(places, url);
+}
+
+function unreadableAuthority(says: string): Finding {
+  const advice = 'name a file that can be read: --ca-file, WEIR_CA_FILE';
+  return { check: 'authority', status: 'fail', says, advice };
+}
+
+function hasFailure(findings: readonly Finding[]): boolean {
+  return findings.some(({ status }) => status === 'fail');
+}
+
+function conclude(findings: readonly Finding[], flags: DoctorFlags, terminal: Terminal): void {
+  const count = (wanted: Status) => findings.filter(({ status }) => status === wanted).length;
+  const [failed, warned, fine] = [count('fail'), count('warn'), count('ok')];
+  if (flags.json) terminal.writeOut(`${toSafeJson({ findings, failed, warned })}\n`);
+  if (failed > 0) {
+    throw new CommandError(`${failed} ${failed === 1 ? 'check' : 'checks'} failed`);
+  }
+  if (fine === 0) {
+    throw new CommandError(
+      'cannot find anything to look at: give --receiver-url, --url, or the data directory (--data)',
+    );
+  }
+  if (!flags.json && warned === 0) terminal.writeOut('all is well\n');
+}

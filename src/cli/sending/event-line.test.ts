@@ -1,0 +1,157 @@
+/** What becomes of a line, in each format. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createLineReader, type EventDefaults, type LineFormat } from './event-line.ts';
+
+const none: EventDefaults = {
+  severity: undefined,
+  serviceName: undefined,
+  serviceNamespace: undefined,
+  host: undefined,
+  labels: new Map(),
+};
+const all: EventDefaults = {
+  severity: 'INFO',
+  serviceName: 'shop',
+  serviceNamespace: 'eu',
+  host: 'web-1',
+  labels: new Map([['region', 'west']]),
+};
+const filled = { severity: 'INFO', service_name: 'shop', service_namespace: 'eu', host: 'web-1' };
+
+test('any text is the message that reads back as it was', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const line = text.replaceAll(/[\n\r]/g, ' ');
+      if (line.trim() === '') return;
+      assert.deepEqual(read(line, 'lines'), { message: line });
+    }),
+  );
+});
+
+test('a carriage return at the end belongs to the line feed', () => {
+  assert.deepEqual(read('a b \r', 'auto'), { message: 'a b ' });
+});
+
+const texts: readonly [string, LineFormat, unknown][] = [
+  ['{"message":"x","n":1}', 'auto', { message: 'x', n: 1 }],
+  ['  {"msg":"x"} ', 'ndjson', { msg: 'x' }],
+  ['{"message":"x"}', 'lines', { message: '{"message":"x"}' }],
+  ['{not json', 'auto', { message: '{not json' }],
+  ['[1]', 'auto', { message: '[1]' }],
+  ['"text"', 'auto', { message: '"text"' }],
+  ['', 'auto', undefined],
+  ['  \r', 'lines', undefined],
+];
+for (const [line, format, event] of texts) {
+  test(`${format}: ${JSON.stringify(line)}`, () => assert.deepEqual(read(line, format), event));
+}
+
+const faults: readonly [string, LineFormat, string][] = [
+  ['text', 'ndjson', 'not a JSON object'],
+  ['[{"message":"x"}]', 'ndjson', 'not a JSON object'],
+  ['{"a":1}', 'auto', 'message is missing'],
+  ['{"message":null}', 'auto', 'message is missing'],
+  ['{"message":1}', 'auto', 'message is not a string'],
+  ['{"message":"x","host":1}', 'auto', 'host is not a string'],
+  ['{"message":"x","labels":[]}', 'auto', 'labels is not an object'],
+  ['{"__proto__":{"message":"x"}}', 'auto', 'message is missing'],
+];
+for (const [line, format, reason] of faults) {
+  test(`${line} is a fault: ${reason}`, () => {
+    assert.deepEqual(createLineReader(format, none)(line), { kind: 'fault', reason });
+  });
+}
+
+test('what is lacking is filled in, and only that', () => {
+  assert.deepEqual(read('x', 'auto', all), { message: 'x', ...filled, region: 'west' });
+  const own = {
+    message: 'x',
+    severity: 'WARN',
+    service: 'cart',
+    hostname: 'a',
+    labels: { b: '1' },
+  };
+  assert.deepEqual(read(JSON.stringify(own), 'auto', all), {
+    ...own,
+    service_namespace: 'eu',
+    region: 'west',
+  });
+  const nulls = '{"message":"x","severity":null,"host":null,"region":"east","level":"info"}';
+  assert.deepEqual(read(nulls, 'auto', all), {
+    message: 'x',
+    severity: null,
+    service_name: 'shop',
+    service_namespace: 'eu',
+    host: 'web-1',
+    region: 'east',
+    level: 'info',
+  });
+});
+
+test('numbers keep digits that a double has not', () => {
+  const line = '{"message":"x","timestamp":1763683200123456789,"big":12345678901234567890.5}';
+  const reading = createLineReader('auto', { ...none, host: 'h' })(line);
+  assert.deepEqual(reading, {
+    kind: 'event',
+    json: `${line.slice(0, -1)},"host":"h"}`,
+    isTimed: true,
+  });
+});
+
+test('a time of its own is any of those that the receiver knows', () => {
+  const isTimed = (event: object) => {
+    const reading = createLineReader('auto', none)(JSON.stringify({ message: 'x', ...event }));
+    return reading?.kind === 'event' && reading.isTimed;
+  };
+  for (const name of ['timestamp', 'time', 'ts', '@timestamp']) {
+    assert.equal(isTimed({ [name]: 1 }), true);
+    assert.equal(isTimed({ [name]: null }), false);
+  }
+  assert.equal(isTimed({}), false);
+});
+
+test('an exported log is the event that it was', () => {
+  const log = {
+    logId: '01a1fb9b-47e4-7000-802d-23d1e3e1d916',
+    timestamp: '2026-11-21T00:57:00.132Z',
+    timestampNanos: '1795222620132000007',
+    streamId: '41d7ddd8-1621-483f-9ff9-16ab3cc08963',
+    severity: 'WARN',
+    message: 'late',
+    serviceName: 'shop',
+    serviceNamespace: '',
+    host: 'web-2',
+    labels: { a: '1', 'k8s.pod.name': 'mine' },
+    kubernetes: { cluster: 'c1', pod: 'p1', namespace: '' },
+    traceId: '',
+    spanId: '',
+    eventName: 'paid',
+    scope: { name: 'logger', version: '' },
+  };
+  const { severity: _, ...rest } = all;
+  assert.deepEqual(read(JSON.stringify(log), 'auto', { ...rest, severity: undefined }), {
+    message: 'late',
+    severity: 'WARN',
+    service_name: 'shop',
+    service_namespace: 'eu',
+    host: 'web-2',
+    timestamp: '2026-11-21T00:57:00.132000007Z',
+    labels: {
+      'k8s.cluster.name': 'c1',
+      'k8s.pod.name': 'mine',
+      'event.name': 'paid',
+      'otel.scope.name': 'logger',
+      a: '1',
+    },
+    region: 'west',
+  });
+});
+
+function read(line: string, format: LineFormat, defaults = none): unknown {
+  const reading = createLineReader(format, defaults)(line);
+  if (reading === undefined) return undefined;
+  assert.equal(reading.kind, 'event');
+  return JSON.parse(reading.kind === 'event' ? reading.json : '');
+}

@@ -1,0 +1,46 @@
+/** When a request is repeated. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isTransient, parseRetryAfter, retryDelayMs } from './retry.ts';
+
+test('delays double up to ten seconds, and are spread out', () => {
+  const delays = [1, 2, 3, 7, 100].map((failures) => [
+    retryDelayMs({ failures, retryAfterSeconds: undefined, random: 0 }),
+    retryDelayMs({ failures, retryAfterSeconds: undefined, random: 0.999_999 }),
+  ]);
+  assert.deepEqual(delays, [
+    [100, 200],
+    [200, 400],
+    [400, 800],
+    [5000, 10_000],
+    [5000, 10_000],
+  ]);
+});
+
+test('the service is not asked sooner than it wants to be', () => {
+  assert.equal(retryDelayMs({ failures: 1, retryAfterSeconds: 3, random: 0 }), 3000);
+  assert.equal(retryDelayMs({ failures: 1, retryAfterSeconds: 3, random: 0.5 }), 3050);
+  assert.equal(retryDelayMs({ failures: 9, retryAfterSeconds: 1, random: 0 }), 5000);
+});
+
+const now = Date.parse('2027-01-31T08:00:00Z');
+const headers: readonly [string | undefined, number | undefined][] = [
+  ['5', 5],
+  ['0', 0],
+  ['86400', 3600],
+  ['Sun, 31 Jan 2027 08:00:07 GMT', 7],
+  ['Sun, 31 Jan 2027 07:00:00 GMT', 0],
+  ['soon', undefined],
+  [undefined, undefined],
+];
+
+for (const [header, seconds] of headers) {
+  test(`Retry-After: ${header} is ${seconds} s`, () => {
+    assert.equal(parseRetryAfter(header, now), seconds);
+  });
+}
+
+test('what a person must mend is not repeated', () => {
+  const statuses = [200, 202, 301, 400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504];
+  assert.deepEqual(statuses.filter(isTransient), [408, 429, 500, 502, 503, 504]);
+});
