@@ -1,7 +1,7 @@
 /** `weir tail [search…]`: logs as they arrive, until Ctrl-C. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { toInteger } from './arguments.ts';
-import { type Dropped, follow, type TailItem } from './reading/follow.ts';
+import { type Dropped, follow } from './reading/follow.ts';
 import { addFilters, type FilterOptions, toFilterQuery } from './reading/log-filter.ts';
 import { readNewest } from './reading/log-pages.ts';
 import {
@@ -50,13 +50,24 @@ async function tail(session: Session, search: string[], options: TailOptions): P
   const signal = AbortSignal.any([terminal.signal, terminal.outClosed]);
   // What both the list and the tail give is printed once.
   let known: ReadonlySet<string> | undefined;
+  // A service that stays away is told of once, however often it is tried.
+  let lost = '';
   for await (const item of follow(reads, filter, signal)) {
-    if (item.kind === 'open' && known === undefined) {
-      known = await printNewest(session, print, { filter, lines: options.lines });
-    } else if (item.kind !== 'log') {
-      say(item, terminal);
-    } else if (!known?.has(item.log.logId)) {
-      await print([item.log]);
+    switch (item.kind) {
+      case 'log':
+        if (!known?.has(item.log.logId)) await print([item.log]);
+        break;
+      case 'open':
+        known ??= await printNewest(session, print, { filter, lines: options.lines });
+        if (lost !== '') say('connected again', terminal);
+        lost = '';
+        break;
+      case 'lost':
+        if (item.reason !== lost) say(`${item.reason}; trying again`, terminal);
+        lost = item.reason;
+        break;
+      case 'dropped':
+        say(wordsOfDropped(item.dropped), terminal);
     }
   }
 }
@@ -73,10 +84,7 @@ async function printNewest(
   return new Set(newest.map(({ logId }) => logId));
 }
 
-function say(item: Exclude<TailItem, { kind: 'log' }>, { writeError, styleError }: Terminal): void {
-  if (item.kind === 'open') return;
-  const words =
-    item.kind === 'lost' ? `${item.reason}; trying again` : wordsOfDropped(item.dropped);
+function say(words: string, { writeError, styleError }: Terminal): void {
   writeError(`${styleError('yellow', `weir: ${escapeControls(words)}`)}\n`);
 }
 

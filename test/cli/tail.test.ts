@@ -27,6 +27,8 @@ test('it takes up where the last event left off, and says so', async () => {
   assert.equal(second.request.headers['last-event-id'], 'b');
   second.event('open', {}, 'b');
   second.event('log', fakeLog('two'), 'c');
+  await said(terminal, 'two');
+  assert.match(terminal.error(), /; trying again\nweir: connected again\n$/);
   second.event('end', {}, 'd');
   second.response.end();
   const third = await server.next();
