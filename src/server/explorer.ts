@@ -17,6 +17,7 @@ const pagePaths = [
   '/receivers/:receiverId',
   '/streams',
   '/tokens',
+  '/accounts',
 ] as const;
 
 const mediaTypes: Readonly<Record<string, string>> = {

@@ -33,6 +33,8 @@ function SignedIn({ store, session }: { store: SessionStore; session: Session })
       session,
       signOut: () => store.signOut(),
       switchAccount: (accountId: string) => store.switchAccount(accountId),
+      // Where it fails the next call of the page says why.
+      refreshSession: () => void store.signIn(session.token).catch(() => undefined),
     }),
     [store, session],
   );

@@ -9,6 +9,8 @@ export interface AppContext {
   readonly session: Session;
   readonly signOut: () => void;
   readonly switchAccount: (accountId: string) => void;
+  /** Asks again which accounts there are. */
+  readonly refreshSession: () => void;
 }
 
 export const AppContext = createContext<AppContext | undefined>(undefined);

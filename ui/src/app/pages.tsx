@@ -62,4 +62,13 @@ export const pages: readonly Page[] = [
     scope: 'admin',
     Page: lazy(() => import('../tokens/tokens-page.tsx').then((m) => ({ default: m.TokensPage }))),
   },
+  {
+    path: '/accounts',
+    title: 'Accounts',
+    label: 'Accounts',
+    scope: 'operator',
+    Page: lazy(() =>
+      import('../accounts/accounts-page.tsx').then((m) => ({ default: m.AccountsPage })),
+    ),
+  },
 ];

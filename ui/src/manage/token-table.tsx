@@ -30,9 +30,13 @@ export function TokenTable(props: TokenTableProps) {
     { header: 'Name', cell: (token) => <Name token={token} isOwn={isOwn(token)} /> },
     ...columns,
     { header: 'State', cell: (token) => <State state={toTokenState(token, nowMs)} /> },
-    { header: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
-    { header: 'Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
-    { header: 'Expires', cell: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? 'never' },
+    { header: 'Last used', isTight: true, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+    { header: 'Created', isTight: true, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+    {
+      header: 'Expires',
+      isTight: true,
+      cell: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? 'never',
+    },
     { header: actions, isAtEnd: true, cell: menuOf },
   ];
   function isOwn({ tokenId }: Token): boolean {
@@ -80,7 +84,7 @@ function Name({ token: { name, tokenId }, isOwn }: { token: Token; isOwn: boolea
     <div className={styles.name}>
       <span>
         <bdi>{name}</bdi>
-        {isOwn && <span className={styles.own}> · you are signed in with it</span>}
+        {isOwn && <span className={styles.own}> · signed in with it</span>}
       </span>
       <code className={styles.id}>{tokenId}</code>
     </div>

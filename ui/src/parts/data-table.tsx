@@ -7,6 +7,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** For numbers, and for buttons at the end. */
   readonly isAtEnd?: boolean;
+  /** In one line. */
+  readonly isTight?: boolean;
 }
 
 export interface DataTableProps<Row> {
@@ -48,7 +50,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
 export const actions = 'Actions';
 
 function Cell<Row>({
-  column: { header, cell, isAtEnd },
+  column: { header, cell, isAtEnd, isTight },
   row,
   isFirst,
 }: {
@@ -56,7 +58,10 @@ function Cell<Row>({
   row: Row;
   isFirst: boolean;
 }) {
-  const className = isAtEnd ? styles.end : undefined;
+  const isMenu = header === actions;
+  const className = [isAtEnd && styles.end, isTight && styles.tight, isMenu && styles.menu]
+    .filter((name) => typeof name === 'string')
+    .join(' ');
   if (isFirst) {
     return (
       <th scope="row" className={styles.name}>
@@ -65,7 +70,7 @@ function Cell<Row>({
     );
   }
   return (
-    <td className={className} data-header={header === actions ? undefined : header}>
+    <td className={className} data-header={isMenu ? undefined : header}>
       {cell(row)}
     </td>
   );

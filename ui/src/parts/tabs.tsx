@@ -19,7 +19,11 @@ export interface TabsProps<Name extends string> {
 
 export function Tabs<Name extends string>({ label, tabs, shown, onShow }: TabsProps<Name>) {
   return (
-    <BaseTabs.Root value={shown} onValueChange={(name) => onShow(name as Name)}>
+    <BaseTabs.Root
+      className={styles.tabs}
+      value={shown}
+      onValueChange={(name) => onShow(name as Name)}
+    >
       <BaseTabs.List className={styles.list} aria-label={label} activateOnFocus>
         {tabs.map((tab) => (
           <BaseTabs.Tab key={tab.name} value={tab.name} className={styles.tab}>

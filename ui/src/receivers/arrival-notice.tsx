@@ -27,13 +27,16 @@ export function ArrivalNotice({ receiver }: { receiver: Receiver }) {
   const { acceptedAt, refusal } = toArrival(data);
   return (
     <>
-      {acceptedAt !== null && <Arrived receiver={receiver} at={acceptedAt} />}
       {refusal !== undefined && <Refused refusal={refusal} />}
+      {acceptedAt !== null && <Arrived receiver={receiver} at={acceptedAt} />}
       {acceptedAt === null && refusal === undefined && (
         <Notice tone="quiet">
           <p className={styles.line}>
             <span className={styles.pulse} aria-hidden="true" />
-            Waiting for the first event… Run one of the commands below; this turns green by itself.
+            <span>
+              Waiting for the first event… Run one of the commands below; this turns green by
+              itself.
+            </span>
           </p>
         </Notice>
       )}
@@ -70,7 +73,7 @@ function Refused({ refusal }: { refusal: RefusalSample }) {
           <strong>
             {what}: {toReasonWords(kind, reason)}.
           </strong>{' '}
-          <Ago at={at} />, from <bdi>{peerAddress}</bdi>.
+          It came <Ago at={at} /> from <bdi>{peerAddress.replace(/^::ffff:/, '')}</bdi>.
         </p>
         <p>{advice}</p>
         <p className={styles.detail}>

@@ -78,7 +78,7 @@ function Totals({ statistics }: { statistics: Statistics }) {
       <Total name="Last seen" value={<Ago at={lastSeenAt} />} />
       <Total name="Last accepted" value={<Ago at={lastAcceptedAt} />} />
       <Total
-        name="Waiting to be readable"
+        name="Queue lag"
         value={`${lag.queueSeconds.toFixed(1)} s`}
         isBad={lag.queueSeconds > 10}
       />
@@ -105,6 +105,7 @@ const reasonColumns: readonly Column<Statistics['reasons'][number]>[] = [
   { header: 'Reason', cell: ({ kind, reason }) => toReasonWords(kind, reason) },
   {
     header: 'Refused',
+    isTight: true,
     cell: ({ kind, count }) => `${formatCount(count)} ${kind}${count === 1 ? '' : 's'}`,
   },
   { header: 'What to change', cell: ({ advice }) => advice },
@@ -135,6 +136,7 @@ function Samples({ samples }: Pick<Statistics, 'samples'>) {
   const columns: readonly Column<NumberedSample>[] = [
     {
       header: 'Time',
+      isTight: true,
       cell: ({ at }) => <time dateTime={at}>{formatTime(at, timeZone).slice(0, 19)}</time>,
     },
     { header: 'Status', cell: ({ status }) => status },
@@ -143,6 +145,7 @@ function Samples({ samples }: Pick<Statistics, 'samples'>) {
     { header: 'Content type', cell: ({ contentType }) => <bdi>{contentType ?? ''}</bdi> },
     {
       header: 'Body',
+      isTight: true,
       cell: ({ bodyBytes }) => (bodyBytes === null ? '' : formatBytes(bodyBytes)),
     },
     {

@@ -81,7 +81,7 @@ function columnsOf(streams: readonly Stream[]): Column<Receiver>[] {
         </Link>
       ),
     },
-    { header: 'Takes', cell: ({ kind }) => kindWords[kind] },
+    { header: 'Takes', isTight: true, cell: ({ kind }) => kindWords[kind] },
     { header: 'Stream', cell: ({ streamId }) => <bdi>{names.get(streamId) ?? ''}</bdi> },
     { header: 'State', cell: ({ active }) => <State isActive={active} /> },
     {
@@ -94,7 +94,11 @@ function columnsOf(streams: readonly Stream[]): Column<Receiver>[] {
       isAtEnd: true,
       cell: ({ receiverId }) => <Count receiverId={receiverId} of="refused" />,
     },
-    { header: 'Last seen', cell: ({ receiverId }) => <LastSeen receiverId={receiverId} /> },
+    {
+      header: 'Last seen',
+      isTight: true,
+      cell: ({ receiverId }) => <LastSeen receiverId={receiverId} />,
+    },
   ];
 }
 

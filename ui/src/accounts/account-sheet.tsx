@@ -1,0 +1,80 @@
+/** Creates an account, or changes its name and quota. */
+import { useState } from 'react';
+import { dataOf } from '../api/client.ts';
+import type { Account } from '../api/models.ts';
+import { useApp } from '../app/context.ts';
+import { useChange } from '../manage/control.ts';
+import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
+import { TextField } from '../parts/fields.tsx';
+import { FormSheet } from '../parts/form-sheet.tsx';
+import { useToast } from '../parts/toasts.tsx';
+
+export interface AccountSheetProps {
+  /** Undefined = a new one. */
+  readonly account: Account | undefined;
+  readonly onClose: () => void;
+}
+
+interface AccountFields {
+  readonly name: string;
+  readonly eventsPerSecond: number | null;
+}
+
+export function AccountSheet({ account, onClose }: AccountSheetProps) {
+  const { api, refreshSession } = useApp();
+  const toast = useToast();
+  const [name, setName] = useState(account?.name ?? '');
+  const [rate, setRate] = useState(account?.eventsPerSecond?.toString() ?? '');
+  const [rateFault, setRateFault] = useState<string>();
+  const change = useChange(
+    (body: AccountFields) =>
+      account === undefined
+        ? dataOf(api.POST('/api/v1/admin/accounts', { body }))
+        : dataOf(
+            api.PATCH('/api/v1/admin/accounts/{accountId}', {
+              params: { path: { accountId: account.accountId } },
+              body,
+            }),
+          ),
+    () => {
+      toast(account === undefined ? `Created ${name}` : `Saved ${name}`);
+      refreshSession();
+      onClose();
+    },
+  );
+  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  const submit = () => {
+    const isRate = /^\d*$/.test(rate.trim());
+    setRateFault(isRate ? undefined : 'Give a whole number, or leave it empty.');
+    if (isRate) change.start({ name, eventsPerSecond: rate.trim() === '' ? null : Number(rate) });
+  };
+  return (
+    <FormSheet
+      title={account === undefined ? 'New account' : `Edit ${account.name}`}
+      action={account === undefined ? 'Create account' : 'Save'}
+      isOpen
+      isBusy={change.isBusy}
+      fault={otherThan(faults, ['name', 'eventsPerSecond'])}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        isFirst
+        value={name}
+        onChange={setName}
+        fault={faults.fields['name']}
+        hint="Nothing of one account is ever shown to another."
+      />
+      <TextField
+        label="Events per second"
+        inputMode="numeric"
+        value={rate}
+        onChange={setRate}
+        placeholder="unlimited"
+        fault={rateFault ?? faults.fields['eventsPerSecond']}
+        hint="Over all of its receivers; beyond it senders are asked to wait (429)."
+      />
+    </FormSheet>
+  );
+}

@@ -1,0 +1,138 @@
+/** Accounts, for operators: each is a world of its own of streams, receivers and tokens. */
+import { useState } from 'react';
+import { dataOf } from '../api/client.ts';
+import type { Account } from '../api/models.ts';
+import { useApp } from '../app/context.ts';
+import { useAccounts, useChange } from '../manage/control.ts';
+import { Ago } from '../parts/ago.tsx';
+import { Button } from '../parts/button.tsx';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { actions, type Column, DataTable } from '../parts/data-table.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { Menu } from '../parts/menu.tsx';
+import { Card, Page } from '../parts/page.tsx';
+import { ProblemNotice } from '../parts/problem-notice.tsx';
+import { formatCount } from '../parts/time-text.ts';
+import { useToast } from '../parts/toasts.tsx';
+import { AccountSheet } from './account-sheet.tsx';
+
+type Step =
+  | { readonly name: 'create' }
+  | { readonly name: 'edit' | 'delete'; readonly account: Account };
+
+export function AccountsPage() {
+  const { session, switchAccount } = useApp();
+  const accounts = useAccounts();
+  const [step, setStep] = useState<Step>();
+  const close = () => setStep(undefined);
+  return (
+    <Page
+      title="Accounts"
+      actions={
+        <Button tone="primary" onPress={() => setStep({ name: 'create' })}>
+          <Icon name="plus" /> New account
+        </Button>
+      }
+    >
+      <Card>
+        {accounts.isError && (
+          <ProblemNotice error={accounts.error} onRetry={() => void accounts.refetch()} />
+        )}
+        {accounts.data === undefined ? (
+          !accounts.isError && <Loading what="Loading accounts" />
+        ) : (
+          <DataTable
+            caption="Accounts"
+            columns={columnsOf(session.accountId, switchAccount, setStep)}
+            rows={accounts.data}
+            keyOf={({ accountId }) => accountId}
+          />
+        )}
+      </Card>
+      {step?.name === 'create' && <AccountSheet account={undefined} onClose={close} />}
+      {step?.name === 'edit' && <AccountSheet account={step.account} onClose={close} />}
+      {step?.name === 'delete' && <DeleteAccount account={step.account} onClose={close} />}
+    </Page>
+  );
+}
+
+function columnsOf(
+  activeId: string,
+  onSwitch: (accountId: string) => void,
+  onStep: (step: Step) => void,
+): Column<Account>[] {
+  return [
+    { header: 'Name', cell: ({ name }) => <bdi>{name}</bdi> },
+    { header: 'Account', cell: ({ accountId }) => <code>{accountId}</code> },
+    {
+      header: 'Events per second',
+      cell: ({ eventsPerSecond }) =>
+        eventsPerSecond === null ? 'unlimited' : formatCount(eventsPerSecond),
+    },
+    { header: 'Created', isTight: true, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+    {
+      header: 'Looked at',
+      cell: ({ accountId }) =>
+        accountId === activeId ? (
+          'now'
+        ) : (
+          <Button onPress={() => onSwitch(accountId)}>Switch to it</Button>
+        ),
+    },
+    {
+      header: actions,
+      isAtEnd: true,
+      cell: (account) => (
+        <Menu
+          label={`More for ${account.name}`}
+          items={[
+            { label: 'Edit', onPick: () => onStep({ name: 'edit', account }) },
+            {
+              label: 'Delete',
+              isDangerous: true,
+              onPick: () => onStep({ name: 'delete', account }),
+            },
+          ]}
+        />
+      ),
+    },
+  ];
+}
+
+function DeleteAccount({
+  account: { accountId, name },
+  onClose,
+}: {
+  account: Account;
+  onClose: () => void;
+}) {
+  const { api, refreshSession } = useApp();
+  const toast = useToast();
+  const change = useChange(
+    () =>
+      dataOf(api.DELETE('/api/v1/admin/accounts/{accountId}', { params: { path: { accountId } } })),
+    () => {
+      toast(`Deleted ${name}`);
+      refreshSession();
+      onClose();
+    },
+  );
+  return (
+    <ConfirmDialog
+      title={`Delete ${name}?`}
+      action="Delete account"
+      typed={name}
+      isOpen
+      isBusy={change.isBusy}
+      error={change.error}
+      onConfirm={() => change.start(undefined)}
+      onClose={onClose}
+    >
+      <p>
+        Its tokens go with it. An account that still has streams or receivers is not deleted: delete
+        those first, so that no data goes by accident.
+      </p>
+    </ConfirmDialog>
+  );
+}
