@@ -1,7 +1,7 @@
 /** Copies a text and says that it did. */
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
-import { useToast } from './toasts.tsx';
+import { useCopy } from './use-copy.ts';
 
 export interface CopyButtonProps {
   readonly text: string;
@@ -10,17 +10,9 @@ export interface CopyButtonProps {
 }
 
 export function CopyButton({ text, what }: CopyButtonProps) {
-  const toast = useToast();
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      toast(`Copied ${what}`);
-    } catch {
-      toast(`This browser did not let ${what} be copied`);
-    }
-  };
+  const copy = useCopy();
   return (
-    <Button tone="bare" label={`Copy ${what}`} onPress={() => void copy()}>
+    <Button tone="bare" label={`Copy ${what}`} onPress={() => void copy(text, what)}>
       <Icon name="copy" />
     </Button>
   );

@@ -34,7 +34,17 @@ test('keeps keys that occur twice', () => {
   assert.equal(layOutJson('{"a":1,"a":2}'), '{\n  "a": 1,\n  "a": 2\n}');
 });
 
-for (const text of ['', 'text', '12', '"a"', '{a:1}', '{"a":1} tail', '[1,]', '{"a":1', '[INFO] up']) {
+for (const text of [
+  '',
+  'text',
+  '12',
+  '"a"',
+  '{a:1}',
+  '{"a":1} tail',
+  '[1,]',
+  '{"a":1',
+  '[INFO] up',
+]) {
   test(`leaves ${JSON.stringify(text)} as it is`, () => assert.equal(layOutJson(text), undefined));
 }
 

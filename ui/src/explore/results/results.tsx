@@ -1,17 +1,105 @@
-/** The logs that the query finds. */
+/** The logs that match: a list to read, to open, to follow and to take home. */
+import { useLayoutEffect, useRef, useState } from 'react';
+import type { Log } from '../../api/models.ts';
+import { usePreferences } from '../../app/preferences.ts';
 import type { ExploreQuery, Filter, TimeBounds } from '../query.ts';
+import { ContextSheet } from './context-sheet.tsx';
+import { LinkedLog } from './linked-log.tsx';
+import { ListEnd } from './list-end.tsx';
+import { HeldLogs } from './live-status.tsx';
+import { LogDetail } from './log-detail.tsx';
+import { LogGrid, type LogGridHandle } from './log-grid.tsx';
+import { NoRows } from './no-rows.tsx';
+import { ResultsToolbar } from './results-toolbar.tsx';
+import styles from './results.module.css';
+import { useGridKeys } from './use-grid-keys.ts';
+import { useLogActions } from './use-log-actions.ts';
+import { useLogFeed } from './use-log-feed.ts';
+import { useLogSelection } from './use-log-selection.ts';
+import { useOpenedLog, useResultsKeys } from './use-results.ts';
 
 export interface ResultsProps {
   readonly query: ExploreQuery;
+  /** Of this run of the query. */
   readonly bounds: TimeBounds;
   readonly onChange: (change: Partial<ExploreQuery>) => void;
   readonly onFilter: (filter: Filter) => void;
 }
 
-export function Results({ bounds }: ResultsProps) {
+export function Results({ query, bounds, onChange, onFilter }: ResultsProps) {
+  const { timeZone } = usePreferences();
+  const { feed, state } = useLogFeed(query, bounds);
+  const { rows, isStale } = state;
+  const grid = useRef<LogGridHandle>(null);
+  const [contextLog, setContextLog] = useState<Log>();
+  const opened = useOpenedLog(query, feed, onChange);
+  const selection = useLogSelection(rows, opened.onToggle);
+  const actions = useLogActions({ query, onChange, onFilter, onContext: setContextLog });
+  const resume = () => {
+    feed.resume();
+    grid.current?.toTop();
+  };
+  useGridKeys('Logs', selection, { onContext: () => setContextLog(rows[selection.activeIndex]) });
+  useResultsKeys({ query, state, feed, onChange, onResume: resume });
+  useLayoutEffect(() => grid.current?.toTop(), [feed]);
+
   return (
-    <p>
-      Logs from {bounds.sinceTime} until {bounds.untilTime}
-    </p>
+    <section className={styles.results} aria-label="Logs">
+      <ResultsToolbar
+        query={query}
+        bounds={bounds}
+        state={state}
+        onChange={onChange}
+        onPause={feed.pause}
+        onResume={resume}
+      />
+      {opened.linkedLogId !== undefined && (
+        <LinkedLog
+          logId={opened.linkedLogId}
+          zone={timeZone}
+          actions={actions}
+          onClose={() => onChange({ openLogId: undefined })}
+        />
+      )}
+      <div className={styles.list}>
+        <HeldLogs state={state} onShow={resume} />
+        {rows.length === 0 ? (
+          <NoRows state={state} onRetry={feed.retry} />
+        ) : (
+          <LogGrid
+            ref={grid}
+            label="Logs, newest first"
+            logs={rows}
+            columns={query.columns}
+            zone={timeZone}
+            isWrapped={query.isWrapped}
+            isStale={isStale}
+            selection={selection}
+            renderDetail={(log) => <LogDetail log={log} zone={timeZone} actions={actions} />}
+            onEndNear={feed.loadMore}
+            onReadingChange={feed.setReading}
+            end={
+              <ListEnd
+                state={state}
+                sinceTime={bounds.sinceTime}
+                zone={timeZone}
+                onRetry={feed.retry}
+                onReload={feed.reload}
+              />
+            }
+          />
+        )}
+      </div>
+      {contextLog && (
+        <ContextSheet
+          log={contextLog}
+          columns={query.columns}
+          zone={timeZone}
+          isWrapped={query.isWrapped}
+          actions={actions}
+          onClose={() => setContextLog(undefined)}
+        />
+      )}
+    </section>
   );
 }

@@ -1,0 +1,124 @@
+/** What happened before and after one log, in its own stream. */
+import { useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { Log } from '../../api/models.ts';
+import { Button } from '../../parts/button.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { ProblemNotice } from '../../parts/problem-notice.tsx';
+import { Sheet } from '../../parts/sheet.tsx';
+import type { Zone } from '../../parts/time-text.ts';
+import { cutText, toVisibleText } from '../../parts/visible-text.ts';
+import { type Same, useContextLogs } from './context-feed.ts';
+import styles from './context-sheet.module.css';
+import type { LogActions } from './log-actions.ts';
+import { LogDetail } from './log-detail.tsx';
+import type { FieldName } from './log-fields.ts';
+import { LogGrid, type LogGridHandle } from './log-grid.tsx';
+import { useGridKeys } from './use-grid-keys.ts';
+import { useLogSelection } from './use-log-selection.ts';
+
+export interface ContextSheetProps {
+  readonly log: Log;
+  readonly columns: readonly FieldName[];
+  readonly zone: Zone;
+  readonly isWrapped: boolean;
+  readonly actions: LogActions;
+  readonly onClose: () => void;
+}
+
+export function ContextSheet(props: ContextSheetProps) {
+  return (
+    <Sheet title="In context" width="wide" isOpen onClose={props.onClose}>
+      <ContextView {...props} />
+    </Sheet>
+  );
+}
+
+function ContextView({ log, columns, zone, isWrapped, actions }: ContextSheetProps) {
+  const [same, setSame] = useState<readonly Same[]>([]);
+  const context = useContextLogs(log, same);
+  const { logs, isLoading, error } = context;
+  const selection = useLogSelection(logs);
+  const grid = useRef<LogGridHandle>(null);
+  useGridKeys('In context', selection, {});
+  // The log stays where it is while others come in above it.
+  const isHere = logs.length > 0;
+  useLayoutEffect(() => {
+    if (!isHere) return;
+    grid.current?.toLog(log.logId);
+    grid.current?.focus();
+  }, [isHere, same, log]);
+
+  const ownActions = useMemo(() => ({ linkTo: actions.linkTo }), [actions]);
+  const toggle = (one: Same) =>
+    setSame(same.includes(one) ? same.filter((other) => other !== one) : [...same, one]);
+  return (
+    <>
+      <div className={styles.bar}>
+        <SameButton name="host" value={log.host} same={same} onToggle={toggle} />
+        <SameButton name="service" value={log.serviceName} same={same} onToggle={toggle} />
+        <Button onPress={() => grid.current?.toLog(log.logId)}>Back to this log</Button>
+      </div>
+      {error !== undefined && <ProblemNotice error={error} onRetry={context.retry} />}
+      {!isHere && isLoading && <Loading what="Loading what stands around it" />}
+      {isHere && (
+        <div className={styles.list}>
+          <Edge
+            words={context.hasNewer ? 'Load newer' : 'Nothing newer yet: look again'}
+            isLoading={isLoading}
+            onPress={context.loadNewer}
+          />
+          <div className={styles.grid}>
+            <LogGrid
+              ref={grid}
+              label="Logs around this one, newest first"
+              logs={logs}
+              columns={columns}
+              zone={zone}
+              isWrapped={isWrapped}
+              isStale={isLoading}
+              markedLogId={log.logId}
+              selection={selection}
+              renderDetail={(one) => <LogDetail log={one} zone={zone} actions={ownActions} />}
+            />
+          </div>
+          {context.hasOlder && (
+            <Edge words="Load older" isLoading={isLoading} onPress={context.loadOlder} />
+          )}
+          {!context.hasOlder && <p className={styles.end}>Nothing older in this stream.</p>}
+        </div>
+      )}
+    </>
+  );
+}
+
+interface SameButtonProps {
+  readonly name: Same;
+  readonly value: string;
+  readonly same: readonly Same[];
+  readonly onToggle: (name: Same) => void;
+}
+
+function SameButton({ name, value, same, onToggle }: SameButtonProps) {
+  if (value === '') return undefined;
+  return (
+    <Button isPressed={same.includes(name)} onPress={() => onToggle(name)}>
+      Same {name}: {toVisibleText(cutText(value, 40))}
+    </Button>
+  );
+}
+
+interface EdgeProps {
+  readonly words: string;
+  readonly isLoading: boolean;
+  readonly onPress: () => void;
+}
+
+function Edge({ words, isLoading, onPress }: EdgeProps) {
+  return (
+    <div className={styles.edge}>
+      <Button tone="bare" isDisabled={isLoading} onPress={onPress}>
+        {words}
+      </Button>
+    </div>
+  );
+}

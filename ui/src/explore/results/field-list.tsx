@@ -1,0 +1,72 @@
+/** Names and values, and what can be done with each value. */
+import { Icon, type IconName } from '../../parts/icon.tsx';
+import { LogText } from '../../parts/log-text.tsx';
+import { LongText } from '../../parts/long-text.tsx';
+import { cutText, toVisibleText } from '../../parts/visible-text.ts';
+import styles from './field-list.module.css';
+import type { LogActions } from './log-actions.ts';
+import { type FieldRow, isColumnName, toFilter } from './log-fields.ts';
+import { useCopy } from '../../parts/use-copy.ts';
+
+export interface FieldListProps {
+  readonly title: string;
+  readonly rows: readonly FieldRow[];
+  readonly actions: LogActions;
+}
+
+export function FieldList({ title, rows, actions }: FieldListProps) {
+  return (
+    <section>
+      <h3 className={styles.title}>{title}</h3>
+      <dl className={styles.list}>
+        {rows.map((row) => (
+          <div key={row.name} className={styles.row}>
+            <dt className={styles.name}>
+              <LogText text={row.title} />
+            </dt>
+            <dd className={styles.value}>
+              {row.value === '' ? (
+                <span className={styles.empty}>empty</span>
+              ) : (
+                <LongText text={row.value} maxLength={2_000} />
+              )}
+            </dd>
+            <dd className={styles.actions}>
+              <ValueActions row={row} actions={actions} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function ValueActions({ row, actions }: { row: FieldRow; actions: LogActions }) {
+  const { name, value } = row;
+  const copy = useCopy();
+  const title = toVisibleText(row.title);
+  const pair = `${title} ${toVisibleText(cutText(value, 60)) || 'empty'}`;
+  const { filter, addColumn } = actions;
+  const included = filter && toFilter(name, value, false);
+  const excluded = filter && toFilter(name, value, true);
+  return (
+    <>
+      {included && <Act icon="plus" label={`Only ${pair}`} onPress={() => filter?.(included)} />}
+      {excluded && (
+        <Act icon="minus" label={`Without ${pair}`} onPress={() => filter?.(excluded)} />
+      )}
+      <Act icon="copy" label={`Copy ${title}`} onPress={() => void copy(value, title)} />
+      {addColumn && isColumnName(name) && name !== 'severity' && (
+        <Act icon="columns" label={`Show ${title} as a column`} onPress={() => addColumn(name)} />
+      )}
+    </>
+  );
+}
+
+function Act({ icon, label, onPress }: { icon: IconName; label: string; onPress: () => void }) {
+  return (
+    <button type="button" className={styles.act} aria-label={label} title={label} onClick={onPress}>
+      <Icon name={icon} />
+    </button>
+  );
+}

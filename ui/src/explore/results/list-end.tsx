@@ -1,0 +1,29 @@
+/** What stands under the last row: more is coming, that was all, or why it stopped. */
+import { Button } from '../../parts/button.tsx';
+import { ProblemNotice } from '../../parts/problem-notice.tsx';
+import { formatCount, formatTime, type Zone } from '../../parts/time-text.ts';
+import type { FeedState } from './log-feed.ts';
+
+export interface ListEndProps {
+  readonly state: FeedState;
+  readonly sinceTime: string;
+  readonly zone: Zone;
+  readonly onRetry: () => void;
+  readonly onReload: () => void;
+}
+
+export function ListEnd({ state, sinceTime, zone, onRetry, onReload }: ListEndProps) {
+  const { phase, rows, connection, error } = state;
+  if (phase === 'failed') return <ProblemNotice error={error} onRetry={onRetry} />;
+  if (phase === 'complete') return <p>That is all since {formatTime(sinceTime, zone)}.</p>;
+  if (phase === 'loading') return <p role="status">Loading more…</p>;
+  if (phase === 'ready') return undefined;
+  const kept = formatCount(rows.length);
+  if (connection !== 'off') return <p>Live keeps the newest {kept} logs..</p>;
+  return (
+    <p>
+      {kept} logs are loaded, and no more will be: narrow the search or the range, or export.{' '}
+      <Button onPress={onReload}>Begin again</Button>
+    </p>
+  );
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Log } from '../../api/models.ts';
+import { appendListed, arrive, type LiveRows, noLiveRows, release } from './live-rows.ts';
+
+const following = { isHolding: false };
+const holding = { isHolding: true };
+
+test('puts what arrives on top, the newest first', () => {
+  const live = arrive(arrive(noLiveRows, logs('2', '3'), following), logs('5', '4'), following);
+  assert.equal(shown(live), '5 4 3 2');
+});
+
+test('keeps a late log on top, where it is seen', () => {
+  const live = arrive(arrive(noLiveRows, logs('8'), following), logs('1'), following);
+  assert.equal(shown(live), '1 8');
+});
+
+test('holds what arrives while somebody reads, and releases it', () => {
+  let live = arrive(noLiveRows, logs('1'), following);
+  live = arrive(live, logs('2'), holding);
+  live = arrive(live, logs('3'), holding);
+  assert.equal(shown(live), '1');
+  assert.equal(live.held.length, 2);
+  assert.equal(shown(release(live)), '3 2 1');
+  assert.equal(shown(arrive(live, logs('4'), following)), '4 3 2 1');
+});
+
+test('knows a log that was listed and arrives as well, in either order', () => {
+  const listedFirst = arrive(appendListed(noLiveRows, logs('2', '1')), logs('2', '3'), following);
+  assert.equal(shown(listedFirst), '3 2 1');
+  const arrivedFirst = appendListed(arrive(noLiveRows, logs('3'), following), logs('3', '2', '1'));
+  assert.equal(shown(arrivedFirst), '3 2 1');
+  assert.equal(shown(appendListed(arrive(noLiveRows, logs('3'), holding), logs('3', '2'))), '2');
+});
+
+test('stays the same value when nothing is new', () => {
+  const live = arrive(noLiveRows, logs('1'), following);
+  assert.equal(arrive(live, logs('1'), following), live);
+  assert.equal(release(live), live);
+});
+
+test('keeps the newest and says how many it forgot', () => {
+  const few = { maxRows: 3 };
+  let live = arrive(noLiveRows, logs('1', '2', '3', '4'), { ...following, ...few });
+  assert.equal(shown(live), '4 3 2');
+  live = arrive(live, logs('5', '6', '7', '8'), { ...holding, ...few });
+  assert.equal(live.forgotten, 1);
+  assert.equal(shown(release(live, 3)), '8 7 6');
+});
+
+test('shows every log once, however it arrives', () => {
+  const step = fc.record({ ids: fc.array(fc.nat(30)), isHolding: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      let live = noLiveRows;
+      for (const { ids, isHolding } of steps) {
+        live = arrive(live, logs(...ids.map(String)), { isHolding });
+      }
+      const ids = release(live).rows.map(({ logId }) => logId);
+      const sent = new Set(steps.flatMap((one) => one.ids.map(String)));
+      assert.equal(ids.length, sent.size);
+      assert.deepEqual(new Set(ids), sent);
+    }),
+  );
+});
+
+function logs(...ids: string[]): Log[] {
+  return ids.map((logId) => ({ logId }) as Log);
+}
+
+function shown({ rows }: LiveRows): string {
+  return rows.map(({ logId }) => logId).join(' ');
+}

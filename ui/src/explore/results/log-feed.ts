@@ -1,0 +1,272 @@
+/**
+ * The logs of one run of a query: pages that are loaded one after another, and what arrives while
+ * it is live. A plain store with bounded memory; it knows where logs come from, not how they look.
+ */
+import type { Log, LogPage } from '../../api/models.ts';
+import {
+  appendListed,
+  arrive,
+  type LiveRows,
+  maxLiveRows,
+  noLiveRows,
+  release,
+} from './live-rows.ts';
+import { type Dropped, followTail, type OpenTail, type TailNews } from './tail-news.ts';
+
+export interface PageRequest {
+  /** Undefined = the newest. */
+  readonly cursor: LogPage['cursor'] | undefined;
+  readonly limit: number;
+  /** False once the tail brings what is newer than the range. */
+  readonly hasEnd: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface LogSource {
+  readonly list: (request: PageRequest) => Promise<LogPage>;
+  readonly openTail: OpenTail;
+}
+
+export type Connection = 'off' | 'connecting' | 'open' | 'interrupted' | 'refused';
+
+export interface FeedState {
+  /** Newest first. */
+  readonly rows: readonly Log[];
+  /** The rows are those of an earlier run, until the first page is here. */
+  readonly isStale: boolean;
+  /** `full` = no more rows are kept, though there may be some. */
+  readonly phase: 'loading' | 'ready' | 'complete' | 'full' | 'failed';
+  /** Why the last page did not come. */
+  readonly error: unknown;
+  readonly connection: Connection;
+  readonly connectionError: unknown;
+  readonly isPaused: boolean;
+  /** Arrived and not shown yet. */
+  readonly heldCount: number;
+  /** Arrived and not kept, since too many were held. */
+  readonly forgottenCount: number;
+  /** What the service left out, all in all. */
+  readonly dropped: Dropped | undefined;
+}
+
+export const maxListedRows = 100_000;
+/** The first page is small, so that it is there at once. */
+const firstLimit = 200;
+const maxLimit = 500;
+const minLimit = 10;
+const maxPageLength = 2_000_000;
+/** What arrives within this time is shown at once. */
+const batchMs = 80;
+const maxBatch = 2_000;
+
+export class LogFeed {
+  readonly #source: LogSource;
+  #state: FeedState;
+  #live: LiveRows = noLiveRows;
+  #arrived: Log[] = [];
+  #batchTimer: ReturnType<typeof setTimeout> | undefined;
+  #nextLimit = firstLimit;
+  /** Where the last page ended. */
+  #cursor: LogPage['cursor'] | undefined;
+  #closing = new AbortController();
+  #tail: AbortController | undefined;
+  #page: AbortController | undefined;
+  #isReading = false;
+  readonly #listeners = new Set<() => void>();
+
+  /** @param previousRows shown until the first page is here */
+  constructor(source: LogSource, previousRows: readonly Log[] = []) {
+    this.#source = source;
+    this.#state = { ...initialState, rows: previousRows, isStale: previousRows.length > 0 };
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+  readonly current = (): FeedState => this.#state;
+
+  /** @returns how to end it; it can be started again */
+  start({ isLive }: { isLive: boolean }): () => void {
+    this.#closing = new AbortController();
+    if (isLive) this.setLive({ isLive });
+    else void this.#loadFirst();
+    return () => {
+      this.#closing.abort();
+      this.#tail = undefined;
+      clearTimeout(this.#batchTimer);
+    };
+  }
+
+  /** Live mode begins with the newest logs; leaving it leaves the rows as they are. */
+  setLive({ isLive }: { isLive: boolean }): void {
+    if (isLive === (this.#tail !== undefined)) return;
+    if (isLive) {
+      this.#tail = new AbortController();
+      void this.#follow(AbortSignal.any([this.#tail.signal, this.#closing.signal]));
+      return;
+    }
+    this.#tail?.abort();
+    this.#tail = undefined;
+    this.#takeBatch();
+    this.#live = release(this.#live);
+    this.#change({ connection: 'off', isPaused: false });
+  }
+
+  /** Begins anew with the newest logs. */
+  readonly reload = (): void => {
+    void this.#loadFirst();
+  };
+
+  /** The next older page, unless one is on its way, there is none, or the last one failed. */
+  readonly loadMore = (): void => {
+    if (this.#state.phase === 'ready') this.retry();
+  };
+
+  /** Asks again for the page that failed. */
+  readonly retry = (): void => {
+    void this.#load({ phase: 'loading', error: undefined });
+  };
+
+  readonly pause = (): void => {
+    this.#takeBatch();
+    this.#change({ isPaused: true });
+  };
+
+  /** Shows what was held and follows again. */
+  readonly resume = (): void => {
+    this.#live = release(this.#live);
+    this.#change({ isPaused: false, dropped: undefined });
+  };
+
+  /** Holds what arrives while somebody reads further down; released with `resume` or here. */
+  readonly setReading = (isReading: boolean): void => {
+    if (this.#isReading === isReading) return;
+    this.#isReading = isReading;
+    if (isReading || this.#state.isPaused) return;
+    this.#live = release(this.#live);
+    this.#change({});
+  };
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for await (const news of followTail(this.#source.openTail, signal)) {
+      if (signal.aborted) return;
+      this.#takeNews(news);
+    }
+  }
+
+  #takeNews(news: TailNews): void {
+    switch (news.kind) {
+      case 'logs':
+        this.#arrived.push(...news.logs);
+        if (this.#arrived.length >= maxBatch) this.#takeBatch();
+        else this.#batchTimer ??= setTimeout(() => this.#takeBatch(), batchMs);
+        return;
+      case 'open':
+        this.#change({ connection: 'open', connectionError: undefined });
+        // Listed only now, so that nothing is missed between the list and the tail.
+        if (!news.isResumed) void this.#loadFirst();
+        return;
+      case 'dropped':
+        this.#change({ dropped: addDropped(this.#state.dropped, news.dropped) });
+        return;
+      case 'connecting':
+        this.#change({ connection: 'connecting' });
+        return;
+      default:
+        this.#change({ connection: news.kind, connectionError: news.error });
+        // The tail may stay away for long; what is stored can be read all the same.
+        if (this.#state.phase === 'loading' && this.#page === undefined) void this.#loadFirst();
+    }
+  }
+
+  #takeBatch(): void {
+    clearTimeout(this.#batchTimer);
+    this.#batchTimer = undefined;
+    if (this.#arrived.length === 0) return;
+    const isHolding = this.#state.isPaused || this.#isReading;
+    this.#live = arrive(this.#live, this.#arrived, { isHolding });
+    this.#arrived = [];
+    const isFull = this.#live.rows.length >= this.#maxRows;
+    this.#change(isFull ? { phase: 'full' } : {});
+  }
+
+  async #loadFirst(): Promise<void> {
+    this.#page?.abort();
+    this.#live = noLiveRows;
+    this.#nextLimit = firstLimit;
+    this.#cursor = undefined;
+    const isStale = this.#state.rows.length > 0;
+    await this.#load({ phase: 'loading', error: undefined, isStale });
+  }
+
+  async #load(begin: Partial<FeedState>): Promise<void> {
+    const page = new AbortController();
+    this.#page = page;
+    this.#change(begin);
+    const signal = AbortSignal.any([page.signal, this.#closing.signal]);
+    const hasEnd = this.#tail === undefined;
+    const request = { cursor: this.#cursor, limit: this.#nextLimit, hasEnd, signal };
+    try {
+      const { logs, cursor } = await this.#source.list(request);
+      if (signal.aborted) return;
+      this.#takeBatch();
+      this.#live = appendListed(this.#live, logs, this.#maxRows);
+      this.#cursor = cursor;
+      this.#nextLimit = limitAfter(logs);
+      this.#change({ phase: this.#phaseAfter(logs, request.limit), isStale: false });
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#change({ phase: 'failed', error, isStale: false });
+    } finally {
+      if (this.#page === page) this.#page = undefined;
+    }
+  }
+
+  get #maxRows(): number {
+    return this.#tail === undefined ? maxListedRows : maxLiveRows;
+  }
+
+  #phaseAfter(logs: readonly Log[], limit: number): FeedState['phase'] {
+    if (logs.length < limit) return 'complete';
+    return this.#live.rows.length >= this.#maxRows ? 'full' : 'ready';
+  }
+
+  #change(change: Partial<FeedState>): void {
+    const { rows, held, forgotten } = this.#live;
+    const next = { ...this.#state, ...change };
+    this.#state = {
+      ...next,
+      rows: next.isStale ? next.rows : rows,
+      heldCount: held.length,
+      forgottenCount: forgotten,
+    };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const initialState: FeedState = {
+  rows: [],
+  isStale: false,
+  phase: 'loading',
+  error: undefined,
+  connection: 'off',
+  connectionError: undefined,
+  isPaused: false,
+  heldCount: 0,
+  forgottenCount: 0,
+  dropped: undefined,
+};
+
+/** Pages of long messages hold fewer of them, so that none takes the page's breath. */
+function limitAfter(logs: readonly Log[]): number {
+  if (logs.length === 0) return maxLimit;
+  const length = logs.reduce((sum, { message }) => sum + message.length + 1000, 0);
+  const fitting = Math.floor(maxPageLength / (length / logs.length));
+  return Math.max(minLimit, Math.min(maxLimit, fitting));
+}
+
+function addDropped(before: Dropped | undefined, now: Dropped): Dropped {
+  if (before === undefined) return now;
+  return { count: before.count + now.count, fromTime: before.fromTime, untilTime: now.untilTime };
+}

@@ -1,0 +1,115 @@
+/** The fields of a log under the names that columns and filters use, and how people call them. Pure. */
+import type { Log } from '../../api/models.ts';
+import { type Filter, isFilterField } from '../query.ts';
+
+/** Name of a field, or `label.<key>`. */
+export type FieldName = string;
+
+interface Field {
+  readonly title: string;
+  readonly read: (log: Log) => string;
+}
+
+const labelPrefix = 'label.';
+
+/** In the order in which they are listed; time, severity and message stand apart. */
+const fields: Readonly<Record<string, Field>> = {
+  severity: { title: 'Severity', read: (log) => log.severity },
+  serviceName: { title: 'Service', read: (log) => log.serviceName },
+  serviceNamespace: { title: 'Namespace', read: (log) => log.serviceNamespace },
+  host: { title: 'Host', read: (log) => log.host },
+  streamId: { title: 'Stream', read: (log) => log.streamId },
+  k8sCluster: { title: 'K8s cluster', read: (log) => log.kubernetes.cluster },
+  k8sNamespace: { title: 'K8s namespace', read: (log) => log.kubernetes.namespace },
+  k8sNode: { title: 'K8s node', read: (log) => log.kubernetes.node },
+  k8sPod: { title: 'K8s pod', read: (log) => log.kubernetes.pod },
+  k8sContainer: { title: 'K8s container', read: (log) => log.kubernetes.container },
+  k8sDeployment: { title: 'K8s deployment', read: (log) => log.kubernetes.deployment },
+  traceId: { title: 'Trace id', read: (log) => log.traceId },
+  spanId: { title: 'Span id', read: (log) => log.spanId },
+  eventName: { title: 'Event', read: (log) => log.eventName },
+  scope: { title: 'Scope', read: ({ scope }) => [scope.name, scope.version].join(' ').trim() },
+  receiverId: { title: 'Receiver', read: (log) => log.receiverId },
+};
+
+/** What a column may show, without labels. */
+export const columnFields: readonly FieldName[] = Object.keys(fields).filter(
+  (name) => name !== 'severity',
+);
+
+export function fieldTitle(name: FieldName): string {
+  return fields[name]?.title ?? (isLabelName(name) ? name.slice(labelPrefix.length) : name);
+}
+
+/** Empty where the log has nothing there, or the name is unknown. */
+export function fieldValue(log: Log, name: FieldName): string {
+  const field = fields[name];
+  if (field !== undefined) return field.read(log);
+  if (!isLabelName(name)) return '';
+  const key = name.slice(labelPrefix.length);
+  return Object.hasOwn(log.labels, key) ? (log.labels[key] ?? '') : '';
+}
+
+export function isColumnName(name: FieldName): boolean {
+  return Object.hasOwn(fields, name) || (isLabelName(name) && name.length > labelPrefix.length);
+}
+
+export function labelName(key: string): FieldName {
+  return labelPrefix + key;
+}
+
+export interface FieldRow {
+  readonly name: FieldName;
+  readonly title: string;
+  readonly value: string;
+}
+
+/** Everything that the log has besides its times and message: fields first, then labels by name. */
+export function fieldRows(log: Log): { fields: readonly FieldRow[]; labels: readonly FieldRow[] } {
+  const toRow = (name: FieldName): FieldRow => ({
+    name,
+    title: fieldTitle(name),
+    value: fieldValue(log, name),
+  });
+  return {
+    fields: Object.keys(fields)
+      .map(toRow)
+      .filter(({ value }) => value !== ''),
+    labels: Object.keys(log.labels)
+      .sort()
+      .map((key) => toRow(labelName(key))),
+  };
+}
+
+/** @returns undefined for a field that cannot be filtered by */
+export function toFilter(name: FieldName, value: string, isExcluded: boolean): Filter | undefined {
+  return isFilterField(name) ? { field: name, value, isExcluded } : undefined;
+}
+
+/** Keys of labels in these logs, by name; looks at no more than `maxLogs`, spread evenly. */
+export function labelKeysOf(logs: readonly Log[], maxLogs = 500): string[] {
+  const keys = new Set<string>();
+  const step = Math.max(1, Math.ceil(logs.length / maxLogs));
+  for (let index = 0; index < logs.length; index += step) {
+    for (const key of Object.keys(logs[index]!.labels)) keys.add(key);
+  }
+  return [...keys].sort();
+}
+
+/** `2026-04-01 08:30:00.123456789` in the zone of `shown`, which ends with milliseconds. */
+export function withNanos(shown: string, timestampNanos: string): string {
+  return shown + timestampNanos.padStart(9, '0').slice(-6);
+}
+
+/** The colours that the design has for severities. */
+export const severityTones = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+export type SeverityTone = (typeof severityTones)[number] | 'none';
+
+/** Of OpenTelemetry's number: four of each, from 1 for TRACE on. */
+export function severityTone(severityNumber: number): SeverityTone {
+  return severityTones[Math.floor((severityNumber - 1) / 4)] ?? 'none';
+}
+
+function isLabelName(name: FieldName): boolean {
+  return name.startsWith(labelPrefix);
+}

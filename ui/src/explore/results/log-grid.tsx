@@ -1,0 +1,222 @@
+/**
+ * A list of logs of any length, newest first: draws only what is in view, moves by key, opens rows in
+ * place. It knows nothing of where the logs come from.
+ */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  type Ref,
+  useCallback,
+  useEffect,
+  useId,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+} from 'react';
+import type { Log } from '../../api/models.ts';
+import type { Zone } from '../../parts/time-text.ts';
+import { type FieldName, fieldTitle } from './log-fields.ts';
+import { LogRow } from './log-row.tsx';
+import { useClosedHeights, useReadingPlace, useRowHeight } from './use-grid-layout.ts';
+import styles from './log-grid.module.css';
+import type { LogSelection } from './use-log-selection.ts';
+
+export interface LogGridHandle {
+  readonly focus: () => void;
+  readonly toTop: () => void;
+  /** Shows this row in the middle. */
+  readonly toLog: (logId: string) => void;
+}
+
+export interface LogGridProps {
+  readonly logs: readonly Log[];
+  /** What the list is, for those who listen. */
+  readonly label: string;
+  readonly columns: readonly FieldName[];
+  readonly zone: Zone;
+  readonly isWrapped: boolean;
+  readonly isStale?: boolean;
+  readonly markedLogId?: string;
+  readonly selection: LogSelection;
+  /** What stands under an open row. */
+  readonly renderDetail: (log: Log) => ReactNode;
+  /** What stands after the last row. */
+  readonly end?: ReactNode;
+  /** The end is near: time to load more. */
+  readonly onEndNear?: () => void;
+  /** Whether somebody has scrolled away from the top. */
+  readonly onReadingChange?: (isReading: boolean) => void;
+  readonly ref?: Ref<LogGridHandle>;
+}
+
+const headHeight = 28;
+const overscanRows = 8;
+/** More is loaded when fewer rows than this are left below. */
+const endNearRows = 150;
+
+export function LogGrid(props: LogGridProps) {
+  const { logs, columns, zone, isWrapped, selection, markedLogId, onEndNear } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const gridId = useId();
+  const rowHeight = useRowHeight();
+  const virtualizer = useVirtualizer({
+    count: logs.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: useCallback((index: number) => logs[index]?.logId ?? index, [logs]),
+    overscan: overscanRows,
+    scrollMargin: headHeight,
+    scrollPaddingStart: headHeight,
+    useFlushSync: false,
+    isScrollingResetDelay: 300,
+  });
+  const items = virtualizer.getVirtualItems();
+  const lastShown = items.at(-1)?.index ?? -1;
+
+  useEffect(() => {
+    if (lastShown >= logs.length - endNearRows) onEndNear?.();
+  }, [lastShown, logs.length, onEndNear]);
+  // Heights that were measured hold for one layout only.
+  useLayoutEffect(() => virtualizer.measure(), [virtualizer, isWrapped, columns, rowHeight]);
+  useClosedHeights(logs, selection.openIds, (index) => {
+    if (!isWrapped) virtualizer.resizeItem(index, rowHeight);
+  });
+  useReadingPlace(scroller, logs, rowHeight, props.onReadingChange);
+
+  const toIndex = (index: number, align: 'auto' | 'center' = 'auto') => {
+    if (index >= 0) virtualizer.scrollToIndex(index, { align });
+  };
+  useLayoutEffect(() => toIndex(selection.activeIndex), [selection.moves]);
+  useImperativeHandle(props.ref, () => ({
+    focus: () => scroller.current?.focus({ preventScroll: true }),
+    toTop: () => scroller.current?.scrollTo({ top: 0 }),
+    toLog: (logId) =>
+      toIndex(
+        logs.findIndex((log) => log.logId === logId),
+        'center',
+      ),
+  }));
+
+  const idOf = (log: Log) => `${gridId}${log.logId}`;
+  const active = logs[selection.activeIndex];
+  const isActiveShown = items.some(({ index }) => index === selection.activeIndex);
+  return (
+    <div
+      ref={scroller}
+      role="grid"
+      tabIndex={0}
+      aria-label={props.label}
+      aria-rowcount={logs.length + 1}
+      aria-colcount={columns.length + 3}
+      aria-busy={props.isStale}
+      aria-activedescendant={active && isActiveShown ? idOf(active) : undefined}
+      className={props.isStale ? `${styles.grid} ${styles.stale}` : styles.grid}
+      style={columnStyle(columns)}
+      onClick={(event) => toggleClicked(event, logs, selection)}
+      onKeyDown={(event) => moveByKey(event, selection)}
+    >
+      <Head columns={columns} />
+      <div
+        role="presentation"
+        className={styles.rows}
+        style={{ height: virtualizer.getTotalSize() }}
+      >
+        <div
+          role="presentation"
+          className={styles.window}
+          style={{ transform: `translateY(${(items[0]?.start ?? headHeight) - headHeight}px)` }}
+        >
+          {items.map(({ index, key }) => {
+            const log = logs[index];
+            if (log === undefined) return undefined;
+            const isExpanded = selection.openIds.has(log.logId);
+            const row = (
+              <LogRow
+                key={key}
+                log={log}
+                index={index}
+                id={idOf(log)}
+                columns={columns}
+                zone={zone}
+                isWrapped={isWrapped}
+                isActive={index === selection.activeIndex}
+                isExpanded={isExpanded}
+                isMarked={log.logId === markedLogId}
+              />
+            );
+            if (!isExpanded && !isWrapped) return row;
+            return (
+              <div
+                key={key}
+                ref={virtualizer.measureElement}
+                data-index={index}
+                role="presentation"
+                className={isExpanded ? styles.item : undefined}
+              >
+                {row}
+                {isExpanded && (
+                  <div role="row" aria-rowindex={index + 2} data-detail="">
+                    <div role="gridcell" aria-colspan={columns.length + 3}>
+                      {props.renderDetail(log)}
+                    </div>
+                  </div>
+                )}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {props.end !== undefined && <div className={styles.end}>{props.end}</div>}
+    </div>
+  );
+}
+
+function Head({ columns }: { columns: readonly FieldName[] }) {
+  return (
+    <div role="row" aria-rowindex={1} className={styles.head}>
+      {['Time', 'Severity', ...columns.map(fieldTitle), 'Message'].map((title, index) => (
+        <span key={index} role="columnheader" title={title}>
+          {title}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function columnStyle(columns: readonly FieldName[]): CSSProperties {
+  const extra = columns.map(() => 'minmax(6rem, 9rem)').join(' ');
+  return { '--extra-columns': extra, '--extra-count': columns.length } as CSSProperties;
+}
+
+function toggleClicked(event: MouseEvent, logs: readonly Log[], selection: LogSelection): void {
+  const target = event.target as HTMLElement;
+  if (target.closest('[data-detail]') !== null) return;
+  // Somebody who marks text to copy it wants it to stay where it is.
+  if (getSelection()?.type === 'Range') return;
+  const index = target.closest<HTMLElement>('[data-index]')?.dataset['index'];
+  const log = logs[Number(index)];
+  if (index !== undefined && log !== undefined) selection.toggle(log);
+}
+
+function moveByKey(event: KeyboardEvent, selection: LogSelection): void {
+  if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey)
+    return;
+  const move = keys[event.key];
+  if (move === undefined) return;
+  event.preventDefault();
+  move(selection);
+}
+
+const pageRows = 20;
+const keys: Readonly<Record<string, (selection: LogSelection) => void>> = {
+  ArrowDown: (selection) => selection.move(1),
+  ArrowUp: (selection) => selection.move(-1),
+  PageDown: (selection) => selection.move(pageRows),
+  PageUp: (selection) => selection.move(-pageRows),
+  Home: (selection) => selection.move(-Infinity),
+  End: (selection) => selection.move(Infinity),
+  Enter: (selection) => selection.toggleActive(),
+};

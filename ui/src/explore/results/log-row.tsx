@@ -1,0 +1,77 @@
+/** One log on its line: few elements and no state, since a hundred of them change with each scroll. */
+import { memo } from 'react';
+import type { Log } from '../../api/models.ts';
+import { VisibleText } from '../../parts/log-text.tsx';
+import { formatTime, type Zone } from '../../parts/time-text.ts';
+import { cutText } from '../../parts/visible-text.ts';
+import { type FieldName, fieldValue, severityTone } from './log-fields.ts';
+import styles from './log-row.module.css';
+
+export interface LogRowProps {
+  readonly log: Log;
+  /** In the whole list, from 0. */
+  readonly index: number;
+  readonly id: string;
+  readonly columns: readonly FieldName[];
+  readonly zone: Zone;
+  readonly isWrapped: boolean;
+  readonly isActive: boolean;
+  readonly isExpanded: boolean;
+  /** The one that a context is about. */
+  readonly isMarked: boolean;
+}
+
+/** Characters of a message that a row shows. */
+const maxLineLength = 600;
+const maxWrappedLength = 3000;
+const maxCellLength = 200;
+
+export const LogRow = memo(function LogRow(props: LogRowProps) {
+  const { log, index, id, columns, zone, isWrapped, isActive, isExpanded, isMarked } = props;
+  const time = formatTime(log.timestamp, zone);
+  const states = [
+    styles.row,
+    isWrapped && styles.wrapped,
+    isActive && styles.active,
+    isExpanded && styles.expanded,
+    isMarked && styles.marked,
+  ];
+  return (
+    <div
+      role="row"
+      id={id}
+      // The first row of a grid is its header.
+      aria-rowindex={index + 2}
+      data-index={index}
+      data-tone={severityTone(log.severityNumber)}
+      className={states.filter(Boolean).join(' ')}
+    >
+      <span role="gridcell" aria-expanded={isExpanded} className={styles.time}>
+        <span className={styles.date}>{time.slice(0, 11)}</span>
+        {time.slice(11)}
+      </span>
+      <span role="gridcell" className={styles.severity}>
+        <VisibleText text={cutText(log.severity, maxCellLength)} />
+      </span>
+      {columns.map((name) => (
+        <span key={name} role="gridcell" className={styles.cell}>
+          <VisibleText text={cutText(fieldValue(log, name), maxCellLength)} />
+        </span>
+      ))}
+      <span role="gridcell" className={styles.message}>
+        {isMarked && <span className="only-read">This log: </span>}
+        <VisibleText text={isWrapped ? wrappedMessage(log) : messageLine(log)} />
+      </span>
+    </div>
+  );
+});
+
+function messageLine({ message }: Log): string {
+  const line = cutText(message, maxLineLength);
+  return line.includes('\n') ? line.trimEnd().replaceAll(/\r?\n\s*/g, ' ⏎ ') : line;
+}
+
+function wrappedMessage({ message }: Log): string {
+  const shown = cutText(message, maxWrappedLength);
+  return shown.length < message.length ? `${shown}…` : shown;
+}

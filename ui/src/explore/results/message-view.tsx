@@ -1,0 +1,32 @@
+/** The message of a log as it is, lines and all; JSON laid out, to the last digit as it came. */
+import { useMemo, useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { layOutJson } from '../../parts/json-text.ts';
+import { LongText } from '../../parts/long-text.tsx';
+import styles from './message-view.module.css';
+
+export function MessageView({ message }: { message: string }) {
+  const [isRaw, setIsRaw] = useState(false);
+  const laidOut = useMemo(() => layOutJson(message), [message]);
+  const text = isRaw ? message : (laidOut ?? message);
+  return (
+    <div className={styles.message}>
+      <div className={styles.tools}>
+        {laidOut !== undefined && (
+          <Button tone="bare" isPressed={isRaw} onPress={() => setIsRaw(!isRaw)}>
+            As sent
+          </Button>
+        )}
+        <CopyButton text={message} what="the message" />
+      </div>
+      <pre className={styles.text} tabIndex={0} aria-label="Message">
+        {text === '' ? (
+          <span className={styles.empty}>empty message</span>
+        ) : (
+          <LongText key={String(isRaw)} text={text} maxLength={10_000} />
+        )}
+      </pre>
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+/** What stands where rows would be: their outline while they load, why there are none, what to do. */
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ProblemNotice } from '../../parts/problem-notice.tsx';
+import type { FeedState } from './log-feed.ts';
+import styles from './no-rows.module.css';
+
+export function NoRows({ state, onRetry }: { state: FeedState; onRetry: () => void }) {
+  const { phase, connection, error } = state;
+  if (phase === 'failed') {
+    return (
+      <div className={styles.problem}>
+        <ProblemNotice error={error} onRetry={onRetry} />
+      </div>
+    );
+  }
+  if (phase === 'loading') return <Skeleton />;
+  return connection === 'off' ? (
+    <EmptyState title="No logs match">
+      Nothing was logged in this range that matches: widen the range, or take a filter or a word
+      away.
+    </EmptyState>
+  ) : (
+    <EmptyState title="Nothing yet">New logs that match appear here as they arrive.</EmptyState>
+  );
+}
+
+/** Shown only where it takes a moment. */
+function Skeleton() {
+  return (
+    <div className={styles.skeleton} role="status">
+      <span className="only-read">Loading logs…</span>
+      {Array.from({ length: 24 }, (_, index) => (
+        <span key={index} aria-hidden="true" className={styles.line} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+/** What can be done with the list as a whole. */
+import type { Log } from '../../api/models.ts';
+import { changePreferences, usePreferences } from '../../app/preferences.ts';
+import { Button } from '../../parts/button.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { formatCount } from '../../parts/time-text.ts';
+import type { ExploreQuery, TimeBounds } from '../query.ts';
+import { ColumnsMenu } from './columns-menu.tsx';
+import { ExportMenu } from './export-menu.tsx';
+import { LiveStatus } from './live-status.tsx';
+import type { FeedState } from './log-feed.ts';
+import styles from './results-toolbar.module.css';
+
+export interface ResultsToolbarProps {
+  readonly query: ExploreQuery;
+  readonly bounds: TimeBounds;
+  readonly state: FeedState;
+  readonly onChange: (change: Partial<ExploreQuery>) => void;
+  readonly onPause: () => void;
+  readonly onResume: () => void;
+}
+
+export function ResultsToolbar(props: ResultsToolbarProps) {
+  const { query, bounds, state, onChange, onPause, onResume } = props;
+  const { isLive, isWrapped } = query;
+  const { timeZone } = usePreferences();
+  return (
+    <div className={styles.bar} role="toolbar" aria-label="List of logs">
+      <Button
+        isPressed={isLive}
+        label={isLive ? 'Stop following (t)' : 'Follow what arrives (t)'}
+        onPress={() => onChange({ isLive: !isLive })}
+      >
+        <Icon name="tail" /> Live
+      </Button>
+      {isLive && <LiveStatus state={state} zone={timeZone} onPause={onPause} onResume={onResume} />}
+      <span className={styles.count} role="status">
+        {countWords(state.rows, state)}
+      </span>
+      <div className={styles.tools}>
+        <Button
+          tone="bare"
+          label={`Times in ${timeZone === 'utc' ? 'UTC' : 'local time'}; switch`}
+          onPress={() => changePreferences({ timeZone: timeZone === 'utc' ? 'local' : 'utc' })}
+        >
+          <Icon name="clock" /> <span className={styles.zone}>{zoneNames[timeZone]}</span>
+        </Button>
+        <Button
+          tone="bare"
+          label="Wrap long lines (w)"
+          isPressed={isWrapped}
+          onPress={() => onChange({ isWrapped: !isWrapped })}
+        >
+          <Icon name="wrap" />
+        </Button>
+        <ColumnsMenu
+          logs={state.rows}
+          columns={query.columns}
+          onChange={(columns) => onChange({ columns })}
+        />
+        <ExportMenu query={query} bounds={bounds} />
+      </div>
+    </div>
+  );
+}
+
+const zoneNames = { utc: 'UTC', local: 'Local' } as const;
+
+function countWords(rows: readonly Log[], { phase, isStale }: FeedState): string {
+  if (isStale || (phase === 'loading' && rows.length === 0)) return 'Loading…';
+  const count = formatCount(rows.length);
+  return phase === 'complete' ? `${count} logs` : `${count} logs loaded`;
+}

@@ -1,0 +1,34 @@
+/** The actions of the list of results, the same value until the query changes. */
+import { useMemo, useRef } from 'react';
+import type { Log } from '../../api/models.ts';
+import { type ExploreQuery, type Filter, formatQuery } from '../query.ts';
+import type { LogActions } from './log-actions.ts';
+
+export interface LogActionParts {
+  readonly query: ExploreQuery;
+  readonly onChange: (change: Partial<ExploreQuery>) => void;
+  readonly onFilter: (filter: Filter) => void;
+  readonly onContext: (log: Log) => void;
+}
+
+export function useLogActions(parts: LogActionParts): LogActions {
+  const latest = useRef(parts);
+  latest.current = parts;
+  return useMemo(
+    () => ({
+      filter: (filter) => latest.current.onFilter(filter),
+      addColumn(name) {
+        const { query, onChange } = latest.current;
+        if (!query.columns.includes(name)) onChange({ columns: [...query.columns, name] });
+      },
+      showContext: (log) => latest.current.onContext(log),
+      linkTo(log) {
+        const query = { ...latest.current.query, isLive: false, openLogId: log.logId };
+        const url = new URL(location.href);
+        url.search = formatQuery(query);
+        return url.href;
+      },
+    }),
+    [],
+  );
+}

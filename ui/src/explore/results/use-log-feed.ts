@@ -1,0 +1,69 @@
+/** The feed of the query that is shown: one for each run, ended when the next one begins. */
+import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { type Api, dataOf } from '../../api/client.ts';
+import { useApp } from '../../app/context.ts';
+import { type ApiFilters, type ExploreQuery, type TimeBounds, toApiFilters } from '../query.ts';
+import { type FeedState, LogFeed, type LogSource } from './log-feed.ts';
+
+export interface FeedOfQuery {
+  readonly feed: LogFeed;
+  readonly state: FeedState;
+}
+
+export function useLogFeed(query: ExploreQuery, bounds: TimeBounds): FeedOfQuery {
+  const { api } = useApp();
+  const run = JSON.stringify([toApiFilters(query), bounds]);
+  const previous = useRef<LogFeed>(undefined);
+  const feed = useMemo(() => {
+    const [filters, ofRun] = JSON.parse(run) as [ApiFilters, TimeBounds];
+    return new LogFeed(logSource(api, filters, ofRun), previous.current?.current().rows);
+  }, [api, run]);
+  const { isLive } = query;
+  const startsLive = useRef(isLive);
+  startsLive.current = isLive;
+
+  useEffect(() => {
+    previous.current = feed;
+    return feed.start({ isLive: startsLive.current });
+  }, [feed]);
+  useEffect(() => feed.setLive({ isLive }), [feed, isLive]);
+  return { feed, state: useSyncExternalStore(feed.subscribe, feed.current) };
+}
+
+function logSource(api: Api, filters: ApiFilters, bounds: TimeBounds): LogSource {
+  return {
+    list({ cursor, limit, hasEnd, signal }) {
+      const query = {
+        ...filters,
+        sinceTime: bounds.sinceTime,
+        ...(hasEnd && { untilTime: bounds.untilTime }),
+        ...(cursor && { cursor: positionText(cursor) }),
+        limit,
+      };
+      return dataOf(api.GET('/api/v1/logs', { params: { query }, signal }));
+    },
+    openTail: (lastEventId, signal) =>
+      api.fetch(`/api/v1/logs/tail?${toQueryString(filters)}`, {
+        signal,
+        headers: lastEventId === '' ? {} : { 'last-event-id': lastEventId },
+      }),
+  };
+}
+
+/** A position as the parameters `cursor` and `since` take it. */
+export function positionText({ timestamp, logId }: { timestamp: string; logId: string }): string {
+  return `${timestamp},${logId}`;
+}
+
+/** Lists become repeated parameters. */
+export function toQueryString(
+  parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>,
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    for (const one of Array.isArray(value) ? (value as string[]) : [value]) {
+      if (one !== undefined) query.append(name, String(one));
+    }
+  }
+  return query.toString();
+}

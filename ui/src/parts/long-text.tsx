@@ -1,0 +1,35 @@
+/** A text of any length: the beginning at once, all of it when asked for, in pieces that the place isolates. */
+import { useMemo, useState } from 'react';
+import { VisibleText } from './log-text.tsx';
+import styles from './long-text.module.css';
+import { formatCount } from './time-text.ts';
+import { splitText } from './text-pieces.ts';
+import { cutText } from './visible-text.ts';
+
+export interface LongTextProps {
+  readonly text: string;
+  /** Characters that are shown at once; default 5,000. */
+  readonly maxLength?: number;
+}
+
+const pieceLength = 10_000;
+
+export function LongText({ text, maxLength = 5_000 }: LongTextProps) {
+  const [isWhole, setIsWhole] = useState(false);
+  const pieces = useMemo(() => (isWhole ? splitText(text, pieceLength) : []), [text, isWhole]);
+  if (text.length <= maxLength) return <VisibleText text={text} />;
+  return (
+    <>
+      {!isWhole && <VisibleText text={cutText(text, maxLength)} />}
+      {pieces.map((piece, index) => (
+        // Only those in view are laid out, so a megabyte costs no more than a screen.
+        <span key={index} className={styles.piece}>
+          <VisibleText text={piece} />
+        </span>
+      ))}
+      <button type="button" className={styles.more} onClick={() => setIsWhole(!isWhole)}>
+        {isWhole ? 'Show the beginning only' : `Show all ${formatCount(text.length)} characters`}
+      </button>
+    </>
+  );
+}
