@@ -1,7 +1,15 @@
 /** Long answers: a slow reader costs no memory, a broken one leaves nothing that looks whole. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +62,25 @@ test('an export that breaks off leaves what was there', async () => {
   assert.equal(await run(['export', '-o', file], terminal), 1);
   assert.match(terminal.error(), /^weir: cannot read the whole answer: the connection broke/);
   assert.deepEqual(readdirSync(folder), ['logs.ndjson']);
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('an export replaces what a link leads to, and no device', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-export-'));
+  const [file, link] = [join(folder, 'logs.ndjson'), join(folder, 'link')];
+  writeFileSync(file, 'old');
+  symlinkSync(file, link);
+  const server = await startEventServer((_request, response) => response.end(line));
+  const environment = environmentFor(server.url);
+  for (const output of [link, '/dev/null']) {
+    const terminal = captureTerminal({ environment });
+    assert.equal(await run(['export', '-o', output], terminal), 0, terminal.error());
+  }
+  assert.equal(readFileSync(file, 'utf8'), line);
+  assert.ok(lstatSync(link).isSymbolicLink());
+  assert.ok(lstatSync('/dev/null').isCharacterDevice());
+  assert.deepEqual(readdirSync(folder).toSorted(), ['link', 'logs.ndjson']);
   await server.close();
   rmSync(folder, { recursive: true });
 });

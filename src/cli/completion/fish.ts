@@ -15,7 +15,7 @@ function __weir_at
             set -a at $word
         end
     end
-    test (string join -- ' ' $at '') = (string join -- ' ' $argv '')
+    test "$at" = "$argv"
 end
 complete -c weir -f
 ${places.flatMap(lines).join('\n')}

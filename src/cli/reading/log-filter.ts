@@ -151,8 +151,8 @@ async function findStreams(given: readonly string[], api: ControlApi): Promise<s
 }
 
 function collectLabels(text: string, earlier: readonly string[] = []): string[] {
-  // `key=value` is what other tools take, and it means the same.
-  const label = /^[^:=]+=/.test(text) ? text.replace('=', ':') : text;
+  // `key=value` is what other tools take; with a colon in it, it would be another label here.
+  const label = text.includes(':') ? text : text.replace('=', ':');
   if (label.indexOf(':') > 0) return [...earlier, label];
   throw new InvalidArgumentError('Give a label as key:value.');
 }

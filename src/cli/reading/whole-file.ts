@@ -1,33 +1,60 @@
 /** A file that is there in whole or not at all. */
 import { randomBytes } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CommandError } from '../terminal.ts';
 
 /**
- * Writes beside the file and renames at the end; what is there already stays until then.
+ * Writes beside the file and renames at the end; what is there already stays until then. Where the
+ * name is a link, the file it leads to is replaced; a device or a pipe is written to as it is.
  * @throws CommandError where the file cannot be written; what the chunks throw as it is
  */
 export async function writeFileWhole(
   file: string,
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const part = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}.part`);
-  const handle = await open(part, 'wx').catch((error: unknown) => fail(file, error));
+  const there = await stat(file).catch(() => undefined);
+  if (there !== undefined && !there.isFile()) {
+    await writeTo(await openFor(file, file, 'w'), file, chunks);
+    return;
+  }
+  const target = there === undefined ? file : await realpath(file);
+  const suffix = randomBytes(4).toString('hex');
+  const part = join(dirname(target), `.${basename(target)}.${suffix}.part`);
+  const handle = await openFor(part, file, 'wx');
   try {
-    for await (const chunk of chunks) {
-      await handle.writeFile(chunk).catch((error: unknown) => fail(file, error));
-    }
-    await handle.sync().catch((error: unknown) => fail(file, error));
-    await handle.close();
-    await rename(part, file).catch((error: unknown) => fail(file, error));
+    await writeTo(handle, file, chunks);
+    await rename(part, target).catch((error: unknown) => fail(file, error));
   } catch (error) {
-    await handle.close();
     await rm(part, { force: true });
     throw error;
   }
 }
 
+async function openFor(path: string, file: string, flags: 'w' | 'wx'): Promise<FileHandle> {
+  return open(path, flags).catch((error: unknown) => fail(file, error));
+}
+
+/** Closes the handle, whatever happens. */
+async function writeTo(
+  handle: FileHandle,
+  file: string,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  try {
+    for await (const chunk of chunks) {
+      await handle.writeFile(chunk).catch((error: unknown) => fail(file, error));
+    }
+    // Devices and pipes have nothing to sync, and say so.
+    if ((await handle.stat()).isFile()) {
+      await handle.sync().catch((error: unknown) => fail(file, error));
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
 function fail(file: string, error: unknown): never {
-  throw new CommandError(`cannot write ${file}: ${error instanceof Error ? error.message : ''}`);
+  const words = error instanceof Error ? error.message : String(error);
+  throw new CommandError(`cannot write ${file}: ${words}`);
 }
