@@ -58,7 +58,7 @@ export class TailReader {
   #position: ArrivalPosition;
   /** Whether there may be more to read already. */
   #isBehind: boolean;
-  #pageLogs = firstPageLogs;
+  #pageLogs: number;
   #checkedAtMs = performance.now();
   #readAtMs = -Infinity;
   #seen: { readonly streams: readonly Stream[]; readonly filter: LogFilter } | undefined;
@@ -71,6 +71,7 @@ export class TailReader {
     this.#parts = parts;
     this.#options = options;
     this.#request = request;
+    this.#pageLogs = Math.min(firstPageLogs, options.maxPageLogs);
     const watermark = parts.watermarkNanos();
     const { after } = request;
     this.#isBehind = after !== undefined && after.receivedAtNanos <= watermark;
