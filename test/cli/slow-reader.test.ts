@@ -1,6 +1,6 @@
 /** Long answers: a slow reader costs no memory, a broken one leaves nothing that looks whole. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import {
   lstatSync,
   mkdtempSync,
@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { run } from '../../src/cli/program.ts';
 import { until } from '../harness/until.ts';
 import { captureTerminal } from './captured-terminal.ts';
@@ -66,21 +67,25 @@ test('an export that breaks off leaves what was there', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('an export replaces what a link leads to, and no device', async () => {
+test('an export replaces what a link leads to, and no pipe', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-export-'));
-  const [file, link] = [join(folder, 'logs.ndjson'), join(folder, 'link')];
+  const [file, link, pipe] = ['logs.ndjson', 'link', 'pipe'].map((name) => join(folder, name));
+  assert.ok(file && link && pipe);
   writeFileSync(file, 'old');
   symlinkSync(file, link);
+  execFileSync('mkfifo', [pipe]);
+  const piped = promisify(execFile)('cat', [pipe]);
   const server = await startEventServer((_request, response) => response.end(line));
   const environment = environmentFor(server.url);
-  for (const output of [link, '/dev/null']) {
+  for (const output of [link, pipe]) {
     const terminal = captureTerminal({ environment });
     assert.equal(await run(['export', '-o', output], terminal), 0, terminal.error());
   }
   assert.equal(readFileSync(file, 'utf8'), line);
   assert.ok(lstatSync(link).isSymbolicLink());
-  assert.ok(lstatSync('/dev/null').isCharacterDevice());
-  assert.deepEqual(readdirSync(folder).toSorted(), ['link', 'logs.ndjson']);
+  assert.equal((await piped).stdout, line);
+  assert.ok(lstatSync(pipe).isFIFO());
+  assert.deepEqual(readdirSync(folder).toSorted(), ['link', 'logs.ndjson', 'pipe']);
   await server.close();
   rmSync(folder, { recursive: true });
 });
