@@ -26,6 +26,7 @@ export async function walkLogs(
   const nowNanos = BigInt(Date.now()) * 1_000_000n;
   let point = plan.from ?? walkStart;
   for (;;) {
+    signal.throwIfAborted();
     const window = walkWindow(plan.filter, point, nowNanos);
     if (window === undefined) return { logs: [], next: undefined };
     try {
