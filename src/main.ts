@@ -7,7 +7,6 @@ import { join, resolve } from 'node:path';
 import { adminRoutes } from './admin/admin.ts';
 import { prepareFirstRun } from './admin/first-run.ts';
 import { type Addresses, type FirstRun, writeQuickstart } from './admin/quickstart.ts';
-import { createStatisticsRoutes } from './admin/statistics-routes.ts';
 import { createAdmission } from './admission/admission.ts';
 import type { Config } from './config/schema.ts';
 import { createGrants } from './directory/grants.ts';
@@ -21,8 +20,7 @@ import { createNewestReceipts, type NewestReceipts } from './ingest/newest-recei
 import { createSeriesLedger, type SeriesLedger } from './ingest/series-ledger.ts';
 import * as options from './main-options.ts';
 import { toProtocols } from './main-protocols.ts';
-import { createMetricsReader } from './metrics/metrics-reader.ts';
-import { createMetricRoutes } from './metrics/routes.ts';
+import { createReads } from './main-reads.ts';
 import { lockDirectory } from './queue/disk/directory-lock.ts';
 import { openDiskQueue } from './queue/disk/open-disk-queue.ts';
 import type { Queue } from './queue/port.ts';
@@ -30,23 +28,14 @@ import { openServer } from './server/server.ts';
 import { type ClickHouseStore, openClickHouseStore } from './store/clickhouse.ts';
 import { createHousekeeping } from './store/housekeeping.ts';
 import { openHousekeepingTimer } from './store/housekeeping-timer.ts';
-import { createExportRoutes, createTicketRoutes } from './stream/export-routes.ts';
-import { createExportTickets } from './stream/export-tickets.ts';
-import { createExporter } from './stream/exporter.ts';
-import { createStreamRoutes } from './stream/routes.ts';
-import { createStreamReader } from './stream/stream-reader.ts';
-import { createTail } from './stream/tail.ts';
-import { createTailRoutes } from './stream/tail-routes.ts';
 import { createDirectoryEvents } from './telemetry/directory-events.ts';
 import { createDrainTelemetry } from './telemetry/drain-events.ts';
 import { createEngineEvents } from './telemetry/engine-events.ts';
-import { createExportEvents } from './telemetry/export-events.ts';
 import { createHttpEvents } from './telemetry/http-events.ts';
 import { createIngestEvents } from './telemetry/ingest-events.ts';
 import { createInstruments, type Instruments } from './telemetry/instruments.ts';
 import { createQueueTelemetry } from './telemetry/queue-events.ts';
 import { createStatisticsEvents } from './telemetry/statistics-events.ts';
-import { createTailTelemetry } from './telemetry/tail-events.ts';
 import { version } from './version.ts';
 
 export interface Weir {
@@ -95,47 +84,26 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
     memoryInFlight: () => admission.memoryInFlight(),
     knownSeries: () => series.size(),
   });
-  const watermarkNanos = () => queue.watermarkNanos();
-  const logs = createStreamReader({ store, grants, watermarkNanos, now: Date.now });
-  const newestReceiptNanos = receipts.newestNanos;
-  const tailTelemetry = createTailTelemetry(instruments);
-  const tail = createTail(
-    { store, grants, watermarkNanos, newestReceiptNanos, now: Date.now, telemetry: tailTelemetry },
-    options.toTailOptions(config),
-  );
-  const exporter = createExporter(
-    { store, grants, events: createExportEvents(instruments), now: Date.now },
-    options.toExportOptions(config),
-  );
-  const tickets = createExportTickets();
-  const metrics = createMetricsReader(
-    { store, grants, now: Date.now },
-    options.toMetricsLimits(config),
-  );
+  const events = ingestEvents;
+  const ingest = createIngest({ admission, queue, series, events, statistics, now: Date.now });
   const addresses = options.toAddresses(config);
   const server = opened(
     await openServer(
       options.toServerOptions(config),
       {
         admission,
-        ingest: createIngest({
-          admission,
-          queue,
-          series,
-          events: ingestEvents,
-          statistics,
-          now: Date.now,
-        }),
+        ingest,
         ingestEvents,
         protocols: toProtocols(config),
-        reads: [
-          ...createStreamRoutes(logs),
-          ...createTailRoutes(tail),
-          ...createExportRoutes(exporter, tickets),
-          ...createMetricRoutes(metrics),
-          ...createStatisticsRoutes({ directory, statistics, queue, now: Date.now }),
-        ],
-        tickets: createTicketRoutes(exporter, tickets),
+        ...createReads(config, {
+          store,
+          queue,
+          grants,
+          receipts,
+          directory,
+          statistics,
+          instruments,
+        }),
         admin: adminRoutes(
           { directory, grants, queue, store, series, telemetry: directoryEvents },
           addresses,
