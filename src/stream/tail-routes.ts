@@ -7,12 +7,12 @@ import { parseLastEventId, tailQuery } from './tail-request.ts';
 const mediaType = 'text/event-stream';
 
 const description = [
-  'Server-sent events, in the order in which logs arrive, without an end. The `id` of each is where',
-  'to go on: sent as `Last-Event-ID`, the next answer has every later log, and none twice.',
+  'Server-sent events, in the order in which logs arrive, without an end. The `id` of each is',
+  'where to go on: sent as `Last-Event-ID`, the next answer has every later log, and none twice.',
   '`open` comes first, `log` has one log as the list has it, `heartbeat` comes when nothing else',
-  'does, `dropped` tells `count`, `fromTime` and `untilTime` of logs left out for a reader more than',
-  '`maxLagSeconds` behind, `error` is a problem and the last event, `end` is the last one of a',
-  'service that closes: connect again.',
+  'does, `dropped` tells `count`, `fromTime` and `untilTime` of logs left out for a reader more',
+  'than `maxLagSeconds` behind, `error` is a problem and the last event, `end` is the last one of',
+  'a service that closes: connect again.',
 ].join(' ');
 
 export function createTailRoutes(tail: Tail): readonly ReadRoute[] {

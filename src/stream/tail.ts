@@ -31,7 +31,7 @@ export interface TailOptions extends TailReaderOptions {
   readonly maxQueries: number;
 }
 
-export const defaultTailOptions: TailOptions = {
+const defaultTailOptions: TailOptions = {
   maxTails: 500,
   heartbeatMs: 5000,
   lookEveryMs: 50,
