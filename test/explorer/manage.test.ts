@@ -1,0 +1,334 @@
+/**
+ * Receivers, streams and tokens as somebody manages them in the explorer: from a new receiver to its
+ * first event, and all the way to its end.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Locator, Page } from 'playwright-core';
+import { until } from '../harness/until.ts';
+import { assertAccessible } from './accessible.ts';
+import { type Explorer, missingBrowser, signIn, startExplorer } from './explorer.ts';
+
+const run = promisify(execFile);
+const markup = '<img src=x onerror=alert(1)>';
+
+interface Receiver {
+  readonly receiverId: string;
+  readonly streamId: string;
+  readonly url: string;
+}
+
+suite('management', { skip: missingBrowser() ?? false }, () => {
+  let explorer: Explorer;
+  /** Where senders are run; the authority is where the explorer says. */
+  let folder: string;
+  before(async () => {
+    explorer = await startExplorer();
+    folder = mkdtempSync(join(tmpdir(), 'weir-senders-'));
+    symlinkSync(explorer.service.dataDir, join(folder, 'data'));
+    symlinkSync(
+      fileURLToPath(new URL('../../node_modules', import.meta.url)),
+      `${folder}/node_modules`,
+    );
+  });
+  after(async () => {
+    await explorer?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function createReceiver(name: string, kind = 'http_json'): Promise<Receiver> {
+    const { service } = explorer;
+    const { streamId } = service.quickstart;
+    const answer = await service.admin('POST', '/receivers', { name, kind, streamId });
+    assert.equal(answer.status, 201, answer.text);
+    return answer.json<Receiver>();
+  }
+
+  async function createToken(name: string, receiverId: string): Promise<string> {
+    const body = { type: 'ingest', name, receiverId };
+    const answer = await explorer.service.admin('POST', '/tokens', body);
+    assert.equal(answer.status, 201, answer.text);
+    return answer.json<{ token: string }>().token;
+  }
+
+  /** @returns the status of the answer */
+  async function send({ url }: Receiver, token: string): Promise<number> {
+    const answer = await explorer.service.http.send(url, {
+      method: 'POST',
+      body: '[{"message":"sent by the test"}]',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    });
+    return answer.status;
+  }
+
+  test('a receiver and its stream are made with the keyboard alone', async () => {
+    const { page, close } = await explorer.open('/receivers');
+    await tabTo(page, page.getByRole('button', { name: 'New receiver' }));
+    await page.keyboard.press('Enter');
+    await assertFocused(page.getByLabel('Name'));
+    await assertAccessible(page, 'the form of a receiver');
+    await page.keyboard.type(markup);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('End');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('fresh stream');
+    await tabTo(page, page.getByLabel('Allowed address ranges'));
+    await page.keyboard.type('10.0.0.0/99');
+    await tabTo(page, page.getByRole('button', { name: 'Create receiver' }));
+    await page.keyboard.press('Enter');
+    await page.getByText('“10.0.0.0/99” must be an address range').waitFor();
+    await page.keyboard.press('Shift+Tab');
+    await tabTo(page, page.getByLabel('Allowed address ranges'), 'Shift+Tab');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('127.0.0.0/8');
+    await tabTo(page, page.getByRole('button', { name: 'Create receiver' }));
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/receivers\/rcv_/);
+    await page.getByRole('heading', { name: markup }).waitFor();
+    await page.getByText('Waiting for the first event').waitFor();
+    // The stream was made once, though the first attempt failed after it.
+    const { streams } = (await explorer.service.admin('GET', '/streams')).json<{
+      streams: { name: string }[];
+    }>();
+    assert.equal(streams.filter(({ name }) => name === 'fresh stream').length, 1);
+    await close();
+  });
+
+  test('a refusal is explained, and the first event turns the page green', async () => {
+    const receiver = await createReceiver('first event');
+    const { page, close } = await explorer.open(`/receivers/${receiver.receiverId}`);
+    await page.getByText('Waiting for the first event').waitFor();
+    const code = page.locator('pre');
+    assert.match((await code.textContent()) ?? '', /<RECEIVER_TOKEN>/);
+
+    assert.equal(await send(receiver, 'wri_wrong'), 401);
+    await page.getByText('The last request was refused (401)').waitFor();
+    await page.getByText('issue a new one for this receiver').waitFor();
+
+    await page.getByRole('button', { name: 'Issue a token' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Issue token' }).click();
+    await page.getByRole('dialog').getByText('shown this once').waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await shell(await code.innerText());
+    await page.getByText('Data arrives').waitFor();
+    const link = page.getByRole('link', { name: 'Show its logs' });
+    assert.equal(await link.getAttribute('href'), `/explore/logs?streamId=${receiver.streamId}`);
+
+    await page.reload();
+    await page.getByText('Data arrives').waitFor();
+    assert.doesNotMatch((await code.textContent()) ?? '', /wri_/);
+    await close();
+  });
+
+  test('what is pasted from Node.js, pino and Python sends', async () => {
+    const receiver = await createReceiver('snippets');
+    const { page, close } = await explorer.open(`/receivers/${receiver.receiverId}`);
+    await page.getByRole('button', { name: 'Issue a token' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Issue token' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
+    const paste = async (sender: string, caption: string) => {
+      await page.getByRole('tab', { name: sender }).click();
+      const text = await page.locator(`pre[aria-label="${caption}"]`).innerText();
+      if (caption !== 'Run') writeFileSync(join(folder, caption), text);
+      return text;
+    };
+    await paste('Node.js', 'hello.mjs');
+    const node = await paste('Node.js', 'Run');
+    await paste('pino', 'logger.mjs');
+    await paste('pino', 'app.mjs');
+    const pino = await paste('pino', 'Run');
+    await paste('Python', 'app.py');
+    await Promise.all([shell(node), shell(pino), shell('python3 app.py')]);
+    for (const message of ['hello from Node', 'hello from pino', 'hello from Python']) {
+      await until(
+        async () => (await explorer.service.list({ search: `"${message}"` })).logs.length === 1,
+        { what: message },
+      );
+    }
+    await close();
+  });
+
+  test('limits are changed, and what is wrong is told at its field', async () => {
+    const { receiverId } = await createReceiver('limits');
+    const { page, close } = await explorer.open(`/receivers/${receiverId}?tab=settings`);
+    await page.getByLabel('Events per second').fill('many');
+    await page.getByLabel('Burst in events').fill('0');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Give a whole number').waitFor();
+    await page.getByLabel('Events per second').fill('5,000');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await described(page, page.getByLabel('Burst in events'), /small/i);
+    await page.getByLabel('Burst in events').fill('');
+    await page.getByLabel('Largest body').fill('2 MiB');
+    await page.getByLabel('Active').uncheck();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved limits').first().waitFor();
+    const answer = await explorer.service.admin('GET', `/receivers/${receiverId}`);
+    const { active, limits } = answer.json<{ active: boolean; limits: object }>();
+    assert.equal(active, false);
+    assert.deepEqual(limits, { eventsPerSecond: 5000, burstEvents: null, maxBodyBytes: 2_097_152 });
+    await page.getByRole('tab', { name: 'Send data' }).click();
+    await page.getByText('This receiver is off').waitFor();
+    await close();
+  });
+
+  test('a rotated secret and a revoked token are refused within seconds', async () => {
+    const receiver = await createReceiver('rotation');
+    const old = await createToken('sender one', receiver.receiverId);
+    assert.equal(await send(receiver, old), 202);
+    const { page, close } = await explorer.open(`/receivers/${receiver.receiverId}?tab=tokens`);
+    await pick(page, 'sender one', 'Rotate secret');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).dblclick();
+    const secret = await page.getByRole('dialog').getByLabel('the new secret').first().innerText();
+    assert.match(secret, /^wri_/);
+    await until(async () => (await send(receiver, old)) === 401, { what: 'the old secret to end' });
+    assert.equal(await send(receiver, secret), 202);
+    await page.getByRole('button', { name: 'Done' }).click();
+
+    await pick(page, 'sender one', 'Revoke');
+    await page.getByText('senders that use this token on rotation').waitFor();
+    await assertAccessible(page, 'the question before a token is revoked');
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('row').getByText('revoked').waitFor();
+    await until(async () => (await send(receiver, secret)) === 401, { what: 'the token to end' });
+
+    await page.getByRole('tab', { name: 'Status' }).click();
+    await page.getByRole('cell', { name: /issue a new one for this receiver/ }).waitFor();
+    await close();
+  });
+
+  test('a receiver and its stream go, in this order, once their names are typed', async () => {
+    const { page, close } = await explorer.open('/streams');
+    await page.getByRole('button', { name: 'New stream' }).click();
+    await page.getByLabel('Name').fill('short-lived');
+    await page.getByLabel('Retention in days').fill('9999');
+    await page.getByRole('button', { name: 'Create stream' }).click();
+    await described(page, page.getByLabel('Retention in days'), /3650/);
+    await page.getByLabel('Retention in days').fill('7');
+    await page.getByRole('button', { name: 'Create stream' }).dblclick();
+    const row = page.getByRole('row', { name: /short-lived/ });
+    await row.getByText('7 days').waitFor();
+    assert.equal(await row.count(), 1);
+
+    const streams = (await explorer.service.admin('GET', '/streams')).json<{
+      streams: { name: string; streamId: string }[];
+    }>().streams;
+    const { streamId } = streams.find(({ name }) => name === 'short-lived') ?? { streamId: '' };
+    const body = { name: 'feeder', kind: 'otlp', streamId };
+    await explorer.service.admin('POST', '/receivers', body);
+    await page.reload();
+    await pick(page, 'short-lived', 'Delete');
+    await page.getByRole('dialog').getByRole('link', { name: 'feeder' }).click();
+    await page.getByRole('button', { name: 'Delete receiver' }).click();
+    const confirm = page.getByRole('dialog').getByRole('button', { name: 'Delete receiver' });
+    assert.ok(await confirm.isDisabled());
+    await page.getByLabel('Type “feeder” to go on').fill('feeder');
+    await confirm.click();
+    await page.waitForURL(/\/receivers$/);
+
+    await page.getByRole('link', { name: 'Streams' }).click();
+    await pick(page, 'short-lived', 'Delete its data');
+    await page.getByLabel('Type “short-lived” to go on').fill('short-lived');
+    await page.getByRole('button', { name: 'Delete data' }).click();
+    await row.getByText('just now').waitFor();
+    await pick(page, 'short-lived', 'Delete');
+    await page.getByLabel('Type “short-lived” to go on').fill('short-lived');
+    await page.getByRole('button', { name: 'Delete stream' }).click();
+    await row.waitFor({ state: 'detached' });
+    await close();
+  });
+
+  test('an access token opens what its scopes say, and pages beyond them say why not', async () => {
+    const { page, close } = await explorer.open('/tokens');
+    await page.getByText('signed in with it').waitFor();
+    await pick(page, 'first run', 'Revoke');
+    await page.getByText('you will be signed out').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'New access token' }).click();
+    await page.getByLabel('Name').fill('reader');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    const secret = await page.getByRole('dialog').getByLabel('the token').first().innerText();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page
+      .getByRole('row', { name: /reader/ })
+      .getByText('logs:read, analytics:read')
+      .waitFor();
+
+    const reader = await explorer.visit('/receivers');
+    await signIn(reader.page, secret);
+    await reader.page.getByText('This page needs a token with the scope admin').waitFor();
+    assert.equal(await reader.page.getByRole('link', { name: 'Receivers' }).count(), 0);
+    await reader.close();
+    await close();
+  });
+
+  test('an account is made, looked at and deleted', async () => {
+    const { page, close } = await explorer.open('/accounts');
+    await page.getByRole('button', { name: 'New account' }).click();
+    await page.getByLabel('Name').fill('guests');
+    await page.getByLabel('Events per second').fill('100');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    const row = page.getByRole('row', { name: /guests/ });
+    await row.getByRole('button', { name: 'Switch to it' }).click();
+    await page.getByRole('link', { name: 'Receivers' }).click();
+    await page.getByText('No receivers yet').waitFor();
+    await page.getByRole('link', { name: 'Accounts' }).click();
+    await pick(page, 'guests', 'Delete');
+    await page.getByLabel('Type “guests” to go on').fill('guests');
+    await page.getByRole('button', { name: 'Delete account' }).click();
+    await row.waitFor({ state: 'detached' });
+    await page
+      .getByRole('row', { name: /default/ })
+      .getByText('now')
+      .waitFor();
+    await close();
+  });
+
+  async function shell(script: string): Promise<void> {
+    await run('bash', ['-e', '-c', script], { cwd: folder, timeout: 20_000 });
+  }
+});
+
+async function pick(page: Page, name: string, item: string): Promise<void> {
+  await page.getByRole('button', { name: `More for ${name}` }).click();
+  await page.getByRole('menuitem', { name: item, exact: true }).click();
+}
+
+async function tabTo(page: Page, target: Locator, key = 'Tab'): Promise<void> {
+  await target.waitFor();
+  for (let presses = 0; presses < 30; presses += 1) {
+    if (await isFocused(target)) return;
+    await page.keyboard.press(key);
+  }
+  assert.fail(`${key} does not reach ${target.toString()}`);
+}
+
+async function assertFocused(target: Locator): Promise<void> {
+  await target.waitFor();
+  await until(() => isFocused(target), { what: `the focus on ${target.toString()}` });
+}
+
+function isFocused(target: Locator): Promise<boolean> {
+  return target.evaluate((element) => element === document.activeElement);
+}
+
+/** What is read out with a field. */
+async function described(page: Page, field: Locator, words: RegExp): Promise<void> {
+  await until(
+    async () => {
+      const ids = ((await field.getAttribute('aria-describedby')) ?? '').split(' ');
+      const texts = await Promise.all(
+        ids.map((id) => page.locator(`[id="${id}"]`).allInnerTexts()),
+      );
+      return words.test(texts.flat().join(' '));
+    },
+    { what: `${words} beside the field` },
+  );
+}
