@@ -11,11 +11,13 @@ export function welcome({ addresses, firstRun }: Weir, dataDir: string): string 
 
   send     ${ingestUrl}
   read     ${streamUrl}
+  explore  ${streamUrl} in a browser
   metrics  ${opsUrl}/metrics
   data     ${dataDir} (tokens and addresses: quickstart.json)
 `;
   if (firstRun === undefined) return places;
   const trust = caFile === undefined ? '' : ` --cacert ${quote(caFile)}`;
+  const warning = caFile === undefined ? '' : ` (it will not know Weir's own authority, ${caFile})`;
   const { http_json: json, prometheus } = firstRun.receivers;
   const { url } = toReceiverUrls({ kind: 'http_json', ...json }, ingestUrl);
   const { pushUrl } = toReceiverUrls({ kind: 'prometheus', ...prometheus }, ingestUrl);
@@ -38,6 +40,11 @@ Push a metric:
   echo 'rainfall_mm{site="dam"} 12.5' | curl${trust} ${quote(pushUrl)} \\
     -H ${quote(`Authorization: Bearer ${prometheus.token}`)} \\
     -H 'Content-Type: text/plain' --data-binary @-
+
+Look at it in a browser:
+
+  ${streamUrl}${warning}
+  sign in with ${firstRun.accessToken}
 
 OpenTelemetry and Prometheus send here too: docs/senders.
 
