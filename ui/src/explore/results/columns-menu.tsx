@@ -1,6 +1,6 @@
 /** Which columns stand between severity and message, and in which order. */
 import { Popover } from '@base-ui/react/popover';
-import { type FormEvent, useId, useMemo, useState } from 'react';
+import { type SyntheticEvent, useId, useMemo, useState } from 'react';
 import type { Log } from '../../api/models.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { toVisibleText } from '../../parts/visible-text.ts';
@@ -85,7 +85,7 @@ function Addable({ logs, columns, onChange }: ColumnsMenuProps) {
     onChange([...columns, name]);
     setTyped('');
   };
-  const submit = (event: FormEvent) => {
+  const submit = (event: SyntheticEvent) => {
     event.preventDefault();
     if (wanted !== '') add(offered[0] ?? labelName(typed.trim()));
   };
@@ -130,7 +130,7 @@ function Act({ icon, label, isTurned, onPress }: ActProps) {
   return (
     <button
       type="button"
-      className={isTurned ? `${styles.act} ${styles.turned}` : styles.act}
+      className={isTurned ? styles.turned : styles.act}
       aria-label={label}
       title={label}
       disabled={onPress === undefined}

@@ -29,8 +29,7 @@ export function arrive(
   // Of what came together the newest stands first, whatever its way here.
   const newestFirst = fresh.sort((a, b) => (a.logId < b.logId ? 1 : -1));
   const held = [...newestFirst, ...live.held];
-  if (!isHolding)
-    return { rows: [...held, ...live.rows].slice(0, maxRows), held: [], forgotten: 0 };
+  if (!isHolding) return release({ ...live, held }, maxRows);
   return {
     rows: live.rows,
     held: held.slice(0, maxRows),

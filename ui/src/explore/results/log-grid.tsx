@@ -9,6 +9,7 @@ import {
   type MouseEvent,
   type ReactNode,
   type Ref,
+  type RefObject,
   useCallback,
   useEffect,
   useId,
@@ -58,33 +59,16 @@ const overscanRows = 8;
 const endNearRows = 150;
 
 export function LogGrid(props: LogGridProps) {
-  const { logs, columns, zone, isWrapped, selection, markedLogId, onEndNear } = props;
+  const { logs, columns, selection } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const gridId = useId();
-  const rowHeight = useRowHeight();
-  const virtualizer = useVirtualizer({
-    count: logs.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    getItemKey: useCallback((index: number) => logs[index]?.logId ?? index, [logs]),
-    overscan: overscanRows,
-    scrollMargin: headHeight,
-    scrollPaddingStart: headHeight,
-    useFlushSync: false,
-    isScrollingResetDelay: 300,
-  });
+  const virtualizer = useLogVirtualizer(props, scroller);
   const items = virtualizer.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? -1;
-
+  const { onEndNear } = props;
   useEffect(() => {
     if (lastShown >= logs.length - endNearRows) onEndNear?.();
   }, [lastShown, logs.length, onEndNear]);
-  // Heights that were measured hold for one layout only.
-  useLayoutEffect(() => virtualizer.measure(), [virtualizer, isWrapped, columns, rowHeight]);
-  useClosedHeights(logs, selection.openIds, (index) => {
-    if (!isWrapped) virtualizer.resizeItem(index, rowHeight);
-  });
-  useReadingPlace(scroller, logs, rowHeight, props.onReadingChange);
 
   const toIndex = (index: number, align: 'auto' | 'center' = 'auto') => {
     if (index >= 0) virtualizer.scrollToIndex(index, { align });
@@ -113,7 +97,8 @@ export function LogGrid(props: LogGridProps) {
       aria-colcount={columns.length + 3}
       aria-busy={props.isStale}
       aria-activedescendant={active && isActiveShown ? idOf(active) : undefined}
-      className={props.isStale ? `${styles.grid} ${styles.stale}` : styles.grid}
+      className={styles.grid}
+      data-stale={props.isStale}
       style={columnStyle(columns)}
       onClick={(event) => toggleClicked(event, logs, selection)}
       onKeyDown={(event) => moveByKey(event, selection)}
@@ -129,47 +114,90 @@ export function LogGrid(props: LogGridProps) {
           className={styles.window}
           style={{ transform: `translateY(${(items[0]?.start ?? headHeight) - headHeight}px)` }}
         >
-          {items.map(({ index, key }) => {
-            const log = logs[index];
-            if (log === undefined) return undefined;
-            const isExpanded = selection.openIds.has(log.logId);
-            const row = (
-              <LogRow
-                key={key}
-                log={log}
-                index={index}
-                id={idOf(log)}
-                columns={columns}
-                zone={zone}
-                isWrapped={isWrapped}
-                isActive={index === selection.activeIndex}
-                isExpanded={isExpanded}
-                isMarked={log.logId === markedLogId}
-              />
-            );
-            if (!isExpanded && !isWrapped) return row;
-            return (
-              <div
-                key={key}
-                ref={virtualizer.measureElement}
-                data-index={index}
-                role="presentation"
-                className={isExpanded ? styles.item : undefined}
-              >
-                {row}
-                {isExpanded && (
-                  <div role="row" aria-rowindex={index + 2} data-detail="">
-                    <div role="gridcell" aria-colspan={columns.length + 3}>
-                      {props.renderDetail(log)}
-                    </div>
-                  </div>
-                )}
-              </div>
-            );
-          })}
+          {items.map((item) => (
+            <GridItem
+              key={item.key}
+              index={item.index}
+              grid={props}
+              idOf={idOf}
+              measure={virtualizer.measureElement}
+            />
+          ))}
         </div>
       </div>
       {props.end !== undefined && <div className={styles.end}>{props.end}</div>}
+    </div>
+  );
+}
+
+/** Heights: one for all rows, but for those that are open or wrapped, which are measured. */
+function useLogVirtualizer(
+  { logs, columns, isWrapped, selection, onReadingChange }: LogGridProps,
+  scroller: RefObject<HTMLDivElement | null>,
+) {
+  const rowHeight = useRowHeight();
+  const virtualizer = useVirtualizer({
+    count: logs.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: useCallback((index: number) => logs[index]?.logId ?? index, [logs]),
+    overscan: overscanRows,
+    scrollMargin: headHeight,
+    scrollPaddingStart: headHeight,
+    useFlushSync: false,
+    isScrollingResetDelay: 300,
+  });
+  // Heights that were measured hold for one layout only.
+  useLayoutEffect(() => virtualizer.measure(), [virtualizer, isWrapped, columns, rowHeight]);
+  useClosedHeights(logs, selection.openIds, (index) => {
+    if (!isWrapped) virtualizer.resizeItem(index, rowHeight);
+  });
+  useReadingPlace(scroller, { logs, rowHeight, onReadingChange });
+  return virtualizer;
+}
+
+interface GridItemProps {
+  readonly index: number;
+  readonly grid: LogGridProps;
+  readonly idOf: (log: Log) => string;
+  readonly measure: (element: Element | null) => void;
+}
+
+/** A row alone where its height is known, and within a frame that is measured where it is not. */
+function GridItem({ index, grid, idOf, measure }: GridItemProps) {
+  const { columns, isWrapped, selection } = grid;
+  const log = grid.logs[index];
+  if (log === undefined) return undefined;
+  const isExpanded = selection.openIds.has(log.logId);
+  const row = (
+    <LogRow
+      log={log}
+      index={index}
+      id={idOf(log)}
+      columns={columns}
+      zone={grid.zone}
+      isWrapped={isWrapped}
+      isActive={index === selection.activeIndex}
+      isExpanded={isExpanded}
+      isMarked={log.logId === grid.markedLogId}
+    />
+  );
+  if (!isExpanded && !isWrapped) return row;
+  return (
+    <div
+      ref={measure}
+      data-index={index}
+      role="presentation"
+      className={isExpanded ? styles.item : undefined}
+    >
+      {row}
+      {isExpanded && (
+        <div role="row" aria-rowindex={index + 2} data-detail="">
+          <div role="gridcell" aria-colspan={columns.length + 3}>
+            {grid.renderDetail(log)}
+          </div>
+        </div>
+      )}
     </div>
   );
 }
@@ -202,8 +230,8 @@ function toggleClicked(event: MouseEvent, logs: readonly Log[], selection: LogSe
 }
 
 function moveByKey(event: KeyboardEvent, selection: LogSelection): void {
-  if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey)
-    return;
+  const isOwn = event.target === event.currentTarget;
+  if (!isOwn || event.ctrlKey || event.metaKey || event.altKey) return;
   const move = keys[event.key];
   if (move === undefined) return;
   event.preventDefault();

@@ -76,8 +76,10 @@ export async function* followTail(
 }
 
 function* toNews(events: readonly ServerEvent[]): Generator<TailNews> {
-  const logs = events.filter(({ name }) => name === 'log').map(({ data }) => JSON.parse(data));
-  if (logs.length > 0) yield { kind: 'logs', logs: logs as Log[] };
+  const logs = events
+    .filter(({ name }) => name === 'log')
+    .map(({ data }) => JSON.parse(data) as Log);
+  if (logs.length > 0) yield { kind: 'logs', logs };
   for (const { name, data } of events) {
     if (name === 'dropped') yield { kind: 'dropped', dropped: JSON.parse(data) as Dropped };
   }

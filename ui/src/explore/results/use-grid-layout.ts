@@ -32,6 +32,12 @@ export function useClosedHeights(
   }, [openIds]);
 }
 
+export interface ReadingPlace {
+  readonly logs: readonly Log[];
+  readonly rowHeight: number;
+  readonly onReadingChange: ((isReading: boolean) => void) | undefined;
+}
+
 /** Rows further down than this from the top are being read. */
 const topRows = 0.5;
 
@@ -41,9 +47,7 @@ const topRows = 0.5;
  */
 export function useReadingPlace(
   scroller: RefObject<HTMLElement | null>,
-  logs: readonly Log[],
-  rowHeight: number,
-  onReadingChange: ((isReading: boolean) => void) | undefined,
+  { logs, rowHeight, onReadingChange }: ReadingPlace,
 ): void {
   const topId = useRef<string | undefined>(undefined);
   useEffect(() => {
