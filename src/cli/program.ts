@@ -19,6 +19,7 @@ import { addTailCommand } from './tail.ts';
 import { addTokenCommands } from './token.ts';
 import { addTokenRecover } from './token-recover.ts';
 import { CommandError, escapeControls, exitCodes, type Terminal } from './terminal.ts';
+import { addViewCommands } from './view.ts';
 
 const { ok, failed, usage, interrupted } = exitCodes;
 const footer = `
@@ -75,6 +76,7 @@ export function createProgram(terminal: Terminal): Command {
   addStreamCommands(program, open);
   addReceiverCommands(program, open);
   addTokenRecover(addTokenCommands(program, open), terminal);
+  addViewCommands(program, open);
   program.commandsGroup('Run:');
   // Only for the help: `run` hands its arguments to the service, which has flags of its own.
   program

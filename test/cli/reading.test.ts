@@ -218,6 +218,16 @@ test('a revoked token ends a tail with the sentence of the service', async () =>
   assert.match(terminal.error(), /^weir: .*\(401\)\n$/);
 });
 
+test('saved views are listed, shown and deleted', async () => {
+  const saved = await service.admin('POST', '/views', { name: 'late', query: 'search=late' });
+  const { viewId } = saved.json<{ viewId: string }>();
+  const { out } = await weir('view', 'list');
+  assert.match(out, new RegExp(`^VIEW ID +NAME +QUERY +UPDATED AT\\n${viewId} +late +search=late`));
+  assert.match((await weir('view', 'show', viewId)).out, /^query +search=late$/m);
+  assert.equal((await weir('view', 'delete', viewId)).out, `deleted view ${viewId}\n`);
+  assert.equal((await weir('view', 'show', viewId)).code, exitCodes.failed);
+});
+
 test('the explorer is found, and in a terminal its token', async () => {
   const { streamUrl, accessToken } = service.quickstart;
   assert.equal((await weir('open')).out, `${streamUrl}/\n`);
