@@ -86,6 +86,7 @@ export function createProgram(terminal: Terminal): Command {
   addDoctorCommand(program, terminal);
   addOpenCommand(program, terminal);
   addCompletionCommand(program, terminal);
+  program.helpCommand('help [command]', 'show the help of a command');
   return program;
 }
 
