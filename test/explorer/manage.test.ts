@@ -13,7 +13,13 @@ import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../harness/until.ts';
 import { assertAccessible } from './accessible.ts';
-import { type Explorer, missingBrowser, signIn, startExplorer } from './explorer.ts';
+import {
+  type Explorer,
+  missingBrowser,
+  signIn,
+  startExplorer,
+  type WatchedPage,
+} from './explorer.ts';
 
 const run = promisify(execFile);
 const markup = '<img src=x onerror=alert(1)>';
@@ -26,10 +32,15 @@ interface Receiver {
 
 suite('management', { skip: missingBrowser() ?? false }, () => {
   let explorer: Explorer;
+  /** One for all tests: signing in takes longer than most of them. */
+  let watched: WatchedPage;
+  let page: Page;
   /** Where senders are run; the authority is where the explorer says. */
   let folder: string;
   before(async () => {
     explorer = await startExplorer();
+    watched = await explorer.open('/receivers');
+    ({ page } = watched);
     folder = mkdtempSync(join(tmpdir(), 'weir-senders-'));
     symlinkSync(explorer.service.dataDir, join(folder, 'data'));
     symlinkSync(
@@ -38,9 +49,17 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     );
   });
   after(async () => {
-    await explorer?.close();
+    try {
+      await watched?.close();
+    } finally {
+      await explorer?.close();
+    }
     rmSync(folder, { recursive: true, force: true });
   });
+
+  async function go(path: string): Promise<void> {
+    await page.goto(explorer.service.quickstart.streamUrl + path);
+  }
 
   async function createReceiver(name: string, kind = 'http_json'): Promise<Receiver> {
     const { service } = explorer;
@@ -68,7 +87,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
   }
 
   test('a receiver and its stream are made with the keyboard alone', async () => {
-    const { page, close } = await explorer.open('/receivers');
+    await go('/receivers');
     await tabTo(page, page.getByRole('button', { name: 'New receiver' }));
     await page.keyboard.press('Enter');
     await assertFocused(page.getByLabel('Name'));
@@ -98,12 +117,11 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
       streams: { name: string }[];
     }>();
     assert.equal(streams.filter(({ name }) => name === 'fresh stream').length, 1);
-    await close();
   });
 
   test('a refusal is explained, and the first event turns the page green', async () => {
     const receiver = await createReceiver('first event');
-    const { page, close } = await explorer.open(`/receivers/${receiver.receiverId}`);
+    await go(`/receivers/${receiver.receiverId}`);
     await page.getByText('Waiting for the first event').waitFor();
     const code = page.locator('pre');
     assert.match((await code.textContent()) ?? '', /<RECEIVER_TOKEN>/);
@@ -124,12 +142,11 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.reload();
     await page.getByText('Data arrives').waitFor();
     assert.doesNotMatch((await code.textContent()) ?? '', /wri_/);
-    await close();
   });
 
   test('what is pasted from Node.js, pino and Python sends', async () => {
     const receiver = await createReceiver('snippets');
-    const { page, close } = await explorer.open(`/receivers/${receiver.receiverId}`);
+    await go(`/receivers/${receiver.receiverId}`);
     await page.getByRole('button', { name: 'Issue a token' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Issue token' }).click();
     await page.getByRole('button', { name: 'Done' }).click();
@@ -152,12 +169,11 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
         { what: message },
       );
     }
-    await close();
   });
 
   test('limits are changed, and what is wrong is told at its field', async () => {
     const { receiverId } = await createReceiver('limits');
-    const { page, close } = await explorer.open(`/receivers/${receiverId}?tab=settings`);
+    await go(`/receivers/${receiverId}?tab=settings`);
     await page.getByLabel('Events per second').fill('many');
     await page.getByLabel('Burst in events').fill('0');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -176,14 +192,13 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     assert.deepEqual(limits, { eventsPerSecond: 5000, burstEvents: null, maxBodyBytes: 2_097_152 });
     await page.getByRole('tab', { name: 'Send data' }).click();
     await page.getByText('This receiver is off').waitFor();
-    await close();
   });
 
   test('a rotated secret and a revoked token are refused within seconds', async () => {
     const receiver = await createReceiver('rotation');
     const old = await createToken('sender one', receiver.receiverId);
     assert.equal(await send(receiver, old), 202);
-    const { page, close } = await explorer.open(`/receivers/${receiver.receiverId}?tab=tokens`);
+    await go(`/receivers/${receiver.receiverId}?tab=tokens`);
     await pick(page, 'sender one', 'Rotate secret');
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).dblclick();
     const secret = await page.getByRole('dialog').getByLabel('the new secret').first().innerText();
@@ -201,11 +216,10 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
 
     await page.getByRole('tab', { name: 'Status' }).click();
     await page.getByRole('cell', { name: /issue a new one for this receiver/ }).waitFor();
-    await close();
   });
 
   test('a receiver and its stream go, in this order, once their names are typed', async () => {
-    const { page, close } = await explorer.open('/streams');
+    await go('/streams');
     await page.getByRole('button', { name: 'New stream' }).click();
     await page.getByLabel('Name').fill('short-lived');
     await page.getByLabel('Retention in days').fill('9999');
@@ -242,11 +256,10 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.getByLabel('Type “short-lived” to go on').fill('short-lived');
     await page.getByRole('button', { name: 'Delete stream' }).click();
     await row.waitFor({ state: 'detached' });
-    await close();
   });
 
   test('an access token opens what its scopes say, and pages beyond them say why not', async () => {
-    const { page, close } = await explorer.open('/tokens');
+    await go('/tokens');
     await page.getByText('signed in with it').waitFor();
     await pick(page, 'first run', 'Revoke');
     await page.getByText('you will be signed out').waitFor();
@@ -266,11 +279,32 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await reader.page.getByText('This page needs a token with the scope admin').waitFor();
     assert.equal(await reader.page.getByRole('link', { name: 'Receivers' }).count(), 0);
     await reader.close();
-    await close();
+  });
+
+  test('forms fit a phone, in the dark as well', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    for (const [path, button] of [
+      ['/receivers', 'New receiver'],
+      ['/streams', 'New stream'],
+      ['/tokens', 'New access token'],
+    ] as const) {
+      await go(path);
+      await page.getByRole('button', { name: button }).click();
+      const dialog = page.getByRole('dialog', { name: button });
+      const box = await dialog.boundingBox();
+      assert.ok(box !== null && box.x >= 0 && box.x + box.width <= 390, button);
+      const action = dialog.getByRole('button', { name: /^Create/ });
+      const actionBox = await action.boundingBox();
+      assert.ok(actionBox !== null && actionBox.y + actionBox.height <= 844, button);
+      await assertAccessible(page, button);
+    }
+    await page.emulateMedia({ colorScheme: null });
+    await page.setViewportSize({ width: 1280, height: 800 });
   });
 
   test('an account is made, looked at and deleted', async () => {
-    const { page, close } = await explorer.open('/accounts');
+    await go('/accounts');
     await page.getByRole('button', { name: 'New account' }).click();
     await page.getByLabel('Name').fill('guests');
     await page.getByLabel('Events per second').fill('100');
@@ -288,7 +322,6 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
       .getByRole('row', { name: /default/ })
       .getByText('now')
       .waitFor();
-    await close();
   });
 
   async function shell(script: string): Promise<void> {

@@ -10,6 +10,7 @@ import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { actions, type Column, DataTable } from '../parts/data-table.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { Card, Page } from '../parts/page.tsx';
 import { ProblemNotice } from '../parts/problem-notice.tsx';
@@ -63,7 +64,7 @@ function columnsOf(
   onStep: (step: Step) => void,
 ): Column<Account>[] {
   return [
-    { header: 'Name', cell: ({ name }) => <bdi>{name}</bdi> },
+    { header: 'Name', cell: ({ name }) => <LogText text={name} /> },
     { header: 'Account', cell: ({ accountId }) => <code>{accountId}</code> },
     {
       header: 'Events per second',

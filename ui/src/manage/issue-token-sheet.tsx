@@ -5,6 +5,7 @@ import { useApp } from '../app/context.ts';
 import { Button } from '../parts/button.tsx';
 import { FieldRow, TextField } from '../parts/fields.tsx';
 import { FormSheet } from '../parts/form-sheet.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { Sheet } from '../parts/sheet.tsx';
 import { useChange } from './control.ts';
@@ -64,8 +65,8 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
       onClose={onClose}
     >
       <p>
-        It may send to <bdi>{receiver.name}</bdi> and do nothing else. Give each sender one of its
-        own, so that one can be revoked alone.
+        It may send to <LogText text={receiver.name} /> and do nothing else. Give each sender one of
+        its own, so that one can be revoked alone.
       </p>
       <FieldRow>
         <TextField

@@ -23,6 +23,7 @@ test('tokens that work come first, the newest first', () => {
 test('an expiry is a number of days, or never', () => {
   assert.equal(toExpiry('', nowMs), null);
   assert.equal(toExpiry(' 1 ', nowMs), '2026-05-02T00:00:00.000Z');
-  for (const wrong of ['0', '-1', '1.5', 'soon', '999999'])
+  for (const wrong of ['0', '-1', '1.5', 'soon', '999999']) {
     assert.equal(toExpiry(wrong, nowMs), undefined, wrong);
+  }
 });

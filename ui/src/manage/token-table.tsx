@@ -4,6 +4,7 @@ import type { Token } from '../api/models.ts';
 import { Ago } from '../parts/ago.tsx';
 import { Badge, type BadgeTone } from '../parts/badge.tsx';
 import { actions, type Column, DataTable } from '../parts/data-table.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Menu, type MenuItem } from '../parts/menu.tsx';
 import { TokenDialog, type TokenStep } from './token-dialog.tsx';
 import { sortTokens, toTokenState, type TokenState } from './token-state.ts';
@@ -83,7 +84,7 @@ function Name({ token: { name, tokenId }, isOwn }: { token: Token; isOwn: boolea
   return (
     <div className={styles.name}>
       <span>
-        <bdi>{name}</bdi>
+        <LogText text={name} />
         {isOwn && <span className={styles.own}> · signed in with it</span>}
       </span>
       <code className={styles.id}>{tokenId}</code>

@@ -5,7 +5,7 @@ export type BadgeTone = 'success' | 'warning' | 'danger' | 'quiet';
 
 export function Badge({ tone, children }: { tone: BadgeTone; children: string }) {
   return (
-    <span className={`${styles.badge} ${styles[tone]}`}>
+    <span className={styles[tone]}>
       <span className={styles.dot} aria-hidden="true" />
       {children}
     </span>

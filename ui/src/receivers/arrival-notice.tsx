@@ -6,6 +6,7 @@ import { toReasonWords } from '../manage/reason-words.ts';
 import { useStatistics } from '../manage/statistics.ts';
 import { Ago } from '../parts/ago.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { ProblemNotice } from '../parts/problem-notice.tsx';
 import { type RefusalSample, toArrival } from './arrival.ts';
@@ -73,11 +74,11 @@ function Refused({ refusal }: { refusal: RefusalSample }) {
           <strong>
             {what}: {toReasonWords(kind, reason)}.
           </strong>{' '}
-          It came <Ago at={at} /> from <bdi>{peerAddress.replace(/^::ffff:/, '')}</bdi>.
+          It came <Ago at={at} /> from <LogText text={peerAddress.replace(/^::ffff:/, '')} />.
         </p>
         <p>{advice}</p>
         <p className={styles.detail}>
-          The sender was told: <bdi>{detail}</bdi>
+          The sender was told: <LogText text={detail} />
         </p>
       </div>
     </Notice>

@@ -16,8 +16,9 @@ export function toArrival({
   samples,
 }: Pick<Statistics, 'lastAcceptedAt' | 'samples'>): Arrival {
   const newest = samples[0];
-  if (newest === undefined || lastAcceptedAt === null)
+  if (newest === undefined || lastAcceptedAt === null) {
     return { acceptedAt: lastAcceptedAt, refusal: newest };
+  }
   const [refusedMs, acceptedMs] = [Date.parse(newest.at), Date.parse(lastAcceptedAt)];
   const isLater = newest.kind === 'record' ? refusedMs >= acceptedMs : refusedMs > acceptedMs;
   return { acceptedAt: lastAcceptedAt, refusal: isLater ? newest : undefined };

@@ -87,7 +87,6 @@ export function CreateReceiver({ streams, onClose }: CreateReceiverProps) {
 
 /** With the one that was made on the way, before the list was asked again. */
 function knownStreams(streams: readonly Stream[], made: Stream | undefined): readonly Stream[] {
-  if (made === undefined || streams.some(({ streamId }) => streamId === made.streamId))
-    return streams;
-  return [...streams, made];
+  const isListed = streams.some(({ streamId }) => streamId === made?.streamId);
+  return made === undefined || isListed ? streams : [...streams, made];
 }

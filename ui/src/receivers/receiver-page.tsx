@@ -7,6 +7,7 @@ import { useReceiver } from '../manage/control.ts';
 import { kindWords } from '../manage/kind-words.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Page } from '../parts/page.tsx';
 import { ProblemNotice } from '../parts/problem-notice.tsx';
@@ -19,7 +20,7 @@ import { ReceiverTokens } from './receiver-tokens.tsx';
 import { SendData } from './send-data.tsx';
 
 export function ReceiverPage() {
-  const { receiverId = '' } = useParams<{ receiverId: string }>();
+  const { receiverId } = useParams<{ receiverId: string }>();
   const receiver = useReceiver(receiverId);
   if (receiver.data !== undefined) return <Loaded key={receiverId} receiver={receiver.data} />;
   const { error } = receiver;
@@ -54,7 +55,7 @@ function Loaded({ receiver }: { receiver: Receiver }) {
             Receivers
           </Link>
           <span aria-hidden="true">/</span>
-          <bdi>{receiver.name}</bdi>
+          <LogText text={receiver.name} />
         </span>
       }
       actions={<Facts receiver={receiver} />}

@@ -9,6 +9,7 @@ import { Button } from '../parts/button.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Card } from '../parts/page.tsx';
 import { ProblemNotice } from '../parts/problem-notice.tsx';
 import { formatBytes, formatCount, formatTime } from '../parts/time-text.ts';
@@ -140,9 +141,9 @@ function Samples({ samples }: Pick<Statistics, 'samples'>) {
       cell: ({ at }) => <time dateTime={at}>{formatTime(at, timeZone).slice(0, 19)}</time>,
     },
     { header: 'Status', cell: ({ status }) => status },
-    { header: 'What the sender was told', cell: ({ detail }) => <bdi>{detail}</bdi> },
-    { header: 'From', cell: ({ peerAddress }) => <bdi>{peerAddress}</bdi> },
-    { header: 'Content type', cell: ({ contentType }) => <bdi>{contentType ?? ''}</bdi> },
+    { header: 'What the sender was told', cell: ({ detail }) => <LogText text={detail} /> },
+    { header: 'From', cell: ({ peerAddress }) => <LogText text={peerAddress} /> },
+    { header: 'Content type', cell: ({ contentType }) => <LogText text={contentType ?? ''} /> },
     {
       header: 'Body',
       isTight: true,

@@ -12,6 +12,7 @@ import { type Column, DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Card, Page } from '../parts/page.tsx';
 import { ProblemNotice } from '../parts/problem-notice.tsx';
 import { formatCount } from '../parts/time-text.ts';
@@ -49,8 +50,9 @@ interface ReceiversProps {
 
 function Receivers({ streams, create }: ReceiversProps) {
   const receivers = useReceivers();
-  if (receivers.isError)
+  if (receivers.isError) {
     return <ProblemNotice error={receivers.error} onRetry={() => void receivers.refetch()} />;
+  }
   if (receivers.data === undefined) return <Loading what="Loading receivers" />;
   if (receivers.data.length === 0) {
     return (
@@ -77,12 +79,12 @@ function columnsOf(streams: readonly Stream[]): Column<Receiver>[] {
       header: 'Name',
       cell: ({ receiverId, name }) => (
         <Link href={`/receivers/${receiverId}`}>
-          <bdi>{name}</bdi>
+          <LogText text={name} />
         </Link>
       ),
     },
     { header: 'Takes', isTight: true, cell: ({ kind }) => kindWords[kind] },
-    { header: 'Stream', cell: ({ streamId }) => <bdi>{names.get(streamId) ?? ''}</bdi> },
+    { header: 'Stream', cell: ({ streamId }) => <LogText text={names.get(streamId) ?? ''} /> },
     { header: 'State', cell: ({ active }) => <State isActive={active} /> },
     {
       header: 'Accepted, 1 h',

@@ -5,6 +5,7 @@ import type { Receiver, Stream } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useChange } from '../manage/control.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Sheet } from '../parts/sheet.tsx';
 import { useToast } from '../parts/toasts.tsx';
 
@@ -63,7 +64,7 @@ export function DeleteStream(props: DeleteStreamProps) {
         {feeding.map(({ receiverId, name }) => (
           <li key={receiverId}>
             <Link href={`/receivers/${receiverId}?tab=settings`}>
-              <bdi>{name}</bdi>
+              <LogText text={name} />
             </Link>
           </li>
         ))}

@@ -10,6 +10,7 @@ import { actions, type Column, DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { Card, Page } from '../parts/page.tsx';
 import { ProblemNotice } from '../parts/problem-notice.tsx';
@@ -43,8 +44,9 @@ function Streams({ create }: { create: ReactNode }) {
   const streams = useStreams();
   const receivers = useReceivers();
   const [step, setStep] = useState<Step>();
-  if (streams.isError)
+  if (streams.isError) {
     return <ProblemNotice error={streams.error} onRetry={() => void streams.refetch()} />;
+  }
   if (streams.data === undefined) return <Loading what="Loading streams" />;
   if (streams.data.length === 0) {
     return (
@@ -79,7 +81,7 @@ function columnsOf(
   onStep: (step: Step) => void,
 ): Column<Stream>[] {
   return [
-    { header: 'Name', cell: ({ name }) => <bdi>{name}</bdi> },
+    { header: 'Name', cell: ({ name }) => <LogText text={name} /> },
     { header: 'Retention', cell: ({ retentionDays }) => toDays(retentionDays) },
     { header: 'Fed by', cell: (stream) => <Feeding receivers={feeding(stream)} /> },
     { header: 'Data deleted', cell: ({ dataDeletedUntil }) => <Ago at={dataDeletedUntil} /> },
@@ -119,7 +121,7 @@ function Feeding({ receivers }: { receivers: readonly Receiver[] }) {
       {receivers.map(({ receiverId, name }) => (
         <li key={receiverId}>
           <Link href={`/receivers/${receiverId}`}>
-            <bdi>{name}</bdi>
+            <LogText text={name} />
           </Link>
         </li>
       ))}

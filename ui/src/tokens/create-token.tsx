@@ -78,32 +78,59 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
           hint="Empty: never."
         />
       </FieldRow>
-      <CheckGroup label="It may" fault={faults.fields['scopes']}>
-        {accessScopes.map((scope) => (
-          <CheckField
-            key={scope}
-            label={scope}
-            hint={scopeWords[scope]}
-            isChecked={scopes.includes(scope)}
-            onChange={(isChecked) => setScopes(toggled(scopes, scope, isChecked))}
-          />
-        ))}
-      </CheckGroup>
+      <Scopes scopes={scopes} fault={faults.fields['scopes']} onChange={setScopes} />
       {session.accounts.length > 1 && (
-        <CheckGroup label="In the accounts" fault={faults.fields['accountIds']}>
-          {session.accounts.map((account) => (
-            <CheckField
-              key={account.accountId}
-              label={account.name}
-              isChecked={accountIds.includes(account.accountId)}
-              onChange={(isChecked) =>
-                setAccountIds(toggled(accountIds, account.accountId, isChecked))
-              }
-            />
-          ))}
-        </CheckGroup>
+        <Accounts
+          accountIds={accountIds}
+          fault={faults.fields['accountIds']}
+          onChange={setAccountIds}
+        />
       )}
     </FormSheet>
+  );
+}
+
+interface ScopesProps {
+  readonly scopes: readonly AccessScope[];
+  readonly fault: string | undefined;
+  readonly onChange: (scopes: readonly AccessScope[]) => void;
+}
+
+function Scopes({ scopes, fault, onChange }: ScopesProps) {
+  return (
+    <CheckGroup label="It may" fault={fault}>
+      {accessScopes.map((scope) => (
+        <CheckField
+          key={scope}
+          label={scope}
+          hint={scopeWords[scope]}
+          isChecked={scopes.includes(scope)}
+          onChange={(isChecked) => onChange(toggled(scopes, scope, isChecked))}
+        />
+      ))}
+    </CheckGroup>
+  );
+}
+
+interface AccountsProps {
+  readonly accountIds: readonly string[];
+  readonly fault: string | undefined;
+  readonly onChange: (accountIds: readonly string[]) => void;
+}
+
+function Accounts({ accountIds, fault, onChange }: AccountsProps) {
+  const { accounts } = useApp().session;
+  return (
+    <CheckGroup label="In the accounts (none ticked: in all, for operators)" fault={fault}>
+      {accounts.map(({ accountId, name }) => (
+        <CheckField
+          key={accountId}
+          label={name}
+          isChecked={accountIds.includes(accountId)}
+          onChange={(isChecked) => onChange(toggled(accountIds, accountId, isChecked))}
+        />
+      ))}
+    </CheckGroup>
   );
 }
 

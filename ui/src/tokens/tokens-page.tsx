@@ -10,6 +10,7 @@ import type { Column } from '../parts/data-table.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Card, Page } from '../parts/page.tsx';
 import { ProblemNotice } from '../parts/problem-notice.tsx';
 import { useApp } from '../app/context.ts';
@@ -54,7 +55,7 @@ function AccessTokens({ tokens }: { tokens: readonly Token[] }) {
     {
       header: 'Accounts',
       cell: ({ accountIds }) => (
-        <bdi>{accountIds.length === 0 ? 'all' : accountIds.map(nameOf).join(', ')}</bdi>
+        <LogText text={accountIds.length === 0 ? 'all' : accountIds.map(nameOf).join(', ')} />
       ),
     },
   ];
@@ -83,7 +84,7 @@ const receiverColumns: readonly Column<ReceiverTokens>[] = [
     header: 'Receiver',
     cell: ({ receiver: { receiverId, name } }) => (
       <Link href={`/receivers/${receiverId}?tab=tokens`}>
-        <bdi>{name}</bdi>
+        <LogText text={name} />
       </Link>
     ),
   },

@@ -80,10 +80,12 @@ test('each carries the token and the address exactly as issued', () => {
 
 test('the authority of a Weir on this machine is named, and left out where everyone trusts it', () => {
   for (const kind of kinds) {
-    for (const { title, blocks } of snippetsFor(kind, 'https://localhost:8443', 'wri_x'))
+    for (const { title, blocks } of snippetsFor(kind, 'https://localhost:8443', 'wri_x')) {
       assert.match(blocks.map(({ text }) => text).join(''), /\.\/data\/tls\/ca\.pem/, title);
-    for (const { title, blocks } of snippetsFor(kind, 'https://weir.example.com', 'wri_x'))
+    }
+    for (const { title, blocks } of snippetsFor(kind, 'https://weir.example.com', 'wri_x')) {
       assert.doesNotMatch(blocks.map(({ text }) => text).join(''), /ca\.pem/, title);
+    }
   }
   assert.equal(toCaFile('https://127.0.0.1:8443'), './data/tls/ca.pem');
   assert.equal(toCaFile('https://[::1]:8443'), './data/tls/ca.pem');
