@@ -20,8 +20,14 @@ export interface ArrivalPage {
 
 /** Every call may throw AppError, as the store does. */
 export interface ArrivalPages {
-  read(plan: ArrivalsPlan): Promise<ArrivalPage>;
+  /** @param signal of whoever asks: what nobody waits for any more is not read. */
+  read(plan: ArrivalsPlan, signal: AbortSignal): Promise<ArrivalPage>;
   count(range: ArrivalRange): Promise<number>;
+}
+
+interface SharedPage {
+  readonly page: Promise<ArrivalPage>;
+  readonly readers: AbortSignal[];
 }
 
 /** Sent at once, about; a reader that leaves has taken no more than this too much. */
@@ -32,17 +38,31 @@ export function createArrivalPages(
   maxQueries: number,
 ): ArrivalPages {
   const turns = createTurns(maxQueries);
-  const pages = new Map<string, Promise<ArrivalPage>>();
-  const readPage = async (plan: ArrivalsPlan) =>
-    toPage(plan, await turns.take(() => store.arrivals(plan)));
+  const shared = new Map<string, SharedPage>();
+
+  async function readPage(plan: ArrivalsPlan, key: string, readers: readonly AbortSignal[]) {
+    const arrivals = await turns.take(() => {
+      if (readers.some((signal) => !signal.aborted)) return store.arrivals(plan);
+      // Now, so that nobody joins what will not come.
+      shared.delete(key);
+      throw new Error('everybody who waited for this page has left');
+    });
+    return toPage(plan, arrivals);
+  }
 
   return {
-    read(plan) {
+    read(plan, signal) {
       const key = toKey(plan);
-      const shared = pages.get(key);
-      if (shared !== undefined) return shared;
-      const page = readPage(plan).finally(() => pages.delete(key));
-      pages.set(key, page);
+      const known = shared.get(key);
+      if (known !== undefined) {
+        known.readers.push(signal);
+        return known.page;
+      }
+      const readers = [signal];
+      const page = readPage(plan, key, readers).finally(() => {
+        if (shared.get(key)?.page === page) shared.delete(key);
+      });
+      shared.set(key, { page, readers });
       return page;
     },
     count: (range) => turns.take(() => store.countArrivals(range)),

@@ -16,6 +16,8 @@ export interface TailReaderParts extends ArrivalWatchParts {
   readonly grants: Pick<Grants, 'streams'>;
   readonly pages: ArrivalPages;
   readonly watch: ArrivalWatch;
+  /** What a page should have at most for now, bytes; one log may be larger. */
+  readonly pageBytes: () => number;
   /** Unix ms. */
   readonly now: () => number;
 }
@@ -26,8 +28,6 @@ export interface TailReaderOptions {
   /** Between two reads of the store for one reader, ms, unless it is behind. */
   readonly minReadIntervalMs: number;
   readonly maxPageLogs: number;
-  /** What a page should have at most, bytes; one log may be larger. */
-  readonly maxPageBytes: number;
 }
 
 export interface TailRequest {
@@ -48,7 +48,9 @@ export type TailStep =
 const nothing: TailStep = { kind: 'nothing' };
 const firstPageLogs = 100;
 /** A page may be larger than it should be, but not by more than this. */
-const pageTolerance = 4;
+const pageTolerance = 2;
+/** The next one may be larger than the last, but not by more than this. */
+const pageGrowth = 4;
 const nanosPerSecond = 1_000_000_000n;
 
 export class TailReader {
@@ -184,21 +186,22 @@ export class TailReader {
 
   #read(filter: LogFilter, untilNanos: bigint): Promise<ArrivalPage> {
     this.#readAtMs = performance.now();
-    return this.#parts.pages.read({
+    const plan = {
       filter: forward(filter, this.#position.receivedAtNanos),
       after: this.#position,
       untilNanos,
       limit: this.#pageLogs,
-      maxBytes: this.#options.maxPageBytes * pageTolerance,
-    });
+      maxBytes: Math.floor(this.#parts.pageBytes() * pageTolerance),
+    };
+    return this.#parts.pages.read(plan, this.#request.signal);
   }
 
   /** As many as should fit if they are like those of the last page. */
   #nextPageLogs({ logs, bytes }: ArrivalPage): number {
     if (logs === 0) return this.#pageLogs;
-    const { maxPageLogs, maxPageBytes } = this.#options;
-    const fitting = Math.floor((maxPageBytes * logs) / bytes);
-    return Math.max(1, Math.min(fitting, maxPageLogs, this.#pageLogs * pageTolerance));
+    const fitting = Math.floor((this.#parts.pageBytes() * logs) / bytes);
+    const { maxPageLogs } = this.#options;
+    return Math.max(1, Math.min(fitting, maxPageLogs, this.#pageLogs * pageGrowth));
   }
 }
 

@@ -47,6 +47,7 @@ class World {
   reads = 0;
   counts = 0;
   failure: Error | undefined;
+  hanging: Promise<void> | undefined;
   #sequence = 0n;
   readonly #tail;
 
@@ -55,6 +56,7 @@ class World {
       store: {
         arrivals: async (plan: ArrivalRange & { readonly limit: number }) => {
           this.reads++;
+          await this.hanging;
           if (this.failure !== undefined) throw this.failure;
           const found = this.#within(plan);
           const logs = found.slice(0, plan.limit);
@@ -367,4 +369,24 @@ test('tails that want the same share one read of the store', async () => {
   await Promise.all(logs);
   assert.ok(world.reads < 5, `${world.reads} reads`);
   await Promise.all(tails.map((events) => events.return(undefined)));
+});
+
+test('what its readers no longer wait for is not read', async () => {
+  const world = new World({ maxQueries: 1 });
+  world.store(1);
+  world.release();
+  const { promise: hanging, resolve: answer } = Promise.withResolvers<void>();
+  world.hanging = hanging;
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const after = arrivalsUntil(start);
+  const first = world.follow('', { after }).next();
+  const others = ['x', 'y'].map((host) => world.follow(`host=${host}`, { after, signal }).next());
+  await until(eventsOf(world.follow()), 'heartbeat');
+  leaving.abort();
+  await Promise.all(others);
+  answer();
+  await first;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(world.reads, 1);
 });

@@ -15,7 +15,7 @@ import {
   type TailRequest,
 } from './tail-reader.ts';
 
-export interface TailParts extends Omit<TailReaderParts, 'pages' | 'watch'> {
+export interface TailParts extends Omit<TailReaderParts, 'pages' | 'watch' | 'pageBytes'> {
   readonly store: Pick<Store, 'arrivals' | 'countArrivals'>;
   readonly telemetry: TailTelemetry;
 }
@@ -29,6 +29,10 @@ export interface TailOptions extends TailReaderOptions {
   readonly lookEveryMs: number;
   /** Reads of the store at once, of all tails. */
   readonly maxQueries: number;
+  /** What the page of one tail should have at most, bytes, */
+  readonly maxPageBytes: number;
+  /** and those of all tails together. */
+  readonly maxHeldBytes: number;
 }
 
 const defaultTailOptions: TailOptions = {
@@ -40,6 +44,7 @@ const defaultTailOptions: TailOptions = {
   minReadIntervalMs: 150,
   maxPageLogs: 2000,
   maxPageBytes: 1024 * 1024,
+  maxHeldBytes: 128 * 1024 * 1024,
 };
 
 export interface Tail {
@@ -57,6 +62,7 @@ export function createTail(parts: TailParts, options: Partial<TailOptions> = {})
   const pages = createArrivalPages(parts.store, settings.maxQueries);
   const watch = createArrivalWatch(parts, settings.lookEveryMs);
   let tails = 0;
+  const pageBytes = () => Math.min(settings.maxPageBytes, settings.maxHeldBytes / tails);
 
   async function* follow(request: TailRequest): AsyncGenerator<Uint8Array | string> {
     if (tails >= settings.maxTails) throw tooManyTails(settings.maxTails);
@@ -64,7 +70,7 @@ export function createTail(parts: TailParts, options: Partial<TailOptions> = {})
     telemetry.opened();
     let isOpen = false;
     try {
-      const reader = new TailReader({ ...parts, pages, watch }, settings, request);
+      const reader = new TailReader({ ...parts, pages, watch, pageBytes }, settings, request);
       for await (const chunk of events(reader, request.signal)) {
         isOpen = true;
         yield chunk;
