@@ -19,11 +19,11 @@ for (const [name, text] of untouched) {
 }
 
 const marked: readonly (readonly [string, string, string])[] = [
-  ['a terminal escape', '\u001b[31mred', '␛[31mred'],
-  ['NUL and bell', 'a\0b\u0007', 'a␀b␇'],
-  ['delete', 'a\u007fb', 'a␡b'],
+  ['a terminal escape', '\u001b[31mred', '<ESC>[31mred'],
+  ['NUL and bell', 'a\0b\u0007', 'a<NUL>b<BEL>'],
+  ['delete', 'a\u007fb', 'a<DEL>b'],
   ['C1 controls', 'a\u0085\u009bb', 'a<U+0085><U+009B>b'],
-  ['a lone carriage return', 'shown\rhidden', 'shown␍hidden'],
+  ['a lone carriage return', 'shown\rhidden', 'shown<CR>hidden'],
   ['an override of direction', 'user\u202Egnp.exe', 'user<U+202E>gnp.exe'],
   ['isolates', '\u2066a\u2069', '<U+2066>a<U+2069>'],
   ['marks of direction', '\u200Ea\u200F\u061C', '<U+200E>a<U+200F><U+061C>'],
@@ -48,7 +48,7 @@ test('says what a mark stands for', () => {
   assert.deepEqual(toVisibleParts('\u202E'), [
     { shown: 'U+202E', name: 'U+202E right-to-left override' },
   ]);
-  assert.deepEqual(toVisibleParts('\u0001'), [{ shown: '␁', name: 'U+0001 control character' }]);
+  assert.deepEqual(toVisibleParts('\u0001'), [{ shown: 'SOH', name: 'U+0001 control character' }]);
 });
 
 test('leaves nothing hidden, whatever the text', () => {

@@ -5,7 +5,7 @@
 
 /** Something that could not be seen, and what is shown in its place. */
 export interface Mark {
-  /** Such as `␛`, or `U+202E` where there is no picture of it. */
+  /** Such as `ESC`, or `U+202E` for what has no short name. */
   readonly shown: string;
   /** For a tip and for those who listen: `U+202E right-to-left override`. */
   readonly name: string;
@@ -32,7 +32,7 @@ export function toVisibleParts(text: string): readonly VisiblePart[] {
 /** The same as plain text, marks in angle brackets: for titles and labels. */
 export function toVisibleText(text: string): string {
   return toVisibleParts(text)
-    .map((part) => (typeof part === 'string' ? part : bracketed(part.shown)))
+    .map((part) => (typeof part === 'string' ? part : `<${part.shown}>`))
     .join('');
 }
 
@@ -82,18 +82,14 @@ function toMark(character: string): Mark {
   const code = character.codePointAt(0)!;
   const point = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
   const name = names[code] ?? kindOf(code);
-  return { shown: pictureOf(code) ?? point, name: `${point} ${name}` };
+  return { shown: controls[code] ?? (code === 0x7f ? 'DEL' : point), name: `${point} ${name}` };
 }
 
-/** Unicode has pictures of the C0 controls, of DEL and of nothing else. */
-function pictureOf(code: number): string | undefined {
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  return code === 0x7f ? '\u2421' : undefined;
-}
-
-function bracketed(shown: string): string {
-  return shown.length === 1 ? shown : `<${shown}>`;
-}
+/** The short names of the C0 controls (ECMA-48); their pictures are missing from too many fonts. */
+const controls =
+  'NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US'.split(
+    ' ',
+  );
 
 function kindOf(code: number): string {
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return 'control character';
