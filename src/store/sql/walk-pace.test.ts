@@ -111,7 +111,7 @@ suite('a refusal', () => {
     assert.deepEqual(rows, [100, 13, 2, 1]);
   });
 
-  test('of time looks at less of history from then on', () => {
+  test('of effort looks at less of history, and at more again by and by', () => {
     const wide = { ...walkStart, widthNanos: 4_000n * second };
     const slower = walkSlower(wide, 'effort')!;
     assert.equal(slower.widthNanos, 1_000n * second);
@@ -119,7 +119,7 @@ suite('a refusal', () => {
     const window = walkWindow(filter, slower, nowNanos)!;
     const found = { window, rows: 0, bytes: 0, last: undefined };
     const next = walkOn({ filter, limit: 10 }, slower, found, nowNanos)!;
-    assert.equal(next.widthNanos, 1_000n * second);
+    assert.equal(next.widthNanos, 1_250n * second);
     assert.equal(walkSlower({ ...wide, widthNanos: second }, 'effort'), undefined);
   });
 });

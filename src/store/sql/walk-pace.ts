@@ -67,8 +67,10 @@ export function walkOn(
   }
   const untilNanos = window.fromNanos!;
   if (untilNanos <= (filter.fromNanos ?? 0n)) return undefined;
-  const widthNanos = clamp(4n * point.widthNanos, leastWidthNanos, point.maxWidthNanos);
-  return { ...point, rows, widthNanos, position: undefined, untilNanos };
+  // What was too much once need not be so further back: the cap is tried again, by and by.
+  const maxWidthNanos = clamp((5n * point.maxWidthNanos) / 4n, leastWidthNanos, lastWidthNanos);
+  const widthNanos = clamp(4n * point.widthNanos, leastWidthNanos, maxWidthNanos);
+  return { ...point, rows, widthNanos, maxWidthNanos, position: undefined, untilNanos };
 }
 
 /** After a statement that was too much; undefined = less is not possible. */
