@@ -1,0 +1,60 @@
+/** Where stacked bars lie, in whole pixels, as one SVG path for each series. Pure. */
+
+export interface BarSize {
+  readonly width: number;
+  readonly height: number;
+  /** The value at the top. */
+  readonly max: number;
+}
+
+/** @param series values per bucket, the lowest in the stack first. @returns a path for each */
+export function stackPaths(series: readonly (readonly number[])[], size: BarSize): string[] {
+  const buckets = series[0]?.length ?? 0;
+  const sums = new Float64Array(buckets);
+  const tops = new Float64Array(buckets).fill(size.height);
+  return series.map((values) => {
+    let path = '';
+    for (let bucket = 0; bucket < buckets; bucket += 1) {
+      const value = values[bucket] ?? 0;
+      if (value <= 0) continue;
+      const bottom = tops[bucket]!;
+      sums[bucket]! += value;
+      // A single error among a million others still shows.
+      const top = Math.min(bottom - 1, size.height - Math.round(sums[bucket]! * scaleOf(size)));
+      tops[bucket] = top;
+      const { left, right } = barEdges(bucket, buckets, size.width);
+      path += `M${left} ${bottom}V${top}H${right}V${bottom}z`;
+    }
+    return path;
+  });
+}
+
+/** Pixels from the left; bars stand apart where there is room. */
+export function barEdges(bucket: number, buckets: number, width: number) {
+  const left = Math.round((bucket * width) / buckets);
+  const next = Math.round(((bucket + 1) * width) / buckets);
+  return { left, right: next - left >= 4 ? next - 1 : Math.max(next, left + 1) };
+}
+
+/** Start of bucket `at` of `buckets`, in Unix ms, as the service cuts them. */
+export function bucketEdge(startMs: number, endMs: number, at: number, buckets: number): number {
+  return startMs + Math.floor((at * (endMs - startMs)) / buckets);
+}
+
+/** The next of 1, 2, 5, 10, 20, 50, …; at least 1. */
+export function roundMax(value: number): number {
+  if (value <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * ([1, 2, 5, 10].find((factor) => factor * power >= value) ?? 10);
+}
+
+/** `950`, `1.2K`, `3M` */
+export function shortCount(count: number): string {
+  return compact.format(count);
+}
+
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+
+function scaleOf({ height, max }: BarSize): number {
+  return height / Math.max(1, max);
+}

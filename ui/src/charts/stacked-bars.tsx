@@ -1,0 +1,213 @@
+/**
+ * Counts over time as stacked bars, from which a span can be chosen. One SVG path for each series,
+ * so that 500 buckets are drawn at once and follow the theme by themselves. It knows no page.
+ */
+import { useEffect, useId, useMemo, useRef, useState } from 'react';
+import { barEdges, bucketEdge, roundMax, shortCount, stackPaths } from './bar-layout.ts';
+import { BarsReadout } from './bars-readout.tsx';
+import styles from './stacked-bars.module.css';
+import { spanText, timeTicks } from './time-ticks.ts';
+import { type BucketSpan, useBrush } from './use-brush.ts';
+
+export interface BarSeries {
+  readonly name: string;
+  /** Any CSS colour, `var(--…)` among them. */
+  readonly color: string;
+  /** One for each bucket. */
+  readonly values: readonly number[];
+}
+
+export interface StackedBarsProps {
+  /** What is counted, such as `Logs over time`. */
+  readonly label: string;
+  /** Unix ms. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly buckets: number;
+  /** The lowest in the stack first. */
+  readonly series: readonly BarSeries[];
+  readonly isUtc: boolean;
+  /** Pixels, without the axis; default 96. */
+  readonly height?: number;
+  /** Of a span that was chosen, in Unix ms, on the edges of buckets. Absent: none can be. */
+  readonly onBrush?: (fromMs: number, untilMs: number) => void;
+}
+
+export function StackedBars(props: StackedBarsProps) {
+  const { startMs, endMs, buckets, series, isUtc, height = 96, onBrush } = props;
+  const [frame, width] = useWidth();
+  const edge = (at: number) => bucketEdge(startMs, endMs, at, buckets);
+  const brush = useBrush(
+    buckets,
+    onBrush && (({ first, last }) => onBrush(edge(first), edge(last + 1))),
+  );
+  const totals = useMemo(() => totalsOf(series, buckets), [series, buckets]);
+  const max = roundMax(Math.max(0, ...totals));
+  const shown = brush.chosen ?? (brush.pointed === undefined ? undefined : one(brush.pointed));
+  const summaryId = useId();
+
+  return (
+    <div className={styles.chart}>
+      <div className={styles.scale} style={{ height }} aria-hidden="true">
+        <span>{shortCount(max)}</span>
+        {max > 1 && <span>{shortCount(max / 2)}</span>}
+        <span>0</span>
+      </div>
+      <div
+        ref={frame}
+        className={styles.plot}
+        data-can-brush={onBrush !== undefined}
+        role="slider"
+        tabIndex={0}
+        aria-label={props.label}
+        aria-describedby={summaryId}
+        aria-valuemin={1}
+        aria-valuemax={buckets}
+        aria-valuenow={(brush.pointed ?? buckets - 1) + 1}
+        aria-valuetext={wordsOf(shown ?? one(buckets - 1), props, totals)}
+        {...brush.handlers}
+      >
+        <Bars series={series} width={width} height={height} max={max} />
+        {shown && (
+          <Marked
+            span={shown}
+            buckets={buckets}
+            width={width}
+            isChosen={brush.chosen !== undefined}
+          />
+        )}
+        {shown && brush.pointed !== undefined && (
+          <BarsReadout
+            title={spanText(edge(shown.first), edge(shown.last + 1), isUtc)}
+            rows={rowsOf(shown, series)}
+            leftRatio={(brush.pointed + 0.5) / buckets}
+          />
+        )}
+      </div>
+      <Axis startMs={startMs} endMs={endMs} width={width} isUtc={isUtc} />
+      <p id={summaryId} className="only-read">
+        {summaryOf(props, totals)}
+      </p>
+    </div>
+  );
+}
+
+interface BarsProps {
+  readonly series: readonly BarSeries[];
+  readonly width: number;
+  readonly height: number;
+  readonly max: number;
+}
+
+function Bars({ series, width, height, max }: BarsProps) {
+  const paths = useMemo(
+    () =>
+      stackPaths(
+        series.map(({ values }) => values),
+        { width, height, max },
+      ),
+    [series, width, height, max],
+  );
+  return (
+    <svg className={styles.bars} style={{ height }} aria-hidden="true">
+      {series.map(({ name, color }, index) => (
+        <path key={name} d={paths[index]} style={{ fill: color }} />
+      ))}
+    </svg>
+  );
+}
+
+interface MarkedProps {
+  readonly span: BucketSpan;
+  readonly buckets: number;
+  readonly width: number;
+  readonly isChosen: boolean;
+}
+
+function Marked({ span: { first, last }, buckets, width, isChosen }: MarkedProps) {
+  const { left } = barEdges(first, buckets, width);
+  const { right } = barEdges(last, buckets, width);
+  const className = isChosen ? styles.chosen : styles.pointed;
+  return <div className={className} style={{ left, width: right - left }} />;
+}
+
+type AxisProps = Pick<StackedBarsProps, 'startMs' | 'endMs' | 'isUtc'> & { readonly width: number };
+
+function Axis({ startMs, endMs, width, isUtc }: AxisProps) {
+  const maxTicks = Math.max(2, Math.floor(width / 90));
+  const ticks = timeTicks({ startMs, endMs, maxTicks, isUtc });
+  const ratio = (ms: number) => (ms - startMs) / (endMs - startMs);
+  return (
+    <div className={styles.axis} aria-hidden="true">
+      {ticks
+        // A label at the very edge would be cut.
+        .filter(({ ms }) => ratio(ms) * width > 20 && ratio(ms) * width < width - 20)
+        .map(({ ms, label }) => (
+          <span key={ms} style={{ left: `${ratio(ms) * 100}%` }}>
+            {label}
+          </span>
+        ))}
+    </div>
+  );
+}
+
+function useWidth() {
+  const frame = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [frame, width] as const;
+}
+
+function totalsOf(series: readonly BarSeries[], buckets: number): number[] {
+  const totals = Array.from({ length: buckets }, () => 0);
+  for (const { values } of series) {
+    for (let bucket = 0; bucket < buckets; bucket += 1) totals[bucket]! += values[bucket] ?? 0;
+  }
+  return totals;
+}
+
+function rowsOf(span: BucketSpan, series: readonly BarSeries[]) {
+  return series
+    .map(({ name, color, values }) => ({ name, color, count: sum(values, span) }))
+    .filter(({ count }) => count > 0)
+    .toReversed();
+}
+
+function wordsOf(span: BucketSpan, props: StackedBarsProps, totals: readonly number[]): string {
+  const { startMs, endMs, buckets, series, isUtc } = props;
+  const from = bucketEdge(startMs, endMs, span.first, buckets);
+  const until = bucketEdge(startMs, endMs, span.last + 1, buckets);
+  const parts = rowsOf(span, series).map(({ name, count }) => `${count} ${name}`);
+  return `${spanText(from, until, isUtc)}: ${sum(totals, span)} in all. ${parts.join(', ')}`;
+}
+
+function summaryOf(props: StackedBarsProps, totals: readonly number[]): string {
+  const { startMs, endMs, buckets, series, isUtc, onBrush } = props;
+  const all = { first: 0, last: buckets - 1 };
+  const highest = Math.max(0, ...totals);
+  const peak = totals.indexOf(highest);
+  const parts = rowsOf(all, series).map(({ name, count }) => `${count} ${name}`);
+  const keys = onBrush ? ' Arrows move over the bars, with Shift they choose, Enter zooms in.' : '';
+  if (highest === 0) return `Nothing from ${spanText(startMs, endMs, isUtc)}.${keys}`;
+  const [from, until] = [peak, peak + 1].map((at) => bucketEdge(startMs, endMs, at, buckets));
+  return (
+    `From ${spanText(startMs, endMs, isUtc)}: ${sum(totals, all)} in all; ${parts.join(', ')}. ` +
+    `Most from ${spanText(from!, until!, isUtc)}: ${highest}.${keys}`
+  );
+}
+
+function sum(values: readonly number[], { first, last }: BucketSpan): number {
+  let total = 0;
+  for (let bucket = first; bucket <= last; bucket += 1) total += values[bucket] ?? 0;
+  return total;
+}
+
+function one(bucket: number): BucketSpan {
+  return { first: bucket, last: bucket };
+}

@@ -1,0 +1,66 @@
+/** Ticks are round, few enough and within the axis. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { spanText, timeTicks } from './time-ticks.ts';
+
+const at = (text: string) => Date.parse(`${text}Z`);
+const labels = (from: string, until: string) =>
+  timeTicks({ startMs: at(from), endMs: at(until), maxTicks: 5, isUtc: true }).map(
+    ({ label }) => label,
+  );
+
+test('ticks have the labels of their step', () => {
+  assert.deepEqual(labels('2026-04-01T08:01:10', '2026-04-01T09:01:10'), [
+    '08:15',
+    '08:30',
+    '08:45',
+    '09:00',
+  ]);
+  assert.deepEqual(labels('2026-04-01T20:00:00', '2026-04-02T07:00:00'), [
+    '21:00',
+    '04-02',
+    '03:00',
+    '06:00',
+  ]);
+  assert.deepEqual(labels('2026-04-01T00:00:00', '2026-04-04T00:00:00'), [
+    '04-01',
+    '04-02',
+    '04-03',
+    '04-04',
+  ]);
+  assert.deepEqual(labels('2026-04-01T00:00:00', '2026-04-01T00:00:20'), [
+    '00:00:00',
+    '00:00:05',
+    '00:00:10',
+    '00:00:15',
+    '00:00:20',
+  ]);
+  assert.deepEqual(labels('2026-04-01T00:00:00.001', '2026-04-01T00:00:00.003'), [
+    '00:00:00.001',
+    '00:00:00.002',
+    '00:00:00.003',
+  ]);
+});
+
+test('ticks lie within the axis, in order, and are no more than asked for', () => {
+  const ms = fc.integer({ min: 0, max: at('2149-01-01T00:00:00') });
+  fc.assert(
+    fc.property(ms, ms, fc.integer({ min: 2, max: 30 }), fc.boolean(), (a, b, maxTicks, isUtc) => {
+      const [startMs, endMs] = [Math.min(a, b), Math.max(a, b) + 1];
+      const ticks = timeTicks({ startMs, endMs, maxTicks, isUtc });
+      assert.ok(ticks.length <= maxTicks + 1);
+      for (const [index, tick] of ticks.entries()) {
+        assert.ok(tick.ms >= startMs && tick.ms <= endMs);
+        if (index > 0) assert.ok(tick.ms > ticks[index - 1]!.ms);
+      }
+    }),
+  );
+});
+
+test('a span says no more than is needed', () => {
+  const from = at('2026-04-01T08:30:00');
+  assert.equal(spanText(from, from + 60_000, true), '2026-04-01 08:30:00 – 08:31:00');
+  assert.equal(spanText(from, from + 1, true), '2026-04-01 08:30:00.000 – 08:30:00.001');
+  assert.match(spanText(from, from + 86_400_000, true), /– 2026-04-02 08:30:00$/);
+});

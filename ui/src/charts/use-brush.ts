@@ -1,0 +1,123 @@
+/**
+ * Choosing bars: by pointer (press one, or drag over several) and by keys (arrows move, with Shift
+ * they choose several, Enter takes them, Escape gives up). It counts buckets, and knows no times.
+ */
+import { type KeyboardEvent, type PointerEvent, useEffect, useState } from 'react';
+
+/** First and last bucket, both included. */
+export interface BucketSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface Brush {
+  /** The bucket that is pointed at. */
+  readonly pointed: number | undefined;
+  /** What is being chosen. */
+  readonly chosen: BucketSpan | undefined;
+  readonly handlers: {
+    readonly onPointerDown: (event: PointerEvent<HTMLElement>) => void;
+    readonly onPointerMove: (event: PointerEvent<HTMLElement>) => void;
+    readonly onPointerUp: (event: PointerEvent<HTMLElement>) => void;
+    readonly onPointerCancel: () => void;
+    readonly onPointerLeave: () => void;
+    readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => void;
+    readonly onBlur: () => void;
+  };
+}
+
+interface Choice {
+  readonly anchor: number;
+  readonly by: 'pointer' | 'keys';
+}
+
+export function useBrush(buckets: number, onChoose?: (span: BucketSpan) => void): Brush {
+  const [pointed, setPointed] = useState<number>();
+  const [choice, setChoice] = useState<Choice>();
+  const isDragging = choice?.by === 'pointer';
+  const giveUp = () => setChoice(undefined);
+
+  // The pointer is down, so the focus may be anywhere.
+  useEffect(() => {
+    if (!isDragging) return;
+    const listen = (event: globalThis.KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      event.preventDefault();
+      event.stopPropagation();
+      setChoice(undefined);
+    };
+    window.addEventListener('keydown', listen, { capture: true });
+    return () => window.removeEventListener('keydown', listen, { capture: true });
+  }, [isDragging]);
+
+  const at = Math.min(pointed ?? buckets - 1, buckets - 1);
+  const chosen = choice && spanOf(choice.anchor, at);
+  const take = (span: BucketSpan) => {
+    giveUp();
+    onChoose?.(span);
+  };
+
+  const moveByKey = (event: KeyboardEvent<HTMLElement>) => {
+    const target = targetOf(event.key, at, buckets);
+    if (target !== undefined) {
+      setPointed(pointed === undefined && event.key.startsWith('Arrow') ? at : target);
+      if (!event.shiftKey) giveUp();
+      else if (onChoose) setChoice((before) => before ?? { anchor: at, by: 'keys' });
+    } else if (event.key === 'Enter') take(chosen ?? { first: at, last: at });
+    else if (event.key === 'Escape' && choice !== undefined) giveUp();
+    else return;
+    event.preventDefault();
+  };
+
+  return {
+    pointed,
+    chosen,
+    handlers: {
+      onPointerDown(event) {
+        if (event.button !== 0 || onChoose === undefined) return;
+        event.currentTarget.setPointerCapture(event.pointerId);
+        const bucket = bucketAt(event, buckets);
+        setPointed(bucket);
+        setChoice({ anchor: bucket, by: 'pointer' });
+      },
+      onPointerMove: (event) => setPointed(bucketAt(event, buckets)),
+      onPointerUp(event) {
+        if (isDragging) take(spanOf(choice.anchor, bucketAt(event, buckets)));
+      },
+      onPointerCancel: giveUp,
+      onPointerLeave() {
+        if (!isDragging) setPointed(undefined);
+      },
+      onKeyDown: moveByKey,
+      onBlur() {
+        if (isDragging) return;
+        setPointed(undefined);
+        giveUp();
+      },
+    },
+  };
+}
+
+function spanOf(anchor: number, at: number): BucketSpan {
+  return { first: Math.min(anchor, at), last: Math.max(anchor, at) };
+}
+
+function bucketAt({ clientX, currentTarget }: PointerEvent<HTMLElement>, buckets: number): number {
+  const { left, width } = currentTarget.getBoundingClientRect();
+  const bucket = Math.floor(((clientX - left) / Math.max(1, width)) * buckets);
+  return Math.max(0, Math.min(buckets - 1, bucket));
+}
+
+function targetOf(key: string, at: number, buckets: number): number | undefined {
+  const page = Math.max(1, Math.round(buckets / 10));
+  const targets: Readonly<Record<string, number>> = {
+    ArrowLeft: at - 1,
+    ArrowRight: at + 1,
+    PageDown: at - page,
+    PageUp: at + page,
+    Home: 0,
+    End: buckets - 1,
+  };
+  const target = targets[key];
+  return target === undefined ? undefined : Math.max(0, Math.min(buckets - 1, target));
+}
