@@ -78,6 +78,8 @@ test('every filter means what it means to the list', async () => {
     { ...own, search: 'Alpha -beta' },
     { ...own, search: '"alpha gamma"' },
     { ...own, k8sPod: 'p1', k8sNamespace: 'n1' },
+    { ...own, exclude: ['severity:info', 'host:h2'] },
+    { ...own, excludeLabel: 'tier:1' },
     { ...own, streamId: service.quickstart.streamId },
     { serviceNamespace: 'nobody' },
   ];
