@@ -21,7 +21,7 @@ export function useAccounts() {
   const { api } = useApp();
   return useQuery({
     queryKey: [control, 'accounts'],
-    queryFn: async () => (await dataOf(api.GET('/api/v1/admin/accounts'))).accounts,
+    queryFn: async () => sortByName((await dataOf(api.GET('/api/v1/admin/accounts'))).accounts),
   });
 }
 
@@ -29,7 +29,7 @@ export function useStreams() {
   const { api } = useApp();
   return useQuery({
     queryKey: [control, 'streams'],
-    queryFn: async () => (await dataOf(api.GET('/api/v1/admin/streams'))).streams,
+    queryFn: async () => sortByName((await dataOf(api.GET('/api/v1/admin/streams'))).streams),
   });
 }
 
@@ -37,7 +37,7 @@ export function useReceivers() {
   const { api } = useApp();
   return useQuery({
     queryKey: [control, 'receivers'],
-    queryFn: async () => (await dataOf(api.GET('/api/v1/admin/receivers'))).receivers,
+    queryFn: async () => sortByName((await dataOf(api.GET('/api/v1/admin/receivers'))).receivers),
   });
 }
 
@@ -99,4 +99,10 @@ export function useChange<Input, Output>(
     error,
     reset,
   };
+}
+
+const byName = new Intl.Collator('en', { numeric: true }).compare;
+
+function sortByName<Named extends { readonly name: string }>(things: readonly Named[]): Named[] {
+  return things.toSorted((a, b) => byName(a.name, b.name));
 }

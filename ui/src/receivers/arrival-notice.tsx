@@ -28,6 +28,7 @@ export function ArrivalNotice({ receiver }: { receiver: Receiver }) {
   const { acceptedAt, refusal } = toArrival(data);
   return (
     <>
+      {error !== null && <ProblemNotice error={error} />}
       {refusal !== undefined && <Refused refusal={refusal} />}
       {acceptedAt !== null && <Arrived receiver={receiver} at={acceptedAt} />}
       {acceptedAt === null && refusal === undefined && (

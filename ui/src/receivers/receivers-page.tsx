@@ -10,6 +10,7 @@ import { Badge } from '../parts/badge.tsx';
 import { Button } from '../parts/button.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { LogText } from '../parts/log-text.tsx';
@@ -62,13 +63,42 @@ function Receivers({ streams, create }: ReceiversProps) {
       </EmptyState>
     );
   }
+  return <ReceiverList receivers={receivers.data} streams={streams} />;
+}
+
+/** Each row asks for its numbers, so not all of hundreds are shown at once. */
+const pageLength = 50;
+
+interface ReceiverListProps {
+  readonly receivers: readonly Receiver[];
+  readonly streams: readonly Stream[];
+}
+
+function ReceiverList({ receivers, streams }: ReceiverListProps) {
+  const [search, setSearch] = useState('');
+  const [length, setLength] = useState(pageLength);
+  const wanted = search.trim().toLowerCase();
+  const found = receivers.filter(({ name }) => name.toLowerCase().includes(wanted));
   return (
-    <DataTable
-      caption="Receivers"
-      columns={columnsOf(streams)}
-      rows={receivers.data}
-      keyOf={({ receiverId }) => receiverId}
-    />
+    <>
+      {receivers.length > pageLength && (
+        <TextField label="Find by name" value={search} onChange={setSearch} />
+      )}
+      <DataTable
+        caption="Receivers"
+        columns={columnsOf(streams)}
+        rows={found.slice(0, length)}
+        keyOf={({ receiverId }) => receiverId}
+      />
+      {found.length > length && (
+        <div>
+          <Button onPress={() => setLength(length + pageLength)}>
+            Show more of {formatCount(found.length)}
+          </Button>
+        </div>
+      )}
+      {found.length === 0 && <p className={styles.unknown}>No receiver is called like this.</p>}
+    </>
   );
 }
 
@@ -117,7 +147,12 @@ function Count({ receiverId, of }: { receiverId: string; of: 'accepted' | 'refus
   const count = of === 'accepted' ? data.accepted : data.refused + data.rejected;
   if (count === 0) return <span className={styles.unknown}>0</span>;
   return (
-    <span className={of === 'refused' ? styles.refused : undefined}>{formatCount(count)}</span>
+    <span
+      className={of === 'refused' ? styles.refused : undefined}
+      title={of === 'refused' ? `${data.refused} requests, ${data.rejected} records` : undefined}
+    >
+      {formatCount(count)}
+    </span>
   );
 }
 
