@@ -8,6 +8,8 @@ export interface LaneParts {
   /** Resolves once the batch is settled. */
   readonly deliver: (batch: Batch) => Promise<void>;
   readonly lanes: number;
+  /** Once aborted, nothing more is put on its way. */
+  readonly stop: AbortSignal;
 }
 
 interface Passage {
@@ -39,11 +41,15 @@ export class Lanes {
     return this.#settledOffset;
   }
 
-  /** Resolves once the batch is on its way. @throws what an earlier batch failed with */
+  /**
+   * Resolves once the batch is on its way, or never will be since all is to stop.
+   * @throws what an earlier batch failed with
+   */
   async send(batch: Batch): Promise<void> {
     if (batch.isOrdered) await this.#ordered;
     while (this.#underWay.size >= this.#parts.lanes) await Promise.race(this.#underWay);
     this.#throwIfFailed();
+    if (this.#parts.stop.aborted) return;
     const passage = { endOffset: batch.events.at(-1)?.endOffset ?? 0, isSettled: false };
     this.#passages.push(passage);
     const run = this.#run(batch, passage).finally(() => this.#underWay.delete(run));

@@ -41,7 +41,13 @@ export async function pump(
 
   try {
     const iterator = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-    let next = iterator.next();
+    const take = () => {
+      const taken = iterator.next();
+      // Met where it is awaited; a failed delivery comes before that, and says why itself.
+      taken.catch(() => {});
+      return taken;
+    };
+    let next = take();
     let dueAt = Number.POSITIVE_INFINITY;
     while (!stop.aborted) {
       const result = await before(next, dueAt - performance.now());
@@ -50,7 +56,7 @@ export async function pump(
         const wasEmpty = batcher.size === 0;
         await sendFull(source.push(toBuffer(result.value)));
         if (wasEmpty) dueAt = performance.now() + options.lingerMs;
-        next = iterator.next();
+        next = take();
       }
       if (batcher.size === 0) dueAt = Number.POSITIVE_INFINITY;
       if (performance.now() < dueAt) continue;

@@ -35,7 +35,7 @@ const headers: readonly [string | undefined, number | undefined][] = [
 ];
 
 for (const [header, seconds] of headers) {
-  test(`Retry-After: ${header} is ${seconds} s`, () => {
+  test(`Retry-After ${header ?? 'absent'} is ${seconds ?? 'unknown'}`, () => {
     assert.equal(parseRetryAfter(header, now), seconds);
   });
 }

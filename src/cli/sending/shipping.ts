@@ -81,7 +81,11 @@ export function openShipping(
         stop: AbortSignal.any([terminal.signal, stop.signal]),
         giveUpAfterMs: flags.giveUpAfter * 1000,
       };
-      const lanes = new Lanes({ deliver: (batch) => deliver(batch, parts), lanes: laneCount });
+      const lanes = new Lanes({
+        deliver: (batch) => deliver(batch, parts),
+        lanes: laneCount,
+        stop: terminal.signal,
+      });
       // Where one has given up, the others have no reason to try on.
       lanes.failed.addEventListener('abort', () => stop.abort(), { once: true });
       return lanes;
