@@ -51,7 +51,8 @@ export async function sendStreamed(
     await reply.headers(answer.headers).header('content-type', answer.mediaType).send();
     return;
   }
-  let next = await chunks.next();
+  const nextChunk = () => awake(request, reply, chunks.next());
+  let next = await nextChunk();
   reply.hijack();
   const response = reply.raw;
   onAbort(signal, () => setTimeout(breakOff, lastWordsMs, response).unref());
@@ -61,7 +62,7 @@ export async function sendStreamed(
       ...answer.headers,
       'content-type': answer.mediaType,
     });
-    for (; next.done !== true; next = await chunks.next()) {
+    for (; next.done !== true; next = await nextChunk()) {
       if (!(await write(response, next.value))) return;
     }
     response.end();
@@ -78,6 +79,26 @@ const lastWordsMs = 1000;
 function onAbort(signal: AbortSignal, act: () => void): void {
   if (signal.aborted) act();
   else signal.addEventListener('abort', act, { once: true });
+}
+
+/**
+ * A connection is not idle while its next chunk is looked for, which may take longer than any may
+ * be silent.
+ */
+async function awake<Chunk>(
+  { server }: FastifyRequest,
+  reply: FastifyReply,
+  chunk: Promise<Chunk>,
+): Promise<Chunk> {
+  const idleMs = server.server.timeout;
+  if (idleMs === 0) return chunk;
+  const connection = http2StreamOf(reply.raw)?.session ?? reply.raw.socket;
+  const timer = setInterval(() => connection?.setTimeout(idleMs), Math.ceil(idleMs / 3));
+  try {
+    return await chunk;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** @returns false once nobody reads any more. */

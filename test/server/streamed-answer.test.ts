@@ -7,6 +7,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
 import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { AppError } from '../../src/model/errors.ts';
 import { type ReadRoute, StreamedAnswer, type TicketRoute } from '../../src/model/read-route.ts';
@@ -29,6 +30,7 @@ async function* chunksOf(kind: string, signal: AbortSignal): AsyncGenerator<stri
     if (kind === 'nothing') return;
     yield 'one\n';
     if (kind === 'broken') throw new Error('cannot go on');
+    if (kind === 'late') await sleep(1_000);
     while (kind === 'endless') {
       seen.produced += 1;
       yield block;
@@ -208,6 +210,14 @@ for (const [name, open] of [
       reading.body.on('error', () => {});
       await until(() => seen.isReturned, { what: 'the chunks to be returned' });
       reading.leave();
+      await hasty.close();
+    });
+
+    test('one who waits for a chunk longer than any connection may be silent is not', async () => {
+      const hasty = await openEdge({ parts: { reads }, limits: { idleTimeoutMs: 300 } });
+      const waiting = { port: hasty.ports.stream, ca: hasty.ca };
+      const sent = { method: 'GET', path: '/api/v1/flow/late', headers, body: '' };
+      assert.equal((await transports[name](waiting, sent)).body, 'one\ntwo\n');
       await hasty.close();
     });
   });
