@@ -26,7 +26,8 @@ const entryPatterns = [
   /^src\/cli\/weir\.ts$/,
   /^ui\/src\/main\.tsx$/,
   /^(?:src|ui\/src|test|scripts|bench)\/.*\.test\.ts$/,
-  /^(?:scripts\/[^/]+|bench\/bench|test\/crash\/crash|test\/queue\/append-cost)\.ts$/,
+  /^(?:scripts\/[^/]+|bench\/bench|test\/queue\/append-cost)\.ts$/,
+  /^test\/(?:crash\/crash|explorer\/screenshots)\.ts$/,
 ];
 
 interface Place {
@@ -108,7 +109,8 @@ function faultOfExplorer(path: string, target: string): Fault | undefined {
 
 const explorerBands: readonly (readonly string[])[] = [
   ['api', 'styles'],
-  ['parts', 'charts'],
+  ['parts'],
+  ['charts'],
   ['app'],
   ['manage'],
 ];

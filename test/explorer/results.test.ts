@@ -1,0 +1,312 @@
+/**
+ * The list of logs in the explorer as somebody reads it: open, filter, copy, columns, context, links,
+ * export and the live tail, with content that means harm.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, suite, test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { createAccessToken } from '../harness/control.ts';
+import { until } from '../harness/until.ts';
+import { assertAccessible } from './accessible.ts';
+import {
+  type Explorer,
+  missingBrowser,
+  signIn,
+  startExplorer,
+  type WatchedPage,
+} from './explorer.ts';
+
+const bigJson = '{"id":9007199254740993123,"rate":1.0,"nested":{"list":[1,2,{"none":null}]}}';
+const longLine = `${'long '.repeat(209_714)}START`;
+const hostile =
+  '<img src=//evil.example/x onerror=alert(1)><script>alert(2)</script>' +
+  '\u001b[2J\u0000 user\u202egnp.exe zero\u200bwidth';
+const trace = 'Traceback (most recent call last):\n  File "app.py", line 3\nValueError: no';
+const total = 400;
+
+suite('list of logs', { skip: missingBrowser() ?? false }, () => {
+  let explorer: Explorer;
+  let watched: WatchedPage;
+  let page: Page;
+  const startedAt = Date.now();
+  before(async () => {
+    explorer = await startExplorer({ arePortsKept: true });
+    const messages = [bigJson, hostile, trace, longLine];
+    const logs = Array.from({ length: total }, (_, index) => ({
+      message: messages[index] ?? nameOf(index),
+      severity: ['INFO', 'ERROR', 'WARN', 'DEBUG'][index % 4],
+      service_name: ['orders', 'checkout'][index % 2],
+      host: `node-${index % 3}`,
+      timestamp: new Date(startedAt - 60_000 - index * 100).toISOString(),
+      labels: { customer: `c${index % 7}`, [hostile.slice(0, 60)]: hostile },
+      trace_id: '0af7651916cd43dd8448eb211c80319c',
+    }));
+    await explorer.service.postLogs(logs);
+    const { service } = explorer;
+    await until(async () => (await service.list({ limit: 1000 })).logs.length === total, {
+      what: 'the logs',
+    });
+    watched = await explorer.open('/explore/logs', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+      viewport: { width: 1280, height: 900 },
+    });
+    ({ page } = watched);
+    await rowOf(page, 'event 005').waitFor();
+  });
+  after(async () => {
+    await watched.close();
+    await explorer.close();
+  });
+  /** Each test begins at the list as it is by default. */
+  const begin = async (search = '') => {
+    const { streamUrl } = explorer.service.quickstart;
+    await page.goto(`${streamUrl}/explore/logs${search}`);
+    await page.getByRole('row').nth(1).waitFor();
+  };
+
+  test('opens a row, filters by a value of it, and copies one', async () => {
+    await rowOf(page, 'event 005').click();
+    const detail = page.getByRole('grid').getByRole('term').first();
+    await detail.waitFor();
+    await assertAccessible(page, 'an open row');
+    await page.getByRole('button', { name: 'Copy Trace id' }).click();
+    assert.equal(await clipboard(page), '0af7651916cd43dd8448eb211c80319c');
+    await page.getByRole('button', { name: 'Show customer as a column' }).click();
+    await page.getByRole('columnheader', { name: 'customer' }).waitFor();
+    assert.match(page.url(), /column=label\.customer/);
+    await page.getByRole('button', { name: 'Only Host node-2' }).click();
+    await rowOf(page, 'event 004').waitFor({ state: 'detached' });
+    assert.match(page.url(), /host=node-2/);
+    await rowOf(page, 'event 008').waitFor();
+    await begin();
+    await rowOf(page, 'event 005').click();
+    await page.getByRole('button', { name: 'Without Service checkout' }).click();
+    await rowOf(page, 'event 007').waitFor({ state: 'detached' });
+    await rowOf(page, 'event 006').waitFor();
+    assert.match(page.url(), /exclude=serviceName:checkout/);
+  });
+
+  test('loads as far as one scrolls, and says where it ends', async () => {
+    await begin();
+    const grid = page.getByRole('grid');
+    await until(
+      async () => {
+        await grid.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+        return rowOf(page, nameOf(total - 1)).isVisible();
+      },
+      { what: 'the oldest log' },
+    );
+    await page.getByText('That is all since').waitFor();
+    assert.equal(await grid.getAttribute('aria-rowcount'), String(total + 1));
+    assert.ok((await page.getByRole('row').count()) < 100, 'only what is in view is drawn');
+  });
+
+  test('chooses columns and keeps them in the address', async () => {
+    await begin();
+    await page.getByRole('button', { name: 'Columns', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove Host' }).click();
+    await page.getByLabel('Add a field or a label').fill('any.label');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Move any.label to the left' }).click();
+    await page.keyboard.press('Escape');
+    const heads = page.getByRole('columnheader');
+    await until(async () => (await heads.allTextContents()).includes('any.label'), {
+      what: 'the column',
+    });
+    const expected = ['Time', 'Severity', 'any.label', 'Service', 'Message'];
+    assert.deepEqual(await heads.allTextContents(), expected);
+    await page.reload();
+    await page.getByRole('row').nth(1).waitFor();
+    assert.deepEqual(await heads.allTextContents(), expected);
+  });
+
+  test('wraps lines', async () => {
+    await begin();
+    const heightOf = async () => (await rowOf(page, 'Traceback').boundingBox())!.height;
+    const height = await heightOf();
+    await page.keyboard.press('w');
+    await until(async () => (await heightOf()) >= 2 * height, { what: 'a taller row' });
+    assert.match(page.url(), /wrap=1/);
+    await page.keyboard.press('w');
+    await until(async () => (await heightOf()) === height, { what: 'a row of one line' });
+  });
+
+  test('lays JSON out to the last digit', async () => {
+    await rowOf(page, '9007199254740993123').click();
+    const message = page.getByLabel('Message', { exact: true });
+    assert.match(
+      await message.innerText(),
+      /\n {2}"id": 9007199254740993123,\n {2}"rate": 1\.0,\n/,
+    );
+    await page.getByRole('button', { name: 'As sent' }).click();
+    assert.equal(await message.innerText(), bigJson);
+    await page.getByRole('button', { name: 'Copy the message' }).click();
+    assert.equal(await clipboard(page), bigJson);
+  });
+
+  test('shows a line of a megabyte in part, and whole when asked', async () => {
+    await begin('?search=START');
+    await rowOf(page, 'long long').click();
+    const message = page.getByLabel('Message', { exact: true });
+    assert.ok((await message.innerText()).length < 11_000);
+    await page.getByRole('button', { name: /Show all 1,048,57\d characters/ }).click();
+    await page.getByRole('button', { name: 'Show the beginning only' }).first().waitFor();
+    assert.equal((await message.textContent())?.split('START').length, 2);
+  });
+
+  test('shows content that means harm as text', async () => {
+    await begin('?search=evil');
+    await rowOf(page, 'evil.example').click();
+    const message = page.getByLabel('Message', { exact: true });
+    const shown = (await message.innerText()).replaceAll('\n', '');
+    assert.ok(shown.includes('<script>alert(2)</script>ESC[2JNUL userU+202Egnp.exe'), shown);
+    await page.getByRole('button', { name: '{ } JSON' }).click();
+    await page.getByLabel('Log as JSON').waitFor();
+    assert.equal(await page.locator('main img, main script').count(), 0);
+    assert.deepEqual(watched.faults, []);
+  });
+
+  test('shows a log in its context, of its host alone when asked', async () => {
+    await begin();
+    await rowOf(page, 'event 015').click();
+    await page.getByRole('button', { name: 'In context' }).click();
+    const sheet = page.getByRole('dialog', { name: 'In context' });
+    await sheet.getByRole('row', { name: 'This log: event 015' }).waitFor();
+    await sheet.getByRole('row', { name: 'event 016' }).waitFor();
+    await assertAccessible(page, 'a context');
+    await sheet.getByRole('button', { name: 'Same host: node-0' }).click();
+    await sheet.getByRole('row', { name: 'event 016' }).waitFor({ state: 'detached' });
+    await sheet.getByRole('row', { name: 'event 018' }).waitFor();
+    await sheet.getByRole('button', { name: 'Load older' }).click();
+    await until(
+      async () => Number(await sheet.getByRole('grid').getAttribute('aria-rowcount')) > 100,
+      { what: 'older logs' },
+    );
+    await sheet.getByRole('row', { name: 'This log: event 015' }).waitFor();
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+  });
+
+  test('leads by a link to a log that is not in the list', async () => {
+    await begin();
+    await rowOf(page, 'event 005').click();
+    await page.getByRole('button', { name: 'Link' }).click();
+    const link = new URL(await clipboard(page));
+    link.searchParams.set('range', '1s');
+    await page.goto(link.href);
+    const linked = page.getByRole('region', { name: 'Linked log' });
+    await linked.getByText('event 005', { exact: true }).waitFor();
+    await page.getByText('No logs match').waitFor();
+    await linked.getByRole('button', { name: 'Close the linked log' }).click();
+    await linked.waitFor({ state: 'detached' });
+    await page.goto(link.href.replace(/log=[\da-f]{4}/, 'log=0000'));
+    await linked.getByText('This log is not there').waitFor();
+  });
+
+  test('takes all logs home as a file', async () => {
+    await begin();
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByText(`${total} logs of this search`).waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'NDJSON' }).click();
+    const download = await downloading;
+    assert.ok(!download.url().includes('wra_'));
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trimEnd()
+      .split('\n');
+    assert.equal(lines.length, total);
+    const ids = new Set(lines.map((line) => (JSON.parse(line) as { logId: string }).logId));
+    assert.equal(ids.size, total);
+  });
+
+  test('is walked by keys alone', async () => {
+    await begin();
+    const grid = page.getByRole('grid');
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    const active = page.locator('[role=row][class*=active]');
+    await active.filter({ hasText: '9007199254740993123' }).waitFor();
+    await page.keyboard.press('o');
+    await page.getByLabel('Message', { exact: true }).waitFor();
+    await page.keyboard.press('o');
+    await page.getByLabel('Message', { exact: true }).waitFor({ state: 'detached' });
+    await grid.focus();
+    await page.keyboard.press('End');
+    await until(async () => (await activeIndex(grid)) >= 199, { what: 'the last row' });
+    await page.keyboard.press('Home');
+    await until(async () => (await activeIndex(grid)) === 0, { what: 'the first row' });
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('c');
+    await page.getByRole('dialog', { name: 'In context' }).waitFor();
+    await page.keyboard.press('Escape');
+  });
+
+  test('follows what arrives, holds it while paused, and goes on after a restart', async () => {
+    const { service } = explorer;
+    const send = (message: string) => service.postLogs([{ message, severity: 'INFO' }]);
+    await begin();
+    await page.keyboard.press('t');
+    await page.getByText('Live', { exact: true }).nth(1).waitFor();
+    await send('first of the tail');
+    await rowOf(page, 'first of the tail').waitFor();
+    await assertAccessible(page, 'a live list');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await send('second of the tail');
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    assert.equal(await rowOf(page, 'second of the tail').count(), 0);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await rowOf(page, 'second of the tail').waitFor();
+
+    await page.getByRole('grid').evaluate((element) => element.scrollTo(0, 2000));
+    const read = rowOf(page, 'event 090');
+    await read.waitFor();
+    const place = await read.boundingBox();
+    await send('third of the tail');
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    assert.deepEqual(await read.boundingBox(), place);
+    await page.getByRole('button', { name: '1 new' }).click();
+    await rowOf(page, 'third of the tail').waitFor();
+
+    await service.kill('SIGTERM');
+    await page.getByText('Reconnecting…').waitFor();
+    await service.start();
+    await send('after the restart');
+    await rowOf(page, 'after the restart').waitFor();
+    assert.equal(await rowOf(page, 'third of the tail').count(), 1);
+    await page.keyboard.press('t');
+    await page.getByText('Live', { exact: true }).nth(1).waitFor({ state: 'detached' });
+  });
+
+  test('leads back to the door when the token is revoked while it follows', async () => {
+    const { service } = explorer;
+    const { token, tokenId } = await createAccessToken(service, ['logs:read']);
+    const other = await explorer.visit('/explore/logs?live=1');
+    await signIn(other.page, token);
+    await other.page.getByText('Live', { exact: true }).nth(1).waitFor();
+    await service.admin('POST', `/tokens/${tokenId}/revoke`);
+    await other.page.getByText('no longer opens anything').waitFor();
+    await other.close();
+  });
+});
+
+function nameOf(index: number): string {
+  return `event ${String(index).padStart(3, '0')}`;
+}
+
+function rowOf(page: Page, text: string): Locator {
+  return page.getByRole('row').filter({ has: page.getByRole('gridcell', { name: text }) });
+}
+
+function clipboard(page: Page): Promise<string> {
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+/** From 0; -1 while no row is active or the active one is not drawn. */
+function activeIndex(grid: Locator): Promise<number> {
+  return grid.evaluate((element) => {
+    const active = document.getElementById(element.getAttribute('aria-activedescendant') ?? '');
+    return Number(active?.dataset['index'] ?? -1);
+  });
+}
