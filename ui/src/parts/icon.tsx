@@ -4,6 +4,7 @@ import styles from './icon.module.css';
 const paths = {
   check: 'M5 12.5l4.5 4.5L19 7.5',
   'chevron-down': 'M6 9l6 6 6-6',
+  'chevron-left': 'M15 6l-6 6 6 6',
   'chevron-right': 'M9 6l6 6-6 6',
   clock: 'M12 7v5l3 2M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18',
   close: 'M6 6l12 12M18 6L6 18',
@@ -34,6 +35,7 @@ const paths = {
   tail: 'M4 6h16M4 11h10M4 16h7M17 13v7M14 17l3 3 3-3',
   trash: 'M5 7h14M9 7V4h6v3M7 7l1 13h8l1-13M10 11v5M14 11v5',
   wrap: 'M4 6h16M4 12h13a3 3 0 0 1 0 6h-4M15 15.5L12.5 18l2.5 2.5M4 18h4',
+  'zoom-out': 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14M16 16l4.5 4.5M8 11h6',
 } as const;
 
 export type IconName = keyof typeof paths;
