@@ -89,7 +89,7 @@ async function importAll(
   const importEach = async () => {
     for (const file of files) {
       if (terminal.signal.aborted) return;
-      if (files.length > 1) shipping.origin = `${file.name}: `;
+      if (files.length > 1) shipping.begin(`${file.name}: `);
       const settledOffset = flags.resume ? readProgress(file) : 0;
       reading = file.open();
       const { tally } = shipping;

@@ -208,6 +208,22 @@ test('an interrupted import goes on where it stopped', async (t) => {
   assert.deepEqual(again.map(keyOf), server.seen.map(keyOf), 'what is repeated can be known again');
 });
 
+test('what is rejected is told with the file that it came from', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-import-'));
+  const server = await startScriptedServer(accepted);
+  t.after(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const names = ['a', 'b', 'c'].map((name) => join(folder, name));
+  for (const name of names) writeFileSync(name, 'fine\n{"no":"message"}\n');
+  const target = ['--receiver-url', `${server.url}/logs`, '--ingest-token', 'secret'];
+  const terminal = captureTerminal();
+  assert.equal(await run(['import', ...names, '--data', folder, ...target], terminal), 1);
+  const told = names.map((name) => `weir: ${name}: line 2: message is missing\n`).join('');
+  assert.ok(terminal.error().startsWith(told), terminal.error());
+});
+
 function messagesOf({ body }: Seen): string[] {
   return (JSON.parse(body) as { message: string }[]).map(({ message }) => message);
 }

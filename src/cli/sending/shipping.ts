@@ -33,8 +33,8 @@ export interface Shipping {
   readonly tally: Tally;
   /** @param keyOf gives each request its idempotency key. */
   openLanes(keyOf: KeyOf): Lanes;
-  /** Said before the line number of what was rejected, such as the name of a file. */
-  origin: string;
+  /** @param origin said before the numbers of lines from now on, such as the name of a file. */
+  begin(origin: string): void;
   /**
    * Waits for the work and says how it went.
    * @throws CommandError where anything was rejected or could not be sent
@@ -53,6 +53,7 @@ export function openShipping(
   const tally = new Tally();
   const startedAt = performance.now();
   let told: string | undefined;
+  let origin = '';
 
   const progress = openProgressLine(terminal, {
     isShown: terminal.isErrorTty && !flags.quiet,
@@ -62,16 +63,19 @@ export function openShipping(
 
   function tell(): void {
     for (const { line, reason } of tally.takeNews()) {
-      progress.note(`weir: ${shipping.origin}line ${line}: ${reason}`);
+      progress.note(`weir: ${origin}line ${line}: ${reason}`);
     }
     if (tally.trouble === undefined || tally.trouble === told) return;
     told = tally.trouble;
     progress.note(`weir: trying again: ${told}`);
   }
 
-  const shipping: Shipping = {
+  return {
     tally,
-    origin: '',
+    begin(next) {
+      tell();
+      origin = next;
+    },
     openLanes: (keyOf) => {
       const stop = new AbortController();
       const parts = {
@@ -102,7 +106,6 @@ export function openShipping(
       throwIfAnyWasLost(terminal, tally, failure, goOnHint);
     },
   };
-  return shipping;
 }
 
 function countsOf({ accepted, rejected, retries, trouble }: Tally) {
