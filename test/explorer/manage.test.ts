@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -132,8 +132,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
 
     await page.getByRole('button', { name: 'Issue a token' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Issue token' }).click();
-    await page.getByRole('dialog').getByText('shown this once').waitFor();
-    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('shown this once').waitFor();
     await shell(await code.innerText());
     await page.getByText('Data arrives').waitFor();
     const link = page.getByRole('link', { name: 'Show its logs' });
@@ -144,16 +143,16 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     assert.doesNotMatch((await code.textContent()) ?? '', /wri_/);
   });
 
-  test('what is pasted from Node.js, pino and Python sends', async () => {
+  test('what is pasted for Node.js, pino, Python and the command line sends', async () => {
     const receiver = await createReceiver('snippets');
     await go(`/receivers/${receiver.receiverId}`);
     await page.getByRole('button', { name: 'Issue a token' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Issue token' }).click();
-    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('shown this once').waitFor();
     const paste = async (sender: string, caption: string) => {
       await page.getByRole('tab', { name: sender }).click();
       const text = await page.locator(`pre[aria-label="${caption}"]`).innerText();
-      if (caption !== 'Run') writeFileSync(join(folder, caption), text);
+      if (caption.includes('.')) writeFileSync(join(folder, caption), text);
       return text;
     };
     await paste('Node.js', 'hello.mjs');
@@ -162,12 +161,25 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await paste('pino', 'app.mjs');
     const pino = await paste('pino', 'Run');
     await paste('Python', 'app.py');
-    await Promise.all([shell(node), shell(pino), shell('python3 app.py')]);
-    for (const message of ['hello from Node', 'hello from pino', 'hello from Python']) {
+    const command = await paste('weir send', 'Shell');
+    await Promise.all([shell(node), shell(pino), shell('python3 app.py'), shell(command)]);
+    const messages = ['Node', 'pino', 'Python', 'weir', 'the journal'];
+    for (const message of messages.map((sender) => `hello from ${sender}`)) {
       await until(
         async () => (await explorer.service.list({ search: `"${message}"` })).logs.length === 1,
         { what: message },
       );
+    }
+  });
+
+  test('what is pasted for curl sends OpenTelemetry logs and metrics', async () => {
+    for (const kind of ['otlp', 'prometheus']) {
+      const { receiverId } = await createReceiver(`curl ${kind}`, kind);
+      const token = await createToken('curl', receiverId);
+      await go(`/receivers/${receiverId}`);
+      await page.getByRole('tab', { name: 'curl' }).click();
+      const text = await page.locator('pre[aria-label="Shell"]').innerText();
+      await shell(text.replace('<RECEIVER_TOKEN>', token));
     }
   });
 
@@ -325,7 +337,17 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
   });
 
   async function shell(script: string): Promise<void> {
-    await run('bash', ['-e', '-c', script], { cwd: folder, timeout: 20_000 });
+    const here = fileURLToPath(new URL('../../src/cli/weir.ts', import.meta.url));
+    const programs = [
+      'curl() { command curl --fail -sS "$@"; }',
+      `weir() { ${process.execPath} ${here} "$@"; }`,
+      `journalctl() { echo 'hello from the journal'; }`,
+    ];
+    await run('bash', ['-e', '-c', [...programs, script].join('\n')], {
+      cwd: folder,
+      timeout: 20_000,
+      env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
+    });
   }
 });
 

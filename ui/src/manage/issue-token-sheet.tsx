@@ -2,12 +2,10 @@
 import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
-import { Button } from '../parts/button.tsx';
 import { FieldRow, TextField } from '../parts/fields.tsx';
 import { FormSheet } from '../parts/form-sheet.tsx';
 import { LogText } from '../parts/log-text.tsx';
-import { SecretOnce } from '../parts/secret-once.tsx';
-import { Sheet } from '../parts/sheet.tsx';
+import { SecretSheet } from '../parts/secret-sheet.tsx';
 import { useChange } from './control.ts';
 import { noFaults, otherThan, toFieldFaults } from './field-faults.ts';
 import { toExpiry } from './token-state.ts';
@@ -45,13 +43,9 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
   };
   if (secret !== undefined) {
     return (
-      <Sheet title={`Token ${name}`} isOpen onClose={onClose}>
-        <SecretOnce secret={secret} what="the token" />
+      <SecretSheet title={`Token ${name}`} secret={secret} what="the token" onClose={onClose}>
         <p>The configurations under “Send data” carry it until you leave this page.</p>
-        <Button tone="primary" onPress={onClose}>
-          Done
-        </Button>
-      </Sheet>
+      </SecretSheet>
     );
   }
   return (

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorTable } from '../../../src/model/errors.ts';
-import { toReasonWords } from './reason-words.ts';
+import { toAddress, toReasonWords } from './reason-words.ts';
 
 test('every code of a refused request has words', () => {
   for (const code of Object.keys(errorTable)) {
@@ -12,4 +12,10 @@ test('every code of a refused request has words', () => {
 test('a code from a later version stands for itself, and words of records stay', () => {
   assert.equal(toReasonWords('request', 'teapot'), 'teapot');
   assert.equal(toReasonWords('record', 'message is missing'), 'Message is missing');
+});
+
+test('an IPv4 address is shown as one', () => {
+  assert.equal(toAddress('::ffff:127.0.0.1'), '127.0.0.1');
+  assert.equal(toAddress('2001:db8::1'), '2001:db8::1');
+  assert.equal(toAddress('::ffff:a'), '::ffff:a');
 });

@@ -15,6 +15,11 @@ const ofRequests: Readonly<Record<string, string>> = {
   internal: 'A fault in Weir',
 };
 
+/** An IPv4 address in the form that people know, where it came on a socket for both. */
+export function toAddress(peerAddress: string): string {
+  return peerAddress.replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
 /** @param reason of a request an error code, of a record words of the decoder */
 export function toReasonWords(kind: 'request' | 'record', reason: string): string {
   if (kind === 'record') return reason.charAt(0).toUpperCase() + reason.slice(1);

@@ -3,13 +3,11 @@ import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import type { Token } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
-import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { FormSheet } from '../parts/form-sheet.tsx';
 import { Notice } from '../parts/notice.tsx';
-import { SecretOnce } from '../parts/secret-once.tsx';
-import { Sheet } from '../parts/sheet.tsx';
+import { SecretSheet } from '../parts/secret-sheet.tsx';
 import { useToast } from '../parts/toasts.tsx';
 import { useChange } from './control.ts';
 import { noFaults, otherThan, toFieldFaults } from './field-faults.ts';
@@ -87,13 +85,14 @@ function RotateToken({ step: { token }, stopping, onSecret, onClose }: TokenDial
   );
   if (secret !== undefined) {
     return (
-      <Sheet title={`New secret of ${token.name}`} isOpen onClose={onClose}>
-        <SecretOnce secret={secret} what="the new secret" />
+      <SecretSheet
+        title={`New secret of ${token.name}`}
+        secret={secret}
+        what="the new secret"
+        onClose={onClose}
+      >
         <p>The old secret stops working within 5 seconds.</p>
-        <Button tone="primary" onPress={onClose}>
-          Done
-        </Button>
-      </Sheet>
+      </SecretSheet>
     );
   }
   return (

@@ -64,7 +64,7 @@ function Cell<Row>({
     .join(' ');
   if (isFirst) {
     return (
-      <th scope="row" className={styles.name}>
+      <th scope="row" className={`${styles.name ?? ''} ${className}`}>
         {cell(row)}
       </th>
     );

@@ -2,7 +2,7 @@
 import { Link } from 'wouter';
 import type { Receiver } from '../api/models.ts';
 import { toStreamLogs } from '../manage/explore-links.ts';
-import { toReasonWords } from '../manage/reason-words.ts';
+import { toAddress, toReasonWords } from '../manage/reason-words.ts';
 import { useStatistics } from '../manage/statistics.ts';
 import { Ago } from '../parts/ago.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -75,7 +75,7 @@ function Refused({ refusal }: { refusal: RefusalSample }) {
           <strong>
             {what}: {toReasonWords(kind, reason)}.
           </strong>{' '}
-          It came <Ago at={at} /> from <LogText text={peerAddress.replace(/^::ffff:/, '')} />.
+          It came <Ago at={at} /> from <LogText text={toAddress(peerAddress)} />.
         </p>
         <p>{advice}</p>
         <p className={styles.detail}>

@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from 'react';
 import type { Receiver, Statistics } from '../api/models.ts';
 import { usePreferences } from '../app/preferences.ts';
-import { toReasonWords } from '../manage/reason-words.ts';
+import { toAddress, toReasonWords } from '../manage/reason-words.ts';
 import { useStatistics } from '../manage/statistics.ts';
 import { Ago } from '../parts/ago.tsx';
 import { Button } from '../parts/button.tsx';
@@ -142,7 +142,7 @@ function Samples({ samples }: Pick<Statistics, 'samples'>) {
     },
     { header: 'Status', cell: ({ status }) => status },
     { header: 'What the sender was told', cell: ({ detail }) => <LogText text={detail} /> },
-    { header: 'From', cell: ({ peerAddress }) => <LogText text={peerAddress} /> },
+    { header: 'From', cell: ({ peerAddress }) => <LogText text={toAddress(peerAddress)} /> },
     { header: 'Content type', cell: ({ contentType }) => <LogText text={contentType ?? ''} /> },
     {
       header: 'Body',

@@ -83,7 +83,11 @@ function TokenCard({ receiver, secrets, picked, onPick, onSecret }: TokenCardPro
       {isIssuing && (
         <IssueTokenSheet
           receiver={receiver}
-          onSecret={onSecret}
+          onSecret={(tokenId, name, secret) => {
+            // It is shown here, where the configurations are.
+            setIsIssuing(false);
+            onSecret(tokenId, name, secret);
+          }}
           onClose={() => setIsIssuing(false)}
         />
       )}

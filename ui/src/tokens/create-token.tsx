@@ -6,11 +6,9 @@ import { useChange } from '../manage/control.ts';
 import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
 import { notDays } from '../manage/issue-token-sheet.tsx';
 import { toExpiry } from '../manage/token-state.ts';
-import { Button } from '../parts/button.tsx';
 import { CheckField, CheckGroup, FieldRow, TextField } from '../parts/fields.tsx';
 import { FormSheet } from '../parts/form-sheet.tsx';
-import { SecretOnce } from '../parts/secret-once.tsx';
-import { Sheet } from '../parts/sheet.tsx';
+import { SecretSheet } from '../parts/secret-sheet.tsx';
 import { type AccessScope, accessScopes, scopeWords } from './scope-words.ts';
 
 interface Wanted {
@@ -41,12 +39,12 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
   };
   if (change.data !== undefined) {
     return (
-      <Sheet title={`Token ${change.data.name}`} isOpen onClose={onClose}>
-        <SecretOnce secret={change.data.token} what="the token" />
-        <Button tone="primary" onPress={onClose}>
-          Done
-        </Button>
-      </Sheet>
+      <SecretSheet
+        title={`Token ${change.data.name}`}
+        secret={change.data.token}
+        what="the token"
+        onClose={onClose}
+      />
     );
   }
   return (

@@ -1,0 +1,30 @@
+/** The end of issuing a secret: it is shown in a dialog, this once. */
+import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
+import styles from './form-sheet.module.css';
+import { SecretOnce } from './secret-once.tsx';
+import { Sheet } from './sheet.tsx';
+
+export interface SecretSheetProps {
+  readonly title: string;
+  readonly secret: string;
+  /** What it is, such as `the token`. */
+  readonly what: string;
+  /** What to know about it. */
+  readonly children?: ReactNode;
+  readonly onClose: () => void;
+}
+
+export function SecretSheet({ title, secret, what, children, onClose }: SecretSheetProps) {
+  return (
+    <Sheet title={title} isOpen onClose={onClose}>
+      <SecretOnce secret={secret} what={what} />
+      {children}
+      <div className={styles.actions}>
+        <Button tone="primary" onPress={onClose}>
+          Done
+        </Button>
+      </div>
+    </Sheet>
+  );
+}
