@@ -243,6 +243,21 @@ test('the explorer is found, and in a terminal its token', async () => {
   assert.match(missing.error, /^weir: cannot open a browser with (xdg-)?open: /);
 });
 
+test('what is excluded is not shown, by the names that options have', async () => {
+  const severities = new Set((await weirLogs('-n', '50')).map(({ severity }) => severity));
+  const [unwanted = ''] = severities;
+  const left = await weirLogs(
+    ...['-n', '50', '--service', 'web', '--exclude', `severity:${unwanted.toLowerCase()}`],
+    ...['--exclude', 'host:n1', '--exclude-label', 'customer:c-2', '--exclude', 'service:none'],
+  );
+  assert.ok(left.length > 0);
+  for (const log of left) {
+    assert.notEqual(log.severity, unwanted);
+    assert.notEqual(log.host, 'n1');
+    assert.notEqual(log.labels['customer'], 'c-2');
+  }
+});
+
 test('Ctrl-C ends a read with 130 and without a word', async () => {
   const { code, error } = await weirIn({ signal: AbortSignal.abort() }, 'logs');
   assert.equal(code, exitCodes.interrupted);
@@ -253,6 +268,7 @@ const mistakes: readonly [string[], RegExp][] = [
   [['logs', '--since', 'yesterday'], /cannot use --since "yesterday": Give a time such as 15m/],
   [['logs', '--fields', 'time,colour'], /cannot show the field "colour": there are time, /],
   [['logs', '--label', 'region'], /Give a label as key:value/],
+  [['logs', '--exclude', 'debug'], /Give a field and its value as severity:debug/],
   [['logs', '-n', 'ten'], /Give a whole number/],
   [['logs', '-n', '0'], /Give a whole number above 0/],
   [['facets', 'colour'], /Allowed choices are severity, service,/],

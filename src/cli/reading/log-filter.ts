@@ -14,6 +14,8 @@ export interface FilterOptions {
   readonly utc?: true;
   readonly stream?: readonly string[];
   readonly label?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly excludeLabel?: readonly string[];
   readonly severity?: readonly string[];
   readonly host?: readonly string[];
   readonly service?: readonly string[];
@@ -33,6 +35,8 @@ const equalities = {
   namespace: 'serviceNamespace',
   host: 'host',
   label: 'label',
+  exclude: 'exclude',
+  excludeLabel: 'excludeLabel',
   k8sCluster: 'k8sCluster',
   k8sNamespace: 'k8sNamespace',
   k8sNode: 'k8sNode',
@@ -60,6 +64,8 @@ export function addFilterOptions(command: Command): Command {
     .option('--namespace <name>', 'namespace of the service', collect)
     .option('--host <name>', 'host that sent it', collect)
     .option('--label <key:value>', 'label; repeat it for all of several', collectLabels)
+    .option('--exclude <field:value>', 'not these, as severity:debug', collectExclusions)
+    .option('--exclude-label <key:value>', 'not with this label', collectLabels)
     .option('--stream <id or name>', 'stream; all of the account by default', collect)
     .option('--k8s-cluster <name>', 'Kubernetes cluster', collect)
     .option('--k8s-namespace <name>', 'Kubernetes namespace', collect)
@@ -148,6 +154,20 @@ async function findStreams(given: readonly string[], api: ControlApi): Promise<s
     const names = streams.map(({ name }) => name).join(', ');
     throw new CommandError(`cannot find a stream called ${stream}: there are ${names || 'none'}`);
   });
+}
+
+/** Fields by what their options are called, beside the API's own names. */
+const fieldsByOption: Readonly<Record<string, string>> = {
+  service: 'serviceName',
+  namespace: 'serviceNamespace',
+  stream: 'streamId',
+};
+
+function collectExclusions(text: string, earlier: readonly string[] = []): string[] {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new InvalidArgumentError('Give a field and its value as severity:debug.');
+  const field = text.slice(0, colon);
+  return [...earlier, (fieldsByOption[field] ?? field) + text.slice(colon)];
 }
 
 function collectLabels(text: string, earlier: readonly string[] = []): string[] {
