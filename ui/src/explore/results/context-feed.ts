@@ -9,6 +9,8 @@ export type Same = 'host' | 'service';
 
 export interface ContextState {
   readonly logs: readonly Log[];
+  /** Which of its kind they are around; changes when the log is in the middle again. */
+  readonly same: readonly Same[] | undefined;
   readonly isLoading: boolean;
   readonly error: unknown;
   readonly hasNewer: boolean;
@@ -25,6 +27,7 @@ const around = 50;
 const pageLimit = 200;
 const nothing: ContextState = {
   logs: [],
+  same: undefined,
   isLoading: true,
   error: undefined,
   hasNewer: false,
@@ -77,6 +80,7 @@ async function loadAround(
   );
   return {
     logs: [...after, log, ...before],
+    same,
     isLoading: false,
     error: undefined,
     hasNewer: after.length === around,

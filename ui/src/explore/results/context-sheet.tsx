@@ -40,13 +40,12 @@ function ContextView({ log, columns, zone, isWrapped, actions }: ContextSheetPro
   const selection = useLogSelection(logs);
   const grid = useRef<LogGridHandle>(null);
   useGridKeys('In context', selection, {});
-  // The log stays where it is while others come in above it.
   const isHere = logs.length > 0;
   useLayoutEffect(() => {
-    if (!isHere) return;
+    if (context.same === undefined) return;
     grid.current?.toLog(log.logId);
     grid.current?.focus();
-  }, [isHere, same, log]);
+  }, [context.same, log]);
 
   const ownActions = useMemo(() => ({ linkTo: actions.linkTo }), [actions]);
   const toggle = (one: Same) =>
@@ -76,6 +75,7 @@ function ContextView({ log, columns, zone, isWrapped, actions }: ContextSheetPro
               zone={zone}
               isWrapped={isWrapped}
               isStale={isLoading}
+              isPlaceKept
               markedLogId={log.logId}
               selection={selection}
               renderDetail={(one) => <LogDetail log={one} zone={zone} actions={ownActions} />}

@@ -48,6 +48,8 @@ export interface LogGridProps {
   readonly end?: ReactNode;
   /** The end is near: time to load more. */
   readonly onEndNear?: () => void;
+  /** Rows that come in above move nothing that is on the screen; default: they push it down. */
+  readonly isPlaceKept?: boolean;
   /** Whether somebody has scrolled away from the top. */
   readonly onReadingChange?: (isReading: boolean) => void;
   readonly ref?: Ref<LogGridHandle>;
@@ -132,7 +134,7 @@ export function LogGrid(props: LogGridProps) {
 
 /** Heights: one for all rows, but for those that are open or wrapped, which are measured. */
 function useLogVirtualizer(
-  { logs, columns, isWrapped, selection, onReadingChange }: LogGridProps,
+  { logs, columns, isWrapped, selection, onReadingChange, isPlaceKept = false }: LogGridProps,
   scroller: RefObject<HTMLDivElement | null>,
 ) {
   const rowHeight = useRowHeight();
@@ -152,7 +154,7 @@ function useLogVirtualizer(
   useClosedHeights(logs, selection.openIds, (index) => {
     if (!isWrapped) virtualizer.resizeItem(index, rowHeight);
   });
-  useReadingPlace(scroller, { logs, rowHeight, onReadingChange });
+  useReadingPlace(scroller, { logs, rowHeight, onReadingChange, isPlaceKept });
   return virtualizer;
 }
 

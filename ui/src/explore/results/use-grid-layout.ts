@@ -36,6 +36,8 @@ export interface ReadingPlace {
   readonly logs: readonly Log[];
   readonly rowHeight: number;
   readonly onReadingChange: ((isReading: boolean) => void) | undefined;
+  /** Whatever comes in above moves nothing that is on the screen. */
+  readonly isPlaceKept: boolean;
 }
 
 /** Rows further down than this from the top are being read. */
@@ -47,7 +49,7 @@ const topRows = 0.5;
  */
 export function useReadingPlace(
   scroller: RefObject<HTMLElement | null>,
-  { logs, rowHeight, onReadingChange }: ReadingPlace,
+  { logs, rowHeight, onReadingChange, isPlaceKept }: ReadingPlace,
 ): void {
   const topId = useRef<string | undefined>(undefined);
   useEffect(() => {
@@ -71,12 +73,12 @@ export function useReadingPlace(
 
   const logsNow = useRef(logs);
   useLayoutEffect(() => {
-    const kept = topId.current;
+    const kept = isPlaceKept ? logsNow.current[0]?.logId : topId.current;
     topId.current = undefined;
     logsNow.current = logs;
     if (kept === undefined || scroller.current === null) return;
     const index = logs.findIndex(({ logId }) => logId === kept);
-    if (index > maxUnanchored) scroller.current.scrollTop += index * rowHeight;
+    if (index > (isPlaceKept ? 0 : maxUnanchored)) scroller.current.scrollTop += index * rowHeight;
   }, [logs]);
 }
 
