@@ -38,7 +38,7 @@ export function timeTicks({ startMs, endMs, maxTicks, isUtc }: TimeAxis): TimeTi
 }
 
 /** `2026-04-01 08:30:00.123` */
-export function zonedText(ms: number, isUtc: boolean): string {
+function zonedText(ms: number, isUtc: boolean): string {
   return new Date(ms + offsetMs(ms, isUtc)).toISOString().slice(0, 23).replace('T', ' ');
 }
 

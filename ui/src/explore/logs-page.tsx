@@ -1,6 +1,161 @@
-/** The page of logs. */
-import { Page } from '../parts/page.tsx';
+/** The page of logs: what is looked for above, what there is to choose from beside, logs below. */
+import { useState } from 'react';
+import { useScope } from '../app/context.ts';
+import { useShortcuts } from '../app/shortcuts.ts';
+import { Button } from '../parts/button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Sheet } from '../parts/sheet.tsx';
+import { FacetSidebar } from './facets/facet-sidebar.tsx';
+import { FilterChips } from './filter-chips.tsx';
+import { HistogramPanel, useCounts } from './histogram-panel.tsx';
+import styles from './logs-page.module.css';
+import { NothingFound } from './nothing-found.tsx';
+import { type ExploreQuery, type Filter, parseQuery, withFilter, withoutFilter } from './query.ts';
+import { RangePicker } from './range-picker.tsx';
+import { useStreamNames } from './reads.ts';
+import { Results } from './results/results.tsx';
+import { SearchBox } from './search-box.tsx';
+import { ShareMenu } from './share-menu.tsx';
+import { type ExploreState, useExploreQuery } from './use-explore-query.ts';
+import { useIsNarrow } from './use-is-narrow.ts';
+import { useKept } from './use-kept.ts';
+import { type Run, useOverviewRun, useRun } from './use-run.ts';
+import { ViewsMenu } from './views/views-menu.tsx';
 
 export function LogsPage() {
-  return <Page title="LogsPage">To come.</Page>;
+  const { query, change } = useExploreQuery();
+  const { run, refresh } = useRun(query);
+  const actions = actionsOf(change);
+  return (
+    <div className={styles.page}>
+      <h1 className="only-read">Logs</h1>
+      <div className={styles.bar}>
+        <div className={styles.search}>
+          <SearchBox search={query.search} onSearch={actions.onSearch} />
+        </div>
+        <RangePicker
+          range={query.range}
+          bounds={run.bounds}
+          onRange={actions.onRange}
+          onRefresh={refresh}
+        />
+        <div className={styles.menus}>
+          <ViewsMenu query={query} onOpen={actions.onOpenView} />
+          <ShareMenu query={query} bounds={run.bounds} />
+        </div>
+      </div>
+      <Body query={query} run={run} actions={actions} onRefresh={refresh} />
+    </div>
+  );
+}
+
+type Actions = ReturnType<typeof actionsOf>;
+
+function actionsOf(change: ExploreState['change']) {
+  return {
+    onChange: (part: Partial<ExploreQuery>) => change((query) => ({ ...query, ...part })),
+    onSearch: (search: string, history: 'push' | 'replace') =>
+      change((query) => ({ ...query, search }), history),
+    onRange: (range: ExploreQuery['range']) => change((query) => ({ ...query, range })),
+    onFilter: (filter: Filter) => change((query) => withFilter(query, filter)),
+    onRemove: (filter: Filter) => change((query) => withoutFilter(query, filter)),
+    onClear: () => change((query) => ({ ...query, filters: [] })),
+    onOpenView: (viewQuery: string) => change(() => parseQuery(viewQuery), 'push'),
+  };
+}
+
+interface BodyProps {
+  readonly query: ExploreQuery;
+  readonly run: Run;
+  readonly actions: Actions;
+  readonly onRefresh: () => void;
+}
+
+function Body({ query, run, actions, onRefresh }: BodyProps) {
+  const overview = useOverviewRun(run, query);
+  const streamNames = useStreamNames();
+  const canCount = useScope('analytics:read');
+  const counts = useCounts(overview);
+  const side = useSide();
+  const facets = (
+    <FacetSidebar
+      query={query}
+      run={overview}
+      streamNames={streamNames}
+      onFilter={actions.onFilter}
+      onRemove={actions.onRemove}
+    />
+  );
+  const { data, isPlaceholderData } = counts.answer;
+  const isEmpty = data?.total === 0 && !isPlaceholderData;
+  const isNothing = isEmpty && !query.isLive && query.openLogId === undefined;
+  return (
+    <div className={styles.body} data-has-side={canCount && side.place === 'beside'}>
+      {canCount && side.place === 'beside' && (
+        <aside className={styles.side} aria-label="Filter by value">
+          {facets}
+        </aside>
+      )}
+      {canCount && (
+        <Sheet title="Filter by value" isOpen={side.place === 'sheet'} onClose={side.onToggle}>
+          {facets}
+        </Sheet>
+      )}
+      <div className={styles.main}>
+        <div className={styles.chips}>
+          {canCount && (
+            <Button
+              tone="bare"
+              label="Values to filter by ( f )"
+              isPressed={side.place !== 'hidden'}
+              onPress={side.onToggle}
+            >
+              <Icon name="filter" />
+            </Button>
+          )}
+          <FilterChips
+            filters={query.filters}
+            streamNames={streamNames}
+            onFilter={actions.onFilter}
+            onRemove={actions.onRemove}
+            onClear={actions.onClear}
+          />
+        </div>
+        {canCount && <HistogramPanel run={overview} counts={counts} onRange={actions.onRange} />}
+        <div className={styles.results}>
+          {isNothing ? (
+            <NothingFound
+              query={query}
+              run={run}
+              onChange={actions.onChange}
+              onRefresh={onRefresh}
+            />
+          ) : (
+            <Results
+              // A range that stands still is asked again only by a list of its own.
+              key={query.range.kind === 'absolute' ? run.refreshes : 0}
+              query={query}
+              bounds={run.bounds}
+              onChange={actions.onChange}
+              onFilter={actions.onFilter}
+            />
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** Where the values stand: beside the logs where there is room, else in a sheet on demand. */
+function useSide() {
+  const isNarrow = useIsNarrow();
+  const [isWanted, setIsWanted] = useKept('weir.facets.shown', true);
+  const [isSheetOpen, setIsSheetOpen] = useState(false);
+  const isOpen = isNarrow ? isSheetOpen : isWanted;
+  const onToggle = () => (isNarrow ? setIsSheetOpen(!isSheetOpen) : setIsWanted(!isWanted));
+  useShortcuts([
+    { key: 'f', description: 'Show or hide the values', group: 'Logs', run: onToggle },
+  ]);
+  const place = !isOpen ? 'hidden' : isNarrow ? 'sheet' : 'beside';
+  return { place, onToggle } as const;
 }

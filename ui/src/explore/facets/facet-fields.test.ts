@@ -1,0 +1,35 @@
+/** What the sidebar shows of a facet. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { facetRows, isTelling } from './facet-fields.ts';
+
+const values = [
+  { value: 'INFO', count: 3 },
+  { value: '', count: 1 },
+];
+
+test('values that are filtered by stay visible', () => {
+  const filters = [
+    { field: 'severity', value: 'info', isExcluded: false },
+    { field: 'severity', value: 'DEBUG', isExcluded: true },
+    { field: 'host', value: 'a', isExcluded: true },
+  ] as const;
+  assert.deepEqual(facetRows({ values }, 'severity', filters), [
+    { value: 'INFO', count: 3, state: 'included' },
+    { value: '', count: 1, state: 'plain' },
+    { value: 'DEBUG', count: 0, state: 'excluded' },
+  ]);
+});
+
+test('only severities are the same in any case', () => {
+  const filters = [{ field: 'host', value: 'info', isExcluded: false }] as const;
+  assert.equal(facetRows({ values }, 'host', filters)[0]!.state, 'plain');
+});
+
+test('a field without values tells nothing, unless it is filtered by', () => {
+  const none = [{ value: '', count: 9 }];
+  assert.ok(!isTelling(facetRows({ values: none }, 'host', [])));
+  assert.ok(!isTelling(facetRows({ values: [] }, 'host', [])));
+  const filters = [{ field: 'host', value: '', isExcluded: true }] as const;
+  assert.ok(isTelling(facetRows({ values: none }, 'host', filters)));
+});

@@ -1,0 +1,55 @@
+/** The fields of the sidebar, and what it shows of each. Pure. */
+import type { Facet } from '../../api/models.ts';
+import type { Filter, FilterField } from '../query.ts';
+
+export interface FacetField {
+  readonly field: FilterField;
+  /** As the facets of the API call it. */
+  readonly name: Facet['field'];
+}
+
+export const facetFields: readonly FacetField[] = [
+  { field: 'severity', name: 'severity' },
+  { field: 'serviceName', name: 'service' },
+  { field: 'host', name: 'host' },
+  { field: 'streamId', name: 'stream' },
+  { field: 'serviceNamespace', name: 'serviceNamespace' },
+  { field: 'k8sCluster', name: 'k8sCluster' },
+  { field: 'k8sNamespace', name: 'k8sNamespace' },
+  { field: 'k8sDeployment', name: 'k8sDeployment' },
+  { field: 'k8sPod', name: 'k8sPod' },
+  { field: 'k8sContainer', name: 'k8sContainer' },
+  { field: 'k8sNode', name: 'k8sNode' },
+];
+
+export interface FacetRow {
+  readonly value: string;
+  readonly count: number;
+  readonly state: 'plain' | 'included' | 'excluded';
+}
+
+/** The counted values, then those that are filtered by and did not come up. */
+export function facetRows(
+  facet: Pick<Facet, 'values'>,
+  field: FilterField,
+  filters: readonly Filter[],
+): FacetRow[] {
+  const own = filters.filter((filter) => filter.field === field);
+  const sameAs = (left: string, right: string) =>
+    field === 'severity' ? left.toUpperCase() === right.toUpperCase() : left === right;
+  const stateOf = (value: string): FacetRow['state'] => {
+    const filter = own.find((one) => sameAs(one.value, value));
+    if (filter === undefined) return 'plain';
+    return filter.isExcluded ? 'excluded' : 'included';
+  };
+  const counted = facet.values.map((one) => ({ ...one, state: stateOf(one.value) }));
+  const absent = own
+    .filter(({ value }) => !facet.values.some((one) => sameAs(one.value, value)))
+    .map(({ value }) => ({ value, count: 0, state: stateOf(value) }));
+  return [...counted, ...absent];
+}
+
+/** Whether a field says anything here: some value, or a filter of its own. */
+export function isTelling(rows: readonly FacetRow[]): boolean {
+  return rows.some(({ value, state }) => value !== '' || state !== 'plain');
+}

@@ -1,0 +1,127 @@
+/** One field of the sidebar: its commonest values, and on demand many more and a box to find one. */
+import { useId, useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { ProblemNotice } from '../../parts/problem-notice.tsx';
+import { formatCount } from '../../parts/time-text.ts';
+import type { Filter } from '../query.ts';
+import { useAllValues } from '../reads.ts';
+import { fieldTitle } from '../results/log-fields.ts';
+import type { Run } from '../use-run.ts';
+import { type FacetField, type FacetRow, facetRows } from './facet-fields.ts';
+import styles from './facet-group.module.css';
+import { FacetValue } from './facet-value.tsx';
+
+export interface FacetGroupProps extends FacetField {
+  readonly rows: readonly FacetRow[];
+  readonly total: number;
+  /** Logs with none of the values. */
+  readonly other: number;
+  readonly run: Run;
+  readonly filters: readonly Filter[];
+  readonly nameOf: (value: string) => string | undefined;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+  readonly onFilter: (filter: Filter) => void;
+  readonly onRemove: (filter: Filter) => void;
+}
+
+export function FacetGroup(props: FacetGroupProps) {
+  const { field, name, run, filters, isOpen, onToggle, nameOf } = props;
+  const [hasMore, setHasMore] = useState(false);
+  const [wanted, setWanted] = useState('');
+  const listId = useId();
+  const title = fieldTitle(field);
+  const all = useAllValues(run, name, hasMore && isOpen);
+  const counted = hasMore && all.data ? all.data : { total: props.total, other: props.other };
+  const rows = hasMore && all.data ? facetRows(all.data, field, filters) : props.rows;
+  const shown = rows.filter(({ value }) => contains(nameOf(value) ?? value, wanted));
+
+  return (
+    <section className={styles.group} aria-label={title}>
+      <h3>
+        <button
+          type="button"
+          className={styles.title}
+          aria-expanded={isOpen}
+          aria-controls={listId}
+          onClick={onToggle}
+        >
+          <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} />
+          {title}
+          {!isOpen && <ActiveMark filters={filters.filter((filter) => filter.field === field)} />}
+        </button>
+      </h3>
+      <div id={listId} hidden={!isOpen}>
+        {hasMore && (
+          <input
+            className={styles.find}
+            aria-label={`Find a value of ${title}`}
+            placeholder="Find a value"
+            autoFocus
+            value={wanted}
+            onChange={({ target }) => setWanted(target.value)}
+          />
+        )}
+        <ul className={styles.values}>
+          {shown.map((row) => (
+            <FacetValue
+              key={row.value}
+              row={row}
+              total={counted.total}
+              field={field}
+              title={title}
+              shownValue={nameOf(row.value) ?? row.value}
+              onFilter={props.onFilter}
+              onRemove={props.onRemove}
+            />
+          ))}
+        </ul>
+        {hasMore && all.error && (
+          <ProblemNotice error={all.error} onRetry={() => void all.refetch()} />
+        )}
+        <Rest
+          other={counted.other}
+          hasMore={hasMore}
+          title={title}
+          onToggle={() => {
+            setHasMore(!hasMore);
+            setWanted('');
+          }}
+        />
+      </div>
+    </section>
+  );
+}
+
+interface RestProps {
+  readonly other: number;
+  readonly hasMore: boolean;
+  readonly title: string;
+  readonly onToggle: () => void;
+}
+
+/** How many logs have another value, and the way to those values or back. */
+function Rest({ other, hasMore, title, onToggle }: RestProps) {
+  if (other === 0 && !hasMore) return null;
+  return (
+    <p className={styles.rest}>
+      <Button
+        tone="bare"
+        label={hasMore ? `Fewer values of ${title}` : `More values of ${title}`}
+        onPress={onToggle}
+      >
+        {hasMore ? 'Fewer' : 'More'}
+      </Button>
+      {other > 0 && <span>{formatCount(other)} others</span>}
+    </p>
+  );
+}
+
+function ActiveMark({ filters }: { filters: readonly Filter[] }) {
+  return filters.length > 0 && <span className={styles.active}>{filters.length}</span>;
+}
+
+function contains(value: string, wanted: string): boolean {
+  return value.toLowerCase().includes(wanted.trim().toLowerCase());
+}

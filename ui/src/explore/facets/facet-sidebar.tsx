@@ -1,0 +1,67 @@
+/** The commonest values of each field among the logs that match. */
+import { ProblemNotice } from '../../parts/problem-notice.tsx';
+import { useKept } from '../use-kept.ts';
+import type { ExploreQuery, Filter } from '../query.ts';
+import { useFacets } from '../reads.ts';
+import type { Run } from '../use-run.ts';
+import { facetFields, facetRows, isTelling } from './facet-fields.ts';
+import { FacetGroup } from './facet-group.tsx';
+import styles from './facet-sidebar.module.css';
+
+export interface FacetSidebarProps {
+  readonly query: ExploreQuery;
+  readonly run: Run;
+  readonly streamNames: ReadonlyMap<string, string>;
+  readonly onFilter: (filter: Filter) => void;
+  readonly onRemove: (filter: Filter) => void;
+}
+
+const fieldNames = facetFields.map(({ name }) => name).join(',');
+
+export function FacetSidebar({ query, run, streamNames, ...actions }: FacetSidebarProps) {
+  const { data, error, isPlaceholderData, refetch } = useFacets(run, fieldNames, true);
+  const [closed, setClosed] = useKept<readonly string[]>('weir.facets.closed', []);
+  if (data === undefined) {
+    return error ? <ProblemNotice error={error} onRetry={() => void refetch()} /> : <Skeleton />;
+  }
+  const groups = facetFields.map((facetField) => {
+    const facet = data.find(({ field }) => field === facetField.name);
+    const rows = facetRows(facet ?? { values: [] }, facetField.field, query.filters);
+    return { ...facetField, rows, total: facet?.total ?? 0, other: facet?.other ?? 0 };
+  });
+  return (
+    <div className={styles.facets} data-is-old={isPlaceholderData}>
+      {groups
+        .filter(({ rows }) => isTelling(rows))
+        .map((group) => (
+          <FacetGroup
+            key={group.field}
+            {...group}
+            run={run}
+            filters={query.filters}
+            nameOf={(value) => (group.field === 'streamId' ? streamNames.get(value) : undefined)}
+            isOpen={!closed.includes(group.field)}
+            onToggle={() =>
+              setClosed(
+                closed.includes(group.field)
+                  ? closed.filter((field) => field !== group.field)
+                  : [...closed, group.field],
+              )
+            }
+            {...actions}
+          />
+        ))}
+      {!groups.some(({ rows }) => isTelling(rows)) && (
+        <p className={styles.none}>Values to filter by stand here once logs match.</p>
+      )}
+    </div>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div className={styles.skeleton} role="status">
+      <span className="only-read">Counting values…</span>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+/** One value and its count: a press includes it; Alt, or the small button, excludes it. */
+import { Icon } from '../../parts/icon.tsx';
+import { LogText } from '../../parts/log-text.tsx';
+import { formatCount } from '../../parts/time-text.ts';
+import { cutText, toVisibleText } from '../../parts/visible-text.ts';
+import type { Filter } from '../query.ts';
+import { severityColor, severityFamily } from '../severity-family.ts';
+import type { FacetRow } from './facet-fields.ts';
+import styles from './facet-value.module.css';
+
+export interface FacetValueProps {
+  readonly row: FacetRow;
+  readonly total: number;
+  readonly field: Filter['field'];
+  /** Of the field. */
+  readonly title: string;
+  /** In place of the value, such as the name of a stream. */
+  readonly shownValue: string;
+  readonly onFilter: (filter: Filter) => void;
+  readonly onRemove: (filter: Filter) => void;
+}
+
+const maxShown = 120;
+
+export function FacetValue({ row, total, field, title, shownValue, ...actions }: FacetValueProps) {
+  const { value, count, state } = row;
+  const words = value === '' ? `no ${title.toLowerCase()}` : toVisibleText(shownValue);
+  const filterBy = (wanted: 'included' | 'excluded') => {
+    const filter = { field, value, isExcluded: wanted === 'excluded' };
+    if (state === wanted) actions.onRemove(filter);
+    else actions.onFilter(filter);
+  };
+  return (
+    <li
+      className={styles[state]}
+      style={{ '--share': `${total === 0 ? 0 : (count / total) * 100}%` } as React.CSSProperties}
+    >
+      <button
+        type="button"
+        className={styles.include}
+        aria-pressed={state === 'included'}
+        aria-label={`${words}, ${formatCount(count)}; show only these`}
+        title={`${cutText(words, maxShown)}\nPress to show only these, with Alt to hide them`}
+        onClick={({ altKey }) => filterBy(altKey ? 'excluded' : 'included')}
+      >
+        {field === 'severity' && (
+          <span
+            className={styles.dot}
+            style={{ background: severityColor(severityFamily(value)) }}
+          />
+        )}
+        <span className={styles.text}>
+          {value === '' ? <em>none</em> : <LogText text={cutText(shownValue, maxShown)} />}
+        </span>
+        <span className={styles.count}>{formatCount(count)}</span>
+      </button>
+      <button
+        type="button"
+        className={styles.exclude}
+        aria-pressed={state === 'excluded'}
+        aria-label={`Hide ${words}`}
+        title={state === 'excluded' ? 'Show these again' : 'Hide these'}
+        onClick={() => filterBy('excluded')}
+      >
+        <Icon name={state === 'excluded' ? 'plus' : 'minus'} />
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,101 @@
+/** How many logs match, when, and how grave they are; a drag or a press narrows the time. */
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
+import { usePreferences } from '../app/preferences.ts';
+import { StackedBars } from '../charts/stacked-bars.tsx';
+import { ProblemNotice } from '../parts/problem-notice.tsx';
+import { formatCount } from '../parts/time-text.ts';
+import styles from './histogram-panel.module.css';
+import type { Range } from './query.ts';
+import { toAbsolute } from './range.ts';
+import { useHistogram } from './reads.ts';
+import { groupByFamily, severityColor } from './severity-family.ts';
+import type { Run } from './use-run.ts';
+
+export interface HistogramPanelProps {
+  readonly run: Run;
+  readonly counts: Counts;
+  readonly onRange: (range: Range) => void;
+}
+
+/** The histogram of a run, in as many buckets as the panel that gets the ref has room for. */
+export interface Counts {
+  readonly panel: RefObject<HTMLElement | null>;
+  readonly buckets: number;
+  readonly answer: ReturnType<typeof useHistogram>;
+}
+
+export function useCounts(run: Run): Counts {
+  const panel = useRef<HTMLElement>(null);
+  const buckets = useBucketCount(panel);
+  return { panel, buckets, answer: useHistogram(run, buckets) };
+}
+
+export function HistogramPanel({ run, counts, onRange }: HistogramPanelProps) {
+  const { timeZone } = usePreferences();
+  const { panel, buckets, answer } = counts;
+  const { data, error, isPlaceholderData, refetch } = answer;
+  const families = useMemo(() => groupByFamily(data?.buckets ?? []), [data]);
+  const series = useMemo(
+    () =>
+      families.map(({ family, values }) => ({
+        name: family,
+        color: severityColor(family),
+        values,
+      })),
+    [families],
+  );
+  return (
+    <section ref={panel} className={styles.panel} aria-label="Logs over time">
+      <header className={styles.header}>
+        <h2 className={styles.total} role="status">
+          {data === undefined ? '…' : countOfLogs(data.total)}
+        </h2>
+        <ul className={styles.legend} aria-label="By severity">
+          {families.map(({ family, total }) => (
+            <li key={family}>
+              <span className={styles.dot} style={{ background: severityColor(family) }} />
+              {family} <span className={styles.count}>{formatCount(total)}</span>
+            </li>
+          ))}
+        </ul>
+      </header>
+      {error && !data && <ProblemNotice error={error} onRetry={() => void refetch()} />}
+      <div className={styles.chart} data-is-old={isPlaceholderData}>
+        <StackedBars
+          label="Logs over time"
+          startMs={Date.parse(data?.startTime ?? run.bounds.sinceTime)}
+          endMs={Date.parse(data?.endTime ?? run.bounds.untilTime)}
+          buckets={data?.buckets.length ?? Math.max(1, buckets)}
+          series={series}
+          isUtc={timeZone === 'utc'}
+          height={chartHeight}
+          onBrush={(fromMs, untilMs) => onRange(toAbsolute(fromMs, untilMs))}
+        />
+      </div>
+    </section>
+  );
+}
+
+const chartHeight = 80;
+const pixelsPerBucket = 7;
+const maxBuckets = 500;
+
+/** In steps, so that a window being resized does not ask with each pixel; 0 = not yet known. */
+function useBucketCount(panel: RefObject<HTMLElement | null>): number {
+  const [buckets, setBuckets] = useState(0);
+  useEffect(() => {
+    const element = panel.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => {
+      const fitting = Math.floor(element.clientWidth / pixelsPerBucket / 20) * 20;
+      setBuckets(Math.max(20, Math.min(maxBuckets, fitting)));
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [panel]);
+  return buckets;
+}
+
+function countOfLogs(total: number): string {
+  return total === 1 ? '1 log' : `${formatCount(total)} logs`;
+}

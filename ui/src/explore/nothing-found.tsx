@@ -1,0 +1,126 @@
+/** In place of logs where none match: why, and the ways out; before the first log, how to send it. */
+import { useEffect, useRef } from 'react';
+import { Link } from 'wouter';
+import type { Log } from '../api/models.ts';
+import { useScope } from '../app/context.ts';
+import { usePreferences } from '../app/preferences.ts';
+import { Button } from '../parts/button.tsx';
+import { useToast } from '../parts/toasts.tsx';
+import styles from './nothing-found.module.css';
+import type { ExploreQuery, Range } from './query.ts';
+import { formatMoment, formatRange, toAbsolute } from './range.ts';
+import { useNewestLog } from './reads.ts';
+import type { Run } from './use-run.ts';
+
+export interface NothingFoundProps {
+  readonly query: ExploreQuery;
+  readonly run: Run;
+  readonly onChange: (change: Partial<ExploreQuery>) => void;
+  readonly onRefresh: () => void;
+}
+
+const pollMs = 2000;
+const aroundMs = 15 * 60_000;
+
+export function NothingFound({ query, run, onChange, onRefresh }: NothingFoundProps) {
+  const hasConditions = Object.keys(run.filters).length > 0;
+  const first = useNewestLog({}, pollMs);
+  const match = useNewestLog(run.filters, undefined);
+  useArrival(first.data === null ? null : match.data, run, onRefresh);
+  if (first.data === undefined || match.data === undefined) return null;
+  if (first.data === null) return <FirstVisit />;
+  const newest = match.data ?? undefined;
+  return (
+    <section className={styles.nothing} aria-label="Nothing found">
+      <h2>No logs match</h2>
+      <Reason query={query} newestMs={newest && Date.parse(newest.timestamp)} />
+      <div className={styles.actions}>
+        {newest && (
+          <Button
+            tone="primary"
+            onPress={() => onChange({ range: around(Date.parse(newest.timestamp)) })}
+          >
+            Show the newest
+          </Button>
+        )}
+        {hasConditions && (
+          <Button onPress={() => onChange({ search: '', filters: [] })}>
+            Clear search and filters
+          </Button>
+        )}
+        {wider.map((span) => (
+          <Button key={span} onPress={() => onChange({ range: { kind: 'relative', span } })}>
+            Last {span}
+          </Button>
+        ))}
+        {!query.isLive && <Button onPress={() => onChange({ isLive: true })}>Follow live</Button>}
+      </div>
+    </section>
+  );
+}
+
+const wider = ['24h', '7d', '30d'] as const;
+
+function Reason({ query, newestMs }: { query: ExploreQuery; newestMs: number | undefined }) {
+  const { timeZone } = usePreferences();
+  const { search, filters, range } = query;
+  const conditions = [
+    ...(search.trim() === '' ? [] : ['the search']),
+    ...(filters.length === 0
+      ? []
+      : [filters.length === 1 ? 'a filter' : `${filters.length} filters`]),
+  ].join(' and ');
+  return (
+    <p>
+      Looked at: {formatRange(range, timeZone).replace(/^Last/, 'last')}
+      {conditions !== '' && `, with ${conditions}`}.{' '}
+      {newestMs === undefined
+        ? 'Nothing that is kept matches, at no time.'
+        : `The newest that matches is from ${formatMoment(newestMs, timeZone).slice(0, 19)}.`}
+    </p>
+  );
+}
+
+function FirstVisit() {
+  const canManage = useScope('admin');
+  return (
+    <section className={styles.nothing} aria-label="Waiting for the first log">
+      <span className={styles.pulse} aria-hidden="true" />
+      <h2>Waiting for the first log</h2>
+      <p role="status">
+        Nothing has been sent to this account yet. The first log shows here by itself, a moment
+        after it arrives.
+      </p>
+      {canManage ? (
+        <Link href="/receivers" className={styles.link}>
+          Send data: addresses, tokens and configuration to paste
+        </Link>
+      ) : (
+        <p>Whoever manages this account finds addresses and tokens under Receivers.</p>
+      )}
+    </section>
+  );
+}
+
+/** Asks again where a log came since, so that it shows without a press. */
+function useArrival(first: Log | null | undefined, run: Run, onArrival: () => void) {
+  const toast = useToast();
+  const wasEmpty = useRef(false);
+  useEffect(() => {
+    if (first === null) wasEmpty.current = true;
+    if (!first) return;
+    if (wasEmpty.current) {
+      wasEmpty.current = false;
+      toast('The first log is here');
+      onArrival();
+      return;
+    }
+    // After what this run looked at, and by this browser's clock already there.
+    const hasCome = first.timestamp >= run.bounds.untilTime;
+    if (hasCome && Date.parse(first.timestamp) < Date.now()) onArrival();
+  }, [first, run, onArrival, toast]);
+}
+
+function around(ms: number): Range {
+  return toAbsolute(ms - aroundMs, ms + aroundMs);
+}

@@ -1,0 +1,134 @@
+/** The panel of the time range: presets, a span of one's own, or from when until when. */
+import { useId, useState } from 'react';
+import { changePreferences, usePreferences } from '../app/preferences.ts';
+import { Button } from '../parts/button.tsx';
+import type { Range, TimeBounds } from './query.ts';
+import { formatMoment, parseMoment, parseSpanWords, presets, spanWords } from './range.ts';
+import styles from './range-form.module.css';
+
+export interface RangeFormProps {
+  readonly range: Range;
+  readonly bounds: TimeBounds;
+  readonly onRange: (range: Range) => void;
+}
+
+export function RangeForm({ range, bounds, onRange }: RangeFormProps) {
+  const { timeZone } = usePreferences();
+  const chosen = range.kind === 'relative' ? range.span : undefined;
+  return (
+    <div className={styles.form}>
+      <ul className={styles.presets} aria-label="Last">
+        {presets.map((span) => (
+          <li key={span}>
+            <Button
+              tone="bare"
+              isPressed={span === chosen}
+              onPress={() => onRange({ kind: 'relative', span })}
+            >
+              {spanWords(span).replace(/^([a-z])/, '1 $1')}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <SpanForm onRange={onRange} />
+      {/* Another zone writes the same moments differently. */}
+      <MomentsForm key={timeZone} bounds={bounds} onRange={onRange} />
+      <label className={styles.zone}>
+        <input
+          type="checkbox"
+          checked={timeZone === 'utc'}
+          onChange={({ target }) =>
+            changePreferences({ timeZone: target.checked ? 'utc' : 'local' })
+          }
+        />
+        Times in UTC
+      </label>
+    </div>
+  );
+}
+
+function SpanForm({ onRange }: Pick<RangeFormProps, 'onRange'>) {
+  const [text, setText] = useState('');
+  const [isWrong, setIsWrong] = useState(false);
+  const faultId = useId();
+  return (
+    <form
+      className={styles.row}
+      onSubmit={(event) => {
+        event.preventDefault();
+        const span = parseSpanWords(text);
+        setIsWrong(span === undefined);
+        if (span !== undefined) onRange({ kind: 'relative', span });
+      }}
+    >
+      <label className={styles.field}>
+        Last
+        <input
+          value={text}
+          placeholder="90m, 36h, 3 days"
+          autoComplete="off"
+          aria-invalid={isWrong}
+          aria-describedby={faultId}
+          onChange={({ target }) => setText(target.value)}
+        />
+      </label>
+      <Button type="submit">Apply</Button>
+      <p id={faultId} className={styles.fault} role="alert">
+        {isWrong && 'Write a number and s, m, h, d or w, up to ten years.'}
+      </p>
+    </form>
+  );
+}
+
+function MomentsForm({ bounds, onRange }: Pick<RangeFormProps, 'bounds' | 'onRange'>) {
+  const { timeZone } = usePreferences();
+  const shown = (iso: string) => formatMoment(Date.parse(iso), timeZone).replace(/\.000$/, '');
+  const [from, setFrom] = useState(() => shown(bounds.sinceTime));
+  const [until, setUntil] = useState(() => shown(bounds.untilTime));
+  const [fault, setFault] = useState('');
+  const faultId = useId();
+  const apply = () => {
+    const nowMs = Date.now();
+    const [fromMs, untilMs] = [from, until].map((text) => parseMoment(text, timeZone, nowMs));
+    if (fromMs === undefined || untilMs === undefined) {
+      const wrong = fromMs === undefined ? from : until;
+      setFault(`“${wrong}” is no time: write 2026-04-01 08:30, now, now-1h or paste a timestamp.`);
+    } else if (fromMs >= untilMs) {
+      setFault('The range must end after it begins.');
+    } else {
+      const [fromIso, untilIso] = [fromMs, untilMs].map((ms) => new Date(ms).toISOString());
+      onRange({ kind: 'absolute', from: fromIso!, until: untilIso! });
+    }
+  };
+  const inputOf = (label: string, value: string, set: (text: string) => void) => (
+    <label className={styles.field}>
+      {label}
+      <input
+        value={value}
+        autoComplete="off"
+        spellCheck={false}
+        aria-invalid={fault !== ''}
+        aria-describedby={faultId}
+        onChange={({ target }) => set(target.value)}
+      />
+    </label>
+  );
+  return (
+    <form
+      className={styles.moments}
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      {inputOf('From', from, setFrom)}
+      {inputOf('Until', until, setUntil)}
+      <Button type="submit" tone="primary">
+        Apply
+      </Button>
+      <p id={faultId} className={styles.fault} role="alert">
+        {fault}
+      </p>
+    </form>
+  );
+}

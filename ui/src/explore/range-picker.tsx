@@ -1,0 +1,109 @@
+/** Which time is looked at: choosing, moving, widening and asking again. */
+import { useEffect, useRef, useState } from 'react';
+import { usePreferences } from '../app/preferences.ts';
+import { useShortcuts } from '../app/shortcuts.ts';
+import { Button } from '../parts/button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Popover } from '../parts/popover.tsx';
+import type { Range, TimeBounds } from './query.ts';
+import { formatRange, stepRange, zoomOut } from './range.ts';
+import { RangeForm } from './range-form.tsx';
+import styles from './range-picker.module.css';
+
+export interface RangePickerProps {
+  readonly range: Range;
+  readonly bounds: TimeBounds;
+  readonly onRange: (range: Range) => void;
+  readonly onRefresh: () => void;
+}
+
+export function RangePicker({ range, bounds, onRange, onRefresh }: RangePickerProps) {
+  const { timeZone } = usePreferences();
+  const [isOpen, setIsOpen] = useState(false);
+  const step = (direction: 'earlier' | 'later') => onRange(stepRange(bounds, direction));
+  const widen = () => onRange(zoomOut(range, bounds, Date.now()));
+  useShortcuts([
+    { key: 'r', description: 'Look again, up to now', group: 'Logs', run: onRefresh },
+    { key: '[', description: 'Earlier', group: 'Logs', run: () => step('earlier') },
+    { key: ']', description: 'Later', group: 'Logs', run: () => step('later') },
+    { key: 'z', description: 'Twice the time', group: 'Logs', run: widen },
+  ]);
+  const words = formatRange(range, timeZone);
+  return (
+    <div className={styles.picker} role="group" aria-label="Time">
+      <Button tone="bare" label="Earlier ( [ )" onPress={() => step('earlier')}>
+        <Icon name="chevron-left" />
+      </Button>
+      <Popover
+        label={`Time range: ${words}`}
+        isOpen={isOpen}
+        onOpenChange={setIsOpen}
+        trigger={
+          <>
+            <Icon name="clock" />
+            <span className={styles.words}>
+              {words}
+              {range.kind === 'absolute' && timeZone === 'utc' && ' UTC'}
+            </span>
+            <Icon name="chevron-down" />
+          </>
+        }
+      >
+        <RangeForm
+          range={range}
+          bounds={bounds}
+          onRange={(next) => {
+            setIsOpen(false);
+            onRange(next);
+          }}
+        />
+      </Popover>
+      <Button tone="bare" label="Later ( ] )" onPress={() => step('later')}>
+        <Icon name="chevron-right" />
+      </Button>
+      <Button tone="bare" label="Twice the time ( z )" onPress={widen}>
+        <Icon name="zoom-out" />
+      </Button>
+      <Button tone="bare" label="Look again ( r )" onPress={onRefresh}>
+        <Icon name="refresh" />
+      </Button>
+      <AutoRefresh onRefresh={onRefresh} />
+    </div>
+  );
+}
+
+const pauses = [
+  [0, 'by hand'],
+  [5, 'every 5 s'],
+  [15, 'every 15 s'],
+  [60, 'every minute'],
+  [300, 'every 5 min'],
+] as const;
+
+/** For a screen on a wall; a tab that nobody sees asks for nothing. */
+function AutoRefresh({ onRefresh }: { onRefresh: () => void }) {
+  const [seconds, setSeconds] = useState(0);
+  const latest = useRef(onRefresh);
+  useEffect(() => {
+    latest.current = onRefresh;
+  });
+  useEffect(() => {
+    if (seconds === 0) return;
+    const timer = setInterval(() => !document.hidden && latest.current(), seconds * 1000);
+    return () => clearInterval(timer);
+  }, [seconds]);
+  return (
+    <select
+      className={styles.pause}
+      aria-label="Refresh"
+      value={seconds}
+      onChange={({ target }) => setSeconds(Number(target.value))}
+    >
+      {pauses.map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,141 @@
+/** Ranges of time as people choose, move and read them. Pure. */
+import { parseSpan, type Range, type TimeBounds } from './query.ts';
+
+export type Zone = 'local' | 'utc';
+
+export const presets = [
+  '5m',
+  '15m',
+  '30m',
+  '1h',
+  '3h',
+  '6h',
+  '12h',
+  '24h',
+  '2d',
+  '7d',
+  '14d',
+  '30d',
+] as const;
+
+/** `Last 90 minutes`, `Last hour`, or `2026-04-01 08:30:00 – 09:00:00` */
+export function formatRange(range: Range, zone: Zone): string {
+  if (range.kind === 'relative') return `Last ${spanWords(range.span)}`;
+  const { from, until } = range;
+  const hasFractions = !from.endsWith('.000Z') || !until.endsWith('.000Z');
+  const [start, end] = [from, until].map((iso) =>
+    formatMoment(Date.parse(iso), zone).slice(0, hasFractions ? 23 : 19),
+  ) as [string, string];
+  const isSameDay = start.slice(0, 10) === end.slice(0, 10);
+  return `${start} – ${isSameDay ? end.slice(11) : end}`;
+}
+
+/** `90 minutes`, `hour` */
+export function spanWords(span: string): string {
+  const count = Number(span.slice(0, -1));
+  const unit = unitWords[span.slice(-1)]?.at(-1) ?? '';
+  return count === 1 ? unit : `${count} ${unit}s`;
+}
+
+/** As far again as the range is long, before or after it. */
+export function stepRange(bounds: TimeBounds, direction: 'earlier' | 'later'): Range {
+  const { sinceMs, untilMs } = toMs(bounds);
+  const shiftMs = (untilMs - sinceMs) * (direction === 'earlier' ? -1 : 1);
+  return toAbsolute(sinceMs + shiftMs, untilMs + shiftMs);
+}
+
+/** Twice the time: a relative range reaches further back, another one grows at both ends. */
+export function zoomOut(range: Range, bounds: TimeBounds, nowMs: number): Range {
+  const { sinceMs, untilMs } = toMs(bounds);
+  if (range.kind === 'relative') {
+    const span = toSpan((untilMs - sinceMs) * 2);
+    return parseSpan(span) === undefined ? range : { kind: 'relative', span };
+  }
+  const half = Math.max(1, Math.ceil((untilMs - sinceMs) / 2));
+  const until = Math.max(untilMs, Math.min(untilMs + half, nowMs));
+  return toAbsolute(until - 2 * (untilMs - sinceMs) - (half === 1 ? 1 : 0), until);
+}
+
+/** A range of at least 1 ms within what the API can be asked for. */
+export function toAbsolute(fromMs: number, untilMs: number): Range {
+  const from = Math.max(0, Math.min(fromMs, lastMs - 1));
+  const until = Math.max(from + 1, Math.min(untilMs, lastMs));
+  return {
+    kind: 'absolute',
+    from: new Date(from).toISOString(),
+    until: new Date(until).toISOString(),
+  };
+}
+
+/** `2026-04-01 08:30:00.123` */
+export function formatMoment(ms: number, zone: Zone): string {
+  const offsetMs = zone === 'utc' ? 0 : -new Date(ms).getTimezoneOffset() * 60_000;
+  return new Date(ms + offsetMs).toISOString().slice(0, 23).replace('T', ' ');
+}
+
+/**
+ * Unix ms of a time as somebody writes or pastes it: `2026-04-01 08:30` and its like in their zone,
+ * ISO with a zone of its own, seconds or milliseconds since 1970, `now`, `now-90m`.
+ */
+export function parseMoment(text: string, zone: Zone, nowMs: number): number | undefined {
+  const trimmed = text.trim();
+  const ms = parseNow(trimmed, nowMs) ?? parseEpoch(trimmed) ?? parseDate(trimmed, zone);
+  return ms !== undefined && ms >= 0 && ms <= lastMs ? ms : undefined;
+}
+
+/** A span as somebody writes it: `90m`, `90 min`, `2 hours`, `last 3d`. */
+export function parseSpanWords(text: string): string | undefined {
+  const [, count, word = ''] =
+    /^(?:last\s+)?(\d{1,9})\s*([a-z]+)$/.exec(text.trim().toLowerCase()) ?? [];
+  const singular = word.length > 1 ? word.replace(/s$/, '') : word;
+  const [unit] = Object.entries(unitWords).find(([, words]) => words.includes(singular)) ?? [];
+  if (count === undefined || unit === undefined) return undefined;
+  const span = `${Number(count)}${unit}`;
+  return parseSpan(span) === undefined ? undefined : span;
+}
+
+const unitWords: Readonly<Record<string, readonly string[]>> = {
+  s: ['s', 'sec', 'second'],
+  m: ['m', 'min', 'minute'],
+  h: ['h', 'hr', 'hour'],
+  d: ['d', 'day'],
+  w: ['w', 'wk', 'week'],
+};
+
+const lastMs = Date.UTC(2149, 0);
+
+function parseNow(text: string, nowMs: number): number | undefined {
+  const [isNow, span] = /^now(?:\s*-\s*(\w+))?$/i.exec(text) ?? [];
+  if (isNow === undefined) return undefined;
+  const spanMs = span === undefined ? 0 : parseSpan(span.toLowerCase());
+  return spanMs === undefined ? undefined : nowMs - spanMs;
+}
+
+function parseEpoch(text: string): number | undefined {
+  if (/^\d{9,10}$/.test(text)) return Number(text) * 1000;
+  return /^\d{12,13}$/.test(text) ? Number(text) : undefined;
+}
+
+function parseDate(text: string, zone: Zone): number | undefined {
+  const [, day, time = '00:00', own] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d:?\d\d)?)?$/i.exec(
+      text,
+    ) ?? [];
+  if (day === undefined) return undefined;
+  const ms = Date.parse(`${day}T${time}${own ?? (zone === 'utc' ? 'Z' : '')}`);
+  if (Number.isNaN(ms)) return undefined;
+  // Date takes 31 February for 3 March.
+  const isReal = own !== undefined || formatMoment(ms, zone).startsWith(day);
+  return isReal ? ms : undefined;
+}
+
+function toMs({ sinceTime, untilTime }: TimeBounds) {
+  return { sinceMs: Date.parse(sinceTime), untilMs: Date.parse(untilTime) };
+}
+
+/** In the largest unit that leaves no rest. */
+function toSpan(ms: number): string {
+  const sizes = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 };
+  const [unit, size] = Object.entries(sizes).find(([, length]) => ms % length === 0) ?? ['s', 1000];
+  return `${Math.round(ms / size)}${unit}`;
+}

@@ -1,0 +1,101 @@
+/** What the page asks for besides the logs themselves: counts, names, the newest log. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { dataOf } from '../api/client.ts';
+import type { Facet, Histogram, Log } from '../api/models.ts';
+import { useApp, useScope } from '../app/context.ts';
+import type { ApiFilters } from './query.ts';
+import type { Run } from './use-run.ts';
+
+/** Counts of one run never change, and a run seldom comes back. */
+const ofOneRun = { staleTime: Number.POSITIVE_INFINITY, gcTime: 30_000 };
+
+/** @param buckets 0 = not yet known, so nothing is asked */
+export function useHistogram({ id, bounds, filters }: Run, buckets: number) {
+  const { api } = useApp();
+  const isAllowed = useScope('analytics:read');
+  const { sinceTime, untilTime } = bounds;
+  const spanMs = Date.parse(untilTime) - Date.parse(sinceTime);
+  const query = {
+    ...filters,
+    startTime: sinceTime,
+    endTime: untilTime,
+    // No bucket is shorter than the milliseconds in which the service cuts.
+    buckets: Math.max(1, Math.min(buckets, spanMs)),
+    groupBy: 'severity' as const,
+  };
+  return useQuery({
+    queryKey: ['histogram', id, query],
+    queryFn: ({ signal }): Promise<Histogram> =>
+      dataOf(api.GET('/api/v1/histogram', { params: { query }, signal })),
+    enabled: isAllowed && buckets > 0,
+    placeholderData: keepPreviousData,
+    ...ofOneRun,
+  });
+}
+
+export function useFacets({ id, bounds, filters }: Run, fields: string, isWanted: boolean) {
+  const { api } = useApp();
+  const isAllowed = useScope('analytics:read');
+  const query = { ...filters, ...bounds, fields, topK: 10 };
+  return useQuery({
+    queryKey: ['facets', id, query],
+    queryFn: async ({ signal }): Promise<readonly Facet[]> => {
+      const call = api.GET('/api/v1/facets/batch', { params: { query }, signal });
+      return (await dataOf(call)).facets;
+    },
+    enabled: isAllowed && isWanted && fields !== '',
+    placeholderData: keepPreviousData,
+    ...ofOneRun,
+  });
+}
+
+/** As many values of one field as the service counts at once. */
+export function useAllValues(
+  { id, bounds, filters }: Run,
+  field: Facet['field'],
+  isWanted: boolean,
+) {
+  const { api } = useApp();
+  const query = { ...filters, ...bounds, field, topK: 100 };
+  return useQuery({
+    queryKey: ['facet', id, query],
+    queryFn: ({ signal }): Promise<Facet> =>
+      dataOf(api.GET('/api/v1/facets', { params: { query }, signal })),
+    enabled: isWanted,
+    placeholderData: keepPreviousData,
+    ...ofOneRun,
+  });
+}
+
+/** The newest log of all times that passes these filters; null = there is none. */
+export function useNewestLog(filters: ApiFilters, pollMs: number | undefined) {
+  const { api } = useApp();
+  const query = { ...filters, limit: 1 };
+  return useQuery({
+    queryKey: ['newest', query],
+    queryFn: async ({ signal }): Promise<Log | null> => {
+      const { logs } = await dataOf(api.GET('/api/v1/logs', { params: { query }, signal }));
+      return logs[0] ?? null;
+    },
+    refetchInterval: ({ state }) => (state.data === null && pollMs !== undefined ? pollMs : false),
+    gcTime: 0,
+    staleTime: 0,
+  });
+}
+
+/** Names of streams by id; empty where the token may not list them. */
+export function useStreamNames(): ReadonlyMap<string, string> {
+  const { api } = useApp();
+  const { data } = useQuery({
+    queryKey: ['stream-names'],
+    queryFn: async ({ signal }) => {
+      const { streams } = await dataOf(api.GET('/api/v1/admin/streams', { signal }));
+      return new Map(streams.map(({ streamId, name }) => [streamId, name]));
+    },
+    enabled: useScope('admin'),
+    staleTime: 60_000,
+  });
+  return data ?? noNames;
+}
+
+const noNames: ReadonlyMap<string, string> = new Map();

@@ -1,0 +1,151 @@
+/** The words that the logs must have. Runs with Enter, or once the writing pauses. */
+import { useEffect, useRef, useState } from 'react';
+import { useShortcuts } from '../app/shortcuts.ts';
+import { Button } from '../parts/button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Popover } from '../parts/popover.tsx';
+import styles from './search-box.module.css';
+
+export interface SearchBoxProps {
+  readonly search: string;
+  /** `history` is `replace` while one and the same search is being written. */
+  readonly onSearch: (search: string, history: 'push' | 'replace') => void;
+}
+
+const pauseMs = 500;
+/** The API's own bound. */
+const maxLength = 1000;
+
+export function SearchBox({ search, onSearch }: SearchBoxProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const { text, write, run } = useDraft(search, onSearch);
+  useShortcuts([
+    {
+      key: '/',
+      description: 'Search',
+      group: 'Logs',
+      run: () => {
+        input.current?.focus();
+        input.current?.select();
+      },
+    },
+  ]);
+  return (
+    <form
+      className={styles.box}
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run(text);
+      }}
+    >
+      <Icon name="search" />
+      <input
+        ref={input}
+        className={styles.input}
+        type="text"
+        aria-label="Search in messages"
+        placeholder="Search messages ( / )"
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        enterKeyHint="search"
+        maxLength={maxLength}
+        value={text}
+        onChange={({ target }) => write(target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return;
+          event.preventDefault();
+          event.currentTarget.blur();
+        }}
+      />
+      {text !== '' && (
+        <Button
+          tone="bare"
+          label="Clear the search"
+          onPress={() => {
+            run('');
+            input.current?.focus();
+          }}
+        >
+          <Icon name="close" />
+        </Button>
+      )}
+      <SyntaxHelp />
+    </form>
+  );
+}
+
+/** What is written and not yet run; a search from elsewhere (back, a view) takes its place. */
+function useDraft(search: string, onSearch: SearchBoxProps['onSearch']) {
+  const [draft, setDraft] = useState({ text: search, of: search });
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const isWriting = useRef(false);
+  const latest = useRef(onSearch);
+  useEffect(() => {
+    latest.current = onSearch;
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+  // What somebody goes on writing, beyond what was run, stays.
+  if (draft.of !== search) {
+    setDraft({
+      text: draft.text.startsWith(search) && search !== '' ? draft.text : search,
+      of: search,
+    });
+  }
+
+  const send = (text: string) => {
+    latest.current(text, isWriting.current ? 'replace' : 'push');
+    isWriting.current = true;
+  };
+  return {
+    text: draft.text,
+    write(text: string) {
+      setDraft({ text, of: search });
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => send(text), pauseMs);
+    },
+    run(text: string) {
+      clearTimeout(timer.current);
+      setDraft({ text, of: search });
+      send(text);
+      isWriting.current = false;
+    },
+  };
+}
+
+function SyntaxHelp() {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <Popover
+      label="How to search"
+      tone="bare"
+      align="end"
+      isOpen={isOpen}
+      onOpenChange={setIsOpen}
+      trigger={<Icon name="help" />}
+    >
+      <dl className={styles.syntax}>
+        {syntax.map(([written, meaning]) => (
+          <div key={written}>
+            <dt>
+              <code>{written}</code>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className={styles.note}>
+        Any part of a word counts, in any case. Only messages are searched; for fields and labels
+        press a value in the list or in the sidebar.
+      </p>
+    </Popover>
+  );
+}
+
+const syntax = [
+  ['timeout db', 'both, anywhere in the message'],
+  ['"connection reset"', 'this phrase, literally'],
+  ['-healthz', 'without this'],
+  ['-"GET /ping"', 'without this phrase'],
+] as const;

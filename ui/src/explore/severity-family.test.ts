@@ -1,0 +1,31 @@
+/** Words for severities find their family. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { groupByFamily, severityFamily } from './severity-family.ts';
+
+test('words of a severity', () => {
+  const cases = {
+    INFO: 'info',
+    info: 'info',
+    WARNING: 'warn',
+    ERROR3: 'error',
+    CRITICAL: 'error',
+    EMERG: 'fatal',
+    VERBOSE: 'trace',
+    '': 'other',
+    OTHER: 'other',
+    LOUD: 'other',
+    CONSTRUCTOR: 'other',
+  };
+  for (const [word, family] of Object.entries(cases)) assert.equal(severityFamily(word), family);
+  assert.equal(severityFamily('__proto__'), 'other');
+});
+
+test('buckets by family, the gravest first', () => {
+  const buckets = [{ groups: { INFO: 2, NOTICE: 1 } }, {}, { groups: { ERR: 4, '': 1 } }];
+  assert.deepEqual(groupByFamily(buckets), [
+    { family: 'error', values: [0, 0, 4], total: 4 },
+    { family: 'info', values: [3, 0, 0], total: 3 },
+    { family: 'other', values: [0, 0, 1], total: 1 },
+  ]);
+});

@@ -1,0 +1,57 @@
+/** Which of a few families the words for a severity belong to, and the colour of each. Pure. */
+
+const severityFamilies = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'other'] as const;
+export type SeverityFamily = (typeof severityFamilies)[number];
+
+const aliases: Readonly<Record<string, SeverityFamily>> = {
+  EMERG: 'fatal',
+  EMERGENCY: 'fatal',
+  PANIC: 'fatal',
+  ERR: 'error',
+  SEVERE: 'error',
+  CRIT: 'error',
+  CRITICAL: 'error',
+  ALERT: 'error',
+  WARNING: 'warn',
+  NOTICE: 'info',
+  INFORMATION: 'info',
+  INFORMATIONAL: 'info',
+  DBG: 'debug',
+  VERBOSE: 'trace',
+};
+
+/** By name (`WARN`, `ERROR3`) and by the aliases that the service knows, in any case. */
+export function severityFamily(word: string): SeverityFamily {
+  const upper = word.toUpperCase();
+  if (Object.hasOwn(aliases, upper)) return aliases[upper]!;
+  const plain = upper.replace(/^(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)[2-4]$/, '$1').toLowerCase();
+  return severityFamilies.find((family) => family === plain) ?? 'other';
+}
+
+/** A CSS colour. */
+export function severityColor(family: SeverityFamily): string {
+  return `var(--severity-${family === 'other' ? 'none' : family})`;
+}
+
+/** Counts per bucket of each family that occurs, the gravest first. */
+export function groupByFamily(
+  buckets: readonly { readonly groups?: Readonly<Record<string, number>> }[],
+): { family: SeverityFamily; values: number[]; total: number }[] {
+  const counts = new Map<SeverityFamily, number[]>();
+  for (const [at, { groups = {} }] of buckets.entries()) {
+    for (const [word, count] of Object.entries(groups)) {
+      const family = severityFamily(word);
+      let values = counts.get(family);
+      if (values === undefined) {
+        values = buckets.map(() => 0);
+        counts.set(family, values);
+      }
+      values[at]! += count;
+    }
+  }
+  return severityFamilies.flatMap((family) => {
+    const values = counts.get(family);
+    if (values === undefined) return [];
+    return [{ family, values, total: values.reduce((sum, count) => sum + count, 0) }];
+  });
+}

@@ -1,0 +1,57 @@
+/** Links to what is shown: the query as it stands, or the very logs of this moment. */
+import { useState } from 'react';
+import { Icon } from '../parts/icon.tsx';
+import { Popover } from '../parts/popover.tsx';
+import { useToast } from '../parts/toasts.tsx';
+import { type ExploreQuery, formatQuery, type TimeBounds } from './query.ts';
+import styles from './share-menu.module.css';
+
+export interface ShareMenuProps {
+  readonly query: ExploreQuery;
+  readonly bounds: TimeBounds;
+}
+
+export function ShareMenu({ query, bounds }: ShareMenuProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const toast = useToast();
+  const copy = async (shared: ExploreQuery) => {
+    setIsOpen(false);
+    const text = formatQuery(shared);
+    const url = `${location.origin}${location.pathname}${text === '' ? '' : `?${text}`}`;
+    try {
+      await navigator.clipboard.writeText(url);
+      toast('Copied the link');
+    } catch {
+      toast('This browser did not let the link be copied: take it from the address bar');
+    }
+  };
+  const { sinceTime: from, untilTime: until } = bounds;
+  const moment: ExploreQuery = {
+    ...query,
+    range: { kind: 'absolute', from, until },
+    isLive: false,
+  };
+  return (
+    <Popover
+      label="Share"
+      align="end"
+      isOpen={isOpen}
+      onOpenChange={setIsOpen}
+      trigger={<Icon name="share" />}
+    >
+      <div className={styles.panel}>
+        {query.range.kind === 'relative' && (
+          <button type="button" className={styles.choice} onClick={() => void copy(query)}>
+            <strong>Copy link to this query</strong>
+            <span>Shows the latest logs, whenever it is opened.</span>
+          </button>
+        )}
+        <button type="button" className={styles.choice} onClick={() => void copy(moment)}>
+          <strong>Copy link to this moment</strong>
+          <span>Shows the same time to everybody.</span>
+        </button>
+        <p className={styles.note}>Whoever opens it signs in with a token of their own.</p>
+      </div>
+    </Popover>
+  );
+}

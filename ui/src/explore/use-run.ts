@@ -1,0 +1,68 @@
+/**
+ * One asking of the query: its times are settled once, so that list, histogram and facets look at
+ * the same logs, until the query changes or somebody asks again.
+ */
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import {
+  type ApiFilters,
+  type ExploreQuery,
+  resolveRange,
+  type TimeBounds,
+  toApiFilters,
+} from './query.ts';
+
+export interface Run {
+  /** Another one for each asking, even of the same times. */
+  readonly id: number;
+  /** How often somebody asked again, of all runs. */
+  readonly refreshes: number;
+  readonly bounds: TimeBounds;
+  readonly filters: ApiFilters;
+}
+
+interface State extends Run {
+  readonly asked: string;
+}
+
+export function useRun(query: ExploreQuery): { run: Run; refresh: () => void } {
+  const { range, search, filters } = query;
+  const asked = JSON.stringify([range, search.trim(), filters]);
+  const [state, setState] = useState(() => start(query, asked, { id: 0, refreshes: 0 }));
+  // While drawing, so that nothing of the page ever asks for the new filters with the old times.
+  if (state.asked !== asked) setState(start(query, asked, { ...state, id: state.id + 1 }));
+  const refresh = useCallback(
+    () =>
+      setState(({ id, refreshes }) =>
+        start(query, asked, { id: id + 1, refreshes: refreshes + 1 }),
+      ),
+    [query, asked],
+  );
+  return { run: state, refresh };
+}
+
+type Counts = Pick<Run, 'id' | 'refreshes'>;
+
+function start(query: ExploreQuery, asked: string, { id, refreshes }: Counts): State {
+  const bounds = resolveRange(query.range, Date.now());
+  return { id, refreshes, asked, bounds, filters: toApiFilters(query) };
+}
+
+const liveRefreshMs = 5000;
+
+/** The run, moving on with the time while the list follows what arrives. */
+export function useOverviewRun(run: Run, { range, isLive }: ExploreQuery): Run {
+  const [moved, setMoved] = useState<{ of: Run; bounds: TimeBounds }>();
+  const isMoving = isLive && range.kind === 'relative';
+  useEffect(() => {
+    if (!isMoving) return;
+    const move = () => {
+      if (!document.hidden) setMoved({ of: run, bounds: resolveRange(range, Date.now()) });
+    };
+    const timer = setInterval(move, liveRefreshMs);
+    return () => clearInterval(timer);
+  }, [isMoving, run, range]);
+  return useMemo(
+    () => (isMoving && moved?.of === run ? { ...run, bounds: moved.bounds } : run),
+    [isMoving, moved, run],
+  );
+}

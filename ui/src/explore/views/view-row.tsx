@@ -1,0 +1,91 @@
+/** One saved view in the menu, or the field in which it gets another name. */
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { LogText } from '../../parts/log-text.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { toVisibleText } from '../../parts/visible-text.ts';
+import type { SavedView } from './saved-view.ts';
+import styles from './view-row.module.css';
+
+export interface ViewRowProps {
+  readonly view: SavedView;
+  /** The page shows just this. */
+  readonly isShown: boolean;
+  readonly onOpen: () => void;
+  readonly onRename: (name: string) => void;
+  readonly onOverwrite: () => void;
+  readonly onDelete: () => void;
+}
+
+type Mode = 'view' | 'rename' | 'delete';
+
+export function ViewRow(props: ViewRowProps) {
+  const { view, isShown, onOpen } = props;
+  const [mode, setMode] = useState<Mode>('view');
+  const name = toVisibleText(view.name);
+  if (mode === 'rename') return <Rename {...props} onDone={() => setMode('view')} />;
+  if (mode === 'delete') {
+    return (
+      <li className={styles.row}>
+        <span className={styles.question}>Delete {name} for everybody?</span>
+        <Button tone="danger" onPress={props.onDelete}>
+          Delete
+        </Button>
+        <Button onPress={() => setMode('view')}>Keep</Button>
+      </li>
+    );
+  }
+  return (
+    <li className={styles.row}>
+      <button
+        type="button"
+        className={styles.open}
+        aria-current={isShown ? 'true' : undefined}
+        onClick={onOpen}
+      >
+        <LogText text={view.name} />
+      </button>
+      <Menu
+        label={`More for ${name}`}
+        items={[
+          ...(isShown ? [] : [{ label: 'Overwrite with this', onPick: props.onOverwrite }]),
+          { label: 'Rename', onPick: () => setMode('rename') },
+          { label: 'Delete', onPick: () => setMode('delete'), isDangerous: true },
+        ]}
+      />
+    </li>
+  );
+}
+
+function Rename({ view, onRename, onDone }: ViewRowProps & { readonly onDone: () => void }) {
+  const [name, setName] = useState(view.name);
+  return (
+    <li>
+      <form
+        className={styles.row}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim() === '') return;
+          if (name.trim() !== view.name) onRename(name.trim());
+          onDone();
+        }}
+      >
+        <input
+          className={styles.rename}
+          aria-label={`New name of ${toVisibleText(view.name)}`}
+          autoFocus
+          maxLength={100}
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape') return;
+            // Gives up the name, not the whole menu.
+            event.stopPropagation();
+            onDone();
+          }}
+        />
+        <Button type="submit">Rename</Button>
+      </form>
+    </li>
+  );
+}
