@@ -1,6 +1,6 @@
 /**
- * Receivers, streams and tokens as somebody manages them in the explorer: from a new receiver to its
- * first event, and all the way to its end.
+ * Receivers, streams and tokens as somebody manages them in the explorer: from a new receiver to
+ * its first event, and all the way to its end.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -291,6 +291,18 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await reader.page.getByText('This page needs a token with the scope admin').waitFor();
     assert.equal(await reader.page.getByRole('link', { name: 'Receivers' }).count(), 0);
     await reader.close();
+  });
+
+  test('what hides in a name is shown, and nobody has to type it', async () => {
+    const { receiverId } = await createReceiver('safe\u202egpj.exe');
+    await go('/receivers');
+    await page.getByRole('row', { name: /safeU\+202Egpj\.exe/ }).waitFor();
+    await page.getByRole('row', { name: markup }).waitFor();
+    await go(`/receivers/${receiverId}?tab=settings`);
+    await page.getByRole('button', { name: 'Delete receiver' }).click();
+    await page.getByLabel('Type “delete” to go on').fill('delete');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/receivers$/);
   });
 
   test('forms fit a phone, in the dark as well', async () => {

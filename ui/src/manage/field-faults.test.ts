@@ -1,3 +1,4 @@
+/** Refusals of forms as the service words them, and the fields that they are about. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiProblem } from '../api/problem.ts';
