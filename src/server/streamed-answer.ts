@@ -23,12 +23,16 @@ export function createDepartures(app: FastifyInstance): Departures {
   return {
     watch(reply) {
       const departure = new AbortController();
+      // Who left while his token was looked up will not be heard to leave.
+      if (isClosing || isGone(reply.raw)) {
+        departure.abort();
+        return departure.signal;
+      }
       watched.add(departure);
       reply.raw.once('close', () => {
         watched.delete(departure);
         departure.abort();
       });
-      if (isClosing) departure.abort();
       return departure.signal;
     },
   };

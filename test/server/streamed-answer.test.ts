@@ -3,14 +3,18 @@
  * it, and what a reader who leaves or lags does to the one who writes.
  */
 import assert from 'node:assert/strict';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
+import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import Fastify, { type FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../src/model/errors.ts';
 import { type ReadRoute, StreamedAnswer, type TicketRoute } from '../../src/model/read-route.ts';
+import { createDepartures } from '../../src/server/streamed-answer.ts';
 import { until } from '../harness/until.ts';
 import { type HeaderList, type Target, transports } from './client.ts';
 import { accountId, type Edge, openEdge } from './edge.ts';
@@ -222,3 +226,10 @@ for (const [name, open] of [
     });
   });
 }
+
+test('a reader who left before it was watched has left', () => {
+  const raw = new ServerResponse(new IncomingMessage(new Socket()));
+  raw.destroy();
+  const reply = { raw } as unknown as FastifyReply;
+  assert.equal(createDepartures(Fastify()).watch(reply).aborted, true);
+});
