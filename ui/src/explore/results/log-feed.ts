@@ -49,7 +49,7 @@ export interface FeedState {
   readonly dropped: Dropped | undefined;
 }
 
-export const maxListedRows = 100_000;
+const maxListedRows = 100_000;
 /** The first page is small, so that it is there at once. */
 const firstLimit = 200;
 const maxLimit = 500;

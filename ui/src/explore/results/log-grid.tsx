@@ -1,6 +1,6 @@
 /**
- * A list of logs of any length, newest first: draws only what is in view, moves by key, opens rows in
- * place. It knows nothing of where the logs come from.
+ * A list of logs of any length, newest first: draws only what is in view, moves by key, opens rows
+ * in place. It knows nothing of where the logs come from.
  */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
