@@ -86,26 +86,10 @@ function toMark(character: string): Mark {
 }
 
 /** The short names of the C0 controls (ECMA-48); their pictures are missing from too many fonts. */
-const controls: readonly string[] = [
-  ...['NUL', 'SOH', 'STX', 'ETX', 'EOT', 'ENQ', 'ACK', 'BEL', 'BS', 'HT', 'LF', 'VT', 'FF', 'CR'],
-  ...[
-    'SO',
-    'SI',
-    'DLE',
-    'DC1',
-    'DC2',
-    'DC3',
-    'DC4',
-    'NAK',
-    'SYN',
-    'ETB',
-    'CAN',
-    'EM',
-    'SUB',
-    'ESC',
-  ],
-  ...['FS', 'GS', 'RS', 'US'],
-];
+const controls: readonly string[] = (
+  'NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB ' +
+  'CAN EM SUB ESC FS GS RS US'
+).split(' ');
 
 function kindOf(code: number): string {
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return 'control character';

@@ -78,7 +78,8 @@ export function LogGrid(props: LogGridProps) {
   useLayoutEffect(() => toIndex(selection.activeIndex), [selection.moves]);
   useImperativeHandle(props.ref, () => ({
     focus: () => scroller.current?.focus({ preventScroll: true }),
-    toTop: () => scroller.current?.scrollTo({ top: 0 }),
+    // In new browsers `scrollTo` gives a promise, which an effect would take for its end.
+    toTop: () => void scroller.current?.scrollTo({ top: 0 }),
     toLog: (logId) =>
       toIndex(
         logs.findIndex((log) => log.logId === logId),
