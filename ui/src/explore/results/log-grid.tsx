@@ -79,7 +79,9 @@ export function LogGrid(props: LogGridProps) {
   useImperativeHandle(props.ref, () => ({
     focus: () => scroller.current?.focus({ preventScroll: true }),
     // In new browsers `scrollTo` gives a promise, which an effect would take for its end.
-    toTop: () => void scroller.current?.scrollTo({ top: 0 }),
+    toTop: () => {
+      scroller.current?.scrollTo({ top: 0 });
+    },
     toLog: (logId) =>
       toIndex(
         logs.findIndex((log) => log.logId === logId),
