@@ -1,4 +1,4 @@
-/** The feed of a list: pages in order, the tail before the list, and what happens when either fails. */
+/** The feed of a list: pages in order, the tail before the list, and either of them failing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Log, LogPage } from '../../api/models.ts';
@@ -29,7 +29,7 @@ test('loads page after page until one is short', async () => {
   );
 });
 
-test('keeps what is loaded when a page fails, and asks for that page again only when told', async () => {
+test('keeps what is loaded when a page fails, and asks for it again only when told', async () => {
   const { feed, source } = await started({ stored: 900 });
   source.failure = new ApiProblem(503, { detail: 'busy' });
   feed.loadMore();
