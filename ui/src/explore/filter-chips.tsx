@@ -53,7 +53,6 @@ function Chip({ filter, value, onFilter, onRemove }: ChipProps) {
       <button
         type="button"
         className={styles.turn}
-        aria-label={`${words}; press to ${turn}`}
         title={`Press to ${turn}, Delete to remove`}
         onClick={() => onFilter({ ...filter, isExcluded: !isExcluded })}
         onKeyDown={({ key }) => {
@@ -62,8 +61,8 @@ function Chip({ filter, value, onFilter, onRemove }: ChipProps) {
       >
         <span className={styles.field}>
           <LogText text={cutText(fieldTitle(field), maxShown)} />
-        </span>
-        <span className={styles.relation}>{isExcluded ? 'is not' : 'is'}</span>
+        </span>{' '}
+        <span className={styles.relation}>{isExcluded ? 'is not' : 'is'}</span>{' '}
         <span className={styles.value}>
           {value === '' ? <em>empty</em> : <LogText text={cutText(value, maxShown)} />}
         </span>

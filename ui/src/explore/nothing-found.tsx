@@ -7,8 +7,8 @@ import { usePreferences } from '../app/preferences.ts';
 import { Button } from '../parts/button.tsx';
 import { useToast } from '../parts/toasts.tsx';
 import styles from './nothing-found.module.css';
-import type { ExploreQuery, Range } from './query.ts';
-import { formatMoment, formatRange, toAbsolute } from './range.ts';
+import { type ExploreQuery, parseSpan, type Range } from './query.ts';
+import { formatMoment, formatRange, spanWords, toAbsolute } from './range.ts';
 import { useNewestLog } from './reads.ts';
 import type { Run } from './use-run.ts';
 
@@ -48,9 +48,9 @@ export function NothingFound({ query, run, onChange, onRefresh }: NothingFoundPr
             Clear search and filters
           </Button>
         )}
-        {wider.map((span) => (
+        {widerThan(run, newest !== undefined).map((span) => (
           <Button key={span} onPress={() => onChange({ range: { kind: 'relative', span } })}>
-            Last {span}
+            Last {spanWords(span)}
           </Button>
         ))}
         {!query.isLive && <Button onPress={() => onChange({ isLive: true })}>Follow live</Button>}
@@ -59,7 +59,11 @@ export function NothingFound({ query, run, onChange, onRefresh }: NothingFoundPr
   );
 }
 
-const wider = ['24h', '7d', '30d'] as const;
+/** Spans that reach further than this run; none where no time would do. */
+function widerThan({ bounds }: Run, isAnywhere: boolean): string[] {
+  const lengthMs = Date.parse(bounds.untilTime) - Date.parse(bounds.sinceTime);
+  return isAnywhere ? ['24h', '7d', '30d'].filter((span) => parseSpan(span)! > lengthMs) : [];
+}
 
 function Reason({ query, newestMs }: { query: ExploreQuery; newestMs: number | undefined }) {
   const { timeZone } = usePreferences();
@@ -72,10 +76,10 @@ function Reason({ query, newestMs }: { query: ExploreQuery; newestMs: number | u
   ].join(' and ');
   return (
     <p>
-      Looked at: {formatRange(range, timeZone).replace(/^Last/, 'last')}
+      Looked at {formatRange(range, timeZone).replace(/^Last/, 'the last')}
       {conditions !== '' && `, with ${conditions}`}.{' '}
       {newestMs === undefined
-        ? 'Nothing that is kept matches, at no time.'
+        ? 'Nothing that is kept matches, at any time.'
         : `The newest that matches is from ${formatMoment(newestMs, timeZone).slice(0, 19)}.`}
     </p>
   );

@@ -18,7 +18,7 @@ const maxLength = 1000;
 
 export function SearchBox({ search, onSearch }: SearchBoxProps) {
   const input = useRef<HTMLInputElement>(null);
-  const { text, write, run } = useDraft(search, onSearch);
+  const { text, write, run, leave } = useDraft(search, onSearch);
   useShortcuts([
     {
       key: '/',
@@ -53,6 +53,7 @@ export function SearchBox({ search, onSearch }: SearchBoxProps) {
         maxLength={maxLength}
         value={text}
         onChange={({ target }) => write(target.value)}
+        onBlur={leave}
         onKeyDown={(event) => {
           if (event.key !== 'Escape') return;
           event.preventDefault();
@@ -94,21 +95,26 @@ function useDraft(search: string, onSearch: SearchBoxProps['onSearch']) {
     });
   }
 
-  const send = (text: string) => {
-    latest.current(text, isWriting.current ? 'replace' : 'push');
-    isWriting.current = true;
+  const write = (text: string) => {
+    setDraft({ text, of: search });
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      latest.current(text, isWriting.current ? 'replace' : 'push');
+      isWriting.current = true;
+    }, pauseMs);
+  };
+  const run = (text: string) => {
+    clearTimeout(timer.current);
+    setDraft({ text, of: search });
+    latest.current(text, 'push');
+    isWriting.current = false;
   };
   return {
     text: draft.text,
-    write(text: string) {
-      setDraft({ text, of: search });
-      clearTimeout(timer.current);
-      timer.current = setTimeout(() => send(text), pauseMs);
-    },
-    run(text: string) {
-      clearTimeout(timer.current);
-      setDraft({ text, of: search });
-      send(text);
+    write,
+    run,
+    /** What is written next is another search. */
+    leave: () => {
       isWriting.current = false;
     },
   };

@@ -39,7 +39,6 @@ export function FacetValue({ row, total, field, title, shownValue, ...actions }:
         type="button"
         className={styles.include}
         aria-pressed={state === 'included'}
-        aria-label={`${words}, ${formatCount(count)}; show only these`}
         title={`${cutText(words, maxShown)}\nPress to show only these, with Alt to hide them`}
         onClick={({ altKey }) => filterBy(altKey ? 'excluded' : 'included')}
       >
@@ -51,7 +50,7 @@ export function FacetValue({ row, total, field, title, shownValue, ...actions }:
         )}
         <span className={styles.text}>
           {value === '' ? <em>none</em> : <LogText text={cutText(shownValue, maxShown)} />}
-        </span>
+        </span>{' '}
         <span className={styles.count}>{formatCount(count)}</span>
       </button>
       <button
