@@ -1,6 +1,6 @@
 /**
- * Looking for logs in a real browser: from the first visit to the first log, then by words, filters,
- * time and values, and back to the same place by a link or a saved view.
+ * Looking for logs in a real browser: from the first visit to the first log, then by words,
+ * filters, time and values, and back to the same place by a link or a saved view.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -252,16 +252,16 @@ suite('looking for logs', { skip }, () => {
 
   test('on a phone, values are a sheet', async () => {
     const viewport = { width: 390, height: 844 };
-    const { page, close } = await explorer.open('/', { viewport, hasTouch: true, isMobile: true });
-    await total(page, '60 logs');
-    await page.getByRole('button', { name: /^Values to filter by/ }).tap();
-    const sheet = page.getByRole('dialog', { name: 'Filter by value' });
+    const phone = await explorer.open('/', { viewport, hasTouch: true, isMobile: true });
+    await total(phone.page, '60 logs');
+    await phone.page.getByRole('button', { name: /^Values to filter by/ }).tap();
+    const sheet = phone.page.getByRole('dialog', { name: 'Filter by value' });
     await sheet.getByRole('button', { name: 'Hide INFO' }).tap();
     await sheet.getByRole('button', { name: 'Close' }).tap();
-    await total(page, '10 logs');
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    await total(phone.page, '10 logs');
+    const width = await phone.page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(width <= viewport.width, `the page is ${width} px wide`);
-    await close();
+    await phone.close();
   });
 });
 

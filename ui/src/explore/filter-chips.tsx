@@ -46,7 +46,7 @@ interface ChipProps extends Pick<FilterChipsProps, 'onFilter' | 'onRemove'> {
 
 function Chip({ filter, value, onFilter, onRemove }: ChipProps) {
   const { field, isExcluded } = filter;
-  const words = `${fieldTitle(field)} ${isExcluded ? 'is not' : 'is'} ${toVisibleText(value)}`;
+  const words = `${fieldTitle(field)} ${isExcluded ? 'is not' : 'is'} ${toVisibleText(cutText(value, maxShown))}`;
   const turn = isExcluded ? 'show only these' : 'hide these';
   return (
     <li className={isExcluded ? styles.excluded : styles.included}>

@@ -65,7 +65,7 @@ export function bucketsFor(spanMs: number, fitting: number): number {
 }
 
 const bucketLengths: readonly number[] = [
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5].map((seconds) => seconds * 1000),
   ...[1, 2, 5, 10, 15, 20, 30].map((seconds) => seconds * 1000),
   ...[1, 2, 5, 10, 15, 20, 30].map((minutes) => minutes * 60_000),
   ...[1, 2, 3, 4, 6, 8, 12, 24].map((hours) => hours * 3_600_000),
