@@ -17,6 +17,11 @@ test('each fault of a body goes to its field', () => {
   });
 });
 
+test('an empty text is told in plain words', () => {
+  const detail = 'cannot accept the body: name: too small: expected string to have >=1 characters';
+  assert.deepEqual(toFieldFaults(problem(detail)).fields, { name: 'cannot be empty' });
+});
+
 test('another refusal with a parameter belongs to that field, one without to none', () => {
   const past = problem('cannot let a token expire at 2020: that is past', 'expiresAt');
   assert.deepEqual(toFieldFaults(past).fields, { expiresAt: past.message });
