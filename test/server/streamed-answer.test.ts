@@ -3,6 +3,7 @@
  * it, and what a reader who leaves or lags does to the one who writes.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -226,6 +227,25 @@ for (const [name, open] of [
     });
   });
 }
+
+test('pings keep no stream open that takes nothing', async () => {
+  const hasty = await openEdge({ parts: { reads }, limits: { idleTimeoutMs: 500 } });
+  const session = http2.connect(`https://localhost:${hasty.ports.stream}`, { ca: hasty.ca });
+  session.on('error', () => {});
+  const path = '/api/v1/flow/endless';
+  const stream = session.request({ ':path': path, ...Object.fromEntries(headers) });
+  stream.on('error', () => {});
+  await once(stream, 'response');
+  const pings = setInterval(() => session.destroyed || session.ping(() => {}), 20);
+  try {
+    const what = 'the chunks to be returned';
+    await until(() => seen.isReturned, { what, timeoutMs: 5000 });
+  } finally {
+    clearInterval(pings);
+    session.destroy();
+    await hasty.close();
+  }
+});
 
 test('a reader who left before it was watched has left', () => {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));
