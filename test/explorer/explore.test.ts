@@ -77,6 +77,7 @@ suite('looking for logs', { skip }, () => {
     await page.keyboard.press('Escape');
     await page.goBack();
     await total(page, '10 logs');
+    assert.equal(await page.getByLabel('Search in messages').inputValue(), 'timeout');
     await page.getByRole('button', { name: 'Clear the search' }).click();
     await total(page, '60 logs');
   });

@@ -46,7 +46,9 @@ interface ChipProps extends Pick<FilterChipsProps, 'onFilter' | 'onRemove'> {
 
 function Chip({ filter, value, onFilter, onRemove }: ChipProps) {
   const { field, isExcluded } = filter;
-  const words = `${fieldTitle(field)} ${isExcluded ? 'is not' : 'is'} ${toVisibleText(cutText(value, maxShown))}`;
+  const relation = isExcluded ? 'is not' : 'is';
+  const shown = cutText(value, maxShown);
+  const words = `${fieldTitle(field)} ${relation} ${toVisibleText(shown)}`;
   const turn = isExcluded ? 'show only these' : 'hide these';
   return (
     <li className={isExcluded ? styles.excluded : styles.included}>
@@ -62,9 +64,9 @@ function Chip({ filter, value, onFilter, onRemove }: ChipProps) {
         <span className={styles.field}>
           <LogText text={cutText(fieldTitle(field), maxShown)} />
         </span>{' '}
-        <span className={styles.relation}>{isExcluded ? 'is not' : 'is'}</span>{' '}
+        <span className={styles.relation}>{relation}</span>{' '}
         <span className={styles.value}>
-          {value === '' ? <em>empty</em> : <LogText text={cutText(value, maxShown)} />}
+          {value === '' ? <em>empty</em> : <LogText text={shown} />}
         </span>
       </button>
       <button

@@ -77,44 +77,49 @@ export function SearchBox({ search, onSearch }: SearchBoxProps) {
   );
 }
 
-/** What is written and not yet run; a search from elsewhere (back, a view) takes its place. */
+interface Draft {
+  readonly text: string;
+  /** The search that it was written over. */
+  readonly of: string;
+  /** Runs once the writing pauses. */
+  readonly isPending: boolean;
+}
+
+/** What is written; a search from elsewhere (back, a view) takes its place. */
 function useDraft(search: string, onSearch: SearchBoxProps['onSearch']) {
-  const [draft, setDraft] = useState({ text: search, of: search });
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const [draft, setDraft] = useState<Draft>({ text: search, of: search, isPending: false });
   const isWriting = useRef(false);
   const latest = useRef(onSearch);
   useEffect(() => {
     latest.current = onSearch;
   });
-  useEffect(() => () => clearTimeout(timer.current), []);
-  // What somebody goes on writing, beyond what was run, stays.
   if (draft.of !== search) {
-    setDraft({
-      text: draft.text.startsWith(search) && search !== '' ? draft.text : search,
-      of: search,
-    });
+    // What somebody goes on writing, beyond what was run, stays.
+    const isContinued = draft.isPending && search !== '' && draft.text.startsWith(search);
+    setDraft(
+      isContinued ? { ...draft, of: search } : { text: search, of: search, isPending: false },
+    );
   }
-
-  const write = (text: string) => {
-    setDraft({ text, of: search });
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => {
-      latest.current(text, isWriting.current ? 'replace' : 'push');
+  useEffect(() => {
+    if (!draft.isPending) return;
+    const timer = setTimeout(() => {
+      setDraft({ ...draft, isPending: false });
+      latest.current(draft.text, isWriting.current ? 'replace' : 'push');
       isWriting.current = true;
     }, pauseMs);
-  };
-  const run = (text: string) => {
-    clearTimeout(timer.current);
-    setDraft({ text, of: search });
-    latest.current(text, 'push');
-    isWriting.current = false;
-  };
+    return () => clearTimeout(timer);
+  }, [draft]);
+
   return {
     text: draft.text,
-    write,
-    run,
+    write: (text: string) => setDraft({ text, of: search, isPending: true }),
+    run(text: string) {
+      setDraft({ text, of: search, isPending: false });
+      onSearch(text, 'push');
+      isWriting.current = false;
+    },
     /** What is written next is another search. */
-    leave: () => {
+    leave() {
       isWriting.current = false;
     },
   };
