@@ -81,8 +81,8 @@ test('nothing that is quoted as JSON is left, whatever it is', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (body, other) => {
       // Of the words that are ours none begins so.
-      const [first, last] = [body, other].map((text) => JSON.stringify(`!${text}`));
-      const message = `cannot read ${first} or ${last} at line 1`;
+      const quoted = (text: string) => JSON.stringify(`!${text}`);
+      const message = `cannot read ${quoted(body)} or ${quoted(other)} at line 1`;
       assert.equal(
         detailOf(new AppError('malformed', message)),
         'cannot read "…" or "…" at line 1',
