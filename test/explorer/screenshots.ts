@@ -1,11 +1,26 @@
-/** `npm run screenshots`: the documentation's pictures, taken of a real service with demo data. */
+/**
+ * `npm run screenshots`: the documentation's pictures, taken of a real service with demo data. With
+ * `-- FOLDER` every page in both themes goes there instead, to be looked at.
+ */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { fillWithDemoData } from './demo-data.ts';
+import type { Service } from '../harness/service.ts';
 import { type Explorer, startExplorer } from './explorer.ts';
 
-const folder = fileURLToPath(new URL('../../docs/images', import.meta.url));
+const [elsewhere] = process.argv.slice(2);
+const folder = elsewhere ?? fileURLToPath(new URL('../../docs/images', import.meta.url));
+/** Shown in the documentation. */
+const shown = [
+  'logs-light',
+  'logs-dark',
+  'log-open-light',
+  'logs-phone-light',
+  'metrics-light',
+  'receiver-status-light',
+  'send-data-light',
+];
 const desk: BrowserContextOptions = { viewport: { width: 1440, height: 900 } };
 const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true };
 
@@ -25,8 +40,8 @@ const pictures: readonly Picture[] = [
     name: 'log-open',
     path: () => '/explore/logs?severity=ERROR',
     prepare: async (page) => {
-      await page.keyboard.press('j');
-      await page.keyboard.press('Enter');
+      await page.getByText('payment').first().click();
+      await page.getByRole('button', { name: /^Copy/ }).first().waitFor();
     },
   },
   { name: 'logs-phone', path: () => '/explore/logs', device: phone },
@@ -42,8 +57,12 @@ mkdirSync(folder, { recursive: true });
 const explorer = await startExplorer();
 try {
   await fillWithDemoData(explorer.service);
+  await provokeRefusals(explorer.service);
   for (const picture of pictures) {
-    for (const colorScheme of ['light', 'dark'] as const) await take(picture, colorScheme);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const isWanted = elsewhere !== undefined || shown.includes(`${picture.name}-${colorScheme}`);
+      if (isWanted) await take(picture, colorScheme);
+    }
   }
 } finally {
   await explorer.close();
@@ -55,6 +74,21 @@ async function take(picture: Picture, colorScheme: 'light' | 'dark'): Promise<vo
   await page.waitForLoadState('networkidle');
   await prepare?.(page);
   await page.waitForLoadState('networkidle');
+  await page.mouse.move(0, 0);
   await page.screenshot({ path: `${folder}/${name}-${colorScheme}.png` });
   await close();
+}
+
+/** What a receiver's status has to tell: a wrong token, a broken body, and events without a text. */
+async function provokeRefusals(service: Service): Promise<void> {
+  const { url, token } = service.quickstart.receivers.http_json;
+  const send = (secret: string, body: string) =>
+    service.http.send(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body,
+    });
+  for (let times = 0; times < 3; times += 1) await send('wri_of_somebody_else', '{}');
+  await send(token, '{"message": "cut off');
+  await send(token, '[{"message": "good"}, {"severity": "INFO"}, {"message": 7}]');
 }
