@@ -147,6 +147,24 @@ suite('looking for logs', { skip }, () => {
     await page.getByRole('button', { name: 'Hide web-1' }).click();
     await total(page, '20 logs');
     await page.getByRole('button', { name: 'default 20' }).waitFor();
+    // Another value of the same field can be chosen beside it.
+    await go('?severity=ERROR');
+    const severities = page.getByRole('region', { name: 'Severity' });
+    await severities.getByRole('button', { name: /^INFO/ }).click();
+    await page.waitForURL(/severity=ERROR&severity=INFO/);
+  });
+
+  test('a log that was open does not hide that nothing more is found', async () => {
+    await go('');
+    await total(page, '60 logs');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/log=/);
+    await page.keyboard.press('/');
+    await page.keyboard.type('nothing is like this');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'No logs match' }).waitFor();
+    assert.equal(queryOf(page).has('log'), false);
   });
 
   test('a shared link shows the same in another browser, after signing in', async () => {

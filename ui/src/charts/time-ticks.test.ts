@@ -43,6 +43,32 @@ test('ticks have the labels of their step', () => {
   ]);
 });
 
+test('the hour that a clock shows twice has its ticks twice', (t) => {
+  const before = process.env['TZ'];
+  process.env['TZ'] = 'Europe/Zurich';
+  t.after(() => {
+    if (before === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = before;
+  });
+  const local = (from: string, until: string) =>
+    timeTicks({ startMs: at(from), endMs: at(until), maxTicks: 5, isUtc: false }).map(
+      ({ label }) => label,
+    );
+  assert.deepEqual(local('2026-10-25T00:00:00', '2026-10-25T02:00:00'), [
+    '02:00',
+    '02:30',
+    '02:00',
+    '02:30',
+    '03:00',
+  ]);
+  assert.deepEqual(local('2026-10-24T21:00:00', '2026-10-25T08:00:00'), [
+    '10-25',
+    '03:00',
+    '06:00',
+    '09:00',
+  ]);
+});
+
 test('ticks lie within the axis, in order, and are no more than asked for', () => {
   const ms = fc.integer({ min: 0, max: at('2149-01-01T00:00:00') });
   fc.assert(

@@ -26,11 +26,13 @@ export function timeTicks({ startMs, endMs, maxTicks, isUtc }: TimeAxis): TimeTi
   const spanMs = endMs - startMs;
   const step = steps.find((size) => spanMs / size <= maxTicks) ?? steps.at(-1)!;
   const ticks: TimeTick[] = [];
+  const startOffsetMs = offsetMs(startMs, isUtc);
   // Counted in the zone's own time, so that ticks are round there, summer time or not.
-  let localMs = Math.ceil((startMs + offsetMs(startMs, isUtc)) / step) * step;
+  let localMs = Math.ceil((startMs + startOffsetMs) / step) * step;
   for (; ticks.length <= maxTicks; localMs += step) {
-    const guess = localMs - offsetMs(startMs, isUtc);
-    const ms = localMs - offsetMs(guess, isUtc);
+    const guess = localMs - startOffsetMs;
+    // Short steps stay round by themselves, and see the hour twice that a clock shows twice.
+    const ms = step <= hour ? guess : localMs - offsetMs(guess, isUtc);
     if (ms > endMs) break;
     if (ms >= startMs) ticks.push({ ms, label: labelOf(zonedText(ms, isUtc), step) });
   }

@@ -47,7 +47,8 @@ interface ChipProps extends Pick<FilterChipsProps, 'onFilter' | 'onRemove'> {
 function Chip({ filter, value, onFilter, onRemove }: ChipProps) {
   const { field, isExcluded } = filter;
   const relation = isExcluded ? 'is not' : 'is';
-  const shown = cutText(value, maxShown);
+  const cut = cutText(value, maxShown);
+  const shown = cut === value ? cut : `${cut}…`;
   const words = `${fieldTitle(field)} ${relation} ${toVisibleText(shown)}`;
   const turn = isExcluded ? 'show only these' : 'hide these';
   return (

@@ -16,7 +16,7 @@ import { useStreamNames } from './reads.ts';
 import { Results } from './results/results.tsx';
 import { SearchBox } from './search-box.tsx';
 import { ShareMenu } from './share-menu.tsx';
-import { type ExploreState, useExploreQuery } from './use-explore-query.ts';
+import { type ExploreState, type QueryChange, useExploreQuery } from './use-explore-query.ts';
 import { useIsNarrow } from './use-is-narrow.ts';
 import { useKept } from './use-kept.ts';
 import { type Run, useOverviewRun, useRun } from './use-run.ts';
@@ -64,14 +64,17 @@ export function LogsPage() {
 type Actions = ReturnType<typeof actionsOf>;
 
 function actionsOf(change: ExploreState['change']) {
+  // The log that was open belongs to what was looked for before.
+  const look = (makeNext: QueryChange, history?: 'push' | 'replace') =>
+    change((query) => ({ ...makeNext(query), openLogId: undefined }), history);
   return {
     onChange: (part: Partial<ExploreQuery>) => change((query) => ({ ...query, ...part })),
     onSearch: (search: string, history: 'push' | 'replace') =>
-      change((query) => ({ ...query, search }), history),
-    onRange: (range: ExploreQuery['range']) => change((query) => ({ ...query, range })),
-    onFilter: (filter: Filter) => change((query) => withFilter(query, filter)),
-    onRemove: (filter: Filter) => change((query) => withoutFilter(query, filter)),
-    onClear: () => change((query) => ({ ...query, filters: [] })),
+      look((query) => ({ ...query, search }), history),
+    onRange: (range: ExploreQuery['range']) => look((query) => ({ ...query, range })),
+    onFilter: (filter: Filter) => look((query) => withFilter(query, filter)),
+    onRemove: (filter: Filter) => look((query) => withoutFilter(query, filter)),
+    onClear: () => look((query) => ({ ...query, filters: [] })),
     onOpenView: (viewQuery: string) => change(() => parseQuery(viewQuery), 'push'),
   };
 }

@@ -48,19 +48,15 @@ export function useFacets({ id, bounds, filters }: Run, fields: string, isWanted
   });
 }
 
-/** As many values of one field as the service counts at once. */
-export function useAllValues(
-  { id, bounds, filters }: Run,
-  field: Facet['field'],
-  isWanted: boolean,
-) {
+/** @param topK 0 = not wanted now; 100 = as many as the service counts at once */
+export function useValues({ id, bounds, filters }: Run, field: Facet['field'], topK: number) {
   const { api } = useApp();
-  const query = { ...filters, ...bounds, field, topK: 100 };
+  const query = { ...filters, ...bounds, field, topK };
   return useQuery({
     queryKey: ['facet', id, query],
     queryFn: ({ signal }): Promise<Facet> =>
       dataOf(api.GET('/api/v1/facets', { params: { query }, signal })),
-    enabled: isWanted,
+    enabled: topK > 0,
     placeholderData: keepPreviousData,
     ...ofOneRun,
   });

@@ -4,8 +4,8 @@ import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNotice } from '../../parts/problem-notice.tsx';
 import { formatCount } from '../../parts/time-text.ts';
-import type { Filter } from '../query.ts';
-import { useAllValues } from '../reads.ts';
+import type { Filter, FilterField } from '../query.ts';
+import { useValues } from '../reads.ts';
 import { fieldTitle } from '../results/log-fields.ts';
 import type { Run } from '../use-run.ts';
 import { type FacetField, type FacetRow, facetRows } from './facet-fields.ts';
@@ -32,9 +32,12 @@ export function FacetGroup(props: FacetGroupProps) {
   const [wanted, setWanted] = useState('');
   const listId = useId();
   const title = fieldTitle(field);
-  const all = useAllValues(run, name, hasMore && isOpen);
-  const counted = hasMore && all.data ? all.data : { total: props.total, other: props.other };
-  const rows = hasMore && all.data ? facetRows(all.data, field, filters) : props.rows;
+  // One value is chosen beside another, so those that its own filters leave out stay on offer.
+  const isChosen = filters.some((filter) => filter.field === field && !filter.isExcluded);
+  const topK = hasMore ? 100 : isChosen ? 10 : 0;
+  const all = useValues(isChosen ? withoutField(run, field) : run, name, isOpen ? topK : 0);
+  const counted = topK > 0 && all.data ? all.data : { total: props.total, other: props.other };
+  const rows = topK > 0 && all.data ? facetRows(all.data, field, filters) : props.rows;
   const shown = rows.filter(({ value }) => contains(nameOf(value) ?? value, wanted));
 
   return (
@@ -77,7 +80,7 @@ export function FacetGroup(props: FacetGroupProps) {
             />
           ))}
         </ul>
-        {hasMore && all.error && (
+        {topK > 0 && all.error && (
           <ProblemNotice error={all.error} onRetry={() => void all.refetch()} />
         )}
         <Rest
@@ -92,6 +95,11 @@ export function FacetGroup(props: FacetGroupProps) {
       </div>
     </section>
   );
+}
+
+function withoutField(run: Run, field: FilterField): Run {
+  const { [field]: _, ...filters } = run.filters;
+  return { ...run, filters };
 }
 
 interface RestProps {

@@ -39,7 +39,7 @@ function ContextView({ log, columns, zone, isWrapped, actions }: ContextSheetPro
   const { logs, isLoading, error } = context;
   const selection = useLogSelection(logs);
   const grid = useRef<LogGridHandle>(null);
-  useGridKeys('In context', selection, {});
+  useGridKeys('In context', selection, { focus: () => grid.current?.focus() });
   const isHere = logs.length > 0;
   useLayoutEffect(() => {
     if (context.same === undefined) return;

@@ -68,6 +68,6 @@ const zoneNames = { utc: 'UTC', local: 'Local' } as const;
 
 function countWords(rows: readonly Log[], { phase, isStale }: FeedState): string {
   if (isStale || (phase === 'loading' && rows.length === 0)) return 'Loading…';
-  const count = formatCount(rows.length);
-  return phase === 'complete' ? `${count} logs` : `${count} logs loaded`;
+  const count = rows.length === 1 ? '1 log' : `${formatCount(rows.length)} logs`;
+  return phase === 'complete' ? count : `${count} loaded`;
 }

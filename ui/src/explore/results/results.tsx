@@ -39,7 +39,10 @@ export function Results({ query, bounds, onChange, onFilter }: ResultsProps) {
     feed.resume();
     grid.current?.toTop();
   };
-  useGridKeys('Logs', selection, { onContext: () => setContextLog(rows[selection.activeIndex]) });
+  useGridKeys('Logs', selection, {
+    focus: () => grid.current?.focus(),
+    onContext: () => setContextLog(rows[selection.activeIndex]),
+  });
   useResultsKeys({ query, state, feed, onChange, onResume: resume });
   useLayoutEffect(() => grid.current?.toTop(), [feed]);
 

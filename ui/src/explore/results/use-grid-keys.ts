@@ -3,6 +3,8 @@ import { useShortcuts } from '../../app/shortcuts.ts';
 import type { LogSelection } from './use-log-selection.ts';
 
 export interface GridKeyActions {
+  /** The list takes the focus, so that Enter is its own and the active log is read out. */
+  readonly focus: () => void;
   /** The active log, where the list can show its context. */
   readonly onContext?: () => void;
 }
@@ -11,11 +13,15 @@ export interface GridKeyActions {
 export function useGridKeys(
   group: string,
   selection: LogSelection,
-  { onContext }: GridKeyActions,
+  { focus, onContext }: GridKeyActions,
 ): void {
+  const move = (rows: number) => {
+    selection.move(rows);
+    focus();
+  };
   useShortcuts([
-    { key: 'j', group, description: 'Next log (↓ in the list)', run: () => selection.move(1) },
-    { key: 'k', group, description: 'Previous log (↑ in the list)', run: () => selection.move(-1) },
+    { key: 'j', group, description: 'Next log (↓ in the list)', run: () => move(1) },
+    { key: 'k', group, description: 'Previous log (↑ in the list)', run: () => move(-1) },
     {
       key: 'o',
       group,
