@@ -13,6 +13,8 @@ const plan = {
   maxBytes: 1,
 };
 
+const { signal } = new AbortController();
+
 test('who asks after leaving takes the page from nobody', async () => {
   const store = {
     arrivals: async () => ({ logs: [], isComplete: true }),
@@ -20,9 +22,27 @@ test('who asks after leaving takes the page from nobody', async () => {
   };
   const pages = createArrivalPages(store, 1);
   const [left, stays] = await Promise.allSettled([
-    pages.read(plan, AbortSignal.abort()),
-    pages.read(plan, new AbortController().signal),
+    pages.read(plan, { signal: AbortSignal.abort(), way: 'live' }),
+    pages.read(plan, { signal, way: 'live' }),
   ]);
   assert.equal(left.status, 'rejected');
   assert.equal(stays.status, 'fulfilled');
+});
+
+test('many who catch up do not keep one waiting who is up to date', async () => {
+  const asked: number[] = [];
+  const store = {
+    arrivals: async ({ limit }: { readonly limit: number }) => {
+      asked.push(limit);
+      return { logs: [], isComplete: true };
+    },
+    countArrivals: async () => 0,
+  };
+  const pages = createArrivalPages(store, 1);
+  const behind = [1, 2, 3, 4, 5].map((limit) =>
+    pages.read({ ...plan, limit }, { signal, way: 'behind' }),
+  );
+  const live = [6, 7].map((limit) => pages.read({ ...plan, limit }, { signal, way: 'live' }));
+  await Promise.all([...behind, ...live]);
+  assert.deepEqual(asked, [1, 6, 2, 7, 3, 4, 5]);
 });

@@ -18,11 +18,19 @@ export interface ArrivalPage {
   readonly isComplete: boolean;
 }
 
+/** Who catches up asks for much, who is up to date for little: each way gets every other turn. */
+export type Way = 'behind' | 'live';
+
+export interface Asker {
+  /** What nobody waits for any more is not read. */
+  readonly signal: AbortSignal;
+  readonly way: Way;
+}
+
 /** Every call may throw AppError, as the store does. */
 export interface ArrivalPages {
-  /** @param signal of whoever asks: what nobody waits for any more is not read. */
-  read(plan: ArrivalsPlan, signal: AbortSignal): Promise<ArrivalPage>;
-  count(range: ArrivalRange, signal: AbortSignal): Promise<number>;
+  read(plan: ArrivalsPlan, asker: Asker): Promise<ArrivalPage>;
+  count(range: ArrivalRange, asker: Asker): Promise<number>;
 }
 
 interface SharedPage {
@@ -40,8 +48,12 @@ export function createArrivalPages(
   const turns = createTurns(maxQueries);
   const shared = new Map<string, SharedPage>();
 
-  async function readPage(plan: ArrivalsPlan, key: string, readers: readonly AbortSignal[]) {
-    const arrivals = await turns.take(() => {
+  async function readPage(
+    plan: ArrivalsPlan,
+    key: string,
+    { way, readers }: { readonly way: Way; readonly readers: readonly AbortSignal[] },
+  ) {
+    const arrivals = await turns.take(way, () => {
       if (readers.some((signal) => !signal.aborted)) return store.arrivals(plan);
       // Now, so that nobody joins what will not come.
       shared.delete(key);
@@ -51,7 +63,7 @@ export function createArrivalPages(
   }
 
   return {
-    read(plan, signal) {
+    read(plan, { signal, way }) {
       if (signal.aborted) return Promise.reject(nobodyWaits());
       const key = toKey(plan);
       const known = shared.get(key);
@@ -60,14 +72,14 @@ export function createArrivalPages(
         return known.page;
       }
       const readers = [signal];
-      const page = readPage(plan, key, readers).finally(() => {
+      const page = readPage(plan, key, { way, readers }).finally(() => {
         if (shared.get(key)?.page === page) shared.delete(key);
       });
       shared.set(key, { page, readers });
       return page;
     },
-    count: (range, signal) =>
-      turns.take(() => {
+    count: (range, { signal, way }) =>
+      turns.take(way, () => {
         if (signal.aborted) throw nobodyWaits();
         return store.countArrivals(range);
       }),
@@ -107,23 +119,31 @@ function toKey(plan: ArrivalsPlan): string {
 }
 
 interface Turns {
-  take<Result>(work: () => Promise<Result>): Promise<Result>;
+  take<Result>(way: Way, work: () => Promise<Result>): Promise<Result>;
 }
 
-/** First come, first served, `most` at once. */
+/** First come, first served on each way, `most` at once on both. */
 function createTurns(most: number): Turns {
-  const waiting: (() => void)[] = [];
+  const waiting: Record<Way, (() => void)[]> = { behind: [], live: [] };
+  let last: Way = 'behind';
   let free = most;
+
+  function next(): (() => void) | undefined {
+    const other = last === 'live' ? 'behind' : 'live';
+    if (waiting[other].length > 0) last = other;
+    return waiting[last].shift();
+  }
+
   return {
-    async take(work) {
+    async take(way, work) {
       if (free > 0) free--;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
+      else await new Promise<void>((resolve) => waiting[way].push(resolve));
       try {
         return await work();
       } finally {
-        const next = waiting.shift();
-        if (next === undefined) free++;
-        else next();
+        const begin = next();
+        if (begin === undefined) free++;
+        else begin();
       }
     },
   };

@@ -6,7 +6,7 @@ import type { Grants } from '../directory/port.ts';
 import { type ArrivalPosition, arrivalsUntil } from '../model/arrival.ts';
 import type { Stream } from '../model/account.ts';
 import type { LogFilter } from '../model/plan.ts';
-import type { ArrivalPage, ArrivalPages } from './arrival-pages.ts';
+import type { ArrivalPage, ArrivalPages, Asker } from './arrival-pages.ts';
 import type { ArrivalWatch, ArrivalWatchParts } from './arrival-watch.ts';
 import { toFilter } from './plan.ts';
 import type { Dropped } from './tail-events.ts';
@@ -177,8 +177,8 @@ export class TailReader {
     if (newest - fromNanos <= maxLagNanos) return undefined;
     const until = newest - maxLagNanos / 2n;
     const range = { filter: forward(filter, fromNanos), after: this.#position, untilNanos: until };
-    const { signal } = this.#request;
-    const count = await untilAborted(this.#parts.pages.count(range, signal), signal);
+    const asker = this.#asker();
+    const count = await untilAborted(this.#parts.pages.count(range, asker), asker.signal);
     if (count === undefined) return undefined;
     // The newest may be long ago too, and a page or so is soon read.
     if (known === 0n && count > 0 && count <= this.#options.maxPageLogs) return undefined;
@@ -196,7 +196,11 @@ export class TailReader {
       limit: this.#pageLogs,
       maxBytes: Math.floor(this.#parts.pageBytes() * pageTolerance),
     };
-    return this.#parts.pages.read(plan, this.#request.signal);
+    return this.#parts.pages.read(plan, this.#asker());
+  }
+
+  #asker(): Asker {
+    return { signal: this.#request.signal, way: this.#isBehind ? 'behind' : 'live' };
   }
 
   /** As many as should fit if they are like those of the last page. */
