@@ -11,6 +11,7 @@ import { type PassThrough, Readable } from 'node:stream';
 import { compressSync, uncompressSync } from 'snappy';
 import { adminRoutes } from '../../src/admin/admin.ts';
 import { createAdmission } from '../../src/admission/admission.ts';
+import { createMemoryQuota } from '../../src/admission/memory-quota.ts';
 import type { Admission, TokenFacts } from '../../src/admission/port.ts';
 import { createGrants, defaultGrantsOptions } from '../../src/directory/grants.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
@@ -254,6 +255,7 @@ export class Pipeline {
         receiver: (receiverId) => grants.receiver(receiverId),
         touch: () => {},
       },
+      createMemoryQuota(() => performance.now()),
     );
     const levels = { memoryInFlight: () => 0, knownSeries: () => series.size() };
     const events = createIngestEvents(instruments, levels);
