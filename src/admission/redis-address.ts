@@ -1,4 +1,5 @@
 /** Where a Redis or Valkey listens, out of what an operator wrote. Pure. */
+import { unescape } from 'node:querystring';
 
 export interface RedisAddress {
   readonly host: string;
@@ -19,7 +20,7 @@ export function parseRedisUrl(text: string): RedisAddress {
   const database = /^\/?(\d*)$/.exec(url?.pathname ?? '')?.[1];
   const isRedis = url?.protocol === 'redis:' || url?.protocol === 'rediss:';
   if (url === undefined || !isRedis || url.hostname === '' || database === undefined) {
-    const shown = text.replace(/\/\/.*@/s, '//…@');
+    const shown = text.replace(/^(.*:\/\/)?.*@/s, '$1…@');
     throw new Error(
       `cannot use the address ${JSON.stringify(shown)} of the quota store: ` +
         'give quota.urls as redis://host:6379 or rediss://host:6379',
@@ -36,5 +37,5 @@ export function parseRedisUrl(text: string): RedisAddress {
 }
 
 function decode(part: string): string | undefined {
-  return part === '' ? undefined : decodeURIComponent(part);
+  return part === '' ? undefined : unescape(part);
 }

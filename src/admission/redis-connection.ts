@@ -4,7 +4,8 @@
  * is not connected.
  */
 import { createHash } from 'node:crypto';
-import { rootCertificates } from 'node:tls';
+import { getCACertificates } from 'node:tls';
+import type * as Redis from '@redis/client';
 import type { RedisAddress } from './redis-address.ts';
 
 export interface RedisConnectionOptions {
@@ -44,7 +45,7 @@ export class RedisFailure extends Error {
   }
 }
 
-type Library = typeof import('@redis/client');
+type Library = typeof Redis;
 
 /** What a connection and a cluster have in common. */
 interface Client {
@@ -114,7 +115,7 @@ async function prepare(client: Client, script: string): Promise<void> {
 function createClient(library: Library, options: RedisConnectionOptions): Client {
   const { addresses, topology, connectTimeoutMs } = options;
   const [first] = addresses;
-  const ca = options.ca === undefined ? {} : { ca: [...rootCertificates, options.ca] };
+  const ca = options.ca === undefined ? {} : { ca: [...getCACertificates('default'), options.ca] };
   const user = options.user ?? first.user;
   const password = options.password ?? first.password;
   const connecting = { connectTimeout: connectTimeoutMs, reconnectStrategy: false } as const;
@@ -137,8 +138,10 @@ function createClient(library: Library, options: RedisConnectionOptions): Client
   }
   // Nodes that the cluster tells of are reached in the way of the first address.
   const { host: _host, port: _port, ...shared } = toSocket(first);
+  // The client never lets go of a node that hangs when it is asked for the others, except so.
+  const socketTimeout = connectTimeoutMs;
   return library.createCluster({
-    rootNodes: addresses.map((address) => ({ socket: toSocket(address) })),
+    rootNodes: addresses.map((address) => ({ socket: { ...toSocket(address), socketTimeout } })),
     defaults: { ...settings, socket: shared },
   }) as Client;
 }

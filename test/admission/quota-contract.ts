@@ -18,6 +18,8 @@ export interface QuotaUnderTest {
 }
 
 const standstill = 1e-6;
+/** Timers may fire a little early, and a store may go by another clock than the test. */
+const clockToleranceMs = 2;
 
 /** @param runs of the property tests */
 export function quotaContract(
@@ -65,13 +67,10 @@ export function quotaContract(
       near(await levelOf(bucket), -1_000_000);
     });
 
-    test('a bucket at zero takes nothing, one above it takes anything', async () => {
-      const [bucket] = openBuckets({ eventsPerSecond: 1e-12, burstEvents: 3 });
-      assert.deepEqual([await take([bucket], 2), await take([bucket], 1)], [true, true]);
-      assert.ok(quota.store.level(bucket) < 1e-6);
-      const [other] = openBuckets({ eventsPerSecond: standstill, burstEvents: 3 });
-      assert.deepEqual([await take([other], 2), await take([other], 9)], [true, true]);
-      near(await levelOf(other), -8);
+    test('a bucket above zero takes anything', async () => {
+      const [bucket] = openBuckets({ eventsPerSecond: standstill, burstEvents: 2.5 });
+      assert.deepEqual([await take([bucket], 2), await take([bucket], 9)], [true, true]);
+      near(await levelOf(bucket), -8.5);
     });
 
     test('all buckets or none', async () => {
@@ -99,12 +98,13 @@ export function quotaContract(
     test('a debt is paid off by time, and no faster', async () => {
       const [bucket] = openBuckets({ eventsPerSecond: 1000, burstEvents: 50 });
       const startMs = quota.nowMs();
+      const most = () => -100 + (quota.nowMs() - startMs) + clockToleranceMs;
       assert.equal(await take([bucket], 150), true);
-      assert.ok(quota.store.level(bucket) <= -100 + quota.nowMs() - startMs);
+      assert.ok(quota.store.level(bucket) <= most());
       await quota.pass(60);
       const level = await levelOf(bucket);
-      assert.ok(level >= -40 - 1e-6, `${level} after 60 ms`);
-      assert.ok(level <= -100 + (quota.nowMs() - startMs), `${level} is too much`);
+      assert.ok(level >= -40 - clockToleranceMs, `${level} after 60 ms`);
+      assert.ok(level <= most(), `${level} is more than ${most()}`);
       await quota.pass(120);
       assert.equal(await take([bucket], 1), true);
     });
@@ -116,10 +116,12 @@ export function quotaContract(
       near(await levelOf({ ...bucket, burstEvents: 40 }), 40);
     });
 
-    test('what is asked for at once is taken one after the other', async () => {
+    test('what is asked for at once is taken one after the other, down to zero', async () => {
+      // So low that between two of them it rounds to nothing.
+      const eventsPerSecond = Number.MIN_VALUE;
       const buckets = openBuckets(
-        { eventsPerSecond: standstill, burstEvents: 1000 },
-        { eventsPerSecond: standstill, burstEvents: 60 },
+        { eventsPerSecond, burstEvents: 1000 },
+        { eventsPerSecond, burstEvents: 60 },
       );
       const taken = await Promise.all(Array.from({ length: 200 }, () => take(buckets, 1)));
       assert.equal(taken.filter(Boolean).length, 60);
@@ -132,7 +134,9 @@ export function quotaContract(
         way: fc.constantFrom('take', 'take', 'take', 'giveBack'),
         events: fc.integer({ min: 1, max: 40 }),
       });
-      const bursts = fc.tuple(fc.integer({ min: 1, max: 99 }), fc.integer({ min: 1, max: 99 }));
+      // Never at zero, where the least bit of time makes the difference.
+      const burstEvents = fc.integer({ min: 1, max: 99 }).map((events) => events - 0.5);
+      const bursts = fc.tuple(burstEvents, burstEvents);
       const property = fc.asyncProperty(bursts, fc.array(step), async (burst, steps) => {
         const [receiver, account] = openBuckets(
           { eventsPerSecond: standstill, burstEvents: burst[0] },
@@ -141,7 +145,7 @@ export function quotaContract(
         const model = new Map([receiver, account].map((bucket) => [bucket, bucket.burstEvents]));
         for (const { which, way, events } of steps) {
           const all = { receiver: [receiver], account: [account], both: [receiver, account] };
-          const buckets = all[which as keyof typeof all];
+          const buckets = all[which];
           const isTaken = buckets.every((bucket) => (model.get(bucket) ?? 0) > 0);
           const gain = way === 'giveBack' ? events : isTaken ? -events : 0;
           if (way === 'giveBack') quota.store.giveBack(buckets, events);
@@ -169,7 +173,7 @@ export function quotaContract(
         const isTaken = await take([bucket], events);
         if (isTaken) taken += events;
         else refused += 1;
-        const allowed = 300 + 2 * (quota.nowMs() - startMs) + 50;
+        const allowed = 300 + 2 * (quota.nowMs() - startMs + clockToleranceMs) + 50;
         assert.ok(taken <= allowed, `${taken} of ${allowed} events`);
       }
       assert.ok(taken > 300 && refused > 0, `${taken} events taken, ${refused} times refused`);

@@ -18,9 +18,16 @@ export class RedisServer {
   readonly #flags: readonly string[];
   #program: Program;
 
-  /** @param flags such as `--requirepass`, given the folder */
-  static async start(toFlags: (folder: string) => readonly string[] = () => []) {
+  /**
+   * @param toFlags such as `--requirepass`, given the folder
+   * @param prepare puts into the folder what the flags count on
+   */
+  static async start(
+    toFlags: (folder: string) => readonly string[] = () => [],
+    prepare: (folder: string) => Promise<unknown> = async () => {},
+  ): Promise<RedisServer> {
     const folder = mkdtempSync(join(tmpdir(), 'weir-redis-'));
+    await prepare(folder);
     const server = new RedisServer(folder, await freePort(), toFlags(folder));
     await server.#accepts();
     return server;
@@ -60,7 +67,8 @@ export class RedisServer {
   }
 
   /**
-   * Answer to one command, as it travels (https://redis.io/docs/latest/develop/reference/protocol-spec/).
+   * The answer to one command, as it travels
+   * (https://redis.io/docs/latest/develop/reference/protocol-spec/).
    * @param command words without spaces
    */
   command(command: string): Promise<string> {
@@ -80,8 +88,19 @@ export class RedisServer {
 
   #launch(): Program {
     return startProgram('redis-server', [
-      ...['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder],
-      ...['--save', '', '--appendonly', 'no', '--protected-mode', 'no', ...this.#flags],
+      '--port',
+      String(this.port),
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      this.folder,
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+      '--protected-mode',
+      'no',
+      ...this.#flags,
     ]);
   }
 

@@ -250,11 +250,7 @@ export class Pipeline {
     const bodyPace = { timeoutMs: 60_000, graceMs: 60_000, minBytesPerSecond: 1 };
     const admission = createAdmission(
       { maxInFlightBytes: gibibyte, trustedProxies: [], bodyPace },
-      {
-        token: (digest) => this.#token(digest),
-        receiver: (receiverId) => grants.receiver(receiverId),
-        touch: () => {},
-      },
+      { ...grants, token: (digest) => this.#token(digest), touch: () => {} },
       createMemoryQuota(() => performance.now()),
     );
     const levels = { memoryInFlight: () => 0, knownSeries: () => series.size() };
