@@ -20,6 +20,12 @@ function openBuckets(accountId: string): [Bucket, Bucket] {
   ];
 }
 
+/** A user of a Redis with what the documentation says is needed, and `more`. */
+function permit(user: string, more: string): string[] {
+  const rules = `on >s3cret ~weir:quota:* +eval +evalsha +time +get +set +del ${more}`;
+  return ['--user', user, ...rules.trim().split(' ')];
+}
+
 async function canTake(store: ObservedQuota): Promise<boolean> {
   try {
     return await store.take(openBuckets('some'), 0);
@@ -33,21 +39,13 @@ async function canTake(store: ObservedQuota): Promise<boolean> {
 suite('a Redis with passwords', { skip }, () => {
   let server: RedisServer;
   before(async () => {
-    server = await RedisServer.start(() => [
+    const flags = [
       '--requirepass',
       'p%ss:word',
-      '--user',
-      'weir',
-      'on',
-      '>s3cret',
-      '~weir:quota:*',
-      '+get',
-      '+set',
-      '+del',
-      '+time',
-      '+eval',
-      '+evalsha',
-    ]);
+      ...permit('weir', ''),
+      ...permit('three', '+select'),
+    ];
+    server = await RedisServer.start(() => flags);
   });
   after(() => server?.stop());
 
@@ -61,6 +59,14 @@ suite('a Redis with passwords', { skip }, () => {
     assert.equal(await canTake(user), true);
     const overridden = await openStore(withUser(':wrong'), { password: 'p%ss:word' });
     assert.equal(await canTake(overridden), true);
+  });
+
+  test('a database of its own', async () => {
+    const store = await openStore(`${withUser('three:s3cret')}/3`);
+    assert.equal(await store.take(openBuckets('third'), 1), true);
+    await store.close();
+    const info = await server.command('AUTH p%ss:word\r\nINFO keyspace');
+    assert.match(info, /db3:keys=2/);
   });
 
   test('a wrong password: opens, is unavailable, and says why without the password', async () => {
@@ -133,14 +139,20 @@ suite('a Redis Cluster', { skip }, () => {
 
   async function startNode(): Promise<RedisServer> {
     const busPort = await freePort();
-    return RedisServer.start(() => ['--cluster-enabled', 'yes', '--cluster-port', `${busPort}`]);
+    const flags = ['--cluster-enabled', 'yes', '--cluster-port', `${busPort}`];
+    return RedisServer.start(() => [...flags, ...permit('weir', '+cluster|slots')]);
   }
 
   const urls = () => nodes.map(({ url }) => url);
-  const open = () => openStore(urls(), { topology: 'cluster', timeoutMs: 1000 });
+  const options = {
+    topology: 'cluster',
+    user: 'weir',
+    password: 's3cret',
+    timeoutMs: 1000,
+  } as const;
 
   test('each account on its node, both buckets of a charge together', async () => {
-    const store = await open();
+    const store = await openStore(urls(), options);
     try {
       for (let i = 0; i < 20; i += 1) {
         const buckets = openBuckets(`account-${i}`);
@@ -162,7 +174,7 @@ suite('a Redis Cluster', { skip }, () => {
 
   test('one node of the list away at the start is no obstacle, one lost comes back', async () => {
     const dead = `redis://127.0.0.1:${await freePort()}`;
-    const store = await openStore([dead, ...urls()], { topology: 'cluster', timeoutMs: 1000 });
+    const store = await openStore([dead, ...urls()], options);
     try {
       const canTakeAll = async () => {
         for (let i = 0; i < 8; i += 1) await store.take(openBuckets(`again-${i}`), 0);
