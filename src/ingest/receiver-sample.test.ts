@@ -59,6 +59,10 @@ const redacted: readonly [message: string, detail: string][] = [
   ['a quote that never ends "body', 'a quote that never ends "…"'],
   ['one of two lines "a\nb" more', 'one of two lines "…" more'],
   [`no closing '"' before the end of the line`, `no closing '"' before the end of the line`],
+  [
+    'expected one of the escapes \\\\, \\" and \\n, found "\\\\q of the body"',
+    'expected one of the escapes \\\\, \\" and \\n, found "…"',
+  ],
   ['expected "# EOF", found "# eof"', 'expected "# EOF", found "…"'],
   ['nothing quoted', 'nothing quoted'],
 ];

@@ -177,7 +177,8 @@ export class TailReader {
     if (newest - fromNanos <= maxLagNanos) return undefined;
     const until = newest - maxLagNanos / 2n;
     const range = { filter: forward(filter, fromNanos), after: this.#position, untilNanos: until };
-    const count = await untilAborted(this.#parts.pages.count(range), this.#request.signal);
+    const { signal } = this.#request;
+    const count = await untilAborted(this.#parts.pages.count(range, signal), signal);
     if (count === undefined) return undefined;
     this.#position = arrivalsUntil(until);
     this.#isBehind = true;

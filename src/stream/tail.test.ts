@@ -64,6 +64,7 @@ class World {
         },
         countArrivals: async (range: ArrivalRange) => {
           this.counts++;
+          await this.hanging;
           return this.#within(range).length;
         },
       },
@@ -273,6 +274,19 @@ suite('the end', () => {
     assert.equal((await events.next()).done, true);
   });
 
+  test('passes over nothing that was read and not sent', async () => {
+    const world = new World();
+    world.store(1);
+    world.release();
+    const leaving = new AbortController();
+    const after = arrivalsUntil(start);
+    const events = eventsOf(world.follow('', { after, signal: leaving.signal }));
+    await until(events, 'open');
+    leaving.abort();
+    const { name, id } = (await events.next()).value as Event;
+    assert.deepEqual([name, decodeArrival(id)], ['end', after]);
+  });
+
   test('of a permission is an error, and no log after it', async () => {
     const world = new World();
     let isRevoked = false;
@@ -369,6 +383,28 @@ test('tails that want the same share one read of the store', async () => {
   await Promise.all(logs);
   assert.ok(world.reads < 5, `${world.reads} reads`);
   await Promise.all(tails.map((events) => events.return(undefined)));
+});
+
+test('what its readers no longer wait for is not counted', async () => {
+  const world = new World({ maxQueries: 1 });
+  world.store(1, 'a', 3600n * second);
+  world.release();
+  const { promise: hanging, resolve: answer } = Promise.withResolvers<void>();
+  world.hanging = hanging;
+  const after = arrivalsUntil(start);
+  const first = world.follow('', { after }).next();
+  for (let i = 0; i < 20; i++) {
+    const leaving = new AbortController();
+    const other = world.follow(`host=${i}`, { after, signal: leaving.signal }).next();
+    await new Promise((resolve) => setImmediate(resolve));
+    leaving.abort();
+    await other;
+  }
+  world.hanging = undefined;
+  answer();
+  await first;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(world.counts, 1);
 });
 
 test('what its readers no longer wait for is not read', async () => {
