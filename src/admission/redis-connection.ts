@@ -16,7 +16,7 @@ export interface RedisConnectionOptions {
   readonly password: string | undefined;
   /** PEM; believed besides the authorities that Node brings. */
   readonly ca: string | undefined;
-  /** Of connecting and TLS; and once more of the handshake after it. */
+  /** Until the first answer; TCP and TLS may take half of it. */
   readonly connectTimeoutMs: number;
 }
 
@@ -91,7 +91,7 @@ export async function openRedisConnection(
   }
 
   try {
-    await within(prepare(client, script), 2 * options.connectTimeoutMs);
+    await within(prepare(client, script), options.connectTimeoutMs);
   } catch (error) {
     client.destroy();
     throw toFailure(library, error);
@@ -118,7 +118,9 @@ function createClient(library: Library, options: RedisConnectionOptions): Client
   const ca = options.ca === undefined ? {} : { ca: [...getCACertificates('default'), options.ca] };
   const user = options.user ?? first.user;
   const password = options.password ?? first.password;
-  const connecting = { connectTimeout: connectTimeoutMs, reconnectStrategy: false } as const;
+  // The client cannot break off while it connects, so that has to end first by itself.
+  const connectTimeout = connectTimeoutMs / 2;
+  const connecting = { connectTimeout, reconnectStrategy: false } as const;
   const settings = {
     ...(user === undefined ? {} : { username: user }),
     ...(password === undefined ? {} : { password }),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bucket } from '../../src/admission/quota.ts';
+import { until } from '../harness/until.ts';
 import { quotaContract } from './quota-contract.ts';
 import { missingRedis, RedisServer } from './redis-server.ts';
 import { openStore, type ObservedQuota } from './redis-store.ts';
@@ -97,6 +98,23 @@ suite('several gateways on one Redis', { skip }, () => {
       'weir:quota:{slot}:account:slot',
       'weir:quota:{slot}:receiver:slot-receiver',
     ]);
+  });
+
+  test('a server whose clock was set back grants nothing for it, and goes on', async () => {
+    const [, account] = bucketsOf('clock', { eventsPerSecond: 1000, burstEvents: 1e6 });
+    const key = 'weir:quota:{clock}:account:clock';
+    await server.command(`SET ${key} "-5 9000000000000000"`);
+    assert.equal(await gateways[0].take([account], 1), false);
+    assert.equal(Math.round(gateways[0].level(account)), -5);
+    const isPaid = () => gateways[0].take([account], 1);
+    await until(isPaid, { what: 'the debt to be paid' });
+  });
+
+  test('a key that holds something else counts as unknown', async () => {
+    const [, account] = bucketsOf('other', { eventsPerSecond: 1, burstEvents: 10 });
+    await server.command('SET weir:quota:{other}:account:other hello');
+    assert.equal(await gateways[0].take([account], 4), true);
+    assert.equal(Math.round(gateways[0].level(account)), 6);
   });
 
   test('charges are timed', async () => {
