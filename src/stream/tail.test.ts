@@ -250,6 +250,21 @@ suite('a reader far behind', () => {
     assert.equal(world.counts, 0);
     await events.return(undefined);
   });
+
+  test('loses nothing by a restart after which nothing newer is stored', async () => {
+    const world = new World();
+    for (let i = 0; i < 5; i++) world.store(1, 'a', second);
+    world.newest.clear();
+    world.clock += 3600n * second;
+    world.release();
+    const events = eventsOf(world.follow('maxLagSeconds=10', { after: arrivalsUntil(start) }));
+    await until(events, 'open');
+    for (const id of idsOf(world.rows)) {
+      const { name, data } = (await events.next()).value as Event;
+      assert.deepEqual([name, data['logId']], ['log', id]);
+    }
+    await events.return(undefined);
+  });
 });
 
 test('what arrives in a stream made meanwhile is not passed over', async () => {
