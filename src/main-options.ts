@@ -1,9 +1,11 @@
 /** Turns the configuration into what each part wants to be told. Plain values; it opens nothing. */
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Addresses } from './admin/quickstart.ts';
 import type { AdmissionOptions } from './admission/admission.ts';
+import type { RedisQuotaOptions } from './admission/redis-quota.ts';
 import type { Config } from './config/schema.ts';
 import { defaultGrantsOptions, type GrantsOptions } from './directory/grants.ts';
 import type { EngineOptions } from './engine/options.ts';
@@ -98,6 +100,22 @@ export function toAdmissionOptions({ ingest }: Config): AdmissionOptions {
       graceMs: 10_000,
       minBytesPerSecond: ingest.minBodyBytesPerSecond,
     },
+  };
+}
+
+/**
+ * Undefined where each gateway counts for itself.
+ * @throws Error when the file of authorities cannot be read
+ */
+export function toRedisQuotaOptions({ quota }: Config): RedisQuotaOptions | undefined {
+  if (quota.urls.length === 0) return undefined;
+  return {
+    urls: quota.urls,
+    topology: quota.topology,
+    user: quota.user || undefined,
+    password: quota.password || undefined,
+    ca: quota.caFile === '' ? undefined : readFileSync(quota.caFile, 'utf8'),
+    timeoutMs: quota.timeoutMs,
   };
 }
 

@@ -8,6 +8,9 @@ import { adminRoutes } from './admin/admin.ts';
 import { prepareFirstRun } from './admin/first-run.ts';
 import { type Addresses, type FirstRun, writeQuickstart } from './admin/quickstart.ts';
 import { createAdmission } from './admission/admission.ts';
+import { createMemoryQuota } from './admission/memory-quota.ts';
+import type { QuotaStore } from './admission/quota.ts';
+import { openRedisQuota } from './admission/redis-quota.ts';
 import type { Config } from './config/schema.ts';
 import { createGrants } from './directory/grants.ts';
 import type { Directory } from './directory/port.ts';
@@ -35,6 +38,7 @@ import { createHttpEvents } from './telemetry/http-events.ts';
 import { createIngestEvents } from './telemetry/ingest-events.ts';
 import { createInstruments, type Instruments } from './telemetry/instruments.ts';
 import { createQueueTelemetry } from './telemetry/queue-events.ts';
+import { createQuotaEvents } from './telemetry/quota-events.ts';
 import { createStatisticsEvents } from './telemetry/statistics-events.ts';
 import { version } from './version.ts';
 
@@ -79,7 +83,8 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
     instruments,
   });
 
-  const admission = createAdmission(options.toAdmissionOptions(config), grants);
+  const quota = await openQuota(config, opened, instruments);
+  const admission = createAdmission(options.toAdmissionOptions(config), grants, quota);
   const ingestEvents = createIngestEvents(instruments, {
     memoryInFlight: () => admission.memoryInFlight(),
     knownSeries: () => series.size(),
@@ -126,6 +131,17 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
 }
 
 type Opened = <Part extends { close(): Promise<void> }>(part: Part) => Part;
+
+/** Levels of this gateway alone, or those that all gateways share. */
+async function openQuota(
+  config: Readonly<Config>,
+  opened: Opened,
+  instruments: Instruments,
+): Promise<QuotaStore> {
+  const redis = options.toRedisQuotaOptions(config);
+  if (redis === undefined) return createMemoryQuota(() => performance.now());
+  return opened(await openRedisQuota(redis, createQuotaEvents(instruments)));
+}
 
 /** The store, what fills it and what keeps it in bounds. */
 async function openStore(

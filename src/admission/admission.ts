@@ -9,10 +9,9 @@ import { type BodyPace, discardBody, discardPatience, readBody, tooLarge } from 
 import { bodyFormat } from './body-format.ts';
 import { type AddressRange, clientAddress, isWithin, parseRanges } from './client-address.ts';
 import { inflate } from './inflate.ts';
-import { createMemoryQuota } from './memory-quota.ts';
 import { createOverload } from './overload.ts';
 import type { Admission, GrantLookup } from './port.ts';
-import { chargeEvents, checkDebt } from './quota.ts';
+import { chargeEvents, checkDebt, type QuotaStore } from './quota.ts';
 
 export interface AdmissionOptions {
   /** Estimated heap of the requests being worked on; over it requests are refused with 503. */
@@ -26,9 +25,12 @@ export interface AdmissionOptions {
 const assumedBodyBytes = 16 * 1024;
 
 /** @throws AppError `malformed` when a trusted proxy is no address range */
-export function createAdmission(options: AdmissionOptions, grants: GrantLookup): Admission {
+export function createAdmission(
+  options: AdmissionOptions,
+  grants: GrantLookup,
+  quota: QuotaStore,
+): Admission {
   const overload = createOverload(options.maxInFlightBytes);
-  const quota = createMemoryQuota(() => performance.now());
   const trustedProxies = parseRanges(options.trustedProxies);
   // Receivers come from the directory's cache as the same values again and again: parse their
   // ranges once.

@@ -11,6 +11,8 @@ export interface Bucket {
   /** Names the policy on the wire and, with `owner`, the bucket. */
   readonly policy: 'receiver' | 'account';
   readonly owner: string;
+  /** The same in all buckets of a charge, so that a store of many nodes keeps them on one. */
+  readonly accountId: string;
   readonly eventsPerSecond: number;
   readonly burstEvents: number;
 }
@@ -32,15 +34,19 @@ const defaultBurstSeconds = 10;
 const unlimited: Charge = { rateLimit: undefined, refund: () => {} };
 
 function bucketsOf({ receiver, accountEventsPerSecond }: ReceiverFacts): Bucket[] {
+  const { receiverId, accountId, limits } = receiver;
   const buckets: Bucket[] = [];
-  const { eventsPerSecond, burstEvents } = receiver.limits;
-  if (eventsPerSecond !== null) {
-    const burst = burstEvents ?? eventsPerSecond * defaultBurstSeconds;
-    buckets.push(toBucket('receiver', receiver.receiverId, eventsPerSecond, burst));
+  const add = (
+    bucket: Pick<Bucket, 'policy' | 'owner' | 'eventsPerSecond'>,
+    burstEvents = bucket.eventsPerSecond * defaultBurstSeconds,
+  ) => buckets.push({ ...bucket, accountId, burstEvents });
+  if (limits.eventsPerSecond !== null) {
+    const { eventsPerSecond, burstEvents } = limits;
+    add({ policy: 'receiver', owner: receiverId, eventsPerSecond }, burstEvents ?? undefined);
   }
   if (accountEventsPerSecond !== null) {
-    const burst = accountEventsPerSecond * defaultBurstSeconds;
-    buckets.push(toBucket('account', receiver.accountId, accountEventsPerSecond, burst));
+    const eventsPerSecond = accountEventsPerSecond;
+    add({ policy: 'account', owner: accountId, eventsPerSecond });
   }
   return buckets;
 }
@@ -67,15 +73,6 @@ export async function chargeEvents(
   }
   const rateLimit = rateLimitOf(store, buckets);
   return { rateLimit, refund: () => store.giveBack(buckets, events) };
-}
-
-function toBucket(
-  policy: Bucket['policy'],
-  owner: string,
-  eventsPerSecond: number,
-  burstEvents: number,
-): Bucket {
-  return { policy, owner, eventsPerSecond, burstEvents };
 }
 
 function exceeded(store: QuotaStore, buckets: readonly Bucket[], empty: Bucket): AppError {

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { ingestSection } from './schema-ingest.ts';
+import { quotaSection } from './schema-quota.ts';
 import { gibibyte, integer, mebibyte, section, text } from './schema-parts.ts';
 
 export const configSchema = z.strictObject({
@@ -190,6 +191,7 @@ export const configSchema = z.strictObject({
       'How long known tokens keep working while the directory is away.',
     ),
   }),
+  quota: quotaSection,
   statistics: section({
     retentionDays: integer('d', 7, 1, 90, 'How long the counts of receivers are kept.'),
     flushSeconds: integer('s', 5, 1, 60, 'How often they are written; what a crash may lose.'),

@@ -11,6 +11,7 @@ import { type PassThrough, Readable } from 'node:stream';
 import { compressSync, uncompressSync } from 'snappy';
 import { adminRoutes } from '../../src/admin/admin.ts';
 import { createAdmission } from '../../src/admission/admission.ts';
+import { createMemoryQuota } from '../../src/admission/memory-quota.ts';
 import type { Admission, TokenFacts } from '../../src/admission/port.ts';
 import { createGrants, defaultGrantsOptions } from '../../src/directory/grants.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
@@ -249,11 +250,8 @@ export class Pipeline {
     const bodyPace = { timeoutMs: 60_000, graceMs: 60_000, minBytesPerSecond: 1 };
     const admission = createAdmission(
       { maxInFlightBytes: gibibyte, trustedProxies: [], bodyPace },
-      {
-        token: (digest) => this.#token(digest),
-        receiver: (receiverId) => grants.receiver(receiverId),
-        touch: () => {},
-      },
+      { ...grants, token: (digest) => this.#token(digest), touch: () => {} },
+      createMemoryQuota(() => performance.now()),
     );
     const levels = { memoryInFlight: () => 0, knownSeries: () => series.size() };
     const events = createIngestEvents(instruments, levels);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createAdmission } from '../../src/admission/admission.ts';
+import { createMemoryQuota } from '../../src/admission/memory-quota.ts';
 import type { ReceiverFacts, TokenFacts } from '../../src/admission/port.ts';
 import { createIngest } from '../../src/ingest/ingest.ts';
 import { createSeriesLedger } from '../../src/ingest/series-ledger.ts';
@@ -78,6 +79,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
       ...options.admission,
     },
     grants,
+    createMemoryQuota(() => performance.now()),
   );
   const ingestEvents = createIngestEvents(
     { log, metrics },

@@ -1,0 +1,189 @@
+/**
+ * What every quota store does, whatever keeps its levels: run once for each of them. Where time
+ * must not matter, rates are so low that it does not.
+ */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { Bucket, QuotaStore } from '../../src/admission/quota.ts';
+import { createRandom } from '../harness/random.ts';
+
+export interface QuotaUnderTest {
+  readonly store: QuotaStore;
+  /** Lets this much time pass for the store; a little more may have passed. */
+  pass(ms: number): Promise<void>;
+  /** Of the clock that `pass` moves, in ms. */
+  nowMs(): number;
+  close(): Promise<void>;
+}
+
+const standstill = 1e-6;
+/** Timers may fire a little early, and a store may go by another clock than the test. */
+const clockToleranceMs = 2;
+
+/** @param runs of the property tests */
+export function quotaContract(
+  name: string,
+  open: () => Promise<QuotaUnderTest>,
+  { runs, skip }: { readonly runs: number; readonly skip: string | false },
+): void {
+  suite(`quota contract: ${name}`, { skip }, () => {
+    let quota: QuotaUnderTest;
+    let owners = 0;
+    before(async () => {
+      quota = await open();
+    });
+    after(() => quota?.close());
+
+    /** Buckets of an account of its own. */
+    function openBuckets(receiver: Rate, account: Rate = receiver): [Bucket, Bucket] {
+      owners += 1;
+      const accountId = `account-${owners}`;
+      return [
+        { policy: 'receiver', owner: `receiver-${owners}`, accountId, ...receiver },
+        { policy: 'account', owner: accountId, accountId, ...account },
+      ];
+    }
+
+    const take = async (buckets: readonly Bucket[], events: number) =>
+      quota.store.take(buckets, events);
+    /** The level as the store has it; taking nothing is the way to ask for it. */
+    async function levelOf(bucket: Bucket): Promise<number> {
+      await take([bucket], 0);
+      return quota.store.level(bucket);
+    }
+
+    test('an unknown bucket is full', async () => {
+      const [bucket] = openBuckets({ eventsPerSecond: 5, burstEvents: 20 });
+      assert.equal(quota.store.level(bucket), 20);
+      assert.equal(await levelOf(bucket), 20);
+    });
+
+    test('a batch beyond the burst is taken, and its debt is exact', async () => {
+      const [bucket] = openBuckets({ eventsPerSecond: standstill, burstEvents: 20 });
+      assert.equal(await take([bucket], 1_000_020), true);
+      near(quota.store.level(bucket), -1_000_000);
+      assert.equal(await take([bucket], 1), false);
+      near(await levelOf(bucket), -1_000_000);
+    });
+
+    test('a bucket above zero takes anything', async () => {
+      const [bucket] = openBuckets({ eventsPerSecond: standstill, burstEvents: 2.5 });
+      assert.deepEqual([await take([bucket], 2), await take([bucket], 9)], [true, true]);
+      near(await levelOf(bucket), -8.5);
+    });
+
+    test('all buckets or none', async () => {
+      const [receiver, account] = openBuckets({ eventsPerSecond: standstill, burstEvents: 10 });
+      assert.equal(await take([account], 30), true);
+      assert.equal(await take([receiver, account], 5), false);
+      near(await levelOf(receiver), 10);
+      near(await levelOf(account), -20);
+    });
+
+    test('what is given back fills no bucket beyond its burst', async () => {
+      const buckets = openBuckets(
+        { eventsPerSecond: standstill, burstEvents: 10 },
+        { eventsPerSecond: standstill, burstEvents: 100 },
+      );
+      assert.equal(await take(buckets, 50), true);
+      quota.store.giveBack(buckets, 45);
+      near(await levelOf(buckets[0]), 5);
+      near(await levelOf(buckets[1]), 95);
+      quota.store.giveBack(buckets, 45);
+      near(await levelOf(buckets[0]), 10);
+      near(await levelOf(buckets[1]), 100);
+    });
+
+    test('a debt is paid off by time, and no faster', async () => {
+      const [bucket] = openBuckets({ eventsPerSecond: 1000, burstEvents: 50 });
+      const startMs = quota.nowMs();
+      const most = () => -100 + (quota.nowMs() - startMs) + clockToleranceMs;
+      assert.equal(await take([bucket], 150), true);
+      assert.ok(quota.store.level(bucket) <= most());
+      await quota.pass(60);
+      const level = await levelOf(bucket);
+      assert.ok(level >= -40 - clockToleranceMs, `${level} after 60 ms`);
+      assert.ok(level <= most(), `${level} is more than ${most()}`);
+      await quota.pass(120);
+      assert.equal(await take([bucket], 1), true);
+    });
+
+    test('a bucket whose limits were changed keeps its level, within the new burst', async () => {
+      const [bucket] = openBuckets({ eventsPerSecond: standstill, burstEvents: 100 });
+      await take([bucket], 10);
+      near(await levelOf({ ...bucket, burstEvents: 1000 }), 90);
+      near(await levelOf({ ...bucket, burstEvents: 40 }), 40);
+    });
+
+    test('what is asked for at once is taken one after the other, down to zero', async () => {
+      // So low that between two of them it rounds to nothing.
+      const eventsPerSecond = Number.MIN_VALUE;
+      const buckets = openBuckets(
+        { eventsPerSecond, burstEvents: 1000 },
+        { eventsPerSecond, burstEvents: 60 },
+      );
+      const taken = await Promise.all(Array.from({ length: 200 }, () => take(buckets, 1)));
+      assert.equal(taken.filter(Boolean).length, 60);
+      near(await levelOf(buckets[0]), 940);
+    });
+
+    test('agrees with a model, step by step', () => {
+      const step = fc.record({
+        which: fc.constantFrom('receiver', 'account', 'both'),
+        way: fc.constantFrom('take', 'take', 'take', 'giveBack'),
+        events: fc.integer({ min: 1, max: 40 }),
+      });
+      // Never at zero, where the least bit of time makes the difference.
+      const burstEvents = fc.integer({ min: 1, max: 99 }).map((events) => events - 0.5);
+      const bursts = fc.tuple(burstEvents, burstEvents);
+      const property = fc.asyncProperty(bursts, fc.array(step), async (burst, steps) => {
+        const [receiver, account] = openBuckets(
+          { eventsPerSecond: standstill, burstEvents: burst[0] },
+          { eventsPerSecond: standstill, burstEvents: burst[1] },
+        );
+        const model = new Map([receiver, account].map((bucket) => [bucket, bucket.burstEvents]));
+        for (const { which, way, events } of steps) {
+          const all = { receiver: [receiver], account: [account], both: [receiver, account] };
+          const buckets = all[which];
+          const isTaken = buckets.every((bucket) => (model.get(bucket) ?? 0) > 0);
+          const gain = way === 'giveBack' ? events : isTaken ? -events : 0;
+          if (way === 'giveBack') quota.store.giveBack(buckets, events);
+          else assert.equal(await take(buckets, events), isTaken);
+          for (const bucket of buckets) {
+            const level = Math.min(bucket.burstEvents, (model.get(bucket) ?? 0) + gain);
+            model.set(bucket, level);
+            if (way === 'take') near(quota.store.level(bucket), level);
+          }
+        }
+        for (const [bucket, level] of model) near(await levelOf(bucket), level);
+      });
+      return fc.assert(property, { numRuns: runs, seed: 7 });
+    });
+
+    test('over any time no more is taken than burst, rate and one last batch allow', async () => {
+      const random = createRandom(5);
+      const [bucket] = openBuckets({ eventsPerSecond: 2000, burstEvents: 300 });
+      const startMs = quota.nowMs();
+      let taken = 0;
+      let refused = 0;
+      for (let i = 0; i < 100; i += 1) {
+        if (random.next() < 0.1) await quota.pass(random.integer(1, 8));
+        const events = random.integer(1, 50);
+        const isTaken = await take([bucket], events);
+        if (isTaken) taken += events;
+        else refused += 1;
+        const allowed = 300 + 2 * (quota.nowMs() - startMs + clockToleranceMs) + 50;
+        assert.ok(taken <= allowed, `${taken} of ${allowed} events`);
+      }
+      assert.ok(taken > 300 && refused > 0, `${taken} events taken, ${refused} times refused`);
+    });
+  });
+}
+
+type Rate = Pick<Bucket, 'eventsPerSecond' | 'burstEvents'>;
+
+/** Far less than an event, far more than what a standstill lets in and rounding takes away. */
+function near(level: number, wanted: number): void {
+  assert.ok(Math.abs(level - wanted) < 1e-3, `${level} is not ${wanted}`);
+}

@@ -1,0 +1,190 @@
+/** How a gateway gets at its Redis: passwords, users, TLS, and the nodes of a cluster. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import type { Bucket } from '../../src/admission/quota.ts';
+import { ensureLocalCertificate } from '../../src/server/local-authority.ts';
+import { until } from '../harness/until.ts';
+import { freePort } from '../senders/program.ts';
+import { missingRedis, RedisServer } from './redis-server.ts';
+import { openStore, type ObservedQuota } from './redis-store.ts';
+
+const skip = missingRedis();
+
+function openBuckets(accountId: string): [Bucket, Bucket] {
+  const rate = { accountId, eventsPerSecond: 1e-6, burstEvents: 5 };
+  return [
+    { policy: 'receiver', owner: `${accountId}-receiver`, ...rate },
+    { policy: 'account', owner: accountId, ...rate },
+  ];
+}
+
+/** A user of a Redis with what the documentation says is needed, and `more`. */
+function permit(user: string, more: string): string[] {
+  const rules = `on >s3cret ~weir:quota:* +eval +evalsha +time +get +set +del ${more}`;
+  return ['--user', user, ...rules.trim().split(' ')];
+}
+
+async function canTake(store: ObservedQuota): Promise<boolean> {
+  try {
+    return await store.take(openBuckets('some'), 0);
+  } catch {
+    return false;
+  } finally {
+    await store.close();
+  }
+}
+
+suite('a Redis with passwords', { skip }, () => {
+  let server: RedisServer;
+  before(async () => {
+    const flags = [
+      '--requirepass',
+      'p%ss:word',
+      ...permit('weir', ''),
+      ...permit('three', '+select'),
+    ];
+    server = await RedisServer.start(() => flags);
+  });
+  after(() => server?.stop());
+
+  const withUser = (user: string) => server.url.replace('//', `//${user}@`);
+
+  test('the password of the address or of its own setting, alone or with a user', async () => {
+    const byAddress = await openStore(withUser(':p%25ss%3Aword'));
+    assert.equal(await canTake(byAddress), true);
+    assert.equal(await canTake(await openStore(server.url, { password: 'p%ss:word' })), true);
+    const user = await openStore(server.url, { user: 'weir', password: 's3cret' });
+    assert.equal(await canTake(user), true);
+    const overridden = await openStore(withUser(':wrong'), { password: 'p%ss:word' });
+    assert.equal(await canTake(overridden), true);
+  });
+
+  test('a database of its own', async () => {
+    const store = await openStore(`${withUser('three:s3cret')}/3`);
+    assert.equal(await store.take(openBuckets('third'), 1), true);
+    await store.close();
+    const info = await server.command('AUTH p%ss:word\r\nINFO keyspace');
+    assert.match(info, /db3:keys=2/);
+  });
+
+  test('a wrong password: opens, is unavailable, and says why without the password', async () => {
+    const store = await openStore(withUser(':not-this-one'), { timeoutMs: 100 });
+    assert.equal(await canTake(store), false);
+    assert.equal(store.logged.length, 1);
+    assert.match(store.logged[0] ?? '', /WRONGPASS/);
+    assert.doesNotMatch(store.logged[0] ?? '', /not-this-one/);
+  });
+});
+
+test('addresses that cannot be used are named without their password', async () => {
+  const opening = openStore('http://me:secret@host:1');
+  await assert.rejects(opening, (error: Error) => {
+    assert.match(error.message, /http:\/\/…@host:1.*quota\.urls/);
+    return !error.message.includes('secret');
+  });
+  await assert.rejects(openStore(['redis://a', 'redis://b']), /quota\.topology/);
+});
+
+suite('a Redis behind TLS', { skip }, () => {
+  let server: RedisServer;
+  let url: string;
+  before(async () => {
+    const port = await freePort();
+    server = await RedisServer.start(
+      (folder) => [
+        '--tls-port',
+        String(port),
+        '--tls-auth-clients',
+        'no',
+        '--tls-cert-file',
+        'server.pem',
+        '--tls-key-file',
+        'server-key.pem',
+        '--tls-ca-cert-file',
+        join(folder, 'ca.pem'),
+      ],
+      (folder) => ensureLocalCertificate(folder, new Date()),
+    );
+    url = `rediss://localhost:${port}`;
+  });
+  after(() => server?.stop());
+
+  test('is trusted with its authority, and only then', async () => {
+    const ca = readFileSync(join(server.folder, 'ca.pem'), 'utf8');
+    assert.equal(await canTake(await openStore(url, { ca })), true);
+    const store = await openStore(url);
+    assert.equal(await canTake(store), false);
+    assert.match(store.logged[0] ?? '', /certificate/);
+  });
+});
+
+suite('a Redis Cluster', { skip }, () => {
+  let nodes: [RedisServer, RedisServer];
+  before(async () => {
+    nodes = [await startNode(), await startNode()];
+    await nodes[0].command('CLUSTER ADDSLOTSRANGE 0 8191');
+    await nodes[1].command('CLUSTER ADDSLOTSRANGE 8192 16383');
+    const bus = /cluster-port\r\n\$\d+\r\n(\d+)/.exec(
+      await nodes[1].command('CONFIG GET cluster-port'),
+    )?.[1];
+    await nodes[0].command(`CLUSTER MEET 127.0.0.1 ${nodes[1].port} ${bus ?? ''}`);
+    for (const node of nodes) {
+      const isWhole = async () => (await node.command('CLUSTER INFO')).includes('state:ok');
+      await until(isWhole, { what: 'the cluster to be whole' });
+    }
+  });
+  after(() => Promise.all((nodes ?? []).map((node) => node.stop())));
+
+  async function startNode(): Promise<RedisServer> {
+    const busPort = await freePort();
+    const flags = ['--cluster-enabled', 'yes', '--cluster-port', `${busPort}`];
+    return RedisServer.start(() => [...flags, ...permit('weir', '+cluster|slots')]);
+  }
+
+  const urls = () => nodes.map(({ url }) => url);
+  const options = {
+    topology: 'cluster',
+    user: 'weir',
+    password: 's3cret',
+    timeoutMs: 1000,
+  } as const;
+
+  test('each account on its node, both buckets of a charge together', async () => {
+    const store = await openStore(urls(), options);
+    try {
+      for (let i = 0; i < 20; i += 1) {
+        const buckets = openBuckets(`account-${i}`);
+        assert.equal(await store.take(buckets, 7), true);
+        assert.equal(await store.take(buckets, 1), false);
+        assert.equal(Math.round(store.level(buckets[1])), -2);
+      }
+      for (const node of nodes) {
+        const keys = Number((await node.command('DBSIZE')).slice(1));
+        assert.ok(keys > 0 && keys % 2 === 0, `${keys} keys`);
+        // It runs in the node's own cache of scripts, which may be lost.
+        await node.command('SCRIPT FLUSH');
+      }
+      assert.equal(await store.take(openBuckets('forgotten'), 1), true);
+    } finally {
+      await store.close();
+    }
+  });
+
+  test('one node of the list away at the start is no obstacle, one lost comes back', async () => {
+    const dead = `redis://127.0.0.1:${await freePort()}`;
+    const store = await openStore([dead, ...urls()], options);
+    try {
+      const canTakeAll = async () => {
+        for (let i = 0; i < 8; i += 1) await store.take(openBuckets(`again-${i}`), 0);
+        return true;
+      };
+      assert.equal(await canTakeAll(), true);
+      for (const node of nodes) await node.command('CLIENT KILL TYPE normal SKIPME yes');
+      await until(() => canTakeAll().catch(() => false), { what: 'all accounts to be charged' });
+    } finally {
+      await store.close();
+    }
+  });
+});
