@@ -6,16 +6,18 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { DirectoryEvents } from '../telemetry/directory-events.ts';
-import { type PostgresAddress, toClientConfig } from './postgres-pool.ts';
+import {
+  defaultPostgresTimes,
+  type PostgresAddress,
+  type PostgresTimes,
+  toClientConfig,
+} from './postgres-pool.ts';
 
 /** Where writers tell that they have changed something. */
 export const changesChannel = 'weir_directory';
 
 /** Many changes in a row make the cache forget once. */
 const gatherMs = 20;
-/** So often the connection is tried out: it may have been cut in silence. */
-const tryMs = 5_000;
-const answerMs = 2_000;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
 
@@ -23,17 +25,21 @@ export interface DirectoryChanges {
   close(): Promise<void>;
 }
 
+export interface DirectoryChangesOptions extends PostgresAddress {
+  readonly times?: PostgresTimes;
+}
+
 /**
  * Listens for as long as it is open, and connects again whenever it must.
  * @param grants made to forget what it knows, also when a change may have been missed.
  */
 export function openDirectoryChanges(
-  address: PostgresAddress,
+  options: DirectoryChangesOptions,
   grants: { invalidate(): void },
   telemetry: Pick<DirectoryEvents, 'changesNotHeard' | 'changesHeard'>,
 ): DirectoryChanges {
   const closing = new AbortController();
-  const listening = listen(address, grants, telemetry, closing.signal);
+  const listening = listen(options, grants, telemetry, closing.signal);
   return {
     async close() {
       closing.abort();
@@ -43,7 +49,7 @@ export function openDirectoryChanges(
 }
 
 async function listen(
-  address: PostgresAddress,
+  options: DirectoryChangesOptions,
   grants: { invalidate(): void },
   telemetry: Pick<DirectoryEvents, 'changesNotHeard' | 'changesHeard'>,
   closing: AbortSignal,
@@ -57,7 +63,7 @@ async function listen(
     grants.invalidate();
   };
   for (;;) {
-    const error = await untilLost(address, grants, listens, closing);
+    const error = await untilLost(options, grants, listens, closing);
     if (closing.aborted) return;
     if (!isDeaf) telemetry.changesNotHeard(error);
     isDeaf = true;
@@ -68,7 +74,7 @@ async function listen(
 
 /** @returns why it listens no more. */
 async function untilLost(
-  address: PostgresAddress,
+  options: DirectoryChangesOptions,
   grants: { invalidate(): void },
   listens: () => void,
   closing: AbortSignal,
@@ -76,8 +82,12 @@ async function untilLost(
   const lost = new AbortController();
   const ends = AbortSignal.any([closing, lost.signal]);
   const socket = new Socket();
-  const config = { ...toClientConfig(address), query_timeout: answerMs, stream: () => socket };
-  const client = new Client(config);
+  const { times = defaultPostgresTimes, ...address } = options;
+  const client = new Client({
+    ...toClientConfig(address, times),
+    query_timeout: times.answerMs,
+    stream: () => socket,
+  });
   client.on('error', (error) => lost.abort(error));
   client.on('end', () => lost.abort(new Error('the server closed the connection')));
   let gathering: NodeJS.Timeout | undefined;
@@ -92,7 +102,7 @@ async function untilLost(
     await client.query(`listen ${changesChannel}`);
     listens();
     while (!ends.aborted) {
-      await pause(tryMs, ends);
+      await pause(times.tryMs, ends);
       if (!ends.aborted) await client.query('select 1');
     }
     return lost.signal.reason;

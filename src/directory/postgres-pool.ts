@@ -17,24 +17,46 @@ export interface PostgresAddress {
   readonly password: string;
 }
 
+/** How long is waited for the server, ms. */
+export interface PostgresTimes {
+  /** For a connection to be made, or to become free. */
+  readonly connectMs: number;
+  /** For a statement of a look-up, which holds a request up. */
+  readonly readMs: number;
+  /** For a statement of a write, which may have to wait for writes of other nodes. */
+  readonly writeMs: number;
+  /** What an answer may take on its way, beyond the time for its statement. */
+  readonly answerMs: number;
+  /** A server that is away is asked so often whether it is back. */
+  readonly pauseMs: number;
+  /** A connection that only listens is tried out so often: it may have been cut in silence. */
+  readonly tryMs: number;
+}
+
+export const defaultPostgresTimes: PostgresTimes = {
+  connectMs: 2_000,
+  readMs: 2_000,
+  writeMs: 5_000,
+  answerMs: 1_000,
+  pauseMs: 500,
+  tryMs: 5_000,
+};
+
 export interface PostgresPoolOptions extends PostgresAddress {
   readonly maxConnections: number;
-  /** How long the server may work at a statement, ms; it gets some time more to answer. */
+  /** How long the server may work at a statement, ms. */
   readonly statementMs: number;
 }
 
-/** For a connection to be made, or to become free. */
-const connectMs = 2_000;
-/** What an answer may take on its way, beyond the time for its statement. */
-const answerMs = 1_000;
-const pauseMs = 500;
-
 /** What every connection to the directory's database has in common. */
-export function toClientConfig({ url, password }: PostgresAddress): ClientConfig {
+export function toClientConfig(
+  { url, password }: PostgresAddress,
+  times: PostgresTimes,
+): ClientConfig {
   return {
     connectionString: password === '' ? url : withPassword(url, password),
     application_name: 'weir',
-    connectionTimeoutMillis: connectMs,
+    connectionTimeoutMillis: times.connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser: parserOf as typeof types.getTypeParser },
@@ -56,20 +78,20 @@ function parserOf(oid: number, format?: 'text'): unknown {
  * @returns a pool whose every call may reject with AppError `unavailable`, within the time that
  * connecting and one statement may take
  */
-export function openPostgresPool(options: PostgresPoolOptions): PostgresPool {
+export function openPostgresPool(options: PostgresPoolOptions, times: PostgresTimes): PostgresPool {
   const sockets = new Set<Socket>();
   const pool = new Pool({
-    ...toClientConfig(options),
+    ...toClientConfig(options, times),
     max: options.maxConnections,
     statement_timeout: options.statementMs,
     idle_in_transaction_session_timeout: options.statementMs,
-    query_timeout: options.statementMs + answerMs,
+    query_timeout: options.statementMs + times.answerMs,
     stream: () => openSocket(sockets),
     onConnect: prepare,
   });
   // The pool has dropped it already; who needs a connection makes another.
   pool.on('error', () => undefined);
-  const circuit = createCircuit(() => pool.query('select 1'), pauseMs);
+  const circuit = createCircuit(() => pool.query('select 1'), times.pauseMs);
   let ended: Promise<void> | undefined;
   return {
     connect: () => connect(pool, circuit),

@@ -18,13 +18,19 @@ import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import type { Directory, GrantSource } from './port.ts';
 import { faultOf } from './postgres-faults.ts';
-import { openPostgresPool, type PostgresAddress } from './postgres-pool.ts';
+import {
+  defaultPostgresTimes,
+  openPostgresPool,
+  type PostgresAddress,
+  type PostgresTimes,
+} from './postgres-pool.ts';
 import { createSqlDirectory } from './sql-directory.ts';
 import type { Tables } from './tables.ts';
 
 export interface PostgresDirectoryOptions extends PostgresAddress {
   /** Connections of this process, the one that listens for changes included; 5 or more. */
   readonly poolSize: number;
+  readonly times?: PostgresTimes;
 }
 
 /**
@@ -33,10 +39,6 @@ export interface PostgresDirectoryOptions extends PostgresAddress {
  */
 const writeConnections = 3;
 const listeners = 1;
-
-/** A look-up holds a request up; a write may have to wait for those of other nodes. */
-const readMs = 2_000;
-const writeMs = 5_000;
 
 /** Of writes that were undone because another was in the way. */
 const maxAttempts = 5;
@@ -64,13 +66,13 @@ export async function openPostgresDirectory(
 }
 
 function openDatabase(options: PostgresDirectoryOptions, timestamp: () => string): Database {
-  const { poolSize, ...address } = options;
+  const { poolSize, times = defaultPostgresTimes, ...address } = options;
   const open = (maxConnections: number, statementMs: number) => {
-    const pool = openPostgresPool({ ...address, maxConnections, statementMs });
+    const pool = openPostgresPool({ ...address, maxConnections, statementMs }, times);
     return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) };
   };
-  const reads = open(Math.max(1, poolSize - writeConnections - listeners), readMs);
-  const writes = open(writeConnections, writeMs);
+  const reads = open(Math.max(1, poolSize - writeConnections - listeners), times.readMs);
+  const writes = open(writeConnections, times.writeMs);
   return {
     timestamp,
     read: (query) => query(reads.db),

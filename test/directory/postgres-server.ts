@@ -106,6 +106,14 @@ export class PostgresServer {
     }
   }
 
+  /** Runs a statement in a transaction that stays open until it is released. */
+  async hold(sql: string): Promise<{ release(): Promise<void> }> {
+    const client = new Client({ connectionString: this.url() });
+    await client.connect();
+    await client.query(`begin; ${sql}`);
+    return { release: () => client.end() };
+  }
+
   async start(): Promise<void> {
     const flags = [
       '-D',
