@@ -108,13 +108,17 @@ function openSocket(sockets: Set<Socket>): Socket {
   return socket.once('close', () => sockets.delete(socket));
 }
 
-/** What is answered is to survive the server, also where it is set up to be faster than that. */
-async function prepare(client: ClientBase): Promise<void> {
+/**
+ * What is answered is to survive the server, also where it is set up to be faster than that.
+ * @returns a promise; the pool waits for it, though its type does not say so.
+ */
+function prepare(client: ClientBase): unknown {
   // Between two statements of a transaction nobody else listens; the next one fails by itself.
   client.on('error', () => undefined);
   const setting = "current_setting('synchronous_commit')";
-  const sql = `select set_config('synchronous_commit', 'on', false) where ${setting} = 'off'`;
-  await client.query(sql);
+  return client.query(
+    `select set_config('synchronous_commit', 'on', false) where ${setting} = 'off'`,
+  );
 }
 
 async function endPool(pool: Pool, circuit: Circuit, sockets: Set<Socket>): Promise<void> {

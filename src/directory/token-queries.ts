@@ -89,7 +89,7 @@ export function createTokenQueries(database: Database): TokenQueries {
 
     noteTokensUsed: (usedAtMs) =>
       database.writeBeside(async (tx) => {
-        for (const [tokenId, millis] of inOrder([...usedAtMs], ([tokenId]) => tokenId)) {
+        for (const [tokenId, millis] of inOrder([...usedAtMs], ([id]) => id)) {
           await tx
             .updateTable('tokens')
             .set({ last_used_at: new Date(millis).toISOString() })
