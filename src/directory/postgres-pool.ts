@@ -35,9 +35,9 @@ export interface PostgresTimes {
 
 export const defaultPostgresTimes: PostgresTimes = {
   connectMs: 2_000,
-  readMs: 2_000,
+  readMs: 1_500,
   writeMs: 5_000,
-  answerMs: 1_000,
+  answerMs: 500,
   pauseMs: 500,
   tryMs: 5_000,
 };
