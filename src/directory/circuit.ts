@@ -11,6 +11,8 @@ export interface Circuit {
   check(): void;
   /** To be called when the server did not answer. */
   trip(cause: unknown): void;
+  /** Whether the server is known to be away. */
+  isTripped(): boolean;
   /** Asks no more. */
   close(): void;
 }
@@ -44,6 +46,7 @@ export function createCircuit(ask: () => Promise<unknown>, pauseMs: number): Cir
       failure = { cause };
       void askUntilAnswered();
     },
+    isTripped: () => failure !== undefined,
     close: () => closing.abort(),
   };
 }

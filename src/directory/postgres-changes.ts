@@ -82,22 +82,26 @@ async function untilLost(
   const lost = new AbortController();
   const ends = AbortSignal.any([closing, lost.signal]);
   const socket = new Socket();
-  const { times = defaultPostgresTimes, ...address } = options;
-  const client = new Client({
-    ...toClientConfig(address, times),
-    query_timeout: times.answerMs,
-    stream: () => socket,
-  });
-  client.on('error', (error) => lost.abort(error));
-  client.on('end', () => lost.abort(new Error('the server closed the connection')));
+  // Whatever is under way then gets no answer, and need not wait for one.
+  closing.addEventListener('abort', () => socket.destroy(), { signal: lost.signal });
   let gathering: NodeJS.Timeout | undefined;
-  client.on('notification', () => {
+  const notified = (): void => {
     gathering ??= setTimeout(() => {
       gathering = undefined;
       grants.invalidate();
     }, gatherMs);
-  });
+  };
   try {
+    // Inside, since it may have to read files for TLS.
+    const { times = defaultPostgresTimes, ...address } = options;
+    const client = new Client({
+      ...toClientConfig(address, times),
+      query_timeout: times.answerMs,
+      stream: () => socket,
+    });
+    client.on('error', (error) => lost.abort(error));
+    client.on('end', () => lost.abort(new Error('the server closed the connection')));
+    client.on('notification', notified);
     await client.connect();
     await client.query(`listen ${changesChannel}`);
     listens();
@@ -110,9 +114,8 @@ async function untilLost(
     return error;
   } finally {
     clearTimeout(gathering);
-    // A server that is away does not say goodbye; nobody waits for it.
-    void client.end().catch(() => undefined);
-    socket.unref();
+    lost.abort();
+    socket.destroy();
   }
 }
 

@@ -123,8 +123,10 @@ function prepare(client: ClientBase): unknown {
 
 async function endPool(pool: Pool, circuit: Circuit, sockets: Set<Socket>): Promise<void> {
   circuit.close();
-  await pool.end();
-  // A server that is away does not say goodbye; nobody waits for it.
+  const ended = pool.end();
+  // A server that is away answers nothing any more, and says no goodbye to wait for.
+  if (circuit.isTripped()) for (const socket of sockets) socket.destroy();
+  await ended;
   for (const socket of sockets) socket.unref();
 }
 
