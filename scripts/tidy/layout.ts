@@ -27,7 +27,7 @@ const entryPatterns = [
   /^ui\/src\/main\.tsx$/,
   /^(?:src|ui\/src|test|scripts|bench)\/.*\.test\.ts$/,
   /^(?:scripts\/[^/]+|bench\/bench|test\/queue\/append-cost)\.ts$/,
-  /^test\/(?:crash\/crash|explorer\/screenshots)\.ts$/,
+  /^(?:test\/crash\/crash|test\/explorer\/screenshots|bench\/explorer\/explorer)\.ts$/,
 ];
 
 interface Place {

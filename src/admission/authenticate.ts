@@ -91,7 +91,7 @@ export function checkAccount(token: TokenFacts, accountId: string): void {
   if (token.accountIds.length === 0 && token.scopes.has('operator')) return;
   throw new AppError(
     'forbidden',
-    'cannot read this account with the token: it is not among its own',
+    'cannot read this account with the token: use an access token that lists the account',
   );
 }
 

@@ -97,12 +97,22 @@ function toDetail(message: string): string {
   return cut(masked(message), maxDetailLength);
 }
 
-/** What messages of ours put into double quotes; a quote that stands alone is in single ones. */
-const ownWords: ReadonlySet<string> = new Set([`'"'`, '"# EOF"', '"le"', '"quantile"', '"+Inf"']);
+/**
+ * What messages of ours put into double quotes; a quote that stands alone is in single ones, or
+ * escaped.
+ */
+const ownWords: ReadonlySet<string> = new Set([
+  `'"'`,
+  '\\"',
+  '"# EOF"',
+  '"le"',
+  '"quantile"',
+  '"+Inf"',
+]);
 
 /** Text in double quotes is left out, one that is never closed to its end. */
 function withoutQuotes(message: string): string {
-  return message.replace(/'"'|"(?:[^"\\]|\\.)*(?:"|$)/gsu, (quoted) =>
+  return message.replace(/'"'|\\"|"(?:[^"\\]|\\.)*(?:"|$)/gsu, (quoted) =>
     ownWords.has(quoted) ? quoted : '"…"',
   );
 }

@@ -55,6 +55,7 @@ for (const text of [
   '0190a5f0-0000-4000-8000-000000000000',
   '0190a5f0-0000-7000-c000-000000000000',
   '0190a5f0-0000-7fff-bfff-000000000000',
+  'ffffffff-ffff-7000-8000-000000000000',
   '{0190a5f0-0000-7000-8000-000000000000}',
 ]) {
   test(`no log id: ${JSON.stringify(text)}`, () => assert.equal(decodeLogId(text), undefined));

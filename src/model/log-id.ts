@@ -4,6 +4,7 @@
  * within the ms, 2 bits variant in between, 54 bits tie. The tie is a pure function of (writer,
  * batch sequence, row).
  */
+import { maxEventTimeMillis } from './log-rows.ts';
 
 export const tieBits = 54n;
 const tieMask = (1n << tieBits) - 1n;
@@ -43,7 +44,9 @@ export function decodeLogId(text: string): LogPosition | undefined {
   const high = bits >> 64n;
   const low = bits & 0xffff_ffff_ffff_ffffn;
   if (((high >> 12n) & 0xfn) !== 0x7n || low >> 62n !== 0b10n) return undefined;
+  const millis = high >> 16n;
   const nanos = ((high & 0xfffn) << 8n) | ((low >> tieBits) & 0xffn);
-  if (nanos >= 1_000_000n) return undefined;
-  return { timeNanos: (high >> 16n) * 1_000_000n + nanos, tie: low & tieMask };
+  // Its 48 bits can say more than 64 bits of nanoseconds can.
+  if (nanos >= 1_000_000n || millis > maxEventTimeMillis) return undefined;
+  return { timeNanos: millis * 1_000_000n + nanos, tie: low & tieMask };
 }

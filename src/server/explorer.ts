@@ -1,6 +1,6 @@
 /**
- * The explorer's files on the stream port: pages and what they load. It knows files and headers, not
- * what the pages do; they are a client of the documented API like any other.
+ * The explorer's files on the stream port: pages and what they load. It knows files and headers,
+ * not what the pages do; they are a client of the documented API like any other.
  */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -53,6 +53,7 @@ const pageHeaders = {
 
 interface StaticFile {
   readonly mediaType: string;
+  /** Weak: the same however it is packed. */
   readonly etag: string;
   readonly bytes: Buffer;
   /** Packed when the explorer was built; absent where packing gains nothing. */
@@ -93,18 +94,33 @@ function mount(app: FastifyInstance, url: string, find: FindFile): void {
 
 function send(request: FastifyRequest, reply: FastifyReply, file: StaticFile): void {
   reply.header('etag', file.etag).header('content-type', file.mediaType);
-  if (request.headers['if-none-match'] === file.etag) {
+  if (isKnown(request.headers['if-none-match'], file.etag)) {
     reply.code(304).send();
     return;
   }
   const accepted = request.headers['accept-encoding'] ?? '';
-  if (file.brotli !== undefined && /\bbr\b/.test(accepted)) {
+  if (file.brotli !== undefined && accepts(accepted, 'br')) {
     reply.header('content-encoding', 'br').send(file.brotli);
-  } else if (file.gzip !== undefined && /\bgzip\b/.test(accepted)) {
+  } else if (file.gzip !== undefined && accepts(accepted, 'gzip')) {
     reply.header('content-encoding', 'gzip').send(file.gzip);
   } else {
     reply.send(file.bytes);
   }
+}
+
+/** @param known as sent: `*`, or tags, weak or strong (RFC 9110, section 13.1.2) */
+function isKnown(known: string | undefined, etag: string): boolean {
+  if (known === undefined) return false;
+  const tags = known.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes('*') || tags.includes(etag.slice('W/'.length));
+}
+
+/** @param accepted as sent; a coding of weight 0 is refused (RFC 9110, section 12.5.3) */
+function accepts(accepted: string, coding: string): boolean {
+  return accepted.split(',').some((part) => {
+    const [name, ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+    return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
 }
 
 function readFiles(directory: string): ReadonlyMap<string, StaticFile> {
@@ -115,7 +131,7 @@ function readFiles(directory: string): ReadonlyMap<string, StaticFile> {
       const mediaType = mediaTypes[extname(path)];
       if (mediaType === undefined) return [];
       const bytes = read(path);
-      const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+      const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
       const gzip = paths.has(`${path}.gz`) ? read(`${path}.gz`) : undefined;
       const brotli = paths.has(`${path}.br`) ? read(`${path}.br`) : undefined;
       return [[path, { mediaType, etag, bytes, gzip, brotli }]];

@@ -110,6 +110,7 @@ function describeRead(route: ReadRoute, response: ReadResponse): Json {
     security: [{ token: [] }],
     parameters: [
       ...accountParameters(route),
+      ...(response.mediaType === 'text/event-stream' ? [lastEventId] : []),
       ...(params === undefined ? [] : toParameters(params, 'path')),
       ...(isForm ? [] : toParameters(query, 'query')),
     ],
@@ -185,6 +186,13 @@ const accountHeader = {
   required: true,
   description: 'The account to act for; one of the token.',
   schema: { type: 'string', format: 'uuid' },
+};
+
+const lastEventId = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'The `id` of an event of an earlier answer: go on after it. Default: begin now.',
+  schema: { type: 'string' },
 };
 
 function accountParameters({ accountParameter }: ReadRoute): Json[] {

@@ -23,12 +23,16 @@ export function createDepartures(app: FastifyInstance): Departures {
   return {
     watch(reply) {
       const departure = new AbortController();
+      // Who left while his token was looked up will not be heard to leave.
+      if (isClosing || isGone(reply.raw)) {
+        departure.abort();
+        return departure.signal;
+      }
       watched.add(departure);
       reply.raw.once('close', () => {
         watched.delete(departure);
         departure.abort();
       });
-      if (isClosing) departure.abort();
       return departure.signal;
     },
   };
@@ -63,7 +67,7 @@ export async function sendStreamed(
       'content-type': answer.mediaType,
     });
     for (; next.done !== true; next = await nextChunk()) {
-      if (!(await write(response, next.value))) return;
+      if (!(await write(response, next.value, request.server.server.timeout))) return;
     }
     response.end();
   } catch {
@@ -101,18 +105,42 @@ async function awake<Chunk>(
   }
 }
 
-/** @returns false once nobody reads any more. */
-async function write(response: ServerResponse, chunk: Uint8Array | string): Promise<boolean> {
-  if (isGone(response)) return false;
-  if (response.write(chunk)) return true;
-  await room(response);
+/** @returns false once nobody reads any more, or a stream has stood still for `idleMs`. */
+async function write(
+  response: ServerResponse,
+  chunk: Uint8Array | string,
+  idleMs: number,
+): Promise<boolean> {
+  for (const part of partsOf(response, chunk)) {
+    if (isGone(response)) return false;
+    if (!response.write(part)) await room(response, idleMs);
+  }
   return !isGone(response);
 }
 
-/** Until its reader has taken what was written, or left. Nothing stays behind on the response. */
-function room(response: ServerResponse): Promise<void> {
+/** A stream of HTTP/2 tells of what it was given only once all of it has been taken. */
+function partsOf(response: ServerResponse, chunk: Uint8Array | string): (Uint8Array | string)[] {
+  if (chunk.length <= partLength || http2StreamOf(response) === undefined) return [chunk];
+  const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+  const count = Math.ceil(bytes.length / partLength);
+  return Array.from({ length: count }, (_, index) =>
+    bytes.subarray(index * partLength, (index + 1) * partLength),
+  );
+}
+
+const partLength = 64 * 1024;
+
+/**
+ * Until its reader has taken what was written, or left. Nothing stays behind on the response. A
+ * connection of HTTP/2 is not idle while pings or other streams keep it busy, so that a stream
+ * which stands still is noticed here.
+ */
+function room(response: ServerResponse, idleMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
+  const isStream = http2StreamOf(response) !== undefined;
+  const timer = isStream ? setTimeout(breakOff, idleMs, response) : undefined;
   const settle = () => {
+    clearTimeout(timer);
     response.off('drain', settle);
     response.off('close', settle);
     resolve();

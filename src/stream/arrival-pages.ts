@@ -22,7 +22,7 @@ export interface ArrivalPage {
 export interface ArrivalPages {
   /** @param signal of whoever asks: what nobody waits for any more is not read. */
   read(plan: ArrivalsPlan, signal: AbortSignal): Promise<ArrivalPage>;
-  count(range: ArrivalRange): Promise<number>;
+  count(range: ArrivalRange, signal: AbortSignal): Promise<number>;
 }
 
 interface SharedPage {
@@ -45,13 +45,14 @@ export function createArrivalPages(
       if (readers.some((signal) => !signal.aborted)) return store.arrivals(plan);
       // Now, so that nobody joins what will not come.
       shared.delete(key);
-      throw new Error('everybody who waited for this page has left');
+      throw nobodyWaits();
     });
     return toPage(plan, arrivals);
   }
 
   return {
     read(plan, signal) {
+      if (signal.aborted) return Promise.reject(nobodyWaits());
       const key = toKey(plan);
       const known = shared.get(key);
       if (known !== undefined) {
@@ -65,8 +66,16 @@ export function createArrivalPages(
       shared.set(key, { page, readers });
       return page;
     },
-    count: (range) => turns.take(() => store.countArrivals(range)),
+    count: (range, signal) =>
+      turns.take(() => {
+        if (signal.aborted) throw nobodyWaits();
+        return store.countArrivals(range);
+      }),
   };
+}
+
+function nobodyWaits(): Error {
+  return new Error('everybody who waited for this has left');
 }
 
 function toPage({ untilNanos }: ArrivalsPlan, { logs, isComplete }: Arrivals): ArrivalPage {

@@ -37,7 +37,8 @@ export const filters = {
   label: list(label, 'Label as key:value, split at the first colon. Repeated: all of them.'),
   exclude: list(
     exclusion,
-    `Not these: <field>:<value>, split at the first colon; field is ${excludableFields.join(', ')}.`,
+    'Not these: <field>:<value>, split at the first colon; ' +
+      `field is ${excludableFields.join(', ')}.`,
   ),
   excludeLabel: list(label, 'Not with this label, as key:value, split at the first colon.'),
   k8sCluster: list(text('Cluster.'), `Kubernetes cluster. ${anyOf}`),

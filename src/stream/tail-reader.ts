@@ -177,8 +177,11 @@ export class TailReader {
     if (newest - fromNanos <= maxLagNanos) return undefined;
     const until = newest - maxLagNanos / 2n;
     const range = { filter: forward(filter, fromNanos), after: this.#position, untilNanos: until };
-    const count = await untilAborted(this.#parts.pages.count(range), this.#request.signal);
+    const { signal } = this.#request;
+    const count = await untilAborted(this.#parts.pages.count(range, signal), signal);
     if (count === undefined) return undefined;
+    // The newest may be long ago too, and a page or so is soon read.
+    if (known === 0n && count > 0 && count <= this.#options.maxPageLogs) return undefined;
     this.#position = arrivalsUntil(until);
     this.#isBehind = true;
     return count === 0 ? undefined : { count, fromNanos, untilNanos: until };

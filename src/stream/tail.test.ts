@@ -64,6 +64,7 @@ class World {
         },
         countArrivals: async (range: ArrivalRange) => {
           this.counts++;
+          await this.hanging;
           return this.#within(range).length;
         },
       },
@@ -249,6 +250,21 @@ suite('a reader far behind', () => {
     assert.equal(world.counts, 0);
     await events.return(undefined);
   });
+
+  test('loses nothing by a restart after which nothing newer is stored', async () => {
+    const world = new World();
+    for (let i = 0; i < 5; i++) world.store(1, 'a', second);
+    world.newest.clear();
+    world.clock += 3600n * second;
+    world.release();
+    const events = eventsOf(world.follow('maxLagSeconds=10', { after: arrivalsUntil(start) }));
+    await until(events, 'open');
+    for (const id of idsOf(world.rows)) {
+      const { name, data } = (await events.next()).value as Event;
+      assert.deepEqual([name, data['logId']], ['log', id]);
+    }
+    await events.return(undefined);
+  });
 });
 
 test('what arrives in a stream made meanwhile is not passed over', async () => {
@@ -271,6 +287,19 @@ suite('the end', () => {
     leaving.abort();
     assert.deepEqual(decodeArrival((await until(events, 'end')).id), arrivalsUntil(start));
     assert.equal((await events.next()).done, true);
+  });
+
+  test('passes over nothing that was read and not sent', async () => {
+    const world = new World();
+    world.store(1);
+    world.release();
+    const leaving = new AbortController();
+    const after = arrivalsUntil(start);
+    const events = eventsOf(world.follow('', { after, signal: leaving.signal }));
+    await until(events, 'open');
+    leaving.abort();
+    const { name, id } = (await events.next()).value as Event;
+    assert.deepEqual([name, decodeArrival(id)], ['end', after]);
   });
 
   test('of a permission is an error, and no log after it', async () => {
@@ -369,6 +398,28 @@ test('tails that want the same share one read of the store', async () => {
   await Promise.all(logs);
   assert.ok(world.reads < 5, `${world.reads} reads`);
   await Promise.all(tails.map((events) => events.return(undefined)));
+});
+
+test('what its readers no longer wait for is not counted', async () => {
+  const world = new World({ maxQueries: 1 });
+  world.store(1, 'a', 3600n * second);
+  world.release();
+  const { promise: hanging, resolve: answer } = Promise.withResolvers<void>();
+  world.hanging = hanging;
+  const after = arrivalsUntil(start);
+  const first = world.follow('', { after }).next();
+  for (let i = 0; i < 20; i++) {
+    const leaving = new AbortController();
+    const other = world.follow(`host=${i}`, { after, signal: leaving.signal }).next();
+    await new Promise((resolve) => setImmediate(resolve));
+    leaving.abort();
+    await other;
+  }
+  world.hanging = undefined;
+  answer();
+  await first;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(world.counts, 1);
 });
 
 test('what its readers no longer wait for is not read', async () => {

@@ -91,6 +91,7 @@ export function createTail(parts: TailParts, options: Partial<TailOptions> = {})
     await reader.checkStreams();
     // Who goes on from earlier learns of a store that is away before the answer has begun.
     let step = reader.isBehind ? await reader.next(0) : undefined;
+    let told = position;
     yield openEvent(position, parts.watermarkNanos());
     let sentAtMs = performance.now();
     while (!signal.aborted) {
@@ -109,9 +110,11 @@ export function createTail(parts: TailParts, options: Partial<TailOptions> = {})
         yield heartbeatEvent(reader.position);
         sentAtMs = performance.now();
       }
+      told = reader.position;
       step = await reader.next(sentAtMs + settings.heartbeatMs - performance.now());
     }
-    yield endEvent(reader.position);
+    // What was read last may not have been sent.
+    yield endEvent(told);
   }
 
   return { follow };

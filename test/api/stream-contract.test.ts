@@ -70,12 +70,17 @@ suite('2: a log record and the answer around it', () => {
       },
       traceId: '',
       spanId: '',
+      traceFlags: 0,
+      eventName: '',
+      scope: { name: '', version: '' },
     };
-    const { labels, ...others } = rest;
+    const { labels, receivedAt, ...others } = rest;
     assert.deepEqual(others, expected);
     assert.equal(labels['parity'], kept?.parity);
     assert.equal(timestamp, new Date(start + 119_000).toISOString());
-    assert.match(observedTimestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    for (const time of [observedTimestamp, receivedAt]) {
+      assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    }
     assert.match(logId, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 

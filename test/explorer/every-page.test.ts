@@ -51,6 +51,7 @@ suite('every page', { skip }, () => {
       `/receivers/${receivers.http_json.receiverId}?tab=settings`,
       '/streams',
       '/tokens',
+      '/accounts',
     ];
   });
   after(() => explorer.close());

@@ -1,6 +1,6 @@
 /**
- * Receivers, streams and tokens as somebody manages them in the explorer: from a new receiver to its
- * first event, and all the way to its end.
+ * Receivers, streams and tokens as somebody manages them in the explorer: from a new receiver to
+ * its first event, and all the way to its end.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -11,6 +11,7 @@ import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
+import { parseQuery } from '../../ui/src/explore/query.ts';
 import { until } from '../harness/until.ts';
 import { assertAccessible } from './accessible.ts';
 import {
@@ -136,7 +137,10 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await shell(await code.innerText());
     await page.getByText('Data arrives').waitFor();
     const link = page.getByRole('link', { name: 'Show its logs' });
-    assert.equal(await link.getAttribute('href'), `/explore/logs?streamId=${receiver.streamId}`);
+    const { search } = new URL((await link.getAttribute('href')) ?? '', page.url());
+    assert.deepEqual(parseQuery(search).filters, [
+      { field: 'streamId', value: receiver.streamId, isExcluded: false },
+    ]);
 
     await page.reload();
     await page.getByText('Data arrives').waitFor();
@@ -291,6 +295,18 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await reader.page.getByText('This page needs a token with the scope admin').waitFor();
     assert.equal(await reader.page.getByRole('link', { name: 'Receivers' }).count(), 0);
     await reader.close();
+  });
+
+  test('what hides in a name is shown, and nobody has to type it', async () => {
+    const { receiverId } = await createReceiver('safe\u202egpj.exe');
+    await go('/receivers');
+    await page.getByRole('row', { name: /safeU\+202Egpj\.exe/ }).waitFor();
+    await page.getByRole('row', { name: markup }).waitFor();
+    await go(`/receivers/${receiverId}?tab=settings`);
+    await page.getByRole('button', { name: 'Delete receiver' }).click();
+    await page.getByLabel('Type “delete” to go on').fill('delete');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/receivers$/);
   });
 
   test('forms fit a phone, in the dark as well', async () => {

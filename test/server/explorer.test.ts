@@ -60,13 +60,22 @@ for (const [name, send] of Object.entries(transports)) {
     assert.equal(gunzipSync(packed.bytes).toString(), script);
     assert.match(String(packed.headers['cache-control']), /immutable/);
     assert.equal(packed.headers['vary'], 'Accept-Encoding');
+    for (const refusal of ['gzip;q=0', 'br, GZIP ; q=0.000', 'x-gzip']) {
+      const sent = await get('/assets/index-abc.js', [['Accept-Encoding', refusal]]);
+      assert.equal(sent.headers['content-encoding'], undefined, refusal);
+      assert.equal(sent.body, script);
+    }
   });
 
   test(`${name}: what a browser has already is not sent again`, async () => {
     const { headers } = await get('/');
-    const again = await get('/', [['If-None-Match', String(headers['etag'])]]);
-    assert.equal(again.status, 304);
-    assert.equal(again.body, '');
+    const etag = String(headers['etag']);
+    for (const known of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
+      const again = await get('/', [['If-None-Match', known]]);
+      assert.equal(again.status, 304, known);
+      assert.equal(again.body, '');
+    }
+    assert.equal((await get('/', [['If-None-Match', '"other"']])).status, 200);
   });
 
   test(`${name}: nothing else is a page or a file`, async () => {

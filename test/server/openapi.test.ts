@@ -115,3 +115,13 @@ test('the ingest document names every status of the specification', async () => 
   }
   await edge.close();
 });
+
+test('the stream document tells how a tail goes on', async () => {
+  const edge = await openWithAllRoutes();
+  const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
+  const target = { port: edge.ports.stream, ca: edge.ca };
+  const { paths } = JSON.parse((await transports['HTTP/1.1'](target, sent)).body) as Document;
+  const names = paths['/api/v1/logs/tail']?.['get']?.parameters?.map(({ name }) => name);
+  assert.ok(names?.includes('Last-Event-ID'), names?.join());
+  await edge.close();
+});

@@ -3,14 +3,19 @@
  * it, and what a reader who leaves or lags does to the one who writes.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
+import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import Fastify, { type FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../src/model/errors.ts';
 import { type ReadRoute, StreamedAnswer, type TicketRoute } from '../../src/model/read-route.ts';
+import { createDepartures } from '../../src/server/streamed-answer.ts';
 import { until } from '../harness/until.ts';
 import { type HeaderList, type Target, transports } from './client.ts';
 import { accountId, type Edge, openEdge } from './edge.ts';
@@ -222,3 +227,29 @@ for (const [name, open] of [
     });
   });
 }
+
+test('pings keep no stream open that takes nothing', async () => {
+  const hasty = await openEdge({ parts: { reads }, limits: { idleTimeoutMs: 500 } });
+  const session = http2.connect(`https://localhost:${hasty.ports.stream}`, { ca: hasty.ca });
+  session.on('error', () => {});
+  const path = '/api/v1/flow/endless';
+  const stream = session.request({ ':path': path, ...Object.fromEntries(headers) });
+  stream.on('error', () => {});
+  await once(stream, 'response');
+  const pings = setInterval(() => session.destroyed || session.ping(() => {}), 20);
+  try {
+    const what = 'the chunks to be returned';
+    await until(() => seen.isReturned, { what, timeoutMs: 5000 });
+  } finally {
+    clearInterval(pings);
+    session.destroy();
+    await hasty.close();
+  }
+});
+
+test('a reader who left before it was watched has left', () => {
+  const raw = new ServerResponse(new IncomingMessage(new Socket()));
+  raw.destroy();
+  const reply = { raw } as unknown as FastifyReply;
+  assert.equal(createDepartures(Fastify()).watch(reply).aborted, true);
+});

@@ -61,6 +61,10 @@ test('every field comes back as it was written', async () => {
     body: 'tab\there, "quotes", \\ back, nul \0, emoji 🙂, new\nline',
     traceId: '0af7651916cd43dd8448eb211c80319c',
     spanId: 'b7ad6b7169203331',
+    traceFlags: 1,
+    eventName: 'till.opened',
+    scopeName: 'till',
+    scopeVersion: '1.2',
     k8sCluster: 'c',
     k8sNamespace: 'n',
     k8sNode: 'o',
@@ -98,6 +102,10 @@ test('every field comes back as it was written', async () => {
     },
     traceId: log.traceId,
     spanId: log.spanId,
+    receivedAt: '2026-04-01T12:00:00.000Z',
+    traceFlags: 1,
+    eventName: 'till.opened',
+    scope: { name: 'till', version: '1.2' },
   });
   assert.equal(first?.timestampNanos, String(noon), 'a log without a time takes that of receipt');
   assert.equal(first?.observedTimestamp, '2026-04-01T12:00:00.000Z');

@@ -61,7 +61,8 @@ suite('what a filter becomes', () => {
         'StreamId = {p1:String}',
         'NOT (SeverityText IN ({p2:String}, {p3:String}))',
         'NOT (Host = {p4:String})',
-        'NOT (mapContains(LogAttributes, {p5:String}) AND LogAttributes[{p5:String}] = {p6:String}' +
+        'NOT (mapContains(LogAttributes, {p5:String})' +
+          ' AND LogAttributes[{p5:String}] = {p6:String}' +
           ' OR NOT mapContains(LogAttributes, {p5:String})' +
           ' AND mapContains(ResourceAttributes, {p5:String})' +
           ' AND ResourceAttributes[{p5:String}] = {p6:String})',

@@ -7,6 +7,7 @@ import { useChange } from '../manage/control.ts';
 import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
 import { TextField } from '../parts/fields.tsx';
 import { FormSheet } from '../parts/form-sheet.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { useToast } from '../parts/toasts.tsx';
 
 export interface AccountSheetProps {
@@ -50,7 +51,15 @@ export function AccountSheet({ account, onClose }: AccountSheetProps) {
   };
   return (
     <FormSheet
-      title={account === undefined ? 'New account' : `Edit ${account.name}`}
+      title={
+        account === undefined ? (
+          'New account'
+        ) : (
+          <>
+            Edit <LogText text={account.name} />
+          </>
+        )
+      }
       action={account === undefined ? 'Create account' : 'Save'}
       isOpen
       isBusy={change.isBusy}

@@ -4,6 +4,7 @@ import { dataOf } from '../api/client.ts';
 import type { Account } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useAccounts, useChange } from '../manage/control.ts';
+import { toTypedWord } from '../manage/typed-word.ts';
 import { Ago } from '../parts/ago.tsx';
 import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
@@ -121,9 +122,13 @@ function DeleteAccount({
   );
   return (
     <ConfirmDialog
-      title={`Delete ${name}?`}
+      title={
+        <>
+          Delete <LogText text={name} />?
+        </>
+      }
       action="Delete account"
-      typed={name}
+      typed={toTypedWord(name)}
       isOpen
       isBusy={change.isBusy}
       error={change.error}

@@ -1,3 +1,4 @@
+/** Event streams as the standard reads them, cut into chunks at every place. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventStreamParser, readEvents, type ServerEvent } from './event-stream.ts';

@@ -1,4 +1,4 @@
-/** What every page may ask of the app around it: the API as the signed-in account, and who it is. */
+/** What every page may ask of the app around it: the API as one account, and who is signed in. */
 import { createContext, useContext } from 'react';
 import type { Api } from '../api/client.ts';
 import type { WhoAmI } from '../api/models.ts';

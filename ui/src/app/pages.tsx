@@ -72,3 +72,9 @@ export const pages: readonly Page[] = [
     ),
   },
 ];
+
+/** Where a token with these scopes begins: the first page that it opens. */
+export function homeOf(scopes: WhoAmI['scopes']): string {
+  const first = pages.find(({ label, scope }) => label !== undefined && scopes.includes(scope));
+  return first?.path ?? '/explore/logs';
+}

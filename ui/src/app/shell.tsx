@@ -1,20 +1,22 @@
 /** The frame around every page: navigation, account, theme, help. */
-import { Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { Button } from '../parts/button.tsx';
 import { ErrorBoundary } from '../parts/error-boundary.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { Page as Frame } from '../parts/page.tsx';
 import { useApp } from './context.ts';
 import { HelpSheet } from './help-sheet.tsx';
-import { type Page, pages } from './pages.tsx';
+import { homeOf, type Page, pages } from './pages.tsx';
 import { changePreferences, type Theme, usePreferences } from './preferences.ts';
 import styles from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
 import { Wordmark } from './wordmark.tsx';
 
 export function Shell() {
+  const { session } = useApp();
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   useShortcuts([
     {
@@ -40,10 +42,15 @@ export function Shell() {
                 </Route>
               ))}
               <Route path="/">
-                <Redirect to="/explore/logs" replace />
+                <Redirect to={homeOf(session.scopes)} replace />
               </Route>
               <Route>
-                <Notice tone="quiet">There is no such page.</Notice>
+                <Frame title="No such page">
+                  <Notice tone="quiet">
+                    The address may be cut off, or of another version.{' '}
+                    <Link href="/">Go to the start</Link>
+                  </Notice>
+                </Frame>
               </Route>
             </Switch>
           </Suspense>
@@ -62,34 +69,23 @@ function Allowed({ page }: { page: Page }) {
   }, [page]);
   if (session.scopes.includes(page.scope)) return <page.Page />;
   return (
-    <Notice tone="warning">
-      This page needs a token with the scope <code>{page.scope}</code>; yours has{' '}
-      {session.scopes.join(', ')}.
-    </Notice>
+    <Frame title={page.title}>
+      <Notice tone="warning">
+        This page needs a token with the scope <code>{page.scope}</code>; yours has{' '}
+        {session.scopes.join(', ')}.
+      </Notice>
+    </Frame>
   );
 }
 
 function Header({ onHelp }: { onHelp: () => void }) {
   const { session, signOut, switchAccount } = useApp();
-  const [location] = useLocation();
-  const shown = pages.filter(({ label, scope }) => label && session.scopes.includes(scope));
   return (
     <header className={styles.header}>
-      <Link href="/explore/logs" className={styles.home} aria-label="Weir: logs">
+      <Link href={homeOf(session.scopes)} className={styles.home} aria-label="Weir: start">
         <Wordmark />
       </Link>
-      <nav className={styles.nav} aria-label="Pages">
-        {shown.map(({ path, label }) => (
-          <Link
-            key={path}
-            href={path}
-            className={styles.link}
-            aria-current={location.startsWith(path) ? 'page' : undefined}
-          >
-            {label}
-          </Link>
-        ))}
-      </nav>
+      <Navigation />
       <div className={styles.tools}>
         {session.accounts.length > 1 && (
           <select
@@ -114,6 +110,35 @@ function Header({ onHelp }: { onHelp: () => void }) {
         </Button>
       </div>
     </header>
+  );
+}
+
+function Navigation() {
+  const { session } = useApp();
+  const [location] = useLocation();
+  const nav = useRef<HTMLElement>(null);
+  const shown = pages.filter(({ label, scope }) => label && session.scopes.includes(scope));
+  const current = shown.find(({ path }) => location.startsWith(path))?.path;
+  // On a phone the later ones stand beyond the edge.
+  useEffect(() => {
+    if (current === undefined) return;
+    nav.current
+      ?.querySelector('[aria-current]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current]);
+  return (
+    <nav ref={nav} className={styles.nav} aria-label="Pages">
+      {shown.map(({ path, label }) => (
+        <Link
+          key={path}
+          href={path}
+          className={styles.link}
+          aria-current={path === current ? 'page' : undefined}
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
   );
 }
 

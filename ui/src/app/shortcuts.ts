@@ -2,7 +2,7 @@
  * Keys that do things: a page registers what it listens to, and the help sheet shows what is
  * registered. Keys pressed while somebody writes are text, unless they say otherwise.
  */
-import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 
 export interface Shortcut {
   /** As `KeyboardEvent.key` has it, such as `/`, `?`, `j`, `Escape`. */
@@ -26,7 +26,8 @@ function change(next: readonly Shortcut[]): void {
 /** In force while the component is shown. The list of keys must not change; what they do may. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const latest = useRef(shortcuts);
-  useEffect(() => {
+  // Before the next key can be pressed: two in a row must not both start from the same state.
+  useLayoutEffect(() => {
     latest.current = shortcuts;
   });
   useEffect(() => {

@@ -47,7 +47,11 @@ export function SignIn({ store }: { store: SessionStore }) {
             onChange={(event) => setToken(event.target.value)}
           />
         </label>
-        {fault !== '' && <Notice tone="danger">{fault}</Notice>}
+        {fault !== '' && (
+          <Notice tone="danger">
+            <p className={styles.fault}>{fault}</p>
+          </Notice>
+        )}
         <Button type="submit" tone="primary" isDisabled={isBusy || token.trim() === ''}>
           {isBusy ? 'Signing in…' : 'Sign in'}
         </Button>

@@ -41,11 +41,11 @@ export function bucketEdge(startMs: number, endMs: number, at: number, buckets: 
   return startMs + Math.floor((at * (endMs - startMs)) / buckets);
 }
 
-/** The next of 1, 2, 5, 10, 20, 50, …; at least 1. */
+/** The next of 1, 2, 3, 4, 6, 8, 10, 20, 30, …; at least 1. */
 export function roundMax(value: number): number {
   if (value <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  return power * ([1, 2, 5, 10].find((factor) => factor * power >= value) ?? 10);
+  return power * ([1, 2, 3, 4, 6, 8, 10].find((factor) => factor * power >= value) ?? 10);
 }
 
 /** `950`, `1.2K`, `3M` */

@@ -50,7 +50,7 @@ export function StackedBars(props: StackedBarsProps) {
     <div className={styles.chart}>
       <div className={styles.scale} style={{ height }} aria-hidden="true">
         <span>{shortCount(max)}</span>
-        {max > 1 && <span>{shortCount(max / 2)}</span>}
+        <span>{max % 2 === 0 && shortCount(max / 2)}</span>
         <span>0</span>
       </div>
       <div

@@ -46,14 +46,15 @@ interface ChipProps extends Pick<FilterChipsProps, 'onFilter' | 'onRemove'> {
 
 function Chip({ filter, value, onFilter, onRemove }: ChipProps) {
   const { field, isExcluded } = filter;
-  const words = `${fieldTitle(field)} ${isExcluded ? 'is not' : 'is'} ${toVisibleText(value)}`;
+  const relation = isExcluded ? 'is not' : 'is';
+  const shown = cutText(value, maxShown);
+  const words = `${fieldTitle(field)} ${relation} ${toVisibleText(shown)}`;
   const turn = isExcluded ? 'show only these' : 'hide these';
   return (
     <li className={isExcluded ? styles.excluded : styles.included}>
       <button
         type="button"
         className={styles.turn}
-        aria-label={`${words}; press to ${turn}`}
         title={`Press to ${turn}, Delete to remove`}
         onClick={() => onFilter({ ...filter, isExcluded: !isExcluded })}
         onKeyDown={({ key }) => {
@@ -62,10 +63,10 @@ function Chip({ filter, value, onFilter, onRemove }: ChipProps) {
       >
         <span className={styles.field}>
           <LogText text={cutText(fieldTitle(field), maxShown)} />
-        </span>
-        <span className={styles.relation}>{isExcluded ? 'is not' : 'is'}</span>
+        </span>{' '}
+        <span className={styles.relation}>{relation}</span>{' '}
         <span className={styles.value}>
-          {value === '' ? <em>empty</em> : <LogText text={cutText(value, maxShown)} />}
+          {value === '' ? <em>empty</em> : <LogText text={shown} />}
         </span>
       </button>
       <button

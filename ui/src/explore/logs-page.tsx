@@ -26,10 +26,22 @@ export function LogsPage() {
   const { query, change } = useExploreQuery();
   const { run, refresh } = useRun(query);
   const actions = actionsOf(change);
+  const canCount = useScope('analytics:read');
+  const side = useSide();
   return (
     <div className={styles.page}>
       <h1 className="only-read">Logs</h1>
       <div className={styles.bar}>
+        {canCount && (
+          <Button
+            tone="bare"
+            label="Values to filter by ( f )"
+            isPressed={side.place !== 'hidden'}
+            onPress={side.onToggle}
+          >
+            <Icon name="filter" />
+          </Button>
+        )}
         <div className={styles.search}>
           <SearchBox search={query.search} onSearch={actions.onSearch} />
         </div>
@@ -44,7 +56,7 @@ export function LogsPage() {
           <ShareMenu query={query} bounds={run.bounds} />
         </div>
       </div>
-      <Body query={query} run={run} actions={actions} onRefresh={refresh} />
+      <Body query={query} run={run} side={side} actions={actions} onRefresh={refresh} />
     </div>
   );
 }
@@ -67,16 +79,16 @@ function actionsOf(change: ExploreState['change']) {
 interface BodyProps {
   readonly query: ExploreQuery;
   readonly run: Run;
+  readonly side: ReturnType<typeof useSide>;
   readonly actions: Actions;
   readonly onRefresh: () => void;
 }
 
-function Body({ query, run, actions, onRefresh }: BodyProps) {
+function Body({ query, run, side, actions, onRefresh }: BodyProps) {
   const overview = useOverviewRun(run, query);
   const streamNames = useStreamNames();
   const canCount = useScope('analytics:read');
   const counts = useCounts(overview);
-  const side = useSide();
   const facets = (
     <FacetSidebar
       query={query}
@@ -103,16 +115,6 @@ function Body({ query, run, actions, onRefresh }: BodyProps) {
       )}
       <div className={styles.main}>
         <div className={styles.chips}>
-          {canCount && (
-            <Button
-              tone="bare"
-              label="Values to filter by ( f )"
-              isPressed={side.place !== 'hidden'}
-              onPress={side.onToggle}
-            >
-              <Icon name="filter" />
-            </Button>
-          )}
           <FilterChips
             filters={query.filters}
             streamNames={streamNames}

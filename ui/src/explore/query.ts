@@ -116,10 +116,12 @@ export function formatQuery(query: ExploreQuery): string {
 /** The times that a range means now; ask once, so that all parts of the page look at the same. */
 export function resolveRange(range: Range, nowMs: number): TimeBounds {
   if (range.kind === 'absolute') return { sinceTime: range.from, untilTime: range.until };
-  const sinceMs = Math.max(0, nowMs - (parseSpan(range.span) ?? 0));
+  // Up to the end of this second: what comes within it is seen, and times stay short to read.
+  const untilMs = Math.floor(nowMs / 1000) * 1000 + 1000;
+  const sinceMs = Math.max(0, untilMs - (parseSpan(range.span) ?? 0));
   return {
     sinceTime: new Date(sinceMs).toISOString(),
-    untilTime: new Date(nowMs).toISOString(),
+    untilTime: new Date(untilMs).toISOString(),
   };
 }
 

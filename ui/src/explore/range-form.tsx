@@ -17,7 +17,7 @@ export function RangeForm({ range, bounds, onRange }: RangeFormProps) {
   const chosen = range.kind === 'relative' ? range.span : undefined;
   return (
     <div className={styles.form}>
-      <ul className={styles.presets} aria-label="Last">
+      <ul className={styles.presets} aria-label="Ranges up to now">
         {presets.map((span) => (
           <li key={span}>
             <Button

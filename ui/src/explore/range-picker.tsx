@@ -61,9 +61,11 @@ export function RangePicker({ range, bounds, onRange, onRefresh }: RangePickerPr
       <Button tone="bare" label="Later ( ] )" onPress={() => step('later')}>
         <Icon name="chevron-right" />
       </Button>
-      <Button tone="bare" label="Twice the time ( z )" onPress={widen}>
-        <Icon name="zoom-out" />
-      </Button>
+      <span className={styles.widen}>
+        <Button tone="bare" label="Twice the time ( z )" onPress={widen}>
+          <Icon name="zoom-out" />
+        </Button>
+      </span>
       <Button tone="bare" label="Look again ( r )" onPress={onRefresh}>
         <Icon name="refresh" />
       </Button>
@@ -73,11 +75,11 @@ export function RangePicker({ range, bounds, onRange, onRefresh }: RangePickerPr
 }
 
 const pauses = [
-  [0, 'by hand'],
-  [5, 'every 5 s'],
-  [15, 'every 15 s'],
-  [60, 'every minute'],
-  [300, 'every 5 min'],
+  [0, 'Auto: off'],
+  [5, 'Auto: 5 s'],
+  [15, 'Auto: 15 s'],
+  [60, 'Auto: 1 min'],
+  [300, 'Auto: 5 min'],
 ] as const;
 
 /** For a screen on a wall; a tab that nobody sees asks for nothing. */

@@ -1,7 +1,15 @@
 /** Ranges move without losing their length, and times are read as they were meant. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { formatRange, parseMoment, parseSpanWords, presets, stepRange, zoomOut } from './range.ts';
+import {
+  bucketsFor,
+  formatRange,
+  parseMoment,
+  parseSpanWords,
+  presets,
+  stepRange,
+  zoomOut,
+} from './range.ts';
 import { parseSpan } from './query.ts';
 
 const bounds = { sinceTime: '2026-04-01T08:00:00.000Z', untilTime: '2026-04-01T09:00:00.000Z' };
@@ -45,6 +53,15 @@ test('zooming out doubles the time, and does not look into the future', () => {
   const range = { kind: 'absolute', from: instant.sinceTime, until: instant.untilTime } as const;
   const wider = zoomOut(range, instant, nowMs);
   assert.ok(wider.kind === 'absolute' && wider.from < range.from && wider.until > range.until);
+});
+
+test('buckets have readable lengths where the range allows it', () => {
+  const minute = 60_000;
+  assert.equal(bucketsFor(60 * minute, 140), 120);
+  assert.equal(bucketsFor(5 * minute, 140), 60);
+  assert.equal(bucketsFor(30 * 24 * 60 * minute, 140), 120);
+  assert.equal(bucketsFor(3, 140), 3);
+  assert.equal(bucketsFor(1_000_003, 140), 140);
 });
 
 test('times as people write them', () => {

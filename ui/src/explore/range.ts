@@ -56,6 +56,21 @@ export function zoomOut(range: Range, bounds: TimeBounds, nowMs: number): Range 
   return toAbsolute(until - 2 * (untilMs - sinceMs) - (half === 1 ? 1 : 0), until);
 }
 
+/** Into how many equal buckets of a readable length a range is cut, where `fitting` have room. */
+export function bucketsFor(spanMs: number, fitting: number): number {
+  const round = bucketLengths.find((ms) => spanMs % ms === 0 && spanMs / ms <= fitting);
+  if (round !== undefined && spanMs / round >= fitting / 3) return spanMs / round;
+  // The service cuts at milliseconds, so no bucket can be shorter.
+  return Math.max(1, Math.min(fitting, spanMs));
+}
+
+const bucketLengths: readonly number[] = [
+  ...[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5].map((seconds) => seconds * 1000),
+  ...[1, 2, 5, 10, 15, 20, 30].map((seconds) => seconds * 1000),
+  ...[1, 2, 5, 10, 15, 20, 30].map((minutes) => minutes * 60_000),
+  ...[1, 2, 3, 4, 6, 8, 12, 24].map((hours) => hours * 3_600_000),
+];
+
 /** A range of at least 1 ms within what the API can be asked for. */
 export function toAbsolute(fromMs: number, untilMs: number): Range {
   const from = Math.max(0, Math.min(fromMs, lastMs - 1));

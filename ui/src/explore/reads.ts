@@ -4,23 +4,22 @@ import { dataOf } from '../api/client.ts';
 import type { Facet, Histogram, Log } from '../api/models.ts';
 import { useApp, useScope } from '../app/context.ts';
 import type { ApiFilters } from './query.ts';
+import { bucketsFor } from './range.ts';
 import type { Run } from './use-run.ts';
 
 /** Counts of one run never change, and a run seldom comes back. */
 const ofOneRun = { staleTime: Number.POSITIVE_INFINITY, gcTime: 30_000 };
 
-/** @param buckets 0 = not yet known, so nothing is asked */
+/** @param buckets how many have room; 0 = not yet known, so nothing is asked */
 export function useHistogram({ id, bounds, filters }: Run, buckets: number) {
   const { api } = useApp();
   const isAllowed = useScope('analytics:read');
   const { sinceTime, untilTime } = bounds;
-  const spanMs = Date.parse(untilTime) - Date.parse(sinceTime);
   const query = {
     ...filters,
     startTime: sinceTime,
     endTime: untilTime,
-    // No bucket is shorter than the milliseconds in which the service cuts.
-    buckets: Math.max(1, Math.min(buckets, spanMs)),
+    buckets: bucketsFor(Date.parse(untilTime) - Date.parse(sinceTime), buckets),
     groupBy: 'severity' as const,
   };
   return useQuery({

@@ -18,7 +18,7 @@ const maxLength = 1000;
 
 export function SearchBox({ search, onSearch }: SearchBoxProps) {
   const input = useRef<HTMLInputElement>(null);
-  const { text, write, run } = useDraft(search, onSearch);
+  const { text, write, run, leave } = useDraft(search, onSearch);
   useShortcuts([
     {
       key: '/',
@@ -53,6 +53,7 @@ export function SearchBox({ search, onSearch }: SearchBoxProps) {
         maxLength={maxLength}
         value={text}
         onChange={({ target }) => write(target.value)}
+        onBlur={leave}
         onKeyDown={(event) => {
           if (event.key !== 'Escape') return;
           event.preventDefault();
@@ -76,39 +77,49 @@ export function SearchBox({ search, onSearch }: SearchBoxProps) {
   );
 }
 
-/** What is written and not yet run; a search from elsewhere (back, a view) takes its place. */
+interface Draft {
+  readonly text: string;
+  /** The search that it was written over. */
+  readonly of: string;
+  /** Runs once the writing pauses. */
+  readonly isPending: boolean;
+}
+
+/** What is written; a search from elsewhere (back, a view) takes its place. */
 function useDraft(search: string, onSearch: SearchBoxProps['onSearch']) {
-  const [draft, setDraft] = useState({ text: search, of: search });
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const [draft, setDraft] = useState<Draft>({ text: search, of: search, isPending: false });
   const isWriting = useRef(false);
   const latest = useRef(onSearch);
   useEffect(() => {
     latest.current = onSearch;
   });
-  useEffect(() => () => clearTimeout(timer.current), []);
-  // What somebody goes on writing, beyond what was run, stays.
   if (draft.of !== search) {
-    setDraft({
-      text: draft.text.startsWith(search) && search !== '' ? draft.text : search,
-      of: search,
-    });
+    // What somebody goes on writing, beyond what was run, stays.
+    const isContinued = draft.isPending && search !== '' && draft.text.startsWith(search);
+    setDraft(
+      isContinued ? { ...draft, of: search } : { text: search, of: search, isPending: false },
+    );
   }
+  useEffect(() => {
+    if (!draft.isPending) return;
+    const timer = setTimeout(() => {
+      setDraft({ ...draft, isPending: false });
+      latest.current(draft.text, isWriting.current ? 'replace' : 'push');
+      isWriting.current = true;
+    }, pauseMs);
+    return () => clearTimeout(timer);
+  }, [draft]);
 
-  const send = (text: string) => {
-    latest.current(text, isWriting.current ? 'replace' : 'push');
-    isWriting.current = true;
-  };
   return {
     text: draft.text,
-    write(text: string) {
-      setDraft({ text, of: search });
-      clearTimeout(timer.current);
-      timer.current = setTimeout(() => send(text), pauseMs);
-    },
+    write: (text: string) => setDraft({ text, of: search, isPending: true }),
     run(text: string) {
-      clearTimeout(timer.current);
-      setDraft({ text, of: search });
-      send(text);
+      setDraft({ text, of: search, isPending: false });
+      onSearch(text, 'push');
+      isWriting.current = false;
+    },
+    /** What is written next is another search. */
+    leave() {
       isWriting.current = false;
     },
   };

@@ -1,6 +1,6 @@
 /**
- * What the management pages ask and change: accounts, streams, receivers, tokens. Every change makes
- * all of it be asked again, since one thing names another.
+ * What the management pages ask and change: accounts, streams, receivers, tokens. Every change
+ * makes all of it be asked again, since one thing names another.
  */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';

@@ -1,3 +1,4 @@
+/** Refusals of forms as the service words them, and the fields that they are about. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiProblem } from '../api/problem.ts';
@@ -14,6 +15,11 @@ test('each fault of a body goes to its field', () => {
     fields: { name: 'too small', 'limits.burstEvents': 'expected int' },
     other: 'unknown field "x"',
   });
+});
+
+test('an empty text is told in plain words', () => {
+  const detail = 'cannot accept the body: name: too small: expected string to have >=1 characters';
+  assert.deepEqual(toFieldFaults(problem(detail)).fields, { name: 'cannot be empty' });
 });
 
 test('another refusal with a parameter belongs to that field, one without to none', () => {

@@ -24,10 +24,15 @@ export function toFieldFaults(error: unknown): FieldFaults {
   }
   const faults = listed.split('; ').map((text) => /^([\w.]+): (.*)$/s.exec(text) ?? ['', '', text]);
   const fields = Object.fromEntries(
-    faults.flatMap(([, field = '', words = '']) => (field === '' ? [] : [[field, words]])),
+    faults.flatMap(([, field = '', words = '']) => (field === '' ? [] : [[field, plain(words)]])),
   );
   const others = faults.flatMap(([, field = '', words = '']) => (field === '' ? [words] : []));
   return { fields, other: others.length === 0 ? undefined : others.join('; ') };
+}
+
+/** The check of an empty text speaks of types. */
+function plain(words: string): string {
+  return words.startsWith('too small: expected string to have >=1 ') ? 'cannot be empty' : words;
 }
 
 /** Those of fields that the form does not show must be told as well. */

@@ -43,7 +43,16 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
   };
   if (secret !== undefined) {
     return (
-      <SecretSheet title={`Token ${name}`} secret={secret} what="the token" onClose={onClose}>
+      <SecretSheet
+        title={
+          <>
+            Token <LogText text={name} />
+          </>
+        }
+        secret={secret}
+        what="the token"
+        onClose={onClose}
+      >
         <p>The configurations under “Send data” carry it until you leave this page.</p>
       </SecretSheet>
     );

@@ -1,3 +1,4 @@
+/** Every code that the service may give has words; the codes are the service's own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorTable } from '../../../src/model/errors.ts';

@@ -6,6 +6,7 @@ import { useApp } from '../app/context.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { FormSheet } from '../parts/form-sheet.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { SecretSheet } from '../parts/secret-sheet.tsx';
 import { useToast } from '../parts/toasts.tsx';
@@ -63,7 +64,13 @@ function RenameToken({ step: { token }, onClose }: TokenDialogProps) {
       onSubmit={() => change.start(undefined)}
       onClose={onClose}
     >
-      <TextField label="Name" value={name} onChange={setName} fault={faults.fields['name']} />
+      <TextField
+        label="Name"
+        isFirst
+        value={name}
+        onChange={setName}
+        fault={faults.fields['name']}
+      />
     </FormSheet>
   );
 }
@@ -86,7 +93,11 @@ function RotateToken({ step: { token }, stopping, onSecret, onClose }: TokenDial
   if (secret !== undefined) {
     return (
       <SecretSheet
-        title={`New secret of ${token.name}`}
+        title={
+          <>
+            New secret of <LogText text={token.name} />
+          </>
+        }
         secret={secret}
         what="the new secret"
         onClose={onClose}
@@ -97,7 +108,11 @@ function RotateToken({ step: { token }, stopping, onSecret, onClose }: TokenDial
   }
   return (
     <ConfirmDialog
-      title={`Rotate the secret of ${token.name}?`}
+      title={
+        <>
+          Rotate the secret of <LogText text={token.name} />?
+        </>
+      }
       action="Rotate"
       isOpen
       isBusy={change.isBusy}
@@ -130,7 +145,11 @@ function RevokeToken({ step: { token }, isOwn, stopping, onClose }: TokenDialogP
   );
   return (
     <ConfirmDialog
-      title={`Revoke ${token.name}?`}
+      title={
+        <>
+          Revoke <LogText text={token.name} />?
+        </>
+      }
       action="Revoke"
       isOpen
       isBusy={change.isBusy}
@@ -164,7 +183,11 @@ function DeleteToken({ step: { token }, isOwn, stopping, onClose }: TokenDialogP
   );
   return (
     <ConfirmDialog
-      title={`Delete ${token.name}?`}
+      title={
+        <>
+          Delete <LogText text={token.name} />?
+        </>
+      }
       action="Delete"
       isOpen
       isBusy={change.isBusy}

@@ -1,3 +1,4 @@
+/** Tokens before and after their time, and expiries as people type them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sortTokens, toExpiry, toTokenState } from './token-state.ts';

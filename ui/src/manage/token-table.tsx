@@ -6,6 +6,7 @@ import { Badge, type BadgeTone } from '../parts/badge.tsx';
 import { actions, type Column, DataTable } from '../parts/data-table.tsx';
 import { LogText } from '../parts/log-text.tsx';
 import { Menu, type MenuItem } from '../parts/menu.tsx';
+import { toVisibleText } from '../parts/visible-text.ts';
 import { TokenDialog, type TokenStep } from './token-dialog.tsx';
 import { sortTokens, toTokenState, type TokenState } from './token-state.ts';
 import styles from './token-table.module.css';
@@ -57,7 +58,7 @@ export function TokenTable(props: TokenTableProps) {
       ...(isRevoked ? [] : [item('Revoke', 'revoke', true)]),
       item('Delete', 'delete', true),
     ];
-    return <Menu label={`More for ${token.name}`} items={items} />;
+    return <Menu label={`More for ${toVisibleText(token.name)}`} items={items} />;
   }
   return (
     <>
@@ -71,7 +72,7 @@ export function TokenTable(props: TokenTableProps) {
         <TokenDialog
           step={step}
           isOwn={isOwn(step.token)}
-          stopping={stopping(step.token)}
+          stopping={toVisibleText(stopping(step.token))}
           onSecret={onSecret}
           onClose={() => setStep(undefined)}
         />

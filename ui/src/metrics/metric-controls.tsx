@@ -37,12 +37,14 @@ export function MetricControls({ query, names, onChange, ...actions }: MetricCon
             <option value="rate">rate per second</option>
           </select>
         </label>
-        <Button label="Show twice the time (z)" onPress={actions.onWiden}>
-          <Icon name="minus" />
-        </Button>
-        <Button label="Look again (r)" onPress={actions.onRefresh}>
-          <Icon name="refresh" />
-        </Button>
+        <div className={styles.buttons}>
+          <Button label="Show twice the time (z)" onPress={actions.onWiden}>
+            <Icon name="zoom-out" />
+          </Button>
+          <Button label="Look again (r)" onPress={actions.onRefresh}>
+            <Icon name="refresh" />
+          </Button>
+        </div>
       </div>
       <LabelChips query={query} onChange={onChange} />
     </>

@@ -8,6 +8,7 @@ import {
   parseMetricQuery,
   type Span,
   spans,
+  widen,
 } from './metric-query.ts';
 
 const relative = fc
@@ -52,4 +53,11 @@ test('no URL makes it fail', () => {
   );
   const backwards = '?from=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z&range=constructor';
   assert.deepEqual(parseMetricQuery(backwards).range, { kind: 'relative', span: '1h' });
+});
+
+test('twice the time grows at both ends, but not beyond now', () => {
+  const bounds = { fromMs: 1000, untilMs: 1100 };
+  assert.deepEqual(widen(bounds, 2000), { kind: 'absolute', fromMs: 950, untilMs: 1150 });
+  assert.deepEqual(widen(bounds, 1110), { kind: 'absolute', fromMs: 910, untilMs: 1110 });
+  assert.deepEqual(widen(bounds, 500), { kind: 'absolute', fromMs: 900, untilMs: 1100 });
 });

@@ -18,6 +18,12 @@ export type MetricRange =
   | { readonly kind: 'relative'; readonly span: Span }
   | { readonly kind: 'absolute'; readonly fromMs: number; readonly untilMs: number };
 
+export interface Bounds {
+  /** Unix ms. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
 const minuteMs = 60_000;
 export const spans = {
   '15m': 15 * minuteMs,
@@ -60,10 +66,16 @@ export function formatMetricQuery({ metric, labels, range, mode }: MetricQuery):
   return parameters.toString();
 }
 
-/** Unix ms. */
-export function boundsOf(range: MetricRange, nowMs: number): { fromMs: number; untilMs: number } {
+export function boundsOf(range: MetricRange, nowMs: number): Bounds {
   if (range.kind === 'absolute') return range;
   return { fromMs: nowMs - spans[range.span], untilMs: nowMs };
+}
+
+/** Twice the time, at both ends; but nothing is to be seen after now. */
+export function widen(bounds: Bounds, nowMs: number): MetricRange {
+  const lengthMs = bounds.untilMs - bounds.fromMs;
+  const untilMs = Math.max(bounds.untilMs, Math.min(bounds.untilMs + lengthMs / 2, nowMs));
+  return { kind: 'absolute', fromMs: Math.max(0, untilMs - 2 * lengthMs), untilMs };
 }
 
 function parseRange(parameters: URLSearchParams): MetricRange {

@@ -2,19 +2,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type Api, dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
-import type { LabelFilter } from './metric-query.ts';
+import type { Bounds, LabelFilter } from './metric-query.ts';
 import {
   decodeReadResponse,
   encodeReadRequest,
   type Labels,
   type SampledSeries,
 } from './remote-read.ts';
-
-export interface Bounds {
-  /** Unix ms. */
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
 
 /** More series than this are not listed: labels narrow them. */
 export const maxListedSeries = 500;

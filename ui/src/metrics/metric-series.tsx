@@ -8,14 +8,8 @@ import { Notice } from '../parts/notice.tsx';
 import { Card } from '../parts/page.tsx';
 import { ProblemNotice } from '../parts/problem-notice.tsx';
 import { formatCount } from '../parts/time-text.ts';
-import type { MetricQuery } from './metric-query.ts';
-import {
-  type Bounds,
-  maxListedSeries,
-  useMetricType,
-  useSamples,
-  useSeries,
-} from './metric-reads.ts';
+import type { Bounds, MetricQuery } from './metric-query.ts';
+import { maxListedSeries, useMetricType, useSamples, useSeries } from './metric-reads.ts';
 import { isCounter, toRates } from './rates.ts';
 import { type Labels, type SampledSeries, seriesKey, varyingLabels } from './remote-read.ts';
 import { SeriesTable } from './series-table.tsx';

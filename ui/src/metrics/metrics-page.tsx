@@ -5,8 +5,16 @@ import { useShortcuts } from '../app/shortcuts.ts';
 import { Card, Page } from '../parts/page.tsx';
 import { ProblemNotice } from '../parts/problem-notice.tsx';
 import { MetricControls } from './metric-controls.tsx';
-import { boundsOf, formatMetricQuery, type MetricQuery, parseMetricQuery } from './metric-query.ts';
-import { type Bounds, useMetricNames } from './metric-reads.ts';
+import {
+  type Bounds,
+  boundsOf,
+  formatMetricQuery,
+  type MetricQuery,
+  parseMetricQuery,
+  widen,
+} from './metric-query.ts';
+import { useMetricNames } from './metric-reads.ts';
+import { MetricList } from './metric-list.tsx';
 import { MetricSeries } from './metric-series.tsx';
 import { NoMetrics } from './no-metrics.tsx';
 
@@ -19,19 +27,17 @@ export function MetricsPage() {
   const bounds = toBounds(query, nowMs);
   const names = useMetricNames(bounds);
   const refresh = () => setNowMs(Date.now());
+  const hrefOf = (part: Partial<MetricQuery>) =>
+    `/explore/metrics?${formatMetricQuery({ ...query, ...part })}`;
   const change = (part: Partial<MetricQuery>) => {
     refresh();
-    navigate(`/explore/metrics?${formatMetricQuery({ ...query, ...part })}`);
+    navigate(hrefOf(part));
   };
   useShortcuts([
     { key: 'r', description: 'Look again', group: 'Metrics', run: refresh },
-    { key: 'z', description: 'Show twice the time', group: 'Metrics', run: () => widen() },
+    { key: 'z', description: 'Show twice the time', group: 'Metrics', run: () => showMore() },
   ]);
-  const widen = () => {
-    const half = (bounds.untilMs - bounds.fromMs) / 2;
-    const [fromMs, untilMs] = [bounds.fromMs - half, bounds.untilMs + half];
-    change({ range: { kind: 'absolute', fromMs, untilMs } });
-  };
+  const showMore = () => change({ range: widen(bounds, Date.now()) });
 
   return (
     <Page title="Metrics">
@@ -41,11 +47,14 @@ export function MetricsPage() {
           names={names.data ?? []}
           onChange={change}
           onRefresh={refresh}
-          onWiden={widen}
+          onWiden={showMore}
         />
       </Card>
       {names.isError && <ProblemNotice error={names.error} onRetry={() => void names.refetch()} />}
       {names.data?.length === 0 && <NoMetrics />}
+      {query.metric === '' && names.data !== undefined && names.data.length > 0 && (
+        <MetricList names={names.data} hrefOf={(metric) => hrefOf({ metric, labels: [] })} />
+      )}
       {query.metric !== '' && (
         <MetricSeries key={query.metric} query={query} bounds={bounds} onChange={change} />
       )}

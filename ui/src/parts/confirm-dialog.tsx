@@ -7,7 +7,7 @@ import { ProblemNotice } from './problem-notice.tsx';
 import { Sheet } from './sheet.tsx';
 
 export interface ConfirmDialogProps {
-  readonly title: string;
+  readonly title: ReactNode;
   /** What happens, and to whom. */
   readonly children: ReactNode;
   /** What the button says, such as `Delete`. */

@@ -1,6 +1,7 @@
-/** Fields of a form: each with its label, a hint, and what is wrong with it read out where it is. */
+/** Fields of a form: each with its label, a hint, and what is wrong with it, read out with it. */
 import { type HTMLInputTypeAttribute, type ReactNode, useId } from 'react';
 import styles from './fields.module.css';
+import { toVisibleText } from './visible-text.ts';
 
 interface FieldProps {
   readonly label: string;
@@ -86,7 +87,7 @@ export function SelectField(props: SelectFieldProps) {
         >
           {props.options.map(({ value, label }) => (
             <option key={value} value={value}>
-              {label}
+              {toVisibleText(label)}
             </option>
           ))}
         </select>
@@ -113,7 +114,7 @@ export function CheckField({ label, hint, fault, isChecked, onChange }: CheckFie
       />
       <div>
         <label htmlFor={id} className={styles.label}>
-          {label}
+          {toVisibleText(label)}
         </label>
         <p id={`${id}-hint`} className={fault === undefined ? styles.hint : styles.fault}>
           {fault ?? hint}

@@ -6,7 +6,7 @@ import { Notice } from './notice.tsx';
 import { Sheet } from './sheet.tsx';
 
 export interface FormSheetProps {
-  readonly title: string;
+  readonly title: ReactNode;
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly onSubmit: () => void;

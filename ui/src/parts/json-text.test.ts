@@ -1,3 +1,4 @@
+/** JSON laid out says what it said, to the last digit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
- * Text of somebody else, shown as text: what hides in it becomes a mark, and its direction stays its
- * own.
+ * Text of somebody else, shown as text: what hides in it becomes a mark, and its direction stays
+ * its own.
  */
 import type { ReactNode } from 'react';
 import styles from './log-text.module.css';

@@ -1,4 +1,7 @@
-/** A text of any length: the beginning at once, all of it when asked for, in pieces that the place isolates. */
+/**
+ * A text of any length: the beginning at once, all of it when asked for, in pieces. The place where
+ * it stands isolates its direction.
+ */
 import { useMemo, useState } from 'react';
 import { VisibleText } from './log-text.tsx';
 import styles from './long-text.module.css';

@@ -17,11 +17,16 @@ export function ProblemNotice({ error, onRetry }: ProblemNoticeProps) {
         <p className={styles.words}>
           {message}
           {error instanceof ApiProblem && error.requestId !== '' && (
-            <span className={styles.id}> request {error.requestId}</span>
+            <span className={styles.id}> · request {error.requestId}</span>
           )}
         </p>
-        {onRetry && <Button onPress={onRetry}>Try again</Button>}
+        {onRetry && !isRefusal(error) && <Button onPress={onRetry}>Try again</Button>}
       </div>
     </Notice>
   );
+}
+
+/** The same token would be refused the same again. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiProblem && error.status === 403;
 }

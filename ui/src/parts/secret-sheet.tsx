@@ -6,7 +6,7 @@ import { SecretOnce } from './secret-once.tsx';
 import { Sheet } from './sheet.tsx';
 
 export interface SecretSheetProps {
-  readonly title: string;
+  readonly title: ReactNode;
   readonly secret: string;
   /** What it is, such as `the token`. */
   readonly what: string;

@@ -6,7 +6,7 @@ import { Icon } from './icon.tsx';
 import styles from './sheet.module.css';
 
 export interface SheetProps {
-  readonly title: string;
+  readonly title: ReactNode;
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;

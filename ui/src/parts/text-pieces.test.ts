@@ -1,3 +1,4 @@
+/** Pieces of a text are the text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+/** What hides in a text becomes visible, and nothing else changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cutText, toVisibleParts, toVisibleText } from './visible-text.ts';

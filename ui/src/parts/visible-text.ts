@@ -55,8 +55,8 @@ const hidden = new RegExp(hiddenClass, 'v');
 const everyHidden = new RegExp(hiddenClass, 'gv');
 
 /**
- * Joiners do honest work in emoji (family, flag) and within words of scripts that join letters; there
- * they stay as they are.
+ * Joiners do honest work in emoji (family, flag) and within words of scripts that join letters;
+ * there they stay as they are.
  */
 function isJoining(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
@@ -86,10 +86,10 @@ function toMark(character: string): Mark {
 }
 
 /** The short names of the C0 controls (ECMA-48); their pictures are missing from too many fonts. */
-const controls =
-  'NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US'.split(
-    ' ',
-  );
+const controls: readonly string[] = (
+  'NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB ' +
+  'CAN EM SUB ESC FS GS RS US'
+).split(' ');
 
 function kindOf(code: number): string {
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return 'control character';

@@ -1,3 +1,4 @@
+/** Requests and refusals in the orders in which they may come. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 

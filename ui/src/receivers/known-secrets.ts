@@ -1,4 +1,4 @@
-/** Secrets that were shown on this page, kept until it is left so that configurations carry them. */
+/** Secrets shown on this page, kept until it is left so that configurations carry them. */
 
 export interface KnownSecret {
   readonly tokenId: string;

@@ -1,3 +1,4 @@
+/** Forms of receivers as people fill them in, sensibly and otherwise. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isFields, newDraft, toDraft, toDraftFaults, toFields } from './receiver-draft.ts';

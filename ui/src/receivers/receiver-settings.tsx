@@ -6,8 +6,10 @@ import type { Receiver } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useChange, useStreams } from '../manage/control.ts';
 import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
+import { toTypedWord } from '../manage/typed-word.ts';
 import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Card } from '../parts/page.tsx';
 import { useToast } from '../parts/toasts.tsx';
@@ -115,9 +117,13 @@ function DeleteReceiver({ receiver: { receiverId, name } }: { receiver: Receiver
         </Button>
       </div>
       <ConfirmDialog
-        title={`Delete ${name}?`}
+        title={
+          <>
+            Delete <LogText text={name} />?
+          </>
+        }
         action="Delete receiver"
-        typed={name}
+        typed={toTypedWord(name)}
         isOpen={isAsking}
         isBusy={change.isBusy}
         error={change.error}

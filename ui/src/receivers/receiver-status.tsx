@@ -1,4 +1,4 @@
-/** What a receiver took and refused over time, and why: the page to look at when data is missing. */
+/** What a receiver took and refused over time, and why: where to look when data is missing. */
 import { type ReactNode, useState } from 'react';
 import type { Receiver, Statistics } from '../api/models.ts';
 import { usePreferences } from '../app/preferences.ts';

@@ -4,6 +4,7 @@ import { dataOf } from '../api/client.ts';
 import type { Receiver, Stream } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useChange } from '../manage/control.ts';
+import { toTypedWord } from '../manage/typed-word.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { LogText } from '../parts/log-text.tsx';
 import { Sheet } from '../parts/sheet.tsx';
@@ -29,9 +30,13 @@ export function DeleteStreamData({ stream: { streamId, name }, onClose }: Delete
   );
   return (
     <ConfirmDialog
-      title={`Delete the data of ${name}?`}
+      title={
+        <>
+          Delete the data of <LogText text={name} />?
+        </>
+      }
       action="Delete data"
-      typed={name}
+      typed={toTypedWord(name)}
       isOpen
       isBusy={change.isBusy}
       error={change.error}
@@ -55,7 +60,15 @@ export function DeleteStream(props: DeleteStreamProps) {
   const { stream, feeding, onClose } = props;
   if (feeding.length === 0) return <DeleteUnfed {...props} />;
   return (
-    <Sheet title={`${stream.name} is still fed`} isOpen onClose={onClose}>
+    <Sheet
+      title={
+        <>
+          <LogText text={stream.name} /> is still fed
+        </>
+      }
+      isOpen
+      onClose={onClose}
+    >
       <p>
         A stream can be deleted once no receiver feeds it. Delete these, or give them another stream
         in their settings:
@@ -86,9 +99,13 @@ function DeleteUnfed({ stream: { streamId, name }, onClose }: DeleteStreamProps)
   );
   return (
     <ConfirmDialog
-      title={`Delete ${name}?`}
+      title={
+        <>
+          Delete <LogText text={name} />?
+        </>
+      }
       action="Delete stream"
-      typed={name}
+      typed={toTypedWord(name)}
       isOpen
       isBusy={change.isBusy}
       error={change.error}

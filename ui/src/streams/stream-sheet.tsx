@@ -7,6 +7,7 @@ import { useChange } from '../manage/control.ts';
 import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
 import { TextField } from '../parts/fields.tsx';
 import { FormSheet } from '../parts/form-sheet.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { useToast } from '../parts/toasts.tsx';
 
@@ -52,7 +53,15 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
   const hides = stream !== undefined && isNumber && retentionDays < stream.retentionDays;
   return (
     <FormSheet
-      title={stream === undefined ? 'New stream' : `Edit ${stream.name}`}
+      title={
+        stream === undefined ? (
+          'New stream'
+        ) : (
+          <>
+            Edit <LogText text={stream.name} />
+          </>
+        )
+      }
       action={stream === undefined ? 'Create stream' : 'Save'}
       isOpen
       isBusy={change.isBusy}
@@ -74,7 +83,7 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
         value={days}
         onChange={setDays}
         fault={daysFault ?? faults.fields['retentionDays']}
-        hint="Counted from when a log was received, not from the time it carries. It applies to reads at once; the room on disk is freed a little later."
+        hint={retentionHint}
       />
       {hides && (
         <Notice tone="warning">
@@ -85,3 +94,7 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
     </FormSheet>
   );
 }
+
+const retentionHint =
+  'Counted from when a log was received, not from the time it carries. It applies to reads at ' +
+  'once; the room on disk is freed a little later.';

@@ -8,6 +8,7 @@ import { notDays } from '../manage/issue-token-sheet.tsx';
 import { toExpiry } from '../manage/token-state.ts';
 import { CheckField, CheckGroup, FieldRow, TextField } from '../parts/fields.tsx';
 import { FormSheet } from '../parts/form-sheet.tsx';
+import { LogText } from '../parts/log-text.tsx';
 import { SecretSheet } from '../parts/secret-sheet.tsx';
 import { type AccessScope, accessScopes, scopeWords } from './scope-words.ts';
 
@@ -40,7 +41,11 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
   if (change.data !== undefined) {
     return (
       <SecretSheet
-        title={`Token ${change.data.name}`}
+        title={
+          <>
+            Token <LogText text={change.data.name} />
+          </>
+        }
         secret={change.data.token}
         what="the token"
         onClose={onClose}

@@ -62,13 +62,17 @@ function AccessTokens({ tokens }: { tokens: readonly Token[] }) {
   return (
     <Card title="Access tokens">
       <p className={styles.hint}>For people and programs that read what was sent, or manage it.</p>
-      <TokenTable
-        caption="Access tokens"
-        tokens={tokens}
-        columns={columns}
-        currentTokenId={own?.tokenId}
-        stopping={({ name }) => `everyone and everything that uses ${name} to read or manage`}
-      />
+      {tokens.length === 0 ? (
+        <p>There are none of this account yet.</p>
+      ) : (
+        <TokenTable
+          caption="Access tokens"
+          tokens={tokens}
+          columns={columns}
+          currentTokenId={own?.tokenId}
+          stopping={({ name }) => `everyone and everything that uses ${name} to read or manage`}
+        />
+      )}
     </Card>
   );
 }

@@ -1,4 +1,4 @@
-/** One field of the sidebar: its commonest values, and on demand many more and a box to find one. */
+/** One field of the sidebar: its commonest values; on demand many more, and a box to find one. */
 import { useId, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';

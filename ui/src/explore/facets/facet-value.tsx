@@ -24,7 +24,8 @@ const maxShown = 120;
 
 export function FacetValue({ row, total, field, title, shownValue, ...actions }: FacetValueProps) {
   const { value, count, state } = row;
-  const words = value === '' ? `no ${title.toLowerCase()}` : toVisibleText(shownValue);
+  const words =
+    value === '' ? `no ${title.toLowerCase()}` : toVisibleText(cutText(shownValue, maxShown));
   const filterBy = (wanted: 'included' | 'excluded') => {
     const filter = { field, value, isExcluded: wanted === 'excluded' };
     if (state === wanted) actions.onRemove(filter);
@@ -39,8 +40,7 @@ export function FacetValue({ row, total, field, title, shownValue, ...actions }:
         type="button"
         className={styles.include}
         aria-pressed={state === 'included'}
-        aria-label={`${words}, ${formatCount(count)}; show only these`}
-        title={`${cutText(words, maxShown)}\nPress to show only these, with Alt to hide them`}
+        title={`${words}\nPress to show only these, with Alt to hide them`}
         onClick={({ altKey }) => filterBy(altKey ? 'excluded' : 'included')}
       >
         {field === 'severity' && (
@@ -51,7 +51,7 @@ export function FacetValue({ row, total, field, title, shownValue, ...actions }:
         )}
         <span className={styles.text}>
           {value === '' ? <em>none</em> : <LogText text={cutText(shownValue, maxShown)} />}
-        </span>
+        </span>{' '}
         <span className={styles.count}>{formatCount(count)}</span>
       </button>
       <button

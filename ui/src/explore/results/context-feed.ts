@@ -34,7 +34,7 @@ const nothing: ContextState = {
   hasOlder: false,
 };
 
-/** @param same logs of the same host or service only; must not change from call to call by itself */
+/** @param same logs of the same host or service only; the same value from call to call */
 export function useContextLogs(log: Log, same: readonly Same[]): Context {
   const { api } = useApp();
   const [state, setState] = useState(nothing);

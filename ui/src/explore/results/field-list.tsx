@@ -1,7 +1,10 @@
 /** Names and values, and what can be done with each value. */
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
 import { Icon, type IconName } from '../../parts/icon.tsx';
 import { LogText } from '../../parts/log-text.tsx';
 import { LongText } from '../../parts/long-text.tsx';
+import { formatCount } from '../../parts/time-text.ts';
 import { cutText, toVisibleText } from '../../parts/visible-text.ts';
 import styles from './field-list.module.css';
 import type { LogActions } from './log-actions.ts';
@@ -14,12 +17,17 @@ export interface FieldListProps {
   readonly actions: LogActions;
 }
 
+/** A log may have thousands of labels; they are all drawn only when somebody wants them. */
+const maxRows = 100;
+
 export function FieldList({ title, rows, actions }: FieldListProps) {
+  const [isWhole, setIsWhole] = useState(false);
+  const shown = isWhole ? rows : rows.slice(0, maxRows);
   return (
     <section>
       <h3 className={styles.title}>{title}</h3>
       <dl className={styles.list}>
-        {rows.map((row) => (
+        {shown.map((row) => (
           <div key={row.name} className={styles.row}>
             <dt className={styles.name}>
               <LogText text={row.title} />
@@ -37,6 +45,11 @@ export function FieldList({ title, rows, actions }: FieldListProps) {
           </div>
         ))}
       </dl>
+      {shown.length < rows.length && (
+        <Button tone="bare" onPress={() => setIsWhole(true)}>
+          Show all {formatCount(rows.length)}
+        </Button>
+      )}
     </section>
   );
 }

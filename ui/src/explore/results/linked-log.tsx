@@ -1,4 +1,4 @@
-/** The log that a link leads to, over the list: it may be older than the range, or match no filter. */
+/** The log that a link leads to, over the list: it may be out of the range, or match no filter. */
 import { useQuery } from '@tanstack/react-query';
 import { dataOf } from '../../api/client.ts';
 import type { Log } from '../../api/models.ts';

@@ -1,3 +1,4 @@
+/** A live list shows every log once, holds and forgets as it says. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

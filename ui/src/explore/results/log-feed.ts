@@ -49,7 +49,7 @@ export interface FeedState {
   readonly dropped: Dropped | undefined;
 }
 
-export const maxListedRows = 100_000;
+const maxListedRows = 100_000;
 /** The first page is small, so that it is there at once. */
 const firstLimit = 200;
 const maxLimit = 500;
@@ -61,6 +61,8 @@ const maxBatch = 2_000;
 
 export class LogFeed {
   readonly #source: LogSource;
+  /** False once it has been live: what arrived is newer than the range. */
+  #hasEnd = true;
   #state: FeedState;
   #live: LiveRows = noLiveRows;
   #arrived: Log[] = [];
@@ -102,6 +104,7 @@ export class LogFeed {
   setLive({ isLive }: { isLive: boolean }): void {
     if (isLive === (this.#tail !== undefined)) return;
     if (isLive) {
+      this.#hasEnd = false;
       this.#tail = new AbortController();
       void this.#follow(AbortSignal.any([this.#tail.signal, this.#closing.signal]));
       return;
@@ -205,16 +208,16 @@ export class LogFeed {
     this.#page = page;
     this.#change(begin);
     const signal = AbortSignal.any([page.signal, this.#closing.signal]);
-    const hasEnd = this.#tail === undefined;
-    const request = { cursor: this.#cursor, limit: this.#nextLimit, hasEnd, signal };
+    const [cursor, limit] = [this.#cursor, this.#nextLimit];
+    const request = { cursor, limit, hasEnd: this.#hasEnd, signal };
     try {
-      const { logs, cursor } = await this.#source.list(request);
+      const { logs, cursor: end } = await this.#source.list(request);
       if (signal.aborted) return;
       this.#takeBatch();
       this.#live = appendListed(this.#live, logs, this.#maxRows);
-      this.#cursor = cursor;
+      this.#cursor = end;
       this.#nextLimit = limitAfter(logs);
-      this.#change({ phase: this.#phaseAfter(logs, request.limit), isStale: false });
+      this.#change({ phase: this.#phaseAfter(logs, limit), isStale: false });
     } catch (error) {
       if (signal.aborted) return;
       this.#change({ phase: 'failed', error, isStale: false });

@@ -1,3 +1,4 @@
+/** Names, values and filters of a log's fields. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Log } from '../../api/models.ts';

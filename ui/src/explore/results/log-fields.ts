@@ -1,4 +1,6 @@
-/** The fields of a log under the names that columns and filters use, and how people call them. Pure. */
+/**
+ * The fields of a log under the names that columns and filters use, and how people call them. Pure.
+ */
 import type { Log } from '../../api/models.ts';
 import { type Filter, isFilterField } from '../query.ts';
 
@@ -102,7 +104,7 @@ export function withNanos(shown: string, timestampNanos: string): string {
 }
 
 /** The colours that the design has for severities. */
-export const severityTones = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+const severityTones = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 export type SeverityTone = (typeof severityTones)[number] | 'none';
 
 /** Of OpenTelemetry's number: four of each, from 1 for TRACE on. */

@@ -1,6 +1,6 @@
 /**
- * A list of logs of any length, newest first: draws only what is in view, moves by key, opens rows in
- * place. It knows nothing of where the logs come from.
+ * A list of logs of any length, newest first: draws only what is in view, moves by key, opens rows
+ * in place. It knows nothing of where the logs come from.
  */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
@@ -78,7 +78,10 @@ export function LogGrid(props: LogGridProps) {
   useLayoutEffect(() => toIndex(selection.activeIndex), [selection.moves]);
   useImperativeHandle(props.ref, () => ({
     focus: () => scroller.current?.focus({ preventScroll: true }),
-    toTop: () => scroller.current?.scrollTo({ top: 0 }),
+    // In new browsers `scrollTo` gives a promise, which an effect would take for its end.
+    toTop: () => {
+      scroller.current?.scrollTo({ top: 0 });
+    },
     toLog: (logId) =>
       toIndex(
         logs.findIndex((log) => log.logId === logId),

@@ -1,4 +1,6 @@
-/** One log on its line: few elements and no state, since a hundred of them change with each scroll. */
+/**
+ * One log on its line: few elements and no state, since a hundred of them change with each scroll.
+ */
 import { memo } from 'react';
 import type { Log } from '../../api/models.ts';
 import { VisibleText } from '../../parts/log-text.tsx';

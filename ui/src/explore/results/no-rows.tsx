@@ -1,4 +1,6 @@
-/** What stands where rows would be: their outline while they load, why there are none, what to do. */
+/**
+ * What stands where rows would be: their outline while they load, why there are none, what to do.
+ */
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ProblemNotice } from '../../parts/problem-notice.tsx';
 import type { FeedState } from './log-feed.ts';

@@ -1,3 +1,4 @@
+/** A tail that is followed through everything that can break it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiProblem, unreachable } from '../../api/problem.ts';

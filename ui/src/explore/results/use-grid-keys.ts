@@ -1,4 +1,4 @@
-/** The keys that move through a list of logs wherever the focus is; the list itself takes arrows. */
+/** Keys that move through a list of logs wherever the focus is; the list itself takes arrows. */
 import { useShortcuts } from '../../app/shortcuts.ts';
 import type { LogSelection } from './use-log-selection.ts';
 

@@ -56,7 +56,7 @@ export function positionText({ timestamp, logId }: { timestamp: string; logId: s
 }
 
 /** Lists become repeated parameters. */
-export function toQueryString(
+function toQueryString(
   parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>,
 ): string {
   const query = new URLSearchParams();

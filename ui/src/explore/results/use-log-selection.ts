@@ -1,4 +1,6 @@
-/** Which row of a list is the active one and which are open: by id, so that it stays when rows come. */
+/**
+ * Which row of a list is the active one and which are open: by id, so that it stays when rows come.
+ */
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { Log } from '../../api/models.ts';
 

@@ -23,8 +23,9 @@ function curl({ url, token, caFile }: Destination): Snippet {
     service_name: 'curl',
     labels: { answer: 42 },
   };
+  const authority = caFile === undefined ? '' : `--cacert ${quoteForShell(caFile)} `;
   const text = toText([
-    `curl ${caFile === undefined ? '' : `--cacert ${quoteForShell(caFile)} `}${quoteForShell(url)} \\`,
+    `curl ${authority}${quoteForShell(url)} \\`,
     `  -H ${quoteForShell(`Authorization: Bearer ${token}`)} \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d ${quoteForShell(JSON.stringify(event))}`,
@@ -32,7 +33,7 @@ function curl({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'curl',
     blocks: [{ caption: 'Shell', language: 'sh', text }],
-    note: 'The answer is {"accepted":1}. One object or an array of them; send about a thousand at once.',
+    note: 'The answer is {"accepted":1}. Send arrays of about a thousand objects.',
   };
 }
 
@@ -59,7 +60,7 @@ function vector({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'Vector',
     blocks: [{ caption: 'vector.yaml', language: 'yaml', text }],
-    note: 'Put the name of your source in place of app_logs. The buffer on disk outlives an outage.',
+    note: 'Put your source in place of app_logs. The buffer on disk outlives an outage.',
   };
 }
 
@@ -95,7 +96,7 @@ function fluentBit({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'Fluent Bit',
     blocks: [{ caption: 'fluent-bit.yaml', language: 'yaml', text }],
-    note: 'It gives up after one retry unless retry_limit says otherwise, and calls the line “log”.',
+    note: 'It gives up after one retry unless told otherwise, and calls the line “log”.',
   };
 }
 
@@ -136,7 +137,9 @@ function rsyslog({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'rsyslog',
     blocks: [{ caption: '/etc/rsyslog.d/weir.conf', language: 'text', text }],
-    note: 'Needs the module omhttp, in some distributions a package of its own. Give files by their full path.',
+    note:
+      'Needs the module omhttp, in some distributions a package of its own. Give files by their ' +
+      'full path.',
   };
 }
 
@@ -151,6 +154,8 @@ function weirSend({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'weir send',
     blocks: [{ caption: 'Shell', language: 'sh', text }],
-    note: 'Sends lines of standard input in batches, and repeats what was not answered without storing it twice.',
+    note:
+      'Sends lines of standard input in batches, and repeats what was not answered without ' +
+      'storing it twice.',
   };
 }

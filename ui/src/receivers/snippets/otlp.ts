@@ -49,8 +49,8 @@ function collector(to: OtlpDestination): Snippet {
       { caption: 'The exporter over gRPC; the rest stays', language: 'yaml', text: grpc },
     ],
     note:
-      'Before version 0.144 the exporters are called otlphttp and otlp. The storage lets the queue ' +
-      'survive a restart of the Collector; its directory has to be there.',
+      'Before version 0.144 the exporters are called otlphttp and otlp. The storage lets the ' +
+      'queue survive a restart of the Collector; its directory has to be there.',
   };
 }
 
@@ -74,7 +74,9 @@ function sdk(to: OtlpDestination): Snippet {
       { caption: 'Environment, over HTTP', language: 'sh', text: httpVariables(to) },
       { caption: 'Environment, over gRPC', language: 'sh', text: grpcVariables(to) },
     ],
-    note: 'Every SDK reads these variables. They are for logs alone, so traces and metrics go where they went.',
+    note:
+      'Every SDK reads these variables. They are for logs alone, so traces and metrics go where ' +
+      'they went.',
   };
 }
 
@@ -177,7 +179,9 @@ function vector({ url, token, caFile }: OtlpDestination): Snippet {
   return {
     title: 'Vector',
     blocks: [{ caption: 'vector.yaml', language: 'yaml', text }],
-    note: 'Needs events in the shape of OTLP, as the opentelemetry source gives them with use_otlp_decoding. Other logs go more simply to a receiver of JSON logs.',
+    note:
+      'Needs events in the shape of OTLP, as the opentelemetry source gives them with ' +
+      'use_otlp_decoding. Other logs go more simply to a receiver of JSON logs.',
   };
 }
 
@@ -188,7 +192,9 @@ function curl({ url, token, caFile }: OtlpDestination): Snippet {
     `  -H ${quoteForShell(`Authorization: Bearer ${token}`)} \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d '{"resourceLogs": [{`,
-    `        "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "curl"}}]},`,
+    `        "resource": {"attributes": [`,
+    `          {"key": "service.name", "value": {"stringValue": "curl"}}`,
+    `        ]},`,
     `        "scopeLogs": [{"logRecords": [`,
     `          {"severityText": "INFO", "body": {"stringValue": "hello from curl"}}`,
     `        ]}]`,

@@ -1,4 +1,7 @@
-/** Senders of metrics. The forms are those of docs/senders/{remote-write,prometheus-push}.md. Pure. */
+/**
+ * Senders of metrics. The forms are those of docs/senders/remote-write.md and
+ * docs/senders/prometheus-push.md. Pure.
+ */
 import { type Destination, quoteForShell, type Snippet, toParts, toText } from './snippet.ts';
 
 /** `url` is the one for remote_write. */
@@ -26,7 +29,9 @@ function prometheus({ url, token, caFile }: PrometheusDestination): Snippet {
   return {
     title: 'Prometheus',
     blocks: [{ caption: 'prometheus.yml', language: 'yaml', text }],
-    note: 'Give each of several Prometheus servers its own external_labels. credentials_file in place of credentials keeps the token in a file.',
+    note:
+      'Give each of several Prometheus servers its own external_labels. credentials_file in ' +
+      'place of credentials keeps the token in a file.',
   };
 }
 
@@ -41,7 +46,9 @@ function vmagent({ url, token, caFile }: PrometheusDestination): Snippet {
   return {
     title: 'vmagent',
     blocks: [{ caption: 'Shell', language: 'sh', text }],
-    note: 'What cannot be sent waits in tmpDataPath. -remoteWrite.bearerTokenFile keeps the token out of the list of processes.',
+    note:
+      'What cannot be sent waits in tmpDataPath. -remoteWrite.bearerTokenFile keeps the token ' +
+      'out of the list of processes.',
   };
 }
 
@@ -63,7 +70,9 @@ function collector({ url, token, caFile }: PrometheusDestination): Snippet {
   return {
     title: 'OTel Collector',
     blocks: [{ caption: 'collector.yaml', language: 'yaml', text }],
-    note: 'Name bearertokenauth/weir in service.extensions, and the exporter in a pipeline of metrics.',
+    note:
+      'Name bearertokenauth/weir in service.extensions, and the exporter in a pipeline of ' +
+      'metrics.',
   };
 }
 

@@ -2,6 +2,7 @@
 import { type Destination, type Snippet, toText } from './snippet.ts';
 
 export function pythonSnippet({ url, token, caFile }: Destination): Snippet {
+  const authority = caFile === undefined ? '' : `cafile=${JSON.stringify(caFile)}`;
   const text = toText([
     'import json, logging, queue, ssl, threading, time, urllib.error, urllib.request, uuid',
     '',
@@ -11,7 +12,7 @@ export function pythonSnippet({ url, token, caFile }: Destination): Snippet {
     '',
     `    url = ${JSON.stringify(url)}`,
     `    token = ${JSON.stringify(token)}`,
-    `    tls = ssl.create_default_context(${caFile === undefined ? '' : `cafile=${JSON.stringify(caFile)}`})`,
+    `    tls = ssl.create_default_context(${authority})`,
     '',
     '    def __init__(self, service):',
     '        super().__init__()',

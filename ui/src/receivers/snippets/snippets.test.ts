@@ -78,7 +78,7 @@ test('each carries the token and the address exactly as issued', () => {
   }
 });
 
-test('the authority of a Weir on this machine is named, and left out where everyone trusts it', () => {
+test('an authority of this machine is named, and left out where everyone trusts it', () => {
   for (const kind of kinds) {
     for (const { title, blocks } of snippetsFor(kind, 'https://localhost:8443', 'wri_x')) {
       assert.match(blocks.map(({ text }) => text).join(''), /\.\/data\/tls\/ca\.pem/, title);

@@ -1,0 +1,291 @@
+/**
+ * Looking for logs in a real browser: from the first visit to the first log, then by words,
+ * filters, time and values, and back to the same place by a link or a saved view.
+ */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { until } from '../harness/until.ts';
+import { assertAccessible } from './accessible.ts';
+import { type Explorer, missingBrowser, startExplorer, type WatchedPage } from './explorer.ts';
+
+const skip = missingBrowser() ?? false;
+const orders = 60;
+/** Spread over the last 50 minutes; every sixth one failed, every other is from `search`. */
+const events = Array.from({ length: orders }, (_, index) => ({
+  message: index % 6 === 0 ? `payment timeout ${index}` : `order ${index} placed`,
+  severity: index % 6 === 0 ? 'ERROR' : 'INFO',
+  service_name: index % 2 === 0 ? 'checkout' : 'search',
+  host: `web-${index % 3}`,
+  timestamp: new Date(Date.now() - 5_000 - index * 50_000).toISOString(),
+}));
+
+suite('looking for logs', { skip }, () => {
+  let explorer: Explorer;
+  let watched: WatchedPage;
+  let page: Page;
+  before(async () => {
+    explorer = await startExplorer();
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    watched = await explorer.open('/', { permissions });
+    page = watched.page;
+  });
+  after(async () => {
+    await explorer.close();
+  });
+  const go = (search: string) =>
+    page.goto(`${explorer.service.quickstart.streamUrl}/explore/logs${search}`);
+
+  test('the first visit waits for the first log, and shows it by itself', async () => {
+    await page.getByRole('heading', { name: 'Waiting for the first log' }).waitFor();
+    assert.equal(
+      await page.getByRole('link', { name: /^Send data/ }).getAttribute('href'),
+      '/receivers',
+    );
+    await assertAccessible(page, 'the first visit');
+    await explorer.service.postLogs(events.slice(0, 1));
+    await total(page, '1 log');
+    await page.getByText('payment timeout 0').first().waitFor();
+    // The others are found by asking again.
+    await explorer.service.postLogs(events.slice(1));
+    await until(async () => (await explorer.service.list({})).logs.length === orders, {
+      what: 'all logs to be readable',
+    });
+    await page.keyboard.press('r');
+    await total(page, `${orders} logs`);
+  });
+
+  test('words are searched for once they are written, and Escape leaves the box', async () => {
+    await go('');
+    await total(page, '60 logs');
+    const searches = new Set<string>();
+    page.on('request', (request) => {
+      const search = new URL(request.url()).searchParams.get('search');
+      if (request.url().includes('/api/') && search !== null) searches.add(search);
+    });
+    await page.keyboard.press('/');
+    await page.keyboard.type('timeout');
+    await total(page, '10 logs');
+    assert.deepEqual([...searches], ['timeout']);
+    assert.equal(queryOf(page).get('search'), 'timeout');
+    await page.keyboard.type(' -30');
+    await page.keyboard.press('Enter');
+    await total(page, '9 logs');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByText('Look again, up to now').waitFor();
+    await page.keyboard.press('Escape');
+    await page.goBack();
+    await total(page, '10 logs');
+    assert.equal(await page.getByLabel('Search in messages').inputValue(), 'timeout');
+    await page.getByRole('button', { name: 'Clear the search' }).click();
+    await total(page, '60 logs');
+  });
+
+  test('a filter turns round with a press and goes with Delete', async () => {
+    await go('?severity=ERROR&host=web-0');
+    await total(page, '10 logs');
+    await page.getByRole('button', { name: 'Severity is ERROR', exact: true }).click();
+    await total(page, '10 logs');
+    assert.equal(queryOf(page).get('exclude'), 'severity:ERROR');
+    await page.getByRole('button', { name: 'Severity is not ERROR', exact: true }).press('Delete');
+    await total(page, '20 logs');
+    await page.getByRole('button', { name: 'Remove: Host is web-0' }).click();
+    await total(page, '60 logs');
+    assert.equal(queryOf(page).size, 0);
+  });
+
+  test('a drag over the bars narrows the time for list, counts and URL alike', async () => {
+    await go('');
+    await total(page, '60 logs');
+    await drag(page, [0.4, 0.8], () => page.keyboard.press('Escape'));
+    assert.equal(queryOf(page).size, 0);
+    await drag(page, [0.4, 0.8]);
+    await page.waitForURL(/from=/);
+    const [from, until_] = ['from', 'until'].map((name) => queryOf(page).get(name)!);
+    const range = { sinceTime: from!, untilTime: until_! };
+    const { logs } = await explorer.service.list({ ...range, limit: 1000 });
+    assert.ok(logs.length > 10 && logs.length < 50, `${logs.length} logs in the brushed range`);
+    await total(page, `${logs.length} logs`);
+    const facet = await explorer.service.facet('service', range);
+    const { value, count } = facet.values[0]!;
+    await page.getByRole('button', { name: `${value} ${count}` }).waitFor();
+  });
+
+  test('bars can be chosen by keys', async () => {
+    await go('');
+    await total(page, '60 logs');
+    const bars = page.getByRole('slider', { name: 'Logs over time' });
+    await bars.focus();
+    await page.keyboard.press('End');
+    const last = await bars.getAttribute('aria-valuetext');
+    await page.keyboard.press('Shift+Home');
+    assert.notEqual(await bars.getAttribute('aria-valuetext'), last);
+    await page.keyboard.press('Escape');
+    assert.equal(queryOf(page).size, 0);
+    await page.keyboard.press('End');
+    await page.keyboard.press('Shift+PageUp');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/from=/);
+    await page.keyboard.press('z');
+    await page.keyboard.press('z');
+    await page.keyboard.press('z');
+    await page.keyboard.press('z');
+    await total(page, '60 logs');
+  });
+
+  test('values include and exclude, and their counts are those of the list', async () => {
+    await go('');
+    await page.getByRole('button', { name: 'search 30' }).click();
+    await total(page, '30 logs');
+    await page.getByRole('button', { name: 'web-1 10' }).click({ modifiers: ['Alt'] });
+    await total(page, '20 logs');
+    assert.deepEqual(queryOf(page).getAll('exclude'), ['host:web-1']);
+    await page.getByRole('button', { name: 'Hide web-2' }).press('Enter');
+    await total(page, '10 logs');
+    // What is hidden stays where it can be shown again.
+    await page.getByRole('button', { name: 'Hide web-1' }).click();
+    await total(page, '20 logs');
+    await page.getByRole('button', { name: 'default 20' }).waitFor();
+  });
+
+  test('a shared link shows the same in another browser, after signing in', async () => {
+    await go('?range=2h&search=order&serviceName=search&wrap=1');
+    await total(page, '30 logs');
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('button', { name: /^Copy link to this moment/ }).click();
+    await page.getByText('Copied the link').waitFor();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    assert.doesNotMatch(link, /wra_/);
+    const { pathname, search, searchParams } = new URL(link);
+    assert.ok(searchParams.has('from') && searchParams.has('until'));
+    const other = await explorer.open(pathname + search);
+    await total(other.page, '30 logs');
+    await other.page.getByRole('button', { name: 'Service is search', exact: true }).waitFor();
+    assert.equal(await other.page.getByLabel('Search in messages').inputValue(), 'order');
+    await other.close();
+  });
+
+  test('a view is saved, opened, renamed, overwritten and deleted', async () => {
+    await go('?severity=ERROR');
+    const menu = page.getByRole('button', { name: /^Saved views/ });
+    const views = page.getByRole('dialog', { name: /^Saved views/ });
+    await menu.click();
+    await views.getByLabel('Name of the new view').fill('Failures');
+    await views.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Saved views: Failures is shown' }).waitFor();
+    await assertAccessible(page, 'saved views');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Clear all' }).click();
+    await total(page, '60 logs');
+    await menu.click();
+    await views.getByRole('button', { name: 'Failures', exact: true }).click();
+    await total(page, '10 logs');
+    await page.getByRole('button', { name: 'Remove: Severity is ERROR' }).click();
+    await total(page, '60 logs');
+    const act = async (what: string) => {
+      await views.getByRole('button', { name: 'More for' }).click();
+      await page.getByRole('menuitem', { name: what }).click();
+    };
+    await menu.click();
+    await act('Overwrite with this');
+    await page.getByRole('button', { name: 'Saved views: Failures is shown' }).waitFor();
+    await act('Rename');
+    await views.getByLabel('New name of Failures').fill('Everything');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Saved views: Everything is shown' }).waitFor();
+    await act('Delete');
+    await views.getByRole('button', { name: 'Delete', exact: true }).click();
+    await views.getByText('No views yet').waitFor();
+  });
+
+  test('an answer that comes late never takes the place of a newer one', async () => {
+    await go('');
+    await total(page, '60 logs');
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/histogram.*search=timeout/, async (route) => {
+      await released;
+      await route.continue().catch(() => {});
+    });
+    const box = page.getByLabel('Search in messages');
+    await box.fill('timeout');
+    await box.press('Enter');
+    await page.getByText('10 logs').first().waitFor();
+    await box.fill('order');
+    await box.press('Enter');
+    await total(page, '50 logs');
+    release();
+    await page.waitForLoadState('networkidle');
+    await total(page, '50 logs');
+  });
+
+  test('where nothing matches, the ways out are at hand', async () => {
+    await go('?range=1s&search=timeout&host=web-0');
+    await page.getByRole('heading', { name: 'No logs match' }).waitFor();
+    await page.getByText(/The newest that matches is from/).waitFor();
+    await assertAccessible(page, 'nothing found');
+    await page.getByRole('button', { name: 'Show the newest' }).click();
+    await page.getByText('payment timeout 0').first().waitFor();
+  });
+
+  test('a time is written, pasted and refused', async () => {
+    await go('');
+    const open = () => page.getByRole('button', { name: /^Time range/ }).click();
+    await open();
+    await page.getByRole('textbox', { name: 'Last' }).fill('2 hours');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/range=2h/);
+    await open();
+    await page.getByLabel('From').fill('tomorrow');
+    await page.getByLabel('Until').press('Enter');
+    await page.getByRole('alert').getByText('“tomorrow” is no time').waitFor();
+    await page.getByLabel('From').fill('2026-01-01T00:00:00+01:00');
+    await page.getByLabel('Until').fill('now');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/from=2025-12-31T23:00:00.000Z/);
+    await page.getByText('60 logs').first().waitFor();
+  });
+
+  test('nothing of it broke a rule', () => watched.close());
+
+  test('on a phone, values are a sheet', async () => {
+    const viewport = { width: 390, height: 844 };
+    const phone = await explorer.open('/', { viewport, hasTouch: true, isMobile: true });
+    await total(phone.page, '60 logs');
+    await phone.page.getByRole('button', { name: /^Values to filter by/ }).tap();
+    const sheet = phone.page.getByRole('dialog', { name: 'Filter by value' });
+    await sheet.getByRole('button', { name: 'Hide INFO' }).tap();
+    await sheet.getByRole('button', { name: 'Close' }).tap();
+    await total(phone.page, '10 logs');
+    const width = await phone.page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= viewport.width, `the page is ${width} px wide`);
+    await phone.close();
+  });
+});
+
+/** Of the histogram's heading, once it is this. */
+async function total(page: Page, words: string): Promise<void> {
+  await page
+    .getByRole('region', { name: 'Logs over time' })
+    .getByRole('status')
+    .filter({ hasText: new RegExp(`^${words}$`) })
+    .waitFor();
+}
+
+function queryOf(page: Page): URLSearchParams {
+  return new URL(page.url()).searchParams;
+}
+
+async function drag(page: Page, [from, to]: [number, number], beforeUp?: () => Promise<void>) {
+  const box = await page.getByRole('slider', { name: 'Logs over time' }).boundingBox();
+  assert.ok(box);
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * from, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * to, y, { steps: 4 });
+  await beforeUp?.();
+  await page.mouse.up();
+}

@@ -1,0 +1,34 @@
+/** What there is to look at while no metric is chosen. */
+import { Link } from 'wouter';
+import { LogText } from '../parts/log-text.tsx';
+import { Card } from '../parts/page.tsx';
+import { formatCount } from '../parts/time-text.ts';
+import styles from './metric-list.module.css';
+
+export interface MetricListProps {
+  readonly names: readonly string[];
+  readonly hrefOf: (metric: string) => string;
+}
+
+/** The field above finds the others. */
+const maxShown = 200;
+
+export function MetricList({ names, hrefOf }: MetricListProps) {
+  const count = names.length === 1 ? '1 metric' : `${formatCount(names.length)} metrics`;
+  return (
+    <Card title={`${count} in this time`}>
+      <ul className={styles.list}>
+        {names.slice(0, maxShown).map((name) => (
+          <li key={name}>
+            <Link href={hrefOf(name)}>
+              <LogText text={name} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {names.length > maxShown && (
+        <p>The first {maxShown}: find the others by any part of their names.</p>
+      )}
+    </Card>
+  );
+}
