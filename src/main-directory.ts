@@ -9,7 +9,8 @@ import { openSqliteDirectory, sqliteFileName } from './directory/sqlite.ts';
 import type { DirectoryEvents } from './telemetry/directory-events.ts';
 import * as options from './main-options.ts';
 
-type Opened = <Part extends { close(): Promise<void> }>(part: Part) => Part;
+/** Keeps a part to be closed with the others, and hands it on. */
+export type Opened = <Part extends { close(): Promise<void> }>(part: Part) => Part;
 
 export interface DirectoryParts {
   readonly directory: Directory & GrantSource;

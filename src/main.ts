@@ -16,7 +16,7 @@ import { createIngest } from './ingest/ingest.ts';
 import { openReceiverStatistics } from './ingest/receiver-statistics.ts';
 import { createNewestReceipts, type NewestReceipts } from './ingest/newest-receipts.ts';
 import { createSeriesLedger, type SeriesLedger } from './ingest/series-ledger.ts';
-import { openDirectory } from './main-directory.ts';
+import { openDirectory, type Opened } from './main-directory.ts';
 import * as options from './main-options.ts';
 import { toProtocols } from './main-protocols.ts';
 import { createReads } from './main-reads.ts';
@@ -122,8 +122,6 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
   const running = parts.move();
   return { addresses, firstRun, close: () => running.disposeAsync() };
 }
-
-type Opened = <Part extends { close(): Promise<void> }>(part: Part) => Part;
 
 /** The store, what fills it and what keeps it in bounds. */
 async function openStore(

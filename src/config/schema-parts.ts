@@ -25,13 +25,6 @@ export function text(unit: Unit | undefined, value: string, description: string)
   return z.string().default(value).meta({ unit, description });
 }
 
-/** Empty, or with the scheme of PostgreSQL. */
-export function postgresUrl(description: string) {
-  const message = 'must be empty or begin with postgres://';
-  const shape = z.string().regex(/^$|^postgres(?:ql)?:\/\//, { message });
-  return shape.default('').meta({ unit: 'url', description });
-}
-
 export function integer(unit: Unit, value: number, min: number, max: number, description: string) {
   return z.int().min(min).max(max).default(value).meta({ unit, description });
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { ingestSection } from './schema-ingest.ts';
-import { gibibyte, integer, mebibyte, postgresUrl, section, text } from './schema-parts.ts';
+import { gibibyte, integer, mebibyte, section, text } from './schema-parts.ts';
 
 export const configSchema = z.strictObject({
   data: text('path', './data', 'Folder that holds everything Weir keeps.'),
@@ -182,7 +182,9 @@ export const configSchema = z.strictObject({
     threads: integer('count', 0, 0, 256, 'Threads one query may use; 0 = as many as cores.'),
   }),
   directory: section({
-    url: postgresUrl(
+    url: text(
+      'url',
+      '',
       'A PostgreSQL database for several nodes to share, as postgres://user@host/database' +
         '?sslmode=verify-full; empty = a file in the data folder.',
     ),

@@ -46,12 +46,17 @@ const maxAttempts = 5;
 /**
  * Brings the tables up to date, also where several nodes start at once.
  * @param now Unix ms, for `createdAt` and the like.
- * @throws Error where PostgreSQL does not answer or was filled by a newer Weir.
+ * @throws Error where the URL is of another kind, PostgreSQL does not answer, or a newer Weir has
+ * changed the tables.
  */
 export async function openPostgresDirectory(
   options: PostgresDirectoryOptions,
   now: () => number = Date.now,
 ): Promise<Directory & GrantSource> {
+  // Without the value, which may hold a password.
+  if (!/^postgres(?:ql)?:\/\//.test(options.url)) {
+    throw new Error('cannot use directory.url: it must begin with postgres://');
+  }
   const timestamp = () => new Date(now()).toISOString();
   const database = openDatabase(options, timestamp);
   try {

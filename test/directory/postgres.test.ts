@@ -9,6 +9,7 @@ import { writePending } from '../../src/admin/quickstart.ts';
 import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { openPostgresDirectory } from '../../src/directory/postgres.ts';
 import { digestSecret } from '../../src/model/token-secret.ts';
+import { recoverToken } from '../../src/recover.ts';
 import { directoryContract } from './contract.ts';
 import { createParts, rejectsWith } from './fixtures.ts';
 import { postgresMissing, PostgresServer } from './postgres-server.ts';
@@ -171,6 +172,28 @@ describe('on a real server', { skip: postgresMissing() }, () => {
       assert.match(error.message, /cannot open the directory.*password authentication failed/);
       return !error.message.includes('wr0ng');
     });
+  });
+
+  test('a URL of another kind is refused without being named', async () => {
+    for (const url of [
+      'mysql://weir:s3cret@db/weir',
+      'weir:s3cret@db',
+      'postgres://weir:s3cret@[',
+    ]) {
+      await assert.rejects(open(url), (error: Error) => {
+        assert.match(error.message, /^cannot (?:use|open) /);
+        return !error.message.includes('s3cret');
+      });
+    }
+  });
+
+  test('a lost operator token is replaced from beside the nodes', async () => {
+    const url = await server.newUrl();
+    const node = await open(url);
+    const { accountId } = await node.createAccount({ name: 'acme', eventsPerSecond: null });
+    const { token } = await recoverToken({ dataDir: '/nowhere', url, password: undefined });
+    assert.deepEqual((await node.findToken(digestSecret(token)))?.accountIds, [accountId]);
+    await node.close();
   });
 
   test('a server that is not there is named by its address', async () => {

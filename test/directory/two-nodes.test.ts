@@ -41,7 +41,7 @@ describe('two nodes', { skip: postgresMissing() }, () => {
     for (const node of nodes) assert.equal((await send(node)).status, 202);
   });
 
-  test('without PostgreSQL known tokens open both, others must wait, and all recovers', async () => {
+  test('without PostgreSQL known tokens open both, others wait, and all recovers', async () => {
     const unknown = mintSecret('ingest');
     for (const node of nodes) assert.equal((await send(node)).status, 202);
     await server.stop();
