@@ -263,7 +263,7 @@ test('a receiver that the store knows is no stranger from then on', async () => 
   assert.equal(store.requests('rcv_a'), 3);
 });
 
-test('nothing stands twice in a write, whatever the clock does and whoever became known', async () => {
+test('nothing stands twice in a write, whatever clock and directory do', async () => {
   const statistics = open();
   statistics.refused(from('rcv_a'), malformed);
   statistics.accepted(from('rcv_a'), taken(1));
