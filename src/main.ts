@@ -3,7 +3,7 @@
  * this program.
  */
 import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { adminRoutes } from './admin/admin.ts';
 import { prepareFirstRun } from './admin/first-run.ts';
 import { type Addresses, type FirstRun, writeQuickstart } from './admin/quickstart.ts';
@@ -12,15 +12,14 @@ import { createMemoryQuota } from './admission/memory-quota.ts';
 import type { QuotaStore } from './admission/quota.ts';
 import { openRedisQuota } from './admission/redis-quota.ts';
 import type { Config } from './config/schema.ts';
-import { createGrants } from './directory/grants.ts';
 import type { Directory } from './directory/port.ts';
-import { openSqliteDirectory, sqliteFileName } from './directory/sqlite.ts';
 import { openEngine } from './engine/supervisor.ts';
 import { openDrain } from './ingest/drain.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { openReceiverStatistics } from './ingest/receiver-statistics.ts';
 import { createNewestReceipts, type NewestReceipts } from './ingest/newest-receipts.ts';
 import { createSeriesLedger, type SeriesLedger } from './ingest/series-ledger.ts';
+import { openDirectory, type Opened } from './main-directory.ts';
 import * as options from './main-options.ts';
 import { toProtocols } from './main-protocols.ts';
 import { createReads } from './main-reads.ts';
@@ -63,8 +62,7 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   parts.adopt(lockDirectory(dataDir), (lock) => lock.release());
   const directoryEvents = createDirectoryEvents(instruments);
-  const directory = opened(await openSqliteDirectory({ file: join(dataDir, sqliteFileName) }));
-  const grants = opened(createGrants(directory, options.toGrantsOptions(config), directoryEvents));
+  const { directory, grants } = await openDirectory(config, opened, directoryEvents);
   const statisticsEvents = createStatisticsEvents(instruments);
   const statistics = opened(
     openReceiverStatistics(directory, options.toStatisticsOptions(config), statisticsEvents),
@@ -129,8 +127,6 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
   const running = parts.move();
   return { addresses, firstRun, close: () => running.disposeAsync() };
 }
-
-type Opened = <Part extends { close(): Promise<void> }>(part: Part) => Part;
 
 /** Levels of this gateway alone, or those that all gateways share. */
 async function openQuota(

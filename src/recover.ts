@@ -4,6 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Directory } from './directory/port.ts';
+import { openPostgresDirectory } from './directory/postgres.ts';
 import { openSqliteDirectory, sqliteFileName } from './directory/sqlite.ts';
 import { accessScopes, type Token } from './model/account.ts';
 import { digestSecret, mintSecret } from './model/token-secret.ts';
@@ -13,14 +15,19 @@ export interface RecoveredToken extends Token {
   readonly token: string;
 }
 
+/** Where the directory is: in PostgreSQL where there is a URL, else in the data directory. */
+export interface RecoveryPlace {
+  readonly dataDir: string;
+  readonly url: string | undefined;
+  readonly password: string | undefined;
+}
+
 /**
  * With every scope, over the accounts there are; over all that come where there are none yet.
- * @throws Error where `dataDir` holds no directory
+ * @throws Error where there is no directory
  */
-export async function recoverToken(dataDir: string): Promise<RecoveredToken> {
-  const file = join(dataDir, sqliteFileName);
-  if (!existsSync(file)) throw new Error(`cannot find ${file}: give the data directory (--data)`);
-  const directory = await openSqliteDirectory({ file });
+export async function recoverToken(place: RecoveryPlace): Promise<RecoveredToken> {
+  const directory = await openDirectory(place);
   try {
     const accounts = await directory.listAccounts();
     const secret = mintSecret('access');
@@ -37,4 +44,11 @@ export async function recoverToken(dataDir: string): Promise<RecoveredToken> {
   } finally {
     await directory.close();
   }
+}
+
+function openDirectory({ dataDir, url, password = '' }: RecoveryPlace): Promise<Directory> {
+  if (url) return openPostgresDirectory({ url, password, poolSize: 5 });
+  const file = join(dataDir, sqliteFileName);
+  if (existsSync(file)) return openSqliteDirectory({ file });
+  throw new Error(`cannot find ${file}: give the data directory (--data)`);
 }

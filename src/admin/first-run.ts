@@ -3,7 +3,7 @@
  * kind, and tokens for all of it. A crash at any step is made good by the next start.
  */
 import { randomUUID } from 'node:crypto';
-import type { Directory, DirectorySeed } from '../directory/port.ts';
+import type { Directory, DirectorySeed, GrantSource } from '../directory/port.ts';
 import { accessScopes, receiverKinds } from '../model/account.ts';
 import { createId } from '../model/random-id.ts';
 import { digestSecret, mintSecret } from '../model/token-secret.ts';
@@ -18,14 +18,17 @@ const receiverNames = { http_json: 'json', otlp: 'otlp', prometheus: 'prometheus
  * @throws Error where a file of the first run cannot be read, AppError `unavailable`
  */
 export async function prepareFirstRun(
-  directory: Directory,
+  directory: Directory & Pick<GrantSource, 'findToken'>,
   dataDir: string,
 ): Promise<FirstRun | undefined> {
   const kept = readFirstRun(dataDir);
   if (kept) {
     // Completes a first run that was cut short; does nothing to a directory that holds anything.
-    await directory.seed(toSeed(kept));
-    return kept;
+    if (await directory.seed(toSeed(kept))) return kept;
+    if (await isKnown(directory, kept)) return kept;
+    // Cut short, and meanwhile another node filled the directory.
+    dropPending(dataDir);
+    return undefined;
   }
   const accounts = await directory.listAccounts();
   if (accounts.length > 0) return undefined;
@@ -34,6 +37,19 @@ export async function prepareFirstRun(
   if (await directory.seed(toSeed(firstRun))) return firstRun;
   dropPending(dataDir);
   return undefined;
+}
+
+/** Some of it may have been deleted since. */
+async function isKnown(
+  directory: Directory & Pick<GrantSource, 'findToken'>,
+  { accountId, accessToken, receivers }: FirstRun,
+): Promise<boolean> {
+  if (await directory.getAccount(accountId)) return true;
+  const secrets = [accessToken, ...receiverKinds.map((kind) => receivers[kind].token)];
+  for (const secret of secrets) {
+    if (await directory.findToken(digestSecret(secret))) return true;
+  }
+  return false;
 }
 
 function createFirstRun(): FirstRun {

@@ -183,6 +183,14 @@ export const configSchema = z.strictObject({
     threads: integer('count', 0, 0, 256, 'Threads one query may use; 0 = as many as cores.'),
   }),
   directory: section({
+    url: text(
+      'url',
+      '',
+      'A PostgreSQL database for several nodes to share, as postgres://user@host/database' +
+        '?sslmode=verify-full; empty = a file in the data folder.',
+    ),
+    password: text(undefined, '', 'Password at PostgreSQL, in place of one in the URL.'),
+    poolSize: integer('count', 10, 5, 1000, 'Most connections to PostgreSQL.'),
     staleForSeconds: integer(
       's',
       60,

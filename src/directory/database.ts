@@ -13,6 +13,11 @@ export interface Database {
    * @throws AppError `unavailable`, and whatever `work` throws, after undoing it.
    */
   write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
+  /**
+   * The same without taking turns where the database can, for what processes write all the time
+   * and in any order, and no grant depends on. `work` may be run again after it was undone.
+   */
+  writeBeside<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
   /** ISO 8601 UTC. */
   timestamp(): string;
   close(): Promise<void>;

@@ -179,6 +179,8 @@ function setUp(options: Partial<GrantsOptions> = {}) {
     directoryFailed: () => events.push('failed'),
     directoryRecovered: () => events.push('recovered'),
     lastUsedNotWritten: () => events.push('last use not written'),
+    changesNotHeard: () => assert.fail('grants listen to nobody'),
+    changesHeard: () => assert.fail('grants listen to nobody'),
     adminChanged: () => assert.fail('no change was made'),
   };
   const grants = createGrants(

@@ -55,10 +55,13 @@ function openDatabase(file: string, timestamp: () => string): Database {
   writer.exec('PRAGMA busy_timeout = 0');
   const writes = toKysely(writer);
   const reads = toKysely(reader);
+  const write: Database['write'] = (work) =>
+    unavailableOnFault(writer, () => writes.transaction().execute(work));
   return {
     timestamp,
     read: (query) => unavailableOnFault(reader, () => query(reads)),
-    write: (work) => unavailableOnFault(writer, () => writes.transaction().execute(work)),
+    write,
+    writeBeside: write,
     close: async () => {
       for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
     },

@@ -11,6 +11,7 @@ import {
   type StatisticsAddition,
 } from '../model/receiver-statistics.ts';
 import type { Database } from './database.ts';
+import { inOrder } from './in-order.ts';
 import type { StatisticsStore } from './port.ts';
 import type { ReceiverActivityRow, Tables } from './tables.ts';
 
@@ -22,15 +23,15 @@ export function createStatisticsQueries(database: Database): StatisticsStore {
   let nextSeq = randomInt(2 ** 40);
   return {
     addStatistics: (addition) =>
-      database.write(async (tx) => {
+      database.writeBeside(async (tx) => {
         const known = await knownAmong(tx, addition);
         const isKnown = ({ receiverId }: { receiverId: string }) => known.has(receiverId);
-        await addMinutes(tx, addition.minutes.filter(isKnown));
-        await addReasons(tx, addition.reasons.filter(isKnown));
+        await addMinutes(tx, inOrder(addition.minutes.filter(isKnown), keyOfRow));
+        await addReasons(tx, inOrder(addition.reasons.filter(isKnown), keyOfRow));
         const samples = addition.samples.filter(isKnown);
         await addSamples(tx, samples, nextSeq);
         nextSeq += samples.length;
-        await noteActivities(tx, addition.activities.filter(isKnown));
+        await noteActivities(tx, inOrder(addition.activities.filter(isKnown), keyOfRow));
         return known;
       }),
 
@@ -43,7 +44,7 @@ export function createStatisticsQueries(database: Database): StatisticsStore {
     },
 
     pruneStatistics: (beforeMinute) =>
-      database.write(async (tx) => {
+      database.writeBeside(async (tx) => {
         for (const table of ['receiver_minutes', 'receiver_reasons'] as const) {
           await tx.deleteFrom(table).where('minute', '<', beforeMinute).execute();
         }
@@ -51,6 +52,16 @@ export function createStatisticsQueries(database: Database): StatisticsStore {
         await tx.deleteFrom('receiver_samples').where('at', '<', before).execute();
       }),
   };
+}
+
+/** Of minutes, reasons and activities alike. */
+function keyOfRow(row: {
+  readonly receiverId: string;
+  readonly minute?: number;
+  readonly kind?: string;
+  readonly reason?: string;
+}): string {
+  return [row.receiverId, row.minute, row.kind, row.reason].join(' ');
 }
 
 async function knownAmong(
@@ -124,7 +135,7 @@ async function addSamples(
     await tx.insertInto('receiver_samples').values(chunk).execute();
   }
   const receiverIds = new Set(samples.map(({ receiverId }) => receiverId));
-  for await (const chunk of inChunks([...receiverIds])) {
+  for await (const chunk of inChunks([...receiverIds].sort())) {
     for (const receiverId of chunk) {
       await tx
         .deleteFrom('receiver_samples')

@@ -5,6 +5,7 @@ import { AppError } from '../model/errors.ts';
 import { createId } from '../model/random-id.ts';
 import { requireAccount } from './account-queries.ts';
 import type { Database } from './database.ts';
+import { inOrder } from './in-order.ts';
 import type { Directory, GrantSource, NewToken, TokenGrant } from './port.ts';
 import type { Tables, TokenRow } from './tables.ts';
 
@@ -87,8 +88,8 @@ export function createTokenQueries(database: Database): TokenQueries {
       }),
 
     noteTokensUsed: (usedAtMs) =>
-      database.write(async (tx) => {
-        for (const [tokenId, millis] of usedAtMs) {
+      database.writeBeside(async (tx) => {
+        for (const [tokenId, millis] of inOrder([...usedAtMs], ([id]) => id)) {
           await tx
             .updateTable('tokens')
             .set({ last_used_at: new Date(millis).toISOString() })

@@ -24,6 +24,10 @@ export interface DirectoryEvents {
   directoryRecovered(): void;
   /** The last use of tokens could not be written; it is tried again with the next ones. */
   lastUsedNotWritten(error: unknown): void;
+  /** Changes made by other nodes show when what is cached is old, not at once. */
+  changesNotHeard(error: unknown): void;
+  /** They show at once again. */
+  changesHeard(): void;
   adminChanged(change: AdminChange): void;
 }
 
@@ -51,6 +55,13 @@ export function createDirectoryEvents({ log, metrics }: Instruments): DirectoryE
     lastUsedNotWritten(error) {
       failures.inc({ work: 'last_used' });
       log.warn({ err: error }, 'cannot write when tokens were last used; trying again');
+    },
+    changesNotHeard(error) {
+      failures.inc({ work: 'listen' });
+      log.warn({ err: error }, 'cannot hear of changes to the directory; trying again');
+    },
+    changesHeard() {
+      log.info('changes to the directory are heard again');
     },
     adminChanged(change) {
       changes.inc({ operation: change.operation });

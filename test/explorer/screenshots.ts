@@ -79,7 +79,7 @@ async function take(picture: Picture, colorScheme: 'light' | 'dark'): Promise<vo
   await close();
 }
 
-/** What a receiver's status has to tell: a wrong token, a broken body, and events without a text. */
+/** What a receiver's status has to tell: a wrong token, a broken body, events without a text. */
 async function provokeRefusals(service: Service): Promise<void> {
   const { url, token } = service.quickstart.receivers.http_json;
   const send = (secret: string, body: string) =>

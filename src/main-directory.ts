@@ -1,0 +1,37 @@
+/** Opens the directory: the embedded one, or the one that several nodes share. */
+import { join, resolve } from 'node:path';
+import type { Config } from './config/schema.ts';
+import { type CachedGrants, createGrants } from './directory/grants.ts';
+import type { Directory, GrantSource } from './directory/port.ts';
+import { openPostgresDirectory } from './directory/postgres.ts';
+import { openDirectoryChanges } from './directory/postgres-changes.ts';
+import { openSqliteDirectory, sqliteFileName } from './directory/sqlite.ts';
+import type { DirectoryEvents } from './telemetry/directory-events.ts';
+import * as options from './main-options.ts';
+
+/** Keeps a part to be closed with the others, and hands it on. */
+export type Opened = <Part extends { close(): Promise<void> }>(part: Part) => Part;
+
+export interface DirectoryParts {
+  readonly directory: Directory & GrantSource;
+  /** The cached view of it, which hears of what other nodes change. */
+  readonly grants: CachedGrants;
+}
+
+/** @param opened told of each part, in the order in which they are opened. */
+export async function openDirectory(
+  config: Readonly<Config>,
+  opened: Opened,
+  telemetry: DirectoryEvents,
+): Promise<DirectoryParts> {
+  const { url, password, poolSize } = config.directory;
+  const isShared = url !== '';
+  const directory = opened(
+    isShared
+      ? await openPostgresDirectory({ url, password, poolSize })
+      : await openSqliteDirectory({ file: join(resolve(config.data), sqliteFileName) }),
+  );
+  const grants = opened(createGrants(directory, options.toGrantsOptions(config), telemetry));
+  if (isShared) opened(openDirectoryChanges({ url, password }, grants, telemetry));
+  return { directory, grants };
+}

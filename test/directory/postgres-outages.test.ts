@@ -1,0 +1,211 @@
+/**
+ * PostgreSQL stopped, paused and started again under nodes that use it: what is cached serves for
+ * its time, everything else is refused at once, and all of it recovers by itself.
+ */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { createGrants, type GrantsOptions } from '../../src/directory/grants.ts';
+import type { Directory, GrantSource } from '../../src/directory/port.ts';
+import { openPostgresDirectory } from '../../src/directory/postgres.ts';
+import { openDirectoryChanges } from '../../src/directory/postgres-changes.ts';
+import type { PostgresTimes } from '../../src/directory/postgres-pool.ts';
+import { AppError } from '../../src/model/errors.ts';
+import type { DirectoryEvents } from '../../src/telemetry/directory-events.ts';
+import { until } from '../harness/until.ts';
+import { newDigest, newToken, rejectsWith } from './fixtures.ts';
+import { postgresMissing, PostgresServer } from './postgres-server.ts';
+
+/** Nothing goes stale and nothing is asked again, unless a test wants it to. */
+const patient: GrantsOptions = {
+  freshMs: 3_600_000,
+  staleForSeconds: 3_600,
+  negativeMs: 0,
+  maxEntries: 100,
+};
+
+const times: PostgresTimes = {
+  connectMs: 300,
+  readMs: 200,
+  writeMs: 400,
+  answerMs: 200,
+  pauseMs: 20,
+  tryMs: 50,
+};
+
+describe('on a real server', { skip: postgresMissing() }, () => {
+  let server: PostgresServer;
+  let url: string;
+  let directory: Directory & GrantSource;
+  before(async () => {
+    server = await PostgresServer.start();
+  });
+  after(() => server.close());
+  beforeEach(async () => {
+    url = await server.newUrl();
+    directory = await openPostgresDirectory({ url, password: '', poolSize: 6, times });
+  });
+  afterEach(() => directory.close());
+
+  const createToken = async () => {
+    const digest = newDigest();
+    const { accountId } = await directory.createAccount({ name: 'acme', eventsPerSecond: null });
+    const { tokenId } = await directory.createToken(newToken({ accountIds: [accountId], digest }));
+    return { digest, tokenId };
+  };
+
+  /** What another node knows, and what it hears. */
+  const openNode = async () => {
+    const heard: string[] = [];
+    const telemetry = eventsInto(heard);
+    const source = await openPostgresDirectory({ url, password: '', poolSize: 6, times });
+    const grants = createGrants(source, patient, telemetry);
+    const changes = openDirectoryChanges({ url, password: '', times }, grants, telemetry);
+    const close = async () => {
+      await changes.close();
+      await source.close();
+    };
+    return { grants, heard, close };
+  };
+
+  const outages = [
+    ['stopped', () => server.stop(), () => server.start()],
+    ['paused', async () => server.pause(), async () => server.goOn()],
+  ] as const;
+
+  for (const [what, begin, end] of outages) {
+    test(`${what}: the known serves for a while, the rest is refused, all recovers`, async () => {
+      let now = 0;
+      const grants = createGrants(
+        directory,
+        { ...patient, freshMs: 1, staleForSeconds: 60 },
+        eventsInto([]),
+        () => now,
+      );
+      const { digest, tokenId } = await createToken();
+      assert.equal((await grants.token(digest))?.tokenId, tokenId);
+      await begin();
+      // More than anybody would wait for, were each of them to find out for itself.
+      for (now = 1_000; now < 60_000; now += 1_000) {
+        assert.equal((await grants.token(digest))?.tokenId, tokenId);
+        await rejectsWith('unavailable', grants.token(newDigest()));
+        await rejectsWith('unavailable', directory.listAccounts());
+        await rejectsWith('unavailable', directory.deleteAccount('x'));
+      }
+      now = 61_000;
+      await rejectsWith('unavailable', grants.token(digest));
+      await end();
+      const again = await until(
+        () => {
+          now += 1_000;
+          return grants.token(digest).catch(unlessUnavailable);
+        },
+        { what: 'the token to be known again' },
+      );
+      assert.equal(again.tokenId, tokenId);
+      await until(
+        () =>
+          directory.createAccount({ name: 'b', eventsPerSecond: null }).catch(unlessUnavailable),
+        {
+          what: 'a write to succeed again',
+        },
+      );
+    });
+
+    test(`${what} in the middle of writes: what was answered is there`, async () => {
+      const writes = Array.from({ length: 40 }, (_, i) =>
+        directory.createAccount({ name: `${i}`, eventsPerSecond: null }),
+      );
+      await Promise.any(writes);
+      await begin();
+      const results = await Promise.allSettled(writes);
+      await end();
+      for (const result of results) {
+        if (result.status === 'rejected') unlessUnavailable(result.reason);
+      }
+      const accounts = await until(() => directory.listAccounts().catch(unlessUnavailable), {
+        what: 'the directory to answer again',
+      });
+      const stored = new Set(accounts.map(({ name }) => name));
+      for (const result of results) {
+        if (result.status === 'fulfilled') assert.ok(stored.has(result.value.name));
+      }
+    });
+
+    test(`${what}: another node hears of changes again`, async () => {
+      const { digest, tokenId } = await createToken();
+      const node = await openNode();
+      assert.equal((await node.grants.token(digest))?.revoked, false);
+      await begin();
+      await until(() => node.heard.includes('changes not heard'), {
+        what: 'the loss to be noticed',
+      });
+      await end();
+      await until(() => directory.revokeToken(tokenId).catch(unlessUnavailable), {
+        what: 'the revocation to succeed',
+      });
+      await until(async () => (await node.grants.token(digest).catch(unlessUnavailable))?.revoked, {
+        what: 'the other node to refuse the token',
+      });
+      await until(() => node.heard.includes('changes heard'), { what: 'the listener to be back' });
+      await node.close();
+    });
+  }
+
+  test('another node hears of each change, though it would not ask for an hour', async () => {
+    const { digest, tokenId } = await createToken();
+    const node = await openNode();
+    for (let round = 0; round < 5; round += 1) {
+      assert.equal((await node.grants.token(digest))?.revoked, false);
+      const replaced = newDigest();
+      await directory.rotateToken(tokenId, replaced);
+      await until(async () => (await node.grants.token(digest)) === undefined, {
+        what: 'the old secret to be refused',
+        everyMs: 1,
+      });
+      await directory.rotateToken(tokenId, digest);
+      await until(async () => (await node.grants.token(digest)) !== undefined, {
+        what: 'the secret to be known',
+        everyMs: 1,
+      });
+    }
+    await directory.revokeToken(tokenId);
+    await until(async () => (await node.grants.token(digest))?.revoked, {
+      what: 'the revoked token to be refused',
+    });
+    assert.deepEqual(node.heard, []);
+    await node.close();
+  });
+
+  test('close comes to an end while the server is paused', async () => {
+    const node = await openNode();
+    await node.grants.token(newDigest());
+    server.pause();
+    await node.close();
+    server.goOn();
+  });
+
+  test('a write that another node holds up ends as unavailable, and reads go on', async () => {
+    const holder = await server.hold("select pg_advisory_xact_lock(x'77656972'::int)");
+    const write = directory.createAccount({ name: 'waits', eventsPerSecond: null });
+    const refused = rejectsWith('unavailable', write);
+    assert.deepEqual(await directory.listAccounts(), []);
+    await refused;
+    await holder.release();
+    await directory.createAccount({ name: 'goes on', eventsPerSecond: null });
+  });
+});
+
+function unlessUnavailable(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+}
+
+function eventsInto(heard: string[]): DirectoryEvents {
+  return {
+    directoryFailed: () => undefined,
+    directoryRecovered: () => undefined,
+    lastUsedNotWritten: () => undefined,
+    changesNotHeard: () => heard.push('changes not heard'),
+    changesHeard: () => heard.push('changes heard'),
+    adminChanged: () => undefined,
+  };
+}

@@ -1,0 +1,188 @@
+/**
+ * A PostgreSQL from the machine's packages, on a directory of its own and a free port: stopped,
+ * paused and started again by tests.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { until } from '../harness/until.ts';
+import { childrenOf } from '../harness/weir-process.ts';
+import { freePort } from '../senders/program.ts';
+
+/** Where Debian puts the server's programs, a folder for each version. */
+const versions = '/usr/lib/postgresql';
+
+/**
+ * For the `skip` option: false where there is a server, else a sentence.
+ * @throws Error in place of the sentence where `WEIR_TEST_SERVERS=required` demands it.
+ */
+export function postgresMissing(): string | false {
+  if (findPrograms() !== undefined) return false;
+  const sentence = 'PostgreSQL is missing: apt-get install postgresql';
+  if (process.env['WEIR_TEST_SERVERS'] === 'required') throw new Error(sentence);
+  return sentence;
+}
+
+/** It refuses to run as root; Debian's package brings a user for it. */
+interface User {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+export class PostgresServer {
+  readonly port: number;
+  readonly #programs: string;
+  readonly #folder: string;
+  readonly #user: User;
+  #process: ChildProcess | undefined;
+  #schemas = 0;
+
+  static async start(): Promise<PostgresServer> {
+    const server = new PostgresServer(await freePort());
+    await server.start();
+    return server;
+  }
+
+  constructor(port: number) {
+    const programs = findPrograms();
+    if (programs === undefined) throw new Error('PostgreSQL is missing');
+    this.port = port;
+    this.#programs = programs;
+    this.#folder = mkdtempSync(join(tmpdir(), 'weir-postgres-'));
+    this.#user = serverUser();
+    const { uid, gid } = this.#user;
+    if (uid !== undefined && gid !== undefined) chownSync(this.#folder, uid, gid);
+    // A language in which text is not ordered byte by byte, as most servers have.
+    const language = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en'];
+    execFileSync(
+      join(programs, 'initdb'),
+      ['-D', this.#data, '-U', 'weir', '-E', 'UTF8', '-A', 'trust', '--no-sync', ...language],
+      { ...this.#user, stdio: 'ignore' },
+    );
+    const access = join(this.#data, 'pg_hba.conf');
+    const rules = 'host all guarded 127.0.0.1/32 scram-sha-256\n';
+    writeFileSync(access, rules + readFileSync(access, 'utf8'));
+    // The killing is about processes here, not about the machine.
+    appendFileSync(join(this.#data, 'postgresql.conf'), 'fsync = off\nshared_buffers = 16MB\n');
+  }
+
+  get #data(): string {
+    return join(this.#folder, 'data');
+  }
+
+  /** @param parameters of the URL, such as `options`. */
+  url(parameters: Readonly<Record<string, string>> = {}, user = 'weir'): string {
+    const query = new URLSearchParams(parameters).toString();
+    return `postgres://${user}@127.0.0.1:${this.port}/postgres?${query}`;
+  }
+
+  /** Of a schema that nobody has used yet. */
+  async newUrl(): Promise<string> {
+    this.#schemas += 1;
+    const name = `s${this.#schemas}`;
+    await this.run(`create schema ${name}`);
+    return this.url({ options: `-c search_path=${name}` });
+  }
+
+  async run(sql: string, url = this.url()): Promise<readonly Record<string, unknown>[]> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Runs a statement in a transaction that stays open until it is released. */
+  async hold(sql: string): Promise<{ release(): Promise<void> }> {
+    const client = new Client({ connectionString: this.url() });
+    await client.connect();
+    await client.query(`begin; ${sql}`);
+    return { release: () => client.end() };
+  }
+
+  async start(): Promise<void> {
+    const flags = [
+      '-D',
+      this.#data,
+      '-p',
+      String(this.port),
+      '-k',
+      this.#folder,
+      '-h',
+      '127.0.0.1',
+    ];
+    this.#process = spawn(join(this.#programs, 'postgres'), flags, {
+      ...this.#user,
+      stdio: 'ignore',
+    });
+    await until(() => this.#answers(), { what: 'PostgreSQL to answer' });
+  }
+
+  /** Connections are closed from its side. */
+  async stop(): Promise<void> {
+    const running = this.#process;
+    this.#process = undefined;
+    if (!running || running.exitCode !== null) return;
+    const exited = once(running, 'exit');
+    running.kill('SIGINT');
+    await exited;
+  }
+
+  /** Takes connections and answers nothing, as a machine that is out of breath. */
+  pause(): void {
+    this.#signal('SIGSTOP');
+  }
+
+  goOn(): void {
+    this.#signal('SIGCONT');
+  }
+
+  async close(): Promise<void> {
+    this.goOn();
+    await this.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const pid = this.#process?.pid;
+    if (pid === undefined) return;
+    for (const each of [pid, ...childrenOf(pid)]) process.kill(each, signal);
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      await this.run('select 1');
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function findPrograms(): string | undefined {
+  if (!existsSync(versions)) return undefined;
+  return readdirSync(versions)
+    .map((version) => join(versions, version, 'bin'))
+    .findLast((folder) => existsSync(join(folder, 'initdb')));
+}
+
+function serverUser(): User {
+  if (process.geteuid?.() !== 0) return {};
+  const idOf = (flag: string) =>
+    Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: idOf('-u'), gid: idOf('-g') };
+}

@@ -1,0 +1,203 @@
+/** The PostgreSQL directory: the contract, and what only several nodes at once can show. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { prepareFirstRun } from '../../src/admin/first-run.ts';
+import { writePending } from '../../src/admin/quickstart.ts';
+import type { Directory, GrantSource } from '../../src/directory/port.ts';
+import { openPostgresDirectory } from '../../src/directory/postgres.ts';
+import { digestSecret } from '../../src/model/token-secret.ts';
+import { recoverToken } from '../../src/recover.ts';
+import { directoryContract } from './contract.ts';
+import { createParts, rejectsWith } from './fixtures.ts';
+import { postgresMissing, PostgresServer } from './postgres-server.ts';
+
+type Node = Directory & GrantSource;
+
+describe('on a real server', { skip: postgresMissing() }, () => {
+  let server: PostgresServer;
+  before(async () => {
+    server = await PostgresServer.start();
+  });
+  after(() => server.close());
+
+  const open = (url: string) => openPostgresDirectory({ url, password: '', poolSize: 5 });
+
+  /** Opens several nodes on one empty directory, all at once. */
+  const withNodes = async (count: number, work: (nodes: readonly Node[]) => Promise<void>) => {
+    const url = await server.newUrl();
+    const nodes = await Promise.all(Array.from({ length: count }, () => open(url)));
+    try {
+      await work(nodes);
+    } finally {
+      await Promise.all(nodes.map((node) => node.close()));
+    }
+  };
+
+  directoryContract('postgres', async () => open(await server.newUrl()));
+
+  test('nodes that start at once bring the tables up to date once', async () => {
+    await withNodes(4, async ([first, ...others]) => {
+      const account = await first!.createAccount({ name: 'acme', eventsPerSecond: null });
+      for (const node of others) assert.deepEqual(await node.listAccounts(), [account]);
+    });
+  });
+
+  test('tables changed by a newer version are refused', async () => {
+    const url = await server.newUrl();
+    await (await open(url)).close();
+    await server.run(`insert into directory_migrations values (999, '')`, url);
+    await assert.rejects(open(url), /cannot open the directory.*it has version 999/);
+  });
+
+  test('of nodes that make a first run at once one fills the directory', async () => {
+    const folders = [1, 2, 3].map(() => mkdtempSync(join(tmpdir(), 'weir-node-')));
+    try {
+      await withNodes(3, async (nodes) => {
+        const runs = await Promise.all(
+          nodes.map((node, index) => prepareFirstRun(node, folders[index]!)),
+        );
+        const filled = runs.filter((run) => run !== undefined);
+        assert.equal(filled.length, 1);
+        assert.equal((await nodes[0]!.listAccounts()).length, 1);
+        assert.ok(await nodes[0]!.findToken(digestSecret(filled[0]!.accessToken)));
+        const secrets = folders.map((folder) => readdirSync(folder));
+        assert.deepEqual(secrets.flat(), ['first-run.json']);
+      });
+    } finally {
+      for (const folder of folders) rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('a node whose first run was cut short keeps no secrets that open nothing', async () => {
+    const [mine, other] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'weir-node-')));
+    try {
+      await withNodes(2, async ([first, second]) => {
+        const unused = { ...(await prepareFirstRun(first!, mine!))! };
+        await first!.close();
+        const url = await server.newUrl();
+        const directory = await open(url);
+        assert.ok(await prepareFirstRun(directory, other!));
+        writePending(mine!, unused);
+        assert.equal(await prepareFirstRun(directory, mine!), undefined);
+        assert.deepEqual(readdirSync(mine!), []);
+        await directory.close();
+        // Where they do open something they stay.
+        writePending(mine!, unused);
+        assert.deepEqual(await prepareFirstRun(second!, mine!), unused);
+      });
+    } finally {
+      for (const folder of [mine!, other!]) rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('what is checked before a change holds when nodes change at once', async () => {
+    await withNodes(3, async (nodes) => {
+      const { accountId } = await nodes[0]!.createAccount({ name: 'acme', eventsPerSecond: null });
+      const saved = await Promise.allSettled(
+        Array.from({ length: 12 }, (_, i) =>
+          nodes[i % 3]!.createView({ accountId, name: `view ${i}`, query: '' }, 5),
+        ),
+      );
+      assert.equal(saved.filter(({ status }) => status === 'fulfilled').length, 5);
+      for (const one of saved) {
+        if (one.status === 'rejected') assert.match(String(one.reason), /cannot save another view/);
+      }
+      assert.equal((await nodes[0]!.listViews(accountId)).length, 5);
+    });
+  });
+
+  test('statistics of nodes add up, and a receiver that goes meanwhile harms none', async () => {
+    await withNodes(3, async (nodes) => {
+      const { receiver } = await createParts(nodes[0]!);
+      const ids = [receiver.receiverId];
+      for (let i = 0; i < 20; i += 1) {
+        ids.push((await nodes[0]!.createReceiver({ ...receiver, name: `r${i}` })).receiverId);
+      }
+      const counts = { minute: 1, requests: 1, refused: 0, accepted: 1, rejected: 0, bytes: 1 };
+      const add = (node: Node, receiverIds: readonly string[]) =>
+        node.addStatistics({
+          minutes: receiverIds.map((receiverId) => ({ receiverId, ...counts })),
+          reasons: [],
+          samples: [],
+          activities: receiverIds.map((receiverId) => ({
+            receiverId,
+            lastSeenAt: '2026-01-01T00:00:00.000Z',
+            lastAcceptedAt: null,
+          })),
+        });
+      const orders = [ids, ids.toReversed(), ids.toSorted()];
+      const rounds = Array.from({ length: 30 }, (_, i) => add(nodes[i % 3]!, orders[i % 3]!));
+      await Promise.all([...rounds, nodes[1]!.deleteReceiver(ids.pop()!)]);
+      for (const receiverId of [ids[0]!, ids.at(-1)!]) {
+        const { minutes } = await nodes[0]!.findStatistics(receiverId, {
+          fromMinute: 0,
+          untilMinute: 9,
+        });
+        assert.equal(minutes[0]?.accepted, 30);
+      }
+    });
+  });
+
+  test('the order of text is that of its bytes, whatever language the server speaks', async () => {
+    await withNodes(1, async ([node]) => {
+      const { accountId } = await node!.createAccount({ name: 'acme', eventsPerSecond: null });
+      for (const name of ['a', 'B', 'Z']) await node!.createView({ accountId, name, query: '' }, 9);
+      const names = (await node!.listViews(accountId)).map(({ name }) => name);
+      assert.deepEqual(names, ['B', 'Z', 'a']);
+    });
+  });
+
+  test('an id that no text can hold is refused, and nothing else suffers', async () => {
+    await withNodes(1, async ([node]) => {
+      await rejectsWith('malformed', node!.findReceiver('rcv_\0'));
+      assert.deepEqual(await node!.listAccounts(), []);
+    });
+  });
+
+  test('a password stands in the URL or beside it, and in no message', async () => {
+    const password = 'p@ss/w:rd?%41 +';
+    await server.run(`create role guarded login superuser password '${password}'`);
+    const { options = '' } = Object.fromEntries(new URL(await server.newUrl()).searchParams);
+    const url = server.url({ options }, 'guarded');
+    const beside = await openPostgresDirectory({ url, password, poolSize: 5 });
+    assert.deepEqual(await beside.listAccounts(), []);
+    await beside.close();
+    const within = server.url({ options }, `guarded:${encodeURIComponent(password)}`);
+    await (await open(within)).close();
+    const wrong = openPostgresDirectory({ url, password: 'wr0ng', poolSize: 5 });
+    await assert.rejects(wrong, (error: Error) => {
+      assert.match(error.message, /cannot open the directory.*password authentication failed/);
+      return !error.message.includes('wr0ng');
+    });
+  });
+
+  test('a URL of another kind is refused without being named', async () => {
+    for (const url of [
+      'mysql://weir:s3cret@db/weir',
+      'weir:s3cret@db',
+      'postgres://weir:s3cret@[',
+    ]) {
+      await assert.rejects(open(url), (error: Error) => {
+        assert.match(error.message, /^cannot (?:use|open) /);
+        return !error.message.includes('s3cret');
+      });
+    }
+  });
+
+  test('a lost operator token is replaced from beside the nodes', async () => {
+    const url = await server.newUrl();
+    const node = await open(url);
+    const { accountId } = await node.createAccount({ name: 'acme', eventsPerSecond: null });
+    const { token } = await recoverToken({ dataDir: '/nowhere', url, password: undefined });
+    assert.deepEqual((await node.findToken(digestSecret(token)))?.accountIds, [accountId]);
+    await node.close();
+  });
+
+  test('a server that is not there is named by its address', async () => {
+    const url = 'postgres://weir@127.0.0.1:1/weir';
+    await assert.rejects(open(url), /cannot open the directory.*ECONNREFUSED 127.0.0.1:1/);
+  });
+});

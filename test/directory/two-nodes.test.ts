@@ -1,0 +1,79 @@
+/** Two real services on one PostgreSQL, from the first run to its loss and back. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { mintSecret } from '../../src/model/token-secret.ts';
+import { type Service, startService } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+import { postgresMissing, PostgresServer } from './postgres-server.ts';
+
+describe('two nodes', { skip: postgresMissing() }, () => {
+  let server: PostgresServer;
+  let nodes: readonly Service[] = [];
+  /** The one that filled the directory, and knows the secrets. */
+  let first: Service;
+  let second: Service;
+
+  before(async () => {
+    server = await PostgresServer.start();
+    const env = { WEIR_DIRECTORY_URL: await server.newUrl() };
+    const expectedErrors = [/directory does not answer/];
+    const options = { env, expectedErrors };
+    nodes = await Promise.all([startService(options), startService(options)]);
+    [first, second] = nodes.toSorted((a) => (hasSecrets(a) ? -1 : 1)) as [Service, Service];
+  });
+  after(async () => {
+    for (const node of nodes) await node.stop();
+    await server.close();
+  });
+
+  /** Sends a log to a node with the first run's receiver. */
+  const send = (node: Service, token = first.quickstart.receivers.http_json.token) => {
+    const { receiverId } = first.quickstart.receivers.http_json;
+    return node.http.send(`${node.quickstart.ingestUrl}/v1/receivers/${receiverId}/logs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '[{"message":"hello"}]',
+    });
+  };
+
+  test('that start at once make one first run, which opens both', async () => {
+    assert.deepEqual(nodes.filter(hasSecrets), [first]);
+    for (const node of nodes) assert.equal((await send(node)).status, 202);
+  });
+
+  test('without PostgreSQL known tokens open both, others wait, and all recovers', async () => {
+    const unknown = mintSecret('ingest');
+    for (const node of nodes) assert.equal((await send(node)).status, 202);
+    await server.stop();
+    for (const node of nodes) {
+      assert.equal((await send(node)).status, 202);
+      const refused = await send(node, unknown);
+      assert.equal(refused.status, 503, refused.text);
+      assert.equal(refused.headers['retry-after'], '1');
+    }
+    await server.start();
+    for (const node of nodes) {
+      await until(async () => (await send(node, unknown)).status === 401, {
+        what: 'the directory to be asked again',
+      });
+    }
+  });
+
+  test('a token revoked at one is refused at the other', async () => {
+    const { receiverId } = first.quickstart.receivers.http_json;
+    const created = await first.admin('POST', '/tokens', { type: 'ingest', name: 't', receiverId });
+    assert.equal(created.status, 201, created.text);
+    const { token, tokenId } = created.json<{ tokenId: string; token: string }>();
+    assert.equal((await send(second, token)).status, 202);
+    const revoked = await first.admin('POST', `/tokens/${tokenId}/revoke`);
+    assert.equal(revoked.status, 200, revoked.text);
+    await until(async () => (await send(second, token)).status === 401, {
+      what: 'the other node to refuse it',
+    });
+  });
+});
+
+function hasSecrets({ quickstart }: Service): boolean {
+  // Its type is that of a first run, which only one of them has made.
+  return (quickstart as Partial<typeof quickstart>).receivers !== undefined;
+}
