@@ -20,6 +20,9 @@ const pagePaths = [
   '/accounts',
 ] as const;
 
+const assetPath = '/assets/:name';
+export const explorerPaths: readonly string[] = [...pagePaths, assetPath];
+
 const mediaTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -70,7 +73,7 @@ export function mountExplorer(app: FastifyInstance, directory: string): void {
       return files.get('index.html') ?? notBuilt();
     });
   }
-  mount(app, '/assets/:name', (request, reply) => {
+  mount(app, assetPath, (request, reply) => {
     const file = files.get(`assets/${(request.params as { name: string }).name}`);
     if (file === undefined) throw new AppError('not_found', 'cannot find this file');
     // The name has a hash of the content in it.

@@ -7,7 +7,7 @@ import { type AdminCaller, checkAccount, checkScope } from '../admin/authority.t
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Admission } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
-import { mountExplorer } from './explorer.ts';
+import { explorerPaths, mountExplorer } from './explorer.ts';
 import { jsonType, mountRead, mountTicket } from './mount-read.ts';
 import type { RouteTable } from './route.ts';
 import { createDepartures } from './streamed-answer.ts';
@@ -91,6 +91,7 @@ function mountOtherMethods(app: FastifyInstance, routes: RouteTable['stream']): 
   const all = [
     ...routes.reads,
     ...routes.open,
+    ...explorerPaths.map((path) => ({ method: 'GET', path })),
     ...routes.admin.map(({ method, path }) => ({ method, path: adminPrefix + path })),
   ];
   for (const { method, path } of all) {

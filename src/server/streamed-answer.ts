@@ -5,6 +5,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, Http2ServerResponse, type ServerHttp2Stream } from 'node:http2';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../model/errors.ts';
 import type { StreamedAnswer } from '../model/read-route.ts';
 
 /** Tells what goes on for long when to stop. */
@@ -41,7 +42,7 @@ export function createDepartures(app: FastifyInstance): Departures {
 /**
  * The head is sent with the first chunk: what fails before it can still be answered as a failure.
  * @param signal of its departure; once aborted, a reader that takes nothing is not waited for long.
- * @throws what the chunks throw before the first of them
+ * @throws AppError `malformed` over HTTP/1.0; what the chunks throw before the first of them
  */
 export async function sendStreamed(
   request: FastifyRequest,
@@ -50,6 +51,11 @@ export async function sendStreamed(
   signal: AbortSignal,
 ): Promise<void> {
   const chunks = answer.chunks[Symbol.asyncIterator]();
+  if (request.raw.httpVersion === '1.0') {
+    await chunks.return?.();
+    // It marks an end by nothing but the end: what broke off would look whole.
+    throw new AppError('malformed', 'cannot answer this over HTTP/1.0: use HTTP/1.1 or HTTP/2');
+  }
   if (request.method === 'HEAD') {
     await chunks.return?.();
     await reply.headers(answer.headers).header('content-type', answer.mediaType).send();

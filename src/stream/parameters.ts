@@ -76,11 +76,18 @@ export const label = z
   })
   .meta({ example: 'region:eu-west' });
 
+export const uuid = z
+  .guid({ error: 'a UUID' })
+  .transform((value) => value.toLowerCase())
+  .meta({ example: '0b9f6a3e-3c5d-4a51-9a3a-6e3b1c0a7f10' });
+
 /** What can be excluded by value, under the names of the filters that include. */
 export const excludableFields = [...equalityFields, 'streamId'] as const;
 export type ExcludableField = (typeof excludableFields)[number];
 
-const exclusionForm = `<field>:<value>, field being one of ${excludableFields.join(', ')}`;
+const exclusionForm =
+  `<field>:<value>, field being one of ${excludableFields.join(', ')}; ` +
+  'the value of streamId a UUID';
 
 export const exclusion = z
   .string()
@@ -88,13 +95,10 @@ export const exclusion = z
   .transform((value, context) => {
     const colon = value.indexOf(':');
     const field = excludableFields.find((name) => name === value.slice(0, Math.max(0, colon)));
-    if (field !== undefined) return { field, value: value.slice(colon + 1) };
+    const excluded = value.slice(colon + 1);
+    const isPossible = field !== 'streamId' || uuid.safeParse(excluded).success;
+    if (field !== undefined && isPossible) return { field, value: excluded };
     context.issues.push({ code: 'custom', message: exclusionForm, input: value });
     return z.NEVER;
   })
   .meta({ example: 'severity:DEBUG' });
-
-export const uuid = z
-  .guid({ error: 'a UUID' })
-  .transform((value) => value.toLowerCase())
-  .meta({ example: '0b9f6a3e-3c5d-4a51-9a3a-6e3b1c0a7f10' });

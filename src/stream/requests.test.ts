@@ -65,6 +65,19 @@ suite('a list', () => {
     });
   });
 
+  test('takes what is not wanted, split at the first colon', () => {
+    const { exclude, excludeLabel } = parsed(
+      listQuery,
+      `exclude=host:a:b&exclude=severity:&exclude=streamId:${id}&excludeLabel=k:v:w`,
+    );
+    assert.deepEqual(exclude, [
+      { field: 'host', value: 'a:b' },
+      { field: 'severity', value: '' },
+      { field: 'streamId', value: id },
+    ]);
+    assert.deepEqual(excludeLabel, [{ key: 'k', value: 'v:w' }]);
+  });
+
   test('takes a cursor as a pair, as JSON, and before all logs of a time', () => {
     const cursor = { timestamp: '2026-04-01T08:30:00.123Z', logId: id };
     const pair = parsed(listQuery, `cursor=${cursor.timestamp},${id}`);
@@ -95,6 +108,10 @@ suite('what is refused names the parameter', () => {
     [listQuery, 'label=nocolon', 'label', /key:value/],
     [listQuery, 'label=a:b&label=:c', 'label', /":c"/],
     [listQuery, 'streamId=x', 'streamId', /a UUID/],
+    [listQuery, 'exclude=colour:red', 'exclude', /field being one of severity, host/],
+    [listQuery, 'exclude=severity', 'exclude', /"severity"/],
+    [listQuery, 'exclude=streamId:x', 'exclude', /the value of streamId a UUID/],
+    [listQuery, 'excludeLabel=nocolon', 'excludeLabel', /key:value/],
     [listQuery, 'cursor=x', 'cursor', /cursor of an earlier answer/],
     [listQuery, `cursor=1970-01-01T00:00:00Z,${id}`, 'cursor', /cursor of an earlier answer/],
     [listQuery, 'since={"timestamp":1}', 'since', /cursor of an earlier answer/],

@@ -94,6 +94,17 @@ for (const [name, send] of Object.entries(transports)) {
   });
 }
 
+for (const [name, send] of Object.entries(transports)) {
+  test(`${name}: a page is only read`, async () => {
+    const target = { port: edge.ports.stream, ca: edge.ca };
+    for (const path of ['/', '/explore/logs', '/assets/index-abc.js']) {
+      const answer = await send(target, { method: 'DELETE', path, headers: [], body: '' });
+      assert.equal(answer.status, 405, path);
+      assert.equal(answer.headers['allow'], 'GET, HEAD, OPTIONS');
+    }
+  });
+}
+
 test('an explorer that was never built says so', async () => {
   const target = { port: bare.ports.stream, ca: bare.ca };
   for (const [name, send] of Object.entries(transports)) {

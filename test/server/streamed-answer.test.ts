@@ -17,7 +17,7 @@ import { AppError } from '../../src/model/errors.ts';
 import { type ReadRoute, StreamedAnswer, type TicketRoute } from '../../src/model/read-route.ts';
 import { createDepartures } from '../../src/server/streamed-answer.ts';
 import { until } from '../harness/until.ts';
-import { type HeaderList, type Target, transports } from './client.ts';
+import { type HeaderList, sendRaw, type Target, transports } from './client.ts';
 import { accountId, type Edge, openEdge } from './edge.ts';
 
 /** What became of the chunks of the last answer. */
@@ -252,4 +252,12 @@ test('a reader who left before it was watched has left', () => {
   raw.destroy();
   const reply = { raw } as unknown as FastifyReply;
   assert.equal(createDepartures(Fastify()).watch(reply).aborted, true);
+});
+
+test('HTTP/1.0 cannot tell what broke off from what is whole, and is refused', async () => {
+  const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const target = { port: edge.ports.stream, ca: edge.ca };
+  const received = await sendRaw(target, `GET /api/v1/flow/short HTTP/1.0\r\n${head}\r\n`);
+  assert.match(received, /^HTTP\/1\.1 400 /);
+  assert.match(received, /cannot answer this over HTTP\/1\.0/);
 });
