@@ -91,6 +91,19 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.match(page.url(), /exclude=serviceName:checkout/);
   });
 
+  test('keeps the room of an open row when the columns change', async () => {
+    await begin('?search=%22event+005%22');
+    await rowOf(page, 'event 005').click();
+    const action = page.getByRole('button', { name: 'Show customer as a column' });
+    await action.click();
+    await page.getByRole('columnheader', { name: 'customer' }).waitFor();
+    const [row, end] = await Promise.all([
+      action.boundingBox(),
+      page.getByText('That is all').boundingBox(),
+    ]);
+    assert.ok(end!.y >= row!.y + row!.height, 'what follows stands below the row');
+  });
+
   test('loads as far as one scrolls, and says where it ends', async () => {
     await begin();
     const grid = page.getByRole('grid');

@@ -54,6 +54,8 @@ function createQueryClient(): QueryClient {
         // A refusal stays one; only what was away may be there now.
         retry: (attempts, error) =>
           attempts < 3 && error instanceof ApiProblem && [0, 429, 503].includes(error.status),
+        // Three seconds in all: who waits longer wants to know why.
+        retryDelay: (attempts) => 400 * 2 ** attempts,
         refetchOnWindowFocus: false,
         staleTime: 5_000,
       },

@@ -153,7 +153,15 @@ function useLogVirtualizer(
     isScrollingResetDelay: 300,
   });
   // Heights that were measured hold for one layout only.
-  useLayoutEffect(() => virtualizer.measure(), [virtualizer, isWrapped, columns, rowHeight]);
+  useLayoutEffect(() => {
+    virtualizer.measure();
+    // What was forgotten is laid out anew first: only a height that differs from it is taken.
+    virtualizer.getTotalSize();
+    // Rows that stay as tall as they are would not tell their height again.
+    for (const element of virtualizer.elementsCache.values()) {
+      virtualizer.measureElement(element);
+    }
+  }, [virtualizer, isWrapped, columns, rowHeight]);
   useClosedHeights(logs, selection.openIds, (index) => {
     if (!isWrapped) virtualizer.resizeItem(index, rowHeight);
   });
