@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bucket } from '../../src/admission/quota.ts';
 import { until } from '../harness/until.ts';
-import { quotaContract } from './quota-contract.ts';
+import { quotaContract } from '../admission/quota-contract.ts';
 import { missingRedis, RedisServer } from './redis-server.ts';
 import { openStore, type ObservedQuota } from './redis-store.ts';
 

@@ -12,7 +12,7 @@ import type { PostgresTimes } from '../../src/directory/postgres-pool.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { DirectoryEvents } from '../../src/telemetry/directory-events.ts';
 import { until } from '../harness/until.ts';
-import { newDigest, newToken, rejectsWith } from './fixtures.ts';
+import { newDigest, newToken, rejectsWith } from '../directory/fixtures.ts';
 import { postgresMissing, PostgresServer } from './postgres-server.ts';
 
 /** Nothing goes stale and nothing is asked again, unless a test wants it to. */

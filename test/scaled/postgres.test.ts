@@ -10,8 +10,8 @@ import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { openPostgresDirectory } from '../../src/directory/postgres.ts';
 import { digestSecret } from '../../src/model/token-secret.ts';
 import { recoverToken } from '../../src/recover.ts';
-import { directoryContract } from './contract.ts';
-import { createParts, rejectsWith } from './fixtures.ts';
+import { directoryContract } from '../directory/contract.ts';
+import { createParts, rejectsWith } from '../directory/fixtures.ts';
 import { postgresMissing, PostgresServer } from './postgres-server.ts';
 
 type Node = Directory & GrantSource;
