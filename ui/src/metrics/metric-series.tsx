@@ -42,7 +42,7 @@ export function MetricSeries({ query, bounds, onChange }: MetricSeriesProps) {
     return <Notice tone="quiet">{metric} has no such series in this time.</Notice>;
   }
   const unit = type?.unit === undefined || type.unit === '' ? '' : ` · ${type.unit}`;
-  const count = series.data.length > maxListedSeries ? `over ${maxListedSeries}` : listed.length;
+  const count = series.data.length > maxListedSeries ? `Over ${maxListedSeries}` : listed.length;
   return (
     <>
       <Card title={`${metric}${isRate ? ' per second' : ''}${unit}`}>

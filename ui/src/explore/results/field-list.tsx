@@ -38,6 +38,12 @@ export function FieldList({ title, rows, actions }: FieldListProps) {
               ) : (
                 <LongText text={row.value} maxLength={2_000} />
               )}
+              {row.called !== undefined && (
+                <span className={styles.called}>
+                  {' '}
+                  <LogText text={row.called} />
+                </span>
+              )}
             </dd>
             <dd className={styles.actions}>
               <ValueActions row={row} actions={actions} />

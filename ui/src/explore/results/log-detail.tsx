@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { LongText } from '../../parts/long-text.tsx';
 import { formatTime, type Zone } from '../../parts/time-text.ts';
+import { useStreamNames } from '../reads.ts';
 import { FieldList } from './field-list.tsx';
 import type { LogActions } from './log-actions.ts';
 import styles from './log-detail.module.css';
@@ -21,7 +22,12 @@ export interface LogDetailProps {
 export function LogDetail({ log, zone, actions }: LogDetailProps) {
   const [isJson, setIsJson] = useState(false);
   const copy = useCopy();
+  const streamNames = useStreamNames();
   const { fields, labels } = fieldRows(log);
+  const named = fields.map((row) => {
+    const called = row.name === 'streamId' ? streamNames.get(row.value) : undefined;
+    return called === undefined ? row : { ...row, called };
+  });
   return (
     <div className={styles.detail}>
       <div className={styles.bar}>
@@ -48,11 +54,7 @@ export function LogDetail({ log, zone, actions }: LogDetailProps) {
         <>
           <MessageView message={log.message} />
           <div className={styles.lists}>
-            <FieldList
-              title="Fields"
-              rows={[...timeRows(log, zone), ...fields]}
-              actions={actions}
-            />
+            <FieldList title="Fields" rows={[...timeRows(log, zone), ...named]} actions={actions} />
             {labels.length > 0 && (
               <FieldList title={`Labels (${labels.length})`} rows={labels} actions={actions} />
             )}

@@ -64,6 +64,8 @@ export interface FieldRow {
   readonly name: FieldName;
   readonly title: string;
   readonly value: string;
+  /** What people call the value, where that is something else. */
+  readonly called?: string;
 }
 
 /** Everything that the log has besides its times and message: fields first, then labels by name. */
