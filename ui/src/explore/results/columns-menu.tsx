@@ -23,7 +23,7 @@ export interface ColumnsMenuProps {
 export function ColumnsMenu(props: ColumnsMenuProps) {
   return (
     <Popover.Root>
-      <Popover.Trigger className={`${styles.trigger} ${styles.columns}`}>
+      <Popover.Trigger className={`${styles.trigger ?? ''} ${styles.columns ?? ''}`}>
         <Icon name="columns" /> <span className={styles.word}>Columns</span>
       </Popover.Trigger>
       <Popover.Portal>
