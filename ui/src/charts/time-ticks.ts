@@ -54,6 +54,7 @@ export function spanText(fromMs: number, untilMs: number, isUtc: boolean): strin
 }
 
 function labelOf(text: string, step: number): string {
+  if (step > 28 * day) return text.slice(0, 7);
   if (step >= day || (step >= minute && text.endsWith('00:00:00.000'))) return text.slice(5, 10);
   if (step >= minute) return text.slice(11, 16);
   return text.slice(11, step >= second ? 19 : 23);
