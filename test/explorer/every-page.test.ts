@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { pushText } from '../harness/metrics.ts';
 import { until } from '../harness/until.ts';
 import { assertAccessible } from './accessible.ts';
-import { type Explorer, missingBrowser, startExplorer } from './explorer.ts';
+import { type Explorer, missingBrowser, signIn, startExplorer } from './explorer.ts';
 
 const skip = missingBrowser() ?? false;
 const markup = '<img src=x onerror=alert(1)>';
@@ -84,6 +84,17 @@ suite('every page', { skip }, () => {
       await close();
     });
   }
+
+  test('a browser whose clock runs behind looks at the newest logs all the same', async () => {
+    const { page, close } = await explorer.visit('/');
+    await page.clock.install({ time: Date.now() - 7_200_000 });
+    await page.goto(`${explorer.service.quickstart.streamUrl}/explore/logs`);
+    await signIn(page, explorer.service.quickstart.accessToken);
+    await page.getByText('7 logs', { exact: true }).first().waitFor();
+    await page.reload();
+    await page.getByText('7 logs', { exact: true }).first().waitFor();
+    await close();
+  });
 
   test('the help lists the keys, and Escape closes it', async () => {
     const { page, close } = await explorer.open('/');

@@ -4,6 +4,7 @@
  */
 import createClient, { type Client } from 'openapi-fetch';
 import { ApiProblem, unreachable } from './problem.ts';
+import { noteServiceTime } from './service-clock.ts';
 import type { paths } from './schema.d.ts';
 
 export interface Credentials {
@@ -37,6 +38,7 @@ export function createApi(credentials: Credentials, onRefused: (problem: ApiProb
     const response = await fetch(input).catch((error: unknown) => {
       throw input.signal.aborted ? error : unreachable(error);
     });
+    noteServiceTime(response.headers.get('date'));
     if (response.ok) return response;
     const problem = new ApiProblem(response.status, await readJson(response));
     if (problem.status === 401) onRefused(problem);

@@ -11,6 +11,7 @@ import { type ExploreQuery, parseSpan, type Range } from './query.ts';
 import { formatMoment, formatRange, spanWords, toAbsolute, type Zone } from './range.ts';
 import { useNewestLog } from './reads.ts';
 import type { Run } from './use-run.ts';
+import { serviceNowMs } from '../api/service-clock.ts';
 
 export interface NothingFoundProps {
   readonly query: ExploreQuery;
@@ -126,7 +127,7 @@ function useArrival(newest: Log | null | undefined, range: Range, run: Run, onAr
   const newestMs = newest ? Date.parse(newest.timestamp) : undefined;
   useEffect(() => {
     // Only what will then be within: not beyond a fixed end, nor ahead of this browser's clock.
-    if (newestMs === undefined || range.kind === 'absolute' || newestMs >= Date.now()) return;
+    if (newestMs === undefined || range.kind === 'absolute' || newestMs >= serviceNowMs()) return;
     if (newestMs >= Date.parse(run.bounds.untilTime)) onArrival();
   }, [newestMs, range, run, onArrival]);
 }

@@ -5,6 +5,7 @@ import { Button } from '../parts/button.tsx';
 import type { Range, TimeBounds } from './query.ts';
 import { formatMoment, parseMoment, parseSpanWords, presets, spanWords } from './range.ts';
 import styles from './range-form.module.css';
+import { serviceNowMs } from '../api/service-clock.ts';
 
 export interface RangeFormProps {
   readonly range: Range;
@@ -88,7 +89,7 @@ function MomentsForm({ bounds, onRange }: Pick<RangeFormProps, 'bounds' | 'onRan
   const [fault, setFault] = useState('');
   const faultId = useId();
   const apply = () => {
-    const nowMs = Date.now();
+    const nowMs = serviceNowMs();
     const [fromMs, untilMs] = [from, until].map((text) => parseMoment(text, timeZone, nowMs));
     if (fromMs === undefined || untilMs === undefined) {
       const wrong = fromMs === undefined ? from : until;

@@ -9,6 +9,7 @@ import type { Range, TimeBounds } from './query.ts';
 import { formatRange, stepRange, zoomOut } from './range.ts';
 import { RangeForm } from './range-form.tsx';
 import styles from './range-picker.module.css';
+import { serviceNowMs } from '../api/service-clock.ts';
 
 export interface RangePickerProps {
   readonly range: Range;
@@ -21,7 +22,7 @@ export function RangePicker({ range, bounds, onRange, onRefresh }: RangePickerPr
   const { timeZone } = usePreferences();
   const [isOpen, setIsOpen] = useState(false);
   const step = (direction: 'earlier' | 'later') => onRange(stepRange(bounds, direction));
-  const widen = () => onRange(zoomOut(range, bounds, Date.now()));
+  const widen = () => onRange(zoomOut(range, bounds, serviceNowMs()));
   useShortcuts([
     { key: 'r', description: 'Look again, up to now', group: 'Logs', run: onRefresh },
     { key: '[', description: 'Earlier', group: 'Logs', run: () => step('earlier') },

@@ -78,7 +78,7 @@ export function useNewestLog(filters: ApiFilters, pollMs: number | undefined) {
   });
 }
 
-/** Names of streams by id; empty where the token may not list them. */
+/** Names of streams by id; empty until they are known. */
 export function useStreamNames(): ReadonlyMap<string, string> {
   const { api } = useApp();
   const { data } = useQuery({
@@ -87,7 +87,6 @@ export function useStreamNames(): ReadonlyMap<string, string> {
       const { streams } = await dataOf(api.GET('/api/v1/admin/streams', { signal }));
       return new Map(streams.map(({ streamId, name }) => [streamId, name]));
     },
-    enabled: useScope('admin'),
     staleTime: 60_000,
   });
   return data ?? noNames;

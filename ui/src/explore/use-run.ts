@@ -10,6 +10,7 @@ import {
   type TimeBounds,
   toApiFilters,
 } from './query.ts';
+import { serviceNowMs } from '../api/service-clock.ts';
 
 export interface Run {
   /** Another one for each asking, even of the same times. */
@@ -43,7 +44,7 @@ export function useRun(query: ExploreQuery): { run: Run; refresh: () => void } {
 type Counts = Pick<Run, 'id' | 'refreshes'>;
 
 function start(query: ExploreQuery, asked: string, { id, refreshes }: Counts): State {
-  const bounds = resolveRange(query.range, Date.now());
+  const bounds = resolveRange(query.range, serviceNowMs());
   return { id, refreshes, asked, bounds, filters: toApiFilters(query) };
 }
 
@@ -56,7 +57,7 @@ export function useOverviewRun(run: Run, { range, isLive }: ExploreQuery): Run {
   useEffect(() => {
     if (!isMoving) return;
     const move = () => {
-      if (!document.hidden) setMoved({ of: run, bounds: resolveRange(range, Date.now()) });
+      if (!document.hidden) setMoved({ of: run, bounds: resolveRange(range, serviceNowMs()) });
     };
     const timer = setInterval(move, liveRefreshMs);
     return () => clearInterval(timer);

@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
+import { serviceNowMs } from '../api/service-clock.ts';
 
 export interface StatisticsRequest {
   /** How far back from now. */
@@ -17,7 +18,7 @@ export function useStatistics(receiverId: string, request: StatisticsRequest) {
   return useQuery({
     queryKey: ['statistics', receiverId, rangeMs, buckets],
     queryFn: ({ signal }) => {
-      const sinceTime = new Date(Date.now() - rangeMs).toISOString();
+      const sinceTime = new Date(serviceNowMs() - rangeMs).toISOString();
       const query = { sinceTime, buckets: String(buckets) };
       return dataOf(
         api.GET('/api/v1/admin/receivers/{receiverId}/statistics', {

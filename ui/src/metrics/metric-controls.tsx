@@ -51,6 +51,14 @@ export function MetricControls({ query, names, onChange, ...actions }: MetricCon
   );
 }
 
+const spanWords: Readonly<Record<Span, string>> = {
+  '15m': 'Last 15 minutes',
+  '1h': 'Last hour',
+  '6h': 'Last 6 hours',
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+};
+
 type ChangeProps = Pick<MetricControlsProps, 'query' | 'onChange'>;
 
 function RangeSelect({ query: { range }, onChange }: ChangeProps) {
@@ -72,7 +80,7 @@ function RangeSelect({ query: { range }, onChange }: ChangeProps) {
         )}
         {(Object.keys(spans) as Span[]).map((span) => (
           <option key={span} value={span}>
-            last {span}
+            {spanWords[span]}
           </option>
         ))}
       </select>

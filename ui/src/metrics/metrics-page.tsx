@@ -17,16 +17,17 @@ import { useMetricNames } from './metric-reads.ts';
 import { MetricList } from './metric-list.tsx';
 import { MetricSeries } from './metric-series.tsx';
 import { NoMetrics } from './no-metrics.tsx';
+import { serviceNowMs } from '../api/service-clock.ts';
 
 export function MetricsPage() {
   const search = useSearch();
   const query = parseMetricQuery(search);
   const [, navigate] = useLocation();
   // Relative ranges end when they were asked for, not with each drawing.
-  const [nowMs, setNowMs] = useState(Date.now);
+  const [nowMs, setNowMs] = useState(serviceNowMs);
   const bounds = toBounds(query, nowMs);
   const names = useMetricNames(bounds);
-  const refresh = () => setNowMs(Date.now());
+  const refresh = () => setNowMs(serviceNowMs());
   const hrefOf = (part: Partial<MetricQuery>) =>
     `/explore/metrics?${formatMetricQuery({ ...query, ...part })}`;
   const change = (part: Partial<MetricQuery>) => {
@@ -37,7 +38,7 @@ export function MetricsPage() {
     { key: 'r', description: 'Look again', group: 'Metrics', run: refresh },
     { key: 'z', description: 'Show twice the time', group: 'Metrics', run: () => showMore() },
   ]);
-  const showMore = () => change({ range: widen(bounds, Date.now()) });
+  const showMore = () => change({ range: widen(bounds, serviceNowMs()) });
 
   return (
     <Page title="Metrics">

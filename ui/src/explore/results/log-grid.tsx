@@ -20,6 +20,7 @@ import {
 import type { Log } from '../../api/models.ts';
 import type { Zone } from '../../parts/time-text.ts';
 import { type FieldName, fieldTitle } from './log-fields.ts';
+import { useStreamNames } from '../reads.ts';
 import { LogRow } from './log-row.tsx';
 import { useClosedHeights, useReadingPlace, useRowHeight } from './use-grid-layout.ts';
 import styles from './log-grid.module.css';
@@ -68,6 +69,7 @@ export function LogGrid(props: LogGridProps) {
   const items = virtualizer.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? -1;
   const { onEndNear } = props;
+  const streamNames = useStreamNames();
   useEffect(() => {
     if (lastShown >= logs.length - endNearRows) onEndNear?.();
   }, [lastShown, logs.length, onEndNear]);
@@ -104,6 +106,7 @@ export function LogGrid(props: LogGridProps) {
       aria-activedescendant={active && isActiveShown ? idOf(active) : undefined}
       className={styles.grid}
       data-stale={props.isStale}
+      data-days={spansDays(logs) || undefined}
       style={columnStyle(columns)}
       onClick={(event) => toggleClicked(event, logs, selection)}
       onKeyDown={(event) => moveByKey(event, selection)}
@@ -124,6 +127,7 @@ export function LogGrid(props: LogGridProps) {
               key={item.key}
               index={item.index}
               grid={props}
+              streamNames={streamNames}
               idOf={idOf}
               measure={virtualizer.measureElement}
             />
@@ -174,10 +178,11 @@ interface GridItemProps {
   readonly grid: LogGridProps;
   readonly idOf: (log: Log) => string;
   readonly measure: (element: Element | null) => void;
+  readonly streamNames: ReadonlyMap<string, string>;
 }
 
 /** A row alone where its height is known, and within a frame that is measured where it is not. */
-function GridItem({ index, grid, idOf, measure }: GridItemProps) {
+function GridItem({ index, grid, streamNames, idOf, measure }: GridItemProps) {
   const { columns, isWrapped, selection } = grid;
   const log = grid.logs[index];
   if (log === undefined) return undefined;
@@ -188,6 +193,7 @@ function GridItem({ index, grid, idOf, measure }: GridItemProps) {
       index={index}
       id={idOf(log)}
       columns={columns}
+      streamNames={streamNames}
       zone={grid.zone}
       isWrapped={isWrapped}
       isActive={index === selection.activeIndex}
@@ -226,6 +232,15 @@ function Head({ columns }: { columns: readonly FieldName[] }) {
     </div>
   );
 }
+
+/** Then a time of day alone says too little. */
+function spansDays(logs: readonly Log[]): boolean {
+  const [newest, oldest] = [logs[0], logs.at(-1)];
+  if (newest === undefined || oldest === undefined) return false;
+  return Date.parse(newest.timestamp) - Date.parse(oldest.timestamp) > dayMs;
+}
+
+const dayMs = 86_400_000;
 
 function columnStyle(columns: readonly FieldName[]): CSSProperties {
   const extra = columns.map(() => 'minmax(6rem, 9rem)').join(' ');

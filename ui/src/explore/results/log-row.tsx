@@ -15,6 +15,8 @@ export interface LogRowProps {
   readonly index: number;
   readonly id: string;
   readonly columns: readonly FieldName[];
+  /** By id. */
+  readonly streamNames: ReadonlyMap<string, string>;
   readonly zone: Zone;
   readonly isWrapped: boolean;
   readonly isActive: boolean;
@@ -29,7 +31,8 @@ const maxWrappedLength = 3000;
 const maxCellLength = 200;
 
 export const LogRow = memo(function LogRow(props: LogRowProps) {
-  const { log, index, id, columns, zone, isWrapped, isActive, isExpanded, isMarked } = props;
+  const { log, index, id, columns, streamNames, zone } = props;
+  const { isWrapped, isActive, isExpanded, isMarked } = props;
   const time = formatTime(log.timestamp, zone);
   const states = [
     styles.row,
@@ -57,7 +60,7 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
       </span>
       {columns.map((name) => (
         <span key={name} role="gridcell" className={styles.cell}>
-          <VisibleText text={cutText(fieldValue(log, name), maxCellLength)} />
+          <VisibleText text={cutText(shownValue(log, name, streamNames), maxCellLength)} />
         </span>
       ))}
       <span role="gridcell" className={styles.message}>
@@ -67,6 +70,11 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
     </div>
   );
 });
+
+function shownValue(log: Log, name: FieldName, streamNames: LogRowProps['streamNames']): string {
+  const value = fieldValue(log, name);
+  return name === 'streamId' ? (streamNames.get(value) ?? value) : value;
+}
 
 function messageLine({ message }: Log): string {
   const line = cutText(message, maxLineLength);
