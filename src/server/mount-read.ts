@@ -60,6 +60,8 @@ export function mountRead(
         const answer = await route.read(asked); // 400, 404, 503
         if (answer instanceof StreamedAnswer) await sendStreamed(request, reply, answer, signal);
         else send(reply, route, answer);
+        // What is sent to who has left counts as not sent over HTTP/2, and would be handled again.
+        if (!reply.sent) reply.hijack();
       } finally {
         sent.memory?.release();
       }

@@ -65,6 +65,18 @@ const reads: readonly ReadRoute[] = [
   },
 ];
 
+/** Much, and at about the time at which its readers leave. */
+const bulkyRead: ReadRoute = {
+  ...reads[0]!,
+  path: '/api/v1/bulky',
+  operationId: 'bulky',
+  params: z.object({}),
+  read: async () => {
+    await sleep(seen.produced++ % 4);
+    return { text: block };
+  },
+};
+
 const tickets: readonly TicketRoute[] = [
   {
     path: '/api/v1/tickets/:kind',
@@ -82,7 +94,7 @@ const warned = (warning: Error) => void warnings.push(warning);
 let edge: Edge;
 before(async () => {
   process.on('warning', warned);
-  edge = await openEdge({ parts: { reads, tickets } });
+  edge = await openEdge({ parts: { reads: [...reads, bulkyRead], tickets } });
 });
 after(async () => {
   await edge.close();
@@ -227,6 +239,26 @@ for (const [name, open] of [
     });
   });
 }
+
+test('an answer to who has left is no fault of ours', async () => {
+  seen.produced = 0;
+  const session = http2.connect(`https://localhost:${edge.ports.stream}`, { ca: edge.ca });
+  const fields = Object.fromEntries(headers);
+  for (let reader = 0; reader < 100; reader += 1) {
+    const stream = session.request({ ':path': bulkyRead.path, ...fields });
+    stream.on('error', () => {}).resume();
+    await sleep(reader % 5);
+    stream.close(http2.constants.NGHTTP2_CANCEL);
+  }
+  assert.ok(seen.produced > 20, `only ${seen.produced} reads began`);
+  const last = session.request({ ':path': '/api/v1/flow/short', ...fields });
+  await once(last.resume(), 'end');
+  session.close();
+  assert.deepEqual(
+    edge.state.logged.filter((line) => line.includes('past its answer')),
+    [],
+  );
+});
 
 test('pings keep no stream open that takes nothing', async () => {
   const hasty = await openEdge({ parts: { reads }, limits: { idleTimeoutMs: 500 } });
