@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
 import { applyTheme } from './app/preferences.ts';
 import './styles/tokens.css';
-import './styles/base.css';
+import './styles/elements.css';
 
 applyTheme();
 const root = document.getElementById('root');

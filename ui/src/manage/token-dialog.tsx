@@ -1,5 +1,5 @@
 /** What can be done with one token, each step asked for and told what it ends. */
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import type { Token } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
@@ -128,67 +128,62 @@ function RotateToken({ step: { token }, stopping, onSecret, onClose }: TokenDial
   );
 }
 
-function RevokeToken({ step: { token }, isOwn, stopping, onClose }: TokenDialogProps) {
+function RevokeToken(dialog: TokenDialogProps) {
   const { api } = useApp();
-  const toast = useToast();
-  const change = useChange(
-    () =>
-      dataOf(
-        api.POST('/api/v1/admin/tokens/{tokenId}/revoke', {
-          params: { path: { tokenId: token.tokenId } },
-        }),
-      ),
-    () => {
-      toast(`Revoked ${token.name}`);
-      onClose();
-    },
-  );
+  const params = { path: { tokenId: dialog.step.token.tokenId } };
   return (
-    <ConfirmDialog
-      title={
-        <>
-          Revoke <LogText text={token.name} />?
-        </>
-      }
-      action="Revoke"
-      isOpen
-      isBusy={change.isBusy}
-      error={change.error}
-      onConfirm={() => change.start(undefined)}
-      onClose={onClose}
+    <EndToken
+      dialog={dialog}
+      words={{ action: 'Revoke', done: 'Revoked' }}
+      end={() => dataOf(api.POST('/api/v1/admin/tokens/{tokenId}/revoke', { params }))}
     >
-      {isOwn && <OwnToken />}
-      <p>
-        Within 5 seconds {stopping} will be refused. This is for good: a revoked token never works
-        again.
-      </p>
-    </ConfirmDialog>
+      Within 5 seconds {dialog.stopping} will be refused. This is for good: a revoked token never
+      works again.
+    </EndToken>
   );
 }
 
-function DeleteToken({ step: { token }, isOwn, stopping, onClose }: TokenDialogProps) {
+function DeleteToken(dialog: TokenDialogProps) {
   const { api } = useApp();
-  const toast = useToast();
-  const change = useChange(
-    () =>
-      dataOf(
-        api.DELETE('/api/v1/admin/tokens/{tokenId}', {
-          params: { path: { tokenId: token.tokenId } },
-        }),
-      ),
-    () => {
-      toast(`Deleted ${token.name}`);
-      onClose();
-    },
+  const { token } = dialog.step;
+  const params = { path: { tokenId: token.tokenId } };
+  return (
+    <EndToken
+      dialog={dialog}
+      words={{ action: 'Delete', done: 'Deleted' }}
+      end={() => dataOf(api.DELETE('/api/v1/admin/tokens/{tokenId}', { params }))}
+    >
+      {token.revokedAt === null
+        ? `It is revoked and forgotten: within 5 seconds ${dialog.stopping} will be refused.`
+        : 'It is revoked already; this takes it off the list.'}
+    </EndToken>
   );
+}
+
+interface EndTokenProps {
+  readonly dialog: TokenDialogProps;
+  readonly words: { readonly action: string; readonly done: string };
+  readonly end: () => Promise<unknown>;
+  /** What it ends. */
+  readonly children: ReactNode;
+}
+
+function EndToken({ dialog, words, end, children }: EndTokenProps) {
+  const { step, isOwn, onClose } = dialog;
+  const { name } = step.token;
+  const toast = useToast();
+  const change = useChange(end, () => {
+    toast(`${words.done} ${name}`);
+    onClose();
+  });
   return (
     <ConfirmDialog
       title={
         <>
-          Delete <LogText text={token.name} />?
+          {words.action} <LogText text={name} />?
         </>
       }
-      action="Delete"
+      action={words.action}
       isOpen
       isBusy={change.isBusy}
       error={change.error}
@@ -196,11 +191,7 @@ function DeleteToken({ step: { token }, isOwn, stopping, onClose }: TokenDialogP
       onClose={onClose}
     >
       {isOwn && <OwnToken />}
-      {token.revokedAt === null ? (
-        <p>It is revoked and forgotten: within 5 seconds {stopping} will be refused.</p>
-      ) : (
-        <p>It is revoked already; this takes it off the list.</p>
-      )}
+      <p>{children}</p>
     </ConfirmDialog>
   );
 }
