@@ -3,11 +3,10 @@ import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import type { Account } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
-import { useAccounts, useChange } from '../manage/control.ts';
-import { toTypedWord } from '../manage/typed-word.ts';
+import { useAccounts } from '../manage/control.ts';
+import { EndingDialog } from '../manage/ending-dialog.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { Button } from '../parts/button.tsx';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { actions, type Column, DataTable } from '../parts/data-table.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading } from '../parts/loading.tsx';
@@ -16,7 +15,6 @@ import { Menu } from '../parts/menu.tsx';
 import { Card, Page } from '../parts/page.tsx';
 import { ProblemNotice } from '../parts/problem-notice.tsx';
 import { formatCount } from '../parts/time-text.ts';
-import { useToast } from '../parts/toasts.tsx';
 import { AccountSheet } from './account-sheet.tsx';
 
 type Step =
@@ -110,35 +108,22 @@ function DeleteAccount({
   onClose: () => void;
 }) {
   const { api, refreshSession } = useApp();
-  const toast = useToast();
-  const change = useChange(
-    () =>
-      dataOf(api.DELETE('/api/v1/admin/accounts/{accountId}', { params: { path: { accountId } } })),
-    () => {
-      toast(`Deleted ${name}`);
-      refreshSession();
-      onClose();
-    },
-  );
+  const params = { path: { accountId } };
   return (
-    <ConfirmDialog
-      title={
-        <>
-          Delete <LogText text={name} />?
-        </>
-      }
+    <EndingDialog
+      name={name}
+      asked="Delete"
+      done="Deleted"
       action="Delete account"
-      typed={toTypedWord(name)}
-      isOpen
-      isBusy={change.isBusy}
-      error={change.error}
-      onConfirm={() => change.start(undefined)}
+      isTyped
+      end={() => dataOf(api.DELETE('/api/v1/admin/accounts/{accountId}', { params }))}
+      onEnded={refreshSession}
       onClose={onClose}
     >
       <p>
         Its tokens go with it. An account that still has streams or receivers is not deleted: delete
         those first, so that no data goes by accident.
       </p>
-    </ConfirmDialog>
+    </EndingDialog>
   );
 }

@@ -9,8 +9,8 @@ import { FormSheet } from '../parts/form-sheet.tsx';
 import { LogText } from '../parts/log-text.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { SecretSheet } from '../parts/secret-sheet.tsx';
-import { useToast } from '../parts/toasts.tsx';
 import { useChange } from './control.ts';
+import { EndingDialog } from './ending-dialog.tsx';
 import { noFaults, otherThan, toFieldFaults } from './field-faults.ts';
 
 export interface TokenStep {
@@ -169,30 +169,17 @@ interface EndTokenProps {
 }
 
 function EndToken({ dialog, words, end, children }: EndTokenProps) {
-  const { step, isOwn, onClose } = dialog;
-  const { name } = step.token;
-  const toast = useToast();
-  const change = useChange(end, () => {
-    toast(`${words.done} ${name}`);
-    onClose();
-  });
   return (
-    <ConfirmDialog
-      title={
-        <>
-          {words.action} <LogText text={name} />?
-        </>
-      }
-      action={words.action}
-      isOpen
-      isBusy={change.isBusy}
-      error={change.error}
-      onConfirm={() => change.start(undefined)}
-      onClose={onClose}
+    <EndingDialog
+      name={dialog.step.token.name}
+      asked={words.action}
+      {...words}
+      end={end}
+      onClose={dialog.onClose}
     >
-      {isOwn && <OwnToken />}
+      {dialog.isOwn && <OwnToken />}
       <p>{children}</p>
-    </ConfirmDialog>
+    </EndingDialog>
   );
 }
 

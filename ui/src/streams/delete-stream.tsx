@@ -3,12 +3,9 @@ import { Link } from 'wouter';
 import { dataOf } from '../api/client.ts';
 import type { Receiver, Stream } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
-import { useChange } from '../manage/control.ts';
-import { toTypedWord } from '../manage/typed-word.ts';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { EndingDialog } from '../manage/ending-dialog.tsx';
 import { LogText } from '../parts/log-text.tsx';
 import { Sheet } from '../parts/sheet.tsx';
-import { useToast } from '../parts/toasts.tsx';
 
 interface DeleteStreamDataProps {
   readonly stream: Stream;
@@ -17,37 +14,22 @@ interface DeleteStreamDataProps {
 
 export function DeleteStreamData({ stream: { streamId, name }, onClose }: DeleteStreamDataProps) {
   const { api } = useApp();
-  const toast = useToast();
-  const change = useChange(
-    () =>
-      dataOf(
-        api.DELETE('/api/v1/admin/streams/{streamId}/data', { params: { path: { streamId } } }),
-      ),
-    () => {
-      toast(`Deleted the data of ${name}`);
-      onClose();
-    },
-  );
+  const params = { path: { streamId } };
   return (
-    <ConfirmDialog
-      title={
-        <>
-          Delete the data of <LogText text={name} />?
-        </>
-      }
+    <EndingDialog
+      name={name}
+      asked="Delete the data of"
+      done="Deleted the data of"
       action="Delete data"
-      typed={toTypedWord(name)}
-      isOpen
-      isBusy={change.isBusy}
-      error={change.error}
-      onConfirm={() => change.start(undefined)}
+      isTyped
+      end={() => dataOf(api.DELETE('/api/v1/admin/streams/{streamId}/data', { params }))}
       onClose={onClose}
     >
       <p>
         Every log and metric that this stream has received so far is gone from all reads at once,
         for good. Receivers go on feeding it, and what comes from now on is kept.
       </p>
-    </ConfirmDialog>
+    </EndingDialog>
   );
 }
 
@@ -88,31 +70,18 @@ export function DeleteStream(props: DeleteStreamProps) {
 
 function DeleteUnfed({ stream: { streamId, name }, onClose }: DeleteStreamProps) {
   const { api } = useApp();
-  const toast = useToast();
-  const change = useChange(
-    () =>
-      dataOf(api.DELETE('/api/v1/admin/streams/{streamId}', { params: { path: { streamId } } })),
-    () => {
-      toast(`Deleted ${name}`);
-      onClose();
-    },
-  );
+  const params = { path: { streamId } };
   return (
-    <ConfirmDialog
-      title={
-        <>
-          Delete <LogText text={name} />?
-        </>
-      }
+    <EndingDialog
+      name={name}
+      asked="Delete"
+      done="Deleted"
       action="Delete stream"
-      typed={toTypedWord(name)}
-      isOpen
-      isBusy={change.isBusy}
-      error={change.error}
-      onConfirm={() => change.start(undefined)}
+      isTyped
+      end={() => dataOf(api.DELETE('/api/v1/admin/streams/{streamId}', { params }))}
       onClose={onClose}
     >
       <p>The stream and everything it has received are gone at once, for good.</p>
-    </ConfirmDialog>
+    </EndingDialog>
   );
 }
