@@ -60,7 +60,7 @@ export function countEvents({ rows, written }: Pick<Batch, 'rows' | 'written'>):
 
 /** 128 bits: unique across gateways, directories and restarts. */
 export interface BatchId {
-  /** 64 random bits made with the queue's directory. */
+  /** 64 random bits made with the queue's directory, and anew where that is restored. */
   readonly writer: bigint;
   /** 64 bits, never reused under one writer. */
   readonly sequence: bigint;
@@ -85,4 +85,9 @@ export interface StampedBatch {
   readonly layout: Layout;
   readonly rows: number;
   readonly payload: Uint8Array;
+  /**
+   * Where rows of this batch that were stored before may have another time of receipt: the span
+   * in which it lies.
+   */
+  readonly copies?: { readonly fromNanos: bigint; readonly untilNanos: bigint } | undefined;
 }

@@ -48,6 +48,8 @@ export interface TicketRoute {
   readonly params: z.ZodObject;
   /** Media types of the answer. */
   readonly mediaTypes: readonly string[];
+  /** What the token of whoever it was given out to must still be good for. */
+  readonly scope: Scope;
   /** @throws AppError */
   readonly read: (request: TicketRequest) => Promise<StreamedAnswer>;
 }
@@ -56,6 +58,15 @@ export interface TicketRequest {
   readonly params: Readonly<Record<string, string>>;
   /** Aborted once the reader has left or the service closes. */
   readonly signal: AbortSignal;
+  /** Whether the token of an earlier request still opens its account for this. @throws AppError */
+  readonly permit: (reader: Reader) => Promise<void>;
+}
+
+/** Who has asked, as it can be kept until later, or for another process. */
+export interface Reader {
+  readonly accountId: string;
+  /** Lower-case hex SHA-256 of the token. */
+  readonly tokenDigest: string;
 }
 
 /**
@@ -106,8 +117,7 @@ export interface ReadFailure {
   readonly encode: (problem: Problem) => EncodedProblem;
 }
 
-export interface ReadRequest {
-  readonly accountId: string;
+export interface ReadRequest extends Reader {
   /** As they were sent: which may repeat is for the route to say. */
   readonly search: URLSearchParams;
   /** Variable segments of the path, decoded. */

@@ -1,7 +1,4 @@
-/**
- * The newest time of receipt stored in each stream by this process, so that whoever waits for new
- * logs need not ask the store. It knows nothing of who waits.
- */
+/** The newest time of receipt stored in each stream. It knows nothing of who waits for it. */
 import type { StampedBatch } from '../model/batch.ts';
 
 export interface NewestReceipts {

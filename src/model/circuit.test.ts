@@ -1,12 +1,12 @@
 /** That a server known to be away is asked by nobody but the circuit itself. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppError } from '../model/errors.ts';
+import { AppError } from './errors.ts';
 import { createCircuit } from './circuit.ts';
 
 test('a server that answers is never asked in the background', () => {
   let asked = 0;
-  const circuit = createCircuit(async () => (asked += 1), 1);
+  const circuit = createCircuit({ what: 'it', ask: async () => (asked += 1), pauseMs: 1 });
   circuit.check();
   assert.equal(asked, 0);
   circuit.close();
@@ -15,7 +15,7 @@ test('a server that answers is never asked in the background', () => {
 test('after a failure all are refused until the server answers', async () => {
   const answers: (() => void)[] = [];
   const ask = () => new Promise<void>((resolve) => answers.push(resolve));
-  const circuit = createCircuit(ask, 1);
+  const circuit = createCircuit({ what: 'it', ask, pauseMs: 1 });
   const cause = new Error('gone');
   circuit.trip(cause);
   circuit.trip(new Error('gone, said another'));
@@ -39,7 +39,7 @@ test('it asks again and again, until it is closed', async () => {
     if (asked === 3) done.resolve();
     throw new Error('still gone');
   };
-  const circuit = createCircuit(ask, 1);
+  const circuit = createCircuit({ what: 'it', ask, pauseMs: 1 });
   circuit.trip(new Error('gone'));
   const keepAlive = setInterval(() => undefined, 1000);
   await done.promise;

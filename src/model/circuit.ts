@@ -1,0 +1,69 @@
+/**
+ * Remembers that a server is away, so that only the first request waits to find out: until the
+ * server answers a question asked in the background, the others are refused at once. It does not
+ * know what the server is.
+ */
+import { AppError } from './errors.ts';
+
+export interface Circuit {
+  /** @throws AppError `unavailable` while the server is known to be away. */
+  check(): void;
+  /** To be called when the server did not answer. */
+  trip(cause: unknown): void;
+  /** Whether the server is known to be away. */
+  isTripped(): boolean;
+  /** Asks no more. */
+  close(): void;
+}
+
+export interface CircuitOptions {
+  /** What is away, as a sender may read it: `the directory`. */
+  readonly what: string;
+  /** Resolves when the server answers; it must give up by itself. */
+  ask(): Promise<unknown>;
+  /** Between an answer that did not come and the next question. */
+  readonly pauseMs: number;
+}
+
+export function createCircuit({ what, ask, pauseMs }: CircuitOptions): Circuit {
+  let failure: { readonly cause: unknown } | undefined;
+  let isClosed = false;
+
+  const askLater = (): void => {
+    const timer = setTimeout(() => void askNow(), pauseMs);
+    timer.unref();
+  };
+  const askNow = async (): Promise<void> => {
+    if (isClosed) return;
+    try {
+      await ask();
+      failure = undefined;
+    } catch (cause) {
+      failure = { cause };
+      askLater();
+    }
+  };
+
+  return {
+    check() {
+      if (failure) throw awayError(what, failure.cause);
+    },
+    trip(cause) {
+      if (failure) return;
+      failure = { cause };
+      askLater();
+    },
+    isTripped: () => failure !== undefined,
+    close() {
+      isClosed = true;
+    },
+  };
+}
+
+/** What a request is answered with that cannot wait for `what`. */
+export function awayError(what: string, cause: unknown): AppError {
+  return new AppError('unavailable', `cannot reach ${what}; try again`, {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}
