@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
-import type { Queue } from '../../src/queue/port.ts';
+import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
 
@@ -96,7 +96,7 @@ async function measure(shape: Shape): Promise<void> {
   process.stdout.write(`${shape.name} ${JSON.stringify(figures)}\n`);
 }
 
-async function drain(queue: Queue): Promise<void> {
+async function drain(queue: DiskQueue): Promise<void> {
   for (;;) {
     const taken = await queue.take({ maxRows: 250_000, maxBytes: 64 * 1024 * 1024 });
     const last = taken?.batches.at(-1);

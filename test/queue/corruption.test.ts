@@ -186,9 +186,13 @@ test('without checkpoint and identity the segments speak for themselves', async 
 test('a directory of a newer version is refused untouched', async () => {
   const { identityVersion, writeIdentity } = await import('../../src/queue/disk/records.ts');
   const fs = await fill(2000);
-  writeIdentity(fs, '/queue/identity', { version: identityVersion + 1, writer: 1n });
+  writeIdentity(fs, '/queue/identity', {
+    version: identityVersion + 1,
+    writer: 1n,
+    earlier: [],
+  });
   const before = segmentsOf(fs).map((path) => fs.contentOf(path));
-  await assert.rejects(read(fs), /has version 2, this program knows up to 1/);
+  await assert.rejects(read(fs), /has version 3, this program knows up to 2/);
   assert.deepEqual(
     segmentsOf(fs).map((path) => fs.contentOf(path)),
     before,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { encodeFrame, finishFrame, measureFrame } from '../../src/queue/disk/frame.ts';
+import { encodeFrame, finishFrame, measureFrame } from '../../src/queue/frame.ts';
 import { FrameReader } from '../../src/queue/disk/frame-reader.ts';
 import { Random } from './random.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
-import type { Queue } from '../../src/queue/port.ts';
+import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
 
@@ -22,7 +22,7 @@ async function makeDirectory(t: TestContext): Promise<string> {
   return directory;
 }
 
-function open(directory: string, options: { idempotencyKeys?: number } = {}): Promise<Queue> {
+function open(directory: string, options: { idempotencyKeys?: number } = {}): Promise<DiskQueue> {
   const telemetry = createQueueTelemetry(createInstruments('silent'));
   return openDiskQueue({ directory, minFreeDiskBytes: 0, ...options }, telemetry);
 }

@@ -6,7 +6,8 @@
 import assert from 'node:assert/strict';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';
-import type { IdempotencyRecord, Queue } from '../../src/queue/port.ts';
+import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
+import type { IdempotencyRecord } from '../../src/queue/port.ts';
 import type { FileSystem } from '../../src/queue/disk/file-system.ts';
 import { Random } from './random.ts';
 import { recordTelemetry } from './recording-telemetry.ts';
@@ -122,7 +123,7 @@ class QueueModel {
     );
   }
 
-  async #open(): Promise<Queue | undefined> {
+  async #open(): Promise<DiskQueue | undefined> {
     this.#handedOut = [];
     this.#lastHanded = 0n;
     // A clock may step back, but not by more than the time a start takes: that goes unnoticed.
@@ -144,7 +145,7 @@ class QueueModel {
     return queue;
   }
 
-  async #call(queue: Queue): Promise<void> {
+  async #call(queue: DiskQueue): Promise<void> {
     const kind = this.random.below(10);
     if (kind < 5) {
       const appends = Array.from({ length: 1 + this.random.below(4) }, () => this.#append(queue));
@@ -161,7 +162,7 @@ class QueueModel {
     }
   }
 
-  async #append(queue: Queue): Promise<void> {
+  async #append(queue: DiskQueue): Promise<void> {
     const payload = Buffer.from(`${++this.#made}:${'x'.repeat(this.random.below(900))}`);
     const record = this.random.chance(0.4) ? this.#makeRecord() : undefined;
     const entry: Entry = { payload, record, state: 'asked', sequence: undefined };
@@ -179,7 +180,7 @@ class QueueModel {
     this.#checkRecall(queue, entry);
   }
 
-  async #take(queue: Queue): Promise<void> {
+  async #take(queue: DiskQueue): Promise<void> {
     const limits = { maxRows: 1 + this.random.below(10), maxBytes: this.random.below(5000) };
     const before = this.#handedOut.length;
     const taking = attempt(() => queue.take(limits)).then((taken) => {
@@ -250,7 +251,7 @@ class QueueModel {
     });
   }
 
-  async #release(queue: Queue, sequence: bigint): Promise<void> {
+  async #release(queue: DiskQueue, sequence: bigint): Promise<void> {
     const entries = [...this.#entries.values()].filter(
       (entry) => entry.sequence !== undefined && entry.sequence <= sequence,
     );
@@ -267,12 +268,12 @@ class QueueModel {
     this.#checkWatermark(queue);
   }
 
-  #checkWatermark(queue: Queue): void {
+  #checkWatermark(queue: DiskQueue): void {
     const watermark = queue.watermarkNanos();
     if (watermark > this.#highestWatermark) this.#highestWatermark = watermark;
   }
 
-  #checkRecall(queue: Queue, entry: Entry): void {
+  #checkRecall(queue: DiskQueue, entry: Entry): void {
     const { record, state } = entry;
     if (record === undefined) return;
     const remembered = queue.recall(record.key);

@@ -7,11 +7,19 @@ export interface Told {
   readonly checkpoints: string[];
 }
 
-export function recordTelemetry(): { told: Told; telemetry: QueueTelemetry } {
+export function recordTelemetry(): {
+  told: Told;
+  /** Files of batches that were retried and cannot be read. */
+  passedOver: string[];
+  telemetry: QueueTelemetry;
+} {
+  const passedOver: string[] = [];
   const told: Told = { damage: [], foreign: [], checkpoints: [] };
   const nothing = () => undefined;
   const telemetry: QueueTelemetry = {
     opened: nothing,
+    retriesFound: nothing,
+    retryPassedOver: ({ file }) => void passedOver.push(file),
     batchAppended: nothing,
     appendRefused: nothing,
     failed: nothing,
@@ -20,5 +28,5 @@ export function recordTelemetry(): { told: Told; telemetry: QueueTelemetry } {
     checkpointUnusable: ({ state }) => void told.checkpoints.push(state),
     watch: nothing,
   };
-  return { told, telemetry };
+  return { told, passedOver, telemetry };
 }

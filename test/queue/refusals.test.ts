@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/model/errors.ts';
 import { type DiskQueueOptions, openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
-import type { Queue } from '../../src/queue/port.ts';
+import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
 import { Random } from './random.ts';
@@ -28,7 +28,7 @@ async function open(options: Partial<DiskQueueOptions> = {}) {
   return { fs, queue, wait };
 }
 
-async function assertRefused(queue: Queue): Promise<void> {
+async function assertRefused(queue: DiskQueue): Promise<void> {
   await assert.rejects(queue.append(content(), owner), (error) => {
     assert.ok(error instanceof AppError);
     assert.equal(error.code, 'unavailable');

@@ -127,7 +127,7 @@ export class SimulatedFileSystem implements FileSystem {
     } else {
       this.#look();
     }
-    if (inode === undefined) throw new Error(`ENOENT: ${path}`);
+    if (inode === undefined) throw absent(path);
     this.#open.set(++this.#lastFile, inode);
     return this.#lastFile;
   }
@@ -244,13 +244,13 @@ export class SimulatedFileSystem implements FileSystem {
 
   #directoryOf(path: string): Directory {
     const directory = this.#directories.get(dirname(path));
-    if (directory === undefined) throw new Error(`ENOENT: ${dirname(path)}`);
+    if (directory === undefined) throw absent(dirname(path));
     return directory;
   }
 
   #find(path: string): Inode {
     const inode = this.#directoryOf(path).names.get(basename(path));
-    if (inode === undefined) throw new Error(`ENOENT: ${path}`);
+    if (inode === undefined) throw absent(path);
     return inode;
   }
 
@@ -259,4 +259,8 @@ export class SimulatedFileSystem implements FileSystem {
     if (inode === undefined) throw new Error(`EBADF: ${file}`);
     return inode;
   }
+}
+
+function absent(path: string): Error {
+  return Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
 }

@@ -3,13 +3,11 @@
  * calls, refuses what there is no room for, and keeps account of what was taken and released. Group
  * writer, backlog and log do the rest.
  */
-import type { Batch, BatchOwner, StampedBatch } from '../../model/batch.ts';
+import type { Batch, BatchId, BatchOwner, StampedBatch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
 import type {
-  Appended,
   IdempotencyRecord,
-  Queue,
   QueueStatus,
   RememberedAnswer,
   Taken,
@@ -17,24 +15,20 @@ import type {
 } from '../port.ts';
 import { Backlog } from './backlog.ts';
 import { DiskSpace } from './disk-space.ts';
-import { decodeFrame, encodeFrame, measureFrame } from './frame.ts';
+import { decodeFrame, encodeFrame, measureFrame } from '../frame.ts';
 import { GroupWriter } from './group-writer.ts';
 import type { KeyTable } from './key-table.ts';
 import type { LogHost, OpenedHost } from './log-host.ts';
 import { maxUnsyncedBatches } from './log-options.ts';
 import type { QueuedBatch } from './memory-tail.ts';
+import type { QueueLimits } from './queue-limits.ts';
 import { ReceiptClock } from './receipt-clock.ts';
 import { recoverKeys } from './recovered-keys.ts';
 
-export interface QueueLimits {
-  readonly minFreeDiskBytes: number;
-  readonly maxBacklogBytes: number;
-  readonly maxBatchBytes: number;
-  readonly memoryTailBytes: number;
-  readonly idempotencyTtlMs: number;
-  readonly idempotencyKeys: number;
-  /** Unix ms. */
-  readonly now: () => number;
+/** Where in the order of the log a batch came to lie. */
+export interface Numbered {
+  readonly sequence: bigint;
+  readonly receivedAtNanos: bigint;
 }
 
 interface Refusal {
@@ -45,7 +39,7 @@ interface Refusal {
 
 const nanosPerMs = 1_000_000n;
 
-export class DiskQueue implements Queue {
+export class DiskQueue {
   readonly #limits: QueueLimits;
   readonly #telemetry: QueueTelemetry;
   readonly #host: LogHost;
@@ -87,7 +81,7 @@ export class DiskQueue implements Queue {
     content: Pick<Batch, 'layout' | 'rows' | 'payload'>,
     owner: BatchOwner,
     idempotency?: IdempotencyRecord,
-  ): Promise<Appended> {
+  ): Promise<Numbered> {
     this.#refuseTooLarge(content.payload.length);
     this.#measureSpace();
     const refusal = this.#refusal();
@@ -112,6 +106,22 @@ export class DiskQueue implements Queue {
     return this.#keys.recall(key, this.#limits.now());
   }
 
+  /** Of the batches appended here: no other log has it. */
+  get writer(): bigint {
+    return this.#writer;
+  }
+
+  /** Which of these it has and will hand out; in the order of their sequences. */
+  holds(ids: readonly BatchId[]): Promise<boolean[]> {
+    return this.#host.holds(ids);
+  }
+
+  /** A time of receipt: Unix ns, past every one that was given or told as complete. */
+  stamp(): bigint {
+    return this.#clock.stamp();
+  }
+
+  /** One taker at a time. */
   async take(limits: TakeLimits): Promise<Taken | undefined> {
     while (!this.#isClosed) {
       const range = this.#backlog.diskRange;
@@ -136,8 +146,10 @@ export class DiskQueue implements Queue {
   }
 
   async quarantine(batch: StampedBatch, reason: string): Promise<void> {
+    // Since when rows of it may be stored: from there on they are looked for when it is retried.
+    const receivedAtNanos = batch.copies?.fromNanos ?? batch.receivedAtNanos;
     const frame = Buffer.from(new ArrayBuffer(measureFrame(batch)));
-    encodeFrame(frame, 0, batch);
+    encodeFrame(frame, 0, { ...batch, receivedAtNanos });
     this.#quarantinedBatches = await this.#host.quarantine(frame, reason);
   }
 

@@ -2,7 +2,7 @@
  * Whole-file steps made of single file operations: complete writes and reads, and atomic durable
  * replacement.
  */
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { FileId, FileSystem } from './file-system.ts';
 
 export const temporarySuffix = '.tmp';
@@ -40,8 +40,13 @@ export function readRange(
 
 /** @returns undefined where there is no such file. */
 export function readWhole(fs: FileSystem, path: string): Buffer | undefined {
-  if (!fs.list(dirname(path)).includes(basename(path))) return undefined;
-  const file = fs.open(path, 'read');
+  let file: FileId;
+  try {
+    file = fs.open(path, 'read');
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
   try {
     return readRange(fs, file, 0, fs.size(file));
   } finally {
@@ -86,6 +91,15 @@ export function removeTemporaries(fs: FileSystem, directory: string): void {
   }
 }
 
-function removeIfThere(fs: FileSystem, path: string): void {
-  if (fs.list(dirname(path)).includes(basename(path))) fs.unlink(path);
+export function removeIfThere(fs: FileSystem, path: string): void {
+  try {
+    fs.unlink(path);
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+  }
+}
+
+/** Whether a call failed since there is no such file. */
+export function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -12,7 +12,7 @@ import {
   frameMagic,
   isBodyIntact,
   readFrameHeader,
-} from './frame.ts';
+} from '../frame.ts';
 
 export interface ScannedFrame {
   readonly header: FrameHeader;

@@ -4,7 +4,7 @@
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import type { IdempotencyRecord } from '../port.ts';
-import { encodeFrame } from './frame.ts';
+import { encodeFrame } from '../frame.ts';
 import type { LogHost } from './log-host.ts';
 
 export interface GroupEntry {

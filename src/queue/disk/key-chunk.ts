@@ -7,7 +7,7 @@
  * then per key: u64 stamp, 16-byte key, 16-byte body digest, u32 answer bytes, answer
  */
 import { crc32c } from '@node-rs/crc32';
-import { digestBytes } from './frame.ts';
+import { digestBytes } from '../frame.ts';
 
 const chunkHeaderBytes = 24;
 const chunkMagic = Buffer.from('WKC1', 'latin1').readUInt32LE(0);

@@ -6,7 +6,7 @@
 import { randomInt } from 'node:crypto';
 import type { RememberedAnswer } from '../port.ts';
 import { AnswerArena } from './answer-arena.ts';
-import { digestBytes } from './frame.ts';
+import { digestBytes } from '../frame.ts';
 
 const words = digestBytes / 4;
 const firstCapacity = 1024;

@@ -50,32 +50,35 @@ export function listSegments(
   return { segments, foreign };
 }
 
-/** The directory's writer id: as recorded, else as its segments have it, else a new one. */
+/**
+ * The directory's writer id: as recorded, else as its segments have it, else a new one; and those
+ * whose batches were restored with it.
+ */
 export function identify(
   fs: FileSystem,
   paths: LogPaths,
   segments: readonly Segment[],
-): { writer: bigint; isNew: boolean } {
+): { writer: bigint; earlier: readonly bigint[]; isNew: boolean } {
   const found = readIdentity(fs, paths.identity);
   if (typeof found === 'object') {
     if (found.version > identityVersion) {
       throw newerVersion(paths.identity, found.version, identityVersion);
     }
-    return { writer: found.writer, isNew: false };
+    return { writer: found.writer, earlier: found.earlier, isNew: false };
   }
   const known = segments.findLast((segment) => segment.header !== undefined)?.header;
   const identity = createIdentity();
   const writer = known?.writer ?? identity.writer;
   writeIdentity(fs, paths.identity, { ...identity, writer });
-  return { writer, isNew: known === undefined && segments.length === 0 };
+  return { writer, earlier: [], isNew: known === undefined && segments.length === 0 };
 }
 
 export function splitByWriter(
   segments: readonly Segment[],
-  writer: bigint,
+  writers: readonly bigint[],
 ): { ours: Segment[]; others: string[] } {
   const isOurs = (segment: Segment) =>
-    segment.header === undefined || segment.header.writer === writer;
+    segment.header === undefined || writers.includes(segment.header.writer);
   return {
     ours: segments.filter(isOurs),
     others: segments

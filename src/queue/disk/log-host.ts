@@ -2,6 +2,7 @@
  * Where a log runs: in the thread that asks, or in one of its own. The queue sees one set of calls,
  * each answered by a promise, and does not know which it is.
  */
+import type { BatchId } from '../../model/batch.ts';
 import type { FileSystem } from './file-system.ts';
 import { openLog, type SegmentLog } from './log.ts';
 import type { LogOptions, ReadRequest, ReadResult, Recovery } from './log-options.ts';
@@ -11,6 +12,7 @@ export interface LogCalls {
   /** Appends the first `length` bytes. @returns the buffer, to be filled again. */
   append(buffer: ArrayBuffer, length: number): ArrayBuffer;
   read(request: ReadRequest): ReadResult;
+  holds(ids: readonly BatchId[]): boolean[];
   release(sequence: bigint, floorNanos: bigint): void;
   /** @returns the number of batches set aside so far. */
   quarantine(frame: Uint8Array<ArrayBuffer>, reason: string): number;
@@ -37,6 +39,7 @@ export function createLogCalls(log: SegmentLog): LogCalls {
       return buffer;
     },
     read: (request) => log.read(request),
+    holds: (ids) => log.holds(ids),
     release: (sequence, floorNanos) => log.release(sequence, floorNanos),
     quarantine: (frame, reason) =>
       log.quarantine(Buffer.from(frame.buffer, frame.byteOffset, frame.length), reason),
@@ -54,6 +57,7 @@ export function openInlineHost(fs: FileSystem, options: LogOptions): OpenedHost 
   const host: LogHost = {
     append: async (buffer, length) => calls.append(buffer, length),
     read: async (request) => calls.read(request),
+    holds: async (ids) => calls.holds(ids),
     release: async (sequence, floorNanos) => calls.release(sequence, floorNanos),
     quarantine: async (frame, reason) => calls.quarantine(frame, reason),
     freeBytes: async () => calls.freeBytes(),

@@ -4,9 +4,10 @@
  * tails or clocks.
  */
 import { basename, join } from 'node:path';
+import type { BatchId } from '../../model/batch.ts';
 import type { FileId, FileSystem } from './file-system.ts';
 import { createFile, writeFully } from './files.ts';
-import { decodeFrameHeader, finishFrame, type FrameHeader, idempotencyOf } from './frame.ts';
+import { decodeFrameHeader, finishFrame, type FrameHeader, idempotencyOf } from '../frame.ts';
 import { KeyCollector } from './key-chunk.ts';
 import type { KeyLog } from './key-log.ts';
 import { LogCursor } from './log-cursor.ts';
@@ -75,6 +76,27 @@ export class SegmentLog {
   /** See `LogCursor.read`. */
   read(request: ReadRequest): ReadResult {
     return this.#cursor.read(this.#segments, request);
+  }
+
+  /**
+   * Which of these batches are there to be read and not released.
+   * @param ids in the order of their sequences, else it takes long
+   */
+  holds(ids: readonly BatchId[]): boolean[] {
+    // Of its own: what the taker's one passes over on its way is told once.
+    const cursor = new LogCursor(this.#fs, this.#paths, this.#checkpoint.writer);
+    try {
+      return ids.map(({ writer, sequence }) => {
+        if (sequence <= this.#checkpoint.released) return false;
+        const span = { fromSequence: sequence, untilSequence: sequence + 1n };
+        const [frame] = cursor.read(this.#segments, { ...span, maxRows: 0, maxBytes: 0 }).frames;
+        if (frame === undefined) return false;
+        const { buffer, byteOffset, length } = frame;
+        return decodeFrameHeader(Buffer.from(buffer, byteOffset, length), 0).writer === writer;
+      });
+    } finally {
+      cursor.close();
+    }
   }
 
   /** Makes durable that nothing up to `sequence` is needed, and only then frees the space. */

@@ -3,7 +3,6 @@
  * it meanwhile.
  */
 import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
-import type { Queue } from '../port.ts';
 import { DiskQueue } from './disk-queue.ts';
 import type { FileSystem } from './file-system.ts';
 import { openInlineHost } from './log-host.ts';
@@ -51,7 +50,7 @@ const defaults = {
 export async function openDiskQueue(
   options: DiskQueueOptions,
   telemetry: QueueTelemetry,
-): Promise<Queue> {
+): Promise<DiskQueue> {
   const limits = { ...defaults, ...options };
   const { directory, segmentBytes, idempotencyTtlMs, idempotencyKeys } = limits;
   const logOptions: LogOptions = { directory, segmentBytes, idempotencyTtlMs, idempotencyKeys };

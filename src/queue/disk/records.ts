@@ -8,15 +8,22 @@ import { crc32c } from '@node-rs/crc32';
 import type { FileSystem } from './file-system.ts';
 import { readWhole, replaceFile } from './files.ts';
 
-export const identityVersion = 1;
+/** 2 where there are earlier writers; then a program that knows none of them must not open it. */
+export const identityVersion = 2;
+const plainIdentityVersion = 1;
+const checkpointVersion = 1;
 const recordBytes = 64;
+/** As many as the record has room for. */
+export const maxEarlierWriters = 5;
 const identityMagic = Buffer.from('WQID', 'latin1').readUInt32LE(0);
 const checkpointMagic = Buffer.from('WQCP', 'latin1').readUInt32LE(0);
 
 export interface Identity {
   readonly version: number;
-  /** 64 random bits made with the directory. */
+  /** 64 random bits made with the directory, or with its restoring. */
   readonly writer: bigint;
+  /** Whose batches came with a restored directory; at most `maxEarlierWriters`. */
+  readonly earlier: readonly bigint[];
 }
 
 export interface Checkpoint {
@@ -32,20 +39,31 @@ export interface Checkpoint {
 /** What a record file holds: its record, nothing at all, or bytes that no checksum vouches for. */
 export type Found<T> = T | 'absent' | 'damaged';
 
-export function createIdentity(): Identity {
-  return { version: identityVersion, writer: randomBytes(8).readBigUInt64LE(0) };
+export function createIdentity(earlier: readonly bigint[] = []): Identity {
+  const version = earlier.length === 0 ? plainIdentityVersion : identityVersion;
+  return { version, writer: randomBytes(8).readBigUInt64LE(0), earlier };
 }
 
 export function readIdentity(fs: FileSystem, path: string): Found<Identity> {
   const bytes = readRecord(fs, path, identityMagic);
   if (typeof bytes === 'string') return bytes;
-  return { version: bytes.readUInt32LE(8), writer: bytes.readBigUInt64LE(16) };
+  const earlier = Array.from({ length: maxEarlierWriters }, (_, index) =>
+    bytes.readBigUInt64LE(24 + 8 * index),
+  );
+  return {
+    version: bytes.readUInt32LE(8),
+    writer: bytes.readBigUInt64LE(16),
+    earlier: earlier.filter((writer) => writer !== 0n),
+  };
 }
 
 export function writeIdentity(fs: FileSystem, path: string, identity: Identity): void {
   const bytes = Buffer.alloc(recordBytes);
   bytes.writeUInt32LE(identity.version, 8);
   bytes.writeBigUInt64LE(identity.writer, 16);
+  for (const [index, writer] of identity.earlier.entries()) {
+    bytes.writeBigUInt64LE(writer, 24 + 8 * index);
+  }
   writeRecord(fs, path, identityMagic, bytes);
 }
 
@@ -62,7 +80,7 @@ export function readCheckpoint(fs: FileSystem, path: string): Found<Checkpoint> 
 
 export function writeCheckpoint(fs: FileSystem, path: string, checkpoint: Checkpoint): void {
   const bytes = Buffer.alloc(recordBytes);
-  bytes.writeUInt32LE(identityVersion, 8);
+  bytes.writeUInt32LE(checkpointVersion, 8);
   bytes.writeBigUInt64LE(checkpoint.writer, 16);
   bytes.writeBigUInt64LE(checkpoint.released, 24);
   bytes.writeBigUInt64LE(checkpoint.lastSequence, 32);

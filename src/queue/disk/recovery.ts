@@ -25,6 +25,7 @@ import {
   pathsOf,
   type Recovery,
 } from './log-options.ts';
+import { finishRetries } from './quarantine-files.ts';
 import { type Checkpoint, writeCheckpoint } from './records.ts';
 import { segmentHeaderBytes, segmentName, type SegmentSummary } from './segment.ts';
 import { finishSegment, measureReleased, scanSegment } from './segment-file.ts';
@@ -42,9 +43,10 @@ export interface Recovered {
 export function recover(fs: FileSystem, options: LogOptions): Recovered {
   const paths = pathsOf(options.directory);
   prepareDirectories(fs, paths);
+  finishRetries(fs, paths.quarantine);
   const { segments: found, foreign } = listSegments(fs, paths);
-  const { writer, isNew } = identify(fs, paths, found);
-  const { ours, others } = splitByWriter(found, writer);
+  const { writer, earlier: earlierWriters, isNew } = identify(fs, paths, found);
+  const { ours, others } = splitByWriter(found, [writer, ...earlierWriters]);
   foreign.push(...others);
   const { checkpoint: earlier, state } = findCheckpoint(fs, paths, writer);
   const keyLog = new KeyLog(fs, {

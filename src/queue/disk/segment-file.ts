@@ -5,7 +5,7 @@
 import { dirname, join } from 'node:path';
 import type { FileId, FileSystem } from './file-system.ts';
 import { readRange, temporarySuffix, writeFully } from './files.ts';
-import { idempotencyOf } from './frame.ts';
+import { idempotencyOf } from '../frame.ts';
 import { FrameReader, type Gap } from './frame-reader.ts';
 import type { KeyCollector } from './key-chunk.ts';
 import {
@@ -56,7 +56,7 @@ export function inspectSegment(fs: FileSystem, directory: string, firstSequence:
 /** Reads the frames of a segment from its start; their idempotency keys go to `keys`. */
 export function scanSegment(
   fs: FileSystem,
-  segment: Pick<Segment, 'path' | 'firstSequence' | 'fileBytes'>,
+  segment: Pick<Segment, 'path' | 'firstSequence' | 'fileBytes' | 'header'>,
   writer: bigint,
   keys: KeyCollector,
 ): Scan {
@@ -155,14 +155,15 @@ export function finishSegment(
   return { ...segment, ...summary, sealed: true, fileBytes };
 }
 
+/** @param writer of the directory, for a segment that does not say whose it is. */
 export function readerOf(
   fs: FileSystem,
   file: FileId,
-  segment: Pick<Segment, 'firstSequence'>,
+  segment: Pick<Segment, 'firstSequence' | 'header'>,
   writer: bigint,
 ): FrameReader {
   return new FrameReader(fs, file, {
-    writer,
+    writer: segment.header?.writer ?? writer,
     start: segmentHeaderBytes,
     afterSequence: segment.firstSequence - 1n,
     windowBytes: scanWindowBytes,

@@ -11,7 +11,7 @@ import {
   frameKinds,
   isBodyIntact,
   readFrameHeader,
-} from './frame.ts';
+} from '../frame.ts';
 
 export const segmentHeaderBytes = 64;
 export const segmentVersion = 1;

@@ -95,6 +95,7 @@ function hostOf(calls: ThreadCalls): LogHost {
   return {
     append: (buffer, length) => calls.send('append', [buffer, length], [buffer]),
     read: (request) => calls.send('read', [request], []),
+    holds: (ids) => calls.send('holds', [ids], []),
     release: (sequence, floorNanos) => calls.send('release', [sequence, floorNanos], []),
     quarantine: (frame, reason) => calls.send('quarantine', [frame, reason], [frame.buffer]),
     freeBytes: () => calls.send('freeBytes', [], []),

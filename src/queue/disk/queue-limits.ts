@@ -1,0 +1,11 @@
+/** How much a queue on local disk takes in, keeps in memory and remembers. */
+export interface QueueLimits {
+  readonly minFreeDiskBytes: number;
+  readonly maxBacklogBytes: number;
+  readonly maxBatchBytes: number;
+  readonly memoryTailBytes: number;
+  readonly idempotencyTtlMs: number;
+  readonly idempotencyKeys: number;
+  /** Unix ms. */
+  readonly now: () => number;
+}

@@ -1,0 +1,204 @@
+/**
+ * Batches that had been set aside and are to be drained again: their files wait in the quarantine
+ * until they are stored. They keep their ids, so that rows stored before are found, and are
+ * received anew, so that readers who are past their time see them.
+ */
+import { join } from 'node:path';
+import type { BatchId, StampedBatch } from '../../model/batch.ts';
+import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
+import { frameHeaderBytes, readFrameHeader } from '../frame.ts';
+import type { TakeLimits } from '../port.ts';
+import type { DiskQueue } from './disk-queue.ts';
+import type { FileSystem } from './file-system.ts';
+import { readRange } from './files.ts';
+import {
+  damagedSuffix,
+  listStems,
+  batchSuffix,
+  noteSuffix,
+  readBatch,
+  removeFiles,
+  retrySuffix,
+} from './quarantine-files.ts';
+
+interface Place {
+  readonly fs: FileSystem;
+  /** The quarantine. */
+  readonly folder: string;
+  readonly telemetry: QueueTelemetry;
+}
+
+interface Waiting {
+  readonly stem: string;
+  readonly id: BatchId;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** An earlier attempt may have stamped it by a clock that was set back since. */
+const clockSlackNanos = 3_600_000_000_000n;
+
+/** They are read by the thread that serves everything else, which must not wait for long. */
+const maxTakeBytes = 8 * 1024 * 1024;
+
+/**
+ * Finds what waits. A batch that the log has as well is left to the log, under whose time of
+ * receipt its rows may be stored by now: its file is removed.
+ */
+export async function openRetriedBatches(
+  place: Place,
+  log: Pick<DiskQueue, 'holds' | 'stamp'>,
+): Promise<RetriedBatches> {
+  const found = listStems(place.fs, place.folder, retrySuffix).flatMap(
+    (stem) => measure(place, stem) ?? [],
+  );
+  if (found.length === 0) return new RetriedBatches(place, found, 0n);
+  const inLog = await log.holds(found.map(({ id }) => id));
+  for (const { stem } of found.filter((_, index) => inLog[index])) {
+    attempt(place, stem, () => removeFiles(place.fs, place.folder, namesOf(stem)));
+  }
+  const waiting = found.filter((_, index) => !inLog[index]);
+  if (waiting.length > 0) place.telemetry.retriesFound({ batches: waiting.length });
+  return new RetriedBatches(place, waiting, log.stamp());
+}
+
+export class RetriedBatches {
+  readonly #place: Place;
+  readonly #receivedAtNanos: bigint;
+  readonly #waiting: Waiting[];
+  readonly #taken = new Map<StampedBatch, Waiting>();
+
+  /** @param receivedAtNanos Unix ns; later than any watermark told so far. */
+  constructor(place: Place, waiting: readonly Waiting[], receivedAtNanos: bigint) {
+    this.#place = place;
+    this.#waiting = [...waiting];
+    this.#receivedAtNanos = receivedAtNanos;
+  }
+
+  get batches(): number {
+    return this.#waiting.length + this.#taken.size;
+  }
+
+  get rows(): number {
+    return this.#unfinished().reduce((sum, { rows }) => sum + rows, 0);
+  }
+
+  get bytes(): number {
+    return this.#unfinished().reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Unix ns: no watermark may reach it before they are done; undefined where there are none. */
+  get oldestNanos(): bigint | undefined {
+    return this.batches === 0 ? undefined : this.#receivedAtNanos;
+  }
+
+  /**
+   * The next ones; none where there are none left. One that cannot be read is passed over, and kept
+   * under the name of damaged bytes where it is no whole batch.
+   */
+  take({ maxRows, maxBytes }: TakeLimits): StampedBatch[] {
+    const batches: StampedBatch[] = [];
+    let rowsLeft = maxRows;
+    let bytesLeft = Math.min(maxBytes, maxTakeBytes);
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      rowsLeft -= next.rows;
+      bytesLeft -= next.bytes;
+      if (batches.length > 0 && (rowsLeft < 0 || bytesLeft < 0)) break;
+      this.#waiting.shift();
+      const batch = this.#read(next);
+      if (batch === undefined) continue;
+      this.#taken.set(batch, next);
+      batches.push(batch);
+    }
+    return batches;
+  }
+
+  has(batch: StampedBatch): boolean {
+    return this.#taken.has(batch);
+  }
+
+  /** Those that were taken are stored, or were set aside again; durable on return. */
+  done(batches: readonly StampedBatch[]): void {
+    const { fs, folder } = this.#place;
+    const setAside = new Set(listStems(fs, folder, batchSuffix));
+    const stems = batches.flatMap((batch) => this.#taken.get(batch)?.stem ?? []);
+    const names = stems.flatMap((stem) =>
+      setAside.has(stem) ? [stem + retrySuffix] : namesOf(stem),
+    );
+    removeFiles(fs, folder, names);
+    for (const batch of batches) this.#taken.delete(batch);
+  }
+
+  #unfinished(): Waiting[] {
+    return [...this.#waiting, ...this.#taken.values()];
+  }
+
+  #read({ stem, bytes }: Waiting): StampedBatch | undefined {
+    const { fs, folder } = this.#place;
+    return attempt(this.#place, stem, () => {
+      const batch = readBatch(fs, folder, stem + retrySuffix);
+      if (batch !== undefined) return this.#receiveAnew(batch);
+      return keepDamaged(this.#place, stem, bytes);
+    });
+  }
+
+  #receiveAnew(batch: StampedBatch): StampedBatch {
+    const receivedAtNanos = this.#receivedAtNanos;
+    const fromNanos = least(batch.receivedAtNanos, receivedAtNanos - clockSlackNanos);
+    const untilNanos = receivedAtNanos + clockSlackNanos;
+    return { ...batch, receivedAtNanos, copies: { fromNanos, untilNanos } };
+  }
+}
+
+/** @returns undefined where the file is no batch, or cannot be read. */
+function measure(place: Place, stem: string): Waiting | undefined {
+  const { fs, folder } = place;
+  return attempt(place, stem, () => {
+    const file = fs.open(join(folder, stem + retrySuffix), 'read');
+    try {
+      const bytes = fs.size(file);
+      const header = readFrameHeader(readRange(fs, file, 0, frameHeaderBytes), 0);
+      if (header === undefined) return keepDamaged(place, stem, bytes);
+      const { writer, sequence, rows } = header;
+      return { stem, id: { writer, sequence }, rows, bytes };
+    } finally {
+      fs.close(file);
+    }
+  });
+}
+
+function keepDamaged({ fs, folder, telemetry }: Place, stem: string, bytes: number): undefined {
+  const setAside = join(folder, stem + damagedSuffix);
+  fs.rename(join(folder, stem + retrySuffix), setAside);
+  fs.syncDirectory(folder);
+  const sequence = /^\d+$/.test(stem) ? BigInt(stem) : 0n;
+  telemetry.damageFound({
+    kind: 'corrupt',
+    segment: stem + retrySuffix,
+    offset: 0,
+    bytes,
+    fromSequence: sequence,
+    toSequence: sequence,
+    setAside,
+  });
+}
+
+/** One file that the disk does not give must not hold up the log behind it. */
+function attempt<T>(place: Place, stem: string, action: () => T): T | undefined {
+  try {
+    return action();
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    place.telemetry.retryPassedOver({ file: join(place.folder, stem + retrySuffix), error });
+    return undefined;
+  }
+}
+
+/** The batch last: a note alone would be found by nobody. */
+function namesOf(stem: string): string[] {
+  return [stem + noteSuffix, stem + retrySuffix];
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,38 @@
+/** A log that is replaced by servers is left only once all of it is stored. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { loadConfig } from '../../src/config/load.ts';
+import { toQueueOptions } from '../../src/main-options.ts';
+import { refuseForsakenLog } from '../../src/main-queue.ts';
+import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
+import { createInstruments } from '../../src/telemetry/instruments.ts';
+import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { until } from '../harness/until.ts';
+import { openSink } from './sink.ts';
+
+test('a log that holds batches is not left for a queue or store elsewhere', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-forsaken-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const settings = ['--data', folder, '--queue-min-free-disk-bytes', '0'];
+  const config = loadConfig({ flags: settings, environment: {} });
+  const open = () =>
+    openLocalQueue(toQueueOptions(config), createQueueTelemetry(createInstruments('silent')));
+  await refuseForsakenLog(config);
+
+  let queue = await open();
+  const payload = Buffer.from(new ArrayBuffer(10));
+  const content = { layout: 'logs/1', rows: 1, payload } as const;
+  await queue.append(content, { accountId: 'a', streamId: 's', receiverId: 'r' });
+  await queue.close();
+  await assert.rejects(refuseForsakenLog(config), /not stored yet in .*queue \(batches: 1\)/);
+
+  queue = await open();
+  const sink = openSink(queue);
+  await until(() => sink.released.length === 1, { what: 'the batch' });
+  await sink.close();
+  await queue.close();
+  await refuseForsakenLog(config);
+});

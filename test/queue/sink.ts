@@ -1,0 +1,66 @@
+/** Drains of a test: they take what every shard hands out, and remember it. */
+import type { StampedBatch } from '../../src/model/batch.ts';
+import type { Queue, Shard, ShardWork, TakeLimits } from '../../src/queue/port.ts';
+
+/** One batch as it was taken. */
+export interface Sunk {
+  readonly shard: string;
+  readonly batch: StampedBatch;
+  /** What its payload begins with; the payload itself may be gone once it is released. */
+  readonly text: string;
+  readonly suspect: boolean;
+}
+
+export interface SinkOptions {
+  readonly limits?: TakeLimits;
+  /** Called with every take, before its batches are released. */
+  readonly took?: (batches: readonly StampedBatch[], shard: Shard) => unknown;
+  /** False: what was taken stays unreleased, and nothing more is taken. */
+  readonly releases?: boolean;
+}
+
+export interface Sink extends ShardWork {
+  /** In the order in which they were released. */
+  readonly released: readonly Sunk[];
+  readonly taken: readonly Sunk[];
+  readonly shards: readonly Shard[];
+}
+
+const wide: TakeLimits = { maxRows: 1000, maxBytes: 1_000_000 };
+
+/** Works on all shards of the queue until it is closed. */
+export function openSink(queue: Queue, options: SinkOptions = {}): Sink {
+  const released: Sunk[] = [];
+  const taken: Sunk[] = [];
+  const shards: Shard[] = [];
+  const work = queue.work((shard) => {
+    shards.push(shard);
+    const closing = Promise.withResolvers<undefined>();
+    const run = drain(shard, closing.promise);
+    return {
+      close() {
+        closing.resolve(undefined);
+        return run;
+      },
+    };
+  });
+
+  async function drain(shard: Shard, closed: Promise<undefined>): Promise<void> {
+    for (;;) {
+      const next = await Promise.race([shard.take(options.limits ?? wide), closed]);
+      if (next === undefined) return;
+      const { batches, suspect } = next;
+      const sunk = batches.map((batch) => {
+        const text = Buffer.from(batch.payload.subarray(0, 100)).toString().replace(/\0+$/, '');
+        return { shard: shard.tenure.shard, batch, text, suspect };
+      });
+      taken.push(...sunk);
+      await options.took?.(batches, shard);
+      if (options.releases === false) return;
+      await shard.release(batches);
+      released.push(...sunk);
+    }
+  }
+
+  return { released, taken, shards, close: () => work.close() };
+}
