@@ -1,0 +1,250 @@
+/**
+ * Turns the messages of a shard into batches: takes frames apart, puts chunks together, stamps, and
+ * keeps account of which messages a batch lies in, so that each is acknowledged exactly when
+ * nothing in it is needed any more. It does no I/O and knows no clock but the stream's.
+ */
+import type { StampedBatch } from '../../model/batch.ts';
+import { decodeFrame, type FrameHeader, isBodyIntact, readFrameHeader } from '../frame.ts';
+import { messageKinds } from './names.ts';
+import { type Chunk, isPossible, type Upload, Uploads } from './uploads.ts';
+
+/** A message as the stream has it. */
+export interface QueuedMessage {
+  /** Its number in the stream. */
+  readonly sequence: number;
+  /** Unix ns by the clock of the stream. */
+  readonly timeNanos: bigint;
+  /** One of `messageKinds`, if it is of this version. */
+  readonly kind: string;
+  readonly chunk?: Chunk | undefined;
+  /** Unix ns since when copies of its batches may be in the queue or the store. */
+  readonly copiesSinceNanos?: bigint | undefined;
+  /** True where somebody may have stored it before. */
+  readonly isSuspect: boolean;
+  readonly data: Buffer;
+}
+
+/** A batch with the numbers of all messages that carry it. */
+export interface HeldBatch {
+  readonly batch: StampedBatch;
+  readonly isSuspect: boolean;
+  readonly messages: number[];
+}
+
+/** Bytes that are no frame; `messages` wait until they have been set aside. */
+export interface Damage {
+  readonly bytes: Buffer;
+  readonly reason: string;
+  readonly messages: readonly number[];
+}
+
+export interface Assembled {
+  /** In the order of the stream. */
+  readonly batches: readonly HeldBatch[];
+  readonly damage: readonly Damage[];
+  /** Messages that nothing waits for: ticks, and pieces of what will never be whole. */
+  readonly spent: readonly number[];
+  /** Uploads given up. */
+  readonly droppedUploads: number;
+}
+
+/** What a frame's batch is stamped and marked with. */
+interface Origin {
+  readonly messages: readonly number[];
+  /** By the stream's clock, of the first message. */
+  readonly timeNanos: bigint;
+  readonly isSuspect: boolean;
+  readonly copiesSinceNanos: bigint | undefined;
+}
+
+/**
+ * How far the time of receipt under which a copy was stored may lie from the one it has now: clocks
+ * of gateways, and of the servers that led the stream one after the other, differ.
+ */
+const clockSlackNanos = 3_600_000_000_000n;
+
+export class Assembler {
+  #lastNanos: bigint;
+  readonly #uploads = new Uploads();
+  /** By batch id; what was published twice is found here. */
+  readonly #batches = new Map<string, HeldBatch>();
+  /** Of these. */
+  readonly #setAside = new WeakSet<HeldBatch>();
+  /** By message: how many of its parts are still needed. */
+  readonly #parts = new Map<number, number>();
+
+  /** @param floorNanos Unix ns; everything is stamped later. */
+  constructor(floorNanos: bigint) {
+    this.#lastNanos = floorNanos;
+  }
+
+  /** Unix ns: the stamp of the last message; everything to come is stamped later. */
+  get lastNanos(): bigint {
+    return this.#lastNanos;
+  }
+
+  /** In the order of the stream, each message once. */
+  add(message: QueuedMessage): Assembled {
+    // Later than all before and so than any watermark told, whatever the clock of the stream does.
+    this.#lastNanos = later(message.timeNanos, this.#lastNanos + 1n);
+    const dropped = this.#uploads.dropStale(message.timeNanos);
+    const assembled = this.#read(message);
+    const spent = [...this.#forget(dropped.messages), ...assembled.spent];
+    return { ...assembled, spent, droppedUploads: dropped.uploads };
+  }
+
+  /**
+   * To be told before a held batch can be seen in quarantine: from then on another message with it
+   * may be what was retried, and is a batch of its own.
+   */
+  setAside(batch: StampedBatch): void {
+    const held = this.#batches.get(toKey(batch));
+    if (held?.batch.receivedAtNanos === batch.receivedAtNanos) this.#setAside.add(held);
+  }
+
+  /**
+   * Forgets batches, or damage, that need no further work.
+   * @returns the messages of which nothing is needed any more.
+   */
+  done(finished: readonly (HeldBatch | Damage)[]): number[] {
+    const spent: number[] = [];
+    for (const each of finished) {
+      if ('batch' in each) this.#forgetBatch(each);
+      for (const sequence of each.messages) {
+        const left = (this.#parts.get(sequence) ?? 1) - 1;
+        this.#parts.set(sequence, left);
+        if (left > 0) continue;
+        this.#parts.delete(sequence);
+        spent.push(sequence);
+      }
+    }
+    return spent;
+  }
+
+  #forgetBatch(held: HeldBatch): void {
+    const key = toKey(held.batch);
+    if (this.#batches.get(key) === held) this.#batches.delete(key);
+  }
+
+  #read(message: QueuedMessage): Omit<Assembled, 'droppedUploads'> {
+    const { sequence, timeNanos, kind, chunk, data, isSuspect, copiesSinceNanos } = message;
+    if (kind === messageKinds.tick) return { batches: [], damage: [], spent: [sequence] };
+    if (kind === messageKinds.frames) {
+      const origin = { messages: [sequence], timeNanos, isSuspect, copiesSinceNanos };
+      return this.#readFrames(data, origin);
+    }
+    this.#parts.set(sequence, 1);
+    if (kind !== messageKinds.chunk) {
+      return this.#damaged(data, `unknown kind of message ${JSON.stringify(kind)}`, [sequence]);
+    }
+    if (chunk === undefined || !isPossible(chunk)) {
+      return this.#damaged(data, 'a chunk without its number', [sequence]);
+    }
+    return this.#readChunk(message, chunk);
+  }
+
+  #readFrames(data: Buffer, origin: Origin): Omit<Assembled, 'droppedUploads'> {
+    const batches: HeldBatch[] = [];
+    const damage: Damage[] = [];
+    let parts = 0;
+    for (let offset = 0; offset < data.length; parts++) {
+      const header = readFrameHeader(data, offset);
+      const end = header === undefined ? data.length : offset + header.length;
+      const frame = data.subarray(offset, end);
+      offset = end;
+      const fault = findFault(frame, header);
+      if (fault !== undefined) {
+        damage.push({ bytes: frame, reason: fault, messages: origin.messages });
+        continue;
+      }
+      const held = this.#hold(frame, origin);
+      if (held !== undefined) batches.push(held);
+    }
+    for (const sequence of origin.messages) {
+      if (parts > 0) this.#parts.set(sequence, parts);
+    }
+    return { batches, damage, spent: parts === 0 ? [...origin.messages] : [] };
+  }
+
+  /** @returns undefined where the batch is held already. */
+  #hold(frame: Buffer, origin: Origin): HeldBatch | undefined {
+    const { messages, timeNanos, isSuspect, copiesSinceNanos } = origin;
+    const decoded = decodeFrame(frame);
+    const key = toKey(decoded);
+    const known = this.#batches.get(key);
+    if (known !== undefined && !this.#setAside.has(known)) {
+      known.messages.push(...messages);
+      return undefined;
+    }
+    const receivedAtNanos = this.#lastNanos;
+    const mayHaveCopies = isSuspect || copiesSinceNanos !== undefined || known !== undefined;
+    // An older copy of the stream brings back what was stored under its own time, long before.
+    const sentNanos = earlier(timeNanos, known ? storedSince(known.batch) : receivedAtNanos);
+    const sinceNanos = earlier(copiesSinceNanos ?? sentNanos, sentNanos);
+    const copies = {
+      fromNanos: later(sinceNanos - clockSlackNanos, 0n),
+      untilNanos: receivedAtNanos + clockSlackNanos,
+    };
+    const batch = { ...decoded, receivedAtNanos, ...(mayHaveCopies && { copies }) };
+    const held = { batch, isSuspect: mayHaveCopies, messages: [...messages] };
+    this.#batches.set(key, held);
+    return held;
+  }
+
+  #readChunk(message: QueuedMessage, chunk: Chunk): Omit<Assembled, 'droppedUploads'> {
+    const { sequence, data } = message;
+    const upload = this.#uploads.add(message, chunk);
+    // Pieces come in order: the first has been acknowledged, and so stored, with all of the batch.
+    if (upload === 'begun before') {
+      return { batches: [], damage: [], spent: this.#forget([sequence]) };
+    }
+    if (upload === 'another count') {
+      return this.#damaged(data, 'a chunk of another count than the others', [sequence]);
+    }
+    if (upload.missing > 0) return { batches: [], damage: [], spent: [] };
+    const read = this.#readWhole(upload);
+    if (read.damage.length > 0) return { ...read, spent: [] };
+    return { ...read, spent: this.#forget(this.#uploads.dropOthers(chunk.upload)) };
+  }
+
+  #forget(messages: readonly number[]): readonly number[] {
+    for (const sequence of messages) this.#parts.delete(sequence);
+    return messages;
+  }
+
+  #readWhole(upload: Upload): Pick<Assembled, 'batches' | 'damage'> {
+    const frame = Buffer.concat(upload.pieces.map((piece) => piece ?? Buffer.alloc(0)));
+    const header = readFrameHeader(frame, 0);
+    const fault = header?.length === frame.length ? findFault(frame, header) : 'no single frame';
+    if (fault !== undefined) return this.#damaged(frame, fault, upload.messages);
+    const held = this.#hold(frame, upload);
+    return { batches: held === undefined ? [] : [held], damage: [] };
+  }
+
+  #damaged(bytes: Buffer, reason: string, messages: readonly number[]) {
+    return { batches: [], damage: [{ bytes, reason, messages }], spent: [] };
+  }
+}
+
+function findFault(frame: Buffer, header: FrameHeader | undefined): string | undefined {
+  if (header === undefined) return 'bytes that are no frame';
+  return isBodyIntact(frame, 0, header) ? undefined : 'a frame whose checksum is wrong';
+}
+
+function toKey({ id }: StampedBatch): string {
+  return `${id.writer.toString(36)}.${id.sequence.toString(36)}`;
+}
+
+/** @returns Unix ns since when rows of it may be stored, as its next message is to say. */
+export function storedSince({ copies, receivedAtNanos }: StampedBatch): bigint {
+  // The slack is added anew whenever such a message is read.
+  return copies === undefined ? receivedAtNanos : copies.fromNanos + clockSlackNanos;
+}
+
+function later(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+function earlier(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,125 @@
+/**
+ * Idempotency keys that all gateways share. Whoever brings a key first claims it, with the id under
+ * which its batch goes into the queue; whoever comes later and finds it claimed but not done
+ * publishes under that same id, so that the batch is stored once, whichever of them was cut off.
+ */
+import type { BatchId } from '../../model/batch.ts';
+import { AppError } from '../../model/errors.ts';
+import type { IdempotencyRecord, RememberedAnswer } from '../port.ts';
+import type { Bucket } from './bucket.ts';
+
+/** What stands under a key. */
+interface Claim {
+  readonly bodyDigest: Uint8Array;
+  readonly answer: Uint8Array;
+  /** Of the one batch that this key may store. */
+  readonly id: BatchId;
+  readonly shard: number;
+  /** Whether that batch is known to be in the queue. */
+  readonly isDone: boolean;
+}
+
+export interface HeldClaim {
+  readonly id: BatchId;
+  readonly shard: number;
+  /** Unix ms by the clock of NATS, when the key was first claimed; undefined = by us, just now. */
+  readonly claimedAtMs: number | undefined;
+  /** The answer that counts; undefined where it is our own. */
+  readonly first: RememberedAnswer | undefined;
+  /** The batch is in the queue already: nothing is to be published. */
+  readonly isDone: boolean;
+  readonly revision: number;
+}
+
+export interface Claims {
+  /** @throws AppError `unavailable`; `malformed` when the key came with another body before */
+  claim(record: IdempotencyRecord, own: { id: BatchId; shard: number }): Promise<HeldClaim>;
+  /** To be called once the batch is in the queue. Where it cannot be noted, a repetition asks. */
+  settle(record: IdempotencyRecord, held: HeldClaim): Promise<void>;
+  /** @throws AppError `unavailable` */
+  recall(key: Uint8Array): Promise<RememberedAnswer | undefined>;
+}
+
+export function createClaims(keys: Pick<Bucket, 'get' | 'replace'>): Claims {
+  return {
+    async claim(record, own) {
+      const name = toHex(record.key);
+      const value = encodeClaim({ ...record, ...own, isDone: false });
+      const revision = await keys.replace(name, value, 0);
+      if (revision !== undefined) {
+        return { ...own, claimedAtMs: undefined, first: undefined, isDone: false, revision };
+      }
+      const entry = await keys.get(name);
+      if (entry === undefined) throw expiredMeanwhile();
+      const found = decodeClaim(entry.value);
+      refuseOtherBody(record.bodyDigest, found.bodyDigest);
+      const { id, shard, isDone, bodyDigest, answer } = found;
+      const held = { id, shard, isDone, revision: entry.revision };
+      // Our own claim, whose acknowledgement was lost on the way.
+      const isOwn = id.writer === own.id.writer && id.sequence === own.id.sequence;
+      const first = isOwn ? undefined : { bodyDigest, answer };
+      return { ...held, claimedAtMs: entry.writtenAtMs, first };
+    },
+    async settle(record, { id, shard, first, revision }) {
+      const claim = { ...record, ...first, id, shard, isDone: true };
+      await keys.replace(toHex(record.key), encodeClaim(claim), revision);
+    },
+    async recall(key) {
+      const entry = await keys.get(toHex(key));
+      if (entry === undefined) return undefined;
+      const { isDone, bodyDigest, answer } = decodeClaim(entry.value);
+      return isDone ? { bodyDigest, answer } : undefined;
+    },
+  };
+}
+
+function refuseOtherBody(now: Uint8Array, first: Uint8Array): void {
+  if (Buffer.compare(now, first) === 0) return;
+  throw new AppError(
+    'malformed',
+    'cannot use this Idempotency-Key: it came with another body before; a new body needs a new key',
+    { parameter: 'Idempotency-Key' },
+  );
+}
+
+function expiredMeanwhile(): AppError {
+  return new AppError('unavailable', 'cannot use this Idempotency-Key now: try again', {
+    retryAfterSeconds: 1,
+  });
+}
+
+/** As JSON, so that it can be read with the tools of NATS. */
+function encodeClaim({ bodyDigest, answer, id, shard, isDone }: Claim): Uint8Array {
+  return Buffer.from(
+    JSON.stringify({
+      digest: toHex(bodyDigest),
+      answer: Buffer.from(answer).toString('base64'),
+      writer: id.writer.toString(),
+      sequence: id.sequence.toString(),
+      shard,
+      done: isDone,
+    }),
+  );
+}
+
+function decodeClaim(value: Buffer): Claim {
+  const { digest, answer, writer, sequence, shard, done } = JSON.parse(value.toString()) as {
+    digest: string;
+    answer: string;
+    writer: string;
+    sequence: string;
+    shard: number;
+    done: boolean;
+  };
+  return {
+    bodyDigest: Buffer.from(digest, 'hex'),
+    answer: Buffer.from(answer, 'base64'),
+    id: { writer: BigInt(writer), sequence: BigInt(sequence) },
+    shard,
+    isDone: done,
+  };
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

@@ -1,0 +1,77 @@
+/** Shards are parted evenly, and nobody's is taken before a whole lease has passed unchanged. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { decodeLease, encodeLease, LeaseBoard } from './lease-board.ts';
+
+const leaseMs = 10_000;
+
+function entry(revision: number, holder: string) {
+  return { revision, value: { holder, epoch: '1', watermarkNanos: '0' } };
+}
+
+test('a shard is free once it was looked at and nobody holds it', () => {
+  const board = new LeaseBoard('me', 2, leaseMs);
+  assert.equal(board.isFree(0, 0), false);
+  board.seeShard(0, undefined, 0);
+  assert.equal(board.isFree(0, 0), true);
+  board.seeShard(0, entry(5, ''), 0);
+  assert.equal(board.isFree(0, 0), true);
+  assert.equal(board.shard(0).revision, 5);
+});
+
+test('a shard of another is free a lease after it was last seen to change', () => {
+  const board = new LeaseBoard('me', 1, leaseMs);
+  board.seeShard(0, entry(5, 'other'), 100);
+  board.seeShard(0, entry(5, 'other'), 6000);
+  assert.equal(board.isFree(0, 10_099), false);
+  assert.equal(board.isFree(0, 10_100), true);
+  board.seeShard(0, entry(6, 'other'), 10_100);
+  assert.equal(board.isFree(0, 20_099), false);
+});
+
+test('an own entry without work may be taken again at once', () => {
+  const board = new LeaseBoard('me', 1, leaseMs);
+  board.seeShard(0, entry(5, 'me'), 100);
+  assert.equal(board.isFree(0, 100), true);
+});
+
+test('writers that see each other part all shards, as evenly as can be', () => {
+  const ids = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 9 });
+  fc.assert(
+    fc.property(ids, fc.integer({ min: 1, max: 40 }), (writers, shards) => {
+      const shares = writers.map((me) => {
+        const board = new LeaseBoard(me, shards, leaseMs);
+        for (const id of writers) board.seeWriter(id, 1, 0);
+        return board.share(1);
+      });
+      assert.equal(
+        shares.reduce((sum, share) => sum + share, 0),
+        shards,
+      );
+      assert.ok(Math.max(...shares) - Math.min(...shares) <= 1);
+    }),
+  );
+});
+
+test('a writer that left or is silent for a lease has no part; later it is forgotten', () => {
+  const board = new LeaseBoard('me', 4, leaseMs);
+  board.seeWriter('other', 1, 0);
+  assert.equal(board.share(9999), 2);
+  assert.equal(board.share(10_000), 4);
+  board.seeWriter('other', 2, 10_000);
+  assert.equal(board.share(10_000), 2);
+  assert.deepEqual(board.forgottenWriters(59_999), []);
+  assert.deepEqual(board.forgottenWriters(60_000), ['other']);
+  board.seeWriter('other', undefined, 10_001);
+  assert.equal(board.share(10_001), 4);
+});
+
+test('an entry reads as it was written; what is none of ours nobody holds', () => {
+  const value = { holder: 'me', epoch: '7', watermarkNanos: '123' };
+  assert.deepEqual(decodeLease(encodeLease(value)), value);
+  const nobody = { holder: '', epoch: '0', watermarkNanos: '0' };
+  for (const text of ['', 'here', '{}', 'null', '{"holder":1}', '[]']) {
+    assert.deepEqual(decodeLease(Buffer.from(text)), nobody, text);
+  }
+});

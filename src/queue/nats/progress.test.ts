@@ -1,0 +1,102 @@
+/** What nodes conclude from what writers tell, also where some of it is lost. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { HeardProgress } from './progress.ts';
+
+interface Telling {
+  readonly shard?: number;
+  readonly epoch?: number;
+  readonly number: number;
+  readonly at: number;
+  readonly newest?: Record<string, number>;
+}
+
+function tell(heard: HeardProgress, { shard = 0, epoch = 1, number, at, newest = {} }: Telling) {
+  const receipts = Object.entries(newest).map(([id, nanos]) => [id, String(nanos)] as const);
+  heard.hear({
+    shard,
+    epoch: String(epoch),
+    number,
+    watermarkNanos: String(at),
+    newestReceipts: Object.fromEntries(receipts),
+  });
+}
+
+test('the watermark is the least of all shards, once each was heard of', () => {
+  const heard = new HeardProgress(2);
+  tell(heard, { shard: 0, number: 0, at: 100 });
+  assert.equal(heard.watermarkNanos(), 0n);
+  tell(heard, { shard: 1, number: 0, at: 70 });
+  assert.equal(heard.watermarkNanos(), 70n);
+  tell(heard, { shard: 1, number: 1, at: 130 });
+  assert.equal(heard.watermarkNanos(), 100n);
+  assert.equal(heard.shardNanos(1), 130n);
+});
+
+test('it never goes back: not with a new writer, not with a late one', () => {
+  const heard = new HeardProgress(1);
+  tell(heard, { epoch: 5, number: 9, at: 100 });
+  tell(heard, { epoch: 6, number: 0, at: 90 });
+  assert.equal(heard.watermarkNanos(), 100n);
+  tell(heard, { epoch: 5, number: 10, at: 500 });
+  assert.equal(heard.watermarkNanos(), 100n);
+});
+
+test('shards that only others know of count from when they were heard of', () => {
+  const heard = new HeardProgress(1);
+  tell(heard, { number: 0, at: 100 });
+  assert.equal(heard.watermarkNanos(), 100n);
+  tell(heard, { shard: 7, number: 0, at: 50 });
+  assert.equal(heard.watermarkNanos(), 100n, 'it never goes back');
+  tell(heard, { number: 1, at: 1000 });
+  assert.equal(heard.watermarkNanos(), 100n);
+  tell(heard, { shard: 7, number: 1, at: 400 });
+  assert.equal(heard.watermarkNanos(), 400n);
+});
+
+test('the newest receipt of a stream is what was told, where nothing was lost', () => {
+  const heard = new HeardProgress(1);
+  tell(heard, { number: 0, at: 10 });
+  tell(heard, { number: 1, at: 50, newest: { a: 40 } });
+  tell(heard, { number: 2, at: 60, newest: { b: 55 } });
+  assert.equal(heard.newestReceiptNanos('a'), 40n);
+  assert.equal(heard.newestReceiptNanos('b'), 55n);
+  assert.equal(heard.newestReceiptNanos(undefined), 55n);
+  assert.equal(heard.newestReceiptNanos('c'), 10n);
+});
+
+test('many streams at once are told of as any', () => {
+  const heard = new HeardProgress(1);
+  tell(heard, { number: 0, at: 10 });
+  tell(heard, { number: 1, at: 50, newest: { '*': 50 } });
+  assert.equal(heard.newestReceiptNanos('c'), 50n);
+});
+
+test('whatever is lost: what the watermark has passed is never newer than told', () => {
+  const tellings = fc.array(
+    fc.record({
+      stream: fc.constantFrom('a', 'b', 'c'),
+      isLost: fc.boolean(),
+      isNewWriter: fc.boolean(),
+    }),
+  );
+  fc.assert(
+    fc.property(tellings, (each) => {
+      const heard = new HeardProgress(1);
+      const stored: Record<string, bigint> = { a: 0n, b: 0n, c: 0n };
+      let epoch = 1;
+      let number = 0;
+      for (const [index, { stream, isLost, isNewWriter }] of each.entries()) {
+        if (isNewWriter) [epoch, number] = [epoch + 1, 0];
+        const at = (index + 1) * 10;
+        stored[stream] = BigInt(at);
+        if (!isLost) tell(heard, { epoch, number, at, newest: { [stream]: at } });
+        number++;
+        for (const [id, nanos] of Object.entries(stored)) {
+          if (nanos <= heard.watermarkNanos()) assert.ok(heard.newestReceiptNanos(id) >= nanos);
+        }
+      }
+    }),
+  );
+});

@@ -1,0 +1,63 @@
+/** What is handed out at once, and what stays until it is released. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HeldBatch } from './assembler.ts';
+import { ShardBacklog } from './shard-backlog.ts';
+
+function hold(sequence: number, bytes = 10, isSuspect = false): HeldBatch {
+  const batch = {
+    id: { writer: 1n, sequence: BigInt(sequence) },
+    receivedAtNanos: BigInt(sequence * 100),
+    owner: { accountId: 'account', streamId: 'stream', receiverId: 'receiver' },
+    layout: 'logs/1' as const,
+    rows: 2,
+    payload: new Uint8Array(bytes),
+  };
+  return { batch, isSuspect, messages: [sequence] };
+}
+
+function take(backlog: ShardBacklog, maxRows = 100, maxBytes = 1000) {
+  const taken = backlog.take({ maxRows, maxBytes });
+  return taken && { ids: taken.batches.map((it) => Number(it.id.sequence)), is: taken.suspect };
+}
+
+test('batches are taken in order, up to the limits', () => {
+  const backlog = new ShardBacklog();
+  backlog.add([hold(1), hold(2), hold(3), hold(4)]);
+  assert.deepEqual(take(backlog, 5), { ids: [1, 2], is: false });
+  assert.deepEqual(take(backlog, 100, 15), { ids: [3], is: false });
+  assert.deepEqual(take(backlog), { ids: [4], is: false });
+  assert.equal(take(backlog), undefined);
+});
+
+test('one that exceeds the limits is taken alone', () => {
+  const backlog = new ShardBacklog();
+  backlog.add([hold(1, 5000), hold(2)]);
+  assert.deepEqual(take(backlog), { ids: [1], is: false });
+  assert.deepEqual(take(backlog), { ids: [2], is: false });
+});
+
+test('suspect ones are never taken together with others', () => {
+  const backlog = new ShardBacklog();
+  backlog.add([hold(1, 1, true), hold(2, 1, true), hold(3), hold(4, 1, true)]);
+  assert.deepEqual(take(backlog), { ids: [1, 2], is: true });
+  assert.deepEqual(take(backlog), { ids: [3], is: false });
+  assert.deepEqual(take(backlog), { ids: [4], is: true });
+});
+
+test('what is taken counts until it is released', () => {
+  const backlog = new ShardBacklog();
+  backlog.add([hold(1), hold(2), hold(3)]);
+  const { batches } = backlog.take({ maxRows: 4, maxBytes: 100 })!;
+  const { rows, bytes, count, oldestNanos } = backlog;
+  assert.deepEqual(
+    { rows, bytes, count, oldestNanos },
+    { rows: 6, bytes: 30, count: 3, oldestNanos: 100n },
+  );
+  assert.equal(backlog.takenUntil({ ...batches[1]! }).length, 2);
+  backlog.release(2);
+  assert.equal(backlog.rows, 2);
+  assert.equal(backlog.oldestNanos, 300n);
+  assert.throws(() => backlog.takenUntil(batches[0]), /was not taken/);
+  assert.throws(() => backlog.takenUntil(undefined), /was not taken/);
+});
