@@ -3,63 +3,123 @@
  * and translates failures; it decides neither what a filter means nor when to read.
  */
 import assert from 'node:assert/strict';
+import { ClickHouseError } from '@clickhouse/client';
 import type { Instruments } from '../telemetry/instruments.ts';
 import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.ts';
 import { createArrivalsReader } from './arrivals-reader.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { toReadError } from './failures.ts';
+import { readIdentity } from './identity.ts';
 import { createLogReader } from './log-reader.ts';
 import { createLogWriter } from './log-writer.ts';
 import { createMetricsWriter } from './metrics-writer.ts';
-import { embeddedTarget, migrate } from './migrate.ts';
+import { createRestartFence, createSharedFence, type Fence } from './fence.ts';
+import { migrate } from './migrate.ts';
 import type { Store } from './port.ts';
 import { createSamplesReader } from './samples-reader.ts';
 import { createSeriesReader } from './series-reader.ts';
 import { openReceiptFloor, type ReceiptFloor, unknownFloor } from './receipt-floor.ts';
+import { checkServer, explain } from './server-check.ts';
+import { applyStorageTiers } from './storage-tiers.ts';
 import { tableName } from './sql/columns.ts';
 import { compileDeleteStream } from './sql/housekeeping.ts';
+import type { Placement } from './sql/placement.ts';
 import type { ReadLimits } from './sql/statement.ts';
+import type { StorageTiers } from './sql/storage-tiers.ts';
 import { storedTables } from './sql/stored-tables.ts';
 
-export interface ClickHouseStoreOptions extends ConnectionOptions {
+export interface ClickHouseStoreOptions extends ConnectionOptions, StorageTiers {
   readonly database: string;
   readonly limits: ReadLimits;
+  /** As the server knows it; undefined = one server. */
+  readonly cluster: string | undefined;
+  /** Replicas that must have an insert, of a cluster: `auto` = most of them, or a number. */
+  readonly insertQuorum: string;
   /**
-   * Resolves once no earlier insert can land: the engine process of that time is gone, or its
-   * queries are killed.
+   * Of an engine where no other process inserts: ends whatever it was doing. Undefined where others
+   * insert too.
    */
-  readonly fence: () => Promise<void>;
+  readonly restart: (() => Promise<void>) | undefined;
 }
 
 /** The store, with what housekeeping needs of it. */
 export interface ClickHouseStore extends Store {
   readonly connection: Connection;
-  readonly database: string;
+  readonly placement: Placement;
   readonly events: StoreEvents;
   /** Rows of this process's inserts so far. */
   insertedRows(): number;
+  /** The same for everyone who fills this store, and no other's. @throws AppError */
+  identity(): Promise<string>;
 }
 
 /**
- * Connects, and brings the tables up to date. @throws Error where the store is away or its schema
- * is newer.
+ * Connects, and brings the tables up to date. @throws Error in words where the store is away, lacks
+ * something, or its schema is newer.
  */
 export async function openClickHouseStore(
   options: ClickHouseStoreOptions,
   instruments: Instruments,
 ): Promise<ClickHouseStore> {
-  const connection = openConnection(options);
   const events = createStoreEvents(instruments);
+  const connection = openConnection(options, events);
   try {
-    events.migrated(await migrate(connection, embeddedTarget(options.database)));
-    // Only an embedded engine has no other writers.
-    const isAlone = options.socketPath !== undefined;
-    const floor = isAlone ? await openReceiptFloor(connection, options.database) : unknownFloor;
-    return createStore(connection, floor, events, options);
+    await prepare(connection, options, events);
+    return createStore(connection, await openFloor(connection, options), events, options);
   } catch (error) {
     await connection.close();
     throw error;
   }
+}
+
+async function prepare(
+  connection: Connection,
+  options: ClickHouseStoreOptions,
+  events: StoreEvents,
+): Promise<void> {
+  const placement = placementOf(options);
+  const { url, user, storagePolicy, cold, restart } = options;
+  if (url === undefined) {
+    const fences = restart === undefined ? 'fenced' : 'alone';
+    events.migrated(await migrate(connection, { placement, storagePolicy: undefined }, fences));
+    return;
+  }
+  await checkServer(connection, placement, { url, user });
+  try {
+    events.migrated(await migrate(connection, { placement, storagePolicy }, 'fenced'));
+    await applyStorageTiers(connection, placement, { storagePolicy, cold });
+  } catch (error) {
+    if (!(error instanceof ClickHouseError)) throw error;
+    throw new Error(explain(error, { url, user }), { cause: error });
+  }
+}
+
+function placementOf({ database, cluster }: ClickHouseStoreOptions): Placement {
+  return { database, cluster };
+}
+
+/** Only a store that nobody else fills knows its oldest row. */
+async function openFloor(
+  connection: Connection,
+  options: ClickHouseStoreOptions,
+): Promise<ReceiptFloor> {
+  if (options.restart === undefined) return unknownFloor;
+  return openReceiptFloor(connection, placementOf(options));
+}
+
+function createFence(
+  connection: Connection,
+  events: StoreEvents,
+  options: ClickHouseStoreOptions,
+): Fence {
+  const { restart, insertQuorum } = options;
+  if (restart !== undefined) return createRestartFence(restart);
+  return createSharedFence({
+    connection,
+    placement: placementOf(options),
+    insertQuorum,
+    events,
+  });
 }
 
 function createStore(
@@ -68,35 +128,39 @@ function createStore(
   events: StoreEvents,
   options: ClickHouseStoreOptions,
 ): ClickHouseStore {
-  const { database, limits } = options;
+  const { database, limits, insertQuorum } = options;
+  const placement = placementOf(options);
   const table = tableName(database, 'logs');
-  const writer = createLogWriter({ connection, table, floor, events });
-  const metricsWriter = createMetricsWriter({ connection, database, events });
+  const fence = createFence(connection, events, options);
+  const writerParts = { connection, placement, insertQuorum, fence, events };
+  const writer = createLogWriter({ ...writerParts, floor });
+  const metricsWriter = createMetricsWriter(writerParts);
   return {
     ...createLogReader({ connection, table, floor, events, limits }),
     ...createArrivalsReader({ connection, table, events, limits }),
     ...createSeriesReader({ connection, database, events, limits }),
     ...createSamplesReader({ connection, database, events, limits }),
     connection,
-    database,
+    placement,
     events,
     insertedRows: writer.insertedRows,
-    insert(layout, batches, mode) {
+    identity: () => readIdentity(connection, placement),
+    insert(layout, batches, mode, tenure) {
       switch (layout) {
         case 'logs/1':
-          return writer.insert(batches, mode);
+          return writer.insert(batches, mode, tenure);
         case 'metrics/1':
-          return metricsWriter.insert(batches, mode);
+          return metricsWriter.insert(batches, mode, tenure);
         default:
           assert.fail(`cannot store layout "${String(layout satisfies never)}"`);
       }
     },
-    fence: options.fence,
+    fence: fence.fence,
     async deleteStreamData(accountId, streamId, untilNanos) {
       const range = { accountId, streamId, untilNanos };
       try {
         for (const name of storedTables) {
-          const statement = compileDeleteStream(database, name, range);
+          const statement = compileDeleteStream(placement, name, range);
           await connection.execute('housekeeping', statement);
         }
       } catch (error) {

@@ -1,18 +1,27 @@
 /**
  * The way to ClickHouse: one client per pool of the engine, over a Unix socket or a URL. It runs
- * statements and knows nothing of what they mean; errors come out as the client throws them.
+ * statements and knows nothing of what they mean; errors come out as the client throws them, but
+ * for a server that is known to be away.
  */
-import { Agent } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import type { Statement } from './sql/statement.ts';
+import { openAgent } from './agent.ts';
+import { isConnectTimeout } from './failures.ts';
+import {
+  alwaysReachable,
+  openReachability,
+  type Reachability,
+  type ReachabilityEvents,
+} from './reachability.ts';
+import type { InsertStatement, Statement } from './sql/statement.ts';
 
 export interface ConnectionOptions {
   /** Of a ClickHouse server; not used with `socketPath`. */
   readonly url: string | undefined;
   /** Unix socket of the embedded engine. */
   readonly socketPath: string | undefined;
+  /** Authorities in PEM besides the usual ones, for a URL with TLS. */
+  readonly ca?: readonly string[] | undefined;
   readonly user: string;
   readonly password: string;
   /** How long a read may stay silent; longer than the time limit of its statements. */
@@ -31,54 +40,102 @@ export interface Connection {
   query<Row>(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<Row[]>;
   /** The answer as it comes, in the format that the statement names; for values JSON would bend. */
   queryBytes(pool: Pool, statement: Statement): Promise<Buffer>;
+  /** Rows that a statement answers with which is no query, and cannot name their format. */
+  report<Row>(pool: Pool, statement: Statement, signal: AbortSignal): Promise<Row[]>;
   /** Runs a statement without an answer. */
   execute(pool: Pool, statement: Statement): Promise<void>;
   /** Runs an INSERT with a streamed body; resolves once the server has finished it. */
-  insert(statement: Statement, body: Iterable<Uint8Array>): Promise<void>;
+  insert(statement: InsertStatement, body: Iterable<Uint8Array>): Promise<void>;
   close(): Promise<void>;
 }
 
-export function openConnection(options: ConnectionOptions): Connection {
+export function openConnection(options: ConnectionOptions, events: ReachabilityEvents): Connection {
   const clients: Readonly<Record<Pool, ClickHouseClient>> = {
     insert: openClient(options, 'insert', options.insertTimeoutMs),
     read: openClient(options, 'read', options.readTimeoutMs),
     housekeeping: openClient(options, 'housekeeping', options.housekeepingTimeoutMs),
   };
+  const probe = openClient(options, 'read', signOfLifeMs);
+  const server = openServer(options, probe, events);
   return {
     async query<Row>(pool: Pool, statement: Statement, signal?: AbortSignal) {
-      const answer = await clients[pool].query({
-        query: statement.sql,
-        query_params: { ...statement.params },
-        format: 'JSONCompactEachRow',
-        ...(signal === undefined ? {} : { abort_signal: signal }),
+      return server.read(async (away) => {
+        const answer = await clients[pool].query({
+          query: statement.sql,
+          query_params: { ...statement.params },
+          format: 'JSONCompactEachRow',
+          clickhouse_settings: { ...statement.settings },
+          abort_signal: signal === undefined ? away : AbortSignal.any([signal, away]),
+        });
+        return answer.json<Row>();
       });
-      return answer.json<Row>();
     },
     async queryBytes(pool, statement) {
-      const { stream } = await clients[pool].exec({
-        query: statement.sql,
-        query_params: { ...statement.params },
+      return server.read(async (away) => {
+        const { stream } = await clients[pool].exec({
+          query: statement.sql,
+          query_params: { ...statement.params },
+          abort_signal: away,
+        });
+        return Buffer.concat(await stream.toArray());
       });
-      return Buffer.concat(await stream.toArray());
+    },
+    async report<Row>(pool: Pool, statement: Statement, signal: AbortSignal) {
+      return server.change(async () => {
+        const { stream } = await clients[pool].exec({
+          query: statement.sql,
+          query_params: { ...statement.params },
+          clickhouse_settings: { ...statement.settings, default_format: 'JSONCompactEachRow' },
+          abort_signal: signal,
+        });
+        const text = Buffer.concat(await stream.toArray()).toString();
+        return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]));
+      });
     },
     async execute(pool, statement) {
-      await clients[pool].command({
-        query: statement.sql,
-        query_params: { ...statement.params },
-      });
+      await server.change(() =>
+        clients[pool].command({
+          query: statement.sql,
+          query_params: { ...statement.params },
+          clickhouse_settings: { ...statement.settings },
+        }),
+      );
     },
     async insert(statement, body) {
-      const { stream } = await clients.insert.exec({
-        query: statement.sql,
-        query_params: { ...statement.params },
-        values: Readable.from(body, { objectMode: false }),
+      await server.change(async () => {
+        const { stream } = await clients.insert.exec({
+          query: statement.sql,
+          query_params: { ...statement.params },
+          values: Readable.from(body, { objectMode: false }),
+          ...(statement.queryId === undefined ? {} : { query_id: statement.queryId }),
+        });
+        await stream.resume().toArray();
       });
-      await stream.resume().toArray();
     },
     async close() {
-      await Promise.all(Object.values(clients).map((client) => client.close()));
+      server.close();
+      await Promise.all([...Object.values(clients), probe].map((client) => client.close()));
     },
   };
+}
+
+const connectMs = 2_000;
+const signOfLifeMs = 2_000;
+const patienceMs = 1_000;
+const pauseMs = 500;
+
+function openServer(
+  options: ConnectionOptions,
+  probe: ClickHouseClient,
+  events: ReachabilityEvents,
+): Reachability {
+  if (options.socketPath !== undefined) return alwaysReachable;
+  const ask = async () => {
+    const patience = AbortSignal.timeout(signOfLifeMs);
+    const answer = await probe.ping({ select: false, abort_signal: patience });
+    if (!answer.success) throw answer.error;
+  };
+  return openReachability({ ask, patienceMs, pauseMs, isSilence: isConnectTimeout }, events);
 }
 
 /**
@@ -86,11 +143,13 @@ export function openConnection(options: ConnectionOptions): Connection {
  * answer.
  */
 function openClient(options: ConnectionOptions, pool: Pool, timeoutMs: number): ClickHouseClient {
-  const { socketPath, url } = options;
+  const url = options.socketPath === undefined ? options.url : undefined;
+  if (url !== undefined && !/^https?:\/\//i.test(url)) {
+    throw new Error('cannot use store.url: it must begin with http:// or https://');
+  }
   return createClient({
-    ...(socketPath === undefined
-      ? { url: url ?? 'http://localhost:8123' }
-      : { url: 'http://localhost', http_agent: new SocketAgent(socketPath) }),
+    url: url ?? 'http://localhost',
+    http_agent: openAgent({ ...options, connectMs }),
     username: options.user,
     password: options.password,
     request_timeout: timeoutMs,
@@ -99,18 +158,4 @@ function openClient(options: ConnectionOptions, pool: Pool, timeoutMs: number): 
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: { wait_end_of_query: 1 },
   });
-}
-
-/** HTTP over a Unix socket, whatever host the URL names. */
-class SocketAgent extends Agent {
-  readonly #path: string;
-
-  constructor(path: string) {
-    super({ keepAlive: true });
-    this.#path = path;
-  }
-
-  override createConnection(): Socket {
-    return connect(this.#path);
-  }
 }

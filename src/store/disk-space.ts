@@ -4,7 +4,6 @@
  */
 import type { Stream } from '../model/account.ts';
 import type { ClickHouseStore } from './clickhouse.ts';
-import { tableName } from './sql/columns.ts';
 import {
   compileCountExpired,
   compileDays,
@@ -17,7 +16,7 @@ import {
 import { keptLongerMs, type StoredTable, storedTables } from './sql/stored-tables.ts';
 
 export interface DiskSpaceParts {
-  readonly store: Pick<ClickHouseStore, 'connection' | 'database' | 'events'>;
+  readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events'>;
   /** Of all accounts. */
   readonly streams: () => Promise<readonly Stream[]>;
   /** Unix ms. */
@@ -38,24 +37,24 @@ const msPerDay = 86_400_000;
 const streamsPerDeletion = 200;
 
 export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSpace {
-  const { connection, database, events } = store;
+  const { connection, placement, events } = store;
 
-  const days = () => connection.query<DayRow>('housekeeping', compileDays(database));
+  const days = () => connection.query<DayRow>('housekeeping', compileDays(placement));
 
   async function drop(gone: readonly DayRow[], reason: 'retention' | 'disk_cap') {
     for (const [day, rows] of Map.groupBy(gone, ([, ofDay]) => ofDay)) {
       for (const [table] of rows) {
-        await connection.execute('housekeeping', compileDropDay(tableName(database, table), day));
+        await connection.execute('housekeeping', compileDropDay(placement, table, day));
       }
       events.dayDropped(day, reason, sumBytes(rows));
     }
   }
 
   async function deleteExpired(table: StoredTable, expiries: readonly Expiry[]) {
-    const count = compileCountExpired(database, table, expiries);
+    const count = compileCountExpired(placement, table, expiries);
     const [row] = await connection.query<[string]>('housekeeping', count);
     if (Number(row?.[0]) === 0) return;
-    await connection.execute('housekeeping', compileDeleteExpired(database, table, expiries));
+    await connection.execute('housekeeping', compileDeleteExpired(placement, table, expiries));
     events.rowsExpired(Number(row?.[0]));
   }
 

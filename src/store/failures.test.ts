@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ClickHouseError } from '@clickhouse/client';
+import { awayError } from '../model/circuit.ts';
 import { toInsertError, toReadError } from './failures.ts';
 
 const clickHouse = (code: string) =>
   new ClickHouseError({ message: 'SELECT secret FROM /var/lib/x', code, type: 'SOME_TYPE' });
-const system = (code: string) => Object.assign(new Error('connect failed'), { code });
+const system = (code: string, syscall = 'connect') =>
+  Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
 
 suite('a failed insert', () => {
   const cases: readonly (readonly [string, unknown, string])[] = [
@@ -17,7 +19,13 @@ suite('a failed insert', () => {
     ['a server that does not know', clickHouse('319'), 'unknown'],
     ['no socket', system('ENOENT'), 'unavailable'],
     ['no listener', system('ECONNREFUSED'), 'unavailable'],
-    ['a connection that broke', system('ECONNRESET'), 'unknown'],
+    ['no name', system('ENOTFOUND', 'getaddrinfo'), 'unavailable'],
+    ['no connection in time', system('ETIMEDOUT'), 'unavailable'],
+    ['none at any address', new AggregateError([system('ECONNREFUSED')]), 'unavailable'],
+    ['a store known to be away', awayError('the store', undefined), 'unavailable'],
+    ['a connection that broke', system('ECONNRESET', 'read'), 'unknown'],
+    ['a host lost meanwhile', system('EHOSTUNREACH', 'read'), 'unknown'],
+    ['a peer that fell silent', system('ETIMEDOUT', 'read'), 'unknown'],
     ['no answer in time', new Error('Timeout error.'), 'unknown'],
   ];
   for (const [name, error, failure] of cases) {

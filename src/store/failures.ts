@@ -6,6 +6,7 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { AppError } from '../model/errors.ts';
 import { StoreInsertError } from './port.ts';
+import type { Placement } from './sql/placement.ts';
 
 /**
  * The rows themselves cannot be read: parse errors, sizes out of bounds, values that do not
@@ -31,6 +32,12 @@ const dataCodes = new Set([
 /** The server itself does not know what became of the insert. */
 const unknownCodes = new Set(['209', '210', '279', '319', '425']);
 
+/** The number of its holder was past its time. */
+const supersededCode = '395';
+
+/** Said before anything of a statement is done. */
+const unbegunCodes = new Set(['60', '81', '164', '192', '193', '194', '202', '497', '516']);
+
 /** Time, memory, rows and bytes of a statement. */
 const limitCodes = new Set(['158', '159', '160', '191', '241', '307', '396']);
 
@@ -40,17 +47,17 @@ const sizeCodes = new Set(['241', '307', '396']);
 /** Too many at once, or going down. */
 const busyCodes = new Set(['202', '203', '236', '394', '439', '745']);
 
-/** No connection was made, so no statement can be running. */
-const connectCodes = new Set([
-  'ECONNREFUSED',
-  'ENOENT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
+/**
+ * What the system was asked for when no connection was made, so that no statement can be running.
+ * The same codes come from connections that broke.
+ */
+const connectCalls = new Set(['connect', 'getaddrinfo']);
 
-export function toInsertError(error: unknown): StoreInsertError {
+/** @param placement where nodes of a cluster may go on with what has failed on one of them */
+export function toInsertError(
+  error: unknown,
+  placement: Pick<Placement, 'cluster'> = { cluster: undefined },
+): StoreInsertError {
   if (error instanceof StoreInsertError) return error;
   const options = { cause: error };
   if (error instanceof ClickHouseError) {
@@ -58,13 +65,41 @@ export function toInsertError(error: unknown): StoreInsertError {
     if (dataCodes.has(error.code)) {
       return new StoreInsertError('data', `cannot store these rows: ${refusal}`, options);
     }
-    const failure = unknownCodes.has(error.code) ? 'unknown' : 'unavailable';
-    return new StoreInsertError(failure, `cannot insert: ${refusal}`, options);
+    return new StoreInsertError(failureOf(error, placement), `cannot insert: ${refusal}`, options);
   }
-  if (connectCodes.has(systemCode(error))) {
+  if (isNotSent(error)) {
     return new StoreInsertError('unavailable', 'cannot reach the store', options);
   }
   return new StoreInsertError('unknown', 'cannot tell whether the insert arrived', options);
+}
+
+function failureOf({ code }: ClickHouseError, { cluster }: Pick<Placement, 'cluster'>) {
+  if (code === supersededCode) return 'superseded';
+  if (cluster !== undefined) return unbegunCodes.has(code) ? 'unavailable' : 'unknown';
+  return unknownCodes.has(code) ? 'unknown' : 'unavailable';
+}
+
+/** Whether nothing of the statement can have reached the store. */
+function isNotSent(error: unknown): boolean {
+  if (error instanceof AppError) return error.code === 'unavailable';
+  return connectFailures(error).length > 0;
+}
+
+/** Whether a host has swallowed all that was sent to it. */
+export function isConnectTimeout(error: unknown): boolean {
+  return connectFailures(error).some(({ code }) => code === 'ETIMEDOUT');
+}
+
+/** One for each address that was tried; none where one of them took the connection. */
+function connectFailures(error: unknown): readonly NodeJS.ErrnoException[] {
+  const tried: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  const failures = tried.filter(isConnectFailure);
+  return failures.length === tried.length ? failures : [];
+}
+
+function isConnectFailure(error: unknown): error is NodeJS.ErrnoException {
+  const { syscall = '' } = (error ?? {}) as NodeJS.ErrnoException;
+  return connectCalls.has(syscall);
 }
 
 export function toReadError(error: unknown): AppError {
@@ -118,9 +153,4 @@ export function tooMuch(limit: number, what: string, option?: string): AppError 
     `cannot answer with more than ${limit} ${what}: ` +
     `narrow the matchers or the time range${advice}`;
   return new AppError('unavailable', message, { retryAfterSeconds: 5 });
-}
-
-function systemCode(error: unknown): string {
-  const code = (error as { readonly code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : '';
 }

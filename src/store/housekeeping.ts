@@ -27,7 +27,7 @@ export const housekeepingDefaults: HousekeepingOptions = {
 };
 
 export interface HousekeepingParts extends DiskSpaceParts {
-  readonly store: Pick<ClickHouseStore, 'connection' | 'database' | 'events' | 'insertedRows'>;
+  readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events' | 'insertedRows'>;
 }
 
 export interface Housekeeping extends Omit<DiskSpace, 'dropDaysOverCap'> {

@@ -1,42 +1,49 @@
 /** Inserts batches of logs and says what is known of their rows where that fails. */
 import type { StampedBatch } from '../model/batch.ts';
+import type { Tenure } from '../model/tenure.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
 import { toInsertError } from './failures.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
+import type { Fence } from './fence.ts';
 import { compileInsert, type InsertMode } from './sql/insert-logs.ts';
 import { encodeOuterRows, type OuterRow } from './sql/outer-rows.ts';
+import type { Placement } from './sql/placement.ts';
 
 export interface LogWriter {
   /** @throws StoreInsertError */
-  insert(batches: readonly StampedBatch[], mode: InsertMode): Promise<void>;
+  insert(batches: readonly StampedBatch[], mode: InsertMode, tenure: Tenure): Promise<void>;
   /** Rows of this process's inserts so far. */
   insertedRows(): number;
 }
 
 export interface LogWriterParts {
   readonly connection: Connection;
-  readonly table: string;
+  readonly placement: Placement;
+  readonly insertQuorum: string;
+  readonly fence: Pick<Fence, 'pass'>;
   readonly floor: ReceiptFloor;
   readonly events: StoreEvents;
 }
 
-export function createLogWriter({ connection, table, floor, events }: LogWriterParts): LogWriter {
+export function createLogWriter(parts: LogWriterParts): LogWriter {
+  const { connection, placement, insertQuorum, fence, floor, events } = parts;
   let insertedRows = 0;
   return {
-    async insert(batches, mode) {
+    async insert(batches, mode, tenure) {
       if (batches.length === 0) return;
       const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
       const startedAt = performance.now();
       const seconds = () => (performance.now() - startedAt) / 1000;
       floor.lower(batches);
       try {
+        const target = { placement, insertQuorum, pass: await fence.pass(tenure) };
         await connection.insert(
-          compileInsert(table, batches, mode),
+          compileInsert(target, batches, mode),
           encodeOuterRows(batches.map(toOuterRow)),
         );
       } catch (cause) {
-        const error = toInsertError(cause);
+        const error = toInsertError(cause, placement);
         events.insertFailed({ rows, failure: error.failure, seconds: seconds() }, error);
         throw error;
       }

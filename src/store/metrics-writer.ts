@@ -4,44 +4,56 @@
  */
 import type { StampedBatch } from '../model/batch.ts';
 import { type MetricSection, metricSections, sectionOf } from '../model/metric-rows.ts';
+import type { Tenure } from '../model/tenure.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
 import { toInsertError } from './failures.ts';
+import type { Fence } from './fence.ts';
 import type { InsertMode } from './sql/insert-logs.ts';
 import { compileInsertSection } from './sql/insert-metrics.ts';
 import { encodeOuterRows, type OuterRow } from './sql/outer-rows.ts';
+import type { Placement } from './sql/placement.ts';
 
 export interface MetricsWriter {
   /** Labels go before the samples they belong to. @throws StoreInsertError */
-  insert(batches: readonly StampedBatch[], mode: InsertMode): Promise<void>;
+  insert(batches: readonly StampedBatch[], mode: InsertMode, tenure: Tenure): Promise<void>;
 }
 
 export interface MetricsWriterParts {
   readonly connection: Connection;
-  readonly database: string;
+  readonly placement: Placement;
+  readonly insertQuorum: string;
+  readonly fence: Pick<Fence, 'pass'>;
   readonly events: StoreEvents;
 }
 
 export function createMetricsWriter(parts: MetricsWriterParts): MetricsWriter {
-  const { connection, database, events } = parts;
+  const { connection, placement, insertQuorum, fence, events } = parts;
 
-  async function insertSection(section: MetricSection, batches: readonly StampedBatch[]) {
+  async function insertSection(
+    section: MetricSection,
+    batches: readonly StampedBatch[],
+    tenure: Tenure,
+  ) {
     const outerRows = batches.flatMap((batch) => toOuterRow(batch, section));
     if (outerRows.length === 0) return;
-    const statement = compileInsertSection(database, section, batches);
+    const target = { placement, insertQuorum, pass: await fence.pass(tenure) };
+    const statement = compileInsertSection(target, section, batches);
     await connection.insert(statement, encodeOuterRows(outerRows));
   }
 
   return {
-    async insert(batches, mode) {
+    async insert(batches, mode, tenure) {
       if (batches.length === 0) return;
       const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
       const startedAt = performance.now();
       const seconds = () => (performance.now() - startedAt) / 1000;
       try {
-        for (const section of metricSections) await insertSection(section, batches);
+        for (const section of metricSections) {
+          await insertSection(section, batches, tenure);
+        }
       } catch (cause) {
-        const error = toInsertError(cause);
+        const error = toInsertError(cause, placement);
         events.insertFailed({ rows, failure: error.failure, seconds: seconds() }, error);
         throw error;
       }

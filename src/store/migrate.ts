@@ -1,27 +1,22 @@
 /**
  * Brings the store's tables to the schema this version knows: numbered SQL files, each applied once
- * and safe to repeat after a crash halfway. A store written by a newer version is refused.
+ * and safe to repeat, after a crash halfway or by several nodes at once. A store written by a newer
+ * version is refused.
  */
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ClickHouseError } from '@clickhouse/client';
 import type { Connection } from './connection.ts';
-import { labelPairs, tableName } from './sql/columns.ts';
+import {
+  distributedSql,
+  type SchemaTarget,
+  toStatements,
+  wholeTableEngine,
+} from './schema-target.ts';
+import { tableName } from './sql/columns.ts';
+import { everyReplica, localEnding, onCluster, type Placement } from './sql/placement.ts';
 import { Parameters, type Statement } from './sql/statement.ts';
-
-/** What the files leave open, so that one set of files serves an embedded engine and a cluster. */
-export interface SchemaTarget {
-  readonly database: string;
-  /** Empty, or ` ON CLUSTER name`. */
-  readonly onCluster: string;
-  /** Engine of the tables of rows, e.g. `MergeTree`. */
-  readonly mergeTree: string;
-  /** The one that keeps the last row of each key, e.g. `ReplacingMergeTree`. */
-  readonly replacingMergeTree: string;
-}
-
-export function embeddedTarget(database: string): SchemaTarget {
-  const engines = { mergeTree: 'MergeTree', replacingMergeTree: 'ReplacingMergeTree' };
-  return { database, onCluster: '', ...engines };
-}
+import { storedTables } from './sql/stored-tables.ts';
 
 const schemaFolder = new URL('./schema/', import.meta.url);
 const fileName = /^(\d{3})_(\w+)\.sql$/;
@@ -33,43 +28,113 @@ interface Migration {
 }
 
 /**
+ * @param target of which a server or cluster has the table of fences besides
  * @returns the versions applied now. @throws Error where the store's schema is newer than the
  *   newest file.
  */
-export async function migrate(connection: Connection, target: SchemaTarget): Promise<number[]> {
+export async function migrate(
+  connection: Connection,
+  target: SchemaTarget,
+  fences: 'fenced' | 'alone',
+): Promise<number[]> {
+  const { placement } = target;
   const migrations = await readMigrations(target);
-  const table = tableName(target.database, 'schema_migrations');
-  const run = (sql: string) => connection.execute('housekeeping', plain(sql));
-  await run(`CREATE DATABASE IF NOT EXISTS ${target.database}${target.onCluster}`);
-  await run(
-    `CREATE TABLE IF NOT EXISTS ${table}${target.onCluster} ` +
-      `(version UInt32, name String, appliedAt DateTime DEFAULT now()) ` +
-      `ENGINE = ${target.mergeTree} ORDER BY version ` +
-      `SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
-  );
-  const current = await currentVersion(connection, table);
   const newest = migrations.at(-1)?.version ?? 0;
+  const run = (sql: string) => patiently(connection, plain(sql));
+  // A statement for a whole cluster waits for every node, so none is sent without need.
+  const isWhole = placement.cluster !== undefined && (await hasAllTables(connection, placement));
+  if (!isWhole) for (const sql of ownTables(placement, fences)) await run(sql);
+  const current = await currentVersion(connection, placement);
   if (current > newest) {
     throw new Error(
       `cannot use the store: its schema is version ${current}, this Weir knows ${newest}; ` +
         'start the newer Weir that wrote it',
     );
   }
-  const due = migrations.filter((migration) => migration.version > current);
+  const isRepeated = placement.cluster !== undefined && !isWhole;
+  const due = migrations.filter(({ version }) => isRepeated || version > current);
   for (const migration of due) {
     for (const statement of migration.statements) await run(statement);
-    await connection.execute('housekeeping', recordSql(table, migration));
+    if (migration.version <= current) continue;
+    await patiently(connection, recordSql(placement, migration));
   }
-  return due.map((migration) => migration.version);
+  if (placement.cluster !== undefined && due.length > 0) {
+    for (const table of storedTables) await run(distributedSql(placement, table));
+  }
+  return due.filter(({ version }) => version > current).map(({ version }) => version);
 }
 
-async function currentVersion(connection: Connection, table: string): Promise<number> {
-  const rows = await connection.query<[number]>(
-    'housekeeping',
-    plain(`SELECT max(version) FROM ${table}`),
-  );
-  return rows[0]?.[0] ?? 0;
+/** The database, and what migrations and fences are kept in. */
+function ownTables(placement: Placement, fences: 'fenced' | 'alone'): string[] {
+  const { database } = placement;
+  const on = onCluster(placement);
+  const table = (name: string, columns: string, order: string) =>
+    `CREATE TABLE IF NOT EXISTS ${tableName(database, name)}${on} (${columns}) ` +
+    `ENGINE = ${wholeTableEngine(placement, name)} ORDER BY ${order} ` +
+    'SETTINGS fsync_after_insert = 1, fsync_part_directory = 1';
+  const fencesTable = table('fences', 'Shard String, Number UInt128', '(Shard, Number)');
+  return [
+    `CREATE DATABASE IF NOT EXISTS ${database}${on}`,
+    table(
+      'schema_migrations',
+      'version UInt32, name String, appliedAt DateTime DEFAULT now()',
+      'version',
+    ),
+    ...(fences === 'fenced' ? [fencesTable] : []),
+  ];
 }
+
+async function currentVersion(connection: Connection, { database }: Placement): Promise<number> {
+  const sql = `SELECT max(version) FROM ${tableName(database, 'schema_migrations')}`;
+  const [row] = await connection.query<[number]>('housekeeping', plain(sql));
+  return row?.[0] ?? 0;
+}
+
+/** On every node that answers: one that was replaced has none. */
+async function hasAllTables(connection: Connection, placement: Placement): Promise<boolean> {
+  const names = [
+    ...storedTables.flatMap((name) => [name, `${name}${localEnding}`]),
+    'schema_migrations',
+    'fences',
+  ];
+  const params = new Parameters();
+  const whole = `SELECT hostName(), toUInt32(uniqExact(name))
+FROM ${everyReplica(placement, 'system.tables')}
+WHERE database = ${params.add('String', placement.database)}
+  AND name ${params.anyOf('String', names)}
+GROUP BY hostName()
+SETTINGS skip_unavailable_shards = 1`;
+  const nodes = `SELECT DISTINCT hostName() FROM ${everyReplica(placement, 'system.one')}
+SETTINGS skip_unavailable_shards = 1`;
+  const ask = <Row>(sql: string) =>
+    connection.query<Row>('housekeeping', { sql, params: params.values });
+  const found = new Map(await ask<[string, number]>(whole));
+  const hosts = await ask<[string]>(nodes);
+  return hosts.every(([host]) => found.get(host) === names.length);
+}
+
+/** Several nodes that start at once change the same tables; one of them waits. */
+async function patiently(connection: Connection, statement: Statement): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await connection.execute('housekeeping', statement);
+      return;
+    } catch (error) {
+      const isBusy = error instanceof ClickHouseError && busyCodes.has(error.code);
+      if (!isBusy || attempt === attempts) throw error;
+    }
+    await delay(retryPauseMs * attempt);
+  }
+}
+
+const attempts = 8;
+const retryPauseMs = 250;
+/**
+ * TABLE_ALREADY_EXISTS, DATABASE_ALREADY_EXISTS, REPLICA_ALREADY_EXISTS, TABLE_IS_READ_ONLY (until
+ * it has found Keeper), UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE, DEADLOCK_AVOIDED,
+ * CANNOT_ASSIGN_ALTER.
+ */
+const busyCodes = new Set(['57', '82', '253', '242', '286', '473', '517']);
 
 async function readMigrations(target: SchemaTarget): Promise<Migration[]> {
   const names = (await readdir(schemaFolder)).filter((name) => name.endsWith('.sql')).sort();
@@ -83,29 +148,11 @@ async function readMigrations(target: SchemaTarget): Promise<Migration[]> {
   );
 }
 
-/**
- * Statements end with a semicolon at the end of a line; lines that begin with `--` are comments.
- */
-export function toStatements(text: string, target: SchemaTarget): string[] {
-  const values: Readonly<Record<string, string>> = { ...target, labelPairs };
-  return text
-    .replace(/^--.*$/gm, '')
-    .split(/;\s*$/m)
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '')
-    .map((statement) =>
-      statement.replace(/\{\{(\w+)\}\}/g, (place, name: string) => {
-        const value = values[name];
-        if (value === undefined) throw new Error(`cannot fill in ${place} of a migration`);
-        return value;
-      }),
-    );
-}
-
-function recordSql(table: string, migration: Migration): Statement {
+function recordSql({ database }: Placement, migration: Migration): Statement {
   const params = new Parameters();
   const version = params.add('UInt64', BigInt(migration.version));
   const name = params.add('String', migration.name);
+  const table = tableName(database, 'schema_migrations');
   return {
     sql: `INSERT INTO ${table} (version, name) SELECT ${version}, ${name}`,
     params: params.values,

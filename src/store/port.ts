@@ -13,6 +13,7 @@ import type {
   SeriesSamples,
 } from '../model/metric-plan.ts';
 import type { Label } from '../model/series-labels.ts';
+import type { Tenure } from '../model/tenure.ts';
 import type {
   FacetsPlan,
   FacetsResult,
@@ -28,9 +29,10 @@ import type {
  * - `data`: the store looked at the rows and will never take them;
  * - `unavailable`: it is away or over a limit, and certainly took nothing that is still running;
  * - `unknown`: no answer came (timeout, lost connection): rows may still land until `fence()`
- *   resolves.
+ *   resolves;
+ * - `superseded`: a later holder of the shard has fenced; nothing of this one is taken any more.
  */
-export type InsertFailure = 'data' | 'unavailable' | 'unknown';
+export type InsertFailure = 'data' | 'unavailable' | 'unknown' | 'superseded';
 
 export class StoreInsertError extends Error {
   override readonly name = 'StoreInsertError';
@@ -46,12 +48,22 @@ export interface Store {
   /**
    * Resolves once all rows are stored durably. Mode `missing` first asks which rows of these
    * batches exist (bounded by batch id and partition) and inserts only the others.
+   * @param tenure of whoever inserts; all batches are of its shard.
    * @throws StoreInsertError
    */
-  insert(layout: Layout, batches: readonly StampedBatch[], mode: 'all' | 'missing'): Promise<void>;
+  insert(
+    layout: Layout,
+    batches: readonly StampedBatch[],
+    mode: 'all' | 'missing',
+    tenure: Tenure,
+  ): Promise<void>;
 
-  /** Resolves once no earlier insert of ours can land any more. */
-  fence(): Promise<void>;
+  /**
+   * Resolves once no earlier insert for this shard can land any more: neither one of this holder
+   * that got no answer, nor any of the holders before.
+   * @throws StoreInsertError `superseded`, or any error where the store cannot say
+   */
+  fence(tenure: Tenure): Promise<void>;
 
   /**
    * Log records in listing order, at most `plan.limit`; complete within the plan's range. @throws

@@ -6,6 +6,7 @@
 import type { StampedBatch } from '../model/batch.ts';
 import type { Connection } from './connection.ts';
 import { compileDays, type DayRow, dayStartMs } from './sql/housekeeping.ts';
+import type { Placement } from './sql/placement.ts';
 
 export interface ReceiptFloor {
   /** Unix ns; no row was received before. */
@@ -22,9 +23,9 @@ export const unknownFloor: ReceiptFloor = { nanos: () => 0n, lower() {} };
  */
 export async function openReceiptFloor(
   connection: Connection,
-  database: string,
+  placement: Placement,
 ): Promise<ReceiptFloor> {
-  const days = await connection.query<DayRow>('housekeeping', compileDays(database));
+  const days = await connection.query<DayRow>('housekeeping', compileDays(placement));
   const oldest = days.find(([table]) => table === 'logs');
   let floor = oldest === undefined ? latest : BigInt(dayStartMs(oldest[1])) * 1_000_000n;
   return {

@@ -3,11 +3,10 @@
  * mind which parts have them; after a start one pass over all, skipping those that do, finds out.
  */
 import type { ClickHouseStore } from './clickhouse.ts';
-import { tableName } from './sql/columns.ts';
 import { compileIndexDay, compileParts, type PartRow } from './sql/housekeeping.ts';
 
 export interface SearchIndexParts {
-  readonly store: Pick<ClickHouseStore, 'connection' | 'database' | 'events' | 'insertedRows'>;
+  readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events' | 'insertedRows'>;
   /** Unix ms. */
   readonly now: () => number;
 }
@@ -26,12 +25,11 @@ export interface SearchIndexes {
 const worthIndexingRows = 500_000;
 
 export function createSearchIndexes({ store, now }: SearchIndexParts): SearchIndexes {
-  const { connection, database, events } = store;
-  const table = tableName(database, 'logs');
+  const { connection, placement, events } = store;
   let indexedParts: ReadonlySet<string> = new Set();
   let lastLook = { rows: store.insertedRows(), atMs: now() };
 
-  const partsOnDisk = () => connection.query<PartRow>('housekeeping', compileParts(database));
+  const partsOnDisk = () => connection.query<PartRow>('housekeeping', compileParts(placement));
   const waitingParts = async () =>
     (await partsOnDisk()).filter((part) => !indexedParts.has(partName(part)));
 
@@ -39,7 +37,7 @@ export function createSearchIndexes({ store, now }: SearchIndexParts): SearchInd
     const startedAt = performance.now();
     if (waiting.length === 0) return;
     for (const day of new Set(waiting.map(([partition]) => partition))) {
-      await connection.execute('housekeeping', compileIndexDay(table, day));
+      await connection.execute('housekeeping', compileIndexDay(placement, day));
     }
     // What was merged meanwhile has a new name, and lacks them again.
     const built = new Set([...indexedParts, ...waiting.map(partName)]);

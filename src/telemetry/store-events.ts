@@ -21,6 +21,8 @@ export interface StoreEvents {
   insertFailed(insert: { rows: number; failure: string; seconds: number }, error: Error): void;
   read(kind: ReadKind, seconds: number): void;
   readFailed(kind: ReadKind, seconds: number, error: Error): void;
+  /** No insert of the shard from before can land any more. */
+  fenced(shard: string, seconds: number): void;
   migrated(versions: readonly number[]): void;
   /** A whole day of receipt was dropped; `reason` is `retention` or `disk_cap`. */
   dayDropped(day: string, reason: 'retention' | 'disk_cap', bytes: number): void;
@@ -29,6 +31,9 @@ export interface StoreEvents {
   /** Rows that searches scan, because their indexes are not built yet. */
   rowsUnindexed(rows: number): void;
   housekeepingFailed(task: string, error: Error): void;
+  /** The server shows no sign of life; until it does, nothing is sent to it. */
+  storeAway(cause: unknown): void;
+  storeBack(): void;
 }
 
 export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
@@ -50,6 +55,9 @@ export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
       counts.readSeconds.observe({ kind }, seconds);
       counts.readFailures.inc({ kind });
       log.warn({ kind, seconds, err: error }, 'cannot read');
+    },
+    fenced(shard, seconds) {
+      log.info({ shard, seconds }, 'fenced the inserts of a shard');
     },
     migrated(versions) {
       if (versions.length > 0) log.info({ versions }, 'store schema migrated');
@@ -74,6 +82,14 @@ export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
     housekeepingFailed(task, error) {
       counts.housekeepingFailures.inc({ task });
       log.error({ task, err: error }, 'housekeeping failed; it will be tried again');
+    },
+    storeAway(cause) {
+      counts.reachable.set(0);
+      log.warn({ err: cause }, 'the store does not answer');
+    },
+    storeBack() {
+      counts.reachable.set(1);
+      log.info('the store answers again');
     },
   };
 }
@@ -132,6 +148,12 @@ function createMetrics(registry: Registry) {
     labelNames: ['task'],
     registers,
   });
+  const reachable = new Gauge({
+    name: 'weir_store_reachable',
+    help: '0 while the store is known not to answer, and is not asked',
+    registers,
+  });
+  reachable.set(1);
   return {
     insertSeconds,
     insertedRows,
@@ -142,5 +164,6 @@ function createMetrics(registry: Registry) {
     expiredRows,
     unindexedRows,
     housekeepingFailures,
+    reachable,
   };
 }

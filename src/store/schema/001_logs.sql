@@ -5,7 +5,7 @@
 -- What reads scan is packed for speed, the rest for size (docs/decisions/010-logs-table.md).
 -- `message_ngrams` is built by housekeeping when the store is quiet: at insert it would cost as much as the insert.
 
-CREATE TABLE IF NOT EXISTS {{database}}.logs {{onCluster}}
+CREATE TABLE IF NOT EXISTS {{table logs}}{{onCluster}}
 (
     Timestamp DateTime64(9, 'UTC') CODEC(T64),
     TraceId String CODEC(ZSTD(1)),
@@ -45,10 +45,10 @@ CREATE TABLE IF NOT EXISTS {{database}}.logs {{onCluster}}
     INDEX labels {{labelPairs}} TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX message_ngrams lower(Body) TYPE ngrambf_v1(4, 32768, 2, 0) GRANULARITY 1
 )
-ENGINE = {{mergeTree}}
+ENGINE = {{mergeTree logs}}
 PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
 ORDER BY (AccountId, StreamId, Timestamp, Tie)
-SETTINGS
+SETTINGS{{storagePolicy}}
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     index_granularity = 8192,

@@ -5,7 +5,7 @@
 
 -- Which labels a series id stands for, on each day (UTC) that has a sample of it. They are written once a day of
 -- receipt, hence kept a day longer than samples.
-CREATE TABLE IF NOT EXISTS {{database}}.series {{onCluster}}
+CREATE TABLE IF NOT EXISTS {{table series}}{{onCluster}}
 (
     AccountId LowCardinality(String) CODEC(LZ4),
     StreamId LowCardinality(String) CODEC(LZ4),
@@ -17,10 +17,10 @@ CREATE TABLE IF NOT EXISTS {{database}}.series {{onCluster}}
 
     INDEX days Day TYPE minmax GRANULARITY 1
 )
-ENGINE = {{replacingMergeTree}}(ReceivedAt)
+ENGINE = {{replacingMergeTree series ReceivedAt}}
 PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
 ORDER BY (AccountId, StreamId, MetricName, SeriesId, Day)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
+SETTINGS{{storagePolicy}} fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
 
 -- A value that is a whole number stands in `Integer`, any other bit by bit in `Bits`; the column that has nothing
 -- to say is 0 and costs nothing. What is left of either after Delta has few bits, which T64 puts side by side.
@@ -28,7 +28,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_pa
 -- at a time than by default: each costs as much as the insert.
 -- The key has times as Int128: an insert does not keep equal Int64 of a later column of the key in their order, once
 -- there are 256, and so would not know which was last.
-CREATE TABLE IF NOT EXISTS {{database}}.samples {{onCluster}}
+CREATE TABLE IF NOT EXISTS {{table samples}}{{onCluster}}
 (
     AccountId LowCardinality(String) CODEC(LZ4),
     StreamId LowCardinality(String) CODEC(LZ4),
@@ -41,17 +41,17 @@ CREATE TABLE IF NOT EXISTS {{database}}.samples {{onCluster}}
 
     INDEX times UnixMilli TYPE minmax GRANULARITY 1
 )
-ENGINE = {{replacingMergeTree}}(ReceivedAt)
+ENGINE = {{replacingMergeTree samples ReceivedAt}}
 PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
 ORDER BY (AccountId, StreamId, SeriesId, toInt128(UnixMilli))
-SETTINGS
+SETTINGS{{storagePolicy}}
     fsync_after_insert = 1,
     fsync_part_directory = 1,
     min_bytes_for_wide_part = 134217728,
     merge_selector_base = 8;
 
 -- Native histograms, each the message `prometheus.Histogram` as it was sent.
-CREATE TABLE IF NOT EXISTS {{database}}.histograms {{onCluster}}
+CREATE TABLE IF NOT EXISTS {{table histograms}}{{onCluster}}
 (
     AccountId LowCardinality(String) CODEC(LZ4),
     StreamId LowCardinality(String) CODEC(LZ4),
@@ -62,13 +62,13 @@ CREATE TABLE IF NOT EXISTS {{database}}.histograms {{onCluster}}
 
     INDEX times UnixMilli TYPE minmax GRANULARITY 1
 )
-ENGINE = {{replacingMergeTree}}(ReceivedAt)
+ENGINE = {{replacingMergeTree histograms ReceivedAt}}
 PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
 ORDER BY (AccountId, StreamId, SeriesId, toInt128(UnixMilli))
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
+SETTINGS{{storagePolicy}} fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
 
 -- A series may have several at one time; `Digest` tells them apart.
-CREATE TABLE IF NOT EXISTS {{database}}.exemplars {{onCluster}}
+CREATE TABLE IF NOT EXISTS {{table exemplars}}{{onCluster}}
 (
     AccountId LowCardinality(String) CODEC(LZ4),
     StreamId LowCardinality(String) CODEC(LZ4),
@@ -81,12 +81,12 @@ CREATE TABLE IF NOT EXISTS {{database}}.exemplars {{onCluster}}
 
     INDEX times UnixMilli TYPE minmax GRANULARITY 1
 )
-ENGINE = {{replacingMergeTree}}(ReceivedAt)
+ENGINE = {{replacingMergeTree exemplars ReceivedAt}}
 PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
 ORDER BY (AccountId, StreamId, SeriesId, UnixMilli, Digest)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
+SETTINGS{{storagePolicy}} fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
 
-CREATE TABLE IF NOT EXISTS {{database}}.metric_metadata {{onCluster}}
+CREATE TABLE IF NOT EXISTS {{table metric_metadata}}{{onCluster}}
 (
     AccountId LowCardinality(String) CODEC(LZ4),
     StreamId LowCardinality(String) CODEC(LZ4),
@@ -96,7 +96,7 @@ CREATE TABLE IF NOT EXISTS {{database}}.metric_metadata {{onCluster}}
     Help String CODEC(ZSTD(1)),
     ReceivedAt DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1))
 )
-ENGINE = {{replacingMergeTree}}(ReceivedAt)
+ENGINE = {{replacingMergeTree metric_metadata ReceivedAt}}
 PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
 ORDER BY (AccountId, StreamId, MetricName)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
+SETTINGS{{storagePolicy}} fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;

@@ -2,4 +2,4 @@
 -- own, and most arrive soon after it, so nearly all granules of a day are skipped. Parts written before have no such
 -- index until they are merged, and are read as before.
 
-ALTER TABLE {{database}}.logs {{onCluster}} ADD INDEX IF NOT EXISTS arrivals ReceivedAt TYPE minmax GRANULARITY 1;
+ALTER TABLE {{table logs}}{{onCluster}} ADD INDEX IF NOT EXISTS arrivals ReceivedAt TYPE minmax GRANULARITY 1;

@@ -6,8 +6,9 @@
 import type { StampedBatch } from '../../model/batch.ts';
 import { type MetricSection, metricSectionFields } from '../../model/metric-rows.ts';
 import { tableName } from './columns.ts';
-import { insertSettings } from './insert-settings.ts';
-import type { Statement } from './statement.ts';
+import { passCondition } from './insert-pass.ts';
+import { insertSettings, type InsertTarget } from './insert-settings.ts';
+import { type InsertStatement, Parameters } from './statement.ts';
 
 /** How a section becomes rows of its table, over an outer row joined with `joined`. */
 interface SectionInsert {
@@ -105,24 +106,27 @@ const inserts: Readonly<Record<MetricSection, SectionInsert>> = {
  * @returns the INSERT, to be followed by the outer rows of the same batches.
  */
 export function compileInsertSection(
-  database: string,
+  target: InsertTarget,
   section: MetricSection,
   batches: readonly StampedBatch[],
-): Statement {
+): InsertStatement {
+  const { placement, pass } = target;
+  const params = new Parameters();
+  const where = pass === undefined ? '' : `\nWHERE ${passCondition(placement, pass, params)}`;
   const { table, structure, joined, columns } = inserts[section];
   const all = [...outerColumns, ...columns];
   const names = all.map(([name]) => name).join(', ');
   const expressions = all.map(([, expression]) => expression).join(',\n  ');
-  const sql = `INSERT INTO ${tableName(database, table)} (${names})
+  const sql = `INSERT INTO ${tableName(placement.database, table)} (${names})
 SELECT
   ${expressions}
 FROM input('${outerStructure},
   ${structure}')
-ARRAY JOIN ${joined}
-${insertSettings(batches)},
+ARRAY JOIN ${joined}${where}
+${insertSettings(batches, target)},
   optimize_on_insert = 0
 FORMAT RowBinary`;
-  return { sql, params: {} };
+  return { sql, params: params.values, queryId: pass?.queryId };
 }
 
 function tuplesInsert(section: Exclude<MetricSection, 'samples'>, table: string) {

@@ -5,12 +5,18 @@ import type { StampedBatch } from '../../model/batch.ts';
 import type { SamplesPlan } from '../../model/metric-plan.ts';
 import { compileExemplars, toExemplar } from './exemplars.ts';
 import { compileDeleteStream } from './housekeeping.ts';
+import type { InsertTarget } from './insert-settings.ts';
 import { compileInsertSection } from './insert-metrics.ts';
 import { compileMetadata, toMetadata } from './metric-metadata.ts';
 import { compileSamples } from './samples.ts';
 import { compileLabelNames, compileLabelValues, compileSeries } from './series.ts';
 import type { ReadLimits } from './statement.ts';
 
+const target: InsertTarget = {
+  placement: { database: 'weir', cluster: undefined },
+  insertQuorum: 'auto',
+  pass: undefined,
+};
 const limits: ReadLimits = {
   maxSeconds: 2.5,
   maxMemoryBytes: 1_000,
@@ -138,7 +144,7 @@ suite('inserts', () => {
   };
 
   test('samples are three arrays side by side, and values never pass through a double', () => {
-    const { sql } = compileInsertSection('weir', 'samples', [batch]);
+    const { sql } = compileInsertSection(target, 'samples', [batch]);
     assert.match(sql, /^INSERT INTO weir\.samples \(AccountId, StreamId, ReceivedAt, SeriesId, /);
     assert.match(sql, /ids Array\(UInt128\),\s+times Array\(Int64\),\s+values Array\(UInt64\)/);
     assert.match(sql, /ARRAY JOIN ids AS id, times AS time, values AS bits/);
@@ -147,7 +153,7 @@ suite('inserts', () => {
   });
 
   test('other sections are an array of tuples in the order of the layout', () => {
-    const { sql } = compileInsertSection('weir', 'series', [batch]);
+    const { sql } = compileInsertSection(target, 'series', [batch]);
     assert.match(
       sql,
       /rows Array\(Tuple\(id UInt128, day UInt16, labels Map\(String, String\)\)\)/,
@@ -158,12 +164,12 @@ suite('inserts', () => {
 
 test('a deletion takes what reads hide, and no more', () => {
   const range = { accountId: 'a', streamId: 's', untilNanos: 7n * second };
-  assert.deepEqual(Object.values(compileDeleteStream('weir', 'samples', range).params), [
+  assert.deepEqual(Object.values(compileDeleteStream(target.placement, 'samples', range).params), [
     '8',
     'a',
     's',
   ]);
-  const logs = compileDeleteStream('weir', 'logs', range);
+  const logs = compileDeleteStream(target.placement, 'logs', range);
   assert.match(logs.sql, /ReceivedAt < fromUnixTimestamp64Nano\(\{p0:Int64\}, 'UTC'\)/);
   assert.equal(logs.params['p0'], String(7n * second + 1n));
 });

@@ -6,6 +6,14 @@ export type ParameterType = 'String' | 'UInt16' | 'Int64' | 'UInt64' | 'UInt128'
 export interface Statement {
   readonly sql: string;
   readonly params: Readonly<Record<string, string>>;
+  /** Sent beside the text; absent = none. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+}
+
+/** An INSERT; its data follow it. */
+export interface InsertStatement extends Statement {
+  /** By which it can be found while it runs; absent = any. */
+  readonly queryId?: string | undefined;
 }
 
 /** Bounds of one read, written into every statement. */

@@ -8,6 +8,7 @@ import { compileFacets, toFacetsResults } from './facets.ts';
 import { compileHistogram, toHistogramResult } from './histogram.ts';
 import { compileDropDay } from './housekeeping.ts';
 import { compileInsert } from './insert-logs.ts';
+import type { InsertTarget } from './insert-settings.ts';
 import { compileList } from './list-logs.ts';
 import type { ReadLimits } from './statement.ts';
 
@@ -25,6 +26,12 @@ const settings = `SETTINGS
   max_rows_to_read = 30,
   max_result_rows = 40,
   max_threads_min_free_memory_per_thread = 0`;
+
+const target: InsertTarget = {
+  placement: { database: 'weir', cluster: undefined },
+  insertQuorum: 'auto',
+  pass: undefined,
+};
 
 const filter: LogFilter = {
   accountId: 'account',
@@ -137,7 +144,7 @@ test('an insert of what is missing asks by time of receipt and by range of ids',
     payload: new Uint8Array(),
   });
   const batches = [batch(1n, 8n, 30n), batch(1n, 3n, 10n), batch(2n, 1n, 20n)];
-  const { sql, params } = compileInsert('weir.logs', batches, 'missing');
+  const { sql, params } = compileInsert(target, batches, 'missing');
   assert.match(sql, /NOT IN \(\s+SELECT Batch, Row FROM weir\.logs/);
   assert.match(sql, /max_block_size = 66,/, 'about 65,536 rows a block');
   const one = 1n << 64n;
@@ -145,10 +152,10 @@ test('an insert of what is missing asks by time of receipt and by range of ids',
     Object.values(params),
     [one + 3n, one + 8n, 2n * one + 1n, 2n * one + 1n, 10n, 30n].map(String),
   );
-  assert.doesNotMatch(compileInsert('weir.logs', batches, 'all').sql, /NOT IN/);
+  assert.doesNotMatch(compileInsert(target, batches, 'all').sql, /NOT IN/);
 });
 
 test('names that are no names are refused', () => {
   assert.throws(() => tableName('weir; DROP', 'logs'), /cannot use database name/);
-  assert.throws(() => compileDropDay('weir.logs', "1'; --"), /cannot read/);
+  assert.throws(() => compileDropDay(target.placement, 'logs', "1'; --"), /cannot read/);
 });

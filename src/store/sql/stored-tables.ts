@@ -20,6 +20,19 @@ export function receiptPrecision(table: StoredTable): ReceiptPrecision {
   return table === 'samples' ? 'seconds' : 'nanos';
 }
 
+/**
+ * Of a cluster: which shard has a row. All rows of a series and its labels stand on one, so that
+ * `FINAL` there sees all that replace each other; a batch of logs stays together.
+ */
+export const shardingKeys: Readonly<Record<StoredTable, string>> = {
+  logs: 'cityHash64(Batch)',
+  samples: 'cityHash64(SeriesId)',
+  histograms: 'cityHash64(SeriesId)',
+  exemplars: 'cityHash64(SeriesId)',
+  series: 'cityHash64(SeriesId)',
+  metric_metadata: 'cityHash64(AccountId, MetricName)',
+};
+
 const msPerHour = 3_600_000;
 
 /**

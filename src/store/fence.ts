@@ -1,0 +1,149 @@
+/**
+ * Sees to it that once a shard is fenced no insert from before can land. An engine that only this
+ * process uses is started anew; where others insert too, each holder's inserts carry a number, and
+ * the store refuses those below the highest it was told of.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Tenure } from '../model/tenure.ts';
+import type { StoreEvents } from '../telemetry/store-events.ts';
+import type { Connection } from './connection.ts';
+import { StoreInsertError } from './port.ts';
+import {
+  compileHighestFence,
+  compileKillInserts,
+  compileNodes,
+  compileRaiseFence,
+  compileSyncFences,
+  compileSyncLogs,
+  type NodeRow,
+} from './sql/fences.ts';
+import { insertIdsOf, type InsertPass } from './sql/insert-pass.ts';
+import type { Placement } from './sql/placement.ts';
+import type { Statement } from './sql/statement.ts';
+
+export interface Fence {
+  /** As the store's port promises. */
+  fence(tenure: Tenure): Promise<void>;
+  /**
+   * What the next insert of this holder carries; undefined where nobody else inserts. The first of
+   * a tenure fences, so that its holder has a number.
+   * @throws StoreInsertError `superseded`, or any error where the store cannot say
+   */
+  pass(tenure: Tenure): Promise<InsertPass | undefined>;
+}
+
+/** Where no other process inserts: `restart` ends whatever an earlier statement was doing. */
+export function createRestartFence(restart: () => Promise<void>): Fence {
+  return { fence: () => restart(), pass: async () => undefined };
+}
+
+export interface SharedFenceParts {
+  readonly connection: Connection;
+  readonly placement: Placement;
+  /** Replicas of a cluster that must have a fence before it counts. */
+  readonly insertQuorum: string;
+  readonly events: Pick<StoreEvents, 'fenced'>;
+}
+
+interface Held {
+  readonly epoch: bigint;
+  readonly number: bigint;
+  /** Inserts so far. */
+  count: number;
+}
+
+/** A fence that takes longer is given up, to be tried again. */
+const patienceMs = 90_000;
+const lookAgainMs = 50;
+const epochBits = 64n;
+
+export function createSharedFence(parts: SharedFenceParts): Fence {
+  const { connection, placement, insertQuorum, events } = parts;
+  const heldByShard = new Map<string, Held>();
+
+  async function highest(shard: string, patience: AbortSignal): Promise<bigint> {
+    const [row] = await connection.query<[string]>(
+      'housekeeping',
+      compileHighestFence(placement, shard),
+      patience,
+    );
+    return BigInt(row?.[0] ?? 0);
+  }
+
+  async function fence({ shard, epoch }: Tenure): Promise<Held> {
+    const startedAt = performance.now();
+    const patience = AbortSignal.timeout(patienceMs);
+    // Should this fail half way, the number is past its time already.
+    heldByShard.delete(shard);
+    const before = await highest(shard, patience);
+    if (before >> epochBits > epoch) throw superseded(shard);
+    const least = epoch << epochBits;
+    const number = (before > least ? before : least) + 1n;
+    await connection.execute(
+      'housekeeping',
+      compileRaiseFence(placement, { shard, number }, insertQuorum),
+    );
+    if (placement.cluster === undefined) await killInserts(shard, patience);
+    else await killOnNodes(shard, patience);
+    if ((await highest(shard, patience)) > number) throw superseded(shard);
+    const held = { epoch, number, count: 0 };
+    heldByShard.set(shard, held);
+    events.fenced(shard, (performance.now() - startedAt) / 1000);
+    return held;
+  }
+
+  async function killInserts(shard: string, patience: AbortSignal) {
+    const kill = compileKillInserts(placement, shard);
+    for (;;) {
+      const killed = await connection.report<unknown[]>('housekeeping', kill, patience);
+      if (killed.length === 0) return;
+      await delay(lookAgainMs);
+    }
+  }
+
+  /**
+   * Twice, since what the first node had passed on may only have begun on another. Then every node
+   * knows the fence, and of the rows before it no node lacks any.
+   */
+  async function killOnNodes(shard: string, patience: AbortSignal) {
+    await onEveryNode(compileKillInserts(placement, shard), patience);
+    await onEveryNode(compileSyncFences(placement), patience);
+    await onEveryNode(compileKillInserts(placement, shard), patience);
+    await onEveryNode(compileSyncLogs(placement), patience);
+  }
+
+  /**
+   * A node that does not answer is done without only once Keeper has ended its session: whatever it
+   * still does cannot count then.
+   */
+  async function onEveryNode(statement: Statement, patience: AbortSignal) {
+    const rows = await connection.report<NodeRow>('housekeeping', statement, patience);
+    const silent = rows.filter(([, , status]) => status === null);
+    if (silent.length === 0) return;
+    const [nodes] = await connection.query<[number, number]>(
+      'housekeeping',
+      compileNodes(placement),
+      patience,
+    );
+    const [total, active] = nodes ?? [0, 0];
+    if (silent.length <= total - active) return;
+    const hosts = silent.map(([host, port]) => `${host}:${port}`).join(', ');
+    throw new Error(`cannot fence: ${hosts} did not answer, and may still be at work`);
+  }
+
+  return {
+    fence: async (tenure) => void (await fence(tenure)),
+    async pass(tenure) {
+      const { shard, epoch } = tenure;
+      const known = heldByShard.get(shard);
+      const held = known?.epoch === epoch ? known : await fence(tenure);
+      const number = held.number;
+      const queryId = `${insertIdsOf(shard)}${number.toString(16)}/${held.count++}`;
+      return { shard, number, queryId };
+    },
+  };
+}
+
+function superseded(shard: string): StoreInsertError {
+  return new StoreInsertError('superseded', `cannot store: shard ${shard} has a later holder`);
+}

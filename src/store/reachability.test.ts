@@ -1,0 +1,106 @@
+/** That a server which hangs is told from one that is slow, and is waited for by nobody twice. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../model/errors.ts';
+import { openReachability } from './reachability.ts';
+
+/** A server whose signs of life the test gives. */
+function openFake(t: { after(work: () => void): void }) {
+  const server = { lives: true, asked: 0 };
+  const said: string[] = [];
+  const reachability = openReachability(
+    {
+      async ask() {
+        server.asked++;
+        if (!server.lives) throw new Error('no sign of life');
+      },
+      patienceMs: 5,
+      pauseMs: 5,
+      isSilence: (error) => error === silence,
+    },
+    { storeAway: () => said.push('away'), storeBack: () => said.push('back') },
+  );
+  t.after(() => reachability.close());
+  return { server, said, reachability };
+}
+
+const silence = new Error('no connection');
+const never = <T>() => new Promise<T>(() => undefined);
+const isAway = (error: unknown) =>
+  error instanceof AppError && error.code === 'unavailable' && error.retryAfterSeconds === 1;
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+test('what is answered soon asks nobody', async (t) => {
+  const { server, reachability } = openFake(t);
+  assert.equal(await reachability.read(async () => 1), 1);
+  assert.equal(await reachability.change(async () => 2), 2);
+  assert.equal(server.asked, 0);
+});
+
+test('a slow read goes on while the server lives', async (t) => {
+  const { server, said, reachability } = openFake(t);
+  const answer = Promise.withResolvers<number>();
+  const read = reachability.read((signal) => {
+    signal.addEventListener('abort', () => answer.reject(new Error('given up')));
+    return answer.promise;
+  });
+  await until(() => server.asked > 2);
+  answer.resolve(1);
+  assert.equal(await read, 1);
+  assert.deepEqual(said, []);
+});
+
+test('a read of a server that hangs is given up, and the next is refused at once', async (t) => {
+  const { server, said, reachability } = openFake(t);
+  server.lives = false;
+  let wasAborted = false;
+  const read = reachability.read((signal) => {
+    signal.addEventListener('abort', () => (wasAborted = true));
+    return never();
+  });
+  await assert.rejects(read, isAway);
+  assert.equal(wasAborted, true);
+  await assert.rejects(
+    reachability.read(() => assert.fail('it was asked')),
+    isAway,
+  );
+  server.lives = true;
+  await until(() => said.length === 2);
+  assert.equal(await reachability.read(async () => 1), 1);
+  assert.deepEqual(said, ['away', 'back']);
+});
+
+test('an insert that was sent is waited for, and one that was not is refused', async (t) => {
+  const { server, said, reachability } = openFake(t);
+  server.lives = false;
+  const answer = Promise.withResolvers<number>();
+  const insert = reachability.change(() => answer.promise);
+  await until(() => said.length === 1);
+  await assert.rejects(
+    reachability.change(() => assert.fail('it was sent')),
+    isAway,
+  );
+  answer.resolve(1);
+  assert.equal(await insert, 1);
+});
+
+test('a host that does not answer is away at once, one that refuses is not', async (t) => {
+  const { server, reachability } = openFake(t);
+  server.lives = false;
+  const refusal = new Error('refused');
+  await assert.rejects(
+    reachability.read(() => Promise.reject(refusal)),
+    refusal,
+  );
+  await assert.rejects(
+    reachability.read(() => Promise.reject(silence)),
+    silence,
+  );
+  await assert.rejects(
+    reachability.read(() => assert.fail('it was asked')),
+    isAway,
+  );
+});

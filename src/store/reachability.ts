@@ -1,0 +1,120 @@
+/**
+ * Whether a store on a server can be reached. Who waits long for an answer makes it ask the server
+ * for a sign of life, so that a slow query is told from a server that hangs; while there is none,
+ * what comes is refused at once. It knows neither statements nor how the server is asked.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { awayError, createCircuit } from '../model/circuit.ts';
+
+export interface Reachability {
+  /**
+   * Runs what changes nothing. The signal fires when the server is found to hang.
+   * @throws AppError `unavailable` while the server is away
+   */
+  read<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /**
+   * Runs what changes something, which is never given up: it may have arrived.
+   * @throws AppError `unavailable` while the server is away; nothing was sent then
+   */
+  change<T>(run: () => Promise<T>): Promise<T>;
+  close(): void;
+}
+
+export interface ReachabilityOptions {
+  /** Rejects when the server shows no sign of life in good time. */
+  ask(): Promise<void>;
+  /** How long an answer may take before the server is asked whether it lives. */
+  readonly patienceMs: number;
+  /** Between two questions to a server that is away. */
+  readonly pauseMs: number;
+  /** Whether this failure says that the host did not answer at all. */
+  isSilence(error: unknown): boolean;
+}
+
+export interface ReachabilityEvents {
+  storeAway(cause: unknown): void;
+  storeBack(): void;
+}
+
+/** For the embedded engine, whose supervisor ends it when it hangs. */
+export const alwaysReachable: Reachability = {
+  read: (run) => run(new AbortController().signal),
+  change: (run) => run(),
+  close: () => undefined,
+};
+
+/** What waits for an answer. */
+interface Waiting {
+  readonly since: number;
+  giveUp(cause: unknown): void;
+}
+
+const what = 'the store';
+
+export function openReachability(
+  options: ReachabilityOptions,
+  events: ReachabilityEvents,
+): Reachability {
+  const { ask, patienceMs, pauseMs, isSilence } = options;
+  const waiting = new Set<Waiting>();
+  let isWatching = false;
+  const circuit = createCircuit({
+    what,
+    pauseMs,
+    async ask() {
+      await ask();
+      events.storeBack();
+    },
+  });
+
+  const trip = (cause: unknown): void => {
+    if (!circuit.isTripped()) events.storeAway(cause);
+    circuit.trip(cause);
+  };
+
+  const watch = async (): Promise<void> => {
+    isWatching = true;
+    while (waiting.size > 0) {
+      await sleep(patienceMs, undefined, { ref: false });
+      const latest = performance.now() - patienceMs;
+      if (circuit.isTripped() || ![...waiting].some(({ since }) => since <= latest)) continue;
+      await ask().catch((cause: unknown) => {
+        trip(cause);
+        for (const each of waiting) each.giveUp(cause);
+      });
+    }
+    isWatching = false;
+  };
+
+  const run = async <T>(work: Promise<T>, giveUp: Waiting['giveUp']): Promise<T> => {
+    const own = { since: performance.now(), giveUp };
+    waiting.add(own);
+    if (!isWatching) void watch();
+    try {
+      return await work;
+    } catch (error) {
+      if (isSilence(error)) trip(error);
+      throw error;
+    } finally {
+      waiting.delete(own);
+    }
+  };
+
+  return {
+    async read(start) {
+      circuit.check();
+      const leave = new AbortController();
+      const away = Promise.withResolvers<never>();
+      const giveUp = (cause: unknown) => {
+        away.reject(awayError(what, cause));
+        leave.abort();
+      };
+      return run(Promise.race([start(leave.signal), away.promise]), giveUp);
+    },
+    async change(start) {
+      circuit.check();
+      return run(start(), () => undefined);
+    },
+    close: () => circuit.close(),
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * What the schema files leave open, so that one set of files makes the tables of an embedded
+ * engine, of a server and of a cluster. It runs nothing.
+ */
+import { labelPairs, tableName } from './sql/columns.ts';
+import { policyLiteral } from './sql/storage-tiers.ts';
+import {
+  clusterLiteral,
+  localEnding,
+  localTable,
+  onCluster,
+  type Placement,
+} from './sql/placement.ts';
+import { type StoredTable, shardingKeys } from './sql/stored-tables.ts';
+
+export interface SchemaTarget {
+  readonly placement: Placement;
+  /** Of the tables of rows; undefined = the default one. */
+  readonly storagePolicy: string | undefined;
+}
+
+/** Where the tables of a cluster stand in Keeper: a lost replica joins again under its name. */
+const keeperFolder = '/clickhouse/tables';
+
+/**
+ * Places are `{{word}}` or `{{word table …}}`. Statements end with a semicolon at the end of a
+ * line; lines that begin with `--` are comments.
+ * @throws Error for a place that is none
+ */
+export function toStatements(text: string, target: SchemaTarget): string[] {
+  return text
+    .replace(/^--.*$/gm, '')
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+    .map((statement) =>
+      statement.replace(/\{\{([\w ]+)\}\}/g, (_, place: string) => fill(place, target)),
+    );
+}
+
+function fill(place: string, { placement, storagePolicy }: SchemaTarget): string {
+  const [word = '', table = '', version] = place.split(' ');
+  switch (word) {
+    case 'labelPairs':
+      return labelPairs;
+    case 'onCluster':
+      return onCluster(placement);
+    case 'table':
+      return localTable(placement, table);
+    case 'mergeTree':
+    case 'replacingMergeTree':
+      return engineSql(placement, { word, table, version });
+    case 'storagePolicy':
+      return storagePolicy === undefined
+        ? ''
+        : ` storage_policy = ${policyLiteral(storagePolicy)},`;
+    default:
+      throw new Error(`cannot fill in {{${place}}} of a migration`);
+  }
+}
+
+function engineSql(
+  { database, cluster }: Placement,
+  {
+    word,
+    table,
+    version,
+  }: Readonly<Record<'word' | 'table', string>> & { version?: string | undefined },
+): string {
+  const name = word === 'mergeTree' ? 'MergeTree' : 'ReplacingMergeTree';
+  const own = version === undefined ? [] : [version];
+  if (cluster === undefined) return own.length === 0 ? name : `${name}(${own.join(', ')})`;
+  const path = `'${keeperFolder}/{shard}/${database}/${table}'`;
+  return `Replicated${name}(${[path, "'{replica}'", ...own].join(', ')})`;
+}
+
+/** Of a table that every node of a cluster has whole. */
+export function wholeTableEngine({ database, cluster }: Placement, table: string): string {
+  if (cluster === undefined) return 'ReplacingMergeTree';
+  const path = `'${keeperFolder}/${database}/${table}'`;
+  return `ReplicatedReplacingMergeTree(${path}, '{shard}-{replica}')`;
+}
+
+/** The usual name of a table of a cluster, over those of its nodes. */
+export function distributedSql(placement: Placement, table: StoredTable): string {
+  const { database, cluster = '' } = placement;
+  const local = localTable(placement, table);
+  const name = tableName(database, table);
+  const parts = [
+    clusterLiteral(cluster),
+    `'${database}'`,
+    `'${table}${localEnding}'`,
+    shardingKeys[table],
+  ];
+  return (
+    `CREATE TABLE IF NOT EXISTS ${name}${onCluster(placement)} AS ${local}\n` +
+    `ENGINE = Distributed(${parts.join(', ')})`
+  );
+}

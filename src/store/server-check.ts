@@ -1,0 +1,155 @@
+/**
+ * Looks at a ClickHouse server before anything is done there, and says in words what is wrong with
+ * it or with the settings that lead there.
+ */
+import { ClickHouseError } from '@clickhouse/client';
+import type { Connection } from './connection.ts';
+import { everyReplica, localEnding, type Placement } from './sql/placement.ts';
+import { Parameters, type Statement } from './sql/statement.ts';
+import { storedTables } from './sql/stored-tables.ts';
+
+export interface ServerAddress {
+  readonly url: string;
+  readonly user: string;
+}
+
+/**
+ * The first with every setting that our statements carry; the last of those to come was
+ * `max_threads_min_free_memory_per_thread`.
+ */
+const leastVersion = [26, 5] as const;
+
+/** Long enough for a server that is there, short enough for whoever starts Weir to wait. */
+const patienceMs = 10_000;
+
+/** @throws Error in words for the operator */
+export async function checkServer(
+  connection: Connection,
+  placement: Placement,
+  address: ServerAddress,
+): Promise<void> {
+  const ask = async <Row>(statement: Statement) => {
+    try {
+      return await connection.query<Row>('read', statement, AbortSignal.timeout(patienceMs));
+    } catch (error) {
+      throw new Error(explain(error, address), { cause: error });
+    }
+  };
+  const [version] = await ask<[string]>({ sql: 'SELECT version()', params: {} });
+  checkVersion(version?.[0] ?? '');
+  if (placement.cluster !== undefined) {
+    checkCluster(placement.cluster, await ask<[string, number]>(clustersSql(placement.cluster)));
+  }
+  checkTables(placement, await ask<[string, string]>(tablesSql(placement)));
+}
+
+function clustersSql(cluster: string): Statement {
+  const params = new Parameters();
+  const sql = `SELECT cluster, toUInt8(min(internal_replication)) FROM system.clusters
+GROUP BY cluster ORDER BY cluster = ${params.add('String', cluster)} DESC, cluster`;
+  return { sql, params: params.values };
+}
+
+/** On every node that answers: whoever made them may have been led to another one. */
+function tablesSql(placement: Placement): Statement {
+  const params = new Parameters();
+  const names = storedTables.flatMap((name) => [name, `${name}${localEnding}`]);
+  const sql = `SELECT DISTINCT name, engine_full FROM ${everyReplica(placement, 'system.tables')}
+WHERE database = ${params.add('String', placement.database)}
+  AND name ${params.anyOf('String', names)}
+ORDER BY name
+SETTINGS skip_unavailable_shards = 1`;
+  return { sql, params: params.values };
+}
+
+const distributed = /^Distributed\('?([^',]+)/;
+
+/**
+ * Tables that are there must have the form in which this Weir would make them.
+ * @param found name and engine of each
+ * @throws Error for those of a cluster where one server is meant, or the other way round
+ */
+export function checkTables(
+  { database, cluster }: Placement,
+  found: readonly (readonly [string, string])[],
+): void {
+  if (cluster !== undefined) {
+    const isOfOne = ([name, engine]: readonly [string, string]) =>
+      !name.endsWith(localEnding) && !distributed.test(engine);
+    if (!found.some(isOfOne)) return;
+    throw new Error(
+      `cannot use cluster "${cluster}" for database "${database}", which began on one server: ` +
+        'leave store.cluster empty, or set store.database to one that is new',
+    );
+  }
+  const isOfCluster = ([name, engine]: readonly [string, string]) =>
+    name.endsWith(localEnding) || distributed.test(engine);
+  if (!found.some(isOfCluster)) return;
+  const [known] = found.flatMap(([, engine]) => distributed.exec(engine)?.slice(1) ?? []);
+  const name = known === undefined ? 'its name' : `its name (${known})`;
+  throw new Error(
+    `cannot use database "${database}" as that of one server: it is spread over a cluster; ` +
+      `set store.cluster to ${name}, or store.database to one that is new`,
+  );
+}
+
+/** @param version such as 26.7.2.1 @throws Error for one that is too old */
+export function checkVersion(version: string): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [leastMajor, leastMinor] = leastVersion;
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return;
+  const least = leastVersion.join('.');
+  throw new Error(`cannot use ClickHouse ${version} as the store: it must be ${least} or later`);
+}
+
+function checkCluster(cluster: string, found: readonly (readonly [string, number])[]): void {
+  const [first] = found;
+  if (first?.[0] !== cluster) {
+    const known = found.map(([name]) => name).join(', ') || 'none';
+    throw new Error(
+      `cannot find cluster "${cluster}": set store.cluster to one that the server knows (${known})`,
+    );
+  }
+  if (first[1] === 0) {
+    throw new Error(
+      `cannot use cluster "${cluster}": set internal_replication to true for each of its shards`,
+    );
+  }
+}
+
+/** What stands in the way of a statement of the start, and the knob to turn. */
+export function explain(error: unknown, { url, user }: ServerAddress): string {
+  const at = withoutSecrets(url);
+  if (error instanceof ClickHouseError) return refusal(error, { url: at, user });
+  const { name, code, message } = error as Partial<NodeJS.ErrnoException>;
+  if (name === 'TimeoutError') return `cannot use the store: ${at} does not answer`;
+  if (code !== undefined && certificateCodes.test(code)) {
+    return `cannot trust the certificate of ${at} (${code}): set store.caFile to its authority`;
+  }
+  const why = code ?? message ?? String(error);
+  return `cannot reach the store at ${at} (${why}): is store.url right, and is it up?`;
+}
+
+const certificateCodes = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
+
+function refusal(error: ClickHouseError, { url, user }: ServerAddress): string {
+  const [words = ''] = error.message.split('\n', 1);
+  switch (error.code) {
+    case '516':
+    case '192':
+    case '193':
+    case '194':
+      return `cannot log in to the store at ${url} as "${user}": check store.user, store.password`;
+    case '164':
+      return `cannot prepare the store: user "${user}" may only read there; allow it to write`;
+    case '497':
+      return `cannot prepare the store: user "${user}" lacks a right there: ${words}`;
+    default:
+      return `cannot prepare the store at ${url}: ${words}`;
+  }
+}
+
+function withoutSecrets(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return pathname === '/' ? origin : `${origin}${pathname}`;
+}

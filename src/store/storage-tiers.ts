@@ -1,0 +1,23 @@
+/** Brings the tables to the disks that the settings name, at each start. */
+import type { Connection } from './connection.ts';
+import type { Placement } from './sql/placement.ts';
+import {
+  compileTierChanges,
+  compileTiers,
+  type StorageTiers,
+  type TiersRow,
+} from './sql/storage-tiers.ts';
+
+/** What is as wanted is left alone. @throws what the connection throws */
+export async function applyStorageTiers(
+  connection: Connection,
+  placement: Placement,
+  tiers: StorageTiers,
+): Promise<void> {
+  const rows = await connection.query<TiersRow>('housekeeping', compileTiers(placement));
+  for (const row of rows) {
+    for (const change of compileTierChanges(placement, tiers, row)) {
+      await connection.execute('housekeeping', change);
+    }
+  }
+}
