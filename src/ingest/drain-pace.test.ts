@@ -1,7 +1,7 @@
 /** The pace follows the load: at once when idle, often when light, in large parts when heavy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DrainPace } from './drain-pace.ts';
+import { DrainPace, shareOf } from './drain-pace.ts';
 
 const options = { minIntervalMs: 200, maxIntervalMs: 1000, heavyRowsPerSecond: 100_000 };
 
@@ -34,4 +34,17 @@ test('under a heavy load inserts wait to fill up, but no longer than the limit',
   assert.equal(pace.dueMs - nowMs, 1000);
   pace.began(pace.dueMs, 10);
   assert.ok(pace.dueMs - nowMs <= 1201, 'and recover when it ends');
+});
+
+test('one of several waits as long under its share as one alone under the whole load', () => {
+  const alone = new DrainPace(options);
+  const shared = new DrainPace(shareOf(options, 4));
+  for (const rowsPerSecond of [0, 10_000, 50_000, 100_000, 500_000]) {
+    alone.began(1000, 0);
+    shared.began(1000, 0);
+    alone.began(2000, rowsPerSecond);
+    shared.began(2000, rowsPerSecond / 4);
+    assert.equal(shared.dueMs, alone.dueMs, `${rowsPerSecond} rows/s`);
+  }
+  assert.equal(shared.dueMs, 3000, 'and no longer than the limit');
 });

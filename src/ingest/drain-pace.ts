@@ -13,6 +13,14 @@ export interface PaceOptions {
   readonly heavyRowsPerSecond: number;
 }
 
+/**
+ * For one of so many that share a load: each then waits as long as one alone would with all of it,
+ * for a smaller portion. To wait until that is as large would keep readers waiting.
+ */
+export function shareOf(pace: PaceOptions, drains: number): PaceOptions {
+  return { ...pace, heavyRowsPerSecond: pace.heavyRowsPerSecond / drains };
+}
+
 export class DrainPace {
   readonly #options: PaceOptions;
   #lastStartMs = Number.NEGATIVE_INFINITY;

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Layout, StampedBatch } from '../model/batch.ts';
-import type { Queue, Taken } from '../queue/port.ts';
+import type { Shard, Taken } from '../queue/port.ts';
 import { type Store, StoreInsertError } from '../store/port.ts';
 import type { DrainTelemetry } from '../telemetry/drain-events.ts';
 
@@ -19,12 +19,10 @@ export interface RetryOptions {
 }
 
 export interface DrainParts {
-  readonly queue: Queue;
-  readonly store: Store;
+  readonly shard: Shard;
+  readonly store: Pick<Store, 'insert' | 'fence' | 'ping'>;
   /** Told when labels of series were set aside with a batch. */
-  readonly series: { forget(): void };
-  /** Told what is stored, before it is released. */
-  readonly receipts: { note(batches: readonly StampedBatch[]): void };
+  readonly queue: { forgetSeries(): Promise<void> };
   readonly telemetry: DrainTelemetry;
   readonly retry: RetryOptions;
   /** Ends waiting; what is then not stored stays in the queue. */
@@ -35,11 +33,11 @@ type Mode = Parameters<Store['insert']>[2];
 
 /**
  * What became of a run of batches: dealt with (stored or set aside), or left because the drain
- * closes.
+ * closes or the shard is another's.
  */
 export type Outcome = 'done' | 'left';
 
-/** Stores what was taken. @returns `left` only when closing. */
+/** Stores what was taken. */
 export async function storeTaken(parts: DrainParts, taken: Taken): Promise<Outcome> {
   const mode = taken.suspect ? 'missing' : 'all';
   for (const [layout, batches] of groupByLayout(taken.batches)) {
@@ -65,6 +63,7 @@ async function storeBatches(parts: DrainParts, insert: Insert): Promise<Outcome>
     parts.telemetry.insertFailed({ failure, batches: batches.length, attempt, error: failed });
     // Whatever the failure: some of the rows may be there.
     mode = 'missing';
+    if (failure === 'superseded') return 'left';
     if (failure === 'unknown' && (await settle(parts)) === 'left') return 'left';
     if (failure === 'data') refusals++;
     const isTooLarge = failure !== 'data' && attempt > parts.retry.attemptsPerBatch;
@@ -81,12 +80,12 @@ async function storeBatches(parts: DrainParts, insert: Insert): Promise<Outcome>
 }
 
 async function tryInsert(
-  { store, telemetry }: DrainParts,
+  { store, shard, telemetry }: DrainParts,
   { layout, batches, mode }: Insert,
 ): Promise<StoreInsertError | undefined> {
   const startedAt = performance.now();
   try {
-    await store.insert(layout, batches, mode);
+    await store.insert(layout, batches, mode, shard.tenure);
   } catch (error) {
     if (error instanceof StoreInsertError) return error;
     const message = error instanceof Error ? error.message : String(error);
@@ -116,15 +115,16 @@ async function storeHalves(
   return 'done';
 }
 
-/** Waits until no earlier insert can land any more. @returns `left` only when closing. */
+/** Waits until no earlier insert can land any more. */
 export async function settle(parts: DrainParts): Promise<Outcome> {
   for (let attempt = 1; !parts.closing.aborted; attempt++) {
     try {
-      await parts.store.fence();
+      await parts.store.fence(parts.shard.tenure);
       parts.telemetry.fenced();
       return 'done';
     } catch (error) {
       parts.telemetry.fenceFailed(toError(error));
+      if (error instanceof StoreInsertError && error.failure === 'superseded') return 'left';
     }
     await pause(parts, attempt);
   }
@@ -133,14 +133,14 @@ export async function settle(parts: DrainParts): Promise<Outcome> {
 
 /** @returns false where the queue could not keep it; then it is tried again. */
 async function setAside(
-  { queue, series, telemetry }: DrainParts,
+  { shard, queue, telemetry }: DrainParts,
   batches: readonly StampedBatch[],
   reason: string,
 ): Promise<boolean> {
   try {
     for (const batch of batches) {
-      series.forget();
-      await queue.quarantine(batch, reason);
+      await queue.forgetSeries();
+      await shard.quarantine(batch, reason);
       telemetry.batchQuarantined({ sequence: batch.id.sequence, reason });
     }
     return true;
@@ -150,7 +150,7 @@ async function setAside(
   }
 }
 
-async function isThere(store: Store): Promise<boolean> {
+async function isThere(store: Pick<Store, 'ping'>): Promise<boolean> {
   try {
     return await store.ping();
   } catch {

@@ -9,17 +9,29 @@ import type { Reply } from '../model/protocol.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
 
-export interface Claim {
-  /** 16-byte digest of (receiver, key). */
-  readonly key: Uint8Array;
-  /** 16-byte digest of the request body. */
-  readonly bodyDigest: Uint8Array;
+export interface HeldClaim {
   /**
    * The first answer; undefined where this request is the first and must call `settle` when it is
    * over.
    */
   readonly answer: Uint8Array | undefined;
   settle(): void;
+}
+
+export interface Claim extends HeldClaim {
+  /** 16-byte digest of (receiver, key). */
+  readonly key: Uint8Array;
+  /** 16-byte digest of the request body. */
+  readonly bodyDigest: Uint8Array;
+}
+
+/** Requests under way by their key, in one place for all that append to the queue of a machine. */
+export interface Claims {
+  /**
+   * Waits while a request with the same key is under way. Both digests are those of `Claim`.
+   * @throws AppError as `Replays.claim`
+   */
+  claim(key: Uint8Array, bodyDigest: Uint8Array): Promise<HeldClaim>;
 }
 
 export interface Replays {
@@ -47,20 +59,24 @@ export function idempotencyKey(headers: RequestHeaders): string | undefined {
   );
 }
 
-export function createReplays(queue: Pick<Queue, 'recall'>): Replays {
+export function createReplays(claims: Claims): Replays {
+  return {
+    async claim(receiverId, name, body) {
+      const key = digest(`${receiverId}\0${name}`);
+      const bodyDigest = digest(body);
+      const { answer, settle } = await claims.claim(key, bodyDigest);
+      return { key, bodyDigest, answer, settle };
+    },
+  };
+}
+
+export function createClaims(queue: Pick<Queue, 'recall'>): Claims {
   const underWay = new Map<string, Promise<void>>();
 
-  async function claim(receiverId: string, key: string, body: Uint8Array): Promise<Claim> {
-    const keyDigest = digest(`${receiverId}\0${key}`);
-    const bodyDigest = digest(body);
-    const name = keyDigest.toString('latin1');
+  async function claim(key: Uint8Array, bodyDigest: Uint8Array): Promise<HeldClaim> {
+    const name = Buffer.from(key).toString('latin1');
     for (let first = underWay.get(name); first !== undefined; first = underWay.get(name)) {
       await first;
-    }
-    const remembered = queue.recall(keyDigest);
-    if (remembered !== undefined) {
-      checkSameBody(bodyDigest, remembered.bodyDigest);
-      return { key: keyDigest, bodyDigest, answer: remembered.answer, settle: () => {} };
     }
     if (underWay.size >= maxUnderWay) {
       throw new AppError('unavailable', 'cannot take more requests with an Idempotency-Key now', {
@@ -73,7 +89,15 @@ export function createReplays(queue: Pick<Queue, 'recall'>): Replays {
       underWay.delete(name);
       resolve();
     };
-    return { key: keyDigest, bodyDigest, answer: undefined, settle };
+    try {
+      const remembered = await queue.recall(key);
+      if (remembered !== undefined) checkSameBody(bodyDigest, remembered.bodyDigest);
+      if (remembered !== undefined) settle();
+      return { answer: remembered?.answer, settle };
+    } catch (fault) {
+      settle();
+      throw fault;
+    }
   }
 
   return { claim };

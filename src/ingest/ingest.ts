@@ -11,7 +11,13 @@ import type { RateLimit, RequestHeaders } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
 import type { IngestEvents } from '../telemetry/ingest-events.ts';
 import { type Admitted, admit } from './ingest-admit.ts';
-import { createReplays, decodeReply, encodeReply, idempotencyKey } from './ingest-replay.ts';
+import {
+  type Claims,
+  createReplays,
+  decodeReply,
+  encodeReply,
+  idempotencyKey,
+} from './ingest-replay.ts';
 import { type Sender, toSender } from './receiver-sample.ts';
 import type { IngestStatistics } from './receiver-statistics.ts';
 import type { SeriesClaim, SeriesLedger } from './series-ledger.ts';
@@ -37,7 +43,8 @@ export interface IngestAnswer {
 
 export interface IngestParts {
   readonly admission: Admission;
-  readonly queue: Pick<Queue, 'append' | 'recall'>;
+  readonly queue: Pick<Queue, 'append'>;
+  readonly claims: Claims;
   readonly series: SeriesLedger;
   readonly events: IngestEvents;
   readonly statistics: IngestStatistics;
@@ -76,7 +83,7 @@ type Way = (request: IngestRequest, protocol: Protocol, sender: Sender) => Promi
 
 function createWay(parts: IngestParts): Way {
   const { admission, queue, series, events, statistics, now } = parts;
-  const replays = createReplays(queue);
+  const replays = createReplays(parts.claims);
 
   async function answer(
     request: IngestRequest,
@@ -113,7 +120,8 @@ function createWay(parts: IngestParts): Way {
     coverRows(admitted, message, batch);
     const reply = protocol.reply(batch, format);
     const record = replay && { ...replay, answer: encodeReply(reply) };
-    const rateLimit = await append(grant, batch, { claim, record });
+    const { rateLimit, first } = await append(grant, batch, { claim, record });
+    if (first !== undefined) return answerAgain(parts, admitted, protocol, first);
     events.accepted(protocol.name, message.length, batch);
     statistics.accepted(sender, { batch, bodyBytes: message.length, status: reply.status });
     return { reply, rateLimit, replayed: false };
@@ -127,11 +135,7 @@ function createWay(parts: IngestParts): Way {
     key: string,
   ): Promise<IngestAnswer> {
     const claim = await replays.claim(admitted.receiver.receiverId, key, message);
-    if (claim.answer !== undefined) {
-      events.replayed(protocol.name);
-      statistics.replayed(admitted.sender);
-      return { reply: decodeReply(claim.answer), rateLimit: undefined, replayed: true };
-    }
+    if (claim.answer !== undefined) return answerAgain(parts, admitted, protocol, claim.answer);
     try {
       return await take(admitted, protocol, message, claim);
     } finally {
@@ -139,26 +143,44 @@ function createWay(parts: IngestParts): Way {
     }
   }
 
-  /** Charges the quotas for what is appended, and only for that. */
+  /**
+   * Charges the quotas for what is appended, and only for that.
+   * @returns as `first` the answer of an earlier request that proves to be the one that counts
+   */
   async function append(
     grant: ReceiverFacts,
     batch: Batch,
     { claim, record }: { claim: SeriesClaim; record: Parameters<Queue['append']>[2] },
-  ): Promise<RateLimit | undefined> {
+  ): Promise<{ rateLimit: RateLimit | undefined; first?: Uint8Array | undefined }> {
     const charge = await admission.chargeEvents(grant, countEvents(batch));
-    if (batch.rows === 0) return charge.rateLimit;
+    const { rateLimit } = charge;
+    if (batch.rows === 0) return { rateLimit };
     try {
       if (!claim.isCurrent(now())) throw notCurrent();
-      await queue.append(batch, grant.receiver, record);
+      const { first } = await queue.append(batch, grant.receiver, record);
+      if (first !== undefined) charge.refund();
+      // What an earlier batch brought in place of this one may be less.
+      else claim.confirm();
+      return { rateLimit, first: first?.answer };
     } catch (error) {
       charge.refund();
       throw error;
     }
-    claim.confirm();
-    return charge.rateLimit;
   }
 
   return answer;
+}
+
+/** What an earlier request with the same key was told. */
+function answerAgain(
+  { events, statistics }: IngestParts,
+  { sender }: Admitted,
+  { name }: Protocol,
+  answer: Uint8Array,
+): IngestAnswer {
+  events.replayed(name);
+  statistics.replayed(sender);
+  return { reply: decodeReply(answer), rateLimit: undefined, replayed: true };
 }
 
 /** Rows may take more than their body let expect: each repeats what it shares with others. */

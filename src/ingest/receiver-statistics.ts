@@ -49,6 +49,8 @@ export interface ReceiverStatistics extends IngestStatistics {
    * @throws AppError `unavailable`
    */
   history(receiverId: string, span: MinuteSpan): Promise<ReceiverHistory>;
+  /** Writes what came so far, as is done now and then anyway. */
+  flush(): Promise<void>;
   /** Writes what is left to write; does not close the store. */
   close(): Promise<void>;
 }
@@ -95,7 +97,7 @@ class Statistics implements ReceiverStatistics {
     this.#timer = setInterval(() => {
       if (isFlushing) return;
       isFlushing = true;
-      void this.#flush().finally(() => {
+      void this.flush().finally(() => {
         isFlushing = false;
       });
     }, options.flushEveryMs).unref();
@@ -140,9 +142,20 @@ class Statistics implements ReceiverStatistics {
     });
   }
 
+  flush(): Promise<void> {
+    return this.#inTurn(async () => {
+      try {
+        await this.#write();
+        await this.#prune();
+      } catch (error) {
+        this.#events.statisticsNotWritten(error);
+      }
+    });
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#flush();
+    await this.flush();
   }
 
   #tallyOf(receiverId: string): StatisticsTally {
@@ -153,17 +166,6 @@ class Statistics implements ReceiverStatistics {
     const result = this.#turn.then(work);
     this.#turn = result.catch(() => undefined);
     return result;
-  }
-
-  #flush(): Promise<void> {
-    return this.#inTurn(async () => {
-      try {
-        await this.#write();
-        await this.#prune();
-      } catch (error) {
-        this.#events.statisticsNotWritten(error);
-      }
-    });
   }
 
   async #write(): Promise<void> {

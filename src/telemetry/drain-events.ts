@@ -15,7 +15,7 @@ export interface InsertDone {
 }
 
 export interface InsertFailed {
-  readonly failure: 'data' | 'unavailable' | 'unknown';
+  readonly failure: 'data' | 'unavailable' | 'unknown' | 'superseded';
   readonly batches: number;
   /** How often this very insert has failed now. */
   readonly attempt: number;

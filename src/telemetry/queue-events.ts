@@ -51,11 +51,20 @@ export function createQueueTelemetry({ log, metrics }: Instruments) {
     opened(event: QueueOpened): void {
       log.info(event, 'queue opened');
     },
+    retriesFound(event: { readonly batches: number }): void {
+      log.info(event, 'queue has batches drained again that had been set aside');
+    },
+    retryPassedOver({ file, error }: { readonly file: string; readonly error: Error }): void {
+      damaged.inc({ kind: 'unreadable' });
+      log.error({ file, err: error }, 'queue leaves a batch that was retried to the next start');
+    },
     batchAppended(frameBytes: number): void {
       appendedBatches.inc();
       appendedBytes.inc(frameBytes);
     },
-    appendRefused(event: { readonly reason: 'failed' | 'disk' | 'backlog' | 'busy' }): void {
+    appendRefused(event: {
+      readonly reason: 'failed' | 'disk' | 'backlog' | 'busy' | 'away';
+    }): void {
       refused.inc(event);
     },
     failed(error: Error): void {
