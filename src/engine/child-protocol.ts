@@ -26,4 +26,6 @@ export interface Owner {
   /** The process that serves Weir. */
   readonly weirPid: number;
   readonly enginePid: number;
+  /** Where it answers; absent where its owner is not known. */
+  readonly socketPath?: string;
 }

@@ -19,6 +19,7 @@ import {
   tableDefaults,
   toConfigXml,
 } from './settings.ts';
+import { createRunningQueries } from './running-queries.ts';
 import { openSpool } from './spool.ts';
 import { verifySettings } from './verify-settings.ts';
 
@@ -67,8 +68,9 @@ async function main(): Promise<void> {
   const server = createQueryServer({
     pools,
     spool,
-    killQuery: (mark) => void kill(control, `startsWith(query, '${mark}')`),
-    probe: () => ask(control, 'SELECT 1'),
+    running: createRunningQueries((mark) => void kill(control, `startsWith(query, '${mark}')`)),
+    control: (sql, format) => ask(control, sql, format),
+    probe: async () => void (await ask(control, 'SELECT 1', 'TabSeparated')),
   });
   process.once('SIGTERM', () => void stop({ server, pools, control, members }));
   await listen(server);
@@ -125,7 +127,8 @@ async function verify(members: Members): Promise<string> {
 
 /** Names this process as the owner and removes what earlier ones left. */
 function claim(): void {
-  const owner: Owner = { weirPid: start.parentPid, enginePid: process.pid };
+  const { parentPid: weirPid, socketPath } = start;
+  const owner: Owner = { weirPid, enginePid: process.pid, socketPath };
   writeFileSync(`${start.ownerPath}.new`, JSON.stringify(owner));
   renameSync(`${start.ownerPath}.new`, start.ownerPath);
   const folder = dirname(start.runPrefix);
@@ -144,10 +147,10 @@ async function listen(server: Server): Promise<void> {
   chmodSync(start.socketPath, 0o600);
 }
 
-async function ask(control: Pool<Member>, sql: string): Promise<void> {
+async function ask(control: Pool<Member>, sql: string, format: string): Promise<Uint8Array> {
   const member = await control.acquire(never);
   try {
-    await member.query(sql, 'TabSeparated');
+    return (await member.query(sql, format)).bytes;
   } finally {
     control.release(member);
   }
@@ -156,7 +159,7 @@ async function ask(control: Pool<Member>, sql: string): Promise<void> {
 /** SYNC would wait for ever: the entry of a killed query stays until its session runs another. */
 async function kill(control: Pool<Member>, condition: string): Promise<void> {
   try {
-    await ask(control, `KILL QUERY WHERE ${condition} ASYNC`);
+    await ask(control, `KILL QUERY WHERE ${condition} ASYNC`, 'TabSeparated');
   } catch (error) {
     process.stderr.write(`cannot kill a query: ${String(error)}\n`);
   }

@@ -16,6 +16,7 @@ const exceptionNames = {
   394: 'QUERY_WAS_CANCELLED',
   456: 'UNKNOWN_QUERY_PARAMETER',
   457: 'BAD_QUERY_PARAMETER',
+  516: 'AUTHENTICATION_FAILED',
   1002: 'UNKNOWN_EXCEPTION',
 } as const;
 
@@ -74,6 +75,7 @@ const httpStatuses: Readonly<Record<number, number>> = {
   456: 400,
   457: 400,
   497: 403,
+  516: 403,
 };
 
 function wire(code: number, text: string): WireException {

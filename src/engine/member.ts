@@ -74,7 +74,11 @@ export async function openMember(
       await apply(settings);
     },
     async query(sql, format) {
-      const result = await session.queryAsync(sql, { format });
+      const result = await session.queryAsync(sql, { format }).catch(async (error: unknown) => {
+        // chDB counts a query that failed as running until its session runs another.
+        await session.queryAsync('SELECT 1').catch(() => undefined);
+        throw error;
+      });
       return { bytes: result.bytes(), rowsRead: result.rowsRead, bytesRead: result.bytesRead };
     },
     stream(sql, format) {

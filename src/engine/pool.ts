@@ -94,7 +94,7 @@ export function createPool<Member>(
 }
 
 function cancelled(name: string): EngineException {
-  return new EngineException(394, `the client left while its query waited on the ${name} pool`);
+  return new EngineException(394, `the query was cancelled while it waited on the ${name} pool`);
 }
 
 function closed(name: string): EngineException {

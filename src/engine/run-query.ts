@@ -2,14 +2,15 @@
  * One query from the request to the answer: bind, classify, spool what an INSERT brings, wait for a
  * member of the right pool, run, answer. The order of these steps is here and nowhere else.
  */
-import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { EngineException } from './exceptions.ts';
 import type { EngineRequest } from './http-request.ts';
+import { parseKill, runKill } from './kill-query.ts';
 import { bindParameters } from './literals.ts';
 import type { Member } from './member.ts';
 import type { Pool } from './pool.ts';
-import type { Reply } from './reply.ts';
+import type { Reply, Summary } from './reply.ts';
+import type { RunningQueries, RunningQuery } from './running-queries.ts';
 import type { PoolName } from './settings.ts';
 import type { Spool } from './spool.ts';
 import { insertFromFile, parseStatement, type Statement } from './statement.ts';
@@ -17,8 +18,9 @@ import { insertFromFile, parseStatement, type Statement } from './statement.ts';
 export interface QueryParts {
   readonly pools: Readonly<Record<PoolName, Pool<Member>>>;
   readonly spool: Spool;
-  /** Ends the running query whose text starts with this mark. */
-  killQuery(mark: string): void;
+  readonly running: RunningQueries;
+  /** Runs a statement of our own at once, beside everything else. */
+  control(sql: string, format: string): Promise<Uint8Array>;
 }
 
 export interface QueryCall {
@@ -46,26 +48,58 @@ const streamSettings = [
 
 /** @throws EngineException, or an error of chDB whose message starts with its code */
 export async function runQuery(parts: QueryParts, call: QueryCall): Promise<void> {
-  const { request, body, signal } = call;
+  const { request, body, reply } = call;
   const statement = await readStatement(request, body);
+  const kill = statement.kind === 'write' ? parseKill(statement.sql) : undefined;
+  if (kill !== undefined) {
+    const format = kill.format ?? request.defaultFormat;
+    const answer = await runKill(kill, { ...parts, running: parts.running.all() }, format);
+    await reply.whole(answer, format, nothingRead);
+    return;
+  }
+  const { queryId = '', database, settings } = request;
+  const query = parts.running.add({ queryId, sql: textOf(statement), database, settings });
+  try {
+    const signal = AbortSignal.any([call.signal, query.killed]);
+    await runStatement(parts, { ...call, query, statement, signal });
+  } finally {
+    query.end();
+  }
+}
+
+const nothingRead: Summary = { readRows: 0, readBytes: 0, elapsedNanos: 0 };
+
+interface StatementCall<Kind extends Statement = Statement> extends QueryCall {
+  readonly query: RunningQuery;
+  readonly statement: Kind;
+}
+
+async function runStatement(parts: QueryParts, call: StatementCall): Promise<void> {
+  const { request, body, statement } = call;
   const pool = parts.pools[request.pool ?? poolFor(statement)];
   pool.assertRoom();
   if (statement.kind !== 'insertData') {
-    await runOnMember(parts, pool, { ...call, statement });
+    await runOnMember(pool, { ...call, statement });
     return;
   }
   const file = await parts.spool.write(statement.inlineData, body);
   try {
     const sql = insertFromFile(statement.insert, file.path);
     const insert: Runnable = { kind: 'write', sql, isInsert: true };
-    await runOnMember(parts, pool, { ...call, statement: insert, signal });
+    await runOnMember(pool, { ...call, statement: insert });
   } finally {
     await file.remove();
   }
 }
 
+function textOf(statement: Statement): string {
+  if (statement.kind !== 'insertData') return statement.sql;
+  const { head, tail } = statement.insert;
+  return head + tail;
+}
+
 type Runnable = Exclude<Statement, { kind: 'insertData' }>;
-type RunnableCall = QueryCall & { readonly statement: Runnable };
+type RunnableCall = StatementCall<Runnable>;
 
 /** As in ClickHouse, a body behind a query that takes no data belongs to the query's text. */
 async function readStatement(request: EngineRequest, body: Readable): Promise<Statement> {
@@ -83,34 +117,30 @@ function poolFor(statement: Statement): PoolName {
   return statement.kind === 'insertData' || statement.isInsert ? 'insert' : 'housekeeping';
 }
 
-async function runOnMember(
-  parts: QueryParts,
-  pool: Pool<Member>,
-  call: RunnableCall,
-): Promise<void> {
-  const { request, signal, statement } = call;
-  const mark = `/* ${randomUUID()} */`;
-  const kill = () => parts.killQuery(mark);
+async function runOnMember(pool: Pool<Member>, call: RunnableCall): Promise<void> {
+  const { query, request, signal, statement } = call;
+  const kill = () => void query.kill();
   const isRead = statement.kind === 'read';
   const streams = isRead && statement.canStream && !request.waitsForEnd;
   const member = await pool.acquire(signal);
   try {
     const settings = streams ? new Map([...streamSettings, ...request.settings]) : request.settings;
     await member.configure(settings, request.database);
+    query.start();
     if (isRead) signal.addEventListener('abort', kill);
-    if (streams) await streamAnswer(member, mark, call);
-    else await wholeAnswer(member, mark, call);
+    if (streams) await streamAnswer(member, call);
+    else await wholeAnswer(member, call);
   } finally {
     signal.removeEventListener('abort', kill);
     pool.release(member);
   }
 }
 
-async function wholeAnswer(member: Member, mark: string, call: RunnableCall): Promise<void> {
-  const { request, reply, statement } = call;
+async function wholeAnswer(member: Member, call: RunnableCall): Promise<void> {
+  const { query, request, reply, statement } = call;
   const format = statement.kind === 'read' ? statement.format : request.defaultFormat;
   const started = process.hrtime.bigint();
-  const answer = await member.query(`${mark} ${statement.sql}`, format);
+  const answer = await member.query(`${query.mark} ${statement.sql}`, format);
   const elapsedNanos = Number(process.hrtime.bigint() - started);
   await reply.whole(answer.bytes, format, {
     readRows: answer.rowsRead,
@@ -119,10 +149,10 @@ async function wholeAnswer(member: Member, mark: string, call: RunnableCall): Pr
   });
 }
 
-async function streamAnswer(member: Member, mark: string, call: RunnableCall): Promise<void> {
-  const { reply, signal, statement } = call;
+async function streamAnswer(member: Member, call: RunnableCall): Promise<void> {
+  const { query, reply, signal, statement } = call;
   const format = statement.kind === 'read' ? statement.format : '';
-  const stream = member.stream(`${mark} ${statement.sql}`, format);
+  const stream = member.stream(`${query.mark} ${statement.sql}`, format);
   // Leaving the loop cancels what chDB still has to compute.
   for await (const chunk of stream) {
     if (signal.aborted) throw new EngineException(394, 'the client left while its answer was sent');

@@ -1,0 +1,214 @@
+/**
+ * The engine for processes elsewhere: its ClickHouse HTTP protocol over TCP, passed on to its Unix
+ * socket as it comes. It knows who may use it and no statement; what it has not passed on it
+ * answers with 503, and what broke on the way it breaks.
+ */
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as openRequest,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { pipeline } from 'node:stream';
+import type { EngineFrontEvents } from '../telemetry/engine-front-events.ts';
+import { EngineException, toWireException } from './exceptions.ts';
+import { assertGuarded, createAccessCheck, type FrontRequest } from './front-access.ts';
+import type { Engine } from './supervisor.ts';
+
+export interface EngineFrontOptions {
+  /** Address to listen on; anything but this machine's own needs a password. */
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface EngineFront {
+  readonly port: number;
+  /** Takes nothing new, lets requests end in time, then breaks them. */
+  close(): Promise<void>;
+}
+
+/** What a request needs on its way. */
+interface Front {
+  readonly engine: Pick<Engine, 'socketPath' | 'ready'>;
+  readonly events: EngineFrontEvents;
+  allows(request: FrontRequest): boolean;
+}
+
+/**
+ * Of a request's head. ClickHouse takes 1 MiB of URL by default, so no client of ours sends more:
+ * long parameters go into the body.
+ */
+const maxHeaderBytes = 2 * 2 ** 20;
+const maxConnections = 1_000;
+const headersTimeoutMillis = 10_000;
+/** As the engine itself has it. */
+const keepAliveMillis = 30_000;
+/** A peer that is gone without a word is found out after so long, and ten seconds more. */
+const keepAliveProbeMillis = 10_000;
+/** For a refused request to send the rest of its body, so that it sees its answer. */
+const refusedBodyMillis = 5_000;
+const closeMillis = 10_000;
+const sweepMillis = 50;
+
+/**
+ * Resolves when it listens.
+ * @param engine stays the caller's, who closes it after the front
+ * @throws Error without a password on an address of the network, or for one that is in use
+ */
+export async function openEngineFront(
+  engine: Pick<Engine, 'socketPath' | 'ready'>,
+  options: EngineFrontOptions,
+  events: EngineFrontEvents,
+): Promise<EngineFront> {
+  assertGuarded(options.host, options);
+  const front: Front = { engine, events, allows: createAccessCheck(options) };
+  const limits = {
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersTimeoutMillis,
+    // Of an insert that waits its turn, the engine takes the body when it can.
+    requestTimeout: 0,
+    keepAliveTimeout: keepAliveMillis,
+    keepAlive: true,
+    keepAliveInitialDelay: keepAliveProbeMillis,
+  };
+  const server = createServer(limits, (request, response) => serve(front, request, response));
+  server.maxConnections = maxConnections;
+  const port = await listen(server, options);
+  events.listening(options.host, port);
+  return { port, close: () => close(server) };
+}
+
+async function listen(server: Server, { host, port }: EngineFrontOptions): Promise<number> {
+  try {
+    server.listen({ port, ...(host === '' ? {} : { host }) });
+    await once(server, 'listening');
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const advice = 'set engine.host and engine.port';
+    throw new Error(`cannot serve the engine on ${host}:${port}: ${code}; ${advice}`, {
+      cause: error,
+    });
+  }
+  return (server.address() as { port: number }).port;
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  // A connection whose request has ended is idle, and its client would keep it.
+  const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis);
+  const lastResort = setTimeout(() => server.closeAllConnections(), closeMillis);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(lastResort);
+}
+
+function serve(front: Front, request: IncomingMessage, response: ServerResponse): void {
+  const [path] = (request.url ?? '/').split('?', 1);
+  if (path !== '/' && path !== '/ping') {
+    request.resume();
+    response.writeHead(404).end('cannot find this path: the engine serves / and /ping\n');
+    return;
+  }
+  if (path === '/' && !front.allows(request)) {
+    front.events.served('denied');
+    response.statusCode = 403;
+    refuse(request, response, new EngineException(516, 'cannot take this user and password'));
+    return;
+  }
+  if (!front.engine.ready()) {
+    refuseAway(front, request, response);
+    return;
+  }
+  const socket = connect(front.engine.socketPath);
+  const leave = () => void socket.destroy();
+  const fail = () => {
+    response.off('close', leave);
+    refuseAway(front, request, response);
+  };
+  response.once('close', leave);
+  socket.once('error', fail);
+  socket.once('connect', () => {
+    socket.off('error', fail);
+    response.off('close', leave);
+    passOn(front, socket, request, response);
+  });
+}
+
+function refuseAway(front: Front, request: IncomingMessage, response: ServerResponse): void {
+  front.events.served('away');
+  response.statusCode = 503;
+  refuse(request, response, new EngineException(236, 'cannot run a query: the engine is starting'));
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, why: EngineException): void {
+  const { code, text } = toWireException(why);
+  request.on('error', () => undefined).resume();
+  const late = setTimeout(() => request.destroy(), refusedBodyMillis);
+  request.once('close', () => clearTimeout(late));
+  response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
+  response.setHeader('X-ClickHouse-Exception-Code', code);
+  response.end(`${text}\n`);
+}
+
+/** From here on the engine may have run it, so only the engine answers. */
+function passOn(
+  front: Front,
+  socket: Socket,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const passed = openRequest({
+    createConnection: () => socket,
+    method: request.method,
+    path: request.url,
+    headers: withoutHops(request.headers),
+  });
+  let hasLeft = false;
+  response.once('close', () => {
+    hasLeft = !response.writableFinished && !socket.destroyed;
+    front.events.served(outcomeOf(response, hasLeft));
+    passed.destroy();
+  });
+  const breakOff = () => void response.destroy();
+  passed.once('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers));
+    response.flushHeaders();
+    pipeline(answer, response, (error) => error && breakOff());
+  });
+  passed.on('error', breakOff);
+  pipeline(request, passed, (error) => error && breakOff());
+}
+
+function outcomeOf(response: ServerResponse, hasLeft: boolean) {
+  if (response.writableFinished) return 'passed';
+  return hasLeft ? 'left' : 'broken';
+}
+
+/**
+ * Of one connection alone (https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1), or for the front.
+ */
+const ownHeaders = new Set([
+  'authorization',
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+  'x-clickhouse-key',
+  'x-clickhouse-user',
+]);
+
+function withoutHops(headers: IncomingMessage['headers']): OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.has(name)));
+}
