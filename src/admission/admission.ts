@@ -2,6 +2,7 @@
  * Ties the checks to what they need: the directory's grants, the quota store, the caps and the
  * clock.
  */
+import type { TokenType } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { digestSecret } from '../model/token-secret.ts';
 import * as auth from './authenticate.ts';
@@ -10,8 +11,8 @@ import { bodyFormat } from './body-format.ts';
 import { type AddressRange, clientAddress, isWithin, parseRanges } from './client-address.ts';
 import { inflate } from './inflate.ts';
 import { createOverload } from './overload.ts';
-import type { Admission, GrantLookup } from './port.ts';
-import { chargeEvents, checkDebt, type QuotaStore } from './quota.ts';
+import type { Admission, GrantLookup, QuotaStore, TokenFacts } from './port.ts';
+import { chargeEvents, checkDebt } from './quota.ts';
 
 export interface AdmissionOptions {
   /** Estimated heap of the requests being worked on; over it requests are refused with 503. */
@@ -45,15 +46,17 @@ export function createAdmission(
     return ranges;
   }
 
+  async function tokenOfDigest(digest: string, type: TokenType): Promise<TokenFacts> {
+    const token = await grants.token(digest);
+    const inForce = auth.checkTokenInForce(token, type, Date.now());
+    grants.touch(inForce.tokenId);
+    return inForce;
+  }
+
   return {
     bearer: auth.bearerToken,
-
-    async token(secret, type) {
-      const token = await grants.token(digestSecret(secret));
-      const inForce = auth.checkTokenInForce(token, type, Date.now());
-      grants.touch(inForce.tokenId);
-      return inForce;
-    },
+    token: (secret, type) => tokenOfDigest(digestSecret(secret), type),
+    tokenOfDigest,
 
     async receiver(receiverId) {
       const grant = await grants.receiver(receiverId);

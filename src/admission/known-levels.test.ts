@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createKnownLevels } from './known-levels.ts';
-import type { Bucket } from './quota.ts';
+import type { Bucket } from './port.ts';
 
 function open(maxLevels = 10) {
   const clock = { ms: 0 };

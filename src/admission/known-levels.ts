@@ -2,7 +2,7 @@
  * What a gateway remembers of buckets that others charge too: the level last seen, raised by the
  * clock, for a while. Pure; it knows no network.
  */
-import type { Bucket } from './quota.ts';
+import type { Bucket } from './port.ts';
 
 export interface KnownLevels {
   /** Full where nothing is known, or nothing recent. */

@@ -2,7 +2,7 @@
  * The quota store of one gateway alone: levels in memory, refilled by the clock when they are
  * looked at.
  */
-import type { Bucket, QuotaStore } from './quota.ts';
+import type { Bucket, QuotaStore } from './port.ts';
 
 interface Level {
   /** As last seen; tells how fast the level rises. */

@@ -69,6 +69,29 @@ export interface MemoryLease {
   release(): void;
 }
 
+export interface Bucket {
+  /** Names the policy on the wire and, with `owner`, the bucket. */
+  readonly policy: 'receiver' | 'account';
+  readonly owner: string;
+  /** The same in all buckets of a charge, so that a store of many nodes keeps them on one. */
+  readonly accountId: string;
+  readonly eventsPerSecond: number;
+  readonly burstEvents: number;
+}
+
+/** Where the levels are kept. In memory, or shared by several gateways. */
+export interface QuotaStore {
+  /** Last known level, without waiting; negative = debt. Unknown buckets are full. */
+  level(bucket: Bucket): number;
+  /**
+   * Takes `events` from all buckets or from none: none where one is empty or in debt.
+   * @returns whether they were taken
+   * @throws AppError `unavailable`
+   */
+  take(buckets: readonly Bucket[], events: number): boolean | Promise<boolean>;
+  giveBack(buckets: readonly Bucket[], events: number): void;
+}
+
 /** Events taken from the quotas of a receiver and its account. */
 export interface Charge {
   /** Undefined where neither has a limit. */
@@ -85,6 +108,8 @@ export interface Admission {
    * `unavailable`
    */
   token(secret: string, type: TokenType): Promise<TokenFacts>;
+  /** The same by the lower-case hex SHA-256 of the secret, for whoever keeps no secrets. */
+  tokenOfDigest(digest: string, type: TokenType): Promise<TokenFacts>;
   /** @throws AppError `not_found` | `unavailable` */
   receiver(receiverId: string): Promise<ReceiverFacts>;
   /** Binding, account, activity, kind, address and scope. @throws AppError `forbidden` */

@@ -5,30 +5,7 @@
  */
 import { AppError } from '../model/errors.ts';
 import type { RateLimit } from '../model/request.ts';
-import type { Charge, ReceiverFacts } from './port.ts';
-
-export interface Bucket {
-  /** Names the policy on the wire and, with `owner`, the bucket. */
-  readonly policy: 'receiver' | 'account';
-  readonly owner: string;
-  /** The same in all buckets of a charge, so that a store of many nodes keeps them on one. */
-  readonly accountId: string;
-  readonly eventsPerSecond: number;
-  readonly burstEvents: number;
-}
-
-/** Where the levels are kept. In memory, or shared by several gateways. */
-export interface QuotaStore {
-  /** Last known level, without waiting; negative = debt. Unknown buckets are full. */
-  level(bucket: Bucket): number;
-  /**
-   * Takes `events` from all buckets or from none: none where one is empty or in debt.
-   * @returns whether they were taken
-   * @throws AppError `unavailable`
-   */
-  take(buckets: readonly Bucket[], events: number): boolean | Promise<boolean>;
-  giveBack(buckets: readonly Bucket[], events: number): void;
-}
+import type { Bucket, Charge, QuotaStore, ReceiverFacts } from './port.ts';
 
 const defaultBurstSeconds = 10;
 const unlimited: Charge = { rateLimit: undefined, refund: () => {} };

@@ -45,6 +45,14 @@ export class RedisFailure extends Error {
   }
 }
 
+/** What a server says to who comes with the wrong settings, however often it is tried. */
+const denials = /^(?:WRONGPASS|NOAUTH|NOPERM|ERR DB index)\b/;
+
+/** Whether user, password, database or rights are to blame, which only an operator can change. */
+export function isDenied(error: unknown): error is RedisFailure {
+  return error instanceof RedisFailure && denials.test(error.message);
+}
+
 type Library = typeof Redis;
 
 /** What a connection and a cluster have in common. */
@@ -75,8 +83,13 @@ export async function openRedisConnection(
   const digest = createHash('sha1').update(script).digest('hex');
   const { promise: broken, resolve: onBroken } = Promise.withResolvers<Error>();
   let isOpen = false;
-  // While a cluster is looked for, any of its nodes may be away.
-  client.on('error', (error) => isOpen && onBroken(error));
+  let denial: RedisFailure | undefined;
+  client.on('error', (error) => {
+    if (isOpen) return onBroken(error);
+    // While a cluster is looked for, any of its nodes may be away; why none is taken, it says here.
+    const failure = toFailure(library, error);
+    if (isDenied(failure)) denial = failure;
+  });
 
   async function run(keys: readonly string[], args: readonly string[]) {
     const call = { keys: [...keys], arguments: [...args] };
@@ -94,7 +107,7 @@ export async function openRedisConnection(
     await within(prepare(client, script), options.connectTimeoutMs);
   } catch (error) {
     client.destroy();
-    throw toFailure(library, error);
+    throw denial ?? toFailure(library, error);
   }
   isOpen = true;
   return {

@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QuotaEvents } from '../telemetry/quota-events.ts';
 import {
+  isDenied,
   openRedisConnection,
   RedisFailure,
   within,
@@ -30,7 +31,10 @@ export interface RedisLink {
 const firstRetryMs = 50;
 const lastRetryMs = 2_000;
 
-/** Resolves after the first attempt to connect, whatever came of it. */
+/**
+ * Resolves after the first attempt to connect, also where no server answered.
+ * @throws RedisFailure where one answered that does not let us in
+ */
 export async function openRedisLink(
   options: RedisLinkOptions,
   { script, events }: { readonly script: string; readonly events: QuotaEvents },
@@ -42,12 +46,13 @@ export async function openRedisLink(
   let retryMs = firstRetryMs;
 
   async function connect(): Promise<void> {
-    try {
-      current = await openRedisConnection(options, script);
-      events.storeFound();
-    } catch (error) {
-      events.storeLost(error);
-    }
+    current = await openRedisConnection(options, script);
+    events.storeFound();
+  }
+
+  function tellWhyNot(error: unknown): void {
+    if (isDenied(error)) events.storeDenied(error);
+    else events.storeLost(error);
   }
 
   /** One connection after the other, until closed. */
@@ -58,7 +63,7 @@ export async function openRedisLink(
       const waitMs = retryMs * (0.5 + Math.random() / 2);
       retryMs = Math.min(lastRetryMs, 2 * retryMs);
       await sleep(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
-      if (!closing.signal.aborted) await connect();
+      if (!closing.signal.aborted) await connect().catch(tellWhyNot);
     }
     if (current !== undefined) drop(current, new Error('closed'));
   }
@@ -97,7 +102,10 @@ export async function openRedisLink(
     }
   }
 
-  await connect();
+  await connect().catch((error: unknown) => {
+    if (isDenied(error)) throw error;
+    tellWhyNot(error);
+  });
   const staying = stayConnected();
   return {
     run,

@@ -5,10 +5,10 @@
 import { AppError } from '../model/errors.ts';
 import type { QuotaEvents } from '../telemetry/quota-events.ts';
 import { createKnownLevels } from './known-levels.ts';
-import type { Bucket, QuotaStore } from './quota.ts';
+import type { Bucket, QuotaStore } from './port.ts';
 import { parseRedisUrl } from './redis-address.ts';
-import { RedisFailure } from './redis-connection.ts';
-import { openRedisLink } from './redis-link.ts';
+import { isDenied, RedisFailure } from './redis-connection.ts';
+import { openRedisLink, type RedisLink } from './redis-link.ts';
 import { quotaScript } from './redis-script.ts';
 
 export interface RedisQuotaOptions {
@@ -37,34 +37,14 @@ const knownLevels = { maxLevels: 10_000, maxAgeMs: 5_000 };
 
 /**
  * Opens where no server answers, too, and connects when one does.
- * @throws Error in words for the operator when an address cannot be used
+ * @throws Error in words for the operator when an address cannot be used, or its server refuses
+ *   user or password: no waiting mends that
  */
 export async function openRedisQuota(
   options: RedisQuotaOptions,
   events: QuotaEvents,
 ): Promise<RedisQuota> {
-  const { urls, topology, user, password, ca, timeoutMs } = options;
-  const [first, ...others] = urls.map(parseRedisUrl);
-  if (first === undefined || (topology === 'single' && others.length > 0)) {
-    throw new Error(
-      `cannot use ${urls.length} addresses of the quota store: give one in quota.urls, or set ` +
-        'quota.topology to cluster',
-    );
-  }
-  const connectTimeoutMs = Math.max(leastConnectTimeoutMs, timeoutMs);
-  const link = await openRedisLink(
-    {
-      addresses: [first, ...others],
-      topology,
-      user,
-      password,
-      ca,
-      connectTimeoutMs,
-      timeoutMs,
-      maxPending,
-    },
-    { script: quotaScript, events },
-  );
+  const link = await openLink(options, events);
   const known = createKnownLevels(knownLevels, () => performance.now());
 
   /** @returns whether the events were taken. @throws RedisFailure */
@@ -103,6 +83,32 @@ export async function openRedisQuota(
 
     close: () => link.close(),
   };
+}
+
+async function openLink(options: RedisQuotaOptions, events: QuotaEvents): Promise<RedisLink> {
+  const { urls, topology, timeoutMs } = options;
+  const [first, ...others] = urls.map(parseRedisUrl);
+  if (first === undefined || (topology === 'single' && others.length > 0)) {
+    throw new Error(
+      `cannot use ${urls.length} addresses of the quota store: give one in quota.urls, or set ` +
+        'quota.topology to cluster',
+    );
+  }
+  const addresses = [first, ...others] as const;
+  const connectTimeoutMs = Math.max(leastConnectTimeoutMs, timeoutMs);
+  try {
+    return await openRedisLink(
+      { ...options, addresses, connectTimeoutMs, maxPending },
+      { script: quotaScript, events },
+    );
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    throw new Error(
+      `cannot use the quota store at ${first.host}:${first.port}: it says "${error.message}"; ` +
+        'check quota.user, quota.password and what is given in quota.urls',
+      { cause: error },
+    );
+  }
 }
 
 /** The account in braces is what a cluster chooses the node by. */

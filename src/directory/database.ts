@@ -2,7 +2,7 @@
  * What the directory's queries need of a database, whichever it is: reads, and writes in a
  * transaction.
  */
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Tables } from './tables.ts';
 
 export interface Database {
@@ -20,5 +20,7 @@ export interface Database {
   writeBeside<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
   /** ISO 8601 UTC. */
   timestamp(): string;
+  /** Unix ms by the database's own clock, which is one for all nodes; within a statement. */
+  readonly clockMs: RawBuilder<number>;
   close(): Promise<void>;
 }

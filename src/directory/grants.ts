@@ -32,6 +32,8 @@ export const defaultGrantsOptions: GrantsOptions = {
 export interface CachedGrants extends Grants {
   /** To be called after every change of the directory made by this process. */
   invalidate(): void;
+  /** @param listener called at each `invalidate`. */
+  whenInvalidated(listener: () => void): void;
   /** Writes what is left to write; does not close the source. */
   close(): Promise<void>;
 }
@@ -75,6 +77,7 @@ export function createGrants(
     { perTokenMs: 60_000, gatherMs: 5_000 },
     now,
   );
+  const listeners: (() => void)[] = [];
   return {
     token: (digest) => tokens.get(digest),
     receiver: (receiverId) => receivers.get(receiverId),
@@ -84,7 +87,9 @@ export function createGrants(
       tokens.clear();
       receivers.clear();
       streams.clear();
+      for (const listener of listeners) listener();
     },
+    whenInvalidated: (listener) => void listeners.push(listener),
     close: () => lastUsed.flush(),
   };
 }

@@ -6,10 +6,15 @@
 import type { Kysely, Transaction } from 'kysely';
 import { up as initial } from './migrations/001-initial.ts';
 import { up as statisticsAndViews } from './migrations/002-statistics-and-views.ts';
+import { up as exportTickets } from './migrations/003-export-tickets.ts';
 import type { Tables } from './tables.ts';
 
 /** Position + 1 is the version. A released step never changes. */
-const steps: readonly ((db: Kysely<Tables>) => Promise<void>)[] = [initial, statisticsAndViews];
+const steps: readonly ((db: Kysely<Tables>) => Promise<void>)[] = [
+  initial,
+  statisticsAndViews,
+  exportTickets,
+];
 
 /** @throws Error where a newer Weir has already changed the tables. */
 export async function migrate(tx: Transaction<Tables>, appliedAt: string): Promise<void> {

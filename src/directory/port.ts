@@ -69,7 +69,10 @@ export interface GrantSource {
   findToken(digest: string): Promise<TokenGrant | undefined>;
   findReceiver(receiverId: string): Promise<ReceiverGrant | undefined>;
   listStreams(accountId: string): Promise<Stream[]>;
-  /** @param usedAtMs token id to the Unix ms of its last use; unknown ids are skipped. */
+  /**
+   * The latest use counts, whoever writes last.
+   * @param usedAtMs token id to the Unix ms of its last use; unknown ids are skipped.
+   */
   noteTokensUsed(usedAtMs: ReadonlyMap<string, number>): Promise<void>;
 }
 
@@ -126,11 +129,46 @@ export interface ViewStore {
   deleteView(viewId: string): Promise<boolean>;
 }
 
+/** An export that somebody with a token asked for, to be fetched by whoever holds its ticket. */
+export interface NewTicket {
+  /** Lower-case hex SHA-256 of the ticket; the ticket itself never reaches the directory. */
+  readonly digest: string;
+  readonly accountId: string;
+  /** Of the token that asked, in the same form. */
+  readonly tokenDigest: string;
+  /** What was asked, as in a URL. */
+  readonly query: string;
+}
+
+export interface TakenTicket extends NewTicket {
+  /** Unix ms, by the directory's clock. */
+  readonly expiresAtMs: number;
+}
+
+/**
+ * Tickets of exports, for any node to redeem. They expire by the directory's own clock, which is
+ * one for all nodes. @throws AppError `unavailable`
+ */
+export interface TicketStore {
+  /**
+   * @param limits `maxTickets` of one account; those that ask at the same moment may pass it.
+   * @returns when it expires, Unix ms; undefined where as many wait already
+   */
+  keepTicket(
+    ticket: NewTicket,
+    limits: { readonly ttlMs: number; readonly maxTickets: number },
+  ): Promise<number | undefined>;
+  /** Takes it away from everybody else; undefined where it is unknown, taken or too old. */
+  takeTicket(digest: string): Promise<TakenTicket | undefined>;
+  /** Lets it be taken again for the rest of its time. */
+  returnTicket(ticket: TakenTicket): Promise<void>;
+}
+
 /**
  * Every write is durable when its promise resolves. Unknown ids resolve to undefined. @throws
  * AppError
  */
-export interface Directory extends StatisticsStore, ViewStore {
+export interface Directory extends StatisticsStore, ViewStore, TicketStore {
   /**
    * All of it in one transaction, but only where there is no account yet; else resolves to false.
    */
@@ -154,6 +192,7 @@ export interface Directory extends StatisticsStore, ViewStore {
   listAllStreams(): Promise<Stream[]>;
   getStream(streamId: string): Promise<Stream | undefined>;
   createStream(stream: Pick<Stream, 'accountId' | 'name' | 'retentionDays'>): Promise<Stream>;
+  /** `dataDeletedUntil` only grows: whoever deletes at the same moment deletes the more. */
   updateStream(
     streamId: string,
     change: Partial<Pick<Stream, 'name' | 'retentionDays' | 'dataDeletedUntil'>>,

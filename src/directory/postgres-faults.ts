@@ -37,6 +37,37 @@ const faultsOfClass: ReadonlyMap<string, Fault> = new Map([
   ['58', 'busy'], // input and output
 ]);
 
+/** Of a server that is starting, stopping, full, or about to be the primary. */
+const passingCodes: ReadonlySet<string> = new Set([
+  '25006',
+  '53300',
+  '57P01',
+  '57P02',
+  '57P03',
+  '55P03',
+  '57014',
+]);
+
+/** Of a network in which the server, or its name, is not there yet. */
+const networkCode = /^(?:E(?:CONN|HOST|NET)[A-Z]+|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_[A-Z]+)$/;
+
+/** Whether the server may answer later without anybody changing a setting. */
+export function mayPass(error: unknown): boolean {
+  const reason = bottomOf(error);
+  if (!(reason instanceof Error)) return false;
+  const code = 'code' in reason && typeof reason.code === 'string' ? reason.code : undefined;
+  if (reason instanceof DatabaseError) return passingCodes.has(code ?? '');
+  // The client's own errors have words only.
+  return code === undefined ? /timeout|terminated/i.test(reason.message) : networkCode.test(code);
+}
+
+/** What all others were thrown for. */
+export function bottomOf(error: unknown): unknown {
+  let reason = error;
+  while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
+  return reason;
+}
+
 /** @param error that the client gave for connecting, or for a statement. */
 export function faultOf(error: unknown): Fault {
   // The client's own words: no connection, a broken one, no answer in time.

@@ -6,8 +6,8 @@
 import { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { type ClientBase, type ClientConfig, Pool, type PoolClient, types } from 'pg';
+import { awayError, type Circuit, createCircuit } from '../model/circuit.ts';
 import { AppError } from '../model/errors.ts';
-import { type Circuit, createCircuit, unavailable } from './circuit.ts';
 import { faultOf } from './postgres-faults.ts';
 
 export interface PostgresAddress {
@@ -41,6 +41,8 @@ export const defaultPostgresTimes: PostgresTimes = {
   pauseMs: 500,
   tryMs: 5_000,
 };
+
+const what = 'the directory';
 
 export interface PostgresPoolOptions extends PostgresAddress {
   readonly maxConnections: number;
@@ -91,7 +93,8 @@ export function openPostgresPool(options: PostgresPoolOptions, times: PostgresTi
   });
   // The pool has dropped it already; who needs a connection makes another.
   pool.on('error', () => undefined);
-  const circuit = createCircuit(() => pool.query('select 1'), times.pauseMs);
+  const ask = () => pool.query('select 1');
+  const circuit = createCircuit({ what, ask, pauseMs: times.pauseMs });
   let ended: Promise<void> | undefined;
   return {
     connect: () => connect(pool, circuit),
@@ -138,7 +141,7 @@ async function connect(pool: Pool, circuit: Circuit): Promise<PostgresPoolClient
   } catch (error) {
     // Having waited in line for too long says nothing of the server.
     if (!mustWait && faultOf(error) === 'lost') circuit.trip(error);
-    throw unavailable(error);
+    throw awayError(what, error);
   }
 }
 
@@ -151,13 +154,13 @@ function toClient(client: PoolClient, circuit: Circuit): PostgresPoolClient {
       return await client.query(sql, [...parameters]);
     } catch (error) {
       const fault = faultOf(error);
-      if (fault === 'busy') throw unavailable(error);
+      if (fault === 'busy') throw awayError(what, error);
       if (fault === 'unstorable') {
         throw new AppError('malformed', 'cannot use a text with NUL in it', { cause: error });
       }
       if (fault !== 'lost') throw error;
       circuit.trip(error);
-      lost = unavailable(error);
+      lost = awayError(what, error);
       throw lost;
     }
   };

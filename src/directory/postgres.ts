@@ -24,6 +24,7 @@ import {
   type PostgresAddress,
   type PostgresTimes,
 } from './postgres-pool.ts';
+import { type Patience, reasonOf, untilReached } from './postgres-start.ts';
 import { createSqlDirectory } from './sql-directory.ts';
 import type { Tables } from './tables.ts';
 
@@ -31,6 +32,8 @@ export interface PostgresDirectoryOptions extends PostgresAddress {
   /** Connections of this process, the one that listens for changes included; 5 or more. */
   readonly poolSize: number;
   readonly times?: PostgresTimes;
+  /** How long opening waits for a server that is away; absent = not at all. */
+  readonly patience?: Patience;
 }
 
 /**
@@ -53,6 +56,14 @@ export async function openPostgresDirectory(
   options: PostgresDirectoryOptions,
   now: () => number = Date.now,
 ): Promise<Directory & GrantSource> {
+  return createSqlDirectory(await openPostgresDatabase(options, now));
+}
+
+/** The tables beneath it, up to date. @throws Error as above */
+export async function openPostgresDatabase(
+  options: PostgresDirectoryOptions,
+  now: () => number = Date.now,
+): Promise<Database> {
   // Without the value, which may hold a password.
   if (!/^postgres(?:ql)?:\/\//.test(options.url)) {
     throw new Error('cannot use directory.url: it must begin with postgres://');
@@ -60,14 +71,17 @@ export async function openPostgresDirectory(
   const timestamp = () => new Date(now()).toISOString();
   const database = openDatabase(options, timestamp);
   try {
-    await database.write((tx) => migrate(tx.withPlugin(byteOrder), timestamp()));
+    await untilReached(
+      () => database.write((tx) => migrate(tx.withPlugin(byteOrder), timestamp())),
+      options.patience,
+    );
   } catch (error) {
     await database.close();
     throw new Error(`cannot open the directory at PostgreSQL: ${reasonOf(error)}`, {
       cause: error,
     });
   }
-  return createSqlDirectory(database);
+  return database;
 }
 
 function openDatabase(options: PostgresDirectoryOptions, timestamp: () => string): Database {
@@ -80,6 +94,7 @@ function openDatabase(options: PostgresDirectoryOptions, timestamp: () => string
   const writes = open(writeConnections, times.writeMs);
   return {
     timestamp,
+    clockMs: sql`(extract(epoch from now()) * 1000)::bigint`,
     read: (query) => query(reads.db),
     write: (work) =>
       repeated(() =>
@@ -135,12 +150,3 @@ const byteOrder: KyselyPlugin = {
   transformQuery: ({ node, queryId }) => new ByteOrder().transformNode(node, queryId),
   transformResult: ({ result }) => Promise.resolve(result),
 };
-
-/** What went wrong at the bottom of it. */
-function reasonOf(error: unknown): string {
-  let reason = error;
-  while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
-  if (!(reason instanceof Error)) return String(reason);
-  // Of several addresses tried, each with an error of its own, there is only a code.
-  return reason.message || ('code' in reason ? String(reason.code) : reason.name);
-}

@@ -6,6 +6,7 @@ import { createReceiverQueries } from './receiver-queries.ts';
 import { createSeedQueries } from './seed-queries.ts';
 import { createStatisticsQueries } from './statistics-queries.ts';
 import { createStreamQueries } from './stream-queries.ts';
+import { createTicketQueries } from './ticket-queries.ts';
 import { createTokenQueries } from './token-queries.ts';
 import { createViewQueries } from './view-queries.ts';
 
@@ -19,6 +20,7 @@ export function createSqlDirectory(database: Database): Directory & GrantSource 
     ...createTokenQueries(database),
     ...createStatisticsQueries(database),
     ...createViewQueries(database),
+    ...createTicketQueries(database),
     close: () => database.close(),
   };
 }

@@ -5,7 +5,7 @@
 import { chmodSync, closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { AppError } from '../model/errors.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
@@ -33,6 +33,14 @@ export async function openSqliteDirectory(
   options: SqliteDirectoryOptions,
   now: () => number = Date.now,
 ): Promise<Directory & GrantSource> {
+  return createSqlDirectory(await openSqliteDatabase(options, now));
+}
+
+/** The tables beneath it, up to date. @throws Error as above */
+export async function openSqliteDatabase(
+  options: SqliteDirectoryOptions,
+  now: () => number = Date.now,
+): Promise<Database> {
   const timestamp = () => new Date(now()).toISOString();
   const database = openDatabase(options.file, timestamp);
   try {
@@ -41,7 +49,7 @@ export async function openSqliteDirectory(
     await database.close();
     throw error;
   }
-  return createSqlDirectory(database);
+  return database;
 }
 
 /**
@@ -59,6 +67,7 @@ function openDatabase(file: string, timestamp: () => string): Database {
     unavailableOnFault(writer, () => writes.transaction().execute(work));
   return {
     timestamp,
+    clockMs: sql`cast(unixepoch('subsec') * 1000 as integer)`,
     read: (query) => unavailableOnFault(reader, () => query(reads)),
     write,
     writeBeside: write,

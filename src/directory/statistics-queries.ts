@@ -43,15 +43,36 @@ export function createStatisticsQueries(database: Database): StatisticsStore {
       return { minutes, reasons, samples, ...activity };
     },
 
-    pruneStatistics: (beforeMinute) =>
-      database.writeBeside(async (tx) => {
-        for (const table of ['receiver_minutes', 'receiver_reasons'] as const) {
-          await tx.deleteFrom(table).where('minute', '<', beforeMinute).execute();
-        }
-        const before = new Date(beforeMinute * minuteMs).toISOString();
-        await tx.deleteFrom('receiver_samples').where('at', '<', before).execute();
-      }),
+    pruneStatistics: async (beforeMinute) => {
+      for (const table of ['receiver_minutes', 'receiver_reasons'] as const) {
+        const prune = () => database.writeBeside((tx) => pruneOldest(tx, table, beforeMinute));
+        while (await prune()) await setImmediate();
+      }
+      const before = new Date(beforeMinute * minuteMs).toISOString();
+      await database.writeBeside((tx) =>
+        tx.deleteFrom('receiver_samples').where('at', '<', before).execute(),
+      );
+    },
   };
+}
+
+/** Of one statement, so that what was left for long still goes within the time of one. */
+const minutesPerStatement = 10;
+
+/** @returns whether there was anything. */
+async function pruneOldest(
+  tx: Transaction<Tables>,
+  table: 'receiver_minutes' | 'receiver_reasons',
+  beforeMinute: number,
+): Promise<boolean> {
+  const { oldest } = await tx
+    .selectFrom(table)
+    .select((select) => select.fn.min<number | null>('minute').as('oldest'))
+    .executeTakeFirstOrThrow();
+  if (oldest === null || oldest >= beforeMinute) return false;
+  const until = Math.min(oldest + minutesPerStatement, beforeMinute);
+  await tx.deleteFrom(table).where('minute', '<', until).execute();
+  return true;
 }
 
 /** Of minutes, reasons and activities alike. */

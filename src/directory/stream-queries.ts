@@ -65,7 +65,12 @@ export function createStreamQueries(database: Database): StreamQueries {
             name: change.name ?? column.ref('name'),
             ...(change.retentionDays !== undefined && { retention_days: change.retentionDays }),
             ...(change.dataDeletedUntil !== undefined && {
-              data_deleted_until: change.dataDeletedUntil,
+              data_deleted_until: column
+                .case()
+                .when('data_deleted_until', '>', change.dataDeletedUntil)
+                .then(column.ref('data_deleted_until'))
+                .else(change.dataDeletedUntil)
+                .end(),
             }),
           }))
           .where('stream_id', '=', streamId)

@@ -97,6 +97,15 @@ export interface ViewRow {
   updated_at: string;
 }
 
+export interface ExportTicketRow {
+  digest: string;
+  account_id: string;
+  token_digest: string;
+  query: string;
+  /** By the clock of the database. */
+  expires_at_ms: number;
+}
+
 export interface Tables {
   accounts: AccountRow;
   streams: StreamRow;
@@ -108,5 +117,6 @@ export interface Tables {
   receiver_samples: ReceiverSampleRow;
   receiver_activity: ReceiverActivityRow;
   views: ViewRow;
+  export_tickets: ExportTicketRow;
   directory_migrations: { version: number; applied_at: string };
 }

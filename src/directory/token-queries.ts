@@ -90,10 +90,15 @@ export function createTokenQueries(database: Database): TokenQueries {
     noteTokensUsed: (usedAtMs) =>
       database.writeBeside(async (tx) => {
         for (const [tokenId, millis] of inOrder([...usedAtMs], ([id]) => id)) {
+          const usedAt = new Date(millis).toISOString();
           await tx
             .updateTable('tokens')
-            .set({ last_used_at: new Date(millis).toISOString() })
+            .set({ last_used_at: usedAt })
             .where('token_id', '=', tokenId)
+            // Another node may have seen it later and written it sooner.
+            .where((row) =>
+              row.or([row('last_used_at', 'is', null), row('last_used_at', '<', usedAt)]),
+            )
             .execute();
         }
       }),

@@ -22,6 +22,10 @@ export interface DirectoryEvents {
   directoryFailed(error: unknown): void;
   /** It answers again. */
   directoryRecovered(): void;
+  /** A start waits for it. @param reason in words */
+  directoryAwaited(reason: string, secondsLeft: number): void;
+  /** It was waited for, and is there. */
+  directoryReached(): void;
   /** The last use of tokens could not be written; it is tried again with the next ones. */
   lastUsedNotWritten(error: unknown): void;
   /** Changes made by other nodes show when what is cached is old, not at once. */
@@ -51,6 +55,12 @@ export function createDirectoryEvents({ log, metrics }: Instruments): DirectoryE
     },
     directoryRecovered() {
       log.info('directory answers again');
+    },
+    directoryAwaited(reason, secondsLeft) {
+      log.warn({ reason, secondsLeft }, 'waiting for the directory at PostgreSQL');
+    },
+    directoryReached() {
+      log.info('directory at PostgreSQL answers');
     },
     lastUsedNotWritten(error) {
       failures.inc({ work: 'last_used' });

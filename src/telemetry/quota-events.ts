@@ -11,6 +11,8 @@ export interface QuotaEvents {
   refundFailed(kind: string): void;
   /** A connection could not be made or broke; the next is tried soon. */
   storeLost(error: unknown): void;
+  /** The same, since the server does not let this gateway in. */
+  storeDenied(error: unknown): void;
   storeFound(): void;
 }
 
@@ -34,6 +36,7 @@ export function createQuotaEvents({ log, metrics }: Instruments): QuotaEvents {
     registers,
   });
   let isLost = false;
+  let isDenied = false;
   return {
     answered: (taken) => seconds.observe(taken),
     chargeFailed: (kind) => failures.inc({ work: 'charge', kind }),
@@ -45,10 +48,22 @@ export function createQuotaEvents({ log, metrics }: Instruments): QuotaEvents {
       log[level]({ err: error }, 'quota store does not answer; receivers with quotas get 503');
       isLost = true;
     },
+    storeDenied(error) {
+      connected.set(0);
+      const level = isDenied ? 'debug' : 'error';
+      log[level](
+        { err: error },
+        'quota store refuses quota.user, quota.password or what they may do; ' +
+          'receivers with quotas get 503',
+      );
+      isLost = true;
+      isDenied = true;
+    },
     storeFound() {
       connected.set(1);
       if (isLost) log.info('quota store answers again');
       isLost = false;
+      isDenied = false;
     },
   };
 }
