@@ -29,7 +29,12 @@ export async function openBenchEngine(dataDir: string): Promise<BenchEngine> {
         maxRowsRead: 2 ** 40,
         maxRowsReturned: 1_000,
       },
-      fence: () => engine.restart('fence'),
+      ca: undefined,
+      cluster: undefined,
+      insertQuorum: 'auto',
+      storagePolicy: undefined,
+      cold: undefined,
+      restart: () => engine.restart('fence'),
     },
     instruments,
   );

@@ -24,11 +24,12 @@ export async function openDirectory(
   opened: Opened,
   telemetry: DirectoryEvents,
 ): Promise<DirectoryParts> {
-  const { url, password, poolSize } = config.directory;
+  const { url, password, poolSize, waitSeconds } = config.directory;
+  const patience = { seconds: waitSeconds, telemetry };
   const isShared = url !== '';
   const directory = opened(
     isShared
-      ? await openPostgresDirectory({ url, password, poolSize })
+      ? await openPostgresDirectory({ url, password, poolSize, patience })
       : await openSqliteDirectory({ file: join(resolve(config.data), sqliteFileName) }),
   );
   const grants = opened(createGrants(directory, options.toGrantsOptions(config), telemetry));

@@ -6,8 +6,10 @@ import { fileURLToPath } from 'node:url';
 import type { Addresses } from './admin/quickstart.ts';
 import type { AdmissionOptions } from './admission/admission.ts';
 import type { RedisQuotaOptions } from './admission/redis-quota.ts';
+import { rolesOf } from './config/roles.ts';
 import type { Config } from './config/schema.ts';
 import { defaultGrantsOptions, type GrantsOptions } from './directory/grants.ts';
+import type { EngineFrontOptions } from './engine/front.ts';
 import type { EngineOptions } from './engine/options.ts';
 import type { Engine } from './engine/supervisor.ts';
 import type { DrainOptions } from './ingest/drain.ts';
@@ -16,8 +18,10 @@ import {
   type ReceiverStatisticsOptions,
 } from './ingest/receiver-statistics.ts';
 import type { DiskQueueOptions } from './queue/disk/open-disk-queue.ts';
+import type { NatsQueueOptions } from './queue/nats/nats-options.ts';
 import { defaultMetricsLimits } from './metrics/metrics-reader.ts';
 import type { MetricsLimits } from './metrics/plan.ts';
+import type { PortOptions } from './server/bound-surfaces.ts';
 import type { Server, ServerOptions } from './server/server.ts';
 import type { ClickHouseStoreOptions } from './store/clickhouse.ts';
 import type { TailOptions } from './stream/tail.ts';
@@ -47,6 +51,29 @@ export function toQueueOptions({ queue, data }: Config): DiskQueueOptions {
   };
 }
 
+/** Undefined where the queue is a log in the data folder. */
+export function toNatsQueueOptions({ queue }: Config): NatsQueueOptions | undefined {
+  if (queue.urls.length === 0) return undefined;
+  const { urls, prefix, shards, replicas, storage, timeoutMs } = queue;
+  return {
+    urls,
+    user: queue.user || undefined,
+    password: queue.password || undefined,
+    credentialsFile: queue.credentialsFile || undefined,
+    caFile: queue.caFile || undefined,
+    certFile: queue.certFile || undefined,
+    keyFile: queue.keyFile || undefined,
+    prefix,
+    shards,
+    replicas,
+    storage,
+    timeoutMs,
+    leaseMs: queue.leaseSeconds * 1000,
+    maxBacklogBytes: queue.maxBacklogBytes || undefined,
+    idempotencyTtlMs: queue.idempotencyTtlHours * hourMs,
+  };
+}
+
 export function toEngineOptions({ engine, store, data }: Config): EngineOptions {
   return {
     dataDir: join(resolve(data), 'engine'),
@@ -56,17 +83,31 @@ export function toEngineOptions({ engine, store, data }: Config): EngineOptions 
   };
 }
 
-/** @param engine undefined where a ClickHouse server takes its place. */
+export function toFrontOptions({ engine, store }: Config): EngineFrontOptions {
+  return { host: engine.host, port: engine.port, user: store.user, password: store.password };
+}
+
+/**
+ * @param engine undefined where a ClickHouse server takes its place.
+ * @throws Error when the file of authorities cannot be read
+ */
 export function toStoreOptions(
-  { store }: Config,
+  { store, queue }: Config,
   engine: Pick<Engine, 'socketPath' | 'restart'> | undefined,
 ): ClickHouseStoreOptions {
+  const { coldVolume, coldAfterDays } = store;
+  const isAlone = engine !== undefined && queue.urls.length === 0;
   return {
     url: engine === undefined ? store.url : undefined,
     socketPath: engine?.socketPath,
     user: store.user,
     password: store.password,
+    ca: store.caFile === '' ? undefined : [readFileSync(store.caFile, 'utf8')],
     database: store.database,
+    cluster: engine === undefined && store.cluster !== '' ? store.cluster : undefined,
+    insertQuorum: store.insertQuorum,
+    storagePolicy: store.storagePolicy || undefined,
+    cold: coldVolume === '' ? undefined : { volume: coldVolume, afterDays: coldAfterDays },
     readTimeoutMs: (store.queryTimeoutSeconds + 5) * 1000,
     insertTimeoutMs: 120_000,
     housekeepingTimeoutMs: hourMs,
@@ -76,7 +117,7 @@ export function toStoreOptions(
       maxRowsRead: 10_000_000_000,
       maxRowsReturned: 1_000_000,
     },
-    fence: () => engine?.restart('an insert got no answer') ?? Promise.resolve(),
+    restart: isAlone ? () => engine.restart('an insert got no answer') : undefined,
   };
 }
 
@@ -87,8 +128,9 @@ export function toHousekeepingOptions({ store }: Config): HousekeepingOptions {
   };
 }
 
-export function toDrainOptions({ drain }: Config): Partial<DrainOptions> {
-  return { maxRows: drain.maxRows, maxBytes: drain.maxBytes };
+export function toDrainOptions({ drain, queue }: Config): Partial<DrainOptions> {
+  const drains = queue.urls.length === 0 ? 1 : queue.shards;
+  return { maxRows: drain.maxRows, maxBytes: drain.maxBytes, drains };
 }
 
 export function toAdmissionOptions({ ingest }: Config): AdmissionOptions {
@@ -132,11 +174,13 @@ export function toTailOptions({ stream }: Config): Partial<TailOptions> {
   return { maxTails: stream.maxTails, heartbeatMs: stream.tailHeartbeatMs };
 }
 
-export function toServerOptions(config: Config): ServerOptions {
+export function toServerOptions(config: Config): ServerOptions & { readonly ops: PortOptions } {
   const { ingest, stream, ops, tls } = config;
+  const roles = rolesOf(config);
+  const takesEvents = roles.has('gateway') && config.workers === 1;
   return {
-    ingest: { host: ingest.host, port: ingest.port },
-    stream: { host: stream.host, port: stream.port },
+    ingest: takesEvents ? { host: ingest.host, port: ingest.port } : undefined,
+    stream: roles.has('stream') ? { host: stream.host, port: stream.port } : undefined,
     ops: { host: ops.host, port: ops.port },
     limits: {
       maxConnections: ingest.maxConnections,
@@ -182,18 +226,20 @@ export interface RunAddresses extends Addresses {
   settle(server: Pick<Server, 'ports' | 'caFile'>): void;
 }
 
-/** Where this run answers. */
-export function toAddresses({ ingest, stream, ops }: Config): RunAddresses {
+/** Where this run answers, or where those answer that have the other roles. */
+export function toAddresses(config: Config): RunAddresses {
+  const { ingest, stream, ops } = config;
+  const elsewhere = toPortsElsewhere(config);
   let bound: Pick<Server, 'ports' | 'caFile'> = {
     ports: { ingest: ingest.port, stream: stream.port, ops: ops.port },
     caFile: undefined,
   };
   return {
     get ingestUrl() {
-      return ingest.publicUrl || `https://localhost:${bound.ports.ingest}`;
+      return ingest.publicUrl || `https://localhost:${bound.ports.ingest || ingest.port}`;
     },
     get streamUrl() {
-      return stream.publicUrl || `https://localhost:${bound.ports.stream}`;
+      return stream.publicUrl || `https://localhost:${bound.ports.stream || stream.port}`;
     },
     get opsUrl() {
       return `http://${ops.host || '127.0.0.1'}:${bound.ports.ops}`;
@@ -201,8 +247,17 @@ export function toAddresses({ ingest, stream, ops }: Config): RunAddresses {
     get caFile() {
       return bound.caFile;
     },
+    ...(elsewhere.length > 0 && { elsewhere }),
     settle(server) {
       bound = server;
     },
   };
+}
+
+function toPortsElsewhere(config: Config): ('ingest' | 'stream')[] {
+  const roles = rolesOf(config);
+  return [
+    ...(roles.has('gateway') || config.ingest.publicUrl !== '' ? [] : ['ingest' as const]),
+    ...(roles.has('stream') || config.stream.publicUrl !== '' ? [] : ['stream' as const]),
+  ];
 }

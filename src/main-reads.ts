@@ -1,8 +1,13 @@
-/** Makes everything that can be read, and its routes, from the configuration. It opens nothing. */
+/**
+ * Makes everything that is served on the stream port, and its routes, from the configuration. It
+ * opens nothing.
+ */
+import { adminRoutes } from './admin/admin.ts';
+import type { Addresses } from './admin/quickstart.ts';
 import { createStatisticsRoutes } from './admin/statistics-routes.ts';
 import type { Config } from './config/schema.ts';
+import type { CachedGrants } from './directory/grants.ts';
 import type { Directory, Grants } from './directory/port.ts';
-import type { NewestReceipts } from './ingest/newest-receipts.ts';
 import type { ReceiverStatistics } from './ingest/receiver-statistics.ts';
 import * as options from './main-options.ts';
 import { createMetricsReader } from './metrics/metrics-reader.ts';
@@ -17,27 +22,44 @@ import { createStreamRoutes } from './stream/routes.ts';
 import { createStreamReader } from './stream/stream-reader.ts';
 import { createTailRoutes } from './stream/tail-routes.ts';
 import { createTail } from './stream/tail.ts';
+import type { DirectoryEvents } from './telemetry/directory-events.ts';
 import { createExportEvents } from './telemetry/export-events.ts';
 import type { Instruments } from './telemetry/instruments.ts';
 import { createTailTelemetry } from './telemetry/tail-events.ts';
 
-export interface ReadParts {
+interface ReadParts {
   readonly store: Store;
   readonly queue: Queue;
   readonly grants: Grants;
-  readonly receipts: NewestReceipts;
   readonly directory: Directory;
   readonly statistics: ReceiverStatistics;
   readonly instruments: Instruments;
 }
 
-export function createReads(
+export interface StreamParts extends ReadParts {
+  readonly directoryEvents: DirectoryEvents;
+  readonly grants: CachedGrants;
+  readonly addresses: Addresses;
+}
+
+type Served = Pick<RouteParts, 'reads' | 'tickets' | 'admin'>;
+
+/** Of a process that has no stream port. */
+export const noStreamParts: Served = { reads: [], tickets: [], admin: [] };
+
+export function createStreamParts(config: Config, parts: StreamParts): Served {
+  const { directory, grants, queue, store, directoryEvents: telemetry, addresses } = parts;
+  const admin = adminRoutes({ directory, grants, queue, store, telemetry }, addresses);
+  return { ...createReads(config, parts), admin };
+}
+
+function createReads(
   config: Config,
-  { store, queue, grants, receipts, directory, statistics, instruments }: ReadParts,
+  { store, queue, grants, directory, statistics, instruments }: ReadParts,
 ): Pick<RouteParts, 'reads' | 'tickets'> {
   const now = Date.now;
   const watermarkNanos = () => queue.watermarkNanos();
-  const { newestNanos: newestReceiptNanos } = receipts;
+  const newestReceiptNanos = (streamId: string | undefined) => queue.newestReceiptNanos(streamId);
   const telemetry = createTailTelemetry(instruments);
   const events = createExportEvents(instruments);
 
@@ -47,7 +69,7 @@ export function createReads(
     options.toTailOptions(config),
   );
   const exporter = createExporter({ store, grants, events, now }, options.toExportOptions(config));
-  const tickets = createExportTickets();
+  const tickets = createExportTickets(directory, events);
   const metrics = createMetricsReader({ store, grants, now }, options.toMetricsLimits(config));
   return {
     reads: [

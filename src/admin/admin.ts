@@ -15,11 +15,12 @@ export interface AdminParts {
   readonly directory: Directory;
   /** The cached view of the directory, told of each change so that it takes effect at once. */
   readonly grants: { invalidate(): void };
-  /** Tells what was received before a deletion from what comes after it. */
-  readonly queue: Pick<Queue, 'drawLine'>;
+  /**
+   * Tells what was received before a deletion from what comes after it, and every gateway that
+   * labels are gone with other data.
+   */
+  readonly queue: Pick<Queue, 'drawLine' | 'forgetSeries'>;
   readonly store: Pick<Store, 'deleteStreamData'>;
-  /** Told when labels of series may be gone with other data. */
-  readonly series: { forget(): void };
   readonly telemetry: Pick<DirectoryEvents, 'adminChanged'>;
 }
 
@@ -33,7 +34,6 @@ export function adminRoutes(
     directory: parts.directory,
     queue: parts.queue,
     store: parts.store,
-    series: parts.series,
     options,
     now,
     record(change) {

@@ -15,8 +15,7 @@ export interface AdminOptions {
 export interface AdminContext {
   readonly directory: Directory;
   readonly store: Pick<Store, 'deleteStreamData'>;
-  readonly queue: Pick<Queue, 'drawLine'>;
-  readonly series: { forget(): void };
+  readonly queue: Pick<Queue, 'drawLine' | 'forgetSeries'>;
   readonly options: AdminOptions;
   /** Unix ms. */
   readonly now: () => number;

@@ -38,6 +38,8 @@ export interface Addresses {
   readonly opsUrl: string;
   /** Certificate of the local authority; undefined where senders trust the certificate anyway. */
   readonly caFile: string | undefined;
+  /** Ports that other nodes serve, at addresses that this one was not told. */
+  readonly elsewhere?: readonly ('ingest' | 'stream')[];
 }
 
 type Access<Kind extends ReceiverKind> = z.infer<typeof receiverAccess> & ReceiverUrls[Kind];
@@ -73,6 +75,15 @@ export function writeQuickstart(
   replaceFile(join(dataDir, 'quickstart.json'), quickstart);
   rmSync(pendingFile(dataDir), { force: true });
   return quickstart;
+}
+
+/** The same of a process that senders and readers do not talk to; secrets kept earlier stay. */
+export function writeEngineAddresses(
+  dataDir: string,
+  addresses: { readonly storeUrl: string; readonly opsUrl: string },
+): void {
+  const kept = readFirstRun(dataDir);
+  replaceFile(join(dataDir, 'quickstart.json'), { ...addresses, ...kept });
 }
 
 /** Keeps new secrets safe until `writeQuickstart`, so that a crash in between loses none. */

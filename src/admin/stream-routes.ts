@@ -134,14 +134,14 @@ async function find(directory: Directory, accountId: string, streamId: string): 
 }
 
 /** From here on reads show nothing of what was received so far, and all that comes later. */
-async function hideData(
-  { directory, queue, series }: AdminContext,
-  { streamId }: Stream,
-): Promise<Stream> {
+async function hideData({ directory, queue }: AdminContext, { streamId }: Stream): Promise<Stream> {
   const drawn = queue.drawLine();
   // In the same moment: a batch beyond the line must not count on labels before it.
-  series.forget();
-  const untilMs = Number((await drawn) / nanosPerMs);
+  const forgotten = queue.forgetSeries();
+  const [line] = await Promise.all([drawn, forgotten]);
+  // A line may lie ahead of the clock: labels that came again before it fall behind it too.
+  await queue.forgetSeries();
+  const untilMs = Number(line / nanosPerMs);
   const dataDeletedUntil = new Date(untilMs).toISOString();
   const stream = await directory.updateStream(streamId, { dataDeletedUntil });
   if (!stream) throw notFound(streamId);

@@ -31,6 +31,8 @@ export interface Quickstart {
   readonly accessToken?: string;
   readonly accountId?: string;
   readonly caFile?: string;
+  /** Ports that other nodes serve, at addresses that this one was not told. */
+  readonly elsewhere?: readonly string[];
   readonly receivers?: {
     readonly http_json?: { readonly url?: string; readonly token?: string };
   };

@@ -49,8 +49,14 @@ async function* examine(places: Places, version: string): AsyncGenerator<Finding
   yield* await checkQueue(places);
 }
 
+const ofOthers = 'this node does not serve it, and was not told who does';
+
 async function* examineIngest(places: Places): AsyncGenerator<Finding> {
-  const { ingestUrl: url, ca } = places;
+  const { ingestUrl: url, ca, elsewhere } = places;
+  if (elsewhere.has('ingest')) {
+    yield skipped('ingest address', `${ofOthers} (--receiver-url, ingest.publicUrl)`);
+    return;
+  }
   if (url === undefined) {
     yield skipped('ingest address', 'no receiver given (--receiver-url, WEIR_RECEIVER_URL)');
     return;
@@ -67,7 +73,11 @@ async function* examineIngest(places: Places): AsyncGenerator<Finding> {
 }
 
 async function* examineStream(places: Places, version: string): AsyncGenerator<Finding> {
-  const { streamUrl: url, ca } = places;
+  const { streamUrl: url, ca, elsewhere } = places;
+  if (elsewhere.has('stream')) {
+    yield skipped('stream address', `${ofOthers} (--url, stream.publicUrl)`);
+    return;
+  }
   if (url === undefined) {
     yield skipped('stream address', 'none given (--url, WEIR_URL)');
     return;

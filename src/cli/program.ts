@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './account.ts';
+import { addBackupCommand } from './backup.ts';
 import { addCompletionCommand } from './completion.ts';
+import { addDirectoryCommands } from './directory.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExportCommand } from './export.ts';
 import { addFacetsCommand } from './facets.ts';
@@ -11,7 +13,9 @@ import { addImportCommand } from './import.ts';
 import { addLogCommand } from './log.ts';
 import { addLogsCommand } from './logs.ts';
 import { addOpenCommand } from './open.ts';
+import { addQuarantineCommands } from './quarantine.ts';
 import { addReceiverCommands } from './receiver.ts';
+import { addRestoreCommand } from './restore.ts';
 import { addSendCommand } from './send.ts';
 import { addSharedOptions, openSession } from './session.ts';
 import { addStreamCommands } from './stream.ts';
@@ -84,6 +88,10 @@ export function createProgram(terminal: Terminal): Command {
     .description('run the service (weir serve --help)')
     .addHelpText('after', serveExamples);
   addDoctorCommand(program, terminal);
+  addBackupCommand(program, terminal);
+  addRestoreCommand(program, terminal);
+  addDirectoryCommands(program, terminal);
+  addQuarantineCommands(program, terminal);
   addOpenCommand(program, terminal);
   addCompletionCommand(program, terminal);
   program.helpCommand('help [command]', 'show the help of a command');

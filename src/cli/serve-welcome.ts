@@ -3,18 +3,18 @@
  * pasted.
  */
 import type { Weir } from '../main.ts';
+import type { EngineNode } from '../main-engine.ts';
 import { toReceiverUrls } from '../model/receiver-urls.ts';
 
-export function welcome({ addresses, firstRun }: Weir, dataDir: string): string {
+export function welcome({ roles, addresses, firstRun }: Weir, dataDir: string): string {
   const { ingestUrl, streamUrl, opsUrl, caFile } = addresses;
-  const places = `Weir is ready.
-
-  send     ${ingestUrl}
-  read     ${streamUrl}
-  explore  ${streamUrl} in a browser
-  metrics  ${opsUrl}/metrics
-  data     ${dataDir} (tokens and addresses: quickstart.json)
-`;
+  const lines = [
+    ...(roles.has('gateway') ? [`send     ${ingestUrl}`] : []),
+    ...(roles.has('stream') ? [`read     ${streamUrl}`, `explore  ${streamUrl} in a browser`] : []),
+    `metrics  ${opsUrl}/metrics`,
+    `data     ${dataDir} (tokens and addresses: quickstart.json)`,
+  ];
+  const places = `Weir is ready.\n\n${lines.map((line) => `  ${line}\n`).join('')}`;
   if (firstRun === undefined) return places;
   const trust = caFile === undefined ? '' : ` --cacert ${quote(caFile)}`;
   const warning = caFile === undefined ? '' : ` (it will not know Weir's own authority, ${caFile})`;
@@ -48,6 +48,15 @@ Look at it in a browser:
 
 OpenTelemetry and Prometheus send here too: docs/senders.
 
+`;
+}
+
+export function engineWelcome({ storeUrl, opsUrl }: EngineNode, dataDir: string): string {
+  return `Weir's engine is ready.
+
+  store    ${storeUrl} (store.url of the other nodes)
+  metrics  ${opsUrl}/metrics
+  data     ${dataDir}
 `;
 }
 

@@ -3,18 +3,13 @@
  * reach it.
  */
 import { setFlagsFromString } from 'node:v8';
+import { collectorFlag } from '../collector-flag.ts';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import { listSettings } from '../config/settings.ts';
-import { openWeir } from '../main.ts';
-import { welcome } from './serve-welcome.ts';
+import { openWeir, type Weir } from '../main.ts';
+import { type EngineNode, isEngineAlone, openEngineNode } from '../main-engine.ts';
+import { engineWelcome, welcome } from './serve-welcome.ts';
 import { CommandError, exitCodes } from './terminal.ts';
-
-/**
- * Counts buffers outside the heap as part of it. By default every few dozen megabytes of request
- * bodies that come and go start a full collection of a heap that hardly changes: a third of the
- * gateway's processor time under load.
- */
-const collectorFlag = '--external-memory-accounted-in-global-limit';
 
 /**
  * Resolves once the service has stopped in good order.
@@ -27,13 +22,34 @@ export async function serve(argv: readonly string[]): Promise<void> {
   }
   const config = load(argv);
   setFlagsFromString(collectorFlag);
-  const weir = await openWeir(config);
-  process.stdout.write(welcome(weir, config.data));
-  await untilAskedToStop();
-  await weir.close();
+  try {
+    const running = isEngineAlone(config) ? await serveEngine(config) : await serveAll(config);
+    await untilAskedToStop();
+    await running.close();
+  } finally {
+    // A client that has been closed may keep a socket to a server that hangs; the process ends
+    // by itself where none does.
+    setTimeout(() => process.exit(), lastWordsMs).unref();
+  }
 }
 
-function load(argv: readonly string[]): ReturnType<typeof loadConfig> {
+const lastWordsMs = 1000;
+
+async function serveAll(config: Config): Promise<Weir> {
+  const weir = await openWeir(config);
+  process.stdout.write(welcome(weir, config.data));
+  return weir;
+}
+
+async function serveEngine(config: Config): Promise<EngineNode> {
+  const engine = await openEngineNode(config);
+  process.stdout.write(engineWelcome(engine, config.data));
+  return engine;
+}
+
+type Config = ReturnType<typeof loadConfig>;
+
+function load(argv: readonly string[]): Config {
   try {
     return loadConfig({ flags: argv, environment: process.env });
   } catch (error) {

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
+import { checkRoles } from './roles.ts';
 import { type Config, configSchema } from './schema.ts';
 import { listSettings, type Setting } from './settings.ts';
 
@@ -47,6 +48,8 @@ export function loadConfig(sources: ConfigSources): Readonly<Config> {
   const result = configSchema.safeParse(tree);
   if (!result.success) {
     for (const issue of result.error.issues) faults.push(describe(issue, tree, origins));
+  } else {
+    faults.push(...checkRoles(result.data));
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return deepFreeze(result.data as Config);

@@ -32,3 +32,8 @@ export function integer(unit: Unit, value: number, min: number, max: number, des
 export function list(description: string) {
   return z.array(z.string()).default([]).meta({ description });
 }
+
+/** Any of these, each once. */
+export function words<const Word extends string>(known: readonly Word[], description: string) {
+  return z.array(z.enum(known)).default([]).meta({ description });
+}

@@ -5,10 +5,32 @@
 import { z } from 'zod';
 import { ingestSection } from './schema-ingest.ts';
 import { quotaSection } from './schema-quota.ts';
-import { gibibyte, integer, mebibyte, section, text } from './schema-parts.ts';
+import { gibibyte, integer, mebibyte, section, text, words } from './schema-parts.ts';
+import { queueSection } from './schema-queue.ts';
+import { storeSection } from './schema-store.ts';
 
 export const configSchema = z.strictObject({
   data: text('path', './data', 'Folder that holds everything Weir keeps.'),
+  roles: words(
+    ['gateway', 'stream', 'writer', 'engine'],
+    'What this process does: take events in, answer reads, fill the store, be the store; ' +
+      'empty = all that no server does.',
+  ),
+  workers: integer(
+    'count',
+    1,
+    1,
+    256,
+    'Processes that take events in on this machine, for as many cores.',
+  ),
+  shutdownDelaySeconds: integer(
+    's',
+    0,
+    0,
+    300,
+    'Once asked to stop, requests are still served so long while /readyz says 503 already: time ' +
+      'for a load balancer to notice.',
+  ),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').meta({
     description: 'The least severe of its own log lines that Weir writes to standard error.',
   }),
@@ -59,44 +81,7 @@ export const configSchema = z.strictObject({
     ),
     keyFile: text('path', '', 'Private key of the certificate in PEM.'),
   }),
-  queue: section({
-    segmentBytes: integer(
-      'bytes',
-      64 * mebibyte,
-      mebibyte,
-      4 * gibibyte,
-      'Size at which a new log segment is begun.',
-    ),
-    minFreeDiskBytes: integer(
-      'bytes',
-      gibibyte,
-      0,
-      1024 * gibibyte,
-      'Free disk below which new events are refused with 503.',
-    ),
-    maxBacklogBytes: integer(
-      'bytes',
-      0,
-      0,
-      1024 * 1024 * gibibyte,
-      'Backlog at which new events are refused with 503; 0 = only the disk is the limit.',
-    ),
-    memoryTailBytes: integer(
-      'bytes',
-      16 * mebibyte,
-      0,
-      64 * gibibyte,
-      'Newest events kept in memory for the drain; what it lags further behind is read from disk.',
-    ),
-    idempotencyTtlHours: integer('h', 24, 1, 168, 'How long an Idempotency-Key is remembered.'),
-    idempotencyKeys: integer(
-      'count',
-      1_000_000,
-      1000,
-      10_000_000,
-      'Most Idempotency-Keys remembered; the oldest go first.',
-    ),
-  }),
+  queue: queueSection,
   drain: section({
     maxRows: integer('rows', 1_000_000, 1, 1_000_000, 'Most rows in one insert into the store.'),
     maxBytes: integer(
@@ -107,33 +92,7 @@ export const configSchema = z.strictObject({
       'Most bytes in one insert into the store.',
     ),
   }),
-  store: section({
-    url: text('url', '', 'A ClickHouse server to use in place of the embedded engine.'),
-    user: text(undefined, 'default', 'User at that server.'),
-    password: text(undefined, '', 'Password at that server.'),
-    database: text(undefined, 'weir', 'Database that holds the tables.'),
-    maxDiskBytes: integer(
-      'bytes',
-      0,
-      0,
-      1024 * 1024 * gibibyte,
-      'Size of the tables at which the oldest day is dropped; 0 = no cap.',
-    ),
-    queryTimeoutSeconds: integer(
-      's',
-      30,
-      1,
-      3600,
-      'Longest a read may take; beyond it the answer is 503.',
-    ),
-    queryMemoryBytes: integer(
-      'bytes',
-      320 * mebibyte,
-      16 * mebibyte,
-      256 * gibibyte,
-      'Most memory one read may take; beyond it the answer is 503.',
-    ),
-  }),
+  store: storeSection,
   metrics: section({
     maxSeriesPerAccount: integer(
       'count',
@@ -181,6 +140,13 @@ export const configSchema = z.strictObject({
       'Memory cap of the embedded engine.',
     ),
     threads: integer('count', 0, 0, 256, 'Threads one query may use; 0 = as many as cores.'),
+    host: text(
+      undefined,
+      '127.0.0.1',
+      'Address on which an engine without other roles serves processes that have it as their ' +
+        'store.url; anything but this machine needs store.password.',
+    ),
+    port: integer('port', 8123, 0, 65535, 'Its port, plain HTTP; 0 = any free port.'),
   }),
   directory: section({
     url: text(
@@ -191,6 +157,13 @@ export const configSchema = z.strictObject({
     ),
     password: text(undefined, '', 'Password at PostgreSQL, in place of one in the URL.'),
     poolSize: integer('count', 10, 5, 1000, 'Most connections to PostgreSQL.'),
+    waitSeconds: integer(
+      's',
+      30,
+      0,
+      3600,
+      'How long a start waits for a PostgreSQL that does not answer yet, before it gives up.',
+    ),
     staleForSeconds: integer(
       's',
       60,

@@ -5,7 +5,7 @@ import type { OpenAnswer } from './route.ts';
 export interface Answers {
   /** Fixed words for what is not ready, such as `queue`; empty = ready. */
   readonly missing: () => Promise<readonly string[]>;
-  readonly metrics: Registry;
+  readonly metrics: Pick<Registry, 'contentType' | 'metrics'>;
 }
 
 const contentType = 'application/json; charset=utf-8';

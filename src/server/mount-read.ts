@@ -4,14 +4,18 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission, MemoryLease } from '../admission/port.ts';
+import type { Scope } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import {
   type ReadBody,
+  type Reader,
   type ReadRoute,
   StreamedAnswer,
+  type TicketRequest,
   type TicketRoute,
 } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
+import { digestSecret } from '../model/token-secret.ts';
 import { toAppError } from './errors.ts';
 import { type Departures, sendStreamed } from './streamed-answer.ts';
 import { sendFailure, type SurfaceContext } from './surface.ts';
@@ -42,13 +46,12 @@ export function mountRead(
     onRequest: async (request, reply) => {
       const headers = readHeaders(request.raw);
       const search = searchOf(request);
-      const secret = admission.bearer(headers); // 401
-      const token = await admission.token(secret, 'access'); // 401, 503
+      const tokenDigest = digestSecret(admission.bearer(headers)); // 401
+      const token = await admission.tokenOfDigest(tokenDigest, 'access'); // 401, 503
       const accountId = admission.activeAccount(withAccount(headers, search, route)); // 400
       admission.permitReader(token, accountId, route.scope); // 403
-      const recheck = async () => {
-        admission.permitReader(await admission.token(secret, 'access'), accountId, route.scope);
-      };
+      const reader = { accountId, tokenDigest };
+      const recheck = () => permit(admission, reader, route.scope);
       const sent = await receive(request, reply, { admission, headers, rule: route.body });
       try {
         const { params } = request;
@@ -56,7 +59,7 @@ export function mountRead(
         const signal = departures.watch(reply);
         const { body } = sent;
         const lastEventId = lastEventIdOf(request);
-        const asked = { accountId, search, params, body, lastEventId, signal, recheck };
+        const asked = { ...reader, search, params, body, lastEventId, signal, recheck };
         const answer = await route.read(asked); // 400, 404, 503
         if (answer instanceof StreamedAnswer) await sendStreamed(request, reply, answer, signal);
         else send(reply, route, answer);
@@ -77,14 +80,19 @@ export function mountRead(
 export function mountTicket(
   app: FastifyInstance,
   route: TicketRoute,
-  departures: Departures,
+  { admission, departures }: { admission: Admission; departures: Departures },
 ): void {
   app.route<{ Params: Record<string, string> }>({
     method: 'GET',
     url: route.path,
     onRequest: async (request, reply) => {
       const signal = departures.watch(reply);
-      const answer = await route.read({ params: request.params, signal }); // 404, 503
+      const asked: TicketRequest = {
+        params: request.params,
+        signal,
+        permit: (reader) => permit(admission, reader, route.scope),
+      };
+      const answer = await route.read(asked); // 403, 404, 503
       await sendStreamed(request, reply, answer, signal);
       return reply;
     },
@@ -92,6 +100,16 @@ export function mountTicket(
       throw new Error('a read went past its answer');
     },
   });
+}
+
+/** @throws AppError `unauthenticated` | `forbidden` | `unavailable` */
+async function permit(
+  admission: Admission,
+  { accountId, tokenDigest }: Reader,
+  scope: Scope,
+): Promise<void> {
+  const token = await admission.tokenOfDigest(tokenDigest, 'access');
+  admission.permitReader(token, accountId, scope);
 }
 
 function lastEventIdOf({ headers }: FastifyRequest): string | undefined {

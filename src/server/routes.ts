@@ -21,21 +21,21 @@ export interface Protocols {
   readonly remoteWrite: Protocol;
 }
 
-export interface RouteParts extends Answers {
-  readonly protocols: Protocols;
+interface StreamParts {
   readonly reads: readonly ReadRoute[];
   readonly tickets: readonly TicketRoute[];
   readonly admin: readonly AdminRoute[];
+}
+
+export interface RouteParts extends Answers, StreamParts {
+  readonly protocols: Protocols;
   readonly ingestInfo: DocumentInfo;
   readonly streamInfo: DocumentInfo;
 }
 
 export function createRoutes(parts: RouteParts): RouteTable {
   const { jsonLogs, otlpLogs, promText, remoteWrite } = parts.protocols;
-  const probes = [
-    open('/healthz', 'getHealth', 'Whether the process runs', () => answerHealth()),
-    open('/readyz', 'getReadiness', 'Whether it can do its work', () => answerReadiness(parts)),
-  ];
+  const probes = createProbes(parts);
   const documentRoute = (answer: () => unknown) =>
     open('/openapi.json', 'getOpenApi', 'This document', async () => toJson(answer()));
 
@@ -55,11 +55,21 @@ export function createRoutes(parts: RouteParts): RouteTable {
       admin: parts.admin,
       open: [...probes, documentRoute(() => streamDocument(table.stream, parts.streamInfo))],
     },
-    ops: {
-      open: [...probes, open('/metrics', 'getMetrics', 'Metrics', () => answerMetrics(parts))],
-    },
+    ops: createOpsRoutes(parts),
   };
   return table;
+}
+
+export function createOpsRoutes(answers: Answers): RouteTable['ops'] {
+  const metrics = open('/metrics', 'getMetrics', 'Metrics', () => answerMetrics(answers));
+  return { open: [...createProbes(answers), metrics] };
+}
+
+function createProbes(answers: Answers): OpenRoute[] {
+  return [
+    open('/healthz', 'getHealth', 'Whether the process runs', () => answerHealth()),
+    open('/readyz', 'getReadiness', 'Whether it can do its work', () => answerReadiness(answers)),
+  ];
 }
 
 /** @param path below the receiver's own */

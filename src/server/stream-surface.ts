@@ -32,7 +32,7 @@ export function createStreamSurface(
   mountExplorer(app, explorerDirectory);
   const departures = createDepartures(app);
   for (const route of routes.reads) mountRead(app, context, route, { admission, departures });
-  for (const route of routes.tickets) mountTicket(app, route, departures);
+  for (const route of routes.tickets) mountTicket(app, route, { admission, departures });
   for (const route of routes.admin) mountAdmin(app, route, admission);
   mountOpenRoutes(app, routes.open);
   mountOtherMethods(app, routes);

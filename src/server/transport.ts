@@ -119,10 +119,11 @@ export function toRequestBody(request: HttpRequest, response: HttpResponse): Req
  */
 export function lingerAfterAnswer(request: HttpRequest, response: HttpResponse, ms: number): void {
   const isHttp2 = request instanceof Http2ServerRequest;
-  const isOver = isHttp2
-    ? request.readableEnded || request.stream.endAfterHeaders
-    : request.complete || request.destroyed;
-  if (isOver) return;
+  const isOver = () =>
+    isHttp2
+      ? request.readableEnded || request.stream.endAfterHeaders
+      : request.complete || request.destroyed;
+  if (isOver()) return;
   const letGo = () => {
     if (isHttp2) request.stream.close(constants.NGHTTP2_NO_ERROR);
     else request.socket.destroySoon();
@@ -131,6 +132,8 @@ export function lingerAfterAnswer(request: HttpRequest, response: HttpResponse, 
   // A response over HTTP/2 says that it is finished only when its stream is gone.
   const answer = isHttp2 ? request.stream : response;
   answer.once('finish', () => {
+    // The connection may serve the next request by then.
+    if (isOver()) return;
     const timer = setTimeout(letGo, ms).unref();
     request.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
   });

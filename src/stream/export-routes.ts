@@ -22,6 +22,7 @@ import type { ExportTickets, HeldTicket } from './export-tickets.ts';
 import type { AskedExport, Exporter } from './exporter.ts';
 
 const mediaTypes = ['application/x-ndjson', 'text/csv'] as const;
+const scope = 'logs:read';
 
 export function createExportRoutes(
   exporter: Exporter,
@@ -33,7 +34,7 @@ export function createExportRoutes(
       path: '/api/v1/logs/export',
       operationId: 'exportLogs',
       summary: 'All logs that match, newest first, as a file',
-      scope: 'logs:read',
+      scope,
       query: exportQuery,
       response: { mediaType: mediaTypes[0], otherMediaTypes: [mediaTypes[1]], schema: undefined },
       read: (request) => exporter.open(toAsked(request), request.signal),
@@ -43,13 +44,15 @@ export function createExportRoutes(
       path: '/api/v1/logs/export',
       operationId: 'createExportTicket',
       summary: 'A link to an export that works once and without a token',
-      scope: 'logs:read',
+      scope,
       query: exportQuery,
       response: jsonResponse(ticketResponse),
       read: async (request): Promise<TicketResponse> => {
         const asked = toAsked(request);
         await exporter.check(asked);
-        const { ticket, expiresAtMs } = tickets.issue(asked);
+        const { accountId, tokenDigest, search } = request;
+        const query = search.toString();
+        const { ticket, expiresAtMs } = await tickets.issue({ accountId, tokenDigest, query });
         const expiresAt = new Date(expiresAtMs).toISOString();
         return { url: `${ticketPath}/${ticket}`, expiresAt };
       },
@@ -70,12 +73,17 @@ export function createTicketRoutes(
       summary: 'The export that a ticket was given out for',
       params: ticketParams,
       mediaTypes,
+      scope,
       read: (request) => redeem(exporter, tickets, request),
     },
   ];
 }
 
-function toAsked({ accountId, search, recheck }: ReadRequest): AskedExport {
+function toAsked({
+  accountId,
+  search,
+  recheck,
+}: Pick<ReadRequest, 'accountId' | 'search' | 'recheck'>): AskedExport {
   return { accountId, query: parseQuery(exportQuery, search), recheck };
 }
 
@@ -83,15 +91,18 @@ function toAsked({ accountId, search, recheck }: ReadRequest): AskedExport {
 async function redeem(
   exporter: Exporter,
   tickets: ExportTickets,
-  { params, signal }: TicketRequest,
+  { params, signal, permit }: TicketRequest,
 ): Promise<StreamedAnswer> {
-  const held = tickets.take(params['ticket']!);
+  const held = await tickets.take(params['ticket']!);
   try {
-    await checkToken(held.asked);
-    const { mediaType, chunks, headers } = await exporter.open(held.asked, signal);
+    const { accountId, query } = held.asked;
+    const recheck = () => permit(held.asked);
+    const asked = toAsked({ accountId, search: new URLSearchParams(query), recheck });
+    await checkToken(asked);
+    const { mediaType, chunks, headers } = await exporter.open(asked, signal);
     return new StreamedAnswer(mediaType, spending(held, chunks), headers);
   } catch (error) {
-    held.giveBack();
+    await held.giveBack();
     throw error;
   }
 }
@@ -118,6 +129,6 @@ async function* spending(
     }
     held.spend();
   } finally {
-    held.giveBack();
+    await held.giveBack();
   }
 }

@@ -1,19 +1,28 @@
 /**
  * Tickets: each stands for one export that was asked for with a token, so that a browser can fetch
- * it with a plain link. A ticket works once and not for long, and only its digest is kept.
+ * it with a plain link, at any node. A ticket works once and not for long, and only its digest is
+ * kept.
  */
+import type { TicketStore } from '../directory/port.ts';
 import { AppError } from '../model/errors.ts';
 import { randomBase32 } from '../model/random-id.ts';
+import type { Reader } from '../model/read-route.ts';
 import { digestSecret } from '../model/token-secret.ts';
-import type { AskedExport } from './exporter.ts';
+import type { ExportEvents } from '../telemetry/export-events.ts';
 
-export interface TicketOptions {
+export interface TicketLimits {
   readonly ttlMs: number;
-  /** Tickets that wait to be used; further ones are refused. */
+  /** Of one account, waiting to be used; further ones are refused. */
   readonly maxTickets: number;
 }
 
-const ticketDefaults: TicketOptions = { ttlMs: 60_000, maxTickets: 1_000 };
+const defaultLimits: TicketLimits = { ttlMs: 60_000, maxTickets: 1_000 };
+
+/** What is asked for, as it can be kept. */
+export interface TicketRequested extends Reader {
+  /** As in a URL. */
+  readonly query: string;
+}
 
 export interface IssuedTicket {
   /** 260 random bits. */
@@ -24,54 +33,58 @@ export interface IssuedTicket {
 
 /** A ticket in use: nobody else can use it. */
 export interface HeldTicket {
-  readonly asked: AskedExport;
+  readonly asked: TicketRequested;
   /** It has brought what it stood for. */
   spend(): void;
   /** It has brought nothing and may be used again; no effect once it is spent. */
-  giveBack(): void;
+  giveBack(): Promise<void>;
 }
 
 export interface ExportTickets {
   /** @throws AppError `unavailable` */
-  issue(asked: AskedExport): IssuedTicket;
-  /** @throws AppError `not_found` where it is unknown, in use, used or too old */
-  take(ticket: string): HeldTicket;
+  issue(asked: TicketRequested): Promise<IssuedTicket>;
+  /** @throws AppError `not_found` where it is unknown, in use, used or too old; `unavailable` */
+  take(ticket: string): Promise<HeldTicket>;
 }
 
-interface Entry {
-  readonly asked: AskedExport;
-  isHeld: boolean;
-}
-
-export function createExportTickets({ ttlMs, maxTickets } = ticketDefaults): ExportTickets {
-  const entries = new Map<string, Entry>();
+export function createExportTickets(
+  store: TicketStore,
+  events: Pick<ExportEvents, 'ticketNotReturned'>,
+  limits = defaultLimits,
+): ExportTickets {
   return {
-    issue(asked) {
-      if (entries.size >= maxTickets) throw tooMany(maxTickets);
+    async issue({ accountId, tokenDigest, query }) {
       const ticket = randomBase32(52);
-      const digest = digestSecret(ticket);
-      entries.set(digest, { asked, isHeld: false });
-      setTimeout(() => entries.delete(digest), ttlMs).unref();
-      return { ticket, expiresAtMs: Date.now() + ttlMs };
+      const kept = { digest: digestSecret(ticket), accountId, tokenDigest, query };
+      const expiresAtMs = await store.keepTicket(kept, limits);
+      if (expiresAtMs === undefined) throw tooMany(limits);
+      return { ticket, expiresAtMs };
     },
-    take(ticket) {
-      const digest = digestSecret(ticket);
-      const entry = entries.get(digest);
-      if (entry === undefined || entry.isHeld) throw unknownTicket();
-      entry.isHeld = true;
+    async take(ticket) {
+      const taken = await store.takeTicket(digestSecret(ticket));
+      if (taken === undefined) throw unknownTicket();
+      let isSettled = false;
       return {
-        asked: entry.asked,
-        spend: () => void entries.delete(digest),
-        giveBack() {
-          entry.isHeld = false;
+        asked: taken,
+        spend() {
+          isSettled = true;
+        },
+        async giveBack() {
+          if (isSettled) return;
+          isSettled = true;
+          await store
+            .returnTicket(taken)
+            .catch((error: unknown) => events.ticketNotReturned(error));
         },
       };
     },
   };
 }
 
-function tooMany(maxTickets: number): AppError {
-  const message = `cannot give out more than ${maxTickets} tickets at a time: try again later`;
+function tooMany({ maxTickets }: TicketLimits): AppError {
+  const message =
+    `cannot give out another ticket: ${maxTickets} of the account wait to be used; ` +
+    'try again later';
   return new AppError('unavailable', message, { retryAfterSeconds: 5 });
 }
 

@@ -50,6 +50,7 @@ function openExporter(options: Partial<ExportOptions> = {}) {
         began: () => void world.running++,
         logsExported() {},
         failed() {},
+        ticketNotReturned() {},
         ended(outcome) {
           world.running -= 1;
           world.outcomes.push(outcome);

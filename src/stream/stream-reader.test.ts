@@ -81,6 +81,7 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
       body: Buffer.alloc(0),
       lastEventId: undefined,
       signal: new AbortController().signal,
+      tokenDigest: '',
       recheck: async () => {},
     });
   return {

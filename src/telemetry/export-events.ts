@@ -12,6 +12,8 @@ export interface ExportEvents {
   ended(outcome: ExportOutcome, ended: { format: string; logs: number; seconds: number }): void;
   /** An export broke off, or could not begin. */
   failed(error: Error): void;
+  /** A ticket brought nothing, and cannot be used again either. */
+  ticketNotReturned(error: unknown): void;
 }
 
 export function createExportEvents({ log, metrics }: Instruments): ExportEvents {
@@ -47,6 +49,9 @@ export function createExportEvents({ log, metrics }: Instruments): ExportEvents 
     },
     failed(error) {
       log.warn({ err: error }, 'cannot export');
+    },
+    ticketNotReturned(error) {
+      log.warn({ err: error }, 'cannot make the ticket of an export good again; it is lost');
     },
   };
 }

@@ -2,7 +2,7 @@
  * What happens at the listeners: answers, failures, connections, certificates. Never a token, a
  * body or a query.
  */
-import { Counter, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
 import type { AppError } from '../model/errors.ts';
 import type { Instruments } from './instruments.ts';
 
@@ -34,6 +34,11 @@ export function createHttpEvents({ log, metrics }: Instruments): HttpEvents {
     labelNames: ['surface', 'reason'] as const,
     registers,
   });
+  const certificateExpires = new Gauge({
+    name: 'weir_tls_certificate_expires_timestamp_seconds',
+    help: 'Until when the certificate in use is valid, as Unix time',
+    registers,
+  });
 
   return {
     answered(surface, route, status, seconds) {
@@ -49,6 +54,7 @@ export function createHttpEvents({ log, metrics }: Instruments): HttpEvents {
       cuts.inc({ surface, reason });
     },
     certificateLoaded(subject, expiresAt) {
+      certificateExpires.set(Date.parse(expiresAt) / 1000);
       log.info({ subject, expiresAt }, 'certificate loaded');
     },
     certificateRefused(reason) {

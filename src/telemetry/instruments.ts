@@ -15,8 +15,10 @@ export type LogThreshold = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /**
  * Logs JSON lines to standard error, so that standard output stays free for what a command prints.
+ * @param fields in every line.
  */
-export function createInstruments(level: LogThreshold): Instruments {
-  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, process.stderr);
+export function createInstruments(level: LogThreshold, fields: object = {}): Instruments {
+  const timestamp = pino.stdTimeFunctions.isoTime;
+  const log = pino({ level, base: { ...fields }, timestamp }, process.stderr);
   return { log, metrics: new Registry() };
 }

@@ -1,4 +1,4 @@
-/** The queue and the engine, as the operations port shows them to those on the same machine. */
+/** The queue, the engine and servers, as the operations port shows them to the same machine. */
 import { reasonOf } from '../network-failure.ts';
 import { toCount } from '../sending/progress-text.ts';
 import { type Finding, found, skipped } from './finding.ts';
@@ -13,7 +13,7 @@ export async function checkQueue({ opsUrl, ca }: Places): Promise<Finding[]> {
   if (opsUrl === undefined) return [skipped(check, 'no operations port given (--ops-url)')];
   try {
     const { status, text } = await probeHttp(new URL('/metrics', opsUrl), { ca });
-    if (status === 200) return [judgeQueue(text), ...judgeEngine(text)];
+    if (status === 200) return [judgeQueue(text), ...judgeEngine(text), ...judgeServers(text)];
     return [skipped(check, `no metrics at ${opsUrl.origin} (${status})`)];
   } catch (error) {
     const reason = error instanceof Error ? reasonOf(error) : String(error);
@@ -26,10 +26,15 @@ export async function checkQueue({ opsUrl, ca }: Places): Promise<Finding[]> {
 function judgeQueue(metrics: string): Finding {
   const gauge = (name: string) => valueOf(metrics, `weir_queue_${name}`) ?? 0;
   const check = 'queue';
+  const writable = valueOf(metrics, 'weir_queue_writable');
+  if (writable === undefined) return skipped(check, 'a node that has none');
   const lagSeconds = gauge('oldest_age_seconds');
   const says = `${toCount(gauge('rows'))} rows waiting, the oldest for ${lagSeconds.toFixed(1)} s`;
-  if (gauge('writable') === 0) {
-    const advice = 'free disk space, or restart the service if its log tells of a failed write';
+  if (writable === 0) {
+    const isAtNats = valueOf(metrics, 'weir_queue_connected') !== undefined;
+    const advice = isAtNats
+      ? 'look at NATS, and at the log of the service for what it refuses'
+      : 'free disk space, or restart the service if its log tells of a failed write';
     return { check, status: 'fail', says: `it takes no logs; ${says}`, advice };
   }
   if (lagSeconds > mostLagSeconds) {
@@ -42,7 +47,7 @@ function judgeQueue(metrics: string): Finding {
     check,
     status: 'warn',
     says: `${says}; ${setAside} batches set aside`,
-    advice: 'the store refused them: look for "drain gave up" in the log of the service',
+    advice: 'the store refused them: weir quarantine list says why, and docs/runbook.md what to do',
   };
 }
 
@@ -54,6 +59,33 @@ function judgeEngine(metrics: string): Finding[] {
   const says = 'the process of the store is down';
   const advice = 'it is started again by itself; its log lines tell why it ended';
   return [{ check: 'engine', status: 'fail', says, advice }];
+}
+
+const servers = [
+  {
+    check: 'limits',
+    gauge: 'weir_quota_store_connected',
+    away: 'Redis does not answer: receivers with limits get 503',
+    setting: 'quota.urls and quota.password',
+  },
+  {
+    check: 'store',
+    gauge: 'weir_store_reachable',
+    away: 'it does not answer: events wait in the queue, reads get 503',
+    setting: 'store.url and store.password',
+  },
+];
+
+/** Of those that this node works with. */
+function judgeServers(metrics: string): Finding[] {
+  return servers.flatMap(({ check, gauge, away, setting }): Finding[] => {
+    const value = valueOf(metrics, gauge);
+    const isEngine = check === 'store' && valueOf(metrics, 'weir_engine_up') !== undefined;
+    if (value === undefined || isEngine) return [];
+    if (value === 1) return [found(check, 'connected')];
+    const advice = `look at the server, at ${setting}, and at the log of the service for why`;
+    return [{ check, status: 'fail', says: away, advice }];
+  });
 }
 
 /** Of the text format 0.0.4, without labels. */

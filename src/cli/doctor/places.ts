@@ -22,6 +22,8 @@ export interface Places {
   /** Why quickstart.json cannot be used; undefined where it can, or is not there. */
   readonly quickstartFault: string | undefined;
   readonly isLocal: boolean;
+  /** `ingest` and `stream`: ports that other nodes serve, at addresses that nobody has given. */
+  readonly elsewhere: ReadonlySet<string>;
   readonly ingestUrl: URL | undefined;
   readonly streamUrl: URL | undefined;
   readonly opsUrl: URL | undefined;
@@ -41,15 +43,22 @@ export function findPlaces(flags: DoctorFlags, environment: Environment): Places
   const ownReceiver = flags.receiverUrl ?? environment['WEIR_RECEIVER_URL'];
   const ownToken = flags.token ?? environment['WEIR_TOKEN'];
   const ownAccount = flags.account ?? environment['WEIR_ACCOUNT'];
-  const receiverUrl = parseUrl(ownReceiver ?? local?.url);
+  const ownUrl = flags.url ?? environment['WEIR_URL'];
+  const elsewhere = new Set(quickstart?.elsewhere);
+  if (ownReceiver !== undefined) elsewhere.delete('ingest');
+  if (ownUrl !== undefined) elsewhere.delete('stream');
+  const localReceiver = elsewhere.has('ingest') ? undefined : local?.url;
+  const localStream = elsewhere.has('stream') ? undefined : quickstart?.streamUrl;
+  const receiverUrl = parseUrl(ownReceiver ?? localReceiver);
   const localIngestToken = ownReceiver === undefined ? local?.token : undefined;
   const caFile = flags.caFile ?? environment['WEIR_CA_FILE'] ?? quickstart?.caFile;
   return {
     dataDir: dataDirectory(flags.data, environment),
     quickstartFault: fault,
     isLocal: quickstart !== undefined,
+    elsewhere,
     ingestUrl: receiverUrl && new URL(receiverUrl.origin),
-    streamUrl: parseUrl(flags.url ?? environment['WEIR_URL'] ?? quickstart?.streamUrl),
+    streamUrl: parseUrl(ownUrl ?? localStream),
     opsUrl: parseUrl(flags.opsUrl ?? environment['WEIR_OPS_URL'] ?? quickstart?.opsUrl),
     receiverUrl,
     ingestToken: flags.ingestToken ?? environment['WEIR_INGEST_TOKEN'] ?? localIngestToken,

@@ -1,0 +1,142 @@
+/** `weir quarantine …`: what the store refused for good, and what becomes of it. */
+import type { Command } from 'commander';
+import type { openQuarantine } from '../quarantine.ts';
+import { configOption, loadSettings, type SettingsFlags } from './service-settings.ts';
+import { createOutput } from './session.ts';
+import { CommandError, escapeControls, exitCodes, type Terminal } from './terminal.ts';
+
+const notes = `
+A batch that the store refuses for its content is set aside, so that it holds nobody up. Once the
+reason is gone, have it drained again: each row is stored once, whatever was stored of it before,
+and counts as received then. What is set aside on NATS can be retried and dropped while Weir runs.
+In a data directory of its own stop the service first; the next start drains what is retried.
+
+Examples:
+  weir quarantine list
+  weir quarantine retry --all --data /var/lib/weir
+  weir quarantine drop 5f0c29aa81d3e7b4-4711`;
+
+type Quarantine = Awaited<ReturnType<typeof openQuarantine>>;
+type SetAside = Awaited<ReturnType<Quarantine['list']>>[number];
+
+interface Flags extends SettingsFlags {
+  readonly json?: true;
+  readonly all?: true;
+}
+
+export function addQuarantineCommands(program: Command, terminal: Terminal): void {
+  const quarantine = program
+    .command('quarantine')
+    .description('batches that the store refused for good')
+    .addHelpText('afterAll', notes);
+
+  quarantine
+    .command('list')
+    .description('list them with the reason, the oldest first')
+    .option(...configOption)
+    .action(async (_options: object, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>();
+      await using opened = await open(flags, terminal, 'look');
+      const found = (await opened.quarantine.list()).map((each) => toRecord(each, flags));
+      createOutput(terminal, flags.json ? 'json' : 'text').list({ batches: found }, columns);
+    });
+
+  for (const [name, description] of [
+    ['retry', 'have them drained again, each row stored once'],
+    ['drop', 'forget them for good'],
+  ] as const) {
+    quarantine
+      .command(name)
+      .description(description)
+      .argument('[id...]')
+      .option('--all', 'every one that is there')
+      .option(...configOption)
+      .action(async (ids: string[], _options: object, command: Command) => {
+        await change(name, ids, { flags: command.optsWithGlobals<Flags>(), terminal });
+      });
+  }
+}
+
+const columns = ['id', 'setAsideAt', 'rows', 'bytes', 'receiverId', 'streamId', 'retry', 'reason'];
+/** Of a reason in a table; JSON has all of it. */
+const maxReasonLength = 160;
+
+async function change(
+  name: 'retry' | 'drop',
+  ids: readonly string[],
+  { flags, terminal }: { readonly flags: Flags; readonly terminal: Terminal },
+): Promise<void> {
+  if ((ids.length === 0) === (flags.all === undefined)) {
+    throw new CommandError('cannot tell which are meant: give ids, or --all', exitCodes.usage);
+  }
+  await using opened = await open(flags, terminal, 'change');
+  const { quarantine, waitsForStart } = opened;
+  const output = createOutput(terminal, flags.json ? 'json' : 'text');
+  const done: string[] = [];
+  const meant = flags.all ? await allOf(quarantine, name, terminal) : ids;
+  for (const id of meant) {
+    terminal.signal.throwIfAborted();
+    try {
+      await quarantine[name](id);
+    } catch (error) {
+      if (meant.length === 1) throw error;
+      terminal.writeError(`weir: ${escapeControls(toMessage(error))}\n`);
+      continue;
+    }
+    done.push(id);
+    output.done(name === 'drop' ? `dropped ${id}` : `retried ${id}`);
+  }
+  if (flags.json) output.record({ [name === 'drop' ? 'dropped' : 'retried']: done });
+  if (meant.length === 0) output.done('nothing is there');
+  else if (name === 'retry' && waitsForStart && done.length > 0) {
+    output.done('start the service: it drains them then');
+  }
+  const failed = meant.length - done.length;
+  if (failed > 0) throw new CommandError(`cannot ${name} ${failed} of ${meant.length}: see above`);
+}
+
+function toMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function allOf(
+  quarantine: Quarantine,
+  name: 'retry' | 'drop',
+  { writeError }: Terminal,
+): Promise<string[]> {
+  const found = await quarantine.list();
+  if (name === 'drop') return found.map(({ id }) => id);
+  for (const { id, batch } of found) {
+    if (batch === undefined) writeError(`weir: ${id} is no whole batch and stays where it is\n`);
+  }
+  return found.filter(({ batch }) => batch !== undefined).map(({ id }) => id);
+}
+
+async function open(flags: Flags, terminal: Terminal, purpose: 'look' | 'change') {
+  const config = loadSettings(flags, terminal);
+  // Not before it is asked for: a queue takes longer to load than all commands together.
+  const { openQuarantine } = await import('../quarantine.ts');
+  const quarantine = await openQuarantine(config, purpose);
+  return {
+    quarantine,
+    waitsForStart: config.queue.urls.length === 0,
+    [Symbol.asyncDispose]: () => quarantine.close(),
+  };
+}
+
+function toRecord({ batch, setAsideAtMs, ...rest }: SetAside, { json }: Flags): object {
+  const { id, bytes, reason, retry } = rest;
+  const isLong = !json && reason.length > maxReasonLength;
+  return {
+    id,
+    setAsideAt: new Date(setAsideAtMs).toISOString(),
+    rows: batch?.rows ?? null,
+    bytes,
+    layout: batch?.layout ?? null,
+    accountId: batch?.owner.accountId ?? null,
+    streamId: batch?.owner.streamId ?? null,
+    receiverId: batch?.owner.receiverId ?? null,
+    retry,
+    reason: isLong ? `${reason.slice(0, maxReasonLength)}…` : reason,
+  };
+}

@@ -1,0 +1,45 @@
+/** The ops port: plain HTTP, with what the process says of itself. */
+import { createServer } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { Admission } from '../admission/port.ts';
+import type { HttpEvents } from '../telemetry/http-events.ts';
+import { bindSurfaces, type BoundSurfaces, type PortOptions } from './bound-surfaces.ts';
+import { serveGrpc } from './grpc.ts';
+import { noGrpcMethods } from './grpc-methods.ts';
+import type { Answers } from './health.ts';
+import type { RouteTable } from './route.ts';
+import { createOpsRoutes, type Protocols } from './routes.ts';
+import { createSurface, mountOpenRoutes } from './surface.ts';
+
+export interface OpsSurfaceParts {
+  readonly admission: Pick<Admission, 'discardBody'>;
+  readonly events: HttpEvents;
+  /** Whose words tell a gRPC caller that this is no place for it. */
+  readonly protocols: Pick<Protocols, 'otlpGrpc'>;
+}
+
+export function createOpsSurface(
+  routes: RouteTable['ops'],
+  { admission, events, protocols }: OpsSurfaceParts,
+): FastifyInstance {
+  const context = { surface: 'ops', events, admission, protocol: protocols.otlpGrpc } as const;
+  const surface = createSurface({
+    surface: 'ops',
+    events,
+    admission,
+    listen: (handle) => createServer(serveGrpc(context, noGrpcMethods, handle)),
+    headers: {},
+  });
+  mountOpenRoutes(surface, routes.open);
+  return surface;
+}
+
+/** Of a process that serves nothing else to senders and readers. */
+export function openOpsServer(
+  port: PortOptions,
+  closeGraceMs: number,
+  parts: Answers & OpsSurfaceParts,
+): Promise<BoundSurfaces> {
+  const app = createOpsSurface(createOpsRoutes(parts), parts);
+  return bindSurfaces([{ surface: 'ops', app, port }], closeGraceMs);
+}
