@@ -9,9 +9,9 @@ import type { Violation } from './violation.ts';
 /** Folders of `src/` by band; a file directly in `src/` or in no band may import anything. */
 const bands = {
   words: ['model', 'telemetry'],
-  leaves: ['admission', 'protocols', 'queue', 'store', 'engine', 'directory'],
+  leaves: ['admission', 'protocols', 'queue', 'store', 'engine', 'directory', 'archive'],
   spines: ['ingest', 'stream', 'metrics', 'admin'],
-  edge: ['server'],
+  edge: ['server', 'workers'],
   entries: ['config', 'cli'],
 } as const;
 type Band = keyof typeof bands;

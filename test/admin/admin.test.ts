@@ -126,6 +126,11 @@ test("deleting a stream's data hides what came so far and has the store delete i
   assert.deepEqual(await plane.directory.getStream(streamId), stream);
 });
 
+test('labels of series are wanted again once nothing more can fall behind the line', async () => {
+  await call('deleteStreamData', { params: { streamId: tenant.stream.streamId } });
+  assert.deepEqual(plane.queueCalls, ['series forgotten', 'line drawn', 'series forgotten']);
+});
+
 test('a stream that a receiver feeds keeps its data when its deletion is refused', async () => {
   const { streamId } = tenant.stream;
   assert.equal(await outcomeOf(call('deleteStream', { params: { streamId } })), 'conflict');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { adminRoutes } from '../../src/admin/admin.ts';
 import type { AdminCaller } from '../../src/admin/authority.ts';
 import type { AdminRoute } from '../../src/admin/routes.ts';
@@ -24,6 +25,8 @@ export interface ControlPlane {
   /** Changes that were announced to the cache and the audit log, oldest first. */
   readonly changes: readonly AdminChange[];
   readonly deletedData: readonly DeletedData[];
+  /** What the queue was asked to do, and when its line was there. */
+  readonly queueCalls: readonly ('line drawn' | 'series forgotten')[];
   /** Answers as they go over the wire. @throws AppError */
   call<Answer>(operationId: string, request: Call): Promise<Answer>;
   close(): Promise<void>;
@@ -46,6 +49,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
   const directory = await openSqliteDirectory({ file: join(folder, 'directory.db') }, () => nowMs);
   const changes: AdminChange[] = [];
   const deletedData: DeletedData[] = [];
+  const queueCalls: ('line drawn' | 'series forgotten')[] = [];
   let invalidations = 0;
   const routes = adminRoutes(
     {
@@ -56,8 +60,15 @@ export async function openControlPlane(): Promise<ControlPlane> {
           deletedData.push({ accountId, streamId, untilNanos });
         },
       },
-      queue: { drawLine: async () => lineNanos },
-      series: { forget: () => {} },
+      queue: {
+        async drawLine() {
+          // It may lie ahead of the clock, and is waited for.
+          await setImmediate();
+          queueCalls.push('line drawn');
+          return lineNanos;
+        },
+        forgetSeries: async () => void queueCalls.push('series forgotten'),
+      },
       telemetry: {
         adminChanged(change) {
           changes.push(change);
@@ -75,6 +86,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
     routes,
     changes,
     deletedData,
+    queueCalls,
     async call<Answer>(operationId: string, { caller, accountId, params = {}, body }: Call) {
       const route = routes.find((candidate) => candidate.operationId === operationId);
       assert.ok(route, `there is no operation ${operationId}`);

@@ -9,6 +9,8 @@ import {
   type Addresses,
   type FirstRun,
   type Quickstart,
+  readFirstRun,
+  writeEngineAddresses,
   writeQuickstart,
 } from '../../src/admin/quickstart.ts';
 import type { Directory, GrantSource } from '../../src/directory/port.ts';
@@ -126,6 +128,13 @@ test('without the file the tokens are gone, and only addresses are written', asy
   assert.equal(await start(addresses), undefined);
   assert.deepEqual(readQuickstart(), addresses);
   assert.equal(await start(addresses), undefined);
+});
+
+test('an engine that is put on the folder of a whole Weir keeps its tokens', async () => {
+  const firstRun = await start(addresses);
+  writeEngineAddresses(folder, { storeUrl: 'http://127.0.0.1:8123', opsUrl: 'http://127.0.0.1:1' });
+  assert.deepEqual(readFirstRun(folder), firstRun);
+  assert.deepEqual(await start(addresses), firstRun);
 });
 
 test('a directory that an operator emptied stays empty', async () => {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { Bucket, QuotaStore } from '../../src/admission/quota.ts';
+import type { Bucket, QuotaStore } from '../../src/admission/port.ts';
 import { createRandom } from '../harness/random.ts';
 
 export interface QuotaUnderTest {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { createIngestToken, createReceiver, createStream } from '../harness/control.ts';
-import { startService, type Service } from '../harness/service.ts';
+import { isScaledSet, startService, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import { startWeir } from '../harness/weir-process.ts';
 
@@ -73,8 +73,10 @@ suite('the control API', () => {
 });
 
 suite('the command', () => {
+  // A data directory that is named comes before a directory on a server.
+  const place = () => (isScaledSet ? [] : ['--data', service.dataDir]);
   const weir = async (...args: string[]) => {
-    const process_ = startWeir([...args, '--data', service.dataDir, '--json']);
+    const process_ = startWeir([...args, ...place(), '--json'], service.env);
     const { code } = await process_.exited;
     const said = process_.logs.map(({ raw }) => raw).join('\n');
     return { code, said, answer: () => JSON.parse(process_.stdout()) as Record<string, string> };

@@ -21,7 +21,7 @@ let service: Service;
 before(async () => {
   service = await startService({
     flags: ['--stream-max-exports', String(maxExports)],
-    expectedErrors: [/engine ended; starting it again/],
+    expectedErrors: [/engine ended; starting it again/, /housekeeping failed/],
   });
 });
 after(() => service.stop());

@@ -12,16 +12,25 @@ import type { StatisticsAnswer } from '../../src/admin/statistics-answer.ts';
 import { type Outgoing, type Wire, wires } from '../compliance/wires.ts';
 import { createAccessToken, createIngestToken, createReceiver } from '../harness/control.ts';
 import { exchangeRaw } from '../harness/raw.ts';
-import { startService, type Service } from '../harness/service.ts';
+import type { Answer } from '../harness/http.ts';
+import { isScaledSet, startService, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 /** In every body; none of it may be found again. */
 const marker = 'MARKERofTheBody';
 const wrongSecret = 'wri_WrongSecretOfATest0123456789abcdefghijklm';
 
+const flushSeconds = 1;
+const hasNoFile = isScaledSet && 'the directory is no file';
+
 let service: Service;
 before(async () => {
-  const flags = ['--statistics-flush-seconds', '1', '--ingest-body-timeout-ms', '1000'];
+  const flags = [
+    '--statistics-flush-seconds',
+    String(flushSeconds),
+    '--ingest-body-timeout-ms',
+    '1000',
+  ];
   service = await startService({ flags });
 });
 after(() => service.stop());
@@ -43,7 +52,8 @@ async function statisticsOf(
   receiverId: string,
   parameters: Record<string, string | number> = {},
 ): Promise<StatisticsAnswer> {
-  const answer = await service.read(`/admin/receivers/${receiverId}/statistics`, parameters);
+  const ask = () => service.read(`/admin/receivers/${receiverId}/statistics`, parameters);
+  const answer = isScaledSet ? await settled(ask) : await ask();
   assert.equal(answer.status, 200, answer.text);
   assert.ok(!answer.text.includes(marker), answer.text);
   assert.ok(!/wr[ia]_\w/i.test(answer.text), answer.text);
@@ -57,6 +67,21 @@ async function statisticsOf(
   assert.equal(ofKind('request'), statistics.refused);
   assert.equal(ofKind('record'), statistics.rejected);
   return statistics;
+}
+
+/** Gateways write their counts at intervals: nothing new in two of them is all there is. */
+async function settled(ask: () => Promise<Answer>): Promise<Answer> {
+  let last = await ask();
+  let since = performance.now();
+  return until(
+    async () => {
+      const answer = await ask();
+      if (answer.text !== last.text) since = performance.now();
+      last = answer;
+      return performance.now() - since > 2000 * flushSeconds && last;
+    },
+    { what: 'the counts of all gateways', everyMs: 100 },
+  );
 }
 
 function countsOf({ accepted, rejected, requests, refused }: StatisticsAnswer) {
@@ -263,7 +288,7 @@ test('another account, and a token without admin, see nothing of it', async () =
   assert.equal(await statusOf(operator.token, accountId), 404);
 });
 
-test('ids that nobody has made leave nothing', async () => {
+test('ids that nobody has made leave nothing', { skip: hasNoFile }, async () => {
   const wire = wireNamed('JSON logs');
   const { outgoing } = await open(wire);
   await Promise.all(
@@ -283,7 +308,9 @@ test('ids that nobody has made leave nothing', async () => {
   database.close();
 });
 
-test('counts survive a restart whole, and a kill but for the last moments', async () => {
+test('counts survive a restart, and a kill but for the last moments', {
+  skip: hasNoFile,
+}, async () => {
   const wire = wireNamed('JSON logs');
   const { outgoing } = await open(wire);
   const { receiverId } = outgoing;

@@ -1,6 +1,6 @@
 /** `weir doctor`: each fault is found, told apart from the others, and comes with advice. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -176,6 +176,55 @@ test('a queue that does not move, and an engine that is down', async () => {
   assertFault(found['queue'], 'warn', /5,000 rows waiting, the oldest for 120/, /keep up/);
   assertFault(found['engine'], 'fail', /down/, /started again/);
   await server.close();
+});
+
+test('servers that a node works with, and a queue at NATS that takes nothing', async () => {
+  const metrics = [
+    'weir_queue_connected 0',
+    'weir_queue_writable 0',
+    'weir_store_reachable 0',
+    'weir_quota_store_connected 0',
+  ].join('\n');
+  const server = await startScriptedServer(() => ({ status: 200, text: metrics }));
+  const found = await examine(['--ops-url', server.url]);
+  assertFault(found['queue'], 'fail', /takes no logs/, /look at NATS/);
+  assertFault(found['limits'], 'fail', /limits get 503/, /quota\.password/);
+  assertFault(found['store'], 'fail', /events wait in the queue/, /store\.url/);
+  await server.close();
+});
+
+test('a node that is nothing but the engine has no queue that could fail', async () => {
+  const server = await startScriptedServer(() => ({ status: 200, text: 'weir_engine_up 1\n' }));
+  const found = await examine(['--ops-url', server.url]);
+  assert.equal(found['queue']?.status, 'skip');
+  assert.equal(found['engine']?.status, 'ok');
+  await server.close();
+});
+
+test('a node that does not serve a port, and was not told its address, skips it', async () => {
+  const { ingestUrl, streamUrl, ...own } = service.quickstart;
+  const dataDir = mkdtempSync(join(folder, 'node-'));
+  const tryAs = async (elsewhere: readonly string[], more: readonly string[] = []) => {
+    const wrong = { ingestUrl: 'https://localhost:1', streamUrl: 'https://localhost:1' };
+    const here = { ingestUrl, streamUrl };
+    const urls = elsewhere.includes('stream') ? { ...here, ...wrong } : here;
+    const quickstart = JSON.stringify({ ...own, ...urls, elsewhere });
+    writeFileSync(join(dataDir, 'quickstart.json'), quickstart, { mode: 0o600 });
+    return doctor(['--data', dataDir, ...more]);
+  };
+  const writer = await tryAs(['ingest', 'stream']);
+  assert.equal(writer.code, 0, writer.out);
+  assert.match(writer.out, /^skip {2}ingest address .*ingest\.publicUrl/m);
+  assert.match(writer.out, /^skip {2}stream address .*stream\.publicUrl/m);
+  assert.equal(writer.out.match(/^skip/gm)?.length, 2, writer.out);
+  assert.ok(writer.out.endsWith('all is well\n'), writer.out);
+
+  const reader = await tryAs(['ingest']);
+  assert.match(reader.out, /^skip {2}ingest address/m);
+  assert.match(reader.out, /^ok {4}reading/m);
+
+  const told = await tryAs(['ingest', 'stream'], ['--url', streamUrl]);
+  assert.match(told.out, /^ok {4}reading/m);
 });
 
 test('without anything to look at, it says what to give', async () => {

@@ -33,7 +33,13 @@ before(async () => {
     '--ingest-body-timeout-ms': 1500,
     '--queue-max-backlog-bytes': 30_000,
   };
-  service = await startService({ flags: Object.entries(flags).flat().map(String) });
+  service = await startService({
+    flags: Object.entries(flags).flat().map(String),
+    // Of NATS, which is asked about it for each batch.
+    expectedErrors: [
+      /queue refuses .*maximum bytes exceeded|maximum bytes exceeded.*queue refuses/,
+    ],
+  });
 });
 after(() => service.stop());
 

@@ -1,36 +1,35 @@
 /**
- * The crash test itself: several senders, `kill -9` of the gateway or the engine at random moments
- * (during a start as well), restarts on the same directory, and at the end every ledger against the
- * whole stream.
+ * The crash test itself: several senders, strikes at random parts of the service at random moments,
+ * and at the end every ledger against the whole stream. What is struck and how is the stage's.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { createRandom, type Random } from '../harness/random.ts';
+import { createRandom } from '../harness/random.ts';
+import { sendPlain } from '../harness/http.ts';
 import { readMetrics } from '../harness/metrics.ts';
-import { startService, type Cursor, type Service } from '../harness/service.ts';
+import type { Cursor, Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import { readLedger } from './ledger.ts';
 import type { SenderTask } from './sender.ts';
+import type { Stage } from './stage.ts';
 import { judge, type Mode, type Verdict } from './verdict.ts';
 import { nameOfSample, sampleName, type WireName } from './wires.ts';
 
 export interface CrashOptions {
+  readonly stage: Stage;
   readonly kills: number;
   readonly seed: number;
-  /** Told of every kill, in words. */
+  /** Told of every strike, in words. */
   readonly say: (line: string) => void;
 }
 
 export interface CrashReport extends Verdict {
-  readonly kills: Readonly<Record<Target, number>>;
+  readonly kills: Readonly<Record<string, number>>;
   readonly requests: number;
   readonly seconds: number;
 }
-
-type Target = 'gateway' | 'engine' | 'start';
 
 const senderKinds: readonly (readonly [WireName, Mode])[] = [
   ['json_logs', 'keyed'],
@@ -44,29 +43,31 @@ const senderKinds: readonly (readonly [WireName, Mode])[] = [
 const maxEventsPerRequest = 12;
 
 /** Runs to the end even when the promise was broken; the faults are in the report. */
-export async function runCrashTest({ kills, seed, say }: CrashOptions): Promise<CrashReport> {
+export async function runCrashTest(options: CrashOptions): Promise<CrashReport> {
+  const { stage, kills, seed, say } = options;
+  const { service } = stage;
   const startedAt = performance.now();
   const random = createRandom(seed);
   const ledgerDir = mkdtempSync(join(tmpdir(), 'weir-ledgers-'));
-  const service = await startService({ expectedErrors: [/engine ended/, /EngineStartError/] });
   const tasks = senderKinds.map(([wire, mode], sender) => ({
     sender,
     wire,
     mode,
-    ...toFiles(sender, service, ledgerDir),
+    quickstartFile: stage.quickstartFile,
+    ledgerFile: join(ledgerDir, `${sender}.ledger`),
     seed: random.integer(0, 2 ** 31),
     maxEvents: maxEventsPerRequest,
   }));
   const senders = tasks.map((task) => startSender(task, say));
   try {
-    const counts = { gateway: 0, engine: 0, start: 0 };
+    const counts: Record<string, number> = {};
     for (let kill = 1; kill <= kills; kill++) {
-      const target = random.pick<Target>(['gateway', 'gateway', 'engine', 'engine', 'start']);
-      counts[target]++;
+      const target = random.pick(stage.targets);
+      counts[target] = (counts[target] ?? 0) + 1;
       say(`kill ${kill} of ${kills}: ${target}`);
-      await Promise.race([strike(service, target, random), ...senders.map((one) => one.failed)]);
+      await Promise.race([stage.strike(target, random), ...senders.map((one) => one.failed)]);
     }
-    await until(() => service.isReady(), { what: '/readyz after the last kill' });
+    await stage.ready();
     await Promise.all(senders.map((one) => one.stop()));
     const ledgers = tasks.map(({ sender, mode, ledgerFile }) => ({
       sender,
@@ -79,32 +80,9 @@ export async function runCrashTest({ kills, seed, say }: CrashOptions): Promise<
     return { ...verdict, kills: counts, requests, seconds };
   } finally {
     await Promise.all(senders.map((one) => one.end()));
-    await service.stop();
+    await stage.close();
     rmSync(ledgerDir, { recursive: true, force: true });
   }
-}
-
-/** Kills the target after a random while, and brings the service back. */
-async function strike(service: Service, target: Target, random: Random): Promise<void> {
-  if (target === 'engine') {
-    await sleep(random.integer(0, 600));
-    const pids = await until(() => nonEmpty(service.enginePids()), { what: 'an engine to kill' });
-    for (const pid of pids) process.kill(pid, 'SIGKILL');
-    return;
-  }
-  await sleep(random.integer(0, 600));
-  await service.kill('SIGKILL');
-  if (target === 'start') {
-    service.launch();
-    await sleep(random.integer(0, 1_500));
-    await service.kill('SIGKILL');
-  }
-  await service.start();
-}
-
-function toFiles(sender: number, service: Service, ledgerDir: string) {
-  const quickstartFile = join(service.dataDir, 'quickstart.json');
-  return { quickstartFile, ledgerFile: join(ledgerDir, `${sender}.ledger`) };
 }
 
 interface RunningSender {
@@ -131,11 +109,8 @@ function startSender(workerData: SenderTask, say: (line: string) => void): Runni
 }
 
 /** Every log and every sample by the name of its event, once the queue has been drained. */
-async function readAll(service: Service): Promise<Map<string, number>> {
-  await until(async () => (await service.metric('weir_queue_batches')) === 0, {
-    what: 'the queue to drain',
-    timeoutMs: 60_000,
-  });
+export async function readAll(service: Service): Promise<Map<string, number>> {
+  await drained(service);
   const stored = new Map<string, number>();
   let position: Cursor | undefined;
   for (;;) {
@@ -156,6 +131,17 @@ async function readAll(service: Service): Promise<Map<string, number>> {
   return stored;
 }
 
-function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {
-  return items.length === 0 ? undefined : items;
+/** @throws Error that says what the queue holds, and what the nodes said of it last */
+async function drained(service: Service): Promise<void> {
+  const isEmpty = async () => (await service.metric('weir_queue_batches')) === 0;
+  try {
+    await until(isEmpty, { what: 'the queue to drain', timeoutMs: 60_000 });
+  } catch (error) {
+    const { text } = await sendPlain(`${service.quickstart.opsUrl}/metrics`);
+    const metrics = text.split('\n').filter((line) => line.startsWith('weir_queue_'));
+    const lines = service.process.logs.map(({ raw }) => raw);
+    const timeOf = (line: string) => /"time":"([^"]+)"/.exec(line)?.[1] ?? '';
+    const newest = lines.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b))).slice(-100);
+    throw new Error([String(error), ...metrics, ...newest].join('\n'), { cause: error });
+  }
 }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { createParts, createSeed, newDigest, newToken, rejectsWith } from './fixtures.ts';
 import { statisticsContract } from './statistics-contract.ts';
+import { ticketContract } from './ticket-contract.ts';
 import { tokenContract } from './token-contract.ts';
 import { viewContract } from './view-contract.ts';
 
@@ -68,6 +69,11 @@ export function directoryContract(
       });
       assert.deepEqual(changed, { ...stream, retentionDays: 7, dataDeletedUntil });
       assert.deepEqual(await directory.getStream(stream.streamId), changed);
+      const dataOf = async (until: string) =>
+        (await directory.updateStream(stream.streamId, { dataDeletedUntil: until }))
+          ?.dataDeletedUntil;
+      assert.equal(await dataOf('2026-01-02T03:04:05.677Z'), dataDeletedUntil);
+      assert.equal(await dataOf('2026-01-02T03:04:05.679Z'), '2026-01-02T03:04:05.679Z');
     });
 
     test('what something still stands on is not deleted', async () => {
@@ -139,6 +145,7 @@ export function directoryContract(
     tokenContract(() => directory);
     statisticsContract(() => directory);
     viewContract(() => directory);
+    ticketContract(() => directory);
 
     test('a seed is written once, whole, into an empty directory only', async () => {
       const { seed, digest } = createSeed();

@@ -80,6 +80,8 @@ export function tokenContract(current: () => Directory & GrantSource): void {
     );
     const noted = await directory.getToken(token.tokenId);
     assert.equal(noted?.lastUsedAt, '2026-06-01T00:00:00.000Z');
+    await directory.noteTokensUsed(new Map([[token.tokenId, used - 1]]));
+    assert.deepEqual(await directory.getToken(token.tokenId), noted);
   });
 
   test('deleting a receiver revokes its tokens', async () => {

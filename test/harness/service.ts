@@ -1,17 +1,19 @@
 /**
  * Weir as a black box: the real process on a directory of its own and free ports, with typed calls
  * for what a sender, a reader and an operator do. A run that logs an error which its test did not
- * announce fails when it is stopped.
+ * announce fails when it is stopped. `WEIR_TEST_SET=scaled` in the environment of the tests puts
+ * the scaled-out set in the process's place.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { LogRecord } from '../../src/model/plan.ts';
 import { createHttpClient, sendPlain, type Answer, type HttpClient } from './http.ts';
 import type { Quickstart } from './quickstart.ts';
+import type { NodesOptions, ServiceNodes } from './service-nodes.ts';
+import { openSingleNode } from './single-node.ts';
 import { until } from './until.ts';
-import { childrenOf, startWeir, type Exit, type WeirProcess } from './weir-process.ts';
+import { lastLines, newDataDir } from './weir-node.ts';
+import type { Exit, WeirProcess } from './weir-process.ts';
 
 export interface Cursor {
   readonly timestamp: string;
@@ -38,45 +40,68 @@ export interface Facet {
 
 export type Parameters = Readonly<Record<string, string | number | readonly string[]>>;
 
-export interface ServiceOptions {
-  /** Further arguments of `weir serve`. */
-  readonly flags?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
+export interface ServiceOptions extends NodesOptions {
   /** False where the test makes a service that cannot be ready; default true. */
   readonly isReadyExpected?: boolean;
-  /** True where later starts listen on the ports of the first, as senders expect; default false. */
-  readonly arePortsKept?: boolean;
   /** Messages of level error or worse that this test provokes. */
   readonly expectedErrors?: readonly RegExp[];
 }
 
 const errorLevel = 50;
 
+/** Whether tests run on the scaled-out set, which has no directory and no queue in its files. */
+export const isScaledSet = process.env['WEIR_TEST_SET'] === 'scaled';
+
 /** Starts Weir on a fresh directory and resolves once it is ready. Close it with `stop`. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'weir-test-'));
-  const service = new Service(dataDir, options);
-  await service.start();
-  return service;
+  const nodes = await openNodes(options);
+  const service = new Service(nodes, options);
+  try {
+    await service.start();
+    return service;
+  } catch (error) {
+    // What runs already would keep the test from ending.
+    await nodes.remove();
+    throw error;
+  }
+}
+
+/** Loaded by its address: most tests need none of it, and some see no types of Node's. */
+const scaledNodes = new URL('../scaled/scaled-nodes.ts', import.meta.url).href;
+
+interface ScaledNodes {
+  openScaledNodes(options: NodesOptions): Promise<ServiceNodes>;
+}
+
+async function openNodes(options: ServiceOptions): Promise<ServiceNodes> {
+  if (!isScaledSet) return openSingleNode(options, newDataDir());
+  const { openScaledNodes } = (await import(scaledNodes)) as ScaledNodes;
+  return openScaledNodes(options);
 }
 
 export class Service {
-  readonly dataDir: string;
-  #options: ServiceOptions;
-  #running: WeirProcess | undefined;
-  /** Every process of this service so far, for their logs. */
-  readonly #launched: WeirProcess[] = [];
+  readonly #nodes: ServiceNodes;
+  readonly #options: ServiceOptions;
   #quickstart: Quickstart | undefined;
   #http: HttpClient | undefined;
 
-  constructor(dataDir: string, options: ServiceOptions) {
-    this.dataDir = dataDir;
+  /** @param place what runs it, or the data directory of a process that is everything */
+  constructor(place: ServiceNodes | string, options: ServiceOptions) {
+    this.#nodes = typeof place === 'string' ? openSingleNode(options, place) : place;
     this.#options = options;
   }
 
+  get dataDir(): string {
+    return this.#nodes.dataDir;
+  }
+
+  /** Of a command on the data directory. */
+  get env(): Readonly<Record<string, string>> {
+    return this.#nodes.env;
+  }
+
   get process(): WeirProcess {
-    assert.ok(this.#running, 'the service is not running');
-    return this.#running;
+    return this.#nodes.process;
   }
 
   get quickstart(): Quickstart {
@@ -91,17 +116,12 @@ export class Service {
 
   /** Child processes of the gateway: the engine. */
   enginePids(): number[] {
-    return childrenOf(this.process.pid);
+    return this.#nodes.enginePids();
   }
 
   /** Starts on the same directory, on free ports or the kept ones; resolves once it is ready. */
   async start(): Promise<void> {
-    const before = this.#quickstartWritten();
-    const running = this.launch();
-    const quickstart = await until(() => this.#readQuickstart(running, before), {
-      what: 'quickstart.json of this run',
-      timeoutMs: 60_000,
-    });
+    const quickstart = await this.#nodes.start();
     this.#quickstart = quickstart;
     this.#http?.close();
     this.#http = createHttpClient(readFileSync(quickstart.caFile, 'utf8'));
@@ -111,12 +131,7 @@ export class Service {
 
   /** Starts the process and waits for nothing. */
   launch(): WeirProcess {
-    const { flags = [], env } = this.#options;
-    const args = ['serve', '--data', this.dataDir, ...this.#portFlags(), ...flags];
-    const launched = startWeir(args, env);
-    this.#running = launched;
-    this.#launched.push(launched);
-    return launched;
+    return this.#nodes.launch();
   }
 
   async isReady(): Promise<boolean> {
@@ -126,30 +141,28 @@ export class Service {
   }
 
   kill(signal: NodeJS.Signals): Promise<Exit> {
-    this.process.kill(signal);
-    return this.process.exited;
+    return this.#nodes.kill(signal);
   }
 
   /** Ends the process in the orderly way, checks how it went, and deletes its directory. */
   async stop(): Promise<void> {
-    const running = this.#running;
     try {
-      if (running !== undefined && running.exit() === undefined) {
-        running.kill('SIGTERM');
-        const exit = await running.exited;
-        assert.deepEqual(exit, { code: 0, signal: null }, `unclean exit:\n${tail(running)}`);
+      if (this.#nodes.isRunning()) {
+        const exit = await this.kill('SIGTERM');
+        const said = lastLines(this.process);
+        assert.deepEqual(exit, { code: 0, signal: null }, `unclean exit:\n${said}`);
       }
-      if (running !== undefined) this.assertNoUnexpectedErrors();
+      this.assertNoUnexpectedErrors();
     } finally {
       this.#http?.close();
-      if (running?.exit() === undefined) await this.kill('SIGKILL');
-      rmSync(this.dataDir, { recursive: true, force: true });
+      await this.#nodes.remove();
     }
   }
 
   assertNoUnexpectedErrors(): void {
     const { expectedErrors = [] } = this.#options;
-    const unexpected = this.#launched
+    const unexpected = this.#nodes
+      .launched()
       .flatMap(({ logs }) => logs)
       .filter(({ level, raw }) => level >= errorLevel && !expectedErrors.some((e) => e.test(raw)));
     assert.deepEqual(
@@ -218,40 +231,10 @@ export class Service {
     return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0);
   }
 
-  #portFlags(): string[] {
-    const kept = this.#options.arePortsKept === true ? this.#quickstart : undefined;
-    const portOf = (url: string | undefined) => (url === undefined ? '0' : new URL(url).port);
-    const ports = {
-      '--ingest-port': portOf(kept?.ingestUrl),
-      '--stream-port': portOf(kept?.streamUrl),
-      '--ops-port': portOf(kept?.opsUrl),
-    };
-    return Object.entries(ports).flat();
-  }
-
   async #readOk<T>(path: string, parameters: Parameters): Promise<T> {
     const answer = await this.read(path, parameters);
     assert.equal(answer.status, 200, answer.text);
     return answer.json<T>();
-  }
-
-  #readQuickstart(running: WeirProcess, before: string): Quickstart | undefined {
-    const exit = running.exit();
-    if (exit !== undefined) {
-      throw new Error(`weir ended with ${JSON.stringify(exit)}:\n${tail(running)}`);
-    }
-    if (this.#quickstartWritten() === before) return undefined;
-    return JSON.parse(readFileSync(this.#quickstartFile, 'utf8')) as Quickstart;
-  }
-
-  /** Tells one writing of the file from another; it is replaced whole, by a rename. */
-  #quickstartWritten(): string {
-    const stat = statSync(this.#quickstartFile, { throwIfNoEntry: false });
-    return stat === undefined ? 'never' : `${stat.ino} ${stat.mtimeMs}`;
-  }
-
-  get #quickstartFile(): string {
-    return join(this.dataDir, 'quickstart.json');
   }
 }
 
@@ -263,11 +246,4 @@ export function toQuery(parameters: Parameters): string {
     }
   }
   return query.toString();
-}
-
-function tail({ logs }: WeirProcess): string {
-  return logs
-    .slice(-20)
-    .map(({ raw }) => raw)
-    .join('\n');
 }

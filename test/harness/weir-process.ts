@@ -78,6 +78,20 @@ export function childrenOf(pid: number): number[] {
   }
 }
 
+/** Of those, the ones that are workers of a gateway. */
+export function workersOf(pid: number): number[] {
+  return childrenOf(pid).filter((child) => /\/worker\.[jt]s\0?$/.test(commandOf(child)));
+}
+
+/** The words it was started with, each ended by a zero; empty once it is gone. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
 export function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DrainOptions, defaultDrainOptions, openDrain } from '../../src/ingest/drain.ts';
-import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
 import type { Queue } from '../../src/queue/port.ts';
 import { createDrainTelemetry } from '../../src/telemetry/drain-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
@@ -27,7 +27,7 @@ const hasty: Partial<DrainOptions> = {
 };
 
 function openQueue(fs: SimulatedFileSystem): Promise<Queue> {
-  return openDiskQueue(
+  return openLocalQueue(
     { directory: '/queue', segmentBytes: 3000, minFreeDiskBytes: 0, fileSystem: fs },
     createQueueTelemetry(createInstruments('silent')),
   );
@@ -35,10 +35,8 @@ function openQueue(fs: SimulatedFileSystem): Promise<Queue> {
 
 function startDrain(queue: Queue, store: FakeStore, options = hasty) {
   const telemetry = createDrainTelemetry(createInstruments('silent'));
-  const receipts = { note: () => {} };
-  return openDrain(
-    { queue, store: store.asStore(), series: { forget: () => {} }, receipts, telemetry },
-    options,
+  return queue.work((shard) =>
+    openDrain({ shard, queue, store: store.asStore(), telemetry }, options),
   );
 }
 
@@ -162,4 +160,36 @@ test('a drain that waits for work closes at once', async () => {
   const drain = startDrain(queue, new FakeStore(random), defaultDrainOptions);
   await drain.close();
   await queue.close();
+});
+
+test('a drain whose store never answers closes, and its rows are stored once later', async () => {
+  const random = new Random(1);
+  const store = new FakeStore(random);
+  let fs = new SimulatedFileSystem(random);
+  const silent = Promise.withResolvers<never>();
+  let asked = 0;
+  const hanging = {
+    ...store.asStore(),
+    insert: () => {
+      asked++;
+      return silent.promise;
+    },
+  };
+  const queue = await openQueue(fs);
+  const telemetry = createDrainTelemetry(createInstruments('silent'));
+  const drain = queue.work((shard) =>
+    openDrain({ shard, queue, store: hanging, telemetry }, { ...hasty, closeGraceMs: 1 }),
+  );
+  const rows = await appendSome(queue, random);
+  await until(() => asked === 1);
+  await drain.close();
+  await queue.close();
+  fs = fs.afterKill();
+  const reopened = await openQueue(fs);
+  const next = startDrain(reopened, store);
+  await until(() => reopened.status().batches === 0);
+  assertOnce(store, rows);
+  assert.equal(store.inserts[0]?.mode, 'missing');
+  await next.close();
+  await reopened.close();
 });

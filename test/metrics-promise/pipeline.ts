@@ -17,6 +17,7 @@ import { createGrants, defaultGrantsOptions } from '../../src/directory/grants.t
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { openDrain } from '../../src/ingest/drain.ts';
 import { createIngest } from '../../src/ingest/ingest.ts';
+import { createClaims } from '../../src/ingest/ingest-replay.ts';
 import { createSeriesLedger } from '../../src/ingest/series-ledger.ts';
 import { createMetricsReader, defaultMetricsLimits } from '../../src/metrics/metrics-reader.ts';
 import { AppError } from '../../src/model/errors.ts';
@@ -24,7 +25,7 @@ import type { Protocol } from '../../src/model/protocol.ts';
 import { digestSecret } from '../../src/model/token-secret.ts';
 import { createPromText } from '../../src/protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../../src/protocols/remote-write/remote-write.ts';
-import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
 import { createHousekeeping, housekeepingDefaults } from '../../src/store/housekeeping.ts';
 import { createDirectoryEvents } from '../../src/telemetry/directory-events.ts';
 import { createDrainTelemetry } from '../../src/telemetry/drain-events.ts';
@@ -239,22 +240,22 @@ export class Pipeline {
     const directoryEvents = createDirectoryEvents(instruments);
     const directory = await openSqliteDirectory({ file: join(this.#folder, 'directory.db') }, now);
     const grants = createGrants(directory, defaultGrantsOptions, directoryEvents, now);
-    const queue = await openDiskQueue(
+    const queue = await openLocalQueue(
       { directory: join(this.#folder, 'queue'), minFreeDiskBytes: 0, now },
       createQueueTelemetry(instruments),
     );
     const series = createSeriesLedger({ maxSeriesPerAccount: 1_000_000, ...this.#options });
     const telemetry = createDrainTelemetry(instruments);
     const pace = { minIntervalMs: 0, maxIntervalMs: 0, heavyRowsPerSecond: 1 };
-    const drain = openDrain({ queue, store, series, receipts: { note() {} }, telemetry }, { pace });
+    queue.whenSeriesForgotten(() => series.forget());
+    const drain = queue.work((shard) => openDrain({ shard, queue, store, telemetry }, { pace }));
     const bodyPace = { timeoutMs: 60_000, graceMs: 60_000, minBytesPerSecond: 1 };
     const admission = createAdmission(
       { maxInFlightBytes: gibibyte, trustedProxies: [], bodyPace },
       { ...grants, token: (digest) => this.#token(digest), touch: () => {} },
       createMemoryQuota(() => performance.now()),
     );
-    const levels = { memoryInFlight: () => 0, knownSeries: () => series.size() };
-    const events = createIngestEvents(instruments, levels);
+    const events = createIngestEvents(instruments, noLevels);
     const turning: Admission = {
       ...admission,
       chargeEvents: (grant, count) => {
@@ -263,13 +264,11 @@ export class Pipeline {
         return admission.chargeEvents(grant, count);
       },
     };
-    const ingest = createIngest({ admission: turning, queue, series, events, statistics, now });
+    const taking = { admission: turning, queue, claims: createClaims(queue) };
+    const ingest = createIngest({ ...taking, series, events, statistics, now });
     const reader = createMetricsReader({ store, grants, now }, defaultMetricsLimits);
-    const routes = adminRoutes(
-      { directory, grants, queue, store, series, telemetry: directoryEvents },
-      { ingestUrl: 'https://in.example' },
-      now,
-    );
+    const admin = { directory, grants, queue, store, telemetry: directoryEvents };
+    const routes = adminRoutes(admin, { ingestUrl: 'https://in.example' }, now);
     return { directory, grants, queue, series, drain, ingest, reader, routes };
   }
 
@@ -295,4 +294,5 @@ export interface Range {
   readonly untilMs: number;
 }
 
+const noLevels = { memoryInFlight: () => 0, knownSeries: () => 0 };
 const allTime: Range = { fromMs: 0, untilMs: 4_102_444_800_000 };

@@ -203,6 +203,8 @@ function eventsInto(heard: string[]): DirectoryEvents {
   return {
     directoryFailed: () => undefined,
     directoryRecovered: () => undefined,
+    directoryAwaited: () => undefined,
+    directoryReached: () => undefined,
     lastUsedNotWritten: () => undefined,
     changesNotHeard: () => heard.push('changes not heard'),
     changesHeard: () => heard.push('changes heard'),

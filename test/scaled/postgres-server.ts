@@ -51,11 +51,21 @@ export class PostgresServer {
 
   static async start(): Promise<PostgresServer> {
     const server = new PostgresServer(await freePort());
+    server.#initialize();
     await server.start();
     return server;
   }
 
-  constructor(port: number) {
+  /** A copy of another that follows it and answers reads, until it is promoted. */
+  static async startStandby(primary: PostgresServer): Promise<PostgresServer> {
+    const server = new PostgresServer(await freePort());
+    const from = ['-d', primary.url(), '-D', server.#data];
+    server.#runProgram('pg_basebackup', [...from, '-R', '-c', 'fast', '--no-sync']);
+    await server.start();
+    return server;
+  }
+
+  private constructor(port: number) {
     const programs = findPrograms();
     if (programs === undefined) throw new Error('PostgreSQL is missing');
     this.port = port;
@@ -64,18 +74,23 @@ export class PostgresServer {
     this.#user = serverUser();
     const { uid, gid } = this.#user;
     if (uid !== undefined && gid !== undefined) chownSync(this.#folder, uid, gid);
+  }
+
+  #initialize(): void {
     // A language in which text is not ordered byte by byte, as most servers have.
     const language = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en'];
-    execFileSync(
-      join(programs, 'initdb'),
-      ['-D', this.#data, '-U', 'weir', '-E', 'UTF8', '-A', 'trust', '--no-sync', ...language],
-      { ...this.#user, stdio: 'ignore' },
-    );
+    const flags = ['-D', this.#data, '-U', 'weir', '-E', 'UTF8', '-A', 'trust', '--no-sync'];
+    this.#runProgram('initdb', [...flags, ...language]);
     const access = join(this.#data, 'pg_hba.conf');
     const rules = 'host all guarded 127.0.0.1/32 scram-sha-256\n';
     writeFileSync(access, rules + readFileSync(access, 'utf8'));
     // The killing is about processes here, not about the machine.
-    appendFileSync(join(this.#data, 'postgresql.conf'), 'fsync = off\nshared_buffers = 16MB\n');
+    const settings = "fsync = off\nshared_buffers = 16MB\nlisten_addresses = '127.0.0.1'\n";
+    appendFileSync(join(this.#data, 'postgresql.conf'), settings);
+  }
+
+  #runProgram(name: string, argv: readonly string[]): void {
+    execFileSync(join(this.#programs, name), argv, { ...this.#user, stdio: 'ignore' });
   }
 
   get #data(): string {
@@ -115,16 +130,7 @@ export class PostgresServer {
   }
 
   async start(): Promise<void> {
-    const flags = [
-      '-D',
-      this.#data,
-      '-p',
-      String(this.port),
-      '-k',
-      this.#folder,
-      '-h',
-      '127.0.0.1',
-    ];
+    const flags = ['-D', this.#data, '-p', String(this.port), '-k', this.#folder];
     this.#process = spawn(join(this.#programs, 'postgres'), flags, {
       ...this.#user,
       stdio: 'ignore',
@@ -140,6 +146,32 @@ export class PostgresServer {
     const exited = once(running, 'exit');
     running.kill('SIGINT');
     await exited;
+  }
+
+  /** Ends it as a power cut would. */
+  async crash(): Promise<void> {
+    const exited = once(this.#process!, 'exit');
+    this.#signal('SIGKILL');
+    await exited;
+    this.#process = undefined;
+  }
+
+  /** From here on it speaks TLS to whoever asks for it. */
+  async speakTls({ cert, key }: { readonly cert: string; readonly key: string }): Promise<void> {
+    this.#write('server.crt', cert);
+    this.#write('server.key', key);
+    const file = join(this.#data, 'postgresql.conf');
+    const minimum = "ssl_min_protocol_version = 'TLSv1.3'";
+    appendFileSync(file, `ssl = on\nlisten_addresses = '127.0.0.1, 127.0.0.2'\n${minimum}\n`);
+    await this.stop();
+    await this.start();
+  }
+
+  #write(name: string, text: string): void {
+    const file = join(this.#data, name);
+    writeFileSync(file, text, { mode: 0o600 });
+    const { uid, gid } = this.#user;
+    if (uid !== undefined && gid !== undefined) chownSync(file, uid, gid);
   }
 
   /** Takes connections and answers nothing, as a machine that is out of breath. */
@@ -160,7 +192,14 @@ export class PostgresServer {
   #signal(signal: NodeJS.Signals): void {
     const pid = this.#process?.pid;
     if (pid === undefined) return;
-    for (const each of [pid, ...childrenOf(pid)]) process.kill(each, signal);
+    for (const each of [pid, ...childrenOf(pid)]) {
+      try {
+        process.kill(each, signal);
+      } catch (error) {
+        // One that served a connection may have ended on its own.
+        if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+      }
+    }
   }
 
   async #answers(): Promise<boolean> {

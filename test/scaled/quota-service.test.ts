@@ -3,12 +3,16 @@
  * has a limit notices when Redis is away.
  */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import type { Receiver } from '../../src/model/account.ts';
 import { createIngestToken, createReceiver } from '../harness/control.ts';
 import type { Answer } from '../harness/http.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
+import { startWeir } from '../harness/weir-process.ts';
 import { missingRedis, RedisServer } from './redis-server.ts';
 
 interface Address {
@@ -86,6 +90,18 @@ suite('a service with quotas on Redis', { skip: missingRedis() }, () => {
     await redis.restart();
     const isBack = async () => (await send(bounded, 1)).status === 202;
     await until(isBack, { what: 'events to be taken again' });
+  });
+
+  test('a wrong password: a start ends with a sentence that names the setting', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'weir-quota-'));
+    const flags = ['--data', dataDir, '--quota-urls', redis.url];
+    const ports = ['ingest', 'stream', 'ops'].flatMap((port) => [`--${port}-port`, '0']);
+    const ended = startWeir(['serve', ...flags, ...ports], { WEIR_QUOTA_PASSWORD: 'wrong' });
+    const { code } = await ended.exited;
+    rmSync(dataDir, { recursive: true });
+    const said = ended.logs.at(-1)?.raw ?? '';
+    assert.equal(code, 1, said);
+    assert.match(said, /cannot use the quota store at .*WRONGPASS.*quota\.password/);
   });
 
   test('Redis hanging: the same', async () => {

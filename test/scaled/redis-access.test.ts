@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import type { Bucket } from '../../src/admission/quota.ts';
+import type { Bucket } from '../../src/admission/port.ts';
+import { AppError } from '../../src/model/errors.ts';
 import { ensureLocalCertificate } from '../../src/server/local-authority.ts';
 import { until } from '../harness/until.ts';
 import { freePort } from '../senders/program.ts';
@@ -26,6 +27,10 @@ function permit(user: string, more: string): string[] {
   return ['--user', user, ...rules.trim().split(' ')];
 }
 
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'unavailable';
+}
+
 async function canTake(store: ObservedQuota): Promise<boolean> {
   try {
     return await store.take(openBuckets('some'), 0);
@@ -44,6 +49,8 @@ suite('a Redis with passwords', { skip }, () => {
       'p%ss:word',
       ...permit('weir', ''),
       ...permit('three', '+select'),
+      '--user',
+      ...'idle on >not-this-one ~* +ping'.split(' '),
     ];
     server = await RedisServer.start(() => flags);
   });
@@ -69,12 +76,45 @@ suite('a Redis with passwords', { skip }, () => {
     assert.match(info, /db3:keys=2/);
   });
 
-  test('a wrong password: opens, is unavailable, and says why without the password', async () => {
-    const store = await openStore(withUser(':not-this-one'), { timeoutMs: 100 });
-    assert.equal(await canTake(store), false);
-    assert.equal(store.logged.length, 1);
-    assert.match(store.logged[0] ?? '', /WRONGPASS/);
-    assert.doesNotMatch(store.logged[0] ?? '', /not-this-one/);
+  for (const [what, url, says] of [
+    ['a wrong password', ':not-this-one', /WRONGPASS/],
+    ['an unknown user', 'nobody:not-this-one', /WRONGPASS/],
+    ['no password', undefined, /NOAUTH/],
+    ['a user who may not run scripts', 'idle:not-this-one', /NOPERM/],
+    ['a database that is not there', ':p%25ss%3Aword/99', /DB index/],
+  ] as const) {
+    test(`${what}: does not open, and says why without the password`, async () => {
+      const [user, database] = url?.split('/') ?? [];
+      const address = user === undefined ? server.url : withUser(user);
+      const opening = openStore(database === undefined ? address : `${address}/${database}`);
+      await assert.rejects(opening, (error: Error) => {
+        assert.match(
+          error.message,
+          /^cannot use the quota store at 127\.0\.0\.1:\d+: .*quota\.password/,
+        );
+        assert.match(error.message, says);
+        assert.doesNotMatch(error.message, /not-this-one|p%ss:word/);
+        return true;
+      });
+    });
+  }
+
+  test('a password that is changed: told once, unavailable until it is changed back', async () => {
+    const store = await openStore(server.url, { password: 'p%ss:word', timeoutMs: 250 });
+    try {
+      await server.command('AUTH p%ss:word\r\nCONFIG SET requirepass other');
+      await server.command('AUTH other\r\nCLIENT KILL TYPE normal SKIPME yes');
+      const denied = () => store.logged.filter((line) => line.includes('WRONGPASS'));
+      await until(async () => denied().length > 0, { what: 'the denial to be logged' });
+      await assert.rejects(async () => store.take(openBuckets('some'), 1), isUnavailable);
+      await server.command('AUTH other\r\nCONFIG SET requirepass p%ss:word');
+      const isBack = async () =>
+        Promise.resolve(store.take(openBuckets('some'), 0)).catch(() => false);
+      await until(isBack, { what: 'charges to be taken again' });
+      assert.equal(denied().length, 1);
+    } finally {
+      await store.close();
+    }
   });
 });
 
@@ -169,6 +209,14 @@ suite('a Redis Cluster', { skip }, () => {
       assert.equal(await store.take(openBuckets('forgotten'), 1), true);
     } finally {
       await store.close();
+    }
+  });
+
+  test('a wrong password: does not open, whichever node is asked', async () => {
+    const dead = `redis://127.0.0.1:${await freePort()}`;
+    for (const some of [urls(), [dead, ...urls()]]) {
+      const opening = openStore(some, { ...options, password: 'not-this-one' });
+      await assert.rejects(opening, /cannot use the quota store at .*WRONGPASS/);
     }
   });
 

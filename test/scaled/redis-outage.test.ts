@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import type { Bucket } from '../../src/admission/quota.ts';
+import type { Bucket } from '../../src/admission/port.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { until } from '../harness/until.ts';
 import { missingRedis, RedisServer } from './redis-server.ts';

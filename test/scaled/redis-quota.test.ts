@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bucket } from '../../src/admission/quota.ts';
+import type { Bucket } from '../../src/admission/port.ts';
 import { until } from '../harness/until.ts';
 import { quotaContract } from '../admission/quota-contract.ts';
 import { missingRedis, RedisServer } from './redis-server.ts';

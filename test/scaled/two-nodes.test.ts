@@ -41,6 +41,31 @@ describe('two nodes', { skip: postgresMissing() }, () => {
     for (const node of nodes) assert.equal((await send(node)).status, 202);
   });
 
+  /** Asks a node for a ticket. */
+  const ask = (node: Service) => {
+    const { accountId, accessToken } = first.quickstart;
+    return node.http.send(`${node.quickstart.streamUrl}/api/v1/logs/export`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${accessToken}`, 'x-active-account': accountId },
+    });
+  };
+
+  test('the ticket of an export is good at either, once', async () => {
+    for (const [giver, taker] of [nodes, nodes.toReversed()] as [Service, Service][]) {
+      const asked = await ask(giver);
+      assert.equal(asked.status, 200, asked.text);
+      const fetchAt = (node: Service) =>
+        node.http.send(`${node.quickstart.streamUrl}${asked.json<{ url: string }>().url}`);
+      const answers = await Promise.all([taker, giver, taker, giver].map(fetchAt));
+      const statuses = answers.map(({ status }) => status);
+      assert.deepEqual(
+        statuses.toSorted((a, b) => a - b),
+        [200, 404, 404, 404],
+      );
+      assert.equal((await fetchAt(taker)).status, 404);
+    }
+  });
+
   test('without PostgreSQL known tokens open both, others wait, and all recovers', async () => {
     const unknown = mintSecret('ingest');
     for (const node of nodes) assert.equal((await send(node)).status, 202);
@@ -50,6 +75,7 @@ describe('two nodes', { skip: postgresMissing() }, () => {
       const refused = await send(node, unknown);
       assert.equal(refused.status, 503, refused.text);
       assert.equal(refused.headers['retry-after'], '1');
+      assert.equal((await ask(node)).status, 503);
     }
     await server.start();
     for (const node of nodes) {

@@ -3,6 +3,7 @@
  * by their own pid. A test whose program is missing says which package brings it.
  */
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
@@ -50,16 +51,22 @@ export function startProgram(name: string, args: readonly string[]): Program {
   return { pid: child.pid ?? 0, output: () => output, exited, exit: () => exit, signal, stop };
 }
 
+/** Below those that systems give to outgoing connections, which would take it in between. */
+const ports = { from: 20_000, to: 32_000 };
+
 /** A port that was free a moment ago, for programs that cannot say which one they were given. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(ports.from, ports.to);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
   });
 }
 

@@ -11,6 +11,7 @@ import { createAdmission } from '../../src/admission/admission.ts';
 import { createMemoryQuota } from '../../src/admission/memory-quota.ts';
 import type { ReceiverFacts, TokenFacts } from '../../src/admission/port.ts';
 import { createIngest } from '../../src/ingest/ingest.ts';
+import { createClaims } from '../../src/ingest/ingest-replay.ts';
 import { createSeriesLedger } from '../../src/ingest/series-ledger.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { Protocol } from '../../src/model/protocol.ts';
@@ -85,9 +86,11 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
     { log, metrics },
     { memoryInFlight: admission.memoryInFlight, knownSeries: () => 0 },
   );
+  const queue = fakeQueue(state);
   const ingest = createIngest({
     admission,
-    queue: fakeQueue(state),
+    queue,
+    claims: createClaims(queue),
     series: createSeriesLedger({ maxSeriesPerAccount: 1000 }),
     events: ingestEvents,
     statistics: { accepted() {}, replayed() {}, refused() {} },
@@ -249,8 +252,8 @@ function fakeQueue(state: EdgeState) {
       if (state.appendFault !== undefined) throw state.appendFault;
       state.appended.push({ rows: batch.rows, record });
       if (record !== undefined) remembered.set(nameOf(record.key), record);
-      return { sequence: BigInt(state.appended.length), receivedAtNanos: 0n };
+      return {};
     },
-    recall: (key: Uint8Array) => remembered.get(nameOf(key)),
+    recall: async (key: Uint8Array) => remembered.get(nameOf(key)),
   };
 }

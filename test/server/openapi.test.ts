@@ -45,7 +45,6 @@ async function openWithAllRoutes() {
           grants: nobody,
           queue: nobody,
           store: nobody,
-          series: nobody,
           telemetry: nobody,
         },
         { ingestUrl: 'https://localhost' },

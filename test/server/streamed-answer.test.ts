@@ -84,6 +84,7 @@ const tickets: readonly TicketRoute[] = [
     summary: 'ticket',
     params: z.object({ kind: z.string() }),
     mediaTypes: ['text/plain'],
+    scope: 'logs:read',
     read: async ({ params, signal }) => answer(params['kind']!, signal),
   },
 ];

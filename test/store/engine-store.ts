@@ -9,6 +9,8 @@ import {
   type ClickHouseStoreOptions,
   openClickHouseStore,
 } from '../../src/store/clickhouse.ts';
+import { until } from '../harness/until.ts';
+import { clusterName, openClusterEngine } from './cluster-store.ts';
 import { createEngineEvents } from '../../src/telemetry/engine-events.ts';
 import { createInstruments, type Instruments } from '../../src/telemetry/instruments.ts';
 
@@ -29,7 +31,18 @@ export const generousLimits = {
   maxRowsReturned: 100_000,
 };
 
+/** What only a server or a cluster has a use for. */
+export const ofOneServer = {
+  ca: undefined,
+  cluster: undefined,
+  insertQuorum: 'auto',
+  storagePolicy: undefined,
+  cold: undefined,
+} as const;
+
+/** With `WEIR_TEST_STORE=cluster` in the environment, on a cluster; see cluster-store.ts. */
 export async function openEngineStore(change: Partial<EngineOptions> = {}): Promise<EngineStore> {
+  if (process.env['WEIR_TEST_STORE'] === 'cluster') return openOnCluster();
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-store-'));
   const instruments = createInstruments('silent');
   const engine = await openEngine({ dataDir, ...change }, createEngineEvents(instruments));
@@ -43,7 +56,8 @@ export async function openEngineStore(change: Partial<EngineOptions> = {}): Prom
     housekeepingTimeoutMs: 60_000,
     database: 'weir',
     limits: generousLimits,
-    fence: () => engine.restart('an insert was left without an answer'),
+    ...ofOneServer,
+    restart: () => engine.restart('an insert was left without an answer'),
   };
   const store = await openClickHouseStore(options, instruments);
   return {
@@ -56,6 +70,49 @@ export async function openEngineStore(change: Partial<EngineOptions> = {}): Prom
       await store.close();
       await engine.close();
       await rm(dataDir, { recursive: true });
+    },
+  };
+}
+
+/** The table that holds the rows, as tables of the system name it. */
+export function localName({ store }: EngineStore, table: string): string {
+  return store.placement.cluster === undefined ? table : `${table}_local`;
+}
+
+/** Of a cluster, housekeeping waits for no deletion. */
+export async function allMutated({ store }: EngineStore): Promise<void> {
+  const sql = 'SELECT count() FROM system.mutations WHERE NOT is_done';
+  const left = () => store.connection.query<[number | string]>('read', { sql, params: {} });
+  await until(async () => Number((await left())[0]?.[0]) === 0, { what: 'mutations to end' });
+}
+
+async function openOnCluster(): Promise<EngineStore> {
+  const cluster = await openClusterEngine();
+  const instruments = createInstruments('silent');
+  const options: ClickHouseStoreOptions = {
+    ...ofOneServer,
+    url: cluster.url,
+    socketPath: undefined,
+    cluster: clusterName,
+    user: 'default',
+    password: '',
+    readTimeoutMs: 30_000,
+    insertTimeoutMs: 30_000,
+    housekeepingTimeoutMs: 60_000,
+    database: 'weir',
+    limits: generousLimits,
+    restart: undefined,
+  };
+  const store = await openClickHouseStore(options, instruments);
+  return {
+    store,
+    options,
+    instruments,
+    enginePid: () => cluster.pid,
+    reopen: (other) => openClickHouseStore({ ...options, ...other }, createInstruments('silent')),
+    async close() {
+      await store.close();
+      await cluster.close();
     },
   };
 }

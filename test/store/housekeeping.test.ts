@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
+import { localTenure } from './local-tenure.ts';
 import type { Stream } from '../../src/model/account.ts';
 import {
   createHousekeeping,
@@ -14,7 +15,7 @@ import {
 } from '../../src/store/housekeeping.ts';
 import { openHousekeepingTimer } from '../../src/store/housekeeping-timer.ts';
 import { until } from '../harness/until.ts';
-import { type EngineStore, openEngineStore } from './engine-store.ts';
+import { allMutated, type EngineStore, localName, openEngineStore } from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
 
 const msPerDay = 86_400_000;
@@ -38,7 +39,12 @@ async function fill(of: Stream, daysAgo: readonly number[], rows = 100): Promise
   const logs = Array.from({ length: rows }, (_, i) => ({ body: `needle-${i} in the hay` }));
   for (const days of daysAgo) {
     const receivedAtNanos = BigInt(now - days * msPerDay) * 1_000_000n;
-    await engine.store.insert('logs/1', [stampedBatch(logs, { owner, receivedAtNanos })], 'all');
+    await engine.store.insert(
+      'logs/1',
+      [stampedBatch(logs, { owner, receivedAtNanos })],
+      'all',
+      localTenure,
+    );
   }
 }
 
@@ -78,6 +84,7 @@ test('rows of streams that keep less are deleted, exactly to their limit', async
   await fill(long, [0, 3, 9]);
   await fill(short, [0, 1.999, 2.001, 3]);
   await housekeeping([short, long]).deleteExpiredRows();
+  await allMutated(engine);
   assert.deepEqual([...(await rowsByDay(short)).keys()], [0, 1.999]);
   assert.deepEqual([...(await rowsByDay(long)).keys()], [0, 3, 9]);
 });
@@ -86,7 +93,8 @@ test('over the disk cap the oldest days go, the newest never', async () => {
   const only = stream(100);
   await fill(only, [0, 1, 2, 3], 2_000);
   const sizes = await query<[string]>(
-    `SELECT toString(sum(bytes_on_disk)) FROM system.parts WHERE active AND table = 'logs'
+    `SELECT toString(sum(bytes_on_disk)) FROM system.parts
+     WHERE active AND table = '${localName(engine, 'logs')}'
      GROUP BY partition_id ORDER BY partition_id DESC`,
   );
   const twoDays = Number(sizes[0]![0]) + Number(sizes[1]![0]);
@@ -112,7 +120,7 @@ test('the search index is left out by inserts and merges, built when quiet, and 
   const indexBytes = async () => {
     const [row] = await query<[string]>(
       `SELECT toString(data_compressed_bytes) FROM system.data_skipping_indices
-       WHERE table = 'logs' AND name = 'message_ngrams'`,
+       WHERE table = '${localName(engine, 'logs')}' AND name = 'message_ngrams'`,
     );
     return Number(row![0]);
   };
@@ -120,15 +128,17 @@ test('the search index is left out by inserts and merges, built when quiet, and 
   assert.equal(await indexBytes(), 0);
   const keeper = housekeeping([only]);
   await keeper.indexMessages();
+  await allMutated(engine);
   const built = await indexBytes();
   assert.ok(built > 0);
 
   await engine.store.connection.execute('housekeeping', {
-    sql: 'OPTIMIZE TABLE weir.logs FINAL',
+    sql: `OPTIMIZE TABLE weir.${localName(engine, 'logs')} FINAL`,
     params: {},
   });
   assert.ok((await indexBytes()) < built, 'a merge leaves the index out');
   await keeper.indexMessages();
+  await allMutated(engine);
   assert.ok((await indexBytes()) > 0, 'and it is built again');
   const plan = await query<[string]>(
     `EXPLAIN indexes = 1 SELECT count() FROM weir.logs WHERE lower(Body) LIKE '%nowhere-to-be%'`,
@@ -149,5 +159,6 @@ test('rounds follow each other until closed, and a failing task does not end the
   await timer.close();
   const ended = rounds;
   await keeper.indexMessages();
+  await allMutated(engine);
   assert.equal(rounds, ended);
 });

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
+import { localTenure } from './local-tenure.ts';
 import type { BatchOwner } from '../../src/model/batch.ts';
 import { encodeLogId, toTie } from '../../src/model/log-id.ts';
 import type { ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
@@ -75,7 +76,7 @@ test('every field comes back as it was written', async () => {
     resourceAttributes: { both: 'resource', inherited: '' },
   };
   const batch = stampedBatch([{ body: 'first' }, log], { owner, id, receivedAtNanos: noon });
-  await engine.store.insert('logs/1', [batch], 'all');
+  await engine.store.insert('logs/1', [batch], 'all', localTenure);
 
   const [own, first] = await read(owner);
   assert.deepEqual(own, {
@@ -121,7 +122,7 @@ test('the store ties logs of one time as the model does', async () => {
   const batches = ids.map((id) =>
     stampedBatch([{ body: 'a' }, { body: 'b' }], { owner, id, receivedAtNanos: noon }),
   );
-  await engine.store.insert('logs/1', batches, 'all');
+  await engine.store.insert('logs/1', batches, 'all', localTenure);
   const expected = ids.flatMap(({ writer, sequence }) =>
     [0, 1].map((row) => encodeLogId({ timeNanos: noon, tie: toTie(writer, sequence, row) })),
   );
@@ -140,9 +141,9 @@ suite('mode missing', () => {
         receivedAtNanos: noon + (sequence * day) / 2n,
       }),
     );
-    await engine.store.insert('logs/1', [batches[1]!, batches[3]!], 'all');
+    await engine.store.insert('logs/1', [batches[1]!, batches[3]!], 'all', localTenure);
     for (let attempt = 0; attempt < 2; attempt++) {
-      await engine.store.insert('logs/1', batches, 'missing');
+      await engine.store.insert('logs/1', batches, 'missing', localTenure);
       const records = await read(owner, { limit: 10_000 });
       assert.equal(records.length, 1_200);
       assert.equal(new Set(records.map(({ logId }) => logId)).size, 1_200);
@@ -154,8 +155,8 @@ suite('mode missing', () => {
     const at = { owner, receivedAtNanos: noon };
     const one = stampedBatch([{ body: 'one' }], { ...at, id: { writer: 1n, sequence: 5n } });
     const two = stampedBatch([{ body: 'two' }], { ...at, id: { writer: 2n, sequence: 5n } });
-    await engine.store.insert('logs/1', [one], 'all');
-    await engine.store.insert('logs/1', [one, two], 'missing');
+    await engine.store.insert('logs/1', [one], 'all', localTenure);
+    await engine.store.insert('logs/1', [one, two], 'missing', localTenure);
     assert.deepEqual((await read(owner)).map(({ message }) => message).sort(), ['one', 'two']);
   });
 });
@@ -173,7 +174,7 @@ test('thousands of single rows and one large payload go in as one insert', async
     Array.from({ length: 2_000 }, () => ({ body: 'x'.repeat(500) })),
     { owner, id: { writer: 7n, sequence: 5_000n }, receivedAtNanos: noon },
   );
-  await engine.store.insert('logs/1', [...single, large], 'all');
+  await engine.store.insert('logs/1', [...single, large], 'all', localTenure);
   assert.equal((await read(owner, { limit: 10_000 })).length, 5_000);
 });
 
@@ -190,18 +191,18 @@ suite('failures say what is known of the rows', () => {
   test('rows that cannot be read are data', async () => {
     const batch = stampedBatch([{ body: 'cut' }], { owner: newOwner(), receivedAtNanos: noon });
     const cut = { ...batch, payload: batch.payload.subarray(0, batch.payload.length - 3) };
-    assert.equal(await failureOf(engine.store.insert('logs/1', [cut], 'all')), 'data');
+    assert.equal(await failureOf(engine.store.insert('logs/1', [cut], 'all', localTenure)), 'data');
   });
 
   test('an engine that dies under an insert leaves it unknown; a fence settles it', async () => {
     const owner = newOwner();
     const logs = Array.from({ length: 50_000 }, () => ({ body: 'y'.repeat(200) }));
     const batch = stampedBatch(logs, { owner, receivedAtNanos: noon });
-    const insert = failureOf(engine.store.insert('logs/1', [batch], 'all'));
+    const insert = failureOf(engine.store.insert('logs/1', [batch], 'all', localTenure));
     process.kill(engine.enginePid()!, 'SIGKILL');
     assert.match(await insert, /unknown|unavailable/);
-    await engine.store.fence();
-    await engine.store.insert('logs/1', [batch], 'missing');
+    await engine.store.fence(localTenure);
+    await engine.store.insert('logs/1', [batch], 'missing', localTenure);
     const { counts } = await engine.store.histogram({
       filter: everythingOf(owner),
       startMs: Number(noon / 1_000_000n),

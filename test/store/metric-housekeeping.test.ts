@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
+import { localTenure } from './local-tenure.ts';
 import type { Stream } from '../../src/model/account.ts';
 import {
   createHousekeeping,
@@ -9,7 +10,7 @@ import {
   housekeepingDefaults,
 } from '../../src/store/housekeeping.ts';
 import { until } from '../harness/until.ts';
-import { type EngineStore, openEngineStore } from './engine-store.ts';
+import { allMutated, type EngineStore, openEngineStore } from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
 import { metricBatch, type MetricFixture, samplesPlan, seriesPlan } from './metric-fixture.ts';
 
@@ -53,7 +54,7 @@ async function fill(of: Stream, daysAgo: readonly number[], series = 1): Promise
     const metadata = [{ name: 'm', help: String(days) }];
     const receivedAtNanos = receiptOf(days);
     const batch = metricBatch(metrics, { owner: ownerOf(of), receivedAtNanos, metadata });
-    await engine.store.insert('metrics/1', [batch], 'all');
+    await engine.store.insert('metrics/1', [batch], 'all', localTenure);
   }
 }
 
@@ -92,6 +93,7 @@ test('rows of streams that keep less are deleted, exactly to their limit', async
   await fill(long, [0, 3, 9]);
   await fill(short, [0, 1.999, 2.001, 3.001, 3.5]);
   await housekeeping([short, long]).deleteExpiredRows();
+  await allMutated(engine);
   for (const table of metricTables) {
     assert.deepEqual(await daysIn(table, short).then((days) => days.length), 2, table);
     assert.deepEqual(await daysIn(table, long), [0, 3, 9], table);
@@ -105,7 +107,7 @@ test('over the disk cap the oldest day goes from logs and metrics alike', async 
   await fill(only, [0, 1, 2, 3, 4], 2_000);
   for (const days of [1, 3, 5]) {
     const batch = stampedBatch(logs, { owner: ownerOf(only), receivedAtNanos: receiptOf(days) });
-    await engine.store.insert('logs/1', [batch], 'all');
+    await engine.store.insert('logs/1', [batch], 'all', localTenure);
   }
   const sizes = await query<[string]>(
     `SELECT toString(sum(bytes_on_disk)) FROM system.parts
@@ -148,7 +150,7 @@ test('labels that are sent again right after a deletion are found', async () => 
   const deletedUntilNanos = receiptOf(0) + 500_000_000n;
   const insert = (metrics: MetricFixture[], receivedAtNanos: bigint) => {
     const batch = metricBatch(metrics, { owner: ownerOf(only), receivedAtNanos });
-    return engine.store.insert('metrics/1', [batch], 'all');
+    return engine.store.insert('metrics/1', [batch], 'all', localTenure);
   };
   await insert([metric], deletedUntilNanos - 1_000_000n);
   await insert([metric], deletedUntilNanos + 1_000_000n);

@@ -1,6 +1,7 @@
 /** Whose metrics a read sees, since when, how many, and what it says where it cannot. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { localTenure } from './local-tenure.ts';
 import type { Layout, StampedBatch } from '../../src/model/batch.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { StoreInsertError } from '../../src/store/port.ts';
@@ -178,13 +179,16 @@ suite('limits and failures', () => {
     );
     process.kill(engine.enginePid()!, 'SIGKILL');
     assert.match(await attempt, /unknown|unavailable/);
-    await engine.store.fence();
-    await engine.store.insert('metrics/1', [batch], 'missing');
+    await engine.store.fence(localTenure);
+    await engine.store.insert('metrics/1', [batch], 'missing', localTenure);
     const [series] = await engine.store.samples(samplesPlan(own));
     assert.equal(series?.times.length, 100_000);
   });
 
   test('an unknown layout is a bug', () => {
-    assert.throws(() => engine.store.insert('metrics/9' as Layout, [], 'all'), /metrics\/9/);
+    assert.throws(
+      () => engine.store.insert('metrics/9' as Layout, [], 'all', localTenure),
+      /metrics\/9/,
+    );
   });
 });

@@ -6,8 +6,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { localTenure } from './local-tenure.ts';
 import type { LabelMatcher, SamplesPlan } from '../../src/model/metric-plan.ts';
-import { type EngineStore, openEngineStore } from './engine-store.ts';
+import { type EngineStore, localName, openEngineStore } from './engine-store.ts';
 import {
   bitsOf,
   canonicalLabels,
@@ -77,8 +78,8 @@ before(async () => {
   });
   for (let at = 0; at < batches.length; at += 3) {
     const some = batches.slice(at, at + 3);
-    await engine.store.insert('metrics/1', some, 'all');
-    if (at % 2 === 0) await engine.store.insert('metrics/1', some, 'missing');
+    await engine.store.insert('metrics/1', some, 'all', localTenure);
+    if (at % 2 === 0) await engine.store.insert('metrics/1', some, 'missing', localTenure);
   }
   const stranger = { accountId: randomUUID(), streamId: streamIds[0], receiverId: 'rcv_other' };
   const foreign = { name: 'm1', samples: [[startMs, 42]] } as const;
@@ -87,6 +88,7 @@ before(async () => {
     'metrics/1',
     [metricBatch([foreign], { owner: stranger, receivedAtNanos })],
     'all',
+    localTenure,
   );
 });
 after(() => engine.close());
@@ -175,7 +177,7 @@ test('merging all parts changes nothing', async () => {
     const plan = samplesPlan(owner, [], { streams: [{ streamId, receivedFromNanos: 0n }] });
     const unmerged = await engine.store.samples(plan);
     for (const table of ['samples', 'series']) {
-      const sql = `OPTIMIZE TABLE weir.${table} FINAL`;
+      const sql = `OPTIMIZE TABLE weir.${localName(engine, table)} FINAL`;
       await engine.store.connection.execute('housekeeping', { sql, params: {} });
     }
     assert.deepEqual(await engine.store.samples(plan), unmerged);

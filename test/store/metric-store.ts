@@ -1,7 +1,8 @@
 /** What tests of stored metrics do again and again with a store on a real engine. */
 import assert from 'node:assert/strict';
+import { localTenure } from './local-tenure.ts';
 import type { BatchOwner, StampedBatch } from '../../src/model/batch.ts';
-import type { EngineStore } from './engine-store.ts';
+import { type EngineStore, localName } from './engine-store.ts';
 import { samplesPlan } from './metric-fixture.ts';
 
 export const dayNanos = 86_400_000_000_000n;
@@ -9,13 +10,13 @@ export const noonMs = Date.parse('2026-04-01T12:00:00Z');
 export const noon = BigInt(noonMs) * 1_000_000n;
 
 export function insertMetrics({ store }: EngineStore, batches: readonly StampedBatch[]) {
-  return store.insert('metrics/1', batches, 'all');
+  return store.insert('metrics/1', batches, 'all', localTenure);
 }
 
 /** Merges all samples into one part a day. */
-export function mergeSamples({ store }: EngineStore): Promise<void> {
-  const sql = 'OPTIMIZE TABLE weir.samples FINAL';
-  return store.connection.execute('housekeeping', { sql, params: {} });
+export function mergeSamples(engine: EngineStore): Promise<void> {
+  const sql = `OPTIMIZE TABLE weir.${localName(engine, 'samples')} FINAL`;
+  return engine.store.connection.execute('housekeeping', { sql, params: {} });
 }
 
 /** [time, bits] of the one series there is. */

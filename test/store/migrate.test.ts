@@ -1,7 +1,8 @@
 /** The schema is applied once, may be applied again, and a newer one is refused. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { embeddedTarget, migrate, toStatements } from '../../src/store/migrate.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { type SchemaTarget, toStatements } from '../../src/store/schema-target.ts';
 import { type EngineStore, openEngineStore } from './engine-store.ts';
 
 let engine: EngineStore;
@@ -10,15 +11,19 @@ before(async () => {
 });
 after(() => engine.close());
 
+const target: SchemaTarget = {
+  placement: { database: 'weir', cluster: undefined },
+  storagePolicy: undefined,
+};
 const run = (sql: string) => engine.store.connection.execute('housekeeping', { sql, params: {} });
 
 test('a second start applies nothing', async () => {
-  assert.deepEqual(await migrate(engine.store.connection, embeddedTarget('weir')), []);
+  assert.deepEqual(await migrate(engine.store.connection, target, 'alone'), []);
 });
 
 test('a crash between tables and record is repaired by the next start', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
-  assert.deepEqual(await migrate(engine.store.connection, embeddedTarget('weir')), [1, 2, 3]);
+  assert.deepEqual(await migrate(engine.store.connection, target, 'alone'), [1, 2, 3]);
 });
 
 test('rows are synced to disk before an insert is answered', async () => {
@@ -38,16 +43,17 @@ test('a schema newer than known is refused', async () => {
 });
 
 test('the same file serves a cluster', () => {
-  const target = {
-    database: 'weir',
-    onCluster: ' ON CLUSTER main',
-    mergeTree: 'ReplicatedMergeTree',
-    replacingMergeTree: 'ReplicatedReplacingMergeTree',
+  const cluster = {
+    placement: { database: 'weir', cluster: 'main' },
+    storagePolicy: 'hot_and_cold',
   };
   const text =
-    '-- note\nCREATE TABLE {{database}}.t{{onCluster}} ENGINE = {{mergeTree}};\nSELECT 1;\n';
-  assert.deepEqual(toStatements(text, target), [
-    'CREATE TABLE weir.t ON CLUSTER main ENGINE = ReplicatedMergeTree',
+    '-- note\nCREATE TABLE {{table t}}{{onCluster}} (i UInt8)\n' +
+    'ENGINE = {{replacingMergeTree t i}} ORDER BY i SETTINGS{{storagePolicy}} a = 1;\nSELECT 1;\n';
+  assert.deepEqual(toStatements(text, cluster), [
+    "CREATE TABLE weir.t_local ON CLUSTER 'main' (i UInt8)\n" +
+      "ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/t', " +
+      "'{replica}', i) ORDER BY i SETTINGS storage_policy = 'hot_and_cold', a = 1",
     'SELECT 1',
   ]);
   assert.throws(() => toStatements('{{nothing}};', target), /\{\{nothing\}\}/);

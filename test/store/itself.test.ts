@@ -1,4 +1,4 @@
-/** Who asks whether the store is well is answered soon, whatever the engine is doing. */
+/** What a store says of itself: which one it is, and soon whether it is well. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openEngineStore } from './engine-store.ts';
@@ -14,4 +14,14 @@ test('a ping does not wait for an engine that hangs', { timeout: 20_000 }, async
   assert.equal(await engine.store.ping(), true);
   process.kill(pid, 'SIGSTOP');
   assert.equal(await engine.store.ping(), false);
+});
+
+test('a store is the same for everyone who opens it, and no other', async () => {
+  const [one, other] = await Promise.all([openEngineStore(), openEngineStore()]);
+  const again = await one.reopen({});
+  const ids = await Promise.all([one.store, again, other.store].map((store) => store.identity()));
+  assert.equal(ids[0], ids[1]);
+  assert.notEqual(ids[0], ids[2]);
+  await again.close();
+  await Promise.all([one.close(), other.close()]);
 });

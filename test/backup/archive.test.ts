@@ -1,0 +1,234 @@
+/**
+ * The backup of a service that is stopped, as a folder that lives through copying, damage and
+ * interruption: what is not whole is never taken for a backup, and nothing that is there is lost.
+ */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test, type TestContext } from 'node:test';
+import { backUp, type BackupPart, sweepBackups } from '../../src/backup.ts';
+import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
+import { lockDirectory } from '../../src/queue/disk/directory-lock.ts';
+import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { restore, verifyBackup } from '../../src/restore.ts';
+import { assertWholeDirectory } from '../../src/unfinished.ts';
+import { recordTelemetry } from '../queue/recording-telemetry.ts';
+
+const signal = new AbortController().signal;
+const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
+let folder: string;
+let dataDir: string;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-archive-'));
+  dataDir = join(folder, 'data');
+  mkdirSync(join(dataDir, 'tls'), { recursive: true });
+  lockDirectory(dataDir).release();
+  writeFileSync(join(dataDir, 'tls', 'ca.pem'), 'authority');
+  writeFileSync(join(dataDir, 'quickstart.json'), '{"accessToken":"wra_x"}');
+  const directory = await openSqliteDirectory({ file: join(dataDir, 'directory.db') });
+  await directory.createAccount({ name: 'kept', eventsPerSecond: null });
+  await directory.close();
+  const queue = await openQueue(dataDir);
+  await queue.append({ layout: 'logs/1', rows: 1, payload: Buffer.from('waiting') }, owner);
+  await queue.close();
+});
+after(() => rm(folder, { recursive: true }));
+
+function openQueue(dir: string) {
+  const options = { directory: join(dir, 'queue'), minFreeDiskBytes: 0 };
+  return openDiskQueue(options, recordTelemetry().telemetry);
+}
+
+/** A new path, and what lies there removed with the test. */
+function newPath(t: TestContext, name: string): string {
+  const path = join(folder, `${name}-${Math.random().toString(36).slice(2)}`);
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function makeBackup(t: TestContext, elsewhere: readonly BackupPart[] = []): Promise<string> {
+  const destination = newPath(t, 'backup');
+  await backUp({ dataDir, destination, elsewhere: new Set(elsewhere), signal });
+  return destination;
+}
+
+function filesBelow(path: string): string[] {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+test('a stopped service is backed up and restored', async (t) => {
+  const source = await makeBackup(t);
+  for (const file of filesBelow(source)) assert.equal(statSync(file).mode & 0o777, 0o600, file);
+  assert.equal(statSync(source).mode & 0o777, 0o700);
+  const manifest = await verifyBackup(source, signal);
+  assert.deepEqual(manifest.holds, ['queue', 'directory', 'tls', 'tokens of the first run']);
+
+  const target = newPath(t, 'restored');
+  await restore({ source, dataDir: target, signal });
+  const directory = await openSqliteDirectory({ file: join(target, 'directory.db') });
+  assert.deepEqual(
+    (await directory.listAccounts()).map(({ name }) => name),
+    ['kept'],
+  );
+  await directory.close();
+  const queue = await openQueue(target);
+  assert.equal(queue.status().batches, 1);
+  await queue.close();
+  assert.equal(readFileSync(join(target, 'tls/ca.pem'), 'utf8'), 'authority');
+  assert.equal(readFileSync(join(target, 'first-run.json'), 'utf8'), '{"accessToken":"wra_x"}');
+  assert.ok(!existsSync(join(target, 'restoring')));
+});
+
+test('a copy that was never started is backed up like any other', async (t) => {
+  const first = newPath(t, 'restored');
+  await restore({ source: await makeBackup(t), dataDir: first, signal });
+  const again = newPath(t, 'backup');
+  await backUp({ dataDir: first, destination: again, elsewhere: new Set(), signal });
+  const second = newPath(t, 'restored');
+  await restore({ source: again, dataDir: second, signal });
+  const queue = await openQueue(second);
+  assert.equal(queue.status().batches, 1);
+  await queue.close();
+});
+
+test('a byte that flipped, and a file that is gone, are told by name', async (t) => {
+  const source = await makeBackup(t);
+  for (const file of filesBelow(source)) {
+    const bytes = readFileSync(file);
+    const damaged = Buffer.from(bytes);
+    damaged[Math.floor(bytes.length / 2)]! ^= 1;
+    writeFileSync(file, damaged);
+    const target = newPath(t, 'refused');
+    const name = file.slice(source.length + 1).replace(/^data\//, '');
+    // A digest that is damaged is told as damage of the file it is of.
+    const words = name === 'SHA256SUMS' ? /is damaged/ : new RegExp(`${name} is damaged`);
+    await assert.rejects(verifyBackup(source, signal), words, name);
+    await assert.rejects(restore({ source, dataDir: target, signal }), words, name);
+    assert.ok(!existsSync(target), 'nothing is left behind');
+    writeFileSync(file, bytes);
+  }
+  rmSync(join(source, 'data/tls/ca.pem'));
+  truncateSync(join(source, 'data/directory.db'), 5000);
+  const both = /directory\.db is damaged; tls\/ca\.pem is missing/;
+  await assert.rejects(verifyBackup(source, signal), both);
+});
+
+test('a backup of a newer weir is refused', async (t) => {
+  const source = await makeBackup(t);
+  const target = newPath(t, 'refused');
+  const file = join(source, 'backup.json');
+  const made = readFileSync(file, 'utf8');
+  const rewrite = (text: string) => {
+    const digest = (of: string) => createHash('sha256').update(of).digest('hex');
+    const sums = join(source, 'SHA256SUMS');
+    const earlier = digest(readFileSync(file, 'utf8'));
+    writeFileSync(sums, readFileSync(sums, 'utf8').replace(earlier, digest(text)));
+    writeFileSync(file, text);
+  };
+  rewrite(made.replace(/"weirVersion": ".*"/, '"weirVersion": "99.0.0"'));
+  const refused = () => restore({ source, dataDir: target, signal });
+  await assert.rejects(refused(), /weir 99\.0\.0 made it, and this is .*; upgrade weir/);
+  rewrite(made.replace('"format": 1', '"format": 2'));
+  await assert.rejects(refused(), /has format 2, this weir knows up to 1/);
+  assert.ok(!existsSync(target));
+});
+
+test('what is there is neither written over nor mixed with', async (t) => {
+  const source = await makeBackup(t);
+  const refused = backUp({ dataDir, destination: source, elsewhere: new Set(), signal });
+  await assert.rejects(refused, /it is there already/);
+  const nowhere = join(folder, 'no such folder', 'backup');
+  const orphan = backUp({ dataDir, destination: nowhere, elsewhere: new Set(), signal });
+  await assert.rejects(orphan, /make the folder .*no such folder first/);
+
+  const target = newPath(t, 'taken');
+  mkdirSync(target);
+  writeFileSync(join(target, 'mine.txt'), 'mine');
+  await assert.rejects(restore({ source, dataDir: target, signal }), /not empty \(mine\.txt\)/);
+  assert.equal(readFileSync(join(target, 'mine.txt'), 'utf8'), 'mine');
+  const lock = lockDirectory(dataDir);
+  await assert.rejects(restore({ source, dataDir, signal }), /another weir process .* holds it/);
+  lock.release();
+  await assert.rejects(restore({ source: target, dataDir, signal }), /it has no backup\.json/);
+});
+
+test('an interrupted backup leaves nothing, and what a killed one left is removed', async (t) => {
+  const destination = newPath(t, 'backup');
+  const interrupted = AbortSignal.abort(new Error('interrupted'));
+  const elsewhere = new Set<BackupPart>();
+  const backup = backUp({ dataDir, destination, elsewhere, signal: interrupted });
+  await assert.rejects(backup, /interrupted/);
+  assert.ok(!existsSync(destination) && !existsSync(`${destination}.partial`));
+  assert.ok(!existsSync(join(dataDir, 'queue/backup')));
+
+  mkdirSync(join(`${destination}.partial`, 'data'), { recursive: true });
+  const partial = { source: `${destination}.partial`, dataDir: newPath(t, 'x'), signal };
+  await assert.rejects(restore(partial), /since it was never finished/);
+  mkdirSync(join(dataDir, 'queue/backup/segments'), { recursive: true });
+  sweepBackups(dataDir);
+  assert.ok(!existsSync(join(dataDir, 'queue/backup')));
+  await backUp({ dataDir, destination, elsewhere, signal });
+  await verifyBackup(destination, signal);
+  assert.ok(!existsSync(`${destination}.partial`));
+});
+
+test('an interrupted restoring is told from a data directory, and made anew', async (t) => {
+  const source = await makeBackup(t);
+  const target = newPath(t, 'restored');
+  const interrupted = AbortSignal.abort(new Error('interrupted'));
+  const first = restore({ source, dataDir: target, signal: interrupted });
+  await assert.rejects(first, /interrupted/);
+  assert.ok(!existsSync(target));
+  // As one that was killed leaves it.
+  mkdirSync(join(target, 'restoring', 'queue'), { recursive: true });
+  assert.throws(() => assertWholeDirectory(target), /was not finished; empty it and restore again/);
+  await restore({ source, dataDir: target, signal });
+  assertWholeDirectory(target);
+});
+
+test('one backup at a time', async (t) => {
+  mkdirSync(join(dataDir, 'backup'), { recursive: true });
+  const turn = lockDirectory(join(dataDir, 'backup'));
+  t.after(() => turn.release());
+  mkdirSync(join(dataDir, 'queue/backup'), { recursive: true });
+  await assert.rejects(makeBackup(t), /another backup of it is under way/);
+  sweepBackups(dataDir);
+  assert.ok(existsSync(join(dataDir, 'queue/backup')), 'the other one still needs it');
+});
+
+test('what servers stand in for is left out, and nothing at all is refused', async (t) => {
+  const { holds } = await verifyBackup(await makeBackup(t, ['directory']), signal);
+  assert.deepEqual(holds, ['queue', 'tls', 'tokens of the first run']);
+  const all = makeBackup(t, ['directory', 'queue', 'store']);
+  await assert.rejects(all, /cannot find anything to back up .*docs\/runbook\.md/);
+  const empty = newPath(t, 'empty');
+  mkdirSync(empty);
+  const destination = join(dirname(empty), 'never');
+  const none = backUp({ dataDir: empty, destination, elsewhere: new Set(), signal });
+  await assert.rejects(none, /no weir has run on it/);
+  assert.deepEqual(readdirSync(empty), []);
+});
+
+test('a file that became shorter is no backup', async (t) => {
+  const { copyFile } = await import('../../src/archive/copy-file.ts');
+  const source = newPath(t, 'short');
+  appendFileSync(source, 'four');
+  const copied = copyFile({ source, bytes: 5 }, newPath(t, 'copy'), signal);
+  await assert.rejects(copied, /it has become shorter/);
+});

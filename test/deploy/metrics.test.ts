@@ -1,0 +1,56 @@
+/** Dashboard, rules and runbook ask for metrics that a running Weir has. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sendPlain } from '../harness/http.ts';
+import { startService, type Service } from '../harness/service.ts';
+import { mentionsOf, readFiles, unknownOf } from './files.ts';
+
+/** Of nodes on NATS or Redis, or with workers: looked for in the source, as none runs here. */
+const scaledOnly = [
+  'weir_queue_connected',
+  'weir_queue_publish_failures_total',
+  'weir_queue_publish_seconds',
+  'weir_quota_store_connected',
+  'weir_quota_store_failures_total',
+  'weir_quota_store_seconds',
+  'weir_worker_ends_total',
+  'weir_workers_running',
+];
+
+let service: Service | undefined;
+let exposition: string;
+
+before(async () => {
+  service = await startService();
+  ({ text: exposition } = await sendPlain(`${service.quickstart.opsUrl}/metrics`));
+});
+
+after(() => service?.stop());
+
+test('every metric that is named exists', () => {
+  const types = [...exposition.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  const known = new Map(types.map(([, name = '', type = '']) => [name, type]));
+  for (const name of scaledOnly) {
+    assert.ok(!known.has(name), `${name} is on every node`);
+    known.set(name, name.endsWith('_seconds') ? 'histogram' : 'other');
+  }
+  const isKnown = (name: string) => {
+    const base = name.replace(/_(?:bucket|count|sum)$/, '');
+    return known.has(name) || known.get(base) === 'histogram';
+  };
+  const files = [...readFiles('deploy/**/*.{json,yaml}'), ...readFiles('docs/{runbook,sizing}.md')];
+  // Streams of NATS begin in the same way.
+  const mentions = mentionsOf(files, /\bweir_(?!\d|quarantine\b)[a-z0-9_]+/g);
+  assert.ok(mentions.size > 30);
+  assert.deepEqual(unknownOf(mentions, isKnown), []);
+});
+
+test('those of scaled parts are in the source', () => {
+  const sources = readFiles('src/telemetry/*.ts').map(({ text }) => text);
+  for (const name of scaledOnly) {
+    assert.ok(
+      sources.some((text) => text.includes(`'${name}'`)),
+      `${name} is nowhere in src/telemetry`,
+    );
+  }
+});

@@ -1,0 +1,121 @@
+/** What the documentation and deploy/ call by name exists: settings, commands, entries, files. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import type { Command } from 'commander';
+import { createProgram } from '../../src/cli/program.ts';
+import { listSettings } from '../../src/config/settings.ts';
+import { captureTerminal } from '../cli/captured-terminal.ts';
+import { mentionsOf, readFiles, readText, readYaml, repository, unknownOf } from './files.ts';
+
+const settings = listSettings();
+const docs = readFiles('docs/*.md');
+const all = [...docs, ...readFiles('deploy/**/*'), ...readFiles('README.md')];
+
+/** Variables of commands and tests, which are no settings of the service. */
+const otherVariables = /^WEIR_(CONFIG|URL|TOKEN|ACCOUNT|CA_FILE|RECEIVER_URL|INGEST_TOKEN)$/;
+
+test('every WEIR_ variable is a setting', () => {
+  const known = new Set(settings.map(({ environment }) => environment));
+  const mentions = mentionsOf(all, /\bWEIR_[A-Z][A-Z_]*[A-Z]\b/g);
+  assert.ok(mentions.size > 10);
+  assert.deepEqual(
+    unknownOf(mentions, (name) => known.has(name) || otherVariables.test(name)),
+    [],
+  );
+});
+
+test('every flag of weir serve is a setting', () => {
+  const known = new Set(['--config', '--help', ...settings.map(({ flag }) => flag)]);
+  const starts = mentionsOf(all, /\bweir serve [^`\n|&]*/g);
+  const files = [...starts].flatMap(([text, paths]) => paths.map((path) => ({ path, text })));
+  const flags = mentionsOf(files, /(?<=\s)--[a-z-]+/g);
+  assert.ok(flags.size > 0);
+  assert.deepEqual(
+    unknownOf(flags, (flag) => known.has(flag)),
+    [],
+  );
+});
+
+test('every key that stands like one is a setting', () => {
+  const known = new Set(settings.map(({ key }) => key));
+  const sections = [...new Set(settings.flatMap(({ path }) => (path.length > 1 ? path[0]! : [])))];
+  // `directory.db` is a file.
+  const key = new RegExp(
+    `(?<=\`)(?:${sections.join('|')})\\.(?!db\\b)[a-z][A-Za-z]+(?=[\` ])`,
+    'g',
+  );
+  const mentions = mentionsOf(docs, key);
+  assert.ok(mentions.size > 10);
+  assert.deepEqual(
+    unknownOf(mentions, (name) => known.has(name)),
+    [],
+  );
+});
+
+test('the commands of runbook and deployment exist, with these options', () => {
+  const program = createProgram(captureTerminal());
+  const pages = readFiles('docs/{runbook,deploying,sizing}.md');
+  const mentions = mentionsOf(pages, /(?<=^|[`\s])weir [a-z]+[^`\n|&()]*/gm);
+  const commands = [...mentions.keys()].filter((line) => isCommand(program, line));
+  assert.ok(commands.length > 10);
+  assert.deepEqual(
+    commands.flatMap((line) => unknownParts(program, line)),
+    [],
+  );
+});
+
+/** `weir` begins sentences about other things too, such as services of that name. */
+function isCommand(program: Command, line: string): boolean {
+  const [, name] = line.split(/\s+/);
+  return program.commands.some((command) => command.name() === name) && name !== 'serve';
+}
+
+function unknownParts(program: Command, line: string): string[] {
+  const words = line.replace(/#.*/, '').trim().split(/\s+/).slice(1);
+  let command = program;
+  for (const word of words) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) break;
+    command = next;
+  }
+  const isWhole = command.commands.length === 0;
+  const known = new Set([...program.options, ...command.options].map(({ long }) => long));
+  const wrong = words.filter((word) => word.startsWith('--') && !known.has(word));
+  return [...(isWhole ? [] : [`${line}: no such command`]), ...wrong.map((o) => `${line}: ${o}`)];
+}
+
+test('each alert leads to an entry of the runbook', () => {
+  const headings = readText('docs/runbook.md').match(/^## .+$/gm) ?? [];
+  const anchors = new Set(headings.map(toAnchor));
+  const { groups } = readYaml<Alerts>('deploy/prometheus/alerts.yaml');
+  for (const { alert, annotations } of groups.flatMap(({ rules }) => rules)) {
+    assert.ok(anchors.has(annotations.runbook), `${alert} leads to ${annotations.runbook}`);
+    assert.ok(readText('docs/runbook.md').includes(alert), `${alert} is not in the runbook`);
+  }
+});
+
+interface Alerts {
+  readonly groups: readonly {
+    readonly rules: readonly { alert: string; annotations: { runbook: string } }[];
+  }[];
+}
+
+test('links between pages lead somewhere', () => {
+  for (const { path, text } of readFiles('docs/{runbook,deploying,sizing}.md')) {
+    for (const [, target = '', anchor] of text.matchAll(/\]\((?!https?:)([^)#]*)(#[^)]*)?\)/g)) {
+      const file = target === '' ? path : join(dirname(path), target);
+      assert.ok(existsSync(join(repository, file)), `${path} links to ${target}`);
+      if (anchor === undefined) continue;
+      const anchors = (readText(file).match(/^#+ .+$/gm) ?? []).map(toAnchor);
+      assert.ok(anchors.includes(anchor.slice(1)), `${path} links to ${target}${anchor}`);
+    }
+  }
+});
+
+/** As GitHub makes them. */
+function toAnchor(heading: string): string {
+  const text = heading.replace(/^#+ /, '').toLowerCase();
+  return text.replaceAll(/[^\w\s-]/g, '').replaceAll(' ', '-');
+}

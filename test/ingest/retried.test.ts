@@ -1,0 +1,304 @@
+/**
+ * Batches that were set aside and are drained again, on a simulated disk and a store that fails in
+ * every way: each row exactly once, whenever the process dies, and none below what readers were
+ * told is complete.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type DrainOptions, openDrain } from '../../src/ingest/drain.ts';
+import type { StampedBatch } from '../../src/model/batch.ts';
+import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
+import { listStems } from '../../src/queue/disk/quarantine-files.ts';
+import type { Queue, Shard, Taken } from '../../src/queue/port.ts';
+import { createDrainTelemetry } from '../../src/telemetry/drain-events.ts';
+import { createInstruments } from '../../src/telemetry/instruments.ts';
+import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { Random } from '../queue/random.ts';
+import { recordTelemetry } from '../queue/recording-telemetry.ts';
+import { openSink } from '../queue/sink.ts';
+import { SimulatedFileSystem } from '../queue/simulated-file-system.ts';
+import { FakeStore } from './fake-store.ts';
+
+const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
+const seeds = Number(process.env['WEIR_RUNS'] ?? 60);
+const firstSeed = Number(process.env['WEIR_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const folder = '/queue/quarantine';
+
+const hasty: Partial<DrainOptions> = {
+  maxRows: 20,
+  maxBytes: 4000,
+  pace: { minIntervalMs: 0, maxIntervalMs: 0, heavyRowsPerSecond: 1 },
+  retry: { firstPauseMs: 0, maxPauseMs: 1, attemptsPerBatch: 3 },
+};
+
+const instruments = () => createInstruments('silent');
+
+function openQueue(
+  fs: SimulatedFileSystem,
+  telemetry = createQueueTelemetry(instruments()),
+): Promise<Queue> {
+  return openLocalQueue(
+    { directory: '/queue', segmentBytes: 3000, minFreeDiskBytes: 0, fileSystem: fs },
+    telemetry,
+  );
+}
+
+/** The one shard of the queue, to be worked by hand. */
+function shardOf(queue: Queue): Shard {
+  let found: Shard | undefined;
+  queue.work((shard) => {
+    found = shard;
+    return { close: async () => undefined };
+  });
+  return found!;
+}
+
+const limits = { maxRows: 1000, maxBytes: 1_000_000 };
+const idsOf = (taken: Taken | undefined) => taken?.batches.map(({ id }) => id.sequence);
+
+/** A store that remembers where rows lie, as one does that looks for them in a span of time. */
+class RememberingStore extends FakeStore {
+  readonly receivedAt = new Map<bigint, bigint[]>();
+  readonly overlooked: bigint[] = [];
+
+  override async insert(
+    layout: StampedBatch['layout'],
+    batches: readonly StampedBatch[],
+    mode: 'all' | 'missing',
+  ): Promise<void> {
+    for (const { id, receivedAtNanos, copies } of batches) {
+      const earlier = this.receivedAt.get(id.sequence) ?? [];
+      const { fromNanos = receivedAtNanos, untilNanos = receivedAtNanos } = copies ?? {};
+      const isSeen = (time: bigint) => time >= fromNanos && time <= untilNanos;
+      if (!earlier.every(isSeen)) this.overlooked.push(id.sequence);
+      this.receivedAt.set(id.sequence, [...earlier, receivedAtNanos]);
+    }
+    return super.insert(layout, batches, mode);
+  }
+}
+
+function startDrain(queue: Queue, store: FakeStore) {
+  const telemetry = createDrainTelemetry(instruments());
+  return queue.work((shard) =>
+    openDrain({ shard, queue, store: store.asStore(), telemetry }, hasty),
+  );
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function append(queue: Queue, random: Random, prefix = ''): Promise<number> {
+  const rows = 1 + random.below(5);
+  const payload = Buffer.from(`${prefix}${'x'.repeat(random.below(300))}`);
+  await queue.append({ layout: 'logs/1', rows, payload }, owner);
+  return rows;
+}
+
+/** As the operator's command does, while nothing runs. */
+function retryAll(fs: SimulatedFileSystem): void {
+  for (const stem of listStems(fs, folder, '.batch')) {
+    fs.rename(`${folder}/${stem}.batch`, `${folder}/${stem}.retry`);
+  }
+  fs.syncDirectory(folder);
+}
+
+test('each row is stored once, whatever landed before and whenever the process dies', async (t) => {
+  t.diagnostic(`${seeds} runs from seed ${firstSeed}`);
+  for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
+    const random = new Random(seed);
+    const store = new RememberingStore(random);
+    // Refused after some of its rows have landed.
+    store.faults = { lostAnswer: 0.2, unavailable: 0.1, fenceFails: 0.2, badPrefix: '?' };
+    let fs = new SimulatedFileSystem(random);
+    let rows = 0;
+    for (let life = 0; life < 4; life++) {
+      if (life > 0) retryAll(fs);
+      // For two lives what was refused still is.
+      if (life === 2) store.faults = { ...store.faults, badPrefix: '!' };
+      const queue = await openQueue(fs);
+      const drain = startDrain(queue, store);
+      for (let batch = 0; batch < 8; batch++) {
+        rows += await append(queue, random, random.chance(0.3) ? '?' : '');
+      }
+      if (life === 3 || random.chance(0.5)) await until(() => queue.status().batches === 0);
+      await drain.close();
+      fs = fs.afterKill();
+    }
+    try {
+      for (const [row, times] of store.rows) assert.equal(times, 1, `${row}: ${times} times`);
+      assert.equal(store.rows.size, rows);
+      assert.deepEqual(store.overlooked, []);
+      assert.deepEqual(fs.list(folder), []);
+    } catch (error) {
+      throw new Error(`repeat with WEIR_SEED=${seed} WEIR_RUNS=1`, { cause: error });
+    }
+  }
+});
+
+/** A log with one batch in quarantine, or more. */
+async function withSetAside(random: Random, batches = 1): Promise<SimulatedFileSystem> {
+  const fs = new SimulatedFileSystem(random);
+  const queue = await openQueue(fs);
+  const drain = startDrain(queue, new FakeStore(random));
+  for (let batch = 0; batch < batches; batch++) await append(queue, random, '!');
+  await until(() => queue.status().batches === 0);
+  await drain.close();
+  await queue.close();
+  return fs;
+}
+
+test('what is retried counts as waiting, and holds the watermark until it is stored', async () => {
+  const random = new Random(3);
+  const fs = await withSetAside(random);
+  retryAll(fs);
+  const queue = await openQueue(fs);
+  assert.deepEqual([queue.status().batches, queue.status().quarantinedBatches], [1, 0]);
+  assert.ok(queue.status().rows > 0 && queue.status().bytes > 0);
+  const openedAtMs = Date.now();
+  await until(() => Date.now() > openedAtMs);
+  const held = queue.watermarkNanos();
+  await append(queue, random);
+  const taken: StampedBatch[] = [];
+  const sink = openSink(queue, { took: (batches) => taken.push(...batches) });
+  await until(() => queue.status().batches === 0);
+  const [again, other] = taken;
+  assert.ok(again && other);
+  assert.ok(again.receivedAtNanos > held, 'below what readers were told is complete');
+  assert.ok(again.copies!.fromNanos < again.receivedAtNanos, 'received anew');
+  assert.ok(queue.watermarkNanos() >= other.receivedAtNanos);
+  await sink.close();
+  await queue.close();
+});
+
+test('a batch that the log still has is left to the log', async () => {
+  const random = new Random(5);
+  const fs = new SimulatedFileSystem(random);
+  let queue = await openQueue(fs);
+  for (const prefix of ['', '!', '']) await append(queue, random, prefix);
+  let shard = shardOf(queue);
+  const { batches } = (await shard.take(limits))!;
+  // Stopped before it comes to release them.
+  await shard.quarantine(batches[1]!, 'refused');
+  await queue.close();
+  retryAll(fs);
+  queue = await openQueue(fs);
+  shard = shardOf(queue);
+  assert.equal(queue.status().batches, 3);
+  const again = (await shard.take(limits))!;
+  assert.deepEqual(
+    again.batches.map(({ id, receivedAtNanos, copies }) => [id, receivedAtNanos, copies]),
+    batches.map(({ id, receivedAtNanos }) => [id, receivedAtNanos, undefined]),
+  );
+  assert.deepEqual(fs.list(folder), []);
+  await queue.close();
+});
+
+test('one that the log can no longer read is drained, as received now', async () => {
+  const random = new Random(6);
+  const fs = new SimulatedFileSystem(random);
+  const beforeNanos = BigInt(Date.now()) * 1_000_000n;
+  let queue = await openQueue(fs);
+  for (let batch = 0; batch < 3; batch++) await append(queue, random, 'known');
+  const shard = shardOf(queue);
+  const { batches } = (await shard.take(limits))!;
+  await shard.quarantine(batches[1]!, 'refused');
+  await shard.release(batches.slice(0, 1));
+  await queue.close();
+  retryAll(fs);
+  const [path = ''] = fs.paths().filter((each) => each.includes('/segments/'));
+  const bytes = Buffer.from(fs.contentOf(path));
+  for (let at = bytes.indexOf('known'); at >= 0; at = bytes.indexOf('known', at)) bytes[at] = 0;
+  fs.overwrite(path, bytes);
+  queue = await openQueue(fs);
+  assert.equal(queue.watermarkNanos(), -1n);
+  const taken = await shardOf(queue).take(limits);
+  assert.deepEqual(idsOf(taken), [batches[1]!.id.sequence]);
+  const [{ receivedAtNanos, copies } = batches[1]!] = taken!.batches;
+  assert.ok(receivedAtNanos > beforeNanos, `received at ${receivedAtNanos}`);
+  assert.ok(copies!.fromNanos <= batches[1]!.receivedAtNanos);
+  await queue.close();
+});
+
+test('they are handed out together, as far as the limits allow', async () => {
+  const random = new Random(7);
+  const fs = await withSetAside(random, 5);
+  retryAll(fs);
+  const queue = await openQueue(fs);
+  const shard = shardOf(queue);
+  const first = (await shard.take({ ...limits, maxRows: 1 }))!;
+  assert.equal(first.batches.length, 1);
+  const rest = (await shard.take(limits))!;
+  assert.equal(rest.batches.length, 4);
+  await shard.release(first.batches);
+  assert.deepEqual([queue.status().batches, listStems(fs, folder, '.retry').length], [4, 4]);
+  await shard.release(rest.batches);
+  assert.deepEqual([queue.status().batches, fs.list(folder)], [0, []]);
+  await queue.close();
+});
+
+test('what a killed process left half done is finished', async () => {
+  const random = new Random(8);
+  const fs = await withSetAside(random, 2);
+  const [whole = '', torn = ''] = listStems(fs, folder, '.batch');
+  retryAll(fs);
+  // Both were refused again, and one was not written to its end.
+  const contentOf = (stem: string) => fs.contentOf(`${folder}/${stem}.retry`);
+  fs.overwrite(`${folder}/${whole}.batch`, contentOf(whole));
+  fs.overwrite(`${folder}/${torn}.batch`, contentOf(torn).subarray(0, 80));
+  fs.overwrite(`${folder}/${'7'.padStart(20, '0')}.json`, Buffer.from('{}'));
+  const queue = await openQueue(fs);
+  assert.deepEqual([queue.status().batches, queue.status().quarantinedBatches], [2, 0]);
+  const shard = shardOf(queue);
+  const taken = (await shard.take(limits))!;
+  assert.deepEqual(idsOf(taken), [BigInt(whole), BigInt(torn)]);
+  await shard.release(taken.batches);
+  assert.deepEqual(fs.list(folder), []);
+  await queue.close();
+});
+
+test('a file that the disk does not give holds nobody up, and is told', async () => {
+  const random = new Random(9);
+  const fs = await withSetAside(random, 2);
+  const [atOpen, later] = listStems(fs, folder, '.batch').map((stem) => `${folder}/${stem}.retry`);
+  retryAll(fs);
+  const unreadable = new Set([atOpen]);
+  const open = fs.open.bind(fs);
+  fs.open = (path, mode) => {
+    if (unreadable.has(path)) throw new Error(`EIO: ${path}`);
+    return open(path, mode);
+  };
+  const { passedOver, telemetry } = recordTelemetry();
+  const queue = await openQueue(fs, telemetry);
+  assert.deepEqual([queue.status().batches, passedOver], [1, [atOpen]]);
+  unreadable.add(later);
+  await append(queue, random);
+  const { batches } = (await shardOf(queue).take(limits))!;
+  assert.equal(batches[0]?.copies, undefined, 'it is of the log');
+  assert.deepEqual([queue.status().batches, passedOver], [1, [atOpen, later]]);
+  assert.equal(listStems(fs, folder, '.retry').length, 2);
+  await queue.close();
+});
+
+test('a file that was damaged meanwhile holds nobody up and is kept', async () => {
+  const random = new Random(4);
+  const fs = await withSetAside(random);
+  retryAll(fs);
+  const [stem = ''] = listStems(fs, folder, '.retry');
+  const path = `${folder}/${stem}.retry`;
+  fs.overwrite(path, Buffer.from(fs.contentOf(path)).fill(0, 70));
+  const { told, telemetry } = recordTelemetry();
+  const queue = await openQueue(fs, telemetry);
+  const store = new FakeStore(random);
+  const rows = await append(queue, random);
+  const drain = startDrain(queue, store);
+  await until(() => queue.status().batches === 0);
+  assert.equal(store.rows.size, rows);
+  assert.ok(fs.list(folder).includes(`${stem}.damaged`));
+  assert.deepEqual(
+    told.damage.map(({ kind, setAside, fromSequence }) => [kind, setAside, fromSequence]),
+    [['corrupt', `${folder}/${stem}.damaged`, BigInt(stem)]],
+  );
+  await drain.close();
+  await queue.close();
+});

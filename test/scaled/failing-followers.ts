@@ -1,0 +1,101 @@
+/**
+ * Two who want every log once: one polls the list with `since`, one follows the live tail, and both
+ * begin again where they were after whatever refuses them or breaks off.
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cursor, LogPage, Service } from '../harness/service.ts';
+import { openTail, type TailClient } from '../stream/tail-client.ts';
+
+export interface Follower {
+  /** How often each message came so far. */
+  readonly got: ReadonlyMap<string, number>;
+  stop(): Promise<void>;
+}
+
+const retryMs = 200;
+
+/** Begins with what is newer than `newest` of the list at the moment. */
+export async function pollSince(service: Service): Promise<Follower> {
+  const got = new Map<string, number>();
+  let position: Cursor = (await service.list({ limit: 1 })).newest;
+  let isStopping = false;
+  const polling = (async () => {
+    while (!isStopping) {
+      const since = `${position.timestamp},${position.logId}`;
+      const answer = await service.read('/logs', { limit: 1000, since }).catch(() => undefined);
+      if (answer?.status === 200) {
+        const { logs, cursor } = answer.json<LogPage>();
+        for (const { message } of logs) got.set(message, (got.get(message) ?? 0) + 1);
+        position = cursor;
+      } else {
+        assert.equal(answer?.status ?? 503, 503, answer?.text ?? '');
+      }
+      await sleep(retryMs);
+    }
+  })();
+  return {
+    got,
+    async stop() {
+      isStopping = true;
+      await polling;
+    },
+  };
+}
+
+export interface TailFollower extends Follower {
+  /** Signs of life so far, of all connections. */
+  heartbeats(): number;
+  /** How connections ended that were not left: an `error` event, or broken off. */
+  readonly ends: readonly string[];
+}
+
+/** Begins now. */
+export async function followTail(service: Service): Promise<TailFollower> {
+  const got = new Map<string, number>();
+  const ends: string[] = [];
+  let heartbeats = 0;
+  let isStopping = false;
+  let taken = 0;
+  let tail: TailClient = await openTail(service);
+  const { id } = await tail.first('open');
+  let lastEventId = id;
+
+  const take = (): void => {
+    const fresh = tail.events.slice(taken);
+    taken += fresh.length;
+    for (const { name, id: place, data } of fresh) {
+      assert.notEqual(name, 'dropped', 'the tail left logs out');
+      if (name === 'heartbeat') heartbeats += 1;
+      if (name === 'log') {
+        const message = String(data['message']);
+        got.set(message, (got.get(message) ?? 0) + 1);
+      }
+      if (place !== '') lastEventId = place;
+    }
+  };
+  const following = (async () => {
+    while (!isStopping) {
+      take();
+      if (tail.end !== undefined) {
+        take();
+        if (tail.status === 200) ends.push(tail.named('error').length > 0 ? 'error' : tail.end);
+        else assert.equal(tail.status, 503, tail.text);
+        await sleep(retryMs);
+        tail = await openTail(service, { lastEventId });
+        taken = 0;
+      }
+      await sleep(50);
+    }
+    tail.leave();
+  })();
+  return {
+    got,
+    ends,
+    heartbeats: () => heartbeats,
+    async stop() {
+      isStopping = true;
+      await following;
+    },
+  };
+}

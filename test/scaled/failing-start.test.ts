@@ -1,0 +1,180 @@
+/**
+ * Starts and ends of nodes while what they stand on is away: a start waits or ends with a sentence,
+ * an end takes its time and no longer, and is orderly.
+ */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Service } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+import { lastLines, type WeirNode } from '../harness/weir-node.ts';
+import { createReaders, createSenders, startBackground } from './failing-traffic.ts';
+import type { FaultProxy } from './fault-proxy.ts';
+import { toServiceNodes } from './scaled-nodes.ts';
+import { missingServers, openScaledSet, type ScaledSet } from './scaled-set.ts';
+import type { SetNetwork } from './set-servers.ts';
+
+type Part = keyof SetNetwork;
+const parts = ['directory', 'quota', 'queue', 'store'] as const;
+
+/** Requests under way have ten seconds, what hangs a few more. */
+const longestEndMs = 25_000;
+
+const expectedErrors = [/^(?!.*(?:TypeError|RangeError|ReferenceError|AssertionError))/];
+
+suite('while something is away', { skip: missingServers() }, () => {
+  let set: ScaledSet;
+  let service: Service;
+  before(async () => {
+    set = await openScaledSet({
+      gateways: 1,
+      writers: 1,
+      network: 'proxied',
+      flags: ['--queue-lease-seconds', '3', '--queue-shards', '2', '--directory-wait-seconds', '5'],
+    });
+    service = new Service(toServiceNodes(set), { expectedErrors });
+    await service.start();
+    await set.ready();
+  });
+  after(async () => {
+    await passAll();
+    await service?.stop();
+  });
+
+  const proxyOf = (part: Part): FaultProxy => set.servers.network![part];
+  const passAll = () => Promise.all(parts.map(async (part) => set?.servers.network?.[part].pass()));
+  /** All but the engine, which needs nothing. */
+  const nodes = () => set.nodes.filter((node) => node !== set.engine);
+
+  async function end(node: WeirNode): Promise<void> {
+    const running = node.process;
+    running.kill('SIGTERM');
+    const enough = new AbortController();
+    const late = sleep(longestEndMs, 'it still runs', { signal: enough.signal });
+    late.catch(() => undefined);
+    const exit = await Promise.race([running.exited, late]);
+    enough.abort();
+    if (exit === 'it still runs') await node.kill('SIGKILL');
+    assert.deepEqual(exit, { code: 0, signal: null }, lastLines(running));
+  }
+
+  const stored = async () => (await service.metric('weir_drain_rows_total')) ?? 0;
+
+  /** What a start without it ends with; undefined where nodes start all the same. */
+  const sentences: Readonly<Record<Part, RegExp | undefined>> = {
+    directory: /cannot open the directory at PostgreSQL: /,
+    quota: undefined,
+    queue: /cannot connect to NATS at .+check queue\.urls/,
+    store: /cannot reach the store at http/,
+  };
+
+  /**
+   * @param away made while there is traffic; nodes are told to stop once it has resolved.
+   * @param missing made before they are started again
+   */
+  async function endsAndStarts(
+    away: () => Promise<unknown>,
+    part: Part,
+    missing: () => Promise<unknown>,
+  ): Promise<void> {
+    const background = startBackground(createSenders(service), createReaders(service));
+    try {
+      const sofar = await stored();
+      await until(async () => (await stored()) > sofar, { what: 'the drain to be at work' });
+      await away();
+      const ends = await Promise.allSettled(nodes().map(end));
+      await passAll();
+      await background.stop();
+      assert.deepEqual(
+        ends.filter(({ status }) => status === 'rejected'),
+        [],
+      );
+      await missing();
+      await Promise.all(nodes().map((node) => startsOrSays(node, sentences[part])));
+    } finally {
+      await passAll();
+      await background.stop();
+      await service.start();
+      await set.ready();
+    }
+  }
+
+  const refuse = (some: readonly Part[]) => () =>
+    Promise.all(some.map((part) => proxyOf(part).refuse()));
+  const hold = (some: readonly Part[]) => async () => {
+    for (const part of some) proxyOf(part).hold();
+  };
+  const noticed = (make: () => Promise<unknown>) => async () => {
+    await make();
+    // Longer than it takes any of them to find out, or nearly.
+    await sleep(1_500);
+  };
+
+  // Those for which something under way may wait for long.
+  for (const part of ['queue', 'store'] as const) {
+    test(`the ${part} is silent: nodes end, and start without it or say why not`, () =>
+      endsAndStarts(noticed(hold([part])), part, hold([part])));
+  }
+  /** How all of it goes, while each is missing afterwards in turn. */
+  const losses: Readonly<Record<Part, readonly [string, () => Promise<unknown>]>> = {
+    directory: ['is silent', noticed(hold(parts))],
+    quota: ['is gone', noticed(refuse(parts))],
+    queue: ['goes silent in that moment', hold(parts)],
+    store: ['goes away in that moment', refuse(parts)],
+  };
+  const withoutAtStart = (part: Part) =>
+    part === 'queue' || part === 'store' ? refuse([part]) : hold([part]);
+  for (const part of parts) {
+    const [loss, away] = losses[part];
+    test(`nodes end while all ${loss}, and start without the ${part} or say why not`, () =>
+      endsAndStarts(away, part, withoutAtStart(part)));
+  }
+
+  /** It starts, or ends by itself with one sentence and nothing of the code. */
+  async function startsOrSays(node: WeirNode, sentence: RegExp | undefined): Promise<void> {
+    const start = await node.start().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const needsNoStore = node === set.gateways[0] && sentence === sentences.store;
+    if (sentence === undefined || needsNoStore) {
+      assert.equal(start, undefined);
+      return;
+    }
+    const { code } = await node.process.exited;
+    const said = node.process.logs.map(({ raw }) => raw);
+    assert.equal(code, 1, said.join('\n'));
+    assert.match(said.at(-1) ?? '', sentence, said.join('\n'));
+    assert.ok(!said.some((line) => /^ +at /.test(line)), said.join('\n'));
+  }
+
+  test('a node that waits for the directory starts once it is there', async () => {
+    const [gateway] = set.gateways;
+    await end(gateway!);
+    await proxyOf('directory').refuse();
+    const starting = gateway!.start();
+    const launched = () => gateway!.process.logs;
+    await until(() => launched().some(({ msg }) => /waiting for the directory/.test(msg)), {
+      what: 'it to say that it waits',
+    });
+    await proxyOf('directory').pass();
+    await starting;
+    // By then it has written where it answers, and may still end like any other program.
+    await set.ready();
+  });
+
+  test('a node that waits for the directory ends when it is told to', async () => {
+    const [gateway] = set.gateways;
+    await end(gateway!);
+    await proxyOf('directory').refuse();
+    const launched = gateway!.launch();
+    await until(() => launched.logs.some(({ msg }) => /waiting for the directory/.test(msg)), {
+      what: 'it to say that it waits',
+    });
+    launched.kill('SIGTERM');
+    await launched.exited;
+    await proxyOf('directory').pass();
+    await gateway!.start();
+    await set.ready();
+  });
+});

@@ -1,0 +1,219 @@
+/**
+ * A network between two programs that a test can make worse: a TCP proxy on a free port that
+ * passes, holds back, delays, resets or refuses. It knows nothing of what it carries.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** `up` = what the client sends, `down` = what the server answers. */
+export type Direction = 'up' | 'down';
+
+export interface FaultProxy {
+  /** On 127.0.0.1, the same until it is closed. */
+  readonly port: number;
+  /** Ends every fault; what was held back goes on its way. */
+  pass(): Promise<void>;
+  /** Connections are made, and nothing comes through on them, neither bytes nor their end. */
+  hold(...directions: readonly Direction[]): void;
+  /** Each piece of data comes so much later. */
+  delay(millis: number, ...directions: readonly Direction[]): void;
+  /**
+   * Lets so many further bytes through, all connections together, then resets the one on which
+   * there is more. Happens once; resolves when it has.
+   */
+  cutAfter(bytes: number, direction: Direction): Promise<void>;
+  /** Resets all connections of this moment. */
+  cut(): void;
+  /** Resets all connections and takes no new one, as a machine without the server. */
+  refuse(): Promise<void>;
+  /** Open ones. */
+  connections(): number;
+  /** Bytes that came through so far. */
+  passed(direction: Direction): number;
+  close(): Promise<void>;
+}
+
+interface Way {
+  /** Resolves once nothing is held back. */
+  gate: Promise<void>;
+  open: () => void;
+  delayMillis: number;
+  passedBytes: number;
+  cut: { bytesLeft: number; readonly done: () => void } | undefined;
+}
+
+const both: readonly Direction[] = ['up', 'down'];
+
+/** @param target the server, such as `{ port: 5432, host: '127.0.0.1' }` or `{ path }`. */
+export async function openFaultProxy(target: NetConnectOpts): Promise<FaultProxy> {
+  const ways: Readonly<Record<Direction, Way>> = { up: openWay(), down: openWay() };
+  const pairs = new Set<readonly [Socket, Socket]>();
+
+  const join = (client: Socket): void => {
+    const server = connect({ ...target, allowHalfOpen: true });
+    const pair = [client, server] as const;
+    pairs.add(pair);
+    const reset = () => {
+      pairs.delete(pair);
+      for (const socket of pair) resetSocket(socket);
+    };
+    for (const socket of pair) {
+      socket.setNoDelay(true);
+      socket.on('error', reset);
+    }
+    Promise.all([pump(client, server, ways.up), pump(server, client, ways.down)])
+      .then(() => pairs.delete(pair))
+      .catch(reset);
+  };
+
+  let listening: Server | undefined = await listen(join, 0);
+  const { port } = listening.address() as { port: number };
+  const cut = () => {
+    for (const pair of pairs) for (const socket of pair) resetSocket(socket);
+    pairs.clear();
+  };
+  const stopListening = async () => {
+    const server = listening;
+    listening = undefined;
+    if (server === undefined) return;
+    const closed = once(server, 'close');
+    server.close();
+    cut();
+    await closed;
+  };
+
+  return {
+    port,
+    async pass() {
+      for (const way of Object.values(ways)) {
+        way.delayMillis = 0;
+        way.cut = undefined;
+        way.open();
+      }
+      listening ??= await listen(join, port);
+    },
+    hold(...directions) {
+      for (const direction of orBoth(directions)) shut(ways[direction]);
+    },
+    delay(millis, ...directions) {
+      for (const direction of orBoth(directions)) ways[direction].delayMillis = millis;
+    },
+    cutAfter(bytes, direction) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ways[direction].cut = { bytesLeft: bytes, done: resolve };
+      return promise;
+    },
+    cut,
+    refuse: stopListening,
+    connections: () => pairs.size,
+    passed: (direction) => ways[direction].passedBytes,
+    async close() {
+      await stopListening();
+      for (const way of Object.values(ways)) way.open();
+    },
+  };
+}
+
+/**
+ * In the one turn of the event loop that it takes to send an end, Node refuses a reset and loses
+ * the socket: it stays open, and keeps the process from ever ending.
+ */
+function resetSocket(socket: Socket): void {
+  const isEnding = socket.writableEnded && !socket.writableFinished && socket.writableLength === 0;
+  if (isEnding) socket.once('finish', () => socket.resetAndDestroy());
+  else socket.resetAndDestroy();
+}
+
+/** Rejects when the connection has to be reset. */
+async function pump(from: Socket, to: Socket, way: Way): Promise<void> {
+  const chunks: AsyncIterable<Buffer> = from.iterator({ destroyOnReturn: false });
+  for await (const chunk of chunks) {
+    if (way.delayMillis > 0) await sleep(way.delayMillis);
+    await way.gate;
+    const { cut } = way;
+    const allowed = cut === undefined ? chunk : chunk.subarray(0, cut.bytesLeft);
+    way.passedBytes += allowed.length;
+    if (!to.write(allowed)) await once(to, 'drain');
+    if (cut === undefined) continue;
+    cut.bytesLeft -= allowed.length;
+    if (allowed.length === chunk.length) continue;
+    way.cut = undefined;
+    // What is written may still be on its way inside of this process.
+    await new Promise((resolve) => to.write('', resolve));
+    cut.done();
+    throw new Error('cut');
+  }
+  await way.gate;
+  to.end();
+}
+
+function openWay(): Way {
+  return {
+    gate: Promise.resolve(),
+    open: () => undefined,
+    delayMillis: 0,
+    passedBytes: 0,
+    cut: undefined,
+  };
+}
+
+function shut(way: Way): void {
+  way.open();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  way.gate = promise;
+  way.open = resolve;
+}
+
+function orBoth(directions: readonly Direction[]): readonly Direction[] {
+  return directions.length === 0 ? both : directions;
+}
+
+async function listen(onConnection: (client: Socket) => void, port: number): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true }, onConnection);
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+/** A host that lets the packets of whoever connects disappear, so that no connection is made. */
+export interface BlackHole {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * A process that listens, is stopped, and whose queue of connections is full: Linux then drops what
+ * asks for another.
+ */
+export async function openBlackHole(): Promise<BlackHole> {
+  const script =
+    "const s = require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }," +
+    ' () => console.log(s.address().port))';
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const port = Number(line);
+  child.kill('SIGSTOP');
+  const fillers: Socket[] = [];
+  while (await connects(port, fillers));
+  return {
+    port,
+    async close() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      for (const socket of fillers) socket.destroy();
+      await exited;
+    },
+  };
+}
+
+/** Whether the system still makes a connection, which is kept. */
+async function connects(port: number, kept: Socket[]): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  kept.push(socket);
+  socket.on('error', () => undefined);
+  const connected = once(socket, 'connect').then(() => true);
+  return Promise.race([connected.catch(() => true), sleep(300, false)]);
+}

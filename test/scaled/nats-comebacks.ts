@@ -1,0 +1,165 @@
+/**
+ * A NATS that comes back as another than it was, under load, and what must hold then: only what it
+ * has lost is lost, nothing is stored twice, and all goes on by itself.
+ */
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StreamAPI } from '@nats-io/jetstream';
+import { until } from '../harness/until.ts';
+import { Random } from '../queue/random.ts';
+import { JudgingStore } from './judging-store.ts';
+import { readBatches } from './nats-contents.ts';
+import { type DrainedQueue, openDrained } from './nats-drained.ts';
+import { textOf, toOptions } from './nats-queues.ts';
+import { openSender, type Sender } from './nats-sender.ts';
+import { NatsServer, withManager } from './nats-server.ts';
+
+export const shardStreams = ['weir_0', 'weir_1'];
+export const bucketStreams = ['KV_weir_leases', 'KV_weir_keys', 'KV_weir_signals'];
+
+const { length: shards } = shardStreams;
+const leaseMs = 2000;
+/** What is a matter of seconds, on a machine that has others. */
+const timeoutMs = 15_000;
+
+/** A NATS, a queue that is drained from it, and who fills it. */
+interface Scene {
+  readonly server: NatsServer;
+  readonly drained: DrainedQueue;
+  readonly store: JudgingStore;
+  readonly sender: Sender;
+}
+
+/** @param change made after it was killed, with something that waits in it and in the older copy */
+export function comesBack(change: (folder: string, copy: string) => void): Promise<void> {
+  return inScene(async (scene) => {
+    const { server, drained, sender } = scene;
+    await gather(scene);
+    await server.kill();
+    const copy = mkdtempSync(join(tmpdir(), 'weir-nats-copy-'));
+    try {
+      cpSync(server.streamsFolder, copy, { recursive: true });
+      await server.restart();
+      drained.goOn();
+      await grew(sender, 400);
+      await gather(scene);
+      await server.kill();
+      change(server.streamsFolder, copy);
+    } finally {
+      rmSync(copy, { recursive: true });
+    }
+    const left = await readLeft(server);
+    const before = new Set(sender.acknowledged);
+    await server.restart();
+    drained.goOn();
+    await checkGoesOn(scene, { before, left });
+  });
+}
+
+/** @param change made while all runs */
+export function isChanged(change: (streams: StreamAPI) => Promise<unknown>): Promise<void> {
+  return inScene(async (scene) => {
+    const { server, sender, drained } = scene;
+    await withManager([server.url], ({ streams }) => change(streams));
+    await until(() => isComplete(server), { what: 'all streams and buckets', timeoutMs });
+    // What was on its way when its stream went may have been acknowledged since.
+    await grew(sender, 50);
+    const before = new Set(sender.acknowledged);
+    // By then no lease holds any more but one that was taken or renewed since.
+    const later = drained.queue.watermarkNanos() + BigInt(2 * leaseMs) * 1_000_000n;
+    await passes(drained, later);
+    await checkGoesOn(scene, { before, left: [] });
+  });
+}
+
+/** Each time as soon as it has taken something. */
+export function isKilledInARow(times: number): Promise<void> {
+  return inScene(async (scene) => {
+    const { server, sender } = scene;
+    for (let round = 0; round < times; round++) {
+      await grew(sender, 10);
+      await server.kill();
+      await server.restart();
+    }
+    // A process that is killed loses nothing: the system still writes what it had written.
+    await checkGoesOn(scene, { before: new Set(), left: [] });
+  });
+}
+
+async function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
+  await using parts = new AsyncDisposableStack();
+  const server = parts.adopt(await NatsServer.start(), (it) => it.stop());
+  const random = new Random(1);
+  const store = new JudgingStore(random);
+  const options = toOptions([server.url], { shards, leaseMs, timeoutMs: 2000 });
+  const drained = parts.adopt(await openDrained(options, store), (it) => it.close());
+  const sender = parts.adopt(openSender(drained.queue, random), (it) => it.stop());
+  await grew(sender, 200);
+  await work({ server, drained, store, sender });
+}
+
+async function gather({ drained, sender }: Scene): Promise<void> {
+  drained.standStill();
+  await grew(sender, 150);
+}
+
+function grew({ acknowledged }: Sender, by: number): Promise<unknown> {
+  const goal = acknowledged.size + by;
+  const what = `${by} more acknowledgements`;
+  return until(() => acknowledged.size >= goal, { what, timeoutMs });
+}
+
+function passes({ queue }: DrainedQueue, nanos: bigint): Promise<unknown> {
+  return until(() => queue.watermarkNanos() > nanos, { what: 'the watermark', timeoutMs });
+}
+
+/** What a server finds in this folder, by the word of another one. @returns the batches' texts */
+async function readLeft({ streamsFolder }: NatsServer): Promise<string[]> {
+  if (!existsSync(streamsFolder)) return [];
+  const other = await NatsServer.start();
+  try {
+    await other.kill();
+    cpSync(streamsFolder, other.streamsFolder, { recursive: true });
+    await other.restart();
+    return (await readBatches([other.url], { prefix: 'weir', shards })).map(textOf);
+  } finally {
+    await other.stop();
+  }
+}
+
+async function isComplete(server: NatsServer): Promise<boolean> {
+  return withManager([server.url], async ({ streams }) => {
+    const names: string[] = [];
+    for await (const name of streams.names()) names.push(name);
+    return [...shardStreams, ...bucketStreams].every((name) => names.includes(name));
+  });
+}
+
+interface Expected {
+  /** What NATS may have lost: acknowledged before. */
+  readonly before: ReadonlySet<string>;
+  /** What of it is there still. */
+  readonly left: readonly string[];
+}
+
+async function checkGoesOn(scene: Scene, { before, left }: Expected): Promise<void> {
+  const { server, drained, store, sender } = scene;
+  await grew(sender, 300);
+  await sender.stop();
+  await passes(drained, BigInt(Date.now()) * 1_000_000n);
+  const expected = [...left, ...[...sender.acknowledged].filter((text) => !before.has(text))];
+  const missing = () => expected.filter((text) => store.countOf(text) === 0);
+  await until(() => missing().length === 0, { what: 'all to be stored', timeoutMs }).catch(
+    (cause: unknown) => assert.fail(`not stored: ${missing().join(' ')}; ${String(cause)}`),
+  );
+  await until(
+    async () => (await readBatches([server.url], { prefix: 'weir', shards })).length === 0,
+    {
+      what: 'all to be gone from NATS',
+      timeoutMs,
+    },
+  );
+  assert.deepEqual(store.faults, []);
+}

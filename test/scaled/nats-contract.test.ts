@@ -1,0 +1,24 @@
+/** The queue at NATS keeps what every queue promises. */
+import { after, before, suite } from 'node:test';
+import { testQueueContract } from '../queue/contract.ts';
+import { openQueue, toOptions } from './nats-queues.ts';
+import { missingNats, NatsServer } from './nats-server.ts';
+
+suite('the queue at NATS', { skip: missingNats() }, () => {
+  let server: NatsServer;
+  let places = 0;
+  before(async () => {
+    server = await NatsServer.start();
+  });
+  after(() => server?.stop());
+
+  testQueueContract(async () => {
+    const options = toOptions([server.url], { prefix: `c${places++}`, shards: 3 });
+    return {
+      shards: options.shards,
+      open: () => openQueue(options),
+      // They go with the server.
+      remove: async () => {},
+    };
+  });
+});

@@ -1,0 +1,81 @@
+/**
+ * A queue at NATS that is drained into a judging store by the process of the test, and whose store
+ * can be made to stand still, so that something waits in NATS.
+ */
+import { openDrain } from '../../src/ingest/drain.ts';
+import type { StampedBatch } from '../../src/model/batch.ts';
+import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
+import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
+import type { Queue, ShardWork } from '../../src/queue/port.ts';
+import { type Store, StoreInsertError } from '../../src/store/port.ts';
+import { createDrainTelemetry } from '../../src/telemetry/drain-events.ts';
+import { createInstruments } from '../../src/telemetry/instruments.ts';
+import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import type { JudgingStore, SentBatch } from './judging-store.ts';
+
+const pace = { minIntervalMs: 20, maxIntervalMs: 50, heavyRowsPerSecond: 100_000 };
+const retry = { firstPauseMs: 20, maxPauseMs: 200, attemptsPerBatch: 3 };
+
+export interface DrainedQueue {
+  readonly queue: Queue;
+  /** Inserts wait from now on; what they hold stays in NATS. */
+  standStill(): void;
+  goOn(): void;
+  close(): Promise<void>;
+}
+
+export async function openDrained(
+  options: NatsQueueOptions,
+  judge: JudgingStore,
+  logLevel: 'silent' | 'info' = 'silent',
+): Promise<DrainedQueue> {
+  const instruments = createInstruments(logLevel);
+  const queue = await openNatsQueue(options, instruments, createQueueTelemetry(instruments));
+  const telemetry = createDrainTelemetry(instruments);
+  let gate = Promise.withResolvers<void>();
+  gate.resolve();
+  const store = toStore(judge, () => gate.promise);
+  const work: ShardWork = queue.work((shard) =>
+    openDrain({ shard, store, queue, telemetry }, { pace, retry, closeGraceMs: 500 }),
+  );
+  return {
+    queue,
+    standStill() {
+      gate = Promise.withResolvers<void>();
+    },
+    goOn: () => gate.resolve(),
+    async close() {
+      gate.resolve();
+      await work.close();
+      await queue.close();
+    },
+  };
+}
+
+function toStore(judge: JudgingStore, whenOpen: () => Promise<void>) {
+  const store: Pick<Store, 'insert' | 'fence' | 'ping'> = {
+    async insert(_, batches, mode, { shard, epoch }) {
+      // A real store sends what it was given at once: it is no longer there after a release.
+      const sent = { shard, epoch: `${epoch}`, mode, batches: batches.map(toSent) };
+      await whenOpen();
+      refuseLate(await judge.insert(sent));
+    },
+    async fence({ shard, epoch }) {
+      refuseLate(await judge.fence(shard, `${epoch}`));
+    },
+    ping: async () => true,
+  };
+  return store;
+}
+
+function refuseLate(verdict: 'done' | 'superseded'): void {
+  if (verdict === 'superseded') throw new StoreInsertError(verdict, 'a later holder was here');
+}
+
+function toSent({ payload, receivedAtNanos, copies }: StampedBatch): SentBatch {
+  return {
+    text: Buffer.from(payload.subarray(0, 100)).toString().replace(/\0+$/, ''),
+    receivedAt: receivedAtNanos.toString(),
+    copies: copies && { from: `${copies.fromNanos}`, until: `${copies.untilNanos}` },
+  };
+}

@@ -1,0 +1,44 @@
+/**
+ * A NATS that is killed while writers drain: what it remembers wrongly is handed out all the same.
+ */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { until } from '../harness/until.ts';
+import { openSink } from '../queue/sink.ts';
+import { readBatches } from './nats-contents.ts';
+import { grew, startLoad } from './nats-load.ts';
+import { openQueue, toOptions } from './nats-queues.ts';
+import { missingNats, NatsServer } from './nats-server.ts';
+
+const rounds = 4;
+
+suite('a NATS that is killed while writers drain', { skip: missingNats() }, () => {
+  test('all is handed out, and nothing stays', async () => {
+    await using parts = new AsyncDisposableStack();
+    const server = parts.adopt(await NatsServer.start(), (it) => it.stop());
+    const options = toOptions([server.url], { shards: 4 });
+    const queue = parts.adopt(await openQueue(options), (it) => it.close());
+    const sink = parts.adopt(openSink(queue), (it) => it.close());
+    const isEmpty = async () => (await readBatches([server.url], options)).length === 0;
+    for (let round = 0; round < rounds; round++) {
+      const load = startLoad(queue, 8, `${round}: `);
+      await grew(load, 2000);
+      await server.kill();
+      await server.restart();
+      await load.stop();
+      const isHandedOut = () => {
+        const texts = new Set(sink.released.map(({ text }) => text));
+        return load.acknowledged.every((text) => texts.has(text));
+      };
+      await until(isHandedOut, { what: 'all that was acknowledged' });
+      // A server that was killed may keep what was acknowledged, and never deliver it again.
+      await until(isEmpty, { what: 'all to be gone from NATS' });
+      const known = new Set<string>();
+      for (const { batch, suspect } of sink.released) {
+        const id = `${batch.id.writer}/${batch.id.sequence}`;
+        assert.ok(suspect || !known.has(id), 'handed out again as if it were new');
+        known.add(id);
+      }
+    }
+  });
+});

@@ -1,0 +1,320 @@
+/**
+ * A NATS that is killed, paused, cut off or loses its leader: nothing acknowledged is lost or there
+ * twice, what cannot be taken is refused without waiting, and all comes back by itself.
+ */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, suite, test } from 'node:test';
+import type { Queue } from '../../src/queue/port.ts';
+import { until } from '../harness/until.ts';
+import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
+import { grew, isUnavailable, type Load, startLoad } from './nats-load.ts';
+import { openQueue, owner, textOf, toBatch, toOptions } from './nats-queues.ts';
+import { missingNats, NatsCluster, NatsServer, withManager } from './nats-server.ts';
+import { describeStreams, readBatches } from './nats-contents.ts';
+
+/** What was acknowledged is there; nothing is there twice as if it were new. */
+async function checkStored(
+  load: Load,
+  servers: string[],
+  options: { readonly prefix: string; readonly shards: number },
+): Promise<void> {
+  const stored = await readBatches(servers, options);
+  const texts = new Set(stored.map(textOf));
+  const lost = load.acknowledged.filter((text) => !texts.has(text));
+  if (lost.length > 0) {
+    // A stream that was made anew since, or one that came back shorter, is told by these.
+    const told = await describeStreams(servers, options);
+    assert.fail(`acknowledged and lost: ${lost.join(' ')}\n${told}`);
+  }
+  const counts = new Map<string, number>();
+  for (const batch of stored) {
+    // What is marked as a copy is looked for in the store before it is stored.
+    if (batch.copiesSince !== '') continue;
+    counts.set(textOf(batch), (counts.get(textOf(batch)) ?? 0) + 1);
+  }
+  const twice = [...counts].filter(([, count]) => count > 1);
+  assert.deepEqual(twice, [], 'there more than once');
+  assert.equal(new Set(load.acknowledged).size, load.acknowledged.length);
+}
+
+suite('one NATS in trouble', { skip: missingNats() }, () => {
+  let server: NatsServer;
+  const queues: Queue[] = [];
+  const proxies: FaultProxy[] = [];
+  let prefixes = 0;
+  before(async () => {
+    server = await NatsServer.start();
+  });
+  after(async () => {
+    server?.goOn();
+    for (const queue of queues) await queue.close();
+    for (const proxy of proxies) await proxy.close();
+    await server?.stop();
+  });
+
+  async function open(over: Parameters<typeof toOptions>[1] = {}) {
+    const options = toOptions([server.url], { prefix: `t${prefixes++}`, ...over });
+    const queue = await openQueue(options);
+    queues.push(queue);
+    return { options, queue };
+  }
+
+  async function openBehindProxy(over: Parameters<typeof toOptions>[1] = {}) {
+    const proxy = await openFaultProxy({ host: '127.0.0.1', port: server.place.port });
+    proxies.push(proxy);
+    const opened = await open({ urls: [`nats://127.0.0.1:${proxy.port}`], ...over });
+    return { proxy, ...opened };
+  }
+
+  test('killed and started again 20 times: all that was acknowledged is there once', async () => {
+    const { queue, options } = await open();
+    const load = startLoad(queue, 8);
+    // nats-server 2.9.10 that is killed within 0.1 s of making a stream may come back without the
+    // stream's first messages, which it had acknowledged.
+    await grew(load, 500);
+    for (let round = 0; round < 20; round++) {
+      await grew(load, 20);
+      await server.kill();
+      await server.restart();
+    }
+    await grew(load, 20);
+    await load.stop();
+    await checkStored(load, [server.url], options);
+    // Each restart is over within the grace, so hardly anything is refused.
+    assert.ok(load.refused.length < load.acknowledged.length / 10, `${load.refused.length}`);
+  });
+
+  test('away: refused without waiting, and taken again by itself', async () => {
+    const { queue } = await open({ timeoutMs: 1000 });
+    await server.kill();
+    try {
+      await until(() => !queue.status().writable, { what: 'the loss to be seen' });
+      await assert.rejects(queue.append(toBatch('x'), owner), isUnavailable);
+      // Each would wait for the grace or the timeout: minutes, one after the other.
+      for (let i = 0; i < 500; i++) {
+        await assert.rejects(queue.append(toBatch('x'), owner), isUnavailable);
+        await assert.rejects(queue.recall(Buffer.alloc(16)), isUnavailable);
+      }
+      assert.match(queue.status().reason, /not connected/);
+      await assert.rejects(queue.drawLine(), isUnavailable);
+      await assert.rejects(queue.forgetSeries(), isUnavailable);
+    } finally {
+      await server.restart();
+    }
+    await until(() => isTaken(queue), { what: 'batches to be taken again' });
+    assert.equal(queue.status().writable, true);
+  });
+
+  test('hanging: late once, then refused without waiting, and taken again by itself', async () => {
+    const { queue } = await open({ timeoutMs: 500 });
+    server.pause();
+    try {
+      const late = Array.from({ length: 100 }, () => queue.append(toBatch('x', 1000), owner));
+      const ends = await Promise.allSettled(late);
+      assert.ok(ends.some(({ status }) => status === 'rejected'));
+      for (let i = 0; i < 1000; i++) {
+        await assert.rejects(queue.append(toBatch('x'), owner), isUnavailable);
+      }
+      assert.notEqual(queue.status().reason, '');
+    } finally {
+      server.goOn();
+    }
+    await until(() => isTaken(queue), { what: 'batches to be taken again' });
+    await until(() => queue.status().writable, { what: 'all shards' });
+  });
+
+  test('an acknowledgement that is lost with its connection: there once', async () => {
+    const { queue, proxy, options } = await openBehindProxy();
+    for (let round = 0; round < 20; round++) {
+      proxy.hold('down');
+      const appended = queue.append(toBatch(`round ${round}`), owner);
+      const isStored = async () =>
+        (await readBatches([server.url], options)).some(
+          (each) => textOf(each) === `round ${round}`,
+        );
+      await until(isStored, { what: 'the batch to be stored' });
+      proxy.cut();
+      await proxy.pass();
+      await appended;
+    }
+    const stored = await readBatches([server.url], options);
+    assert.equal(stored.length, 20);
+    assert.ok(stored.every(({ copiesSince }) => copiesSince === ''));
+  });
+
+  test('drained, forgotten, and then sent again: marked as a copy', async () => {
+    const { queue, proxy, options } = await openBehindProxy({ shards: 1, timeoutMs: 20_000 });
+    const stream = `${options.prefix}_0`;
+    proxy.hold('down');
+    const appended = queue.append(toBatch('x'), owner);
+    await withManager([server.url], async ({ streams }) => {
+      await until(async () => (await streams.info(stream)).state.messages === 1, { what: 'it' });
+      await streams.deleteMessage(stream, (await streams.info(stream)).state.last_seq);
+    });
+    await server.kill();
+    await server.restart();
+    proxy.cut();
+    await proxy.pass();
+    await appended;
+    const stored = await readBatches([server.url], options);
+    assert.equal(stored.length, 1);
+    assert.notEqual(stored[0]!.copiesSince, '');
+  });
+
+  test('kept in memory, and started again: streams are made anew', async () => {
+    const { queue } = await open({ storage: 'memory' });
+    await queue.append(toBatch('x'), owner);
+    await server.kill();
+    await server.restart();
+    await until(() => isTaken(queue), { what: 'batches to be taken again' });
+    await until(() => queue.status().writable, { what: 'all shards' });
+  });
+
+  test('a node that was cut off hears afterwards that labels are forgotten', async () => {
+    const { queue: cutOff, proxy, options } = await openBehindProxy();
+    const other = await openQueue({ ...options, urls: [server.url] });
+    queues.push(other);
+    let heard = 0;
+    cutOff.whenSeriesForgotten(() => heard++);
+    await proxy.refuse();
+    await until(() => !cutOff.status().writable, { what: 'the loss to be seen' });
+    await other.forgetSeries();
+    assert.equal(heard, 0);
+    await proxy.pass();
+    await until(() => heard > 0, { what: 'the node to hear of it' });
+    assert.equal(heard, 1);
+  });
+});
+
+suite('a cluster of NATS in trouble', { skip: missingNats() }, () => {
+  let cluster: NatsCluster;
+  const queues: Queue[] = [];
+  before(async () => {
+    cluster = await NatsCluster.start();
+  });
+  after(async () => {
+    for (const queue of queues) await queue.close();
+    await cluster?.stop();
+  });
+
+  test('the leader of a shard is killed, three times: nothing is lost or twice', async () => {
+    const options = toOptions(cluster.urls, { timeoutMs: 10_000 });
+    const queue = await openQueue(options);
+    queues.push(queue);
+    const load = startLoad(queue, 8);
+    for (let round = 0; round < 3; round++) {
+      await grew(load, 20);
+      const leader = await cluster.leaderOf(`${options.prefix}_${round % 2}`);
+      await leader.kill();
+      await grew(load, 20);
+      await leader.restart();
+      await until(() => isInStep(cluster, options), { what: 'all copies to be in step' });
+    }
+    await load.stop();
+    await checkStored(load, cluster.urls, options);
+  });
+
+  test('a key that comes to two gateways at the same time counts once', async () => {
+    const options = toOptions(cluster.urls, { prefix: 'keys' });
+    const both = [await openQueue(options), await openQueue(options)];
+    queues.push(...both);
+    const sizes = Array.from({ length: 40 }, (_, index) => (index % 8 === 0 ? 1_500_000 : 500));
+    await Promise.all(
+      sizes.flatMap((bytes, index) => {
+        const answer = Buffer.from('an answer');
+        const record = { key: randomBytes(16), bodyDigest: randomBytes(16), answer };
+        return both.map((queue) => queue.append(toBatch(`${index}`, bytes), owner, record));
+      }),
+    );
+    const stored = (await readBatches(cluster.urls, options)).map((batch) => Number(textOf(batch)));
+    assert.deepEqual(
+      stored.sort((a, b) => a - b),
+      [...sizes.keys()],
+    );
+  });
+
+  test('a server hangs: its clients go to another one', async () => {
+    const options = toOptions(cluster.urls, { prefix: 'hangs', timeoutMs: 2000 });
+    const queue = await openQueue(options);
+    queues.push(queue);
+    const leader = await cluster.leaderOf(`${options.prefix}_0`);
+    const load = startLoad(queue, 4);
+    await grew(load, 20);
+    leader.pause();
+    try {
+      await until(() => load.refused.length > 0 || load.acknowledged.length > 1000, {
+        what: 'senders to notice, or not to',
+      });
+      await until(() => queue.status().writable, { what: 'a new leader' });
+      await grew(load, 20);
+    } finally {
+      leader.goOn();
+    }
+    await load.stop();
+    await until(() => isInStep(cluster, options), { what: 'all copies to be in step' });
+    await checkStored(load, cluster.urls, options);
+  });
+});
+
+suite('a cluster of NATS without a majority', { skip: missingNats() }, () => {
+  test('takes nothing, and all of it again with one server more', async (t) => {
+    const cluster = await NatsCluster.start();
+    t.after(() => cluster.stop());
+    const options = toOptions(cluster.urls, { timeoutMs: 2000 });
+    const queue = await openQueue(options);
+    t.after(() => queue.close());
+    const load = startLoad(queue, 4);
+    await grew(load, 20);
+    const [one, two] = cluster.servers;
+    await Promise.all([one!.kill(), two!.kill()]);
+    await until(() => !queue.status().writable, { what: 'all shards to refuse' });
+    await load.stop();
+    const taken = load.acknowledged.length;
+    for (let i = 0; i < 200; i++) {
+      await assert.rejects(queue.append(toBatch('x'), owner), isUnavailable);
+    }
+    await one!.restart();
+    await until(() => queue.status().writable, { what: 'a majority' });
+    await until(() => isTaken(queue), { what: 'batches to be taken again' });
+    assert.equal(load.acknowledged.length, taken);
+    await two!.restart();
+    await until(() => isInStep(cluster, options), { what: 'all copies to be in step' });
+    const stored = new Set((await readBatches(cluster.urls, options)).map(textOf));
+    assert.deepEqual(
+      load.acknowledged.filter((text) => !stored.has(text)),
+      [],
+    );
+  });
+});
+
+/** Whether each shard has a leader and two others that follow it. */
+async function isInStep(
+  cluster: NatsCluster,
+  { prefix, shards }: { readonly prefix: string; readonly shards: number },
+): Promise<boolean> {
+  try {
+    return await withManager(cluster.urls, async ({ streams }) => {
+      for (let shard = 0; shard < shards; shard++) {
+        const replicas = (await streams.info(`${prefix}_${shard}`)).cluster?.replicas ?? [];
+        if (replicas.length !== 2 || replicas.some((each) => !each.current || each.offline)) {
+          return false;
+        }
+      }
+      return true;
+    });
+  } catch {
+    // No leader at the moment.
+    return false;
+  }
+}
+
+async function isTaken(queue: Queue): Promise<boolean> {
+  try {
+    await queue.append(toBatch('x'), owner);
+    return true;
+  } catch (error) {
+    assert.ok(isUnavailable(error));
+    return false;
+  }
+}

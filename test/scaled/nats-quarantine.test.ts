@@ -1,0 +1,312 @@
+/** The quarantine of a queue at NATS, as an operator works on it while writers run. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
+import { connect, headers as createHeaders } from '@nats-io/transport-node';
+import { run } from '../../src/cli/program.ts';
+import type { StampedBatch } from '../../src/model/batch.ts';
+import { createQueueNames, headers } from '../../src/queue/nats/names.ts';
+import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
+import { openQuarantineStream } from '../../src/queue/nats/quarantine-stream.ts';
+import type { Queue, Shard } from '../../src/queue/port.ts';
+import type { Quarantine, SetAside } from '../../src/queue/quarantine.ts';
+import { createInstruments } from '../../src/telemetry/instruments.ts';
+import { captureTerminal } from '../cli/captured-terminal.ts';
+import { until } from '../harness/until.ts';
+import { openSink, type Sink } from '../queue/sink.ts';
+import { openQueue, owner, toBatch, toOptions } from './nats-queues.ts';
+import { missingNats, NatsServer, withManager } from './nats-server.ts';
+
+suite('the quarantine at NATS', { skip: missingNats() }, () => {
+  let server: NatsServer;
+  let options: NatsQueueOptions;
+  let queue: Queue;
+  let quarantine: Quarantine;
+  let work: Sink;
+  /** Whether the store of this test refuses what begins with `bad`. */
+  let isRefusing: boolean;
+  /** Until then what was taken is not released. */
+  let judged: Promise<void> | undefined;
+  let prefixes = 0;
+  before(async () => {
+    server = await NatsServer.start();
+  });
+  after(() => server?.stop());
+  beforeEach(async () => {
+    options = toOptions([server.url], { prefix: `q${prefixes++}` });
+    queue = await openQueue(options);
+    quarantine = await openQuarantineStream(options, createInstruments('silent'), 'change');
+    isRefusing = true;
+    judged = undefined;
+    work = openSink(queue, { took: judge });
+  });
+  afterEach(async () => {
+    await work.close();
+    await quarantine.close();
+    await queue.close();
+  });
+
+  async function judge(batches: readonly StampedBatch[], shard: Shard): Promise<void> {
+    for (const batch of batches) {
+      const isBad = Buffer.from(batch.payload).toString().startsWith('bad');
+      if (isBad && isRefusing) await shard.quarantine(batch, 'the store\nwill not take it');
+    }
+    await judged;
+  }
+
+  async function setAside(...texts: readonly string[]): Promise<SetAside[]> {
+    for (const text of texts) {
+      await queue.append(toBatch(text, text.includes('large') ? 2_500_000 : undefined), owner);
+    }
+    return untilThere(texts.length);
+  }
+
+  /** Until so many are there, and whole: a large one comes piece by piece. */
+  async function untilThere(count: number): Promise<SetAside[]> {
+    let found: SetAside[] = [];
+    const isWhole = ({ reason }: SetAside) => !reason.endsWith(' pieces)');
+    const isThere = async () => {
+      found = await quarantine.list();
+      return found.length === count && found.every(isWhole);
+    };
+    await until(isThere, { what: `${count} in quarantine` });
+    return found;
+  }
+
+  const released = (text: string) => work.released.filter((each) => each.text === text);
+
+  test('what is set aside is listed, and drained again as what may be stored', async () => {
+    assert.deepEqual(await quarantine.list(), []);
+    const found = await setAside('bad small', 'bad large');
+    assert.deepEqual(
+      found.map(({ batch, reason }) => ({ ...batch, reason })),
+      Array(2).fill({ layout: 'logs/1', rows: 1, owner, reason: 'the store will not take it' }),
+    );
+    const sizes = found.map(({ bytes }) => bytes).sort((a, b) => a - b);
+    assert.ok(sizes[0]! < 1000 && sizes[1]! > 2_500_000);
+    isRefusing = false;
+    for (const { id } of found) await quarantine.retry(id);
+    for (const text of ['bad small', 'bad large']) {
+      await until(() => released(text).length === 2, { what: `${text} to be drained again` });
+      const [first, again] = released(text);
+      assert.deepEqual(again!.batch.id, first!.batch.id);
+      assert.equal(again!.suspect, true);
+      assert.equal(again!.shard, first!.shard, 'copies may be left where it lay');
+      const { receivedAtNanos } = first!.batch;
+      assert.ok(again!.batch.receivedAtNanos > receivedAtNanos, 'received anew');
+      assert.ok(again!.batch.copies!.fromNanos <= receivedAtNanos);
+    }
+    assert.deepEqual(await quarantine.list(), []);
+    await until(() => queue.status().quarantinedBatches === 0, { what: 'the count to be 0' });
+  });
+
+  test('what is refused again within moments is there again, as often as it is tried', async () => {
+    for (const text of ['bad small', 'bad large']) {
+      const [first] = await setAside(text);
+      const times = () => work.released.filter((each) => each.text === text);
+      for (let round = 2; round < 5; round++) {
+        await quarantine.retry(first!.id);
+        await until(() => times().length === round, { what: `try ${round}` });
+        assert.deepEqual((await untilThere(1))[0]?.id, first!.id);
+      }
+      const [original, ...again] = times().map(({ batch }) => batch);
+      for (const { copies } of again) {
+        assert.ok(copies!.fromNanos <= original!.receivedAtNanos, 'an early copy is overlooked');
+      }
+      await quarantine.drop(first!.id);
+      assert.deepEqual(await quarantine.list(), []);
+    }
+  });
+
+  test('two who retry at once: one writer holds all copies', async () => {
+    const [{ id }] = (await setAside('bad large')) as [SetAside];
+    isRefusing = false;
+    const other = await openQuarantineStream(options, createInstruments('silent'), 'change');
+    const results = await Promise.allSettled([quarantine.retry(id), other.retry(id)]);
+    await other.close();
+    assert.ok(results.some(({ status }) => status === 'fulfilled'));
+    await until(() => released('bad large').length >= 2, { what: 'it to be drained again' });
+    const [, ...again] = released('bad large');
+    assert.equal(new Set(again.map(({ shard }) => shard)).size, 1);
+    assert.ok(again.every(({ suspect }) => suspect));
+    assert.deepEqual(await quarantine.list(), []);
+  });
+
+  test('bytes that are no batch can be dropped, and nothing else', async () => {
+    const connection = await connect({ servers: [server.url] });
+    const head = createHeaders();
+    head.set(headers.kind, 'frames');
+    const subject = createQueueNames(options.prefix).subject(0);
+    connection.publish(subject, 'no frame', { headers: head });
+    await connection.drain();
+    const [{ id, batch, reason }] = (await untilThere(1)) as [SetAside];
+    assert.equal(batch, undefined);
+    assert.match(reason, /no frame/);
+    await assert.rejects(quarantine.retry(id), /cannot retry message-1: .*drop it/);
+    assert.equal((await quarantine.list()).length, 1);
+    await quarantine.drop(id);
+    assert.deepEqual(await quarantine.list(), []);
+    await assert.rejects(quarantine.drop(id), /cannot find message-1 in quarantine/);
+  });
+
+  test('retried while its take is not yet released, it is held as one of its own', async () => {
+    const gate = Promise.withResolvers<void>();
+    judged = gate.promise;
+    const [{ id }] = (await setAside('bad small')) as [SetAside];
+    isRefusing = false;
+    await quarantine.retry(id);
+    await until(async () => (await waiting()) >= 2, { what: 'the copy to be delivered' });
+    gate.resolve();
+    await until(() => released('bad small').length === 2, { what: 'it to be drained again' });
+    assert.equal(released('bad small')[1]!.suspect, true);
+    await until(() => queue.status().bytes === 0, { what: 'the shards to be empty' });
+  });
+
+  /** Messages that a writer was given and has not acknowledged. */
+  async function waiting(): Promise<number> {
+    return withManager([server.url], async ({ consumers }) => {
+      let pending = 0;
+      for (let shard = 0; shard < options.shards; shard++) {
+        const stream = createQueueNames(options.prefix).stream(shard);
+        for await (const info of consumers.list(stream)) pending += info.num_ack_pending;
+      }
+      return pending;
+    });
+  }
+
+  test('set aside again after it was removed, it is there again', async () => {
+    const [{ id }] = (await setAside('bad small')) as [SetAside];
+    const { batch, shard: name } = released('bad small')[0]!;
+    const shard = work.shards.find(({ tenure }) => tenure.shard === name)!;
+    await quarantine.drop(id);
+    await shard.quarantine(batch, 'an answer was lost');
+    assert.deepEqual(
+      (await quarantine.list()).map((each) => [each.id, each.reason]),
+      [[id, 'an answer was lost']],
+    );
+  });
+
+  test('what an interrupted removal left is removed when it is given again', async () => {
+    const names = createQueueNames(options.prefix);
+    const onlooker = await openQuarantineStream(options, createInstruments('silent'), 'look');
+    for (const again of ['retry', 'drop', 'list'] as const) {
+      const [{ id }] = (await setAside('bad large')) as [SetAside];
+      const count = await withManager([server.url], async ({ streams }) => {
+        const { state } = await streams.info(names.quarantineStream);
+        await streams.deleteMessage(names.quarantineStream, state.first_seq, false);
+        return state.messages;
+      });
+      assert.ok(count > 2);
+      assert.deepEqual(await onlooker.list(), []);
+      const other = await openQuarantineStream(options, createInstruments('silent'), 'change');
+      await (again === 'list' ? other.list() : other[again](id));
+      await other.close();
+      const left = await withManager([server.url], async ({ streams }) => {
+        return (await streams.info(names.quarantineStream)).state.messages;
+      });
+      assert.equal(left, 0, again);
+    }
+    await onlooker.close();
+  });
+
+  test('what is removed by others between a look and a retry is said to be gone', async () => {
+    const [{ id }] = (await setAside('bad large')) as [SetAside];
+    const other = await openQuarantineStream(options, createInstruments('silent'), 'change');
+    await other.drop(id);
+    await other.close();
+    await assert.rejects(
+      quarantine.retry(id),
+      /cannot retry .*: it was retried or dropped meanwhile/,
+    );
+    await assert.rejects(quarantine.retry(id), /cannot find/);
+  });
+
+  test('all are retried, whatever is wrong with one of them', async () => {
+    const found = await setAside('bad 1', 'bad large', 'bad 2');
+    const large = found.find(({ bytes }) => bytes > 1000)!;
+    const names = createQueueNames(options.prefix);
+    await withManager([server.url], async (manager) => {
+      const { streams } = manager;
+      const { state } = await streams.info(names.quarantineStream);
+      for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+        const message = await streams.getMessage(names.quarantineStream, { seq });
+        if (message === null || !message.header.get(headers.chunk).startsWith('1/')) continue;
+        await streams.deleteMessage(names.quarantineStream, seq, false);
+        const changed = Buffer.alloc(message.data.length, 1);
+        message.header.delete('Nats-Msg-Id');
+        await manager
+          .jetstream()
+          .publish(names.quarantineSubject, changed, { headers: message.header });
+      }
+    });
+    isRefusing = false;
+    const environment = { WEIR_QUEUE_URLS: server.url, WEIR_QUEUE_PREFIX: options.prefix };
+    const terminal = captureTerminal({ environment });
+    assert.equal(await run(['quarantine', 'retry', '--all'], terminal), 1);
+    assert.match(terminal.error(), new RegExp(`cannot retry ${large.id}: .*no whole batch`));
+    assert.match(terminal.error(), /cannot retry 1 of 3: see above/);
+    for (const { id } of found) {
+      assert.equal(terminal.out().includes(`retried ${id}\n`), id !== large.id);
+    }
+    assert.deepEqual(
+      (await quarantine.list()).map(({ id }) => id),
+      [large.id],
+    );
+  });
+
+  test('however many are dropped at once, the stream is looked through once', async () => {
+    const count = 20;
+    const found = await setAside(...Array.from({ length: count }, (_, index) => `bad ${index}`));
+    const connection = await connect({ servers: [server.url] });
+    const { quarantineStream } = createQueueNames(options.prefix);
+    const reads = connection.subscribe(`$JS.API.STREAM.MSG.GET.${quarantineStream}`);
+    await connection.flush();
+    const opened = await openQuarantineStream(options, createInstruments('silent'), 'change');
+    for (const { id } of found) await opened.drop(id);
+    await opened.close();
+    await connection.flush();
+    assert.equal(reads.getReceived(), count);
+    await connection.close();
+    assert.deepEqual(await quarantine.list(), []);
+  });
+
+  test('a frame whose body was changed is listed as no batch', async () => {
+    const [{ id }] = (await setAside('bad small')) as [SetAside];
+    const names = createQueueNames(options.prefix);
+    await withManager([server.url], async (manager) => {
+      const { streams } = manager;
+      const { state } = await streams.info(names.quarantineStream);
+      const message = await streams.getMessage(names.quarantineStream, { seq: state.first_seq });
+      const changed = Buffer.from(message!.data);
+      changed[changed.length - 1]! ^= 1;
+      message!.header.delete('Nats-Msg-Id');
+      await manager
+        .jetstream()
+        .publish(names.quarantineSubject, changed, { headers: message!.header });
+    });
+    const found = await quarantine.list();
+    assert.deepEqual(
+      found.map((each) => [each.id === id, each.batch === undefined]),
+      [
+        [true, false],
+        [false, true],
+      ],
+    );
+    await assert.rejects(quarantine.retry(found[1]!.id), /no whole batch/);
+  });
+
+  test('a shard that is full takes nothing, and the batch stays where it is', async () => {
+    const [{ id }] = (await setAside('bad large')) as [SetAside];
+    const small = { ...options, maxBacklogBytes: 200_000, timeoutMs: 300 };
+    const full = await openQueue(small);
+    await full.close();
+    await assert.rejects(quarantine.retry(id), /cannot retry .*: the queue does not take it/);
+    assert.equal((await quarantine.list())[0]?.id, id);
+  });
+
+  test('a prefix that is not there is named', async () => {
+    const elsewhere = { ...options, prefix: 'nowhere' };
+    const opened = await openQuarantineStream(elsewhere, createInstruments('silent'), 'change');
+    await assert.rejects(opened.list(), /cannot find the stream nowhere_quarantine.*queue\.prefix/);
+    await opened.close();
+  });
+});

@@ -1,0 +1,358 @@
+/** What a gateway puts into the queue at NATS JetStream: whole, in order, and once for each key. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, suite, test } from 'node:test';
+import { AppError } from '../../src/model/errors.ts';
+import { openBucket } from '../../src/queue/nats/bucket.ts';
+import { createClaims } from '../../src/queue/nats/claims.ts';
+import { openNatsLink } from '../../src/queue/nats/connection.ts';
+import { createQueueNames } from '../../src/queue/nats/names.ts';
+import { ShardWriter } from '../../src/queue/nats/shard-writer.ts';
+import type { IdempotencyRecord, Queue } from '../../src/queue/port.ts';
+import { createInstruments } from '../../src/telemetry/instruments.ts';
+import { createNatsEvents } from '../../src/telemetry/nats-events.ts';
+import { until } from '../harness/until.ts';
+import { openSink } from '../queue/sink.ts';
+import { openQueue, owner, textOf, toBatch, toOptions } from './nats-queues.ts';
+import { missingNats, NatsServer, withManager } from './nats-server.ts';
+import { readBatches } from './nats-contents.ts';
+
+suite('appending to NATS', { skip: missingNats() }, () => {
+  let server: NatsServer;
+  const queues: Queue[] = [];
+  let prefixes = 0;
+  before(async () => {
+    server = await NatsServer.start();
+  });
+  after(async () => {
+    for (const queue of queues) await queue.close();
+    await server?.stop();
+  });
+
+  /** Streams of their own for each test. */
+  const newOptions = (over: Parameters<typeof toOptions>[1] = {}) =>
+    toOptions([server.url], { prefix: `t${prefixes++}`, ...over });
+
+  async function open(options: ReturnType<typeof newOptions>): Promise<Queue> {
+    const queue = await openQueue(options);
+    queues.push(queue);
+    return queue;
+  }
+
+  const newRecord = (answer: string): IdempotencyRecord => ({
+    key: randomBytes(16),
+    bodyDigest: randomBytes(16),
+    answer: Buffer.from(answer),
+  });
+
+  test('many at once arrive whole, each once, several to a message', async () => {
+    const options = newOptions();
+    const queue = await open(options);
+    const texts = Array.from({ length: 1000 }, (_, index) => `batch ${index}`);
+    await Promise.all(texts.map((text) => queue.append(toBatch(text), owner)));
+    const stored = await readBatches([server.url], options);
+    assert.deepEqual(stored.map(textOf).sort(), texts.sort());
+    assert.ok(stored.every(({ rows, layout }) => rows === 1 && layout === 'logs/1'));
+    assert.deepEqual(stored[0]!.owner, owner);
+    const messages = new Set(stored.map(({ shard, message }) => `${shard}/${message}`));
+    assert.ok(messages.size < 100, `${messages.size} messages`);
+    assert.equal(new Set(stored.map(({ shard }) => shard)).size, 2);
+    assert.ok(stored.every(({ copiesSince }) => copiesSince === ''));
+  });
+
+  test('logs go to a shard once it is drained, while others are', async () => {
+    const options = newOptions({ shards: 1 });
+    const sink = openSink(await open(options));
+    // As the first of the nodes on which queue.shards is raised.
+    const queue = await open({ ...options, shards: 2 });
+    const append = () => queue.append(toBatch('log'), owner);
+    await withManager([server.url], async ({ streams }) => {
+      const stream = createQueueNames(options.prefix).stream(1);
+      const last = async () => (await streams.info(stream)).state.last_seq;
+      const passes = async () => {
+        const earlier = await last();
+        for (let count = 0; count < 4; count++) await append();
+        return (await last()) === earlier;
+      };
+      await until(passes, { what: 'logs to go past the shard that nobody drains' });
+    });
+    await sink.close();
+  });
+
+  test('samples of one stream go one way, in the order in which they were taken', async () => {
+    const options = newOptions({ shards: 4 });
+    const queue = await open(options);
+    const texts = Array.from({ length: 50 }, (_, index) => `write ${index}`);
+    for (const text of texts) {
+      await queue.append({ ...toBatch(text), layout: 'metrics/1' }, owner);
+    }
+    const stored = await readBatches([server.url], options);
+    assert.deepEqual(stored.map(textOf), texts);
+    assert.equal(new Set(stored.map(({ shard }) => shard)).size, 1);
+  });
+
+  test('what is larger than a message of NATS goes in pieces', async () => {
+    const options = newOptions({ shards: 1 });
+    const queue = await open(options);
+    const payloads = Array.from({ length: 8 }, () => randomBytes(8 * 1024 * 1024));
+    await Promise.all(
+      payloads.map((bytes) => {
+        const payload = new Uint8Array(new ArrayBuffer(bytes.length));
+        payload.set(bytes);
+        return queue.append({ layout: 'logs/1', rows: 7, payload }, owner);
+      }),
+    );
+    const stored = await readBatches([server.url], options);
+    assert.equal(stored.length, payloads.length);
+    for (const { payload } of stored) {
+      assert.ok(payloads.some((each) => Buffer.compare(each, payload) === 0));
+    }
+  });
+
+  test('pieces that a stop keeps apart for minutes are no batch', async (context) => {
+    const options = newOptions({ shards: 1 });
+    const queue = await open(options);
+    const now = Date.now.bind(Date);
+    let aheadMs = 0;
+    // Clocks that stand still with the machine do not see it.
+    context.mock.method(Date, 'now', () => now() + aheadMs);
+    const appended = queue.append(toBatch('large', 100 * 1024 * 1024), owner);
+    const refused = assert.rejects(appended, isUnavailable);
+    await withManager([server.url], async ({ streams }) => {
+      const stream = createQueueNames(options.prefix).stream(0);
+      const held = async () => (await streams.info(stream)).state.messages;
+      await until(async () => (await held()) > 0, { what: 'the first piece' });
+    });
+    aheadMs = 660_000;
+    await refused;
+  });
+
+  test('a key that was claimed for a shard that this node does not know is refused', async () => {
+    const options = newOptions({ shards: 1 });
+    const queue = await open(options);
+    const link = await openNatsLink(options, createNatsEvents(createInstruments('silent')));
+    const events = createNatsEvents(createInstruments('silent'));
+    const bucket = openBucket(link, link.names.keys, events);
+    const record = newRecord('x');
+    await createClaims(bucket).claim(record, { id: { writer: 1n, sequence: 1n }, shard: 1 });
+    await assert.rejects(queue.append(toBatch('x'), owner, record), isUnavailable);
+    bucket.close();
+    await link.close();
+  });
+
+  test('memory of payloads is given back', async () => {
+    const queue = await open(newOptions());
+    const batch = toBatch('x', 300_000);
+    await queue.append(batch, owner);
+    assert.equal(batch.payload.length, 0);
+  });
+
+  test('a key counts once, at every gateway', async () => {
+    const options = newOptions();
+    const [one, two] = [await open(options), await open(options)];
+    const record = newRecord('the first answer');
+    assert.equal((await one.append(toBatch('first'), owner, record)).first, undefined);
+    await until(async () => (await two.recall(record.key)) !== undefined, { what: 'the answer' });
+    const second = await two.append(toBatch('second'), owner, {
+      ...record,
+      answer: Buffer.from('another answer'),
+    });
+    assert.equal(Buffer.from(second.first!.answer).toString(), 'the first answer');
+    const other = { ...record, bodyDigest: randomBytes(16) };
+    await assert.rejects(two.append(toBatch('third'), owner, other), isMalformed);
+    assert.deepEqual((await readBatches([server.url], options)).map(textOf), ['first']);
+    assert.equal(await one.recall(randomBytes(16)), undefined);
+  });
+
+  test('a key that comes to two gateways at the same time counts once', async () => {
+    const options = newOptions();
+    const both = [await open(options), await open(options)];
+    for (const [name, bytes] of [
+      ['small', 100],
+      ['large', 2 * 1024 * 1024],
+    ] as const) {
+      const records = Array.from({ length: 20 }, (_, index) => newRecord(`${name} ${index}`));
+      const answers = await Promise.all(
+        records.flatMap((record, index) =>
+          both.map((queue, gateway) =>
+            queue.append(toBatch(`${name} ${index} by ${gateway}`, bytes), owner, record),
+          ),
+        ),
+      );
+      assert.equal(answers.filter(({ first }) => first === undefined).length, 20);
+      const stored = (await readBatches([server.url], options)).map(textOf);
+      const indexes = stored
+        .filter((text) => text.startsWith(name))
+        .map((text) => text.split(' ')[1]);
+      assert.deepEqual(
+        indexes.map(Number).sort((a, b) => a - b),
+        [...Array(20).keys()],
+        name,
+      );
+    }
+  });
+
+  suite('a gateway that died on the way', () => {
+    /** Goes as far as a gateway would have come, and leaves. */
+    async function leaveBehind(
+      options: ReturnType<typeof newOptions>,
+      record: IdempotencyRecord,
+      published: string | undefined,
+    ): Promise<void> {
+      const events = createNatsEvents(createInstruments('silent'));
+      const link = await openNatsLink(options, events);
+      const bucket = openBucket(link, link.names.keys, events);
+      const id = { writer: 77n, sequence: 7n };
+      await createClaims(bucket).claim(record, { id, shard: 1 });
+      if (published !== undefined) {
+        const writer = new ShardWriter(link, 1, events);
+        const batch = { ...toBatch(published), id, owner, receivedAtNanos: 0n };
+        await writer.write({ batch, copiesSinceMs: () => undefined });
+        writer.close();
+      }
+      bucket.close();
+      await link.close();
+    }
+
+    test('before it published: the repetition does, under the id that was claimed', async () => {
+      const options = newOptions();
+      const queue = await open(options);
+      const record = newRecord('its answer');
+      await leaveBehind(options, record, undefined);
+      assert.equal(await queue.recall(record.key), undefined);
+      const own = { ...record, answer: Buffer.from('our answer') };
+      const { first } = await queue.append(toBatch('again'), owner, own);
+      assert.equal(Buffer.from(first!.answer).toString(), 'its answer');
+      const [stored, ...others] = await readBatches([server.url], options);
+      assert.equal(others.length, 0);
+      assert.deepEqual([stored!.id, stored!.shard], [{ writer: 77n, sequence: 7n }, 1]);
+      const ageMs = Date.now() - Number(BigInt(stored!.copiesSince) / 1_000_000n);
+      assert.ok(ageMs >= 0 && ageMs < 60_000, `copies since ${ageMs} ms`);
+    });
+
+    test('after it published: the repetition changes nothing', async () => {
+      const options = newOptions();
+      const queue = await open(options);
+      const record = newRecord('its answer');
+      await leaveBehind(options, record, 'its batch');
+      const { first } = await queue.append(toBatch('again'), owner, record);
+      assert.equal(Buffer.from(first!.answer).toString(), 'its answer');
+      assert.deepEqual((await readBatches([server.url], options)).map(textOf), ['its batch']);
+      await until(async () => (await queue.recall(record.key)) !== undefined, { what: 'done' });
+    });
+
+    test('and was drained before the repetition came: that one is marked as a copy', async () => {
+      const options = newOptions();
+      const queue = await open(options);
+      const record = newRecord('its answer');
+      await leaveBehind(options, record, 'its batch');
+      const stream = `${options.prefix}_1`;
+      await withManager([server.url], async ({ streams }) => {
+        await streams.deleteMessage(stream, (await streams.info(stream)).state.last_seq);
+      });
+      // Forgets the ids of all that is no longer there.
+      await server.kill();
+      await server.restart();
+      await until(() => queue.status().writable, { what: 'the connection' });
+      await queue.append(toBatch('again'), owner, record);
+      const [stored] = await readBatches([server.url], options);
+      assert.equal(stored!.id.writer, 77n);
+      assert.notEqual(stored!.copiesSince, '');
+    });
+  });
+
+  test('a full queue refuses, says why, and takes batches again once there is room', async () => {
+    const options = newOptions({ maxBacklogBytes: 4_000_000 });
+    const queue = await open(options);
+    let taken = 0;
+    const fill = async (): Promise<boolean> => {
+      try {
+        await queue.append(toBatch('x', 100_000), owner);
+        taken++;
+        return false;
+      } catch (error) {
+        assert.ok(isUnavailable(error));
+        return !queue.status().writable;
+      }
+    };
+    await until(fill, { what: 'a full queue', everyMs: 1 });
+    assert.ok(taken >= 30, `${taken} taken`);
+    assert.match(queue.status().reason, /maximum bytes/);
+    await until(() => queue.status().batches >= taken, { what: 'the backlog to be seen' });
+    assert.ok(queue.status().bytes > 3_000_000);
+    await withManager([server.url], async ({ streams }) => {
+      for (const shard of [0, 1]) await streams.purge(`${options.prefix}_${shard}`);
+    });
+    await until(() => queue.status().writable, { what: 'room' });
+    await queue.append(toBatch('x', 100_000), owner);
+    await until(() => queue.status().batches < 10, { what: 'an empty backlog' });
+  });
+
+  test('a line lies between what was taken before and what comes after', async () => {
+    const options = newOptions();
+    const [one, two] = [await open(options), await open(options)];
+    const names = { before: [] as string[], after: [] as string[] };
+    let count = 0;
+    const append = async (into: string[]) => {
+      const text = `${count++}`;
+      await (count % 2 === 0 ? one : two).append(toBatch(text), owner);
+      into.push(text);
+    };
+    for (let round = 0; round < 20; round++) await append(names.before);
+    const [earlier, during] = [[...names.before], [] as string[]];
+    let isDrawn = false;
+    const drawn = one.drawLine().finally(() => (isDrawn = true));
+    while (!isDrawn) await append(during);
+    const line = await drawn;
+    for (let round = 0; round < 20; round++) await append(names.after);
+    const times = new Map(
+      (await readBatches([server.url], options)).map((batch) => [textOf(batch), batch.timeNanos]),
+    );
+    assert.equal((line + 1_000_000n) % 1_000_000_000n, 0n);
+    for (const text of earlier) assert.ok(times.get(text)! <= line, text);
+    for (const text of names.after) assert.ok(times.get(text)! > line, text);
+  });
+
+  test('labels are forgotten everywhere, once', async () => {
+    const options = newOptions();
+    const [one, two] = [await open(options), await open(options)];
+    const heard = [0, 0];
+    one.whenSeriesForgotten(() => heard[0]!++);
+    two.whenSeriesForgotten(() => heard[1]!++);
+    const raised = one.forgetSeries();
+    assert.equal(heard[0], 1);
+    await raised;
+    await until(() => heard[1] === 1, { what: 'the other node to hear of it' });
+    assert.deepEqual(heard, [1, 1]);
+  });
+
+  test('what does not suit is refused in words', async () => {
+    const options = newOptions({ shards: 3 });
+    await open(options);
+    const refused = async (over: object, words: RegExp) => {
+      await assert.rejects(openQueue({ ...options, ...over }), (error: Error) => {
+        assert.match(error.message, words);
+        return true;
+      });
+    };
+    await refused({ shards: 2 }, /set queue\.shards to at least 3/);
+    await refused({ storage: 'memory' }, /queue\.storage/);
+    await refused({ replicas: 3, prefix: 'other' }, /set queue\.replicas to 1/);
+    await refused({ urls: ['nats://127.0.0.1:1'] }, /check queue\.urls/);
+    await refused({ urls: ['http://127.0.0.1:4222'] }, /nats:\/\/host:4222/);
+  });
+
+  test('several nodes start at once', async () => {
+    const options = newOptions();
+    await Promise.all([open(options), open(options), open(options)]);
+    assert.equal((await readBatches([server.url], options)).length, 0);
+  });
+});
+
+function isMalformed(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'malformed';
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'unavailable';
+}

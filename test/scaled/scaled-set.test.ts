@@ -1,0 +1,119 @@
+/** The whole set: what goes in at any gateway comes out at the stream node, through its losses. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, suite, test } from 'node:test';
+import { run } from '../../src/cli/program.ts';
+import { captureTerminal } from '../cli/captured-terminal.ts';
+import { type Answer, createHttpClient, type HttpClient } from '../harness/http.ts';
+import { until } from '../harness/until.ts';
+import { missingServers, type ScaledSet, startScaledSet } from './scaled-set.ts';
+
+suite('the scaled-out set', { skip: missingServers() }, () => {
+  let set: ScaledSet;
+  let http: HttpClient;
+  before(async () => {
+    set = await startScaledSet();
+    http = createHttpClient(readFileSync(set.quickstart.caFile, 'utf8'));
+  });
+  after(async () => {
+    http?.close();
+    await set?.close();
+  });
+
+  async function send(gateway: number, message: string): Promise<number> {
+    const { receiverId, token } = set.quickstart.receivers.http_json;
+    const url = `${set.ingestUrl(gateway)}/v1/receivers/${receiverId}/logs`;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ message });
+    const { status } = await http.send(url, { method: 'POST', headers, body });
+    return status;
+  }
+
+  function read(): Promise<Answer> {
+    const { streamUrl, accessToken, accountId } = set.quickstart;
+    const headers = { authorization: `Bearer ${accessToken}`, 'x-active-account': accountId };
+    return http.send(`${streamUrl}/api/v1/logs?limit=1000`, { headers });
+  }
+
+  async function stored(): Promise<string[]> {
+    const { logs = [] } = (await read()).json<{ logs?: { message: string }[] }>();
+    return logs.map(({ message }) => message).sort();
+  }
+
+  test('what is sent to each gateway is read at the stream node', async () => {
+    assert.deepEqual([await send(0, 'a'), await send(1, 'b')], [202, 202]);
+    await until(async () => (await stored()).length === 2, { what: 'both logs' });
+    assert.deepEqual(await stored(), ['a', 'b']);
+  });
+
+  test('the doctor finds each node well, without what it neither serves nor knows', async () => {
+    const skippedBy = async (dataDir: string) => {
+      const terminal = captureTerminal();
+      const code = await run(['doctor', '--data', dataDir], terminal);
+      assert.equal(code, 0, terminal.out() + terminal.error());
+      return [...terminal.out().matchAll(/^skip {2}(.*?) {2,}/gm)].map(([, check]) => check);
+    };
+    assert.deepEqual(await skippedBy(set.stream.dataDir), []);
+    for (const node of [...set.gateways, ...set.writers]) {
+      assert.deepEqual(await skippedBy(node.dataDir), ['ingest address', 'stream address']);
+    }
+  });
+
+  test('while the store hangs, events are taken and reads are refused', async () => {
+    set.engine.pause();
+    try {
+      await until(async () => (await read()).status === 503, { what: 'reads to be refused' });
+      const refused = await read();
+      assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1']);
+      assert.deepEqual([await send(0, 'c'), await send(1, 'd')], [202, 202]);
+    } finally {
+      set.engine.goOn();
+    }
+    await until(async () => (await stored()).length >= 4, { what: 'all four logs' });
+    assert.deepEqual(await stored(), ['a', 'b', 'c', 'd']);
+  });
+
+  test('each node that is killed comes back, and nothing is lost or doubled', async () => {
+    const expected = ['a', 'b', 'c', 'd'];
+    for (const node of set.nodes) {
+      const killed = node.kill('SIGKILL');
+      const gateway = node === set.gateways[0] ? 1 : 0;
+      const message = `e${expected.length}`;
+      assert.equal(await send(gateway, message), 202);
+      expected.push(message);
+      await killed;
+      await set.start();
+      await set.ready();
+    }
+    await until(async () => (await stored()).length >= expected.length, { what: 'all logs' });
+    assert.deepEqual(await stored(), expected.toSorted());
+  });
+
+  test('series that go on while data are deleted come again with their next sample', async () => {
+    const { streamUrl, streamId, accessToken, accountId, receivers } = set.quickstart;
+    const { receiverId, token } = receivers.prometheus;
+    const asReader = { authorization: `Bearer ${accessToken}`, 'x-active-account': accountId };
+    const asSender = { authorization: `Bearer ${token}`, 'content-type': 'text/plain' };
+    const push = async (gateway: number) => {
+      const url = `${set.ingestUrl(gateway)}/v1/receivers/${receiverId}/prometheus/metrics`;
+      await http.send(url, { method: 'POST', headers: asSender, body: 'river_level 1\n' });
+    };
+    const isListed = async () => {
+      const url = `${streamUrl}/api/v1/prometheus/api/v1/series?match[]=river_level`;
+      const { data = [] } = (await http.send(url, { headers: asReader })).json<{
+        data?: unknown[];
+      }>();
+      return data.length === 1;
+    };
+    await push(0);
+    await until(isListed, { what: 'the series' });
+    let isDeleted = false;
+    const url = `${streamUrl}/api/v1/admin/streams/${streamId}/data`;
+    const deletion = http.send(url, { method: 'DELETE', headers: asReader });
+    void deletion.finally(() => (isDeleted = true));
+    while (!isDeleted) await Promise.all([push(0), push(1)]);
+    assert.equal((await deletion).status, 200);
+    await Promise.all([push(0), push(1)]);
+    await until(isListed, { what: 'the series after the deletion' });
+  });
+});

@@ -1,0 +1,170 @@
+/**
+ * The store laid out over a cluster: all that test/store says of one server holds there, and the
+ * statements that this machine has no server for are at least ones that ClickHouse can read.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { randomUUID } from 'node:crypto';
+import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { ClickHouseStore } from '../../src/store/clickhouse.ts';
+import { openClickHouseStore } from '../../src/store/clickhouse.ts';
+import {
+  compileDeleteExpired,
+  compileDropDay,
+  compileIndexDay,
+} from '../../src/store/sql/housekeeping.ts';
+import { compileSyncFences, compileSyncLogs } from '../../src/store/sql/fences.ts';
+import { compileInsert } from '../../src/store/sql/insert-logs.ts';
+import { compileTierChanges } from '../../src/store/sql/storage-tiers.ts';
+import type { Statement } from '../../src/store/sql/statement.ts';
+import { createInstruments } from '../../src/telemetry/instruments.ts';
+import { type ClusterEngine, clusterName, openClusterEngine } from '../store/cluster-store.ts';
+import { stampedBatch } from '../store/log-row-fixture.ts';
+import { storeOptions } from './store-server.ts';
+
+const files = [
+  'reads',
+  'arrivals',
+  'walk',
+  'insert',
+  'housekeeping',
+  'metric-reads',
+  'metric-duplicates',
+  'metric-round-trips',
+  'metric-limits',
+  'metric-housekeeping',
+];
+/** Of an engine that is killed and comes back, and of rows that each shard would read alone. */
+const notHere = 'an engine that dies|steps that are too much';
+
+for (const name of files) {
+  test(`test/store/${name} on a cluster`, async () => {
+    const file = fileURLToPath(new URL(`../store/${name}.test.ts`, import.meta.url));
+    const flags = ['--test', '--test-reporter=tap', `--test-skip-pattern=${notHere}`];
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const child = spawn(process.execPath, [...flags, file], {
+      env: { ...env, WEIR_TEST_STORE: 'cluster' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'close') as Promise<[number | null]>;
+    const text = Buffer.concat((await child.stdout.toArray()) as Buffer[]).toString();
+    const [code] = await ended;
+    assert.equal(code, 0, text);
+    assert.match(text, /^# pass [1-9]/m);
+  });
+}
+
+suite('statements', () => {
+  let engine: ClusterEngine;
+  let store: ClickHouseStore;
+  before(async () => {
+    engine = await openClusterEngine();
+    const options = { ...storeOptions(0), url: engine.url, cluster: clusterName };
+    store = await openClickHouseStore(options, createInstruments('silent'));
+  });
+  after(async () => {
+    await store.close();
+    await engine.close();
+  });
+
+  const placement = { database: 'weir', cluster: clusterName };
+  const noon = BigInt(Date.parse('2026-04-01T12:00:00Z')) * 1_000_000n;
+  const owner = { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rcv_test' };
+  const newBatches = () =>
+    Array.from({ length: 20 }, (_, i) =>
+      stampedBatch([{ body: 'a' }, { body: 'b' }], {
+        owner,
+        receivedAtNanos: noon,
+        id: { writer: 5n, sequence: BigInt(i) },
+      }),
+    );
+
+  async function parse({ sql, params }: Statement): Promise<void> {
+    await store.connection.query('read', { sql: `EXPLAIN AST ${sql}`, params });
+  }
+
+  test('rows of one insert go to both shards, a batch to one', async () => {
+    const tenure = { shard: 'a', epoch: 1n };
+    await store.insert('logs/1', newBatches(), 'all', tenure);
+    const shards = await store.connection.query<[number, string, string]>('read', {
+      sql: `SELECT shardNum(), toString(count()), toString(uniqExact(Batch)) FROM weir.logs
+GROUP BY 1 ORDER BY 1`,
+      params: {},
+    });
+    assert.deepEqual(
+      shards.map(([number, rows, batches]) => [number, Number(rows) === 2 * Number(batches)]),
+      [
+        [1, true],
+        [2, true],
+      ],
+    );
+    const batches = shards.reduce((sum, [, , some]) => sum + Number(some), 0);
+    assert.equal(batches, 20);
+  });
+
+  test('tables are made on every node, and once', async () => {
+    const made = engine.statements.filter((sql) => sql.startsWith('CREATE TABLE'));
+    assert.equal(made.length, 14);
+    for (const sql of made) {
+      assert.match(sql, /ON CLUSTER 'main'/);
+      assert.match(sql, /ENGINE = (Distributed|Replicated)/);
+      await parse({ sql, params: {} });
+    }
+    const count = engine.statements.length;
+    const again = await openClickHouseStore(
+      { ...storeOptions(0), url: engine.url, cluster: clusterName },
+      createInstruments('silent'),
+    );
+    await again.close();
+    assert.deepEqual(engine.statements.slice(count), []);
+  });
+
+  test('a database is of one server or of a cluster, and is told so at the start', async () => {
+    const openAs = (change: { readonly database: string; readonly cluster?: string }) =>
+      openClickHouseStore(
+        { ...storeOptions(0), url: engine.url, ...change },
+        createInstruments('silent'),
+      );
+    const count = engine.statements.length;
+    await assert.rejects(
+      openAs({ database: 'weir' }),
+      /cannot use database "weir" as that of one server.*set store\.cluster to its name \(main\)/,
+    );
+    assert.deepEqual(engine.statements.slice(count), []);
+    await (await openAs({ database: 'alone' })).close();
+    const countAlone = engine.statements.length;
+    await assert.rejects(
+      openAs({ database: 'alone', cluster: clusterName }),
+      /cannot use cluster "main" for database "alone".*leave store\.cluster empty/,
+    );
+    assert.deepEqual(engine.statements.slice(countAlone), [], 'nothing is made of a refused one');
+    await (await openAs({ database: 'alone' })).close();
+  });
+
+  test('those that a cluster alone can run can be read', async () => {
+    const expiry = { accountId: 'a', streamId: 's', receivedFromNanos: noon };
+    const cold = { volume: 'cold', afterDays: 7 };
+    const pass = { shard: 'a', number: 1n, queryId: 'weir/a/1/0' };
+    const target = { placement, insertQuorum: 'auto', pass };
+    const insert = compileInsert(target, newBatches(), 'missing');
+    const statements: Statement[] = [
+      compileDropDay(placement, 'logs', '20260401'),
+      compileIndexDay(placement, '20260401'),
+      compileDeleteExpired(placement, 'samples', [expiry]),
+      compileSyncFences(placement),
+      compileSyncLogs(placement),
+      ...compileTierChanges(placement, { storagePolicy: 'tiered', cold }, ['logs', 'default', '']),
+      ...compileTierChanges(placement, { storagePolicy: undefined, cold: undefined }, [
+        'logs',
+        'default',
+        "toDateTime(ReceivedAt) + toIntervalDay(7) TO VOLUME 'cold'",
+      ]),
+      { ...insert, sql: insert.sql.replace('\nFORMAT RowBinary', '') },
+      ...engine.statements.map((sql) => ({ sql, params: { p0: 'weir/a/' } })),
+    ];
+    for (const statement of statements) await parse(statement);
+    assert.ok(statements.some(({ sql }) => sql.startsWith('KILL QUERY ON CLUSTER')));
+  });
+});

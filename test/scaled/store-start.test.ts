@@ -1,0 +1,69 @@
+/** How a start ends on a server that is away, refuses, or lacks something, and one that returns. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { StoreInsertError } from '../../src/store/port.ts';
+import { stampedBatch } from '../store/log-row-fixture.ts';
+import { until } from '../harness/until.ts';
+import { openFaultProxy } from './fault-proxy.ts';
+import { openStoreServer, type StoreServer } from './store-server.ts';
+
+let server: StoreServer;
+before(async () => {
+  server = await openStoreServer();
+});
+after(() => server.close());
+
+test('a wrong password, an unknown cluster and no server end in a sentence', async () => {
+  await assert.rejects(server.open(undefined, { password: 'no' }), /cannot log in .+ as "weir"/);
+  await assert.rejects(
+    server.open(undefined, { cluster: 'c1' }),
+    /cannot find cluster "c1": .*none/,
+  );
+  const proxy = await openFaultProxy({ port: server.port });
+  await proxy.refuse();
+  await assert.rejects(server.open(proxy.port), /cannot reach the store at http.+ECONNREFUSED/);
+});
+
+test('stores that start at once make the tables together', async () => {
+  const database = 'at_once';
+  const opened = await Promise.all([1, 2, 3].map(() => server.open(undefined, { database })));
+  const [row] = await opened[0]!.connection.query<[number]>('read', {
+    sql: `SELECT toUInt32(count()) FROM system.tables WHERE database = '${database}'`,
+    params: {},
+  });
+  assert.deepEqual(row, [8]);
+});
+
+test('inserts and reads go on when the server is back, without a start', async () => {
+  const proxy = await openFaultProxy({ port: server.port });
+  const store = await server.open(proxy.port);
+  const tenure = { shard: randomUUID(), epoch: 1n };
+  const owner = { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rcv_test' };
+  const batch = stampedBatch([{ body: 'a' }], {
+    owner,
+    receivedAtNanos: 1_790_000_000_000_000_000n,
+  });
+  await store.insert('logs/1', [batch], 'all', tenure);
+  await proxy.refuse();
+  const failed = await store.insert('logs/1', [batch], 'missing', tenure).catch((e: unknown) => e);
+  assert.ok(failed instanceof StoreInsertError);
+  assert.match(failed.failure, /unavailable|unknown/);
+  assert.equal(await store.ping(), false);
+  await proxy.pass();
+  await until(() => store.ping(), { what: 'the store to be back' });
+  await store.fence(tenure);
+  await store.insert('logs/1', [batch], 'missing', tenure);
+  const filter = {
+    accountId: owner.accountId,
+    streams: [{ streamId: owner.streamId, receivedFromNanos: 0n }],
+    fromNanos: undefined,
+    untilNanos: undefined,
+    equal: new Map(),
+    labels: [],
+    search: [],
+  };
+  const facets = await store.facets({ filter, fields: ['host'], topK: 1 });
+  assert.equal(facets[0]?.total, 1);
+  await proxy.close();
+});

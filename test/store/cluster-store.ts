@@ -1,0 +1,151 @@
+/**
+ * A cluster of two shards that are one engine: every statement is the one that a cluster gets,
+ * tables are distributed, partial results are merged. What this engine cannot do is taken out on
+ * the way to it (`ON CLUSTER`, replication). Both shards are the same table: a filter lets each see
+ * the rows that it would have.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request as openRequest, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { ChildStart } from '../../src/engine/child-protocol.ts';
+import { engineDefaults } from '../../src/engine/options.ts';
+import { shardingKeys } from '../../src/store/sql/stored-tables.ts';
+
+export interface ClusterEngine {
+  readonly url: string;
+  readonly pid: number | undefined;
+  /** Statements for the cluster as they were sent, those of reads and inserts aside. */
+  readonly statements: readonly string[];
+  close(): Promise<void>;
+}
+
+export const clusterName = 'main';
+
+/** Two names of this machine: nodes of the same name would count as one. */
+const shards = ['127.0.0.1', 'localhost'].map((host) => {
+  const replica = `<replica><host>${host}</host><port>9000</port></replica>`;
+  return `<shard><internal_replication>true</internal_replication>${replica}</shard>`;
+});
+const clusterXml = `<clickhouse>
+<tcp_port>9000</tcp_port>
+<remote_servers><${clusterName}>${shards.join('')}</${clusterName}></remote_servers>
+<macros><shard>01</shard><replica>r1</replica></macros>
+</clickhouse>`;
+
+export async function openClusterEngine(): Promise<ClusterEngine> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-cluster-'));
+  const socketPath = join(dataDir, 'engine.sock');
+  const child = await startChild(dataDir, socketPath);
+  const statements: string[] = [];
+  const server = createServer({ maxHeaderSize: 8 * 2 ** 20 }, (incoming, outgoing) => {
+    void (async () => {
+      const { path, body } = await rewritten(incoming, statements);
+      const passed = openRequest({
+        socketPath,
+        path,
+        method: incoming.method,
+        headers: withoutLength(incoming),
+      });
+      passed.on('response', (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+        pipeline(answer, outgoing, () => undefined);
+      });
+      passed.on('error', () => outgoing.destroy());
+      if (body === undefined) pipeline(incoming, passed, () => undefined);
+      else passed.end(body);
+    })();
+  });
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  return {
+    url,
+    pid: child.pid,
+    statements,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+      await rm(dataDir, { recursive: true });
+    },
+  };
+}
+
+async function startChild(dataDir: string, socketPath: string): Promise<ChildProcess> {
+  const cwd = join(dataDir, 'run-cluster');
+  await mkdir(join(cwd, 'engine-settings.d'), { recursive: true });
+  await writeFile(join(cwd, 'engine-settings.d', 'cluster.xml'), clusterXml);
+  const start: ChildStart = {
+    settings: engineDefaults,
+    storePath: join(dataDir, 'store'),
+    ownerPath: join(dataDir, 'owner.json'),
+    runPrefix: join(dataDir, 'run-'),
+    socketPath,
+    parentPid: process.pid,
+  };
+  const file = fileURLToPath(new URL('../../src/engine/child.ts', import.meta.url));
+  const child = spawn(process.execPath, [file, JSON.stringify(start)], {
+    cwd,
+    env: { HOME: cwd, TMPDIR: cwd, TZ: 'UTC', UV_THREADPOOL_SIZE: '12' },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const [message] = (await once(child, 'message')) as [{ readonly kind: string }];
+  if (message.kind !== 'ready') throw new Error(JSON.stringify(message));
+  return child;
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as { port: number }).port;
+}
+
+interface Rewritten {
+  readonly path: string;
+  /** Undefined = as it comes. */
+  readonly body: Buffer | undefined;
+}
+
+async function rewritten(incoming: IncomingMessage, statements: string[]): Promise<Rewritten> {
+  const url = new URL(incoming.url ?? '/', 'http://engine');
+  const sql = url.searchParams.get('query');
+  if (sql !== null) {
+    url.searchParams.set('query', runnable(sql));
+    addFilters(url);
+    return { path: url.pathname + url.search, body: undefined };
+  }
+  const body = Buffer.concat(await incoming.toArray());
+  const isText = !(incoming.headers['content-type'] ?? '').startsWith('multipart');
+  const text = isText ? body.toString() : '';
+  if (/^(CREATE|ALTER|KILL|SYSTEM)/.test(text)) statements.push(text);
+  else addFilters(url);
+  const path = url.pathname + url.search;
+  return { path, body: isText ? Buffer.from(runnable(text)) : body };
+}
+
+function addFilters({ searchParams }: URL): void {
+  const filters = Object.entries(shardingKeys).map(([table, key]) => {
+    return `'weir.${table}_local': '${key} % 2 = shardNum() - 1'`;
+  });
+  searchParams.set('additional_table_filters', `{${filters.join(', ')}}`);
+}
+
+/** What is left of a statement on an engine without Keeper. */
+function runnable(sql: string): string {
+  if (sql.startsWith('SYSTEM SYNC REPLICA')) return "SELECT 'host', 1, 0, ''";
+  return sql
+    .replaceAll(` ON CLUSTER '${clusterName}'`, '')
+    .replace(/Replicated(\w*MergeTree)\('[^']*', '[^']*'(?:, )?/g, '$1(')
+    .replaceAll(' SETTINGS select_sequential_consistency = 1', '')
+    .replaceAll('\nSETTINGS select_sequential_consistency = 1', '');
+}
+
+function withoutLength({ headers }: IncomingMessage) {
+  const { 'content-length': _, 'transfer-encoding': __, host: ___, ...others } = headers;
+  return others;
+}

@@ -1,0 +1,86 @@
+/**
+ * Workers that die or are told to stop: whatever happens, what was acknowledged is stored, and none
+ * outlives the main process.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Service, startService } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+import { isAlive, workersOf } from '../harness/weir-process.ts';
+import { type Load, startLoad } from './load.ts';
+
+let service: Service;
+before(async () => {
+  service = await startService({ flags: ['--workers', '2'], expectedErrors: [/worker ended/] });
+});
+after(() => service.stop());
+
+const workers = () => workersOf(service.process.pid);
+const acceptedEvents = async () => (await service.metric('weir_ingest_events_accepted_total')) ?? 0;
+
+function acknowledgedMore({ acknowledged }: Load, count: number): Promise<boolean> {
+  const goal = acknowledged.size + count;
+  return until(() => acknowledged.size >= goal, { what: `${count} more acknowledgements` });
+}
+
+/** Every message of the stream, once the queue is empty. */
+async function assertStored({ acknowledged }: Load): Promise<void> {
+  await until(async () => (await service.metric('weir_queue_batches')) === 0, {
+    what: 'the queue to drain',
+  });
+  const missing = new Set(acknowledged);
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await service.list({ limit: 1000, ...(cursor !== undefined && { cursor }) });
+    for (const { message } of page.logs) missing.delete(message);
+    if (page.logs.length === 0) break;
+    cursor = `${page.cursor.timestamp},${page.cursor.logId}`;
+  }
+  assert.deepEqual([...missing], []);
+}
+
+test('a worker that is killed under load loses nothing acknowledged, and is replaced', async () => {
+  const load = startLoad(service, 6);
+  await acknowledgedMore(load, 20);
+  const counted = await acceptedEvents();
+  const [victim] = workers();
+  assert.ok(victim);
+  process.kill(victim, 'SIGKILL');
+  await acknowledgedMore(load, 20);
+  await until(async () => (await service.metric('weir_workers_running')) === 2, {
+    what: 'another worker',
+  });
+  assert.ok(!workers().includes(victim));
+  await acknowledgedMore(load, 20);
+  await load.stop();
+  assert.ok((await acceptedEvents()) >= counted + 40, 'what a killed worker counted stays counted');
+  await assertStored(load);
+});
+
+test('a signal to all processes of a terminal is for the main one alone', async () => {
+  const pids = workers();
+  for (const pid of pids) process.kill(pid, 'SIGINT');
+  for (const pid of pids) process.kill(pid, 'SIGTERM');
+  assert.equal((await service.postLogs({ message: 'still here' })).status, 202);
+  assert.deepEqual(workers(), pids);
+  assert.ok(pids.every(isAlive));
+});
+
+test('told to stop under load, it answers what is under way and keeps what it took', async () => {
+  const load = startLoad(service, 6);
+  await acknowledgedMore(load, 20);
+  const pids = workers();
+  assert.deepEqual(await service.kill('SIGTERM'), { code: 0, signal: null });
+  assert.deepEqual(pids.filter(isAlive), []);
+  await load.stop();
+  await service.start();
+  await assertStored(load);
+});
+
+test('no worker outlives a main process that is killed', async () => {
+  const pids = workers();
+  assert.equal(pids.length, 2);
+  await service.kill('SIGKILL');
+  await until(() => !pids.some(isAlive), { what: 'the workers to end' });
+  await service.start();
+});
