@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { localTenure } from '../test/store/local-tenure.ts';
 import type { StampedBatch } from '../src/model/batch.ts';
 import { MetricWriter } from '../src/model/metric-writer.ts';
 import { toSeries } from '../src/model/series-labels.ts';
@@ -88,7 +89,7 @@ async function fill(
         payload: writer.finish(),
       });
     }
-    await store.insert('metrics/1', batches, 'all');
+    await store.insert('metrics/1', batches, 'all', localTenure);
   }
   return scrapes * wanted.length;
 }

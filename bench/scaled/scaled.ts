@@ -1,0 +1,93 @@
+/**
+ * `npm run bench -- --scaled`: the scaled-out set beside the embedded one, the same work on the
+ * same machine in one run, as a table with ratios.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describeMachine } from '../machine.ts';
+import { measureSet, type MeasureOptions, type PhaseFigures, type SetFigures } from './measure.ts';
+import { openEmbedded, openScaled } from './sets.ts';
+
+const opens = [
+  openEmbedded,
+  () => openScaled(1, 1),
+  () => openScaled(2, 1),
+  () => openScaled(2, 3),
+];
+
+export async function benchScaled(options: MeasureOptions, isKept: boolean): Promise<void> {
+  const all: SetFigures[] = [];
+  for (const open of opens) {
+    const set = await open();
+    console.error(`bench: ${set.name}`);
+    try {
+      all.push(await measureSet(set, options));
+    } finally {
+      await set.stop();
+    }
+  }
+  const markdown = toMarkdown(all, options);
+  console.log(markdown);
+  if (isKept) keep(markdown);
+}
+
+/** What stands under further headings was measured otherwise, and stays. */
+function keep(markdown: string): void {
+  const file = new URL('./RESULTS.md', import.meta.url);
+  const before = readFileSync(file, 'utf8');
+  const further = before.indexOf('\n## ');
+  writeFileSync(file, further < 0 ? markdown : markdown + before.slice(further));
+}
+
+function toMarkdown(all: readonly SetFigures[], options: MeasureOptions): string {
+  const { seconds, seed } = options;
+  const asked = whole(options.rate);
+  const row = (name: string, cell: (figures: SetFigures) => string) =>
+    `| ${[name, ...all.map(cell)].join(' | ')} |`;
+  const [base] = all;
+  const ratio = (value: number, of: number | undefined) =>
+    `(× ${(value / (of ?? value)).toFixed(2)})`;
+  const rated = (figures: SetFigures, of: 'singles' | 'burst' | 'steady') => {
+    const { eventsPerSecond: rate, refused } = figures[of];
+    const more = refused > 0 ? `, ${refused} refused` : '';
+    return `${whole(rate)}/s ${ratio(rate, base?.[of].eventsPerSecond)}${more}`;
+  };
+  const acks = ({ ackMs }: PhaseFigures) => `${ackMs.p50.toFixed(1)} / ${ackMs.p99.toFixed(0)} ms`;
+  return [
+    '# The scaled-out set beside the embedded one',
+    '',
+    `\`npm run bench -- --scaled --seconds ${seconds} --rate ${options.rate} --seed ${seed}\` on ` +
+      `${describeMachine()}, ${new Date().toISOString().slice(0, 10)}. All servers, nodes and ` +
+      'the load generator share the machine, so this is what the parts cost, not what they gain. ' +
+      'In each set as many events could be read in the end as were acknowledged.',
+    '',
+    `| | ${all.map(({ name }) => name).join(' | ')} |`,
+    `| --- | ${all.map(() => '---').join(' | ')} |`,
+    row('readable after the answer, idle (p50 / max)', ({ readable }) => {
+      return `${readable.p50.toFixed(0)} / ${readable.max.toFixed(0)} ms`;
+    }),
+    row('single events, 64 connections', (figures) => rated(figures, 'singles')),
+    row('their acknowledgement (p50 / p99)', ({ singles }) => acks(singles)),
+    row(`${asked} events/s asked for, batches of 1,000`, (figures) => rated(figures, 'steady')),
+    row('their acknowledgement (p50 / p99)', ({ steady }) => acks(steady)),
+    row('processor time an event', ({ steady }) => processors(steady)),
+    row('inserts into the store', ({ steady: { inserts } }) => {
+      return `${inserts.perSecond.toFixed(1)}/s of ${whole(inserts.rowsEach)} rows`;
+    }),
+    row('readable after the answer, meanwhile (p50 / max)', ({ readableUnderLoad: ms }) => {
+      return `${ms.p50.toFixed(0)} / ${ms.max.toFixed(0)} ms`;
+    }),
+    row('burst, batches of 1,000', (figures) => rated(figures, 'burst')),
+    row('all of it readable after', ({ caughtUpSeconds }) => `${caughtUpSeconds.toFixed(1)} s`),
+    '',
+  ].join('\n');
+}
+
+function processors({ cpuMicros }: PhaseFigures): string {
+  const parts = Object.entries(cpuMicros).map(([name, micros]) => `${name} ${micros.toFixed(1)}`);
+  const sum = Object.values(cpuMicros).reduce((total, micros) => total + micros, 0);
+  return `${sum.toFixed(1)} µs: ${parts.join(', ')}`;
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
