@@ -21,7 +21,8 @@ export function openHousekeepingTimer(
   const running = run();
 
   async function run() {
-    while (await passed(everyMs, closing.signal)) await housekeeping.runRound();
+    const { signal } = closing;
+    while (await passed(everyMs, signal)) await housekeeping.runRound(signal);
   }
 
   return {

@@ -35,8 +35,11 @@ export interface Housekeeping extends Omit<DiskSpace, 'dropDaysOverCap'> {
   dropDaysOverCap(): Promise<void>;
   /** Builds the search index of what was inserted or merged since. */
   indexMessages(): Promise<void>;
-  /** Runs all of it as the options say; a task that fails is logged and tried again. */
-  runRound(): Promise<void>;
+  /**
+   * Runs all of it as the options say; a task that fails is logged and tried again.
+   * @param closing begins no further task; one that fails after it was cut off, which is no fault
+   */
+  runRound(closing: AbortSignal): Promise<void>;
 }
 
 export function createHousekeeping(
@@ -53,11 +56,12 @@ export function createHousekeeping(
     if (options.maxDiskBytes !== undefined) await diskSpace.dropDaysOverCap(options.maxDiskBytes);
   }
 
-  async function attempt(task: string, run: () => Promise<void>) {
+  async function attempt(task: string, run: () => Promise<void>, closing: AbortSignal) {
+    if (closing.aborted) return;
     try {
       await run();
     } catch (error) {
-      events.housekeepingFailed(task, error as Error);
+      if (!closing.aborted) events.housekeepingFailed(task, error as Error);
     }
   }
 
@@ -66,14 +70,15 @@ export function createHousekeeping(
     deleteExpiredRows,
     dropDaysOverCap,
     indexMessages: indexes.build,
-    async runRound() {
-      await attempt('drop_expired_days', dropExpiredDays);
-      await attempt('drop_days_over_cap', dropDaysOverCap);
+    async runRound(closing) {
+      await attempt('drop_expired_days', dropExpiredDays, closing);
+      await attempt('drop_days_over_cap', dropDaysOverCap, closing);
       if (now() - deletedAtMs >= options.deleteEveryMs) {
         deletedAtMs = now();
-        await attempt('delete_expired_rows', deleteExpiredRows);
+        await attempt('delete_expired_rows', deleteExpiredRows, closing);
       }
-      await attempt('index_messages', () => indexes.buildWhenQuiet(options.quietRowsPerSecond));
+      const index = () => indexes.buildWhenQuiet(options.quietRowsPerSecond);
+      await attempt('index_messages', index, closing);
     },
   };
 }

@@ -162,3 +162,31 @@ test('rounds follow each other until closed, and a failing task does not end the
   await allMutated(engine);
   assert.equal(rounds, ended);
 });
+
+test('a task that closing cuts off is no fault, and none begins after it', async () => {
+  const failed: string[] = [];
+  const housekeepingFailed = (task: string) => void failed.push(task);
+  const events = { ...engine.store.events, housekeepingFailed };
+  const { connection, placement, insertedRows } = engine.store;
+  const store = { connection, placement, insertedRows, events };
+  const away = { streams: async () => Promise.reject(new Error('away')), now: () => now };
+  const keeper = createHousekeeping({ store, ...away }, housekeepingDefaults);
+  await keeper.runRound(new AbortController().signal);
+  assert.ok(failed.includes('drop_expired_days'));
+
+  failed.length = 0;
+  const asked = Promise.withResolvers<void>();
+  const cut = Promise.withResolvers<never>();
+  const streams = async () => {
+    asked.resolve();
+    return cut.promise;
+  };
+  const closing = new AbortController();
+  const parts = { store, streams, now: () => now };
+  const round = createHousekeeping(parts, housekeepingDefaults).runRound(closing.signal);
+  await asked.promise;
+  closing.abort();
+  cut.reject(new Error('socket hang up'));
+  await round;
+  assert.deepEqual(failed, []);
+});
