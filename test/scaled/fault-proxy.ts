@@ -14,8 +14,11 @@ export type Direction = 'up' | 'down';
 export interface FaultProxy {
   /** On 127.0.0.1, the same until it is closed. */
   readonly port: number;
-  /** Ends every fault; what was held back goes on its way. */
-  pass(): Promise<void>;
+  /**
+   * Ends every fault; what was held back goes on its way. Where the client may be gone, what is
+   * held for it would have it reset the connection, and what it sent may be lost: pass `up` alone.
+   */
+  pass(...directions: readonly Direction[]): Promise<void>;
   /** Connections are made, and nothing comes through on them, neither bytes nor their end. */
   hold(...directions: readonly Direction[]): void;
   /** Each piece of data comes so much later. */
@@ -87,8 +90,9 @@ export async function openFaultProxy(target: NetConnectOpts): Promise<FaultProxy
 
   return {
     port,
-    async pass() {
-      for (const way of Object.values(ways)) {
+    async pass(...directions) {
+      for (const direction of orBoth(directions)) {
+        const way = ways[direction];
         way.delayMillis = 0;
         way.cut = undefined;
         way.open();

@@ -39,7 +39,7 @@ suite('a message that comes late', { skip: missingNats() }, () => {
     await queue.append(toBatch('once'), owner);
     await until(() => sink.released.length === 1, { what: 'the batch over another connection' });
     await forgetsIds(server);
-    await slow.pass();
+    await slow.pass('up');
     await until(() => sink.released.length > 1, { what: 'the same batch again' });
     const again = sink.released.slice(1);
     assert.deepEqual(new Set(again.map(({ text }) => text)), new Set(['once']));
