@@ -72,13 +72,10 @@ export function openDrain(
 
 async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
   const pace = new DrainPace(shareOf(options.pace, options.drains));
-  const closed = new Promise<undefined>((resolve) => {
-    parts.closing.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
   let isPastSettled = false;
   while (!parts.closing.aborted) {
     await untilDueOrFull(parts, options, pace.dueMs);
-    const taken = await Promise.race([takeNext(parts, options), closed]);
+    const taken = await takeUnlessClosing(parts, options);
     if (taken === undefined) return;
     // What an earlier process sent may still be on its way into the store.
     if (taken.suspect && !isPastSettled) {
@@ -106,7 +103,24 @@ async function untilDueOrFull(
   }
 }
 
-/** @returns undefined once the shard is let go of, or the drain closed. */
+/**
+ * @returns undefined once the shard is let go of, or the drain closed. What tells of closing is made
+ *   for each take: one promise for all would keep something of every race while it is pending.
+ */
+async function takeUnlessClosing(
+  parts: DrainParts,
+  limits: TakeLimits,
+): Promise<Taken | undefined> {
+  const { promise: closed, resolve } = Promise.withResolvers<undefined>();
+  const stopWaiting = () => resolve(undefined);
+  parts.closing.addEventListener('abort', stopWaiting, { once: true });
+  try {
+    return await Promise.race([takeNext(parts, limits), closed]);
+  } finally {
+    parts.closing.removeEventListener('abort', stopWaiting);
+  }
+}
+
 async function takeNext(parts: DrainParts, limits: TakeLimits): Promise<Taken | undefined> {
   const { maxRows, maxBytes } = limits;
   for (let attempt = 1; !parts.closing.aborted; attempt++) {

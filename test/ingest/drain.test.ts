@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { queryObjects } from 'node:v8';
 import { type DrainOptions, defaultDrainOptions, openDrain } from '../../src/ingest/drain.ts';
 import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
 import type { Queue } from '../../src/queue/port.ts';
@@ -192,4 +193,25 @@ test('a drain whose store never answers closes, and its rows are stored once lat
   assert.equal(store.inserts[0]?.mode, 'missing');
   await next.close();
   await reopened.close();
+});
+
+test('what it has drained leaves nothing behind in memory', async () => {
+  const store = new FakeStore(new Random(1));
+  const random = new Random(2);
+  const queue = await openQueue(new SimulatedFileSystem(random));
+  const drain = startDrain(queue, store);
+  const drainSome = async (inserts: number) => {
+    const goal = store.inserts.length + inserts;
+    while (store.inserts.length < goal) {
+      await appendSome(queue, random);
+      await until(() => queue.status().batches === 0);
+    }
+  };
+  await drainSome(100);
+  const before = queryObjects(Promise, { format: 'count' });
+  await drainSome(1000);
+  const grown = queryObjects(Promise, { format: 'count' }) - before;
+  assert.ok(grown < 500, `${grown} promises more after 1000 inserts`);
+  await drain.close();
+  await queue.close();
 });
