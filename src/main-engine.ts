@@ -47,9 +47,9 @@ export async function openEngineNode(config: Readonly<Config>): Promise<EngineNo
   const frontEvents = createEngineFrontEvents(instruments);
   const front = opened(await openEngineFront(engine, options.toFrontOptions(config), frontEvents));
   const readiness = createReadiness(undefined, { ping: async () => engine.ready() });
-  const { ops, closeGraceMs } = options.toServerOptions(config);
+  const { ops, closing } = options.toServerOptions(config);
   const server = opened(
-    await openOpsServer(ops, closeGraceMs, {
+    await openOpsServer(ops, closing, {
       missing: readiness.missing,
       metrics: instruments.metrics,
       admission: { discardBody: (body, bytes) => discardBody(body, bytes, discardPatience) },

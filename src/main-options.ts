@@ -197,7 +197,7 @@ export function toServerOptions(config: Config): ServerOptions & { readonly ops:
       checkEveryMs: 5000,
     },
     explorerDirectory: fileURLToPath(new URL('../ui/dist', import.meta.url)),
-    closeGraceMs: 10_000,
+    closing: { noticeMs: 100, graceMs: 10_000 },
   };
 }
 

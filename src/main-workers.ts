@@ -132,11 +132,11 @@ function openTheirCertificate(config: Config, { httpEvents }: WorkersParts): Pro
 }
 
 function toWorkersOptions(config: Config) {
-  const { closeGraceMs } = options.toServerOptions(config);
+  const { closing } = options.toServerOptions(config);
   return {
     ...workersDefaults,
     count: config.workers,
     maxConnections: config.ingest.maxConnections,
-    stopMs: closeGraceMs + 5_000,
+    stopMs: closing.graceMs + 5_000,
   };
 }

@@ -1,5 +1,6 @@
 /** Binds surfaces to their ports, and closes them without losing a request. */
-import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Surface } from '../telemetry/http-events.ts';
 
@@ -12,6 +13,16 @@ export interface PortOptions {
 
 /** In place of a port: connections come one by one from a process that has it. */
 export const handedOver = 'handed over';
+
+export interface ClosingTimes {
+  /**
+   * A connection that waits for a request may carry one already: it is kept so long, to answer that
+   * and say that it was the last one. Clients of HTTP/2 are told what was not answered.
+   */
+  readonly noticeMs: number;
+  /** What is under way after so long is cut off. */
+  readonly graceMs: number;
+}
 
 export interface BoundSurfaces {
   /** The ports as they were bound; 0 where there is none. */
@@ -28,27 +39,15 @@ export interface UnboundSurface {
   readonly port: PortOptions | typeof handedOver;
 }
 
-/**
- * @param closeGraceMs for requests under way when the surfaces close.
- * @throws Error when a port cannot be bound
- */
+/** @throws Error when a port cannot be bound */
 export async function bindSurfaces(
   surfaces: readonly UnboundSurface[],
-  closeGraceMs: number,
+  times: ClosingTimes,
 ): Promise<BoundSurfaces> {
   const sockets = new Set<Socket>();
   const handed = surfaces.find(({ port }) => port === handedOver)?.app.server;
   const ports: Record<Surface, number> = { ingest: 0, stream: 0, ops: 0 };
-
-  const close = async () => {
-    const timer = setTimeout(() => {
-      for (const socket of sockets) socket.destroy();
-    }, closeGraceMs);
-    await Promise.all(surfaces.map(({ app }) => closeSurface(app)));
-    if (handed !== undefined) await untilClosed(sockets);
-    clearTimeout(timer);
-    for (const socket of sockets) socket.destroy();
-  };
+  const close = () => closeSurfaces(surfaces, sockets, times);
   try {
     for (const { surface, app, port } of surfaces) {
       track(app.server, sockets);
@@ -62,17 +61,30 @@ export async function bindSurfaces(
   return { ports, take: (socket) => void handed?.emit('connection', socket), close };
 }
 
+const sweepMs = 10;
+
+async function closeSurfaces(
+  surfaces: readonly UnboundSurface[],
+  sockets: ReadonlySet<Socket>,
+  { noticeMs, graceMs }: ClosingTimes,
+): Promise<void> {
+  const startedAt = performance.now();
+  await Promise.all(surfaces.map(({ app }) => stopAccepting(app)));
+  for (;;) {
+    const isEmpty = sockets.size === 0;
+    const passedMs = performance.now() - startedAt;
+    // Lets go of connections without a request, more of them each time.
+    if (isEmpty || passedMs >= noticeMs) for (const { app } of surfaces) app.server.close();
+    if (isEmpty) return;
+    if (passedMs >= graceMs) for (const socket of sockets) socket.destroy();
+    await sleep(sweepMs);
+  }
+}
+
 /** Node watches over the times of HTTP/1.1 only from when a listener listens. */
 async function standBy(app: FastifyInstance): Promise<void> {
   await app.ready();
   app.server.emit('listening');
-}
-
-/** A listener does not wait for connections that it was handed. */
-async function untilClosed(sockets: ReadonlySet<Socket>): Promise<void> {
-  await Promise.all(
-    [...sockets].map((socket) => new Promise((done) => socket.once('close', done))),
-  );
 }
 
 async function bind(app: FastifyInstance, name: Surface, options: PortOptions): Promise<number> {
@@ -90,16 +102,11 @@ async function bind(app: FastifyInstance, name: Surface, options: PortOptions): 
   return (app.server.address() as AddressInfo).port;
 }
 
-/**
- * Fastify marks answers as the last of their connections from here on; the listener itself is ours
- * to close.
- */
-async function closeSurface(app: FastifyInstance): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const closing = app.close();
-  // Without a port of its own it is closed at once, but for the connections it was handed.
-  app.server.close(() => resolve());
-  await Promise.all([closing, promise]);
+/** Connections stay; Fastify marks each answer from here on as the last on its connection. */
+async function stopAccepting(app: FastifyInstance): Promise<void> {
+  // That of HTTP lets go of idle connections as well.
+  NetServer.prototype.close.call(app.server);
+  await app.close();
 }
 
 function listen(server: NetServer, host: string, port: number): Promise<void> {

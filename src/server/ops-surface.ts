@@ -3,7 +3,12 @@ import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Admission } from '../admission/port.ts';
 import type { HttpEvents } from '../telemetry/http-events.ts';
-import { bindSurfaces, type BoundSurfaces, type PortOptions } from './bound-surfaces.ts';
+import {
+  bindSurfaces,
+  type BoundSurfaces,
+  type ClosingTimes,
+  type PortOptions,
+} from './bound-surfaces.ts';
 import { serveGrpc } from './grpc.ts';
 import { noGrpcMethods } from './grpc-methods.ts';
 import type { Answers } from './health.ts';
@@ -37,9 +42,9 @@ export function createOpsSurface(
 /** Of a process that serves nothing else to senders and readers. */
 export function openOpsServer(
   port: PortOptions,
-  closeGraceMs: number,
+  closing: ClosingTimes,
   parts: Answers & OpsSurfaceParts,
 ): Promise<BoundSurfaces> {
   const app = createOpsSurface(createOpsRoutes(parts), parts);
-  return bindSurfaces([{ surface: 'ops', app, port }], closeGraceMs);
+  return bindSurfaces([{ surface: 'ops', app, port }], closing);
 }

@@ -5,6 +5,7 @@ import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import {
   bindSurfaces,
   type BoundSurfaces,
+  type ClosingTimes,
   type handedOver,
   type PortOptions,
   type UnboundSurface,
@@ -30,8 +31,7 @@ export interface ServerOptions {
   readonly tls: CertificateOptions;
   /** Of the built pages. */
   readonly explorerDirectory: string;
-  /** Requests under way may take this long to end when the server closes. */
-  readonly closeGraceMs: number;
+  readonly closing: ClosingTimes;
 }
 
 export interface ServerParts extends IngestSurfaceParts, RouteParts {
@@ -51,13 +51,13 @@ export async function openServer(
 ): Promise<Server> {
   const { ingest, stream, ops } = options;
   if (ingest === undefined && stream === undefined && ops !== undefined) {
-    const bound = await openOpsServer(ops, options.closeGraceMs, { ...parts, events });
+    const bound = await openOpsServer(ops, options.closing, { ...parts, events });
     return { ...bound, caFile: undefined };
   }
   const certificate = await openCertificate(options.tls, events);
   try {
     const surfaces = createSurfaces(options, { ...parts, certificate, events });
-    const bound = await bindSurfaces(surfaces, options.closeGraceMs);
+    const bound = await bindSurfaces(surfaces, options.closing);
     const close = async () => {
       certificate.close();
       await bound.close();

@@ -113,7 +113,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
       },
       tls: { certFile: undefined, keyFile: undefined, directory, checkEveryMs: 60_000 },
       explorerDirectory: join(directory, 'explorer'),
-      closeGraceMs: 1000,
+      closing: { noticeMs: 0, graceMs: 1000 },
       ...options.server,
     },
     {

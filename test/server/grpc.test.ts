@@ -375,7 +375,7 @@ test('calls are counted by method and by outcome', async () => {
 });
 
 test('closing lets calls under way end and takes no new ones', async () => {
-  const closing = await openGrpcEdge({ server: { closeGraceMs: 10_000 } });
+  const closing = await openGrpcEdge({ server: { closing: { noticeMs: 0, graceMs: 10_000 } } });
   const caller = openClient(closing);
   const { promise, resolve } = Promise.withResolvers<void>();
   closing.state.appendGate = promise;
@@ -383,8 +383,9 @@ test('closing lets calls under way end and takes no new ones', async () => {
   const holds = async () => /in_flight_bytes [1-9]/.test(await closing.metrics.metrics());
   await until(holds, { what: 'the call to be in flight' });
   const closed = closing.close();
-  const late = await call(caller);
-  assert.equal(late.code, status.UNAVAILABLE);
+  const late = openClient(closing);
+  assert.equal((await call(late)).code, status.UNAVAILABLE);
+  late.close();
   resolve();
   assert.equal((await underWay).message, 'accepted 1');
   await closed;

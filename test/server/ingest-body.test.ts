@@ -135,7 +135,7 @@ test('the cap on memory in flight refuses with 503 before the body', async () =>
 });
 
 test('closing waits for what is under way and takes nothing new', async () => {
-  const closing = await openEdge({ server: { closeGraceMs: 5000 } });
+  const closing = await openEdge({ server: { closing: { noticeMs: 0, graceMs: 5000 } } });
   const { promise, resolve } = Promise.withResolvers<void>();
   closing.state.appendGate = promise;
   const to = { port: closing.ports.ingest, ca: closing.ca };
