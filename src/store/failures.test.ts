@@ -14,6 +14,7 @@ suite('a failed insert', () => {
   const cases: readonly (readonly [string, unknown, string])[] = [
     ['rows that do not parse', clickHouse('27'), 'data'],
     ['rows that end too early', clickHouse('32'), 'data'],
+    ['rows that a constraint forbids', clickHouse('469'), 'data'],
     ['a limit', clickHouse('241'), 'unavailable'],
     ['a busy server', clickHouse('202'), 'unavailable'],
     ['a server that does not know', clickHouse('319'), 'unknown'],

@@ -9,8 +9,8 @@ import { StoreInsertError } from './port.ts';
 import type { Placement } from './sql/placement.ts';
 
 /**
- * The rows themselves cannot be read: parse errors, sizes out of bounds, values that do not
- * convert.
+ * The rows themselves cannot be read, or not be kept: parse errors, sizes out of bounds, values that
+ * do not convert, a constraint that somebody put on a table.
  */
 const dataCodes = new Set([
   '6',
@@ -27,6 +27,7 @@ const dataCodes = new Set([
   '128',
   '131',
   '321',
+  '469',
 ]);
 
 /** The server itself does not know what became of the insert. */
