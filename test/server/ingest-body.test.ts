@@ -88,8 +88,11 @@ test('slow headers are answered with 408 and the connection is closed', async ()
 });
 
 test('a body that trickles is answered with 408 and the connection is closed', async () => {
-  const socket = connectRaw(target(), () => socket.write(`${goodHead}Content-Length: 900\r\n\r\n`));
-  const trickle = setInterval(() => socket.write('x'), 20);
+  let trickle: NodeJS.Timeout | undefined;
+  const socket = connectRaw(target(), () => {
+    socket.write(`${goodHead}Content-Length: 900\r\n\r\n`);
+    trickle = setInterval(() => socket.write('x'), 20);
+  });
   let answer = '';
   for await (const chunk of socket) answer += String(chunk);
   clearInterval(trickle);
