@@ -23,8 +23,10 @@ export async function serve(argv: readonly string[]): Promise<void> {
   const config = load(argv);
   setFlagsFromString(collectorFlag);
   try {
-    const running = isEngineAlone(config) ? await serveEngine(config) : await serveAll(config);
-    await untilAskedToStop();
+    const opening = isEngineAlone(config) ? serveEngine(config) : serveAll(config);
+    const asked = untilAskedToStop(opening);
+    const running = await opening;
+    await asked;
     await running.close();
   } finally {
     // A client that has been closed may keep a socket to a server that hangs; the process ends
@@ -34,6 +36,8 @@ export async function serve(argv: readonly string[]): Promise<void> {
 }
 
 const lastWordsMs = 1000;
+/** Far longer than the rest of opening takes once any server that it waits for is there. */
+const openingMs = 2000;
 
 async function serveAll(config: Config): Promise<Weir> {
   const weir = await openWeir(config);
@@ -60,11 +64,17 @@ function load(argv: readonly string[]): Config {
 
 /**
  * A second signal does not wait for what is under way: it ends the process as the system would
- * have.
+ * have, and so does a first one before all is open, which may be waiting for a server.
  */
-function untilAskedToStop(): Promise<void> {
+function untilAskedToStop(opening: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    const stop = (signal: NodeJS.Signals) => {
+      const end = setTimeout(() => process.kill(process.pid, signal), openingMs);
+      const keepOn = () => clearTimeout(end);
+      void opening.then(keepOn, keepOn);
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
   });
 }
 

@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -14,6 +15,7 @@ import { until } from '../harness/until.ts';
 import { startWeir } from '../harness/weir-process.ts';
 
 const run = promisify(execFile);
+const anyPorts = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
 
 let service: Service;
 before(async () => {
@@ -79,12 +81,35 @@ test('tokens, receivers and logs survive an orderly restart and a kill', async (
 });
 
 test('a second process on the same directory ends with a clear sentence', async () => {
-  const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
-  const second = startWeir(['serve', '--data', service.dataDir, ...ports]);
+  const second = startWeir(['serve', '--data', service.dataDir, ...anyPorts]);
   const { code } = await second.exited;
   const said = second.logs.map(({ raw }) => raw).join('\n');
   assert.notEqual(code, 0);
   assert.match(said, /cannot .*(in use|another|already|lock)/i);
+});
+
+test('told to stop in the moment that it is open, it ends in order', async () => {
+  await using parts = new AsyncDisposableStack();
+  const dataDir = parts.adopt(mkdtempSync(join(tmpdir(), 'weir-test-')), (it) =>
+    rmSync(it, { recursive: true }),
+  );
+  const weir = startWeir(['serve', '--data', dataDir, ...anyPorts]);
+  const isOpen = () => existsSync(join(dataDir, 'quickstart.json'));
+  await until(isOpen, { what: 'quickstart.json', everyMs: 1 });
+  weir.kill('SIGTERM');
+  assert.deepEqual(await weir.exited, { code: 0, signal: null });
+});
+
+test('told to stop while it waits for a server, it does not wait any longer', async () => {
+  await using parts = new AsyncDisposableStack();
+  const dataDir = parts.adopt(mkdtempSync(join(tmpdir(), 'weir-test-')), (it) =>
+    rmSync(it, { recursive: true }),
+  );
+  const nobody = ['--directory-url', 'postgres://127.0.0.1:1/weir'];
+  const weir = startWeir(['serve', '--data', dataDir, ...nobody, ...anyPorts]);
+  await until(() => weir.logs.length > 0, { what: 'it to say what it waits for' });
+  weir.kill('SIGTERM');
+  assert.deepEqual(await weir.exited, { code: null, signal: 'SIGTERM' });
 });
 
 test('weir --version prints the version', async () => {
