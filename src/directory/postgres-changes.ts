@@ -62,7 +62,7 @@ async function listen(
     isDeaf = false;
     grants.invalidate();
   };
-  for (;;) {
+  while (!closing.aborted) {
     const error = await untilLost(options, grants, listens, closing);
     if (closing.aborted) return;
     if (!isDeaf) telemetry.changesNotHeard(error);
