@@ -142,11 +142,14 @@ test('batches that come while an insert runs go together into the next', async (
   const store = new FakeStore(random);
   const queue = await openQueue(new SimulatedFileSystem(random));
   const pace = { minIntervalMs: 30, maxIntervalMs: 30, heavyRowsPerSecond: 1e9 };
+  const { promise, resolve } = Promise.withResolvers<void>();
+  store.mayAnswer = promise;
   const drain = startDrain(queue, store, { ...hasty, maxRows: 10_000, maxBytes: 1e6, pace });
   const first = await appendSome(queue, random);
   await until(() => store.inserts.length === 1);
   let rest = 0;
   for (let batch = 0; batch < 40; batch++) rest += await appendSome(queue, random);
+  resolve();
   await until(() => queue.status().batches === 0);
   assert.deepEqual(
     store.inserts.map(({ rows }) => rows),

@@ -23,6 +23,8 @@ export class FakeStore implements Insert {
   readonly inserts: { readonly rows: number; readonly mode: string }[] = [];
   faults: Faults = { lostAnswer: 0, unavailable: 0, fenceFails: 0, badPrefix: '!' };
   isAway = false;
+  /** What was stored is not answered before. */
+  mayAnswer = Promise.resolve();
   /** Inserts sent while an earlier one might still land. */
   insertsOverLoose = 0;
   readonly #random: Random;
@@ -57,6 +59,7 @@ export class FakeStore implements Insert {
       throw new StoreInsertError('unknown', 'no answer');
     }
     this.#land(rows);
+    await this.mayAnswer;
   }
 
   async fence(): Promise<void> {
