@@ -15,11 +15,12 @@ import { until } from '../harness/until.ts';
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
 import { postgresMissing, PostgresServer } from './postgres-server.ts';
 
+/** So long that a busy machine is not taken for a server that is away. */
 const times: PostgresTimes = {
-  connectMs: 500,
-  readMs: 400,
-  writeMs: 800,
-  answerMs: 200,
+  connectMs: 3_000,
+  readMs: 2_000,
+  writeMs: 3_000,
+  answerMs: 2_000,
   pauseMs: 20,
   tryMs: 50,
 };
