@@ -68,16 +68,19 @@ export interface ShardConsumer {
 
 export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
   let pull: Pull | undefined;
+  /** Also by what an attempt that failed has found and removed: the next one finds it no more. */
+  let isContested = false;
   async function run(): Promise<'closed' | 'superseded'> {
     const { link, shard, epoch, telemetry, closing } = parts;
     while (!closing.aborted) {
       await link.whenConnected(1000);
       if (!link.isConnected()) continue;
       try {
-        const claimed = await claim(parts);
-        if (claimed === undefined) return 'superseded';
+        const stream = await claim(parts, () => (isContested = true));
+        if (stream === undefined) return 'superseded';
         if (closing.aborted) break;
-        parts.opened(claimed);
+        parts.opened({ stream, isContested });
+        isContested = false;
         const pulling = pullMessages(parts, toConsumerName(epoch));
         pull = pulling;
         const reason = await pulling.ended;
@@ -100,18 +103,18 @@ export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
 /**
  * Removes whatever consumer there is and makes this one. A stream of work has no two consumers, so
  * nobody else gets a message once all servers know.
+ * @param contested called before the consumer of a holder that did not let go is removed
  * @returns undefined where a later holder was here.
  */
-async function claim(parts: ConsumerParts): Promise<Claimed | undefined> {
+async function claim(parts: ConsumerParts, contested: () => void): Promise<StreamInfo | undefined> {
   const { link, shard, epoch, earlier } = parts;
   const { consumers, streams } = link.manager;
   const stream = link.names.stream(shard);
   const peaceful = [epoch, ...(earlier.hasLetGo ? [earlier.epoch] : [])].map(toConsumerName);
-  let isContested = false;
   for (let attempt = 1; ; attempt++) {
     const found = await listConsumers(link, stream);
     if (found.some((name) => toEpoch(name) > epoch)) return undefined;
-    isContested ||= found.some((name) => !peaceful.includes(name));
+    if (found.some((name) => !peaceful.includes(name))) contested();
     for (const name of found) await consumers.delete(stream, name).catch(ignoreMissing);
     try {
       await consumers.add(stream, toConfig(epoch));
@@ -125,7 +128,7 @@ async function claim(parts: ConsumerParts): Promise<Claimed | undefined> {
     }
   }
   // Only now: before, somebody else may have made a consumer and removed it.
-  return { stream: await streams.info(stream), isContested };
+  return streams.info(stream);
 }
 
 function toConfig(epoch: bigint) {
