@@ -17,5 +17,5 @@ try {
 } catch {
   // The main process was told why, or is gone.
   process.exitCode = 1;
-  process.disconnect?.();
+  if (process.connected) process.disconnect?.();
 }

@@ -84,3 +84,16 @@ test('no worker outlives a main process that is killed', async () => {
   await until(() => !pids.some(isAlive), { what: 'the workers to end' });
   await service.start();
 });
+
+test('workers that are starting when the main process is killed end without a word', async () => {
+  await service.kill('SIGTERM');
+  const starting = service.launch();
+  const pids = await until(() => workers().length === 2 && workers(), { what: 'the workers' });
+  starting.kill('SIGKILL');
+  // Once all have closed it: workers write to the standard error of their main process.
+  await starting.exited;
+  await until(() => !pids.some(isAlive), { what: 'the workers to end' });
+  const words = starting.logs.filter(({ level }) => level === 0).map(({ raw }) => raw);
+  assert.deepEqual(words, []);
+  await service.start();
+});
