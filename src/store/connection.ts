@@ -42,8 +42,8 @@ export interface Connection {
   queryBytes(pool: Pool, statement: Statement): Promise<Buffer>;
   /** Rows that a statement answers with which is no query, and cannot name their format. */
   report<Row>(pool: Pool, statement: Statement, signal: AbortSignal): Promise<Row[]>;
-  /** Runs a statement without an answer. */
-  execute(pool: Pool, statement: Statement): Promise<void>;
+  /** Runs a statement without an answer. @param signal ends the wait; it may be run all the same */
+  execute(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<void>;
   /** Runs an INSERT with a streamed body; resolves once the server has finished it. */
   insert(statement: InsertStatement, body: Iterable<Uint8Array>): Promise<void>;
   close(): Promise<void>;
@@ -92,12 +92,13 @@ export function openConnection(options: ConnectionOptions, events: ReachabilityE
         return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]));
       });
     },
-    async execute(pool, statement) {
+    async execute(pool, statement, signal) {
       await server.change(() =>
         clients[pool].command({
           query: statement.sql,
           query_params: { ...statement.params },
           clickhouse_settings: { ...statement.settings },
+          ...(signal !== undefined && { abort_signal: signal }),
         }),
       );
     },

@@ -82,6 +82,7 @@ export function createSharedFence(parts: SharedFenceParts): Fence {
     await connection.execute(
       'housekeeping',
       compileRaiseFence(placement, { shard, number }, insertQuorum),
+      patience,
     );
     if (placement.cluster === undefined) await killInserts(shard, patience);
     else await killOnNodes(shard, patience);
