@@ -49,10 +49,11 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockDirectory(dataDir);
   const restoring = join(dataDir, restoringName);
-  let isMine = false;
+  /** To be removed where it fails. */
+  const mine: string[] = [];
   try {
     assertEmpty(dataDir);
-    isMine = true;
+    mine.push(restoringName);
     rmSync(restoring, { recursive: true, force: true });
     await assertRoom(dataDir, archive.manifest.bytes);
     mkdirSync(restoring, { mode: 0o700 });
@@ -62,10 +63,12 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
     await syncFolders(restoring);
     for (const name of readdirSync(restoring)) {
       renameSync(join(restoring, name), join(dataDir, name));
+      // Before the mark of what is unfinished: no service may start on a part.
+      mine.unshift(name);
     }
     await syncFolder(dataDir);
   } catch (error) {
-    if (isMine) rmSync(restoring, { recursive: true, force: true });
+    for (const name of mine) rmSync(join(dataDir, name), { recursive: true, force: true });
     lock.release();
     if (isNew) rmSync(dataDir, { recursive: true, force: true });
     throw toSpaceSentence(error, dataDir);

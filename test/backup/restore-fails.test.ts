@@ -1,0 +1,29 @@
+/** A backup whose content cannot take its place in the data directory. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { writeArchive } from '../../src/archive/write-archive.ts';
+import { restore } from '../../src/restore.ts';
+import { version } from '../../src/version.ts';
+
+test('what cannot be put in place as a whole is not put there in part', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-test-restore-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const { signal } = new AbortController();
+  const source = join(folder, 'file');
+  writeFileSync(source, 'content');
+  const now = new Date().toISOString();
+  const about = { format: 1, weirVersion: version, startedAt: now, heldAt: now, holds: [] };
+  // Of all names, this one may be taken already.
+  const files = ['directory.db', 'lost+found/file'].map((path) => ({ source, path, bytes: 7 }));
+  await writeArchive(join(folder, 'backup'), { files, about, signal });
+  const dataDir = join(folder, 'data');
+  mkdirSync(join(dataDir, 'lost+found'), { recursive: true });
+  writeFileSync(join(dataDir, 'lost+found', 'other'), '');
+
+  await assert.rejects(restore({ source: join(folder, 'backup'), dataDir, signal }), /ENOTEMPTY/);
+  const left = readdirSync(dataDir).filter((name) => !/^(?:lock\.db.*|owner\.pid)$/.test(name));
+  assert.deepEqual(left, ['lost+found']);
+});
