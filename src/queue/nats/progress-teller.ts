@@ -6,8 +6,11 @@ import type { ShardProgress } from './names.ts';
 const leastPauseMs = 50;
 /** What did not change is told again so often, for those who came later. */
 const repeatMs = 2000;
-/** Beyond so many streams it is told of all of them at once. */
-const maxStreams = 2000;
+/**
+ * Beyond so many streams it is told of all of them at once: each takes 61 bytes, and all must fit
+ * into one message of the smallest server that is used, of 64 KiB.
+ */
+const maxStreams = 1000;
 
 export class ProgressTeller {
   readonly #link: NatsLink;
