@@ -107,10 +107,10 @@ test('what was acknowledged before is in a copy, though the engine dies meanwhil
 });
 
 test('a backup outlives the service, and the service a killed backup', async (t) => {
-  // So large that whatever is to happen happens while it is copied.
+  // So large that it is still being copied when the backup is killed.
   const filler = join(service.dataDir, 'tls', 'filler.pem');
   writeFileSync(filler, '');
-  truncateSync(filler, 128 * 1024 * 1024);
+  truncateSync(filler, 4 * 1024 ** 3);
   t.after(() => rmSync(filler, { force: true }));
   const source = newPath('backup');
   const copied = join(`${source}.partial`, 'data/tls/filler.pem');
@@ -123,8 +123,12 @@ test('a backup outlives the service, and the service a killed backup', async (t)
   assert.ok(!existsSync(source), 'half a backup has no name');
   assert.ok(existsSync(join(service.dataDir, 'queue/backup')));
 
+  // One that ends soon, and is not taken for under way by what the killed one has left.
+  truncateSync(filler, 128 * 1024 ** 2);
+  truncateSync(copied, 0);
   const backup = beginBackup(source);
-  await until(isCopying, { what: 'the backup to be under way' });
+  const isUnderWay = () => isCopying() || existsSync(source);
+  await until(isUnderWay, { what: 'the backup to be under way' });
   await service.kill('SIGKILL');
   await succeed(backup);
   assert.ok(existsSync(source), 'it needs nothing of the service by then');
