@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { delimiter, join } from 'node:path';
 import type { Exit } from '../harness/weir-process.ts';
 
@@ -53,20 +53,45 @@ export function startProgram(name: string, args: readonly string[]): Program {
 
 /** Below those that systems give to outgoing connections, which would take it in between. */
 const ports = { from: 20_000, to: 32_000 };
+/** They belong to the process that listens on the first of them. */
+const portsPerBlock = 50;
+/** Of this process, and not given out yet. */
+const unused: number[] = [];
 
-/** A port that was free a moment ago, for programs that cannot say which one they were given. */
+/**
+ * A port that was free a moment ago, for programs that cannot say which one they were given. None
+ * is given out twice, by this process or by others that run tests.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(ports.from, ports.to);
-    if (await isFree(port)) return port;
+    const port = unused.shift();
+    if (port === undefined) {
+      await takeBlock();
+      continue;
+    }
+    const server = await listen(port);
+    if (server === undefined) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
   }
 }
 
-function isFree(port: number): Promise<boolean> {
+async function takeBlock(): Promise<void> {
+  const block = randomInt((ports.to - ports.from) / portsPerBlock);
+  const first = ports.from + block * portsPerBlock;
+  // For as long as this process lives.
+  const guard = await listen(first);
+  if (guard === undefined) return;
+  guard.unref();
+  for (let port = first + 1; port < first + portsPerBlock; port++) unused.push(port);
+}
+
+/** @returns undefined where somebody else does */
+function listen(port: number): Promise<Server | undefined> {
   const server = createServer();
   return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, () => server.close(() => resolve(true)));
+    server.once('error', () => resolve(undefined));
+    server.listen(port, () => resolve(server));
   });
 }
 
