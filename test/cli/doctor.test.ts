@@ -149,6 +149,13 @@ test('a clock that is behind, another version, a store that is away', async () =
   assertFault(found['reading'], 'fail', /cannot reach the store \(503\)/, /engine/);
 });
 
+test('a directory that is away is no fault of the token', async () => {
+  const found = await examineFake({
+    '/api/v1/admin/whoami': { status: 503, body: { detail: 'cannot reach the directory' } },
+  });
+  assertFault(found['access token'], 'fail', /the directory \(503\)/, /directory\.url/);
+});
+
 test('a clock within two seconds is right', async () => {
   for (const skewMs of [-1500, 1500]) {
     const date = new Date(Date.now() + skewMs).toUTCString();
@@ -225,6 +232,16 @@ test('a node that does not serve a port, and was not told its address, skips it'
 
   const told = await tryAs(['ingest', 'stream'], ['--url', streamUrl]);
   assert.match(told.out, /^ok {4}reading/m);
+});
+
+test('a gateway that knows no receiver has an address and a certificate all the same', async () => {
+  const { ingestUrl, caFile } = service.quickstart;
+  const dataDir = mkdtempSync(join(folder, 'gateway-'));
+  const quickstart = JSON.stringify({ ingestUrl, caFile, elsewhere: ['stream'] });
+  writeFileSync(join(dataDir, 'quickstart.json'), quickstart, { mode: 0o600 });
+  const { out } = await doctor(['--data', dataDir]);
+  assert.match(out, /^ok {4}ingest certificate/m);
+  assert.match(out, /^skip {2}sending .*--receiver-url/m);
 });
 
 test('without anything to look at, it says what to give', async () => {

@@ -48,7 +48,10 @@ function refused(answer: Answer): Finding {
     check: 'access token',
     status: 'fail',
     says: `refused: ${wordsOf(answer)} (${answer.status})`,
-    advice: 'give another (--token, WEIR_TOKEN); all lost? weir token recover --data DIR',
+    advice:
+      answer.status >= 500
+        ? 'that says nothing of the token: look at directory.url, and at the log of the service'
+        : 'give another (--token, WEIR_TOKEN); all lost? weir token recover --data DIR',
   };
 }
 

@@ -50,6 +50,9 @@ export function findPlaces(flags: DoctorFlags, environment: Environment): Places
   const localReceiver = elsewhere.has('ingest') ? undefined : local?.url;
   const localStream = elsewhere.has('stream') ? undefined : quickstart?.streamUrl;
   const receiverUrl = parseUrl(ownReceiver ?? localReceiver);
+  // A gateway knows its port, and perhaps no receiver.
+  const isIngestHere = ownReceiver === undefined && !elsewhere.has('ingest');
+  const ownIngest = isIngestHere ? parseUrl(quickstart?.ingestUrl) : undefined;
   const localIngestToken = ownReceiver === undefined ? local?.token : undefined;
   const caFile = flags.caFile ?? environment['WEIR_CA_FILE'] ?? quickstart?.caFile;
   return {
@@ -57,7 +60,7 @@ export function findPlaces(flags: DoctorFlags, environment: Environment): Places
     quickstartFault: fault,
     isLocal: quickstart !== undefined,
     elsewhere,
-    ingestUrl: receiverUrl && new URL(receiverUrl.origin),
+    ingestUrl: receiverUrl === undefined ? ownIngest : new URL(receiverUrl.origin),
     streamUrl: parseUrl(ownUrl ?? localStream),
     opsUrl: parseUrl(flags.opsUrl ?? environment['WEIR_OPS_URL'] ?? quickstart?.opsUrl),
     receiverUrl,
