@@ -43,6 +43,7 @@ export async function openWorker(stream: Duplex): Promise<Worker> {
   let forgotten = 0;
   let isStopped = false;
   const main = openChannel<WorkerQuestions, MainQuestions>(stream, {
+    alive: () => undefined,
     invalidate: () => parts?.grants.invalidate(),
     forgetSeries(times) {
       forgotten = times;

@@ -9,6 +9,8 @@ export interface WorkerEvents {
   workerNotStarted(worker: number, error: unknown, retryMillis: number): void;
   /** It did not end in time when it was asked to, and is killed. */
   workerKilled(worker: number, pid: number): void;
+  /** It has answered nothing for long, and is killed. */
+  workerHung(worker: number, pid: number): void;
   /** A connection was closed at once: there are too many, or no worker runs. */
   connectionRefused(reason: 'cap' | 'no_worker'): void;
 }
@@ -73,6 +75,9 @@ export function createWorkerEvents(
     },
     workerKilled(worker, pid) {
       log.error({ worker, workerPid: pid }, 'worker did not end in time; killing it');
+    },
+    workerHung(worker, pid) {
+      log.error({ worker, workerPid: pid }, 'worker answers nothing any more; killing it');
     },
     connectionRefused(reason) {
       refused.inc({ reason });

@@ -96,6 +96,8 @@ export type MainQuestions = {
 
 /** What a worker answers. */
 export type WorkerQuestions = {
+  /** Answered at once: a worker that does not is hung. */
+  readonly alive: { ask: null; answer: void };
   /** What is cached of the directory may have changed; answered when it is forgotten. */
   readonly invalidate: { ask: null; answer: void };
   /** Told: labels of series may be gone. @param ask how often that has happened. */

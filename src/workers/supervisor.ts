@@ -25,6 +25,10 @@ export interface WorkersOptions {
   readonly maxPauseMs: number;
   /** A worker that ends within this, ms, has ended early. */
   readonly earlyMs: number;
+  /** Between two questions to a worker whether it is alive, ms. */
+  readonly askEveryMs: number;
+  /** How long the answer may take, ms; who gives none several times in a row is killed. */
+  readonly answerMs: number;
   /** For what is under way when workers are told to stop, ms; then they are killed. */
   readonly stopMs: number;
 }
@@ -33,6 +37,8 @@ export const workersDefaults: Omit<WorkersOptions, 'count' | 'maxConnections' | 
   firstPauseMs: 100,
   maxPauseMs: 10_000,
   earlyMs: 10_000,
+  askEveryMs: 5_000,
+  answerMs: 5_000,
 };
 
 export interface Workers {
@@ -57,6 +63,8 @@ export interface Workers {
 
 const killAfterMs = 2_000;
 const maxRetired = 16;
+/** In a row: the first may be due to a main process that stood still itself. */
+const mostSilences = 3;
 
 export function createWorkers(
   launch: WorkerLaunch,
@@ -88,6 +96,7 @@ export function createWorkers(
       throw error;
     }
     spread.add(worker);
+    void watch(worker, options, events);
     events.workerReady(number, worker.pid, Math.round(performance.now() - startedAt));
     return worker;
   }
@@ -174,6 +183,24 @@ async function startAgain(
       events.workerNotStarted(number, error, pauseMs(options, failures + 1));
     }
   }
+}
+
+/** Kills a worker that hangs: whoever is handed to it would wait for ever. */
+async function watch(
+  worker: WorkerProcess,
+  { askEveryMs, answerMs }: WorkersOptions,
+  events: WorkerEvents,
+): Promise<void> {
+  let isGone = false;
+  void worker.exited.then(() => (isGone = true));
+  for (let silences = 0; silences < mostSilences; ) {
+    await delay(askEveryMs, undefined, { ref: false });
+    const answer = await within(answerMs, worker.channel.ask('alive', null));
+    if (isGone) return;
+    silences = answer === undefined ? silences + 1 : 0;
+  }
+  events.workerHung(worker.number, worker.pid);
+  worker.kill();
 }
 
 /** What workers have counted that are gone, without end and in bounded memory. */
