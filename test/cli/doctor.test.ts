@@ -200,6 +200,18 @@ test('servers that a node works with, and a queue at NATS that takes nothing', a
   await server.close();
 });
 
+test('a store that refuses connections, which only readiness knows of', async () => {
+  const server = await startScriptedServer(({ path }) =>
+    path === '/readyz'
+      ? { status: 503, body: { status: 'not ready', missing: ['store'] } }
+      : { status: 200, text: 'weir_queue_writable 1\nweir_store_reachable 1\n' },
+  );
+  const found = await examine(['--ops-url', server.url]);
+  assertFault(found['store'], 'fail', /events wait in the queue/, /store\.url/);
+  assert.equal(found['queue']?.status, 'ok');
+  await server.close();
+});
+
 test('a node that is nothing but the engine has no queue that could fail', async () => {
   const server = await startScriptedServer(() => ({ status: 200, text: 'weir_engine_up 1\n' }));
   const found = await examine(['--ops-url', server.url]);

@@ -13,14 +13,22 @@ export async function checkQueue({ opsUrl, ca }: Places): Promise<Finding[]> {
   if (opsUrl === undefined) return [skipped(check, 'no operations port given (--ops-url)')];
   try {
     const { status, text } = await probeHttp(new URL('/metrics', opsUrl), { ca });
-    if (status === 200) return [judgeQueue(text), ...judgeEngine(text), ...judgeServers(text)];
-    return [skipped(check, `no metrics at ${opsUrl.origin} (${status})`)];
+    if (status !== 200) return [skipped(check, `no metrics at ${opsUrl.origin} (${status})`)];
+    const missing = await askMissing(opsUrl, ca);
+    return [judgeQueue(text), ...judgeEngine(text), ...judgeServers(text, missing)];
   } catch (error) {
     const reason = error instanceof Error ? reasonOf(error) : String(error);
     const says = `cannot reach the operations port ${opsUrl.origin}: ${reason}`;
     const advice = 'start the service, or give --ops-url; it answers on its own machine alone';
     return [{ check, status: 'warn', says, advice }];
   }
+}
+
+/** What the node would need to be ready: also a store that refuses, which no metric tells of. */
+async function askMissing(opsUrl: URL, ca: string | undefined): Promise<ReadonlySet<unknown>> {
+  const { body } = await probeHttp(new URL('/readyz', opsUrl), { ca });
+  const { missing } = (body ?? {}) as { missing?: unknown };
+  return new Set(Array.isArray(missing) ? missing : []);
 }
 
 function judgeQueue(metrics: string): Finding {
@@ -77,12 +85,12 @@ const servers = [
 ];
 
 /** Of those that this node works with. */
-function judgeServers(metrics: string): Finding[] {
+function judgeServers(metrics: string, missing: ReadonlySet<unknown>): Finding[] {
   return servers.flatMap(({ check, gauge, away, setting }): Finding[] => {
     const value = valueOf(metrics, gauge);
     const isEngine = check === 'store' && valueOf(metrics, 'weir_engine_up') !== undefined;
     if (value === undefined || isEngine) return [];
-    if (value === 1) return [found(check, 'connected')];
+    if (value === 1 && !missing.has(check)) return [found(check, 'connected')];
     const advice = `look at the server, at ${setting}, and at the log of the service for why`;
     return [{ check, status: 'fail', says: away, advice }];
   });
