@@ -21,8 +21,6 @@ export const bucketStreams = ['KV_weir_leases', 'KV_weir_keys', 'KV_weir_signals
 
 const { length: shards } = shardStreams;
 const leaseMs = 2000;
-/** What is a matter of seconds, on a machine that has others. */
-const timeoutMs = 15_000;
 
 /** A NATS, a queue that is drained from it, and who fills it. */
 interface Scene {
@@ -63,7 +61,7 @@ export function isChanged(change: (streams: StreamAPI) => Promise<unknown>): Pro
   return inScene(async (scene) => {
     const { server, sender, drained } = scene;
     await withManager([server.url], ({ streams }) => change(streams));
-    await until(() => isComplete(server), { what: 'all streams and buckets', timeoutMs });
+    await until(() => isComplete(server), { what: 'all streams and buckets' });
     // What was on its way when its stream went may have been acknowledged since.
     await grew(sender, 50);
     const before = new Set(sender.acknowledged);
@@ -107,12 +105,11 @@ async function gather({ drained, sender }: Scene): Promise<void> {
 
 function grew({ acknowledged }: Sender, by: number): Promise<unknown> {
   const goal = acknowledged.size + by;
-  const what = `${by} more acknowledgements`;
-  return until(() => acknowledged.size >= goal, { what, timeoutMs });
+  return until(() => acknowledged.size >= goal, { what: `${by} more acknowledgements` });
 }
 
 function passes({ queue }: DrainedQueue, nanos: bigint): Promise<unknown> {
-  return until(() => queue.watermarkNanos() > nanos, { what: 'the watermark', timeoutMs });
+  return until(() => queue.watermarkNanos() > nanos, { what: 'the watermark' });
 }
 
 /** What a server finds in this folder, by the word of another one. @returns the batches' texts */
@@ -151,15 +148,12 @@ async function checkGoesOn(scene: Scene, { before, left }: Expected): Promise<vo
   await passes(drained, BigInt(Date.now()) * 1_000_000n);
   const expected = [...left, ...[...sender.acknowledged].filter((text) => !before.has(text))];
   const missing = () => expected.filter((text) => store.countOf(text) === 0);
-  await until(() => missing().length === 0, { what: 'all to be stored', timeoutMs }).catch(
-    (cause: unknown) => assert.fail(`not stored: ${missing().join(' ')}; ${String(cause)}`),
+  await until(() => missing().length === 0, { what: 'all to be stored' }).catch((cause: unknown) =>
+    assert.fail(`not stored: ${missing().join(' ')}; ${String(cause)}`),
   );
   await until(
     async () => (await readBatches([server.url], { prefix: 'weir', shards })).length === 0,
-    {
-      what: 'all to be gone from NATS',
-      timeoutMs,
-    },
+    { what: 'all to be gone from NATS' },
   );
   assert.deepEqual(store.faults, []);
 }

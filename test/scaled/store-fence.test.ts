@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import type { StampedBatch } from '../../src/model/batch.ts';
 import type { Tenure } from '../../src/model/tenure.ts';
 import type { ClickHouseStore } from '../../src/store/clickhouse.ts';
@@ -26,10 +26,16 @@ before(async () => {
   earlier = await server.open(proxy.port);
   later = await server.open();
 });
+beforeEach(untilBack);
 after(async () => {
   await proxy.close();
   await server.close();
 });
+
+/** Who was cut off for long asks for a sign of life before anything else. */
+async function untilBack(): Promise<void> {
+  await until(() => earlier.ping(), { what: 'the store to be back' });
+}
 
 const noon = BigInt(Date.parse('2026-04-01T12:00:00Z')) * 1_000_000n;
 const nanosPerDay = 86_400_000_000_000n;
@@ -152,6 +158,7 @@ test('a holder whose insert got no answer fences itself, then adds what is missi
   proxy.cut();
   assert.equal(await insert, 'unknown');
   await proxy.pass();
+  await untilBack();
   await earlier.fence(tenure);
   await earlier.insert('logs/1', batches, 'missing', tenure);
   assert.deepEqual(await rowsOf(batches), [300, 300]);
