@@ -75,7 +75,7 @@ async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
   let isPastSettled = false;
   while (!parts.closing.aborted) {
     await untilDueOrFull(parts, options, pace.dueMs);
-    const taken = await takeUnlessClosing(parts, options);
+    const taken = await takeWhileOpen(parts, options);
     if (taken === undefined) return;
     // What an earlier process sent may still be on its way into the store.
     if (taken.suspect && !isPastSettled) {
@@ -104,13 +104,11 @@ async function untilDueOrFull(
 }
 
 /**
- * @returns undefined once the shard is let go of, or the drain closed. What tells of closing is made
- *   for each take: one promise for all would keep something of every race while it is pending.
+ * What tells of closing is made for each take: one promise for all of them would keep something of
+ * every race for as long as it is pending.
+ * @returns undefined once the shard is let go of, or the drain closed.
  */
-async function takeUnlessClosing(
-  parts: DrainParts,
-  limits: TakeLimits,
-): Promise<Taken | undefined> {
+async function takeWhileOpen(parts: DrainParts, limits: TakeLimits): Promise<Taken | undefined> {
   const { promise: closed, resolve } = Promise.withResolvers<undefined>();
   const stopWaiting = () => resolve(undefined);
   parts.closing.addEventListener('abort', stopWaiting, { once: true });

@@ -25,7 +25,6 @@ for (const [reply, isRepeated] of [
       sequence: 42,
       consumerSequence: 7,
       timeNanos: 1_795_233_889_752_720_958n,
-      pending: 3,
       isRepeated,
       kind: 'tick',
       chunk: undefined,

@@ -12,8 +12,6 @@ export interface Delivery extends Omit<QueuedMessage, 'isSuspect'> {
   readonly consumerSequence: number;
   /** True where the same consumer has delivered it before. */
   readonly isRepeated: boolean;
-  /** How many are left in the stream behind it. */
-  readonly pending: number;
 }
 
 const nanosPerMs = 1_000_000n;
@@ -35,7 +33,7 @@ export function readDelivery(message: Msg): Delivery | undefined {
   const tokens = reply.split('.');
   if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.length < 9) return undefined;
   const at = tokens.length === 9 ? 4 : 6;
-  const [count, sequence, consumerSequence, time, pending] = tokens.slice(at, at + 5);
+  const [count, sequence, consumerSequence, time] = tokens.slice(at, at + 4);
   const { data } = message;
   const header = (name: string) => message.headers?.get(name) ?? '';
   const timeNanos = BigInt(time ?? 0);
@@ -44,7 +42,6 @@ export function readDelivery(message: Msg): Delivery | undefined {
     sequence: Number(sequence),
     consumerSequence: Number(consumerSequence),
     timeNanos,
-    pending: Number(pending),
     isRepeated: count !== '1',
     kind: header(headers.kind) === '' ? messageKinds.frames : header(headers.kind),
     chunk: readChunk(header(headers.upload), header(headers.chunk)),

@@ -5,7 +5,6 @@ export const errorCodes = {
   nameInUse: 10058,
   streamNotFound: 10059,
   consumerNotFound: 10014,
-  messageNotFound: 10037,
   /** A stream of work has a consumer already: without a filter, and with one. */
   workIsConsumed: 10099,
   workIsConsumedFiltered: 10100,

@@ -57,7 +57,7 @@ async function open(link: NatsLink, hasLetGo: boolean): Promise<Claimed> {
 }
 
 for (const failures of [0, 1, 2]) {
-  test(`the consumer of who did not let go contests the shard, ${failures} failures later`, async () => {
+  test(`who did not let go contests the shard, ${failures} failures later`, async () => {
     const { isContested } = await open(toLink(new Set(['e5']), failures), false);
     assert.equal(isContested, true);
   });
