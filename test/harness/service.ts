@@ -126,7 +126,7 @@ export class Service {
     this.#http?.close();
     this.#http = createHttpClient(readFileSync(quickstart.caFile, 'utf8'));
     if (this.#options.isReadyExpected === false) return;
-    await until(() => this.isReady(), { what: '/readyz to be 200', timeoutMs: 60_000 });
+    await until(() => this.isReady(), { what: '/readyz to be 200', timeoutMs: 120_000 });
   }
 
   /** Starts the process and waits for nothing. */

@@ -62,7 +62,7 @@ export class WeirNode<Addresses extends NodeAddresses = NodeAddresses> {
     const running = this.launch();
     this.#addresses = await until(() => this.#read(running, before), {
       what: 'quickstart.json of this run',
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
     return this.#addresses;
   }

@@ -1,6 +1,11 @@
 /** What lies in the streams of a queue at NATS, read as it is, without taking it. */
 import assert from 'node:assert/strict';
-import { JetStreamApiError, type StoredMsg, type StreamAPI } from '@nats-io/jetstream';
+import {
+  JetStreamApiError,
+  type JetStreamManager,
+  type StoredMsg,
+  type StreamAPI,
+} from '@nats-io/jetstream';
 import type { StampedBatch } from '../../src/model/batch.ts';
 import { decodeFrame, isBodyIntact, readFrameHeader } from '../../src/queue/frame.ts';
 import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
@@ -23,7 +28,7 @@ export async function readBatches(
   { prefix, shards }: Pick<NatsQueueOptions, 'prefix' | 'shards'>,
 ): Promise<StoredBatch[]> {
   const names = createQueueNames(prefix);
-  return withManager(servers, async ({ streams }) => {
+  const readAll = async ({ streams }: JetStreamManager) => {
     const found: StoredBatch[] = [];
     for (let shard = 0; shard < shards; shard++) {
       const stream = names.stream(shard);
@@ -41,7 +46,8 @@ export async function readBatches(
       }
     }
     return found;
-  });
+  };
+  return withManager(servers, readAll, 20_000);
 }
 
 /** What NATS says of each shard, a line each. */

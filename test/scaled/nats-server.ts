@@ -157,14 +157,18 @@ export class NatsCluster {
   }
 }
 
-/** Works on JetStream over a connection of its own. */
+/**
+ * Works on JetStream over a connection of its own.
+ * @param timeout for each answer, ms: many large ones that are asked for at once take seconds
+ */
 export async function withManager<T>(
   servers: string[],
   work: (manager: JetStreamManager) => Promise<T>,
+  timeout = 2000,
 ): Promise<T> {
-  const connection = await connect({ servers, timeout: 2000 });
+  const connection = await connect({ servers, timeout });
   try {
-    return await work(await jetstreamManager(connection, { checkAPI: false, timeout: 2000 }));
+    return await work(await jetstreamManager(connection, { checkAPI: false, timeout }));
   } finally {
     await connection.close();
   }

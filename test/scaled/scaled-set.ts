@@ -146,7 +146,7 @@ async function startReady(node: WeirNode): Promise<void> {
 }
 
 async function isReady(node: WeirNode): Promise<void> {
-  await until(() => node.isReady(), { what: '/readyz to be 200', timeoutMs: 60_000 });
+  await until(() => node.isReady(), { what: '/readyz to be 200', timeoutMs: 120_000 });
 }
 
 async function ports(count: number): Promise<number[]> {
