@@ -163,7 +163,8 @@ export function quotaContract(
 
     test('over any time no more is taken than burst, rate and one last batch allow', async () => {
       const random = createRandom(5);
-      const [bucket] = openBuckets({ eventsPerSecond: 2000, burstEvents: 300 });
+      // Far less than is asked for, however long it takes.
+      const [bucket] = openBuckets({ eventsPerSecond: 200, burstEvents: 300 });
       const startMs = quota.nowMs();
       let taken = 0;
       let refused = 0;
@@ -173,7 +174,7 @@ export function quotaContract(
         const isTaken = await take([bucket], events);
         if (isTaken) taken += events;
         else refused += 1;
-        const allowed = 300 + 2 * (quota.nowMs() - startMs + clockToleranceMs) + 50;
+        const allowed = 300 + 0.2 * (quota.nowMs() - startMs + clockToleranceMs) + 50;
         assert.ok(taken <= allowed, `${taken} of ${allowed} events`);
       }
       assert.ok(taken > 300 && refused > 0, `${taken} events taken, ${refused} times refused`);

@@ -51,13 +51,16 @@ suite('several gateways on one Redis', { skip }, () => {
     const [bucket] = bucketsOf('rate', { eventsPerSecond: 2000, burstEvents: 1000 });
     const startMs = performance.now();
     const elapsed = () => performance.now() - startMs;
-    let taken = 0;
+    let taken = 1;
+    assert.equal(await gateways[0].take([bucket], taken), true);
+    // No longer full: from here on nothing of the rate is lost.
+    const begunMs = elapsed();
     // Until the bucket is found empty after that time, so that a busy machine leaves nothing over.
     const send = async (gateway: ObservedQuota, events: number) => {
-      let isTaken = true;
-      while (isTaken || elapsed() < 700) {
-        isTaken = await gateway.take([bucket], events);
-        if (isTaken) taken += events;
+      for (;;) {
+        const askedMs = elapsed();
+        if (await gateway.take([bucket], events)) taken += events;
+        else if (askedMs >= begunMs + 700) return;
       }
     };
     await Promise.all([send(gateways[0], 3), send(gateways[1], 7), send(gateways[1], 1)]);
@@ -78,11 +81,12 @@ suite('several gateways on one Redis', { skip }, () => {
 
   test('a key goes by itself when its bucket would be full', async () => {
     await server.command('FLUSHALL');
-    const buckets = bucketsOf('gone', { eventsPerSecond: 1000, burstEvents: 30 });
+    const buckets = bucketsOf('gone', { eventsPerSecond: 1, burstEvents: 30 });
     await gateways[0].take(buckets, 20);
     assert.match(await server.command('DBSIZE'), /^:2\r/);
     const wait = await server.command('PTTL weir:quota:{gone}:receiver:gone-receiver');
-    assert.ok(Number(wait.slice(1)) <= 21, wait);
+    const waitMs = Number(wait.slice(1).trim());
+    assert.ok(waitMs > 0 && waitMs <= 20_001, wait);
     gateways[0].giveBack(buckets, 1000);
     await gateways[0].take(buckets, 0);
     assert.match(await server.command('DBSIZE'), /^:0\r/);
