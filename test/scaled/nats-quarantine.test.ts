@@ -175,7 +175,8 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
 
   test('set aside again after it was removed, it is there again', async () => {
     const [{ id }] = (await setAside('bad small')) as [SetAside];
-    const { batch, shard: name } = released('bad small')[0]!;
+    const what = 'it to be released';
+    const { batch, shard: name } = await until(() => released('bad small')[0], { what });
     const shard = work.shards.find(({ tenure }) => tenure.shard === name)!;
     await quarantine.drop(id);
     await shard.quarantine(batch, 'an answer was lost');
