@@ -16,10 +16,12 @@ export async function openLocalQueue(
   options: DiskQueueOptions,
   telemetry: QueueTelemetry,
 ): Promise<Queue> {
-  const log = await openDiskQueue(options, telemetry);
+  await using opened = new AsyncDisposableStack();
+  const log = opened.adopt(await openDiskQueue(options, telemetry), (it) => it.close());
   const fs = options.fileSystem ?? createNodeFileSystem();
   const folder = pathsOf(options.directory).quarantine;
   const retried = await openRetriedBatches({ fs, folder, telemetry }, log);
+  opened.move();
   return toLocalQueue(log, retried);
 }
 
