@@ -2,13 +2,7 @@
  * What a gateway remembers of buckets that others charge too: the level last seen, raised by the
  * clock, for a while. Pure; it knows no network.
  */
-import type { Bucket } from './port.ts';
-
-export interface KnownLevels {
-  /** Full where nothing is known, or nothing recent. */
-  level(bucket: Bucket): number;
-  note(bucket: Bucket, level: number): void;
-}
+import type { Bucket, KnownLevels } from './port.ts';
 
 export interface KnownLevelsOptions {
   /** Beyond it the one seen longest ago is forgotten. */

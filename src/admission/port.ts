@@ -160,3 +160,10 @@ export interface Admission {
   /** Estimated heap of the bodies that are being worked on. */
   memoryInFlight(): number;
 }
+
+/** What is remembered of levels that others charge too, between two answers. */
+export interface KnownLevels {
+  /** Full where nothing is known, or nothing recent. */
+  level(bucket: Bucket): number;
+  note(bucket: Bucket, level: number): void;
+}

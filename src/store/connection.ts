@@ -110,7 +110,7 @@ export function openConnection(options: ConnectionOptions, events: ReachabilityE
           values: Readable.from(body, { objectMode: false }),
           ...(statement.queryId === undefined ? {} : { query_id: statement.queryId }),
         });
-        await stream.resume().toArray();
+        await stream.toArray();
       });
     },
     async close() {

@@ -2,7 +2,7 @@
  * The parts of the main process as a worker has them: the same ports, each call a question over the
  * channel. What may be answered without asking is for the caches above them.
  */
-import type { Bucket, QuotaStore } from '../admission/port.ts';
+import type { KnownLevels, QuotaStore } from '../admission/port.ts';
 import type { GrantSource, StatisticsStore } from '../directory/port.ts';
 import type { Claims } from '../ingest/ingest-replay.ts';
 import type { IdempotencyRecord, Queue } from '../queue/port.ts';
@@ -47,13 +47,8 @@ export function createRemoteClaims(main: MainChannel): Claims {
   };
 }
 
-/** What is remembered of levels between two answers. */
-export interface LastLevels {
-  level(bucket: Bucket): number;
-  note(bucket: Bucket, level: number): void;
-}
-
-export function createRemoteQuota(main: MainChannel, known: LastLevels): QuotaStore {
+/** @param known what is remembered of levels between two answers. */
+export function createRemoteQuota(main: MainChannel, known: KnownLevels): QuotaStore {
   return {
     level: (bucket) => known.level(bucket),
     async take(buckets, events) {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import { AppError } from '../../src/model/errors.ts';
 import { openBucket } from '../../src/queue/nats/bucket.ts';
-import { createClaims } from '../../src/queue/nats/claims.ts';
+import { createIdempotencyKeys } from '../../src/queue/nats/idempotency-keys.ts';
 import { openNatsLink } from '../../src/queue/nats/connection.ts';
 import { createQueueNames } from '../../src/queue/nats/names.ts';
 import { ShardWriter } from '../../src/queue/nats/shard-writer.ts';
@@ -134,7 +134,10 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     const events = createNatsEvents(createInstruments('silent'));
     const bucket = openBucket(link, link.names.keys, events);
     const record = newRecord('x');
-    await createClaims(bucket).claim(record, { id: { writer: 1n, sequence: 1n }, shard: 1 });
+    await createIdempotencyKeys(bucket).claim(record, {
+      id: { writer: 1n, sequence: 1n },
+      shard: 1,
+    });
     await assert.rejects(queue.append(toBatch('x'), owner, record), isUnavailable);
     bucket.close();
     await link.close();
@@ -203,7 +206,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
       const link = await openNatsLink(options, events);
       const bucket = openBucket(link, link.names.keys, events);
       const id = { writer: 77n, sequence: 7n };
-      await createClaims(bucket).claim(record, { id, shard: 1 });
+      await createIdempotencyKeys(bucket).claim(record, { id, shard: 1 });
       if (published !== undefined) {
         const writer = new ShardWriter(link, 1, events);
         const batch = { ...toBatch(published), id, owner, receivedAtNanos: 0n };

@@ -8,7 +8,7 @@ import { AppError } from '../../model/errors.ts';
 import { freeMemory, ownMemory } from '../../model/free-memory.ts';
 import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
 import type { Appended, IdempotencyRecord } from '../port.ts';
-import type { Claims, HeldClaim } from './claims.ts';
+import type { ClaimedKey, IdempotencyKeys } from './idempotency-keys.ts';
 import type { NatsLink } from './connection.ts';
 import type { ProgressBoard } from './progress.ts';
 import { queueUnavailable } from './publish-fault.ts';
@@ -40,13 +40,13 @@ export interface AppenderParts {
   readonly link: NatsLink;
   /** One for each shard. */
   readonly writers: readonly ShardWriter[];
-  readonly claims: Claims;
+  readonly keys: IdempotencyKeys;
   readonly progress: Pick<ProgressBoard, 'shardNanos'>;
   readonly telemetry: Pick<QueueTelemetry, 'batchAppended' | 'appendRefused'>;
 }
 
 export function createAppender(parts: AppenderParts): Appender {
-  const { link, writers, claims, telemetry } = parts;
+  const { link, writers, keys, telemetry } = parts;
   const writer = randomBytes(8).readBigUInt64LE();
   let sequence = 0n;
   const noting = new Set<Promise<void>>();
@@ -81,7 +81,7 @@ export function createAppender(parts: AppenderParts): Appender {
     if (refusal !== '') throw refuse('away', refusal);
     const claimedAtMs = Date.now();
     const isFresh = watchFreshness(link);
-    const held = await claims.claim(record, { id: batch.id, shard });
+    const held = await keys.claim(record, { id: batch.id, shard });
     const { first } = held;
     if (held.isDone) {
       freeMemory([ownMemory(batch.payload)]);
@@ -97,8 +97,8 @@ export function createAppender(parts: AppenderParts): Appender {
   }
 
   /** Nobody waits for it: a repetition that comes before finds the batch in the queue. */
-  function note(record: IdempotencyRecord, held: HeldClaim): void {
-    const noted = claims.settle(record, held).catch(() => undefined);
+  function note(record: IdempotencyRecord, held: ClaimedKey): void {
+    const noted = keys.settle(record, held).catch(() => undefined);
     noting.add(noted);
     void noted.finally(() => noting.delete(noted));
   }

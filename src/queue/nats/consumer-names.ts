@@ -1,9 +1,20 @@
-/**
- * What consumers a stream has, those without a leader too, which the client's own list leaves out.
- */
+/** Which consumers a stream has, and whose they are. */
 import type { NatsLink } from './connection.ts';
 
-/** @throws Error where there is no answer */
+/** Names tell whose a consumer is: a late holder must not remove that of the one after. */
+export function toConsumerName(epoch: bigint): string {
+  return `e${epoch}`;
+}
+
+/** @returns 0 for consumers that are none of ours. */
+export function epochOf(consumerName: string): bigint {
+  return BigInt(/^e(\d+)$/.exec(consumerName)?.[1] ?? 0);
+}
+
+/**
+ * Those without a leader too, which the client's own list leaves out.
+ * @throws Error where there is no answer
+ */
 export async function listConsumers(link: NatsLink, stream: string): Promise<readonly string[]> {
   const subject = `$JS.API.CONSUMER.NAMES.${stream}`;
   const timeout = { timeout: link.options.timeoutMs };

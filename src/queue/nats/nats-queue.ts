@@ -11,7 +11,7 @@ import { createShardEvents } from '../../telemetry/shard-events.ts';
 import type { Queue, Shard } from '../port.ts';
 import { createAppender } from './append.ts';
 import { openBucket } from './bucket.ts';
-import { createClaims } from './claims.ts';
+import { createIdempotencyKeys } from './idempotency-keys.ts';
 import { type NatsLink, openNatsLink } from './connection.ts';
 import type { NatsQueueOptions } from './nats-options.ts';
 import { openProgress } from './progress.ts';
@@ -45,7 +45,7 @@ export async function openNatsQueue(
   );
   const bucket = (name: string) => parts.adopt(openBucket(link, name, events), (it) => it.close());
   const leases = bucket(link.names.leases);
-  const claims = createClaims(bucket(link.names.keys));
+  const keys = createIdempotencyKeys(bucket(link.names.keys));
   const signals = bucket(link.names.signals);
   const signal = createSeriesSignal(link, signals);
   const progress = parts.adopt(openProgress(link), (it) => it.close());
@@ -55,7 +55,7 @@ export async function openNatsQueue(
     watchStreams({ link, telemetry: events, alsoLook: signal.look, restore }),
     (it) => it.close(),
   );
-  const appender = createAppender({ link, writers, claims, progress, telemetry });
+  const appender = createAppender({ link, writers, keys, progress, telemetry });
   parts.defer(() => appender.idle());
 
   /** Shards that are drained here. */
@@ -92,7 +92,7 @@ export async function openNatsQueue(
   const opened = parts.move();
   return {
     append: (content, owner, record) => appender.append(content, owner, record),
-    recall: (key) => claims.recall(key),
+    recall: (key) => keys.recall(key),
     bindStore: (storeId) => storeClaim.bind(storeId),
     work(begin) {
       const shardEvents = createShardEvents(instruments);

@@ -13,7 +13,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShardEvents } from '../../telemetry/shard-events.ts';
 import type { NatsLink } from './connection.ts';
-import { listConsumers } from './consumer-names.ts';
+import { epochOf, listConsumers, toConsumerName } from './consumer-names.ts';
 import type { Delivery } from './delivery.ts';
 import { errorCodes } from './error-codes.ts';
 import { type Pull, type PullEnd, pullMessages } from './pull.ts';
@@ -113,7 +113,7 @@ async function claim(parts: ConsumerParts, contested: () => void): Promise<Strea
   const peaceful = [epoch, ...(earlier.hasLetGo ? [earlier.epoch] : [])].map(toConsumerName);
   for (let attempt = 1; ; attempt++) {
     const found = await listConsumers(link, stream);
-    if (found.some((name) => toEpoch(name) > epoch)) return undefined;
+    if (found.some((name) => epochOf(name) > epoch)) return undefined;
     if (found.some((name) => !peaceful.includes(name))) contested();
     for (const name of found) await consumers.delete(stream, name).catch(ignoreMissing);
     try {
@@ -141,16 +141,6 @@ function toConfig(epoch: bigint) {
     max_deliver: -1,
     max_ack_pending: maxAckPending,
   };
-}
-
-/** Names tell whose a consumer is: a late holder must not remove that of the one after. */
-function toConsumerName(epoch: bigint): string {
-  return `e${epoch}`;
-}
-
-/** @returns 0 for consumers that are none of ours. */
-function toEpoch(name: string): bigint {
-  return BigInt(/^e(\d+)$/.exec(name)?.[1] ?? 0);
 }
 
 function ignoreMissing(error: unknown): void {

@@ -16,7 +16,7 @@ import { LeftBehind } from './left-behind.ts';
 import { MessageBook } from './message-book.ts';
 import { headers, messageKinds } from './names.ts';
 import { ProgressTeller } from './progress-teller.ts';
-import { setAside, toQuarantined } from './quarantine.ts';
+import { setAside, toQuarantined } from './set-aside.ts';
 import { isSameStream, mayBeSame, type ReadStream } from './same-stream.ts';
 import { ShardBacklog } from './shard-backlog.ts';
 import {

@@ -19,7 +19,7 @@ interface Claim {
   readonly isDone: boolean;
 }
 
-export interface HeldClaim {
+export interface ClaimedKey {
   readonly id: BatchId;
   readonly shard: number;
   /** Unix ms by the clock of NATS, when the key was first claimed; undefined = by us, just now. */
@@ -31,16 +31,16 @@ export interface HeldClaim {
   readonly revision: number;
 }
 
-export interface Claims {
+export interface IdempotencyKeys {
   /** @throws AppError `unavailable`; `malformed` when the key came with another body before */
-  claim(record: IdempotencyRecord, own: { id: BatchId; shard: number }): Promise<HeldClaim>;
+  claim(record: IdempotencyRecord, own: { id: BatchId; shard: number }): Promise<ClaimedKey>;
   /** To be called once the batch is in the queue. Where it cannot be noted, a repetition asks. */
-  settle(record: IdempotencyRecord, held: HeldClaim): Promise<void>;
+  settle(record: IdempotencyRecord, held: ClaimedKey): Promise<void>;
   /** @throws AppError `unavailable` */
   recall(key: Uint8Array): Promise<RememberedAnswer | undefined>;
 }
 
-export function createClaims(keys: Pick<Bucket, 'get' | 'replace'>): Claims {
+export function createIdempotencyKeys(keys: Pick<Bucket, 'get' | 'replace'>): IdempotencyKeys {
   return {
     async claim(record, own) {
       const name = toHex(record.key);
