@@ -38,7 +38,7 @@ export async function refuseForsakenLog(config: Readonly<Config>): Promise<void>
   if (batches === 0) return;
   throw new Error(
     `cannot leave what is not stored yet in ${log.directory} (batches: ${batches}): start once ` +
-      'more as before, with queue and store in one process but --ingest-port 0, so that no sender ' +
-      'finds it, and stop when weir_queue_batches is 0',
+      'more as before, with queue and store in one process but --ingest-port 0, so that no ' +
+      'sender finds it, and stop when weir_queue_batches is 0',
   );
 }

@@ -9,8 +9,8 @@ import { StoreInsertError } from './port.ts';
 import type { Placement } from './sql/placement.ts';
 
 /**
- * The rows themselves cannot be read, or not be kept: parse errors, sizes out of bounds, values that
- * do not convert, a constraint that somebody put on a table.
+ * The rows themselves cannot be read, or not be kept: parse errors, sizes out of bounds, values
+ * that do not convert, a constraint that somebody put on a table.
  */
 const dataCodes = new Set([
   '6',
