@@ -8,6 +8,7 @@ import type { NatsEvents } from '../../telemetry/nats-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes } from './error-codes.ts';
 import { orLost } from './publish.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** What the streams held when they were last looked at. */
 export interface StreamTotals {
@@ -49,7 +50,16 @@ export function watchStreams(parts: StreamWatchParts): StreamWatch {
       await count();
     } catch (error) {
       const isGone = error instanceof JetStreamApiError && error.code === errorCodes.streamNotFound;
-      if (isGone) await restore().catch(telemetry.restoreFailed);
+      if (isGone) await Promise.race([restored(), untilAborted([closing.signal])]);
+    }
+  }
+
+  /** Where NATS finds no place for a stream, it takes far longer than a stop may. */
+  async function restored(): Promise<void> {
+    try {
+      await restore();
+    } catch (error) {
+      if (!closing.signal.aborted) telemetry.restoreFailed(error);
     }
   }
 

@@ -1,0 +1,53 @@
+/** What the watch does while streams are gone, beside what `test/scaled` shows of a real server. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { JetStreamApiError } from '@nats-io/jetstream';
+import type { NatsLink } from './connection.ts';
+import { errorCodes } from './error-codes.ts';
+import { createQueueNames } from './names.ts';
+import { watchStreams } from './stream-watch.ts';
+
+/** A server that is reached, and has no stream. */
+function emptyLink(): NatsLink {
+  const gone = { code: 404, err_code: errorCodes.streamNotFound, description: 'stream not found' };
+  const present = new AbortController().signal;
+  return {
+    manager: { streams: { info: async () => Promise.reject(new JetStreamApiError(gone)) } },
+    names: createQueueNames('weir'),
+    options: { shards: 1 },
+    isConnected: () => true,
+    present: () => present,
+  } as unknown as NatsLink;
+}
+
+test('a stop does not wait for streams that are being made anew, nor tells of their failure', async () => {
+  const asked = Promise.withResolvers<void>();
+  const made = Promise.withResolvers<void>();
+  const failures: unknown[] = [];
+  const watch = watchStreams({
+    link: emptyLink(),
+    alsoLook: async () => undefined,
+    telemetry: { restoreFailed: (error) => void failures.push(error) },
+    restore: () => {
+      asked.resolve();
+      return made.promise;
+    },
+  });
+  await asked.promise;
+  await watch.close();
+  made.reject(new Error('the connection was closed'));
+  await made.promise.catch(() => undefined);
+  assert.deepEqual(failures, []);
+});
+
+test('what keeps streams from being made anew is told while the watch goes on', async () => {
+  const told = Promise.withResolvers<unknown>();
+  const watch = watchStreams({
+    link: emptyLink(),
+    alsoLook: async () => undefined,
+    telemetry: { restoreFailed: told.resolve },
+    restore: async () => Promise.reject(new Error('no room')),
+  });
+  assert.match(String(await told.promise), /no room/);
+  await watch.close();
+});
