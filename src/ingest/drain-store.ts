@@ -133,10 +133,11 @@ export async function settle(parts: DrainParts): Promise<Outcome> {
 
 /** @returns false where the queue could not keep it; then it is tried again. */
 async function setAside(
-  { shard, queue, telemetry }: DrainParts,
+  parts: DrainParts,
   batches: readonly StampedBatch[],
   reason: string,
 ): Promise<boolean> {
+  const { shard, queue, telemetry } = parts;
   try {
     for (const batch of batches) {
       await queue.forgetSeries();
@@ -145,9 +146,18 @@ async function setAside(
     }
     return true;
   } catch (error) {
-    telemetry.queueFailed({ action: 'quarantine', error: toError(error) });
+    tellQueueFailed(parts, 'quarantine', error);
     return false;
   }
+}
+
+/** What outlasts the patience of a stop comes when the shard is let go of: no fault of the queue. */
+export function tellQueueFailed(
+  { telemetry, closing }: DrainParts,
+  action: string,
+  error: unknown,
+): void {
+  if (!closing.aborted) telemetry.queueFailed({ action, error: toError(error) });
 }
 
 async function isThere(store: Pick<Store, 'ping'>): Promise<boolean> {
@@ -170,7 +180,7 @@ export async function sleepUnlessClosing(ms: number, closing: AbortSignal): Prom
   await sleep(ms, undefined, { signal: closing }).catch(() => undefined);
 }
 
-export function toError(error: unknown): Error {
+function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 

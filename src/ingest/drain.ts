@@ -12,7 +12,7 @@ import {
   settle,
   sleepUnlessClosing,
   storeTaken,
-  toError,
+  tellQueueFailed,
 } from './drain-store.ts';
 
 export interface DrainOptions {
@@ -125,7 +125,7 @@ async function takeNext(parts: DrainParts, limits: TakeLimits): Promise<Taken | 
     try {
       return await parts.shard.take({ maxRows, maxBytes });
     } catch (error) {
-      parts.telemetry.queueFailed({ action: 'take', error: toError(error) });
+      tellQueueFailed(parts, 'take', error);
     }
     await pause(parts, attempt);
   }
@@ -142,7 +142,7 @@ async function release(parts: DrainParts, taken: Taken): Promise<void> {
       parts.telemetry.released({ lagMs: Date.now() - Number(first.receivedAtNanos / 1_000_000n) });
       return;
     } catch (error) {
-      parts.telemetry.queueFailed({ action: 'release', error: toError(error) });
+      tellQueueFailed(parts, 'release', error);
     }
     if (parts.closing.aborted) return;
     await pause(parts, attempt);

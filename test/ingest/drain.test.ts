@@ -5,9 +5,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { queryObjects } from 'node:v8';
-import { type DrainOptions, defaultDrainOptions, openDrain } from '../../src/ingest/drain.ts';
+import {
+  type Drain,
+  type DrainOptions,
+  defaultDrainOptions,
+  openDrain,
+} from '../../src/ingest/drain.ts';
 import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
-import type { Queue } from '../../src/queue/port.ts';
+import type { Queue, Shard } from '../../src/queue/port.ts';
 import { createDrainTelemetry } from '../../src/telemetry/drain-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
@@ -196,6 +201,39 @@ test('a drain whose store never answers closes, and its rows are stored once lat
   assert.equal(store.inserts[0]?.mode, 'missing');
   await next.close();
   await reopened.close();
+});
+
+test('an insert that outlasts the patience of a stop is no fault of the queue', async () => {
+  const random = new Random(1);
+  const store = new FakeStore(random);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  store.mayAnswer = promise;
+  const queue = await openQueue(new SimulatedFileSystem(random));
+  const failed: string[] = [];
+  const telemetry = {
+    ...createDrainTelemetry(createInstruments('silent')),
+    queueFailed: ({ action }: { readonly action: string }) => void failed.push(action),
+  };
+  let isHeld = true;
+  const drains: Drain[] = [];
+  const work = queue.work((shard) => {
+    const release: Shard['release'] = async (batches) => {
+      assert.ok(isHeld, 'it was let go of');
+      await shard.release(batches);
+    };
+    const parts = { shard: { ...shard, release }, queue, store: store.asStore(), telemetry };
+    const drain = openDrain(parts, { ...hasty, closeGraceMs: 1 });
+    drains.push(drain);
+    return drain;
+  });
+  await appendSome(queue, random);
+  await until(() => store.inserts.length === 1);
+  await work.close();
+  isHeld = false;
+  await queue.close();
+  resolve();
+  await drains[0]!.ended;
+  assert.deepEqual(failed, []);
 });
 
 test('what it has drained leaves nothing behind in memory', async () => {
