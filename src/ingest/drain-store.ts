@@ -151,7 +151,7 @@ async function setAside(
   }
 }
 
-/** What outlasts the patience of a stop comes when the shard is let go of: no fault of the queue. */
+/** What outlasts the patience of a stop finds the shard let go of: no fault of the queue. */
 export function tellQueueFailed(
   { telemetry, closing }: DrainParts,
   action: string,
