@@ -1,8 +1,8 @@
-/** How long a fence waits for a server; what it does to inserts stands in `test/scaled`. */
+/** When a fence does what; what it does to inserts stands in `test/scaled` and `test/store`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Connection } from './connection.ts';
-import { createSharedFence } from './fence.ts';
+import { createRestartFence, createSharedFence } from './fence.ts';
 
 const tenure = { shard: 'shard', epoch: 1n };
 
@@ -39,3 +39,39 @@ for (const kind of ['query', 'execute', 'report'] as const) {
     await assert.rejects(fenced, /no patience is left/);
   });
 }
+
+test('an engine is started anew only where it may have an insert to end', async () => {
+  let restarts = 0;
+  const fails: Error[] = [];
+  const fence = createRestartFence(async () => {
+    restarts += 1;
+    const failure = fails.pop();
+    if (failure !== undefined) throw failure;
+  });
+  await fence.fence(tenure);
+  assert.equal(restarts, 0);
+  await fence.pass(tenure);
+  await Promise.all([fence.fence(tenure), fence.fence(tenure)]);
+  assert.equal(restarts, 1);
+  await fence.fence(tenure);
+  assert.equal(restarts, 1);
+
+  await fence.pass(tenure);
+  fails.push(new Error('it does not start'));
+  await assert.rejects(fence.fence(tenure), /does not start/);
+  await fence.fence(tenure);
+  assert.equal(restarts, 3);
+});
+
+test('who fences while another has the engine started anew waits for that', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const fence = createRestartFence(() => promise);
+  await fence.pass(tenure);
+  const first = fence.fence(tenure);
+  let isFenced = false;
+  const second = fence.fence(tenure).then(() => (isFenced = true));
+  await new Promise((turn) => setImmediate(turn));
+  assert.equal(isFenced, false);
+  resolve();
+  await Promise.all([first, second]);
+});

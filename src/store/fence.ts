@@ -32,9 +32,31 @@ export interface Fence {
   pass(tenure: Tenure): Promise<InsertPass | undefined>;
 }
 
-/** Where no other process inserts: `restart` ends whatever an earlier statement was doing. */
+/**
+ * Where no other process inserts: `restart` ends whatever an earlier statement was doing. An engine
+ * that got no insert has none: its lock on the data says that the one before it is gone.
+ */
 export function createRestartFence(restart: () => Promise<void>): Fence {
-  return { fence: () => restart(), pass: async () => undefined };
+  let gotInserts = false;
+  let restarting: Promise<void> | undefined;
+  return {
+    async fence() {
+      if (gotInserts) {
+        gotInserts = false;
+        restarting = restart();
+      }
+      try {
+        await restarting;
+      } catch (error) {
+        gotInserts = true;
+        throw error;
+      }
+    },
+    async pass() {
+      gotInserts = true;
+      return undefined;
+    },
+  };
 }
 
 export interface SharedFenceParts {
