@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { openAgent } from './agent.ts';
-import { isConnectTimeout } from './failures.ts';
+import { isNotConnected } from './failures.ts';
 import {
   alwaysReachable,
   openReachability,
@@ -136,7 +136,7 @@ function openServer(
     const answer = await probe.ping({ select: false, abort_signal: patience });
     if (!answer.success) throw answer.error;
   };
-  return openReachability({ ask, patienceMs, pauseMs, isSilence: isConnectTimeout }, events);
+  return openReachability({ ask, patienceMs, pauseMs, isNotConnected }, events);
 }
 
 /**

@@ -83,12 +83,12 @@ function failureOf({ code }: ClickHouseError, { cluster }: Pick<Placement, 'clus
 /** Whether nothing of the statement can have reached the store. */
 function isNotSent(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'unavailable';
-  return connectFailures(error).length > 0;
+  return isNotConnected(error);
 }
 
-/** Whether a host has swallowed all that was sent to it. */
-export function isConnectTimeout(error: unknown): boolean {
-  return connectFailures(error).some(({ code }) => code === 'ETIMEDOUT');
+/** Whether no connection was made: a host refuses, swallows what is sent to it, or is unknown. */
+export function isNotConnected(error: unknown): boolean {
+  return connectFailures(error).length > 0;
 }
 
 /** One for each address that was tried; none where one of them took the connection. */

@@ -16,7 +16,7 @@ function openFake(t: { after(work: () => void): void }) {
       },
       patienceMs: 5,
       pauseMs: 5,
-      isSilence: (error) => error === silence,
+      isNotConnected: (error) => error === unconnected,
     },
     { storeAway: () => said.push('away'), storeBack: () => said.push('back') },
   );
@@ -24,7 +24,7 @@ function openFake(t: { after(work: () => void): void }) {
   return { server, said, reachability };
 }
 
-const silence = new Error('no connection');
+const unconnected = new Error('no connection');
 const never = <T>() => new Promise<T>(() => undefined);
 const isAway = (error: unknown) =>
   error instanceof AppError && error.code === 'unavailable' && error.retryAfterSeconds === 1;
@@ -87,7 +87,7 @@ test('an insert that was sent is waited for, and one that was not is refused', a
   assert.equal(await insert, 1);
 });
 
-test('a host that does not answer is away at once, one that refuses is not', async (t) => {
+test('a server without a connection is away at once, one that refuses a statement is not', async (t) => {
   const { server, reachability } = openFake(t);
   server.lives = false;
   const refusal = new Error('refused');
@@ -96,8 +96,8 @@ test('a host that does not answer is away at once, one that refuses is not', asy
     refusal,
   );
   await assert.rejects(
-    reachability.read(() => Promise.reject(silence)),
-    silence,
+    reachability.read(() => Promise.reject(unconnected)),
+    unconnected,
   );
   await assert.rejects(
     reachability.read(() => assert.fail('it was asked')),

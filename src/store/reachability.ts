@@ -27,8 +27,8 @@ export interface ReachabilityOptions {
   readonly patienceMs: number;
   /** Between two questions to a server that is away. */
   readonly pauseMs: number;
-  /** Whether this failure says that the host did not answer at all. */
-  isSilence(error: unknown): boolean;
+  /** Whether this failure says that no connection to the server was made. */
+  isNotConnected(error: unknown): boolean;
 }
 
 export interface ReachabilityEvents {
@@ -55,7 +55,7 @@ export function openReachability(
   options: ReachabilityOptions,
   events: ReachabilityEvents,
 ): Reachability {
-  const { ask, patienceMs, pauseMs, isSilence } = options;
+  const { ask, patienceMs, pauseMs, isNotConnected } = options;
   const waiting = new Set<Waiting>();
   let isWatching = false;
   const circuit = createCircuit({
@@ -93,7 +93,7 @@ export function openReachability(
     try {
       return await work;
     } catch (error) {
-      if (isSilence(error)) trip(error);
+      if (isNotConnected(error)) trip(error);
       throw error;
     } finally {
       waiting.delete(own);

@@ -20,7 +20,7 @@ function emptyLink(): NatsLink {
   } as unknown as NatsLink;
 }
 
-test('a stop does not wait for streams that are being made anew, nor tells of their failure', async () => {
+test('a stop neither waits for streams that are made anew nor tells of their failure', async () => {
   const asked = Promise.withResolvers<void>();
   const made = Promise.withResolvers<void>();
   const failures: unknown[] = [];
