@@ -50,5 +50,8 @@ function openDirectory({ dataDir, url, password = '' }: RecoveryPlace): Promise<
   if (url) return openPostgresDirectory({ url, password, poolSize: 5 });
   const file = join(dataDir, sqliteFileName);
   if (existsSync(file)) return openSqliteDirectory({ file });
-  throw new Error(`cannot find ${file}: give the data directory (--data)`);
+  throw new Error(
+    `cannot find ${file}: give the data directory (--data), ` +
+      'or WEIR_DIRECTORY_URL and no --data for a directory on PostgreSQL',
+  );
 }
