@@ -87,7 +87,7 @@ test('an insert that was sent is waited for, and one that was not is refused', a
   assert.equal(await insert, 1);
 });
 
-test('a server without a connection is away at once, one that refuses a statement is not', async (t) => {
+test('a server without a connection is away at once, one that refuses work is not', async (t) => {
   const { server, reachability } = openFake(t);
   server.lives = false;
   const refusal = new Error('refused');
