@@ -24,7 +24,7 @@ export async function checkQueue({ opsUrl, ca }: Places): Promise<Finding[]> {
   }
 }
 
-/** What the node would need to be ready: also a store that refuses, which no metric tells of. */
+/** What the node lacks to be ready, tried now: metrics tell of what was used last. */
 async function askMissing(opsUrl: URL, ca: string | undefined): Promise<ReadonlySet<unknown>> {
   const { body } = await probeHttp(new URL('/readyz', opsUrl), { ca });
   const { missing } = (body ?? {}) as { missing?: unknown };
