@@ -33,6 +33,9 @@ export async function openDirectory(
       : await openSqliteDirectory({ file: join(resolve(config.data), sqliteFileName) }),
   );
   const grants = opened(createGrants(directory, options.toGrantsOptions(config), telemetry));
-  if (isShared) opened(openDirectoryChanges({ url, password }, grants, telemetry));
+  if (isShared) {
+    telemetry.sharedDirectoryOpened();
+    opened(openDirectoryChanges({ url, password }, grants, telemetry));
+  }
   return { directory, grants };
 }

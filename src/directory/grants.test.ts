@@ -180,6 +180,7 @@ function setUp(options: Partial<GrantsOptions> = {}) {
     directoryRecovered: () => events.push('recovered'),
     directoryAwaited: () => events.push('awaited'),
     directoryReached: () => events.push('reached'),
+    sharedDirectoryOpened: () => assert.fail('grants open nothing'),
     lastUsedNotWritten: () => events.push('last use not written'),
     changesNotHeard: () => assert.fail('grants listen to nobody'),
     changesHeard: () => assert.fail('grants listen to nobody'),

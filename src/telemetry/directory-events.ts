@@ -2,7 +2,7 @@
  * What happens at the directory and at the control API, as log lines and metrics. Never a secret or
  * a digest.
  */
-import { Counter } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
 import type { Instruments } from './instruments.ts';
 
 /** A change made through the control API, for the audit log. */
@@ -26,6 +26,8 @@ export interface DirectoryEvents {
   directoryAwaited(reason: string, secondsLeft: number): void;
   /** It was waited for, and is there. */
   directoryReached(): void;
+  /** It is one that nodes share, and has been opened. */
+  sharedDirectoryOpened(): void;
   /** The last use of tokens could not be written; it is tried again with the next ones. */
   lastUsedNotWritten(error: unknown): void;
   /** Changes made by other nodes show when what is cached is old, not at once. */
@@ -48,6 +50,7 @@ export function createDirectoryEvents({ log, metrics }: Instruments): DirectoryE
     labelNames: ['operation'],
     registers: [metrics],
   });
+  let connected: Gauge | undefined;
   return {
     directoryFailed(error) {
       failures.inc({ work: 'lookup' });
@@ -62,15 +65,25 @@ export function createDirectoryEvents({ log, metrics }: Instruments): DirectoryE
     directoryReached() {
       log.info('directory at PostgreSQL answers');
     },
+    sharedDirectoryOpened() {
+      connected = new Gauge({
+        name: 'weir_directory_connected',
+        help: '1 while this node hears of changes to the directory at PostgreSQL',
+        registers: [metrics],
+      });
+      connected.set(1);
+    },
     lastUsedNotWritten(error) {
       failures.inc({ work: 'last_used' });
       log.warn({ err: error }, 'cannot write when tokens were last used; trying again');
     },
     changesNotHeard(error) {
+      connected?.set(0);
       failures.inc({ work: 'listen' });
       log.warn({ err: error }, 'cannot hear of changes to the directory; trying again');
     },
     changesHeard() {
+      connected?.set(1);
       log.info('changes to the directory are heard again');
     },
     adminChanged(change) {

@@ -191,12 +191,14 @@ test('servers that a node works with, and a queue at NATS that takes nothing', a
     'weir_queue_writable 0',
     'weir_store_reachable 0',
     'weir_quota_store_connected 0',
+    'weir_directory_connected 0',
   ].join('\n');
   const server = await startScriptedServer(() => ({ status: 200, text: metrics }));
   const found = await examine(['--ops-url', server.url]);
   assertFault(found['queue'], 'fail', /takes no logs/, /look at NATS/);
   assertFault(found['limits'], 'fail', /limits get 503/, /quota\.password/);
   assertFault(found['store'], 'fail', /events wait in the queue/, /store\.url/);
+  assertFault(found['directory'], 'fail', /PostgreSQL does not answer/, /directory\.url/);
   await server.close();
 });
 

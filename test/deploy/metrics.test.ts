@@ -5,8 +5,9 @@ import { sendPlain } from '../harness/http.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { mentionsOf, readFiles, unknownOf } from './files.ts';
 
-/** Of nodes on NATS or Redis, or with workers: looked for in the source, as none runs here. */
+/** Of nodes on servers of their own, or with workers: none runs here. */
 const scaledOnly = [
+  'weir_directory_connected',
   'weir_queue_connected',
   'weir_queue_publish_failures_total',
   'weir_queue_publish_seconds',

@@ -110,6 +110,7 @@ async function openNode(url: string) {
     directoryRecovered: nothing,
     directoryAwaited: nothing,
     directoryReached: nothing,
+    sharedDirectoryOpened: nothing,
     lastUsedNotWritten: nothing,
     adminChanged: nothing,
     changesNotHeard: () => void heard.push('not heard'),

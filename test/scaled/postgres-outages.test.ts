@@ -206,6 +206,7 @@ function eventsInto(heard: string[]): DirectoryEvents {
     directoryRecovered: () => undefined,
     directoryAwaited: () => undefined,
     directoryReached: () => undefined,
+    sharedDirectoryOpened: () => undefined,
     lastUsedNotWritten: () => undefined,
     changesNotHeard: () => heard.push('changes not heard'),
     changesHeard: () => heard.push('changes heard'),

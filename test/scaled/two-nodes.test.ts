@@ -69,8 +69,11 @@ describe('two nodes', { skip: postgresMissing() }, () => {
   test('without PostgreSQL known tokens open both, others wait, and all recovers', async () => {
     const unknown = mintSecret('ingest');
     for (const node of nodes) assert.equal((await send(node)).status, 202);
+    const isConnected = (node: Service) => node.metric('weir_directory_connected');
+    for (const node of nodes) assert.equal(await isConnected(node), 1);
     await server.stop();
     for (const node of nodes) {
+      await until(async () => (await isConnected(node)) === 0, { what: 'the node to say so' });
       assert.equal((await send(node)).status, 202);
       const refused = await send(node, unknown);
       assert.equal(refused.status, 503, refused.text);
@@ -82,6 +85,7 @@ describe('two nodes', { skip: postgresMissing() }, () => {
       await until(async () => (await send(node, unknown)).status === 401, {
         what: 'the directory to be asked again',
       });
+      await until(async () => (await isConnected(node)) === 1, { what: 'changes to be heard' });
     }
   });
 

@@ -71,6 +71,12 @@ function judgeEngine(metrics: string): Finding[] {
 
 const servers = [
   {
+    check: 'directory',
+    gauge: 'weir_directory_connected',
+    away: 'PostgreSQL does not answer: known tokens work for a while, then all get 503',
+    setting: 'directory.url and directory.password',
+  },
+  {
     check: 'limits',
     gauge: 'weir_quota_store_connected',
     away: 'Redis does not answer: receivers with limits get 503',
