@@ -34,7 +34,7 @@ function lacks(program: string): string | false {
 
 test('promtool takes the rules', { skip: missing('promtool', 'prometheus') }, () => {
   run('promtool', ['check', 'rules', 'prometheus/rules.yaml', 'prometheus/alerts.yaml']);
-  run('promtool', ['test', 'rules', 'prometheus/tests.yaml']);
+  run('promtool', ['test', 'rules', 'prometheus/tests.yaml', 'prometheus/tests-of-days.yaml']);
 });
 
 test('promtool takes every query of the dashboard', {
