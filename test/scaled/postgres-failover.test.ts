@@ -8,22 +8,12 @@ import { createGrants } from '../../src/directory/grants.ts';
 import type { NewToken } from '../../src/directory/port.ts';
 import { openPostgresDirectory } from '../../src/directory/postgres.ts';
 import { openDirectoryChanges } from '../../src/directory/postgres-changes.ts';
-import type { PostgresTimes } from '../../src/directory/postgres-pool.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { newDigest, newToken, rejectsWith } from '../directory/fixtures.ts';
 import { until } from '../harness/until.ts';
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
-import { postgresMissing, PostgresServer } from './postgres-server.ts';
+import { patientTimes as times, postgresMissing, PostgresServer } from './postgres-server.ts';
 
-/** So long that a busy machine is not taken for a server that is away. */
-const times: PostgresTimes = {
-  connectMs: 3_000,
-  readMs: 2_000,
-  writeMs: 3_000,
-  answerMs: 2_000,
-  pauseMs: 20,
-  tryMs: 50,
-};
 const grantsOptions = { freshMs: 1, staleForSeconds: 3_600, negativeMs: 0, maxEntries: 100 };
 const writers = 8;
 

@@ -8,12 +8,11 @@ import { createGrants, type GrantsOptions } from '../../src/directory/grants.ts'
 import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { openPostgresDirectory } from '../../src/directory/postgres.ts';
 import { openDirectoryChanges } from '../../src/directory/postgres-changes.ts';
-import type { PostgresTimes } from '../../src/directory/postgres-pool.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { DirectoryEvents } from '../../src/telemetry/directory-events.ts';
 import { until } from '../harness/until.ts';
 import { newDigest, newToken, rejectsWith } from '../directory/fixtures.ts';
-import { postgresMissing, PostgresServer } from './postgres-server.ts';
+import { patientTimes as times, postgresMissing, PostgresServer } from './postgres-server.ts';
 
 /** Nothing goes stale and nothing is asked again, unless a test wants it to. */
 const patient: GrantsOptions = {
@@ -21,16 +20,6 @@ const patient: GrantsOptions = {
   staleForSeconds: 3_600,
   negativeMs: 0,
   maxEntries: 100,
-};
-
-/** So long that a busy machine is not taken for a server that is away. */
-const times: PostgresTimes = {
-  connectMs: 3_000,
-  readMs: 2_000,
-  writeMs: 3_000,
-  answerMs: 2_000,
-  pauseMs: 20,
-  tryMs: 50,
 };
 
 describe('on a real server', { skip: postgresMissing() }, () => {

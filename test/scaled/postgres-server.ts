@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import type { PostgresTimes } from '../../src/directory/postgres-pool.ts';
 import { until } from '../harness/until.ts';
 import { childrenOf } from '../harness/weir-process.ts';
 import { freePort } from '../senders/program.ts';
@@ -40,6 +41,16 @@ interface User {
   readonly uid?: number;
   readonly gid?: number;
 }
+
+/** So long that a busy machine is not taken for a server that is away. */
+export const patientTimes: PostgresTimes = {
+  connectMs: 3_000,
+  readMs: 2_000,
+  writeMs: 3_000,
+  answerMs: 2_000,
+  pauseMs: 20,
+  tryMs: 50,
+};
 
 export class PostgresServer {
   readonly port: number;
