@@ -53,6 +53,7 @@ const violating: readonly Case[] = [
   { rule: 'lines', path: 'src/queue/a.ts', text: `${'\n'.repeat(300)}const a = 1;` },
   { rule: 'lines', path: 'src/queue/a.test.ts', text: `${'\n'.repeat(600)}const a = 1;` },
   { rule: 'default-export', path: 'src/queue/a.test.ts', text: 'export default 1;' },
+  { rule: 'rename', path: 'src/queue/a.ts', text: "import { open, rename } from 'node:fs';" },
   { rule: 'enum', path: 'src/queue/a.test.ts', text: 'enum Colour { Red }' },
   { rule: 'enum', path: 'src/queue/a.test.ts', text: 'export const enum Colour { Red }' },
   { rule: 'any', path: 'src/queue/a.test.ts', text: 'const a: any = 1;' },

@@ -9,7 +9,7 @@ import { type ArchiveFile, assertFree, writeArchive } from './archive/write-arch
 import { copySqliteDirectory } from './directory/copy-sqlite.ts';
 import { sqliteFileName } from './directory/sqlite.ts';
 import { holdStore, letGoOfStore, listStore } from './engine/hold-store.ts';
-import { type DirectoryLock, lockDirectory } from './queue/disk/directory-lock.ts';
+import { type DirectoryLock, lockDirectory } from './files/directory-lock.ts';
 import { holdLog, letGoOfLog } from './queue/disk/hold-log.ts';
 import { assertWholeDirectory, heldName } from './unfinished.ts';
 import { version } from './version.ts';

@@ -8,7 +8,7 @@ import { copyTables, type DirectoryCounts } from './directory/copy-tables.ts';
 import { openPostgresDatabase } from './directory/postgres.ts';
 import type { PostgresAddress } from './directory/postgres-pool.ts';
 import { openSqliteDatabase, sqliteFileName } from './directory/sqlite.ts';
-import { lockDirectory } from './queue/disk/directory-lock.ts';
+import { lockDirectory } from './files/directory-lock.ts';
 import { assertWholeDirectory } from './unfinished.ts';
 
 /** The fewest connections that a directory works with. */

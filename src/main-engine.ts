@@ -11,8 +11,9 @@ import * as options from './main-options.ts';
 import { toProtocols } from './main-protocols.ts';
 import { refuseForsakenLog } from './main-queue.ts';
 import { createReadiness } from './main-readiness.ts';
-import { lockDirectory } from './queue/disk/directory-lock.ts';
+import { lockDirectory } from './files/directory-lock.ts';
 import { openOpsServer } from './server/ops-surface.ts';
+import { createDataFolderEvents } from './telemetry/data-folder-events.ts';
 import { createEngineEvents } from './telemetry/engine-events.ts';
 import { createEngineFrontEvents } from './telemetry/engine-front-events.ts';
 import { createHttpEvents } from './telemetry/http-events.ts';
@@ -40,7 +41,8 @@ export async function openEngineNode(config: Readonly<Config>): Promise<EngineNo
   const instruments = createInstruments(config.logLevel);
 
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  parts.adopt(lockDirectory(dataDir), (lock) => lock.release());
+  const lock = parts.adopt(lockDirectory(dataDir), (it) => it.release());
+  if (lock.isMended) createDataFolderEvents(instruments).lockMended(dataDir);
   await refuseForsakenLog(config);
   const engineEvents = createEngineEvents(instruments);
   const engine = opened(await openEngine(options.toEngineOptions(config), engineEvents));

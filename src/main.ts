@@ -28,8 +28,9 @@ import { createReadiness } from './main-readiness.ts';
 import { createStreamParts, noStreamParts } from './main-reads.ts';
 import { openStore, openWriter } from './main-store.ts';
 import { createIngestWorkers } from './main-workers.ts';
-import { lockDirectory } from './queue/disk/directory-lock.ts';
+import { lockDirectory } from './files/directory-lock.ts';
 import { openServer } from './server/server.ts';
+import { createDataFolderEvents } from './telemetry/data-folder-events.ts';
 import { createDirectoryEvents } from './telemetry/directory-events.ts';
 import { createHttpEvents } from './telemetry/http-events.ts';
 import { createInstruments, type Instruments } from './telemetry/instruments.ts';
@@ -59,7 +60,8 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
   const instruments = createInstruments(config.logLevel);
 
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  parts.adopt(lockDirectory(dataDir), (lock) => lock.release());
+  const lock = parts.adopt(lockDirectory(dataDir), (it) => it.release());
+  if (lock.isMended) createDataFolderEvents(instruments).lockMended(dataDir);
   assertWholeDirectory(dataDir);
   sweepBackups(dataDir);
   const directoryEvents = createDirectoryEvents(instruments);

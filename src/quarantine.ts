@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from './config/schema.ts';
 import * as options from './main-options.ts';
-import { lockDirectory } from './queue/disk/directory-lock.ts';
+import { lockDirectory } from './files/directory-lock.ts';
 import { openQuarantineFolder } from './queue/disk/quarantine-folder.ts';
 import type { Quarantine } from './queue/quarantine.ts';
 import { createInstruments } from './telemetry/instruments.ts';

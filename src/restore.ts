@@ -2,7 +2,7 @@
  * Makes a data directory from a backup. What is restored is a Weir of its own: it may run beside
  * the one that was backed up, and never gives an id to a batch that the other gives too.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { syncFolder, toSpaceSentence } from './archive/copy-file.ts';
 import type { Manifest } from './archive/manifest.ts';
@@ -14,7 +14,8 @@ import {
 } from './archive/read-archive.ts';
 import { assertRoom, syncFolders } from './archive/write-archive.ts';
 import { compareVersions } from './engine/manifest.ts';
-import { lockDirectory } from './queue/disk/directory-lock.ts';
+import { lockDirectory } from './files/directory-lock.ts';
+import { renameDurably } from './files/whole-file.ts';
 import { renewLog } from './queue/disk/renew-log.ts';
 import { restoringName } from './unfinished.ts';
 import { version } from './version.ts';
@@ -62,11 +63,10 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
     makeItsOwn(restoring, archive.manifest);
     await syncFolders(restoring);
     for (const name of readdirSync(restoring)) {
-      renameSync(join(restoring, name), join(dataDir, name));
+      renameDurably(join(restoring, name), join(dataDir, name));
       // Before the mark of what is unfinished: no service may start on a part.
       mine.unshift(name);
     }
-    await syncFolder(dataDir);
   } catch (error) {
     for (const name of mine) rmSync(join(dataDir, name), { recursive: true, force: true });
     lock.release();

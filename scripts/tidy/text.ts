@@ -13,7 +13,15 @@ const maxTestLines = 600;
 /** Words that say nothing about what a file is for. */
 const bannedName = /(?:^|[-/])(?:utils?|helpers?|common|shared|misc|manager|base|v2)(?:[-./]|$)/;
 
-const bannedCode: readonly { rule: string; pattern: RegExp; message: string }[] = [
+interface BannedCode {
+  readonly rule: string;
+  readonly pattern: RegExp;
+  readonly message: string;
+  /** Where it is banned; default everywhere. */
+  readonly where?: RegExp;
+}
+
+const bannedCode: readonly BannedCode[] = [
   {
     rule: 'default-export',
     pattern: /^export\s+default\b|^export\s*\{[^}]*\bas\s+default\b/gm,
@@ -33,6 +41,12 @@ const bannedCode: readonly { rule: string; pattern: RegExp; message: string }[] 
     rule: 'star-export',
     pattern: /^export\s+(?:type\s+)?\*/gm,
     message: 'export * is banned, import from the file that has it',
+  },
+  {
+    rule: 'rename',
+    pattern: /^import\s*\{[^}]*\brename(?:Sync)?\b[^}]*\}/gm,
+    message: 'a bare rename is not durable, use replaceFile or renameDurably of src/files',
+    where: /^src\/(?!files\/|.*\.test\.ts$)/,
   },
 ];
 
@@ -85,14 +99,16 @@ function checkLength({ path, text }: Source): Violation[] {
 }
 
 function checkCode({ path, code }: Source): Violation[] {
-  return bannedCode.flatMap(({ rule, pattern, message }) =>
-    [...code.matchAll(pattern)].map((match) => ({
-      path,
-      line: lineAt(code, match.index),
-      rule,
-      message,
-    })),
-  );
+  return bannedCode
+    .filter(({ where }) => where?.test(path) ?? true)
+    .flatMap(({ rule, pattern, message }) =>
+      [...code.matchAll(pattern)].map((match) => ({
+        path,
+        line: lineAt(code, match.index),
+        rule,
+        message,
+      })),
+    );
 }
 
 /** A file that only passes on what others export. */

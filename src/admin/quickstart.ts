@@ -2,17 +2,10 @@
  * `quickstart.json`: where this run answers, and the tokens of the first run, for people and
  * scripts on the same machine. The only place where secrets are kept; for its owner alone.
  */
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
+import { replaceTextFile } from '../files/whole-file.ts';
 import type { ReceiverKind } from '../model/account.ts';
 import { type ReceiverUrls, toReceiverUrls } from '../model/receiver-urls.ts';
 
@@ -72,7 +65,7 @@ export function writeQuickstart(
   const quickstart = firstRun
     ? { ...addresses, ...withUrls(firstRun, addresses.ingestUrl) }
     : addresses;
-  replaceFile(join(dataDir, 'quickstart.json'), quickstart);
+  replaceTextFile(join(dataDir, 'quickstart.json'), toJson(quickstart));
   rmSync(pendingFile(dataDir), { force: true });
   return quickstart;
 }
@@ -83,12 +76,12 @@ export function writeEngineAddresses(
   addresses: { readonly storeUrl: string; readonly opsUrl: string },
 ): void {
   const kept = readFirstRun(dataDir);
-  replaceFile(join(dataDir, 'quickstart.json'), { ...addresses, ...kept });
+  replaceTextFile(join(dataDir, 'quickstart.json'), toJson({ ...addresses, ...kept }));
 }
 
 /** Keeps new secrets safe until `writeQuickstart`, so that a crash in between loses none. */
 export function writePending(dataDir: string, firstRun: FirstRun): void {
-  replaceFile(pendingFile(dataDir), firstRun);
+  replaceTextFile(pendingFile(dataDir), toJson(firstRun));
 }
 
 export function dropPending(dataDir: string): void {
@@ -130,19 +123,6 @@ function withUrls({ receivers, ...rest }: FirstRun, ingestUrl: string): KnownAcc
   };
 }
 
-function replaceFile(file: string, content: object): void {
-  const temporary = `${file}.tmp`;
-  // An old one could have another mode, which opening for writing would keep.
-  rmSync(temporary, { force: true });
-  const handle = openSync(temporary, 'wx', 0o600);
-  try {
-    writeSync(handle, `${JSON.stringify(content, null, 2)}\n`);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  renameSync(temporary, file);
-  const folder = openSync(dirname(file), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
+function toJson(content: object): string {
+  return `${JSON.stringify(content, null, 2)}\n`;
 }

@@ -2,8 +2,9 @@
  * Writes a backup: a folder with files, their digests, and what it says of itself. It appears under
  * its name only when all of it is on disk.
  */
-import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { renameDurably } from '../files/whole-file.ts';
 import { copyFile, digestFile, syncFolder, toSpaceSentence } from './copy-file.ts';
 import {
   contentFolder,
@@ -58,12 +59,11 @@ export async function writeArchive(
   await mkdir(partial, { mode: 0o700 });
   try {
     await fill(partial, { files, manifest, signal });
-    await rename(partial, target);
+    renameDurably(partial, target);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
     throw toSpaceSentence(error, dirname(target));
   }
-  await syncFolder(dirname(target));
   return manifest;
 }
 

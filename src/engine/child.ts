@@ -3,12 +3,13 @@
  * by the supervisor with a `ChildStart` as its argument; knows nothing of Weir's tables, tokens or
  * configuration.
  */
-import { chmodSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { basename, dirname, extname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { ChildMessage, ChildStart, Owner } from './child-protocol.ts';
+import { replaceTextFile } from '../files/whole-file.ts';
 import { type Member, openMember } from './member.ts';
 import { createPool, type Pool } from './pool.ts';
 import { createQueryServer } from './query-server.ts';
@@ -129,8 +130,7 @@ async function verify(members: Members): Promise<string> {
 function claim(): void {
   const { parentPid: weirPid, socketPath } = start;
   const owner: Owner = { weirPid, enginePid: process.pid, socketPath };
-  writeFileSync(`${start.ownerPath}.new`, JSON.stringify(owner));
-  renameSync(`${start.ownerPath}.new`, start.ownerPath);
+  replaceTextFile(start.ownerPath, JSON.stringify(owner));
   const folder = dirname(start.runPrefix);
   for (const name of readdirSync(folder)) {
     const isRun = name.startsWith(basename(start.runPrefix)) && name !== basename(process.cwd());

@@ -2,9 +2,10 @@
  * `engine.json` in the data directory: which engine wrote the data last. chDB promises no way back
  * to an older version, so an older engine must not open them.
  */
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { replaceTextFile } from '../files/whole-file.ts';
 
 export interface Manifest {
   /** Version of the npm package `chdb`. */
@@ -39,23 +40,9 @@ export async function assertManifest(dataDir: string, installed: string): Promis
   }
 }
 
-/** Replaces the manifest as a whole; when this resolves it survives a power cut. */
-export async function writeManifest(dataDir: string, manifest: Manifest): Promise<void> {
-  const path = join(dataDir, fileName);
-  const draft = await open(`${path}.new`, 'w', 0o600);
-  try {
-    await draft.writeFile(`${JSON.stringify(manifest, undefined, 2)}\n`);
-    await draft.sync();
-  } finally {
-    await draft.close();
-  }
-  await rename(`${path}.new`, path);
-  const folder = await open(dataDir, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+/** Survives a power cut once it returns. */
+export function writeManifest(dataDir: string, manifest: Manifest): void {
+  replaceTextFile(join(dataDir, fileName), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
 /**

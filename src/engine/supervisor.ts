@@ -57,7 +57,7 @@ async function recordVersions(
 ): Promise<void> {
   const { clickhouseVersion } = engine;
   try {
-    await writeManifest(paths.dataDir, { engineVersion, clickhouseVersion });
+    writeManifest(paths.dataDir, { engineVersion, clickhouseVersion });
   } catch (error) {
     engine.kill('SIGKILL');
     await engine.exited;

@@ -21,7 +21,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { backUp, type BackupPart, sweepBackups } from '../../src/backup.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
-import { lockDirectory } from '../../src/queue/disk/directory-lock.ts';
+import { lockDirectory } from '../../src/files/directory-lock.ts';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import { restore, verifyBackup } from '../../src/restore.ts';
 import { assertWholeDirectory } from '../../src/unfinished.ts';

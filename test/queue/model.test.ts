@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FileSystem } from '../../src/queue/disk/file-system.ts';
+import type { FileSystem } from '../../src/files/file-system.ts';
 import { runModel } from './queue-model.ts';
 
 const runs = Number(process.env['WEIR_RUNS'] ?? 1000);
@@ -87,6 +87,7 @@ function withChanges(fs: FileSystem, changes: Partial<FileSystem>): FileSystem {
     size: (file) => fs.size(file),
     read: (file, target, position) => fs.read(file, target, position),
     write: (file, source, position) => fs.write(file, source, position),
+    truncate: (file, length) => fs.truncate(file, length),
     sync: (file) => fs.sync(file),
     close: (file) => fs.close(file),
     rename: (from, to) => fs.rename(from, to),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { createNodeFileSystem } from '../../src/queue/disk/file-system.ts';
+import { createNodeFileSystem } from '../../src/files/file-system.ts';
 import { holdLog, letGoOfLog } from '../../src/queue/disk/hold-log.ts';
 import { prepareDirectories } from '../../src/queue/disk/log-directory.ts';
 import { pathsOf } from '../../src/queue/disk/log-options.ts';

@@ -8,7 +8,7 @@ import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import type { IdempotencyRecord } from '../../src/queue/port.ts';
-import type { FileSystem } from '../../src/queue/disk/file-system.ts';
+import type { FileSystem } from '../../src/files/file-system.ts';
 import { Random } from './random.ts';
 import { recordTelemetry } from './recording-telemetry.ts';
 import { attempt, emptyStatus, turn } from './simulated-calls.ts';

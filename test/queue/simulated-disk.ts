@@ -1,9 +1,16 @@
 /** Each file and directory of the simulated file system: as it looks, and as it is on disk. */
 import type { Random } from './random.ts';
 
-export interface Change {
+export type Change = Write | Truncation;
+
+interface Write {
   readonly position: number;
   readonly bytes: Uint8Array;
+}
+
+interface Truncation {
+  /** Bytes that remain. */
+  readonly length: number;
 }
 
 export interface Inode {
@@ -31,6 +38,10 @@ const sectorBytes = 512;
 export function survivingContent({ synced, unsynced }: Inode, random: Random): Uint8Array {
   let content = synced;
   for (const change of unsynced) {
+    if ('length' in change) {
+      if (random.chance(0.5)) content = apply(content, change);
+      continue;
+    }
     const fate = random.below(4);
     if (fate === 0) continue;
     for (let at = 0; at < change.bytes.length; at += sectorBytes) {
@@ -44,8 +55,10 @@ export function survivingContent({ synced, unsynced }: Inode, random: Random): U
   return content;
 }
 
-/** The content after a write; holes are zeros. */
-export function apply(content: Uint8Array, { position, bytes }: Change): Uint8Array {
+/** The content after a change; holes are zeros. */
+export function apply(content: Uint8Array, change: Change): Uint8Array {
+  if ('length' in change) return content.slice(0, change.length);
+  const { position, bytes } = change;
   const changed = new Uint8Array(Math.max(content.length, position + bytes.length));
   changed.set(content);
   changed.set(bytes, position);

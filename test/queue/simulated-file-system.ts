@@ -3,7 +3,7 @@
  * step, and forgets on a power loss whatever it may: any of the unsynced sectors, sizes and names.
  */
 import { basename, dirname } from 'node:path';
-import type { FileId, FileSystem, OpenMode } from '../../src/queue/disk/file-system.ts';
+import type { FileId, FileSystem, OpenMode } from '../../src/files/file-system.ts';
 import type { Random } from './random.ts';
 import {
   apply,
@@ -155,6 +155,14 @@ export class SimulatedFileSystem implements FileSystem {
     inode.unsynced.push(change);
     if (isLast) this.#crash();
     return length;
+  }
+
+  truncate(file: FileId, length: number): void {
+    this.#step();
+    const inode = this.#inode(file);
+    const change = { length };
+    inode.content = apply(inode.content, change);
+    inode.unsynced.push(change);
   }
 
   sync(file: FileId): void {

@@ -1,7 +1,8 @@
 /** A file that is there in whole or not at all. */
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { renameDurably } from '../../files/whole-file.ts';
 import { CommandError } from '../terminal.ts';
 
 /**
@@ -24,7 +25,11 @@ export async function writeFileWhole(
   const handle = await openFor(part, file, 'wx');
   try {
     await writeTo(handle, file, chunks);
-    await rename(part, target).catch((error: unknown) => fail(file, error));
+    try {
+      renameDurably(part, target);
+    } catch (error) {
+      fail(file, error);
+    }
   } catch (error) {
     await rm(part, { force: true });
     throw error;

@@ -3,10 +3,11 @@
  * It knows nothing of what its lines say.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, readFileSync, rmSync } from 'node:fs';
 import { open as openHandle, realpath } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { replaceTextFile } from '../../files/whole-file.ts';
 import { CommandError } from '../terminal.ts';
 
 export interface ImportFile {
@@ -110,10 +111,8 @@ export function readProgress(file: ImportFile): number {
 /** @throws CommandError */
 export function writeProgress(file: ImportFile, offset: number): void {
   const state: ImportState = { identity: file.identity, offset };
-  const temporary = `${stateFile(file)}.tmp`;
   try {
-    writeFileSync(temporary, `${JSON.stringify(state)}\n`);
-    renameSync(temporary, stateFile(file));
+    replaceTextFile(stateFile(file), `${JSON.stringify(state)}\n`, 0o644);
   } catch (error) {
     throw new CommandError(`cannot keep how far the import came (--resume): ${wordsOf(error)}`);
   }

@@ -3,8 +3,8 @@
  * over, never handed out; what lies between two good frames is told as a gap. It decides nothing
  * about what a gap means.
  */
-import type { FileId, FileSystem } from './file-system.ts';
-import { readRange } from './files.ts';
+import type { FileId, FileSystem } from '../../files/file-system.ts';
+import { readRange } from '../../files/whole-file.ts';
 import {
   type FrameHeader,
   frameHeaderBytes,

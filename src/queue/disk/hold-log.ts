@@ -5,8 +5,8 @@
  */
 import { linkSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createNodeFileSystem, type FileSystem } from './file-system.ts';
-import { isAbsent, temporarySuffix } from './files.ts';
+import { createNodeFileSystem, type FileSystem } from '../../files/file-system.ts';
+import { isAbsent, temporarySuffix } from '../../files/whole-file.ts';
 import { KeyCollector } from './key-chunk.ts';
 import { pathsOf } from './log-options.ts';
 import { parseSegmentName, segmentHeaderBytes, segmentName } from './segment.ts';

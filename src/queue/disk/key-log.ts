@@ -4,8 +4,8 @@
  * keys say how old they are.
  */
 import { join } from 'node:path';
-import type { FileId, FileSystem } from './file-system.ts';
-import { readRange, writeFully } from './files.ts';
+import type { FileId, FileSystem } from '../../files/file-system.ts';
+import { readRange, writeFully } from '../../files/whole-file.ts';
 import { readChunkHeader } from './key-chunk.ts';
 
 const namePattern = /^\d{20}\.keys$/;

@@ -7,7 +7,7 @@ import { createNewestReceipts } from '../newest-receipts.ts';
 import type { Queue, QueueStatus, Shard } from '../port.ts';
 import { type DiskQueueOptions, openDiskQueue } from './open-disk-queue.ts';
 import type { DiskQueue } from './disk-queue.ts';
-import { createNodeFileSystem } from './file-system.ts';
+import { createNodeFileSystem } from '../../files/file-system.ts';
 import { pathsOf } from './log-options.ts';
 import { openRetriedBatches, type RetriedBatches } from './retried-batches.ts';
 

@@ -3,7 +3,7 @@
  * the log.
  */
 import { basename } from 'node:path';
-import type { FileId, FileSystem } from './file-system.ts';
+import type { FileId, FileSystem } from '../../files/file-system.ts';
 import type { FrameReader, Gap } from './frame-reader.ts';
 import { setAside } from './log-directory.ts';
 import type { Damage, LogPaths, ReadRequest, ReadResult } from './log-options.ts';

@@ -3,8 +3,8 @@
  * program wrote it.
  */
 import { dirname, join } from 'node:path';
-import type { FileSystem } from './file-system.ts';
-import { createFile, readRange, removeTemporaries } from './files.ts';
+import type { FileSystem } from '../../files/file-system.ts';
+import { createFile, readRange, removeTemporaries } from '../../files/whole-file.ts';
 import type { LogPaths, Recovery } from './log-options.ts';
 import {
   type Checkpoint,

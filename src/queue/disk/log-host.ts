@@ -3,7 +3,7 @@
  * each answered by a promise, and does not know which it is.
  */
 import type { BatchId } from '../../model/batch.ts';
-import type { FileSystem } from './file-system.ts';
+import type { FileSystem } from '../../files/file-system.ts';
 import { openLog, type SegmentLog } from './log.ts';
 import type { LogOptions, ReadRequest, ReadResult, Recovery } from './log-options.ts';
 

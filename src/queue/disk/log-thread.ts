@@ -4,7 +4,7 @@
  * alone.
  */
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
-import { createNodeFileSystem } from './file-system.ts';
+import { createNodeFileSystem } from '../../files/file-system.ts';
 import { openLog } from './log.ts';
 import { createLogCalls, type LogCalls } from './log-host.ts';
 import type { LogOptions } from './log-options.ts';

@@ -5,8 +5,8 @@
  */
 import { basename, join } from 'node:path';
 import type { BatchId } from '../../model/batch.ts';
-import type { FileId, FileSystem } from './file-system.ts';
-import { createFile, writeFully } from './files.ts';
+import type { FileId, FileSystem } from '../../files/file-system.ts';
+import { createFile, writeFully } from '../../files/whole-file.ts';
 import { decodeFrameHeader, finishFrame, type FrameHeader, idempotencyOf } from '../frame.ts';
 import { KeyCollector } from './key-chunk.ts';
 import type { KeyLog } from './key-log.ts';

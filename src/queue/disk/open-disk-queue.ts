@@ -4,7 +4,7 @@
  */
 import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
 import { DiskQueue } from './disk-queue.ts';
-import type { FileSystem } from './file-system.ts';
+import type { FileSystem } from '../../files/file-system.ts';
 import { openInlineHost } from './log-host.ts';
 import type { LogOptions, Recovery } from './log-options.ts';
 import { openThreadHost } from './thread-host.ts';

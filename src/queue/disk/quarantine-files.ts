@@ -6,8 +6,8 @@
 import { join } from 'node:path';
 import type { StampedBatch } from '../../model/batch.ts';
 import { decodeFrame, isBodyIntact, readFrameHeader } from '../frame.ts';
-import type { FileSystem } from './file-system.ts';
-import { readWhole, removeIfThere } from './files.ts';
+import type { FileSystem } from '../../files/file-system.ts';
+import { readWhole, removeIfThere } from '../../files/whole-file.ts';
 
 export const batchSuffix = '.batch';
 export const retrySuffix = '.retry';

@@ -6,8 +6,8 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StampedBatch } from '../../model/batch.ts';
 import { notABatch, notSetAside, type Quarantine, type SetAside } from '../quarantine.ts';
-import { createNodeFileSystem, type FileSystem } from './file-system.ts';
-import { isAbsent, readWhole } from './files.ts';
+import { createNodeFileSystem, type FileSystem } from '../../files/file-system.ts';
+import { isAbsent, readWhole } from '../../files/whole-file.ts';
 import { pathsOf } from './log-options.ts';
 import {
   batchSuffix,

@@ -5,8 +5,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { crc32c } from '@node-rs/crc32';
-import type { FileSystem } from './file-system.ts';
-import { readWhole, replaceFile } from './files.ts';
+import type { FileSystem } from '../../files/file-system.ts';
+import { readWhole, replaceFile } from '../../files/whole-file.ts';
 
 /** 2 where there are earlier writers; then a program that knows none of them must not open it. */
 export const identityVersion = 2;

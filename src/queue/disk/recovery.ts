@@ -3,7 +3,7 @@
  * is lost. It reads one unfinished segment and one partly released one at most, whatever the length
  * of the backlog.
  */
-import type { FileSystem } from './file-system.ts';
+import type { FileSystem } from '../../files/file-system.ts';
 import type { Gap } from './frame-reader.ts';
 import { KeyCollector } from './key-chunk.ts';
 import { KeyLog } from './key-log.ts';

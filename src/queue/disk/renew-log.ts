@@ -3,7 +3,7 @@
  * the original and any number of copies never give the same id to two batches. Batches that wait in
  * it keep theirs, by which the store knows them.
  */
-import { createNodeFileSystem } from './file-system.ts';
+import { createNodeFileSystem } from '../../files/file-system.ts';
 import { listSegments, prepareDirectories } from './log-directory.ts';
 import { pathsOf } from './log-options.ts';
 import {

@@ -9,8 +9,8 @@ import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
 import { frameHeaderBytes, readFrameHeader } from '../frame.ts';
 import type { TakeLimits } from '../port.ts';
 import type { DiskQueue } from './disk-queue.ts';
-import type { FileSystem } from './file-system.ts';
-import { readRange } from './files.ts';
+import type { FileSystem } from '../../files/file-system.ts';
+import { readRange } from '../../files/whole-file.ts';
 import {
   damagedSuffix,
   listStems,

@@ -3,8 +3,8 @@
  * where it has none.
  */
 import { dirname, join } from 'node:path';
-import type { FileId, FileSystem } from './file-system.ts';
-import { readRange, temporarySuffix, writeFully } from './files.ts';
+import type { FileId, FileSystem } from '../../files/file-system.ts';
+import { readRange, temporarySuffix, writeFully } from '../../files/whole-file.ts';
 import { idempotencyOf } from '../frame.ts';
 import { FrameReader, type Gap } from './frame-reader.ts';
 import type { KeyCollector } from './key-chunk.ts';

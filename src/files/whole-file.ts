@@ -1,9 +1,9 @@
 /**
- * Whole-file steps made of single file operations: complete writes and reads, and atomic durable
- * replacement.
+ * Whole files: complete reads and writes, and the one way in which Weir replaces a file. A replaced
+ * file holds the old bytes or the new ones after a power cut, never a part of either.
  */
 import { dirname, join } from 'node:path';
-import type { FileId, FileSystem } from './file-system.ts';
+import { createNodeFileSystem, type FileId, type FileSystem } from './file-system.ts';
 
 export const temporarySuffix = '.tmp';
 
@@ -66,14 +66,17 @@ export function createFile(fs: FileSystem, path: string, bytes: Uint8Array): voi
   fs.syncDirectory(dirname(path));
 }
 
-/**
- * Puts these bytes in the place of the file, durably: after a crash it holds either the old bytes
- * or the new.
- */
-export function replaceFile(fs: FileSystem, path: string, bytes: Uint8Array): void {
+/** Replaces a file atomically and durably: write, sync, rename, sync of the directory. */
+export function replaceFile(
+  fs: FileSystem,
+  path: string,
+  bytes: Uint8Array,
+  permissions?: number,
+): void {
   const temporary = path + temporarySuffix;
+  // An old one could have other permissions, which opening for writing would keep.
   removeIfThere(fs, temporary);
-  const file = fs.open(temporary, 'create');
+  const file = fs.open(temporary, 'create', permissions);
   try {
     writeFully(fs, file, bytes, 0);
     fs.sync(file);
@@ -82,6 +85,21 @@ export function replaceFile(fs: FileSystem, path: string, bytes: Uint8Array): vo
   }
   fs.rename(temporary, path);
   fs.syncDirectory(dirname(path));
+}
+
+/**
+ * The same on the real disk.
+ * @param permissions default: readable by its owner only
+ */
+export function replaceTextFile(path: string, text: string, permissions?: number): void {
+  replaceFile(createNodeFileSystem(), path, Buffer.from(text), permissions);
+}
+
+/** Renames a file or folder durably, within one file system. */
+export function renameDurably(from: string, to: string): void {
+  const fs = createNodeFileSystem();
+  fs.rename(from, to);
+  for (const folder of new Set([dirname(to), dirname(from)])) fs.syncDirectory(folder);
 }
 
 /** Removes what a crash left of unfinished replacements. */

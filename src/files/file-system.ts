@@ -1,7 +1,6 @@
 /**
- * The file operations the log is built on, each synchronous and no smarter than the system call it
- * stands for, so that the same log runs on a real disk and on a simulated one that forgets whatever
- * was not synced.
+ * The file operations that durable files are built from. Each is synchronous and maps to one system
+ * call, so that the same code runs on a real disk and on a simulated one that drops unsynced data.
  */
 import fs from 'node:fs';
 
@@ -20,12 +19,15 @@ export interface FileSystem {
   makeDirectory(path: string): void;
   /** Names of the plain files in it, in no order. */
   list(directory: string): string[];
-  open(path: string, mode: OpenMode): FileId;
+  /** @param permissions of a created file; default: readable by its owner only */
+  open(path: string, mode: OpenMode, permissions?: number): FileId;
   size(file: FileId): number;
   /** @returns bytes read; fewer than asked at the end of the file, or for no reason at all. */
   read(file: FileId, target: Uint8Array, position: number): number;
   /** @returns bytes written; may be fewer than given. */
   write(file: FileId, source: Uint8Array, position: number): number;
+  /** Cuts the file off after `length` bytes. */
+  truncate(file: FileId, length: number): void;
   sync(file: FileId): void;
   close(file: FileId): void;
   /** Replaces `to` atomically. */
@@ -46,10 +48,11 @@ export function createNodeFileSystem(): FileSystem {
         .readdirSync(directory, { withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => entry.name),
-    open: (path, mode) => fs.openSync(path, openFlags[mode], 0o600),
+    open: (path, mode, permissions = 0o600) => fs.openSync(path, openFlags[mode], permissions),
     size: (file) => fs.fstatSync(file).size,
     read: (file, target, position) => fs.readSync(file, target, 0, target.length, position),
     write: (file, source, position) => fs.writeSync(file, source, 0, source.length, position),
+    truncate: (file, length) => fs.ftruncateSync(file, length),
     sync: (file) => fs.fdatasyncSync(file),
     close: (file) => fs.closeSync(file),
     rename: (from, to) => fs.renameSync(from, to),

@@ -1,0 +1,76 @@
+/**
+ * One process per data directory. The lock is SQLite's file lock, which the kernel releases when
+ * the process ends, so that no lock is ever stale.
+ */
+import { readFileSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { replaceTextFile } from './whole-file.ts';
+
+export interface DirectoryLock {
+  /** The lock file was damaged and has been replaced. */
+  readonly isMended: boolean;
+  release(): void;
+}
+
+/** https://sqlite.org/rescode.html */
+const sqliteCodes = { busy: 5, corrupt: 11, notADatabase: 26 };
+
+/** @throws Error naming the process that holds the directory, or what keeps it from being locked */
+export function lockDirectory(directory: string): DirectoryLock {
+  const file = join(directory, 'lock.db');
+  const ownerFile = join(directory, 'owner.pid');
+  const locked = tryLock(file);
+  if (typeof locked === 'string') {
+    throw new Error(`cannot lock data directory ${directory}: ${file}: ${locked}`);
+  }
+  if (locked === undefined) {
+    throw new Error(
+      `cannot open data directory ${directory}: another weir process ` +
+        `(${readOwner(ownerFile)}) holds it; stop it, or choose another with --data`,
+    );
+  }
+  try {
+    replaceTextFile(ownerFile, `${process.pid}\n`);
+  } catch (error) {
+    locked.release();
+    throw error;
+  }
+  return locked;
+}
+
+/** @returns undefined where another process holds the lock; a reason where there can be no lock */
+function tryLock(file: string): DirectoryLock | undefined | string {
+  for (let isMended = false; ; isMended = true) {
+    try {
+      const database = openExclusively(file);
+      return { isMended, release: () => database.close() };
+    } catch (error) {
+      const { errcode, message } = error as Error & { errcode?: number };
+      if (errcode === sqliteCodes.busy) return undefined;
+      const isDamaged = errcode === sqliteCodes.notADatabase || errcode === sqliteCodes.corrupt;
+      if (isMended || !isDamaged) return message;
+      // It holds no data. Emptied in place, it is still the file that another process may lock.
+      truncateSync(file, 0);
+    }
+  }
+}
+
+function openExclusively(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function readOwner(file: string): string {
+  try {
+    return `pid ${readFileSync(file, 'utf8').trim()}`;
+  } catch {
+    return 'of unknown pid';
+  }
+}

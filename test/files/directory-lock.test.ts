@@ -1,0 +1,65 @@
+/** One process per data directory, whatever has happened to the lock file. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { lockDirectory } from '../../src/files/directory-lock.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'weir-lock-'));
+after(() => rmSync(root, { recursive: true }));
+let folders = 0;
+
+function newFolder(): string {
+  const folder = join(root, String(folders++));
+  mkdirSync(folder);
+  return folder;
+}
+
+/** Another process that holds the lock until it is killed. */
+async function startHolder(folder: string): Promise<ChildProcess> {
+  const module = new URL('../../src/files/directory-lock.ts', import.meta.url).href;
+  const script = `const { lockDirectory } = await import(${JSON.stringify(module)});
+    lockDirectory(${JSON.stringify(folder)});
+    console.log('locked');
+    setInterval(() => undefined, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+test('a second process is refused with the pid of the first', async () => {
+  const folder = newFolder();
+  const holder = await startHolder(folder);
+  const refusal = new RegExp(`another weir process \\(pid ${String(holder.pid)}\\) holds it`);
+  assert.throws(() => lockDirectory(folder), refusal);
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  const lock = lockDirectory(folder);
+  assert.equal(readFileSync(join(folder, 'owner.pid'), 'utf8'), `${process.pid}\n`);
+  lock.release();
+});
+
+test('a damaged lock file is replaced, and its holder still refuses others', async () => {
+  const folder = newFolder();
+  const garbage = Buffer.alloc(9000, 'garbage');
+  writeFileSync(join(folder, 'lock.db'), garbage);
+  const mended = lockDirectory(folder);
+  assert.equal(mended.isMended, true);
+  mended.release();
+  const holder = await startHolder(folder);
+  writeFileSync(join(folder, 'lock.db'), garbage);
+  assert.throws(() => lockDirectory(folder), /another weir process/);
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+});
+
+test('what keeps the file from being opened is named', () => {
+  const folder = newFolder();
+  mkdirSync(join(folder, 'lock.db'));
+  assert.throws(() => lockDirectory(folder), /cannot lock data directory .*lock\.db/);
+});
