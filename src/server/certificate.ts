@@ -2,10 +2,9 @@
  * The certificate that the listeners show: read from the operator's files or issued by the local
  * authority, looked at again from time to time, and handed to running listeners when it changed.
  */
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Server as TlsServer } from 'node:tls';
-import { createSecureContext } from 'node:tls';
 import { AppError } from '../model/errors.ts';
 import type { HttpEvents } from '../telemetry/http-events.ts';
 import { ensureLocalCertificate } from './local-authority.ts';
@@ -54,7 +53,8 @@ export async function openCertificate(
   }
   const isOwn = certFile !== undefined && keyFile !== undefined;
   const load = async (): Promise<TlsMaterial> => {
-    return isOwn ? readPair(certFile, keyFile) : ensureLocalCertificate(directory, new Date());
+    if (isOwn) return readPair(certFile, keyFile);
+    return ensureLocalCertificate(directory, new Date(), events.certificateDamaged);
   };
   const servers: TlsServer[] = [];
   let material = await load();
@@ -86,8 +86,9 @@ export async function openCertificate(
 async function readPair(certFile: string, keyFile: string): Promise<TlsMaterial> {
   try {
     const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
-    // Halfway through a renewal the two files need not belong together yet.
-    createSecureContext({ cert, key });
+    const isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+    // Halfway through a renewal the two files may not match yet.
+    if (!isPair) throw new Error('the key is not the key of the certificate');
     return { cert, key };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -3,11 +3,12 @@
  * TLS: made on first run, it signs the server certificate and renews it long before it expires.
  */
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
+import { replaceTextFile } from '../files/whole-file.ts';
 import type { TlsMaterial } from './certificate.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -17,15 +18,23 @@ const serverDays = 397;
 const renewDaysBefore = 30;
 const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
+/** @param file is empty, cut or no PEM; its pair is about to be replaced */
+export type OnDamaged = (file: string, error: unknown) => void;
+
 /**
- * Reads `ca.pem`, `ca-key.pem`, `server.pem` and `server-key.pem`, and makes again what is missing,
- * ends within 30 days or does not name this machine. Keys are readable by their owner only.
+ * Reads `ca.pem`, `ca-key.pem`, `server.pem` and `server-key.pem`. Replaces what is missing or
+ * damaged, expires within 30 days or does not name this machine. Keys are readable by their owner
+ * only.
  */
-export async function ensureLocalCertificate(directory: string, now: Date): Promise<TlsMaterial> {
+export async function ensureLocalCertificate(
+  directory: string,
+  now: Date,
+  onDamaged?: OnDamaged,
+): Promise<TlsMaterial> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const names = [...new Set(['localhost', hostname()])];
-  const authority = await readPair(directory, 'ca');
-  const server = await readPair(directory, 'server');
+  const authority = await readPair(directory, 'ca', onDamaged);
+  const server = await readPair(directory, 'server', onDamaged);
   if (authority !== undefined && server !== undefined && isUsable(authority, now)) {
     const leaf = new X509Certificate(server.cert);
     const isIssued = leaf.verify(new X509Certificate(authority.cert).publicKey);
@@ -35,9 +44,9 @@ export async function ensureLocalCertificate(directory: string, now: Date): Prom
   }
   const isLasting = authority !== undefined && isUsable(authority, now, serverDays);
   const issuer = isLasting ? authority : await makeAuthority(now);
-  if (!isLasting) await writePair(directory, 'ca', issuer);
+  if (!isLasting) writePair(directory, 'ca', issuer);
   const made = await makeServer(issuer, names, now);
-  await writePair(directory, 'server', made);
+  writePair(directory, 'server', made);
   return made;
 }
 
@@ -123,26 +132,42 @@ async function fromPem(pem: string): Promise<webcrypto.CryptoKey> {
   return webcrypto.subtle.importKey('pkcs8', der, keyAlgorithm, false, ['sign']);
 }
 
-async function readPair(directory: string, name: string): Promise<TlsMaterial | undefined> {
+/** @returns undefined where a file of the pair is missing or damaged */
+async function readPair(
+  directory: string,
+  name: string,
+  onDamaged?: OnDamaged,
+): Promise<TlsMaterial | undefined> {
+  const certFile = join(directory, `${name}.pem`);
+  const keyFile = join(directory, `${name}-key.pem`);
+  const [cert, key] = await Promise.all([readIfThere(certFile), readIfThere(keyFile)]);
+  if (cert === undefined || key === undefined) return undefined;
+  const isCert = isParsed(certFile, () => new X509Certificate(cert), onDamaged);
+  const isKey = isParsed(keyFile, () => createPrivateKey(key), onDamaged);
+  return isCert && isKey ? { cert, key } : undefined;
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
   try {
-    const [cert, key] = await Promise.all([
-      readFile(join(directory, `${name}.pem`), 'utf8'),
-      readFile(join(directory, `${name}-key.pem`), 'utf8'),
-    ]);
-    return { cert, key };
+    return await readFile(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-/** A crash in between leaves two that do not belong together; they are found out and made again. */
-async function writePair(directory: string, name: string, material: TlsMaterial): Promise<void> {
-  await replaceFile(join(directory, `${name}-key.pem`), material.key, 0o600);
-  await replaceFile(join(directory, `${name}.pem`), material.cert, 0o644);
+function isParsed(file: string, parse: () => unknown, onDamaged?: OnDamaged): boolean {
+  try {
+    parse();
+    return true;
+  } catch (error) {
+    onDamaged?.(file, error);
+    return false;
+  }
 }
 
-async function replaceFile(path: string, text: string, mode: number): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode });
-  await rename(`${path}.new`, path);
+/** The next start replaces a pair whose halves do not match, as a crash in between leaves it. */
+function writePair(directory: string, name: string, material: TlsMaterial): void {
+  replaceTextFile(join(directory, `${name}-key.pem`), material.key);
+  replaceTextFile(join(directory, `${name}.pem`), material.cert, 0o644);
 }

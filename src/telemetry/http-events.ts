@@ -17,6 +17,8 @@ export interface HttpEvents {
   connectionCut(surface: Surface, reason: 'parse' | 'tls' | 'cap' | 'timeout'): void;
   certificateLoaded(subject: string, expiresAt: string): void;
   certificateRefused(reason: unknown): void;
+  /** A file of the local authority is empty, cut or no PEM, and is replaced. */
+  certificateDamaged(file: string, reason: unknown): void;
 }
 
 export function createHttpEvents({ log, metrics }: Instruments): HttpEvents {
@@ -59,6 +61,12 @@ export function createHttpEvents({ log, metrics }: Instruments): HttpEvents {
     },
     certificateRefused(reason) {
       log.error({ err: reason }, 'cannot load the certificate: the former one stays in use');
+    },
+    certificateDamaged(file, reason) {
+      log.error(
+        { file, err: reason },
+        'replaced a damaged certificate; if it was the authority, trust the new ca.pem',
+      );
     },
   };
 }

@@ -3,15 +3,15 @@
  * change.
  */
 import assert from 'node:assert/strict';
-import { X509Certificate } from 'node:crypto';
-import { copyFile, mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { connect } from 'node:tls';
 import { openCertificate } from '../../src/server/certificate.ts';
 import { createListener } from '../../src/server/listener.ts';
-import { ensureLocalCertificate } from '../../src/server/local-authority.ts';
+import { ensureLocalCertificate as ensure } from '../../src/server/local-authority.ts';
 import type { HttpEvents } from '../../src/telemetry/http-events.ts';
 
 let root: string;
@@ -21,6 +21,10 @@ before(async () => {
 });
 after(() => rm(root, { recursive: true }));
 const newFolder = () => join(root, String(folders++));
+
+function ensureLocalCertificate(folder: string, at: Date) {
+  return ensure(folder, at, (file) => assert.fail(`${file} is damaged`));
+}
 
 const now = new Date('2026-11-20T00:00:00Z');
 const days = (count: number) => new Date(now.getTime() + count * 24 * 60 * 60 * 1000);
@@ -33,6 +37,7 @@ function createEvents() {
     connectionCut() {},
     certificateLoaded() {},
     certificateRefused: (reason) => void refused.push(reason),
+    certificateDamaged() {},
   };
   return { events, refused };
 }
@@ -72,6 +77,45 @@ test('halves that do not belong together are made again', async () => {
   const third = await ensureLocalCertificate(folder, now);
   const authority = new X509Certificate(await readFile(join(folder, 'ca.pem')));
   assert.ok(new X509Certificate(third.cert).verify(authority.publicKey));
+});
+
+for (const [state, content] of Object.entries({ empty: '', cut: '-----BEGIN CERT' })) {
+  for (const name of ['ca.pem', 'ca-key.pem', 'server.pem', 'server-key.pem']) {
+    test(`replaces its own ${name} that is ${state}, and reports it`, async () => {
+      const folder = newFolder();
+      await ensureLocalCertificate(folder, now);
+      const authority = await readFile(join(folder, 'ca.pem'), 'utf8');
+      await writeFile(join(folder, name), content);
+      const damaged: string[] = [];
+      const { cert, key } = await ensure(folder, now, (file) => void damaged.push(file));
+      assert.deepEqual(damaged, [join(folder, name)]);
+      assert.ok(new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)));
+      const isKept = (await readFile(join(folder, 'ca.pem'), 'utf8')) === authority;
+      assert.equal(isKept, name.startsWith('server'), 'the authority is kept where it is whole');
+    });
+  }
+}
+
+test('refuses an operator’s file that is empty or cut, with its name', async () => {
+  const { events } = createEvents();
+  const { cert, key } = await ensureLocalCertificate(newFolder(), now);
+  const folder = newFolder();
+  await mkdir(folder);
+  const [certFile, keyFile] = [join(folder, 'own.pem'), join(folder, 'own-key.pem')];
+  const options = { certFile, keyFile, directory: newFolder(), checkEveryMs: 60_000 };
+  for (const content of [
+    { cert: '', key },
+    { cert, key: '' },
+    { cert: cert.slice(0, 100), key },
+    { cert, key: key.slice(0, 60) },
+  ]) {
+    await writeFile(certFile, content.cert);
+    await writeFile(keyFile, content.key);
+    await assert.rejects(openCertificate(options, events), (error: Error) => {
+      assert.match(error.message, /cannot use the certificate .*own\.pem with the key .*own-key/);
+      return true;
+    });
+  }
 });
 
 test('a listener shows new files, and keeps the old ones while the new are broken', async () => {
