@@ -54,10 +54,17 @@ export function serverSettings(limits: EngineLimits): SettingMap {
   ]);
 }
 
-/** Of every table that does not say otherwise: an INSERT returns when its rows are on disk. */
+/**
+ * Of every table that does not say otherwise. An INSERT returns when its rows are on disk, and a
+ * merge or mutation replaces parts only once its result is on disk too.
+ */
 export const tableDefaults: SettingMap = new Map([
   ['fsync_after_insert', '1'],
   ['fsync_part_directory', '1'],
+  ['min_rows_to_fsync_after_merge', '1'],
+  ['min_compressed_bytes_to_fsync_after_merge', '1'],
+  // A merged part that proves broken at a start falls back on the parts it replaced.
+  ['old_parts_lifetime', '60'],
   // With two merge threads the defaults would forbid mutations and large merges for ever.
   ['number_of_free_entries_in_pool_to_execute_mutation', '1'],
   ['number_of_free_entries_in_pool_to_lower_max_size_of_merge', '1'],

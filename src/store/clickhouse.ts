@@ -10,6 +10,7 @@ import { createArrivalsReader } from './arrivals-reader.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { toReadError } from './failures.ts';
 import { readIdentity } from './identity.ts';
+import { ensureDurableTables } from './durable-tables.ts';
 import { createLogReader } from './log-reader.ts';
 import { createLogWriter } from './log-writer.ts';
 import { createMetricsWriter } from './metrics-writer.ts';
@@ -82,11 +83,13 @@ async function prepare(
   if (url === undefined) {
     const fences = restart === undefined ? 'fenced' : 'alone';
     events.migrated(await migrate(connection, { placement, storagePolicy: undefined }, fences));
+    await ensureDurableTables(connection, placement);
     return;
   }
   await checkServer(connection, placement, { url, user });
   try {
     events.migrated(await migrate(connection, { placement, storagePolicy }, 'fenced'));
+    await ensureDurableTables(connection, placement);
     await applyStorageTiers(connection, placement, { storagePolicy, cold });
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error;

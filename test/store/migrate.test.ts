@@ -26,15 +26,32 @@ test('a crash between tables and record is repaired by the next start', async ()
   assert.deepEqual(await migrate(engine.store.connection, target, 'alone'), [1, 2, 3]);
 });
 
-test('rows are synced to disk before an insert is answered', async () => {
+const durableSettings = [
+  'fsync_after_insert',
+  'fsync_part_directory',
+  'min_rows_to_fsync_after_merge',
+  'min_compressed_bytes_to_fsync_after_merge',
+];
+
+async function assertDurable(): Promise<void> {
   const rows = await engine.store.connection.query<[string, string]>('read', {
     sql: "SELECT name, create_table_query FROM system.tables WHERE database = 'weir'",
     params: {},
   });
   assert.equal(rows.length, 7);
   for (const [name, query] of rows) {
-    assert.match(query, /fsync_after_insert = 1, fsync_part_directory = 1/, name);
+    for (const setting of durableSettings) assert.match(query, RegExp(`${setting} = 1`), name);
   }
+}
+
+test('parts are synced before an insert is answered and before a merge replaces its sources', () =>
+  assertDurable());
+
+test('a start sets the syncs of a table that lacks them', async () => {
+  await run('ALTER TABLE weir.logs RESET SETTING min_rows_to_fsync_after_merge');
+  await run('ALTER TABLE weir.samples MODIFY SETTING fsync_after_insert = 0');
+  await (await engine.reopen({})).close();
+  await assertDurable();
 });
 
 test('a schema newer than known is refused', async () => {
