@@ -27,7 +27,8 @@ const entryPatterns = [
   /^ui\/src\/main\.tsx$/,
   /^(?:src|ui\/src|test|scripts|bench)\/.*\.test\.ts$/,
   /^(?:scripts\/[^/]+|bench\/bench|test\/queue\/append-cost)\.ts$/,
-  /^(?:test\/crash\/crash|test\/explorer\/screenshots|bench\/explorer\/explorer)\.ts$/,
+  /^(?:test\/explorer\/screenshots|bench\/explorer\/explorer)\.ts$/,
+  /^test\/(?:crash\/crash|power\/power-cuts)\.ts$/,
 ];
 
 interface Place {

@@ -64,6 +64,8 @@ async function attempt(
   names: readonly string[],
 ): Promise<'acknowledged' | 'refused' | 'lost'> {
   target ??= connect();
+  // Before the service is ready for the first time there is nothing to send to.
+  if (target === undefined) return 'refused';
   ledger.noteAttempt(request, names.length);
   try {
     const key = task.mode === 'keyed' ? `${task.sender}-${request}` : undefined;
@@ -86,8 +88,14 @@ function codeOf(error: unknown): string {
   return (cause as NodeJS.ErrnoException | undefined)?.code ?? code ?? '';
 }
 
-function connect(): Target {
-  const quickstart = JSON.parse(readFileSync(task.quickstartFile, 'utf8')) as Quickstart;
-  const ca = readFileSync(quickstart.caFile, 'utf8');
-  return { quickstart, ca, http: createHttpClient(ca, 1) };
+/** @returns undefined while the service has no files, which is so until its first start is over */
+function connect(): Target | undefined {
+  try {
+    const quickstart = JSON.parse(readFileSync(task.quickstartFile, 'utf8')) as Quickstart;
+    const ca = readFileSync(quickstart.caFile, 'utf8');
+    return { quickstart, ca, http: createHttpClient(ca, 1) };
+  } catch (error) {
+    if (['ENOENT', 'EIO'].includes(codeOf(error))) return undefined;
+    throw error;
+  }
 }

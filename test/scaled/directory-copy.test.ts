@@ -9,7 +9,7 @@ import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { openPostgresDirectory } from '../../src/directory/postgres.ts';
 import { openSqliteDirectory, sqliteFileName } from '../../src/directory/sqlite.ts';
 import { accessScopes } from '../../src/model/account.ts';
-import { lockDirectory } from '../../src/queue/disk/directory-lock.ts';
+import { lockDirectory } from '../../src/files/directory-lock.ts';
 import { createParts, newDigest, newToken } from '../directory/fixtures.ts';
 import { Service } from '../harness/service.ts';
 import { startWeir } from '../harness/weir-process.ts';

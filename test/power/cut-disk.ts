@@ -1,0 +1,101 @@
+/**
+ * A file system of its own on a loop device, whose power can be cut: everything that was not synced
+ * is gone, as `FS_IOC_SHUTDOWN` without a log flush leaves it. Linux, as root.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../harness/until.ts';
+
+export type FileSystemName = 'ext4' | 'xfs' | 'btrfs';
+
+export interface CutDisk {
+  /** Where it is mounted. */
+  readonly path: string;
+  /** Drops what was not synced; every later operation fails until `powerOn`. */
+  cut(): void;
+  /** Mounts again, which replays the journal. No process may use the file system any more. */
+  powerOn(): Promise<void>;
+  /** Unmounts and deletes it. */
+  remove(): Promise<void>;
+}
+
+const makers: Readonly<Record<FileSystemName, readonly string[]>> = {
+  ext4: ['mkfs.ext4', '-q', '-F'],
+  xfs: ['mkfs.xfs', '-q', '-f'],
+  btrfs: ['mkfs.btrfs', '-q', '-f'],
+};
+
+/** @returns why power cannot be cut here; undefined where it can */
+export function whyNoCutDisk(kind: FileSystemName): string | undefined {
+  if (process.platform !== 'linux') return 'loop devices need Linux';
+  if (process.getuid?.() !== 0) return 'mounting a loop device needs root';
+  for (const program of [makers[kind][0] ?? '', 'mount', 'umount', 'perl']) {
+    if (!isInstalled(program)) return `${program} is not installed`;
+  }
+  try {
+    const disk = createCutDisk(kind, 512 * 2 ** 20);
+    disk.cut();
+    void disk.remove();
+    return undefined;
+  } catch (error) {
+    return `a loop device cannot be mounted and shut down here: ${String(error)}`;
+  }
+}
+
+export function createCutDisk(kind: FileSystemName, bytes: number): CutDisk {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-power-'));
+  const image = join(folder, 'disk.img');
+  const path = join(folder, 'mount');
+  mkdirSync(path);
+  writeFileSync(image, '');
+  truncateSync(image, bytes);
+  const [program = '', ...flags] = makers[kind];
+  run(program, ...flags, image);
+  const mount = () => run('mount', '-t', kind, '-o', 'loop', image, path);
+  mount();
+  return {
+    path,
+    cut: () => run('perl', '-e', shutdownScript, path),
+    async powerOn() {
+      await unmount(path);
+      mount();
+    },
+    async remove() {
+      await unmount(path);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** FS_IOC_SHUTDOWN with FS_SHUTDOWN_FLAGS_NOLOGFLUSH (include/uapi/linux/fs.h). */
+const shutdownScript =
+  'open(my $f, "<", $ARGV[0]) or die $!; my $how = pack("L", 2); ' +
+  'ioctl($f, 0x8004587D, $how) or die $!';
+
+/** The kernel lets go of the files of a killed process a moment after its end. */
+async function unmount(path: string): Promise<void> {
+  const attempt = () => {
+    try {
+      run('umount', path);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  await until(attempt, { what: `${path} to be unmounted`, everyMs: 50 });
+}
+
+function run(program: string, ...args: readonly string[]): void {
+  execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+function isInstalled(program: string): boolean {
+  try {
+    execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
