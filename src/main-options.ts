@@ -92,7 +92,7 @@ export function toFrontOptions({ engine, store }: Config): EngineFrontOptions {
  * @throws Error when the file of authorities cannot be read
  */
 export function toStoreOptions(
-  { store, queue }: Config,
+  { store, queue, data }: Config,
   engine: Pick<Engine, 'socketPath' | 'restart'> | undefined,
 ): ClickHouseStoreOptions {
   const { coldVolume, coldAfterDays } = store;
@@ -118,6 +118,7 @@ export function toStoreOptions(
       maxRowsReturned: 1_000_000,
     },
     restart: isAlone ? () => engine.restart('an insert got no answer') : undefined,
+    inventoryFile: engine && join(resolve(data), 'engine', 'tables.json'),
   };
 }
 
@@ -125,6 +126,7 @@ export function toHousekeepingOptions({ store }: Config): HousekeepingOptions {
   return {
     ...housekeepingDefaults,
     maxDiskBytes: store.maxDiskBytes === 0 ? undefined : store.maxDiskBytes,
+    scrubEveryMs: store.scrubDays * 24 * hourMs,
   };
 }
 

@@ -46,6 +46,14 @@ export const storeSection = section({
     1024 * 1024 * gibibyte,
     'Size of the tables at which the oldest day is dropped; 0 = no cap.',
   ),
+  scrubDays: integer(
+    'd',
+    7,
+    0,
+    3650,
+    'The checksums of all stored data are verified this often, and after each start, while few ' +
+      'events arrive; 0 = never. Clusters verify their replicas themselves.',
+  ),
   queryTimeoutSeconds: integer(
     's',
     30,

@@ -22,6 +22,7 @@ import { createSeriesReader } from './series-reader.ts';
 import { openReceiptFloor, type ReceiptFloor, unknownFloor } from './receipt-floor.ts';
 import { checkServer, explain } from './server-check.ts';
 import { applyStorageTiers } from './storage-tiers.ts';
+import { assertNoTableLost, noteTables } from './table-inventory.ts';
 import { tableName } from './sql/columns.ts';
 import { compileDeleteStream } from './sql/housekeeping.ts';
 import type { Placement } from './sql/placement.ts';
@@ -41,6 +42,8 @@ export interface ClickHouseStoreOptions extends ConnectionOptions, StorageTiers 
    * insert too.
    */
   readonly restart: (() => Promise<void>) | undefined;
+  /** Where the tables of an embedded engine are noted; undefined = nowhere. */
+  readonly inventoryFile?: string | undefined;
 }
 
 /** The store, with what housekeeping needs of it. */
@@ -79,11 +82,14 @@ async function prepare(
   events: StoreEvents,
 ): Promise<void> {
   const placement = placementOf(options);
-  const { url, user, storagePolicy, cold, restart } = options;
+  const { url, user, storagePolicy, cold, restart, inventoryFile } = options;
   if (url === undefined) {
+    const inventory = inventoryFile && { connection, placement, file: inventoryFile, events };
+    if (inventory) await assertNoTableLost(inventory);
     const fences = restart === undefined ? 'fenced' : 'alone';
     events.migrated(await migrate(connection, { placement, storagePolicy: undefined }, fences));
     await ensureDurableTables(connection, placement);
+    if (inventory) await noteTables(inventory);
     return;
   }
   await checkServer(connection, placement, { url, user });

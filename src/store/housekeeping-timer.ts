@@ -1,7 +1,4 @@
-/**
- * Runs rounds of housekeeping one after the other until closed; it knows nothing of what a round
- * does.
- */
+/** Runs rounds of housekeeping one after the other until closed. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Housekeeping } from './housekeeping.ts';
 
@@ -13,8 +10,9 @@ export interface HousekeepingTimer {
   close(): Promise<void>;
 }
 
+/** Reports damage at once; the first round comes after the first interval. */
 export function openHousekeepingTimer(
-  housekeeping: Pick<Housekeeping, 'runRound'>,
+  housekeeping: Pick<Housekeeping, 'runRound' | 'lookForDamage'>,
   everyMs: number,
 ): HousekeepingTimer {
   const closing = new AbortController();
@@ -22,6 +20,7 @@ export function openHousekeepingTimer(
 
   async function run() {
     const { signal } = closing;
+    await housekeeping.lookForDamage(signal);
     while (await passed(everyMs, signal)) await housekeeping.runRound(signal);
   }
 

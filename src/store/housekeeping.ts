@@ -1,11 +1,12 @@
 /**
- * What keeps the store's disk in bounds and its searches fast while nobody asks: drops days that
- * nobody keeps, deletes rows of streams that keep less, drops the oldest day at the disk cap, and
- * builds the search index that inserts leave out. Reads never depend on it: they apply retention
- * themselves.
+ * Background work on the store: drops expired days, deletes rows of streams with a shorter
+ * retention, drops the oldest day at the disk cap, builds the search index that inserts leave out,
+ * and looks for damaged data. Reads never depend on it: they apply retention themselves.
  */
 import type { ClickHouseStore } from './clickhouse.ts';
+import { createDamageWatch } from './damage-watch.ts';
 import { createDiskSpace, type DiskSpace, type DiskSpaceParts } from './disk-space.ts';
+import { createScrub } from './scrub.ts';
 import { createSearchIndexes } from './search-indexes.ts';
 
 export interface HousekeepingOptions {
@@ -15,8 +16,13 @@ export interface HousekeepingOptions {
   readonly everyMs: number;
   /** Between two deletions of the rows of shorter streams; each rewrites the days it touches. */
   readonly deleteEveryMs: number;
-  /** The search index is built only while fewer rows than this arrive, averaged over a round. */
+  /**
+   * Search indexes are built and parts are checked only while fewer rows than this arrive, averaged
+   * over a round.
+   */
   readonly quietRowsPerSecond: number;
+  /** Between two checks of the checksums of a part; 0 = never. */
+  readonly scrubEveryMs: number;
 }
 
 export const housekeepingDefaults: HousekeepingOptions = {
@@ -24,6 +30,7 @@ export const housekeepingDefaults: HousekeepingOptions = {
   everyMs: 10_000,
   deleteEveryMs: 86_400_000,
   quietRowsPerSecond: 20_000,
+  scrubEveryMs: 7 * 86_400_000,
 };
 
 export interface HousekeepingParts extends DiskSpaceParts {
@@ -35,6 +42,8 @@ export interface Housekeeping extends Omit<DiskSpace, 'dropDaysOverCap'> {
   dropDaysOverCap(): Promise<void>;
   /** Builds the search index of what was inserted or merged since. */
   indexMessages(): Promise<void>;
+  /** Reports damaged parts; a failure is logged. */
+  lookForDamage(closing: AbortSignal): Promise<void>;
   /**
    * Runs all of it as the options say; a task that fails is logged and tried again.
    * @param closing begins no further task; one that fails after it was cut off, which is no fault
@@ -50,6 +59,9 @@ export function createHousekeeping(
   const { events } = parts.store;
   const { dropExpiredDays, deleteExpiredRows, ...diskSpace } = createDiskSpace(parts);
   const indexes = createSearchIndexes(parts);
+  const damage = createDamageWatch(parts.store);
+  const { quietRowsPerSecond, scrubEveryMs } = options;
+  const scrub = createScrub(parts, { quietRowsPerSecond, everyMs: scrubEveryMs });
   let deletedAtMs = 0;
 
   async function dropDaysOverCap() {
@@ -65,11 +77,15 @@ export function createHousekeeping(
     }
   }
 
+  const lookForDamage = (closing: AbortSignal) =>
+    attempt('look_for_damage', () => damage.look(), closing);
+
   return {
     dropExpiredDays,
     deleteExpiredRows,
     dropDaysOverCap,
     indexMessages: indexes.build,
+    lookForDamage,
     async runRound(closing) {
       await attempt('drop_expired_days', dropExpiredDays, closing);
       await attempt('drop_days_over_cap', dropDaysOverCap, closing);
@@ -77,7 +93,10 @@ export function createHousekeeping(
         deletedAtMs = now();
         await attempt('delete_expired_rows', deleteExpiredRows, closing);
       }
-      const index = () => indexes.buildWhenQuiet(options.quietRowsPerSecond);
+      await lookForDamage(closing);
+      // Before parts are rewritten, which would give damaged data checksums that match.
+      await attempt('scrub_parts', () => scrub.run(), closing);
+      const index = () => indexes.buildWhenQuiet(quietRowsPerSecond);
       await attempt('index_messages', index, closing);
     },
   };

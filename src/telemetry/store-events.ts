@@ -1,6 +1,7 @@
 /** What the store says of itself: inserts, reads, and what housekeeping did. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Instruments } from './instruments.ts';
+import { createStoreDamageEvents, type StoreDamageEvents } from './store-damage-events.ts';
 
 export type ReadKind =
   | 'list'
@@ -16,7 +17,7 @@ export type ReadKind =
   | 'metric_metadata'
   | 'exemplars';
 
-export interface StoreEvents {
+export interface StoreEvents extends StoreDamageEvents {
   inserted(insert: { rows: number; batches: number; mode: string; seconds: number }): void;
   insertFailed(insert: { rows: number; failure: string; seconds: number }, error: Error): void;
   read(kind: ReadKind, seconds: number): void;
@@ -39,6 +40,7 @@ export interface StoreEvents {
 export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
   const counts = createMetrics(metrics);
   return {
+    ...createStoreDamageEvents({ log, metrics }),
     inserted(insert) {
       counts.insertSeconds.observe(insert.seconds);
       counts.insertedRows.inc(insert.rows);

@@ -28,7 +28,8 @@ test('all is well with a service that runs', async () => {
   assert.equal(code, 0, out);
   assert.ok(out.endsWith('all is well\n'), out);
   assert.doesNotMatch(out, /^(?:warn|fail|skip)/m);
-  for (const check of ['disk', 'ingest certificate', 'sending', 'reading', 'clock', 'engine']) {
+  const named = ['disk', 'ingest certificate', 'sending', 'reading', 'clock', 'engine'];
+  for (const check of [...named, 'stored data']) {
     assert.match(out, new RegExp(`^ok {4}${check} `, 'm'));
   }
   assert.equal((await service.list()).logs.length, 0, 'it has stored something');
@@ -182,6 +183,18 @@ test('a queue that does not move, and an engine that is down', async () => {
   const found = await examine(['--ops-url', server.url]);
   assertFault(found['queue'], 'warn', /5,000 rows waiting, the oldest for 120/, /keep up/);
   assertFault(found['engine'], 'fail', /down/, /started again/);
+  await server.close();
+});
+
+test('parts that are put aside or fail their checksums', async () => {
+  const metrics = [
+    'weir_store_damaged_parts{state="detached"} 2',
+    'weir_store_damaged_parts{state="corrupt"} 1',
+    'weir_store_corruption_errors_total 4',
+  ].join('\n');
+  const server = await startScriptedServer(() => ({ status: 200, text: metrics }));
+  const found = await examine(['--ops-url', server.url]);
+  assertFault(found['stored data'], 'fail', /3 parts are damaged, and 4 reads/, /runbook/);
   await server.close();
 });
 

@@ -19,6 +19,10 @@ export interface EngineStore {
   readonly options: ClickHouseStoreOptions;
   readonly instruments: Instruments;
   readonly enginePid: () => number | undefined;
+  /** Undefined for a cluster. */
+  readonly dataDir: string | undefined;
+  /** Starts the engine again, as after a crash. */
+  restart(): Promise<void>;
   /** Opens a second store on the same engine, e.g. with other limits. */
   reopen(change: Partial<ClickHouseStoreOptions>): Promise<ClickHouseStore>;
   close(): Promise<void>;
@@ -58,6 +62,7 @@ export async function openEngineStore(change: Partial<EngineOptions> = {}): Prom
     limits: generousLimits,
     ...ofOneServer,
     restart: () => engine.restart('an insert was left without an answer'),
+    inventoryFile: join(dataDir, 'tables.json'),
   };
   const store = await openClickHouseStore(options, instruments);
   return {
@@ -65,6 +70,8 @@ export async function openEngineStore(change: Partial<EngineOptions> = {}): Prom
     options,
     instruments,
     enginePid: () => engine.pid,
+    dataDir,
+    restart: () => engine.restart('a test'),
     reopen: (other) => openClickHouseStore({ ...options, ...other }, createInstruments('silent')),
     async close() {
       await store.close();
@@ -109,6 +116,8 @@ async function openOnCluster(): Promise<EngineStore> {
     options,
     instruments,
     enginePid: () => cluster.pid,
+    dataDir: undefined,
+    restart: () => Promise.reject(new Error('a cluster is not restarted')),
     reopen: (other) => openClickHouseStore({ ...options, ...other }, createInstruments('silent')),
     async close() {
       await store.close();

@@ -1,4 +1,4 @@
-/** The queue, the engine and servers, as the operations port shows them to the same machine. */
+/** Queue, engine, stored data and servers, as the operations port shows them to this machine. */
 import { reasonOf } from '../network-failure.ts';
 import { toCount } from '../sending/progress-text.ts';
 import { type Finding, found, skipped } from './finding.ts';
@@ -15,7 +15,12 @@ export async function checkQueue({ opsUrl, ca }: Places): Promise<Finding[]> {
     const { status, text } = await probeHttp(new URL('/metrics', opsUrl), { ca });
     if (status !== 200) return [skipped(check, `no metrics at ${opsUrl.origin} (${status})`)];
     const missing = await askMissing(opsUrl, ca);
-    return [judgeQueue(text), ...judgeEngine(text), ...judgeServers(text, missing)];
+    return [
+      judgeQueue(text),
+      ...judgeEngine(text),
+      ...judgeStoredData(text),
+      ...judgeServers(text, missing),
+    ];
   } catch (error) {
     const reason = error instanceof Error ? reasonOf(error) : String(error);
     const says = `cannot reach the operations port ${opsUrl.origin}: ${reason}`;
@@ -69,6 +74,23 @@ function judgeEngine(metrics: string): Finding[] {
   return [{ check: 'engine', status: 'fail', says, advice }];
 }
 
+/** Only a node that does the housekeeping of the store looks for damage. */
+function judgeStoredData(metrics: string): Finding[] {
+  const check = 'stored data';
+  const damaged = sumOf(metrics, 'weir_store_damaged_parts');
+  if (damaged === undefined) return [];
+  const errors = sumOf(metrics, 'weir_store_corruption_errors_total') ?? 0;
+  if (damaged === 0 && errors === 0) return [found(check, 'no damage found')];
+  return [
+    {
+      check,
+      status: 'fail',
+      says: `${damaged} parts are damaged, and ${errors} reads or merges met damaged files`,
+      advice: 'check the disk; the log names the parts, and docs/runbook.md says what to do',
+    },
+  ];
+}
+
 const servers = [
   {
     check: 'directory',
@@ -100,6 +122,15 @@ function judgeServers(metrics: string, missing: ReadonlySet<unknown>): Finding[]
     const advice = `look at the server, at ${setting}, and at the log of the service for why`;
     return [{ check, status: 'fail', says: away, advice }];
   });
+}
+
+/** Over all labels; undefined where there is no such metric. */
+function sumOf(metrics: string, name: string): number | undefined {
+  const values = metrics
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)));
+  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0);
 }
 
 /** Of the text format 0.0.4, without labels. */

@@ -1,0 +1,121 @@
+/** Damage to the files of the store is reported, and never becomes a silent loss. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { createHousekeeping, housekeepingDefaults } from '../../src/store/housekeeping.ts';
+import { type EngineStore, openEngineStore } from './engine-store.ts';
+import { localTenure } from './local-tenure.ts';
+import { stampedBatch } from './log-row-fixture.ts';
+
+let engine: EngineStore;
+beforeEach(async () => {
+  engine = await openEngineStore();
+});
+afterEach(() => engine.close());
+
+const owner = { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rcv_test' };
+
+/** Stores a batch. @returns the folder of its part */
+async function fill(): Promise<string> {
+  const receivedAtNanos = BigInt(Date.now()) * 1_000_000n;
+  const batch = stampedBatch([{ body: 'one' }, { body: 'two' }], { owner, receivedAtNanos });
+  await engine.store.insert('logs/1', [batch], 'all', localTenure);
+  const [row] = await engine.store.connection.query<[string]>('read', {
+    sql: "SELECT path FROM system.parts WHERE active AND table = 'logs'",
+    params: {},
+  });
+  return row![0];
+}
+
+function flipBit(file: string): void {
+  const bytes = readFileSync(file);
+  const middle = Math.floor(bytes.length / 2);
+  bytes[middle] = (bytes[middle] ?? 0) ^ 4;
+  writeFileSync(file, bytes);
+}
+
+function openHousekeeping() {
+  const parts = { store: engine.store, streams: async () => [], now: Date.now };
+  return createHousekeeping(parts, housekeepingDefaults);
+}
+
+const never = new AbortController().signal;
+
+/** @param name with its labels, as the exposition has it */
+async function metric(name: string): Promise<number> {
+  const text = await engine.instruments.metrics.metrics();
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+  return line === undefined ? 0 : Number(line.slice(name.length + 1));
+}
+
+const detachedParts = 'weir_store_damaged_parts{state="detached"}';
+const corruptParts = 'weir_store_damaged_parts{state="corrupt"}';
+
+test('a part that the engine puts aside at its start is counted', async () => {
+  const part = await fill();
+  const housekeeping = openHousekeeping();
+  await housekeeping.lookForDamage(never);
+  assert.equal(await metric(detachedParts), 0);
+  writeFileSync(join(part, 'columns.txt'), '');
+  await engine.restart();
+  await housekeeping.lookForDamage(never);
+  assert.equal(await metric(detachedParts), 1);
+});
+
+for (const file of ['minmax_ReceivedAt.idx', 'primary.cidx', 'count.txt', 'data.bin']) {
+  test(`the scrub finds a flipped bit in ${file}`, async () => {
+    const part = await fill();
+    assert.ok(readdirSync(part).includes(file));
+    flipBit(join(part, file));
+    await openHousekeeping().runRound(never);
+    assert.equal(await metric(corruptParts), 1);
+    assert.equal(await metric('weir_store_unscrubbed_parts'), 0);
+  });
+}
+
+test('the scrub passes over parts that are whole, once', async () => {
+  await fill();
+  const housekeeping = openHousekeeping();
+  await housekeeping.runRound(never);
+  const part = await fill();
+  flipBit(join(part, 'data.bin'));
+  await housekeeping.runRound(never);
+  assert.equal(await metric(corruptParts), 0);
+});
+
+test('a read that meets damaged data is counted', async () => {
+  const part = await fill();
+  flipBit(join(part, 'data.bin'));
+  const sql = 'SELECT sum(cityHash64(*)) FROM weir.logs';
+  await assert.rejects(engine.store.connection.query('read', { sql, params: {} }));
+  await openHousekeeping().lookForDamage(never);
+  assert.ok((await metric('weir_store_corruption_errors_total')) >= 1);
+});
+
+test('a table whose metadata is lost stops the start, and comes back with it', async () => {
+  await fill();
+  const [row] = await engine.store.connection.query<[string]>('read', {
+    sql: "SELECT metadata_path FROM system.tables WHERE database = 'weir' AND name = 'logs'",
+    params: {},
+  });
+  const file = join(engine.dataDir ?? '', 'store', row![0]);
+  const text = readFileSync(file);
+  rmSync(file);
+  await engine.restart();
+  await assert.rejects(engine.reopen({}), /its metadata lacks weir\.logs \(.*restore the \.sql/);
+  writeFileSync(file, text);
+  await engine.restart();
+  await (await engine.reopen({})).close();
+});
+
+test('a damaged list of tables is reported and written again', async () => {
+  const file = join(engine.dataDir ?? '', 'tables.json');
+  const whole = readFileSync(file, 'utf8');
+  for (const damaged of ['', whole.slice(0, 50), whole.replace(/"logs": "./, '"logs": "z')]) {
+    writeFileSync(file, damaged);
+    await (await engine.reopen({})).close();
+    assert.equal(readFileSync(file, 'utf8'), whole);
+  }
+});
