@@ -1,6 +1,7 @@
 /** Opens the queue: the log on this machine's disk, or the one that several nodes share. */
 import { existsSync } from 'node:fs';
 import type { Config } from './config/schema.ts';
+import { endAfterDiskFailure } from './fatal.ts';
 import type { Opened } from './main-directory.ts';
 import * as options from './main-options.ts';
 import { openLocalQueue } from './queue/disk/local-queue.ts';
@@ -16,7 +17,8 @@ export async function openQueue(
   const telemetry = createQueueTelemetry(instruments);
   const nats = options.toNatsQueueOptions(config);
   if (nats === undefined) {
-    return opened(await openLocalQueue(options.toQueueOptions(config), telemetry));
+    const log = { ...options.toQueueOptions(config), onFailed: endAfterDiskFailure };
+    return opened(await openLocalQueue(log, telemetry));
   }
   await refuseForsakenLog(config);
   // Loaded only where it is used.

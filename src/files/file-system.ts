@@ -3,16 +3,17 @@
  * call, so that the same code runs on a real disk and on a simulated one that drops unsynced data.
  */
 import fs from 'node:fs';
+import { syncing } from './disk-failure.ts';
 
 /** An open file, as the file system numbers it. */
 export type FileId = number;
 
 /** `create` opens a new file for reading and writing, and fails where it exists. */
-export type OpenMode = 'create' | 'read';
+export type OpenMode = 'create' | 'read' | 'update';
 
 /**
  * Every call throws on failure. Nothing is durable before `sync` (data) and `syncDirectory` (names)
- * returned.
+ * returned; these two throw SyncFailure.
  */
 export interface FileSystem {
   /** Makes the directory and its parents where absent. */
@@ -38,7 +39,7 @@ export interface FileSystem {
   freeBytes(directory: string): number;
 }
 
-const openFlags = { create: 'wx+', read: 'r' } as const;
+const openFlags = { create: 'wx+', read: 'r', update: 'r+' } as const;
 
 export function createNodeFileSystem(): FileSystem {
   return {
@@ -53,11 +54,11 @@ export function createNodeFileSystem(): FileSystem {
     read: (file, target, position) => fs.readSync(file, target, 0, target.length, position),
     write: (file, source, position) => fs.writeSync(file, source, 0, source.length, position),
     truncate: (file, length) => fs.ftruncateSync(file, length),
-    sync: (file) => fs.fdatasyncSync(file),
+    sync: (file) => syncing(() => fs.fdatasyncSync(file)),
     close: (file) => fs.closeSync(file),
     rename: (from, to) => fs.renameSync(from, to),
     unlink: (path) => fs.unlinkSync(path),
-    syncDirectory,
+    syncDirectory: (path) => syncing(() => syncDirectory(path)),
     freeBytes(directory) {
       const { bavail, bsize } = fs.statfsSync(directory);
       return bavail * bsize;

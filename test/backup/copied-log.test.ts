@@ -55,7 +55,7 @@ async function readAll(directory: string): Promise<StampedBatch[]> {
     batches.push(...taken.batches);
   }
   await queue.close();
-  assert.deepEqual(told, { damage: [], foreign: [], checkpoints: [] });
+  assert.deepEqual(told, { damage: [], foreign: [], checkpoints: [], marks: [] });
   return batches;
 }
 
@@ -192,5 +192,5 @@ test('keys of batches that are stored long ago are copied too', async (t) => {
   }
   assert.equal(copy.queue.status().batches, 2);
   await copy.queue.close();
-  assert.deepEqual(copy.told, { damage: [], foreign: [], checkpoints: [] });
+  assert.deepEqual(copy.told, { damage: [], foreign: [], checkpoints: [], marks: [] });
 });

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import { Random } from './random.ts';
 import { recordTelemetry, type Told } from './recording-telemetry.ts';
@@ -27,10 +28,14 @@ async function fill(segmentBytes: number): Promise<SimulatedFileSystem> {
   return fs.afterKill();
 }
 
-/** Opens the queue anew and takes all there is: the numbers of the batches that came. */
+function open(fs: SimulatedFileSystem, { telemetry } = recordTelemetry()): Promise<DiskQueue> {
+  return openDiskQueue({ directory, minFreeDiskBytes: 0, fileSystem: fs }, telemetry);
+}
+
+/** Opens the queue and takes all there is: the numbers of the batches that came. */
 async function read(fs: SimulatedFileSystem): Promise<{ numbers: number[]; told: Told }> {
   const { told, telemetry } = recordTelemetry();
-  const queue = await openDiskQueue({ directory, minFreeDiskBytes: 0, fileSystem: fs }, telemetry);
+  const queue = await open(fs, { told, telemetry, passedOver: [] });
   const numbers: number[] = [];
   while (queue.status().bytes > 0) {
     const taken = await Promise.race([
@@ -63,6 +68,15 @@ function isReported(told: Told, sequence: number): boolean {
   );
 }
 
+/** Every batch that does not come is counted as lost, and none as a torn end. */
+function assertCounted({ numbers, told }: { numbers: number[]; told: Told }): void {
+  const counted = told.damage.reduce((sum, each) => sum + (each.batches ?? Number.NaN), 0);
+  assert.equal(counted, batches - numbers.length, JSON.stringify(numbers));
+  const lossless = told.damage.filter((damage) => damage.batches === 0);
+  assert.ok(told.damage.every((damage) => damage.kind !== 'torn' || lossless.includes(damage)));
+  assertAllOrReported({ numbers, told });
+}
+
 function segmentsOf(fs: SimulatedFileSystem): string[] {
   return fs
     .paths()
@@ -79,7 +93,7 @@ function last<T>(list: readonly T[]): T {
 test('an untouched queue comes back whole', async () => {
   const { numbers, told } = await read(await fill(2000));
   assert.equal(numbers.length, batches);
-  assert.deepEqual(told, { damage: [], foreign: [], checkpoints: [] });
+  assert.deepEqual(told, { damage: [], foreign: [], checkpoints: [], marks: [] });
 });
 
 test('the last record may be cut at any byte', async () => {
@@ -109,6 +123,99 @@ test('any bit of the first 4 KiB may flip', async () => {
     assertAllOrReported(result);
     assert.ok(result.numbers.length >= batches - 1, `flip at ${at} costs one batch at most`);
   }
+});
+
+const faults: Record<string, (content: Uint8Array) => Uint8Array | undefined> = {
+  removed: () => undefined,
+  emptied: () => new Uint8Array(0),
+  'cut to its header': (content) => content.slice(0, 64),
+  'cut in half': (content) => content.slice(0, content.length / 2),
+  // Where its last batch begins: a seal, if there is one, is shorter than that.
+  'cut behind a batch': (content) =>
+    content.slice(0, Buffer.from(content).lastIndexOf('WFR1', content.length - 200)),
+  'flipped in its last batch': (content) => {
+    const at = Buffer.from(content).lastIndexOf('xxxx');
+    return content.with(at, (content[at] ?? 0) ^ 1);
+  },
+};
+
+for (const [fault, apply] of Object.entries(faults)) {
+  for (const which of ['first', 'second', 'last'] as const) {
+    test(`the ${which} segment, ${fault}: every lost batch is counted`, async () => {
+      const fs = await fill(2000);
+      const segments = segmentsOf(fs);
+      assert.ok(segments.length >= 4);
+      const path = segments.at({ first: 0, second: 1, last: -1 }[which]);
+      assert.ok(path !== undefined);
+      const content = apply(fs.contentOf(path));
+      if (content === undefined) fs.remove(path);
+      else fs.overwrite(path, content);
+      const result = await read(fs);
+      assert.ok(result.numbers.length < batches);
+      assertCounted(result);
+      const again = await read(fs.afterKill());
+      assert.deepEqual(again.told.damage, [], 'a loss is reported once');
+    });
+  }
+}
+
+test('what was released is not lost with its segment', async () => {
+  const fs = await fill(1e6);
+  const queue = await open(fs);
+  const taken = await queue.take({ maxRows: 5, maxBytes: 1e6 });
+  await queue.release(taken?.batches.at(-1)?.id.sequence ?? 0n);
+  const killed = fs.afterKill();
+  killed.remove(last(segmentsOf(killed)));
+  const { numbers, told } = await read(killed);
+  assert.deepEqual(numbers, []);
+  assert.deepEqual(
+    told.damage.map((damage) => damage.batches),
+    [batches - 5],
+  );
+});
+
+test('the end that a kill tore was never acknowledged', async () => {
+  const fs = await fill(1e6);
+  const path = last(segmentsOf(fs));
+  const content = fs.contentOf(path);
+  const frame = content.slice(Buffer.from(content).lastIndexOf('WFR1'), -1);
+  fs.overwrite(path, Buffer.concat([content, frame]));
+  const { numbers, told } = await read(fs);
+  assert.equal(numbers.length, batches);
+  assert.deepEqual(
+    told.damage.map((damage) => [damage.kind, damage.batches]),
+    [['torn', 0]],
+  );
+});
+
+for (const [state, content] of Object.entries({
+  absent: undefined,
+  damaged: Buffer.alloc(2048, 'x'),
+})) {
+  test(`a synced mark that is ${state} is reported, and costs nothing`, async () => {
+    const fs = await fill(2000);
+    if (content === undefined) fs.remove('/queue/synced');
+    else fs.overwrite('/queue/synced', content);
+    const { numbers, told } = await read(fs);
+    assert.equal(numbers.length, batches);
+    assert.deepEqual(told, { damage: [], foreign: [], checkpoints: [], marks: [state] });
+  });
+}
+
+test('without checkpoint and mark no id is given out twice', async () => {
+  const fs = await fill(1e6);
+  const queue = await open(fs);
+  const taken = await queue.take({ maxRows: 100, maxBytes: 1e6 });
+  const known = taken?.batches.at(-1)?.id;
+  assert.ok(known !== undefined);
+  await queue.release(known.sequence);
+  await queue.close();
+  fs.remove('/queue/checkpoint');
+  fs.remove('/queue/synced');
+  const next = await open(fs);
+  await next.append({ layout: 'logs/1', rows: 1, payload: Buffer.from('new') }, owner);
+  const [batch] = (await next.take({ maxRows: 1, maxBytes: 1e6 }))?.batches ?? [];
+  assert.notEqual(batch?.id.writer, known.writer);
 });
 
 test('a page of zeros costs the batches on it', async () => {

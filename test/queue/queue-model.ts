@@ -9,6 +9,7 @@ import type { StampedBatch } from '../../src/model/batch.ts';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import type { IdempotencyRecord } from '../../src/queue/port.ts';
 import type { FileSystem } from '../../src/files/file-system.ts';
+import { type Entry, isOutOfRoom } from './queue-model-entry.ts';
 import { Random } from './random.ts';
 import { recordTelemetry } from './recording-telemetry.ts';
 import { attempt, emptyStatus, turn } from './simulated-calls.ts';
@@ -16,16 +17,6 @@ import { SimulatedFileSystem } from './simulated-file-system.ts';
 
 const directory = '/queue';
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
-
-/** `asked`: no answer came, it may be there or not. `gone`: released, or may be. */
-type EntryState = 'asked' | 'acknowledged' | 'gone';
-
-interface Entry {
-  readonly payload: Uint8Array;
-  readonly record: IdempotencyRecord | undefined;
-  state: EntryState;
-  sequence: bigint | undefined;
-}
 
 export interface RunOptions {
   readonly seed: number;
@@ -77,6 +68,7 @@ class QueueModel {
   async live(): Promise<void> {
     if (this.random.chance(0.7)) this.#fs.crashAfter(this.random.below(150));
     if (this.random.chance(0.1)) this.#fs.failSyncAfter(this.random.below(20));
+    if (this.random.chance(0.3)) this.#fs.fillAfter(this.random.below(30), this.random.below(10));
     const queue = await this.#open();
     if (queue !== undefined) {
       const calls = this.random.below(25);
@@ -113,10 +105,10 @@ class QueueModel {
 
   /** A false alarm is a broken word too. */
   #checkReports(): void {
-    const { damage, foreign, checkpoints } = this.#heard.told;
+    const { damage, foreign, checkpoints, marks } = this.#heard.told;
     assert.deepEqual(foreign, []);
     if (this.#isFlipped) return;
-    assert.deepEqual(checkpoints, []);
+    assert.deepEqual([...checkpoints, ...marks], []);
     assert.deepEqual(
       damage.filter(({ kind }) => kind !== 'torn'),
       [],
@@ -170,10 +162,17 @@ class QueueModel {
     const watermark = this.#highestWatermark;
     const rows = 1 + this.random.below(3);
     const content = { layout: 'logs/1', rows, payload } as const;
-    const appended = await attempt(() => queue.append(content, owner, record));
+    const appended = await attempt(() =>
+      queue.append(content, owner, record).catch((error: unknown) => {
+        if (isOutOfRoom(error)) entry.state = 'refused';
+        throw error;
+      }),
+    );
     if (appended === undefined) return;
     assert.ok(appended.receivedAtNanos > watermark || this.#isFlipped, 'stamped after a watermark');
-    assert.ok(appended.sequence > this.#highestSequence || this.#isFlipped, 'a new sequence');
+    const isTaken = entry.sequence === appended.sequence;
+    const isNew = appended.sequence > this.#highestSequence || isTaken;
+    assert.ok(isNew || this.#isFlipped, 'a new sequence');
     this.#highestSequence = appended.sequence;
     entry.state = 'acknowledged';
     entry.sequence = appended.sequence;
@@ -199,6 +198,7 @@ class QueueModel {
       const entry = this.#entries.get(Buffer.from(batch.payload).toString());
       assert.ok(entry, `batch ${batch.id.sequence} was never appended`);
       assert.deepEqual(batch.owner, owner);
+      assert.notEqual(entry.state, 'refused', `batch ${batch.id.sequence} was refused`);
       const { sequence, writer } = batch.id;
       assert.ok(sequence > this.#lastHanded, `batch ${sequence} comes twice, or out of order`);
       if (entry.sequence !== undefined) assert.equal(sequence, entry.sequence);
@@ -278,9 +278,11 @@ class QueueModel {
     if (record === undefined) return;
     const remembered = queue.recall(record.key);
     if (remembered === undefined) {
-      assert.ok(state === 'asked' || this.#isFlipped, 'an acknowledged key is forgotten');
+      const isOpen = state === 'asked' || state === 'refused';
+      assert.ok(isOpen || this.#isFlipped, 'an acknowledged key is forgotten');
       return;
     }
+    assert.notEqual(state, 'refused', 'a key answers for a batch that was refused');
     assert.deepEqual(Buffer.from(remembered.answer), Buffer.from(record.answer));
     assert.deepEqual(Buffer.from(remembered.bodyDigest), Buffer.from(record.bodyDigest));
   }

@@ -5,6 +5,7 @@ export interface Told {
   readonly damage: QueueDamage[];
   readonly foreign: string[];
   readonly checkpoints: string[];
+  readonly marks: string[];
 }
 
 export function recordTelemetry(): {
@@ -14,7 +15,7 @@ export function recordTelemetry(): {
   telemetry: QueueTelemetry;
 } {
   const passedOver: string[] = [];
-  const told: Told = { damage: [], foreign: [], checkpoints: [] };
+  const told: Told = { damage: [], foreign: [], checkpoints: [], marks: [] };
   const nothing = () => undefined;
   const telemetry: QueueTelemetry = {
     opened: nothing,
@@ -22,10 +23,13 @@ export function recordTelemetry(): {
     retryPassedOver: ({ file }) => void passedOver.push(file),
     batchAppended: nothing,
     appendRefused: nothing,
+    outOfRoom: nothing,
+    roomAgain: nothing,
     failed: nothing,
     damageFound: (damage) => void told.damage.push(damage),
     foreignFile: ({ name }) => void told.foreign.push(name),
     checkpointUnusable: ({ state }) => void told.checkpoints.push(state),
+    syncedMarkUnusable: ({ state }) => void told.marks.push(state),
     watch: nothing,
   };
   return { told, passedOver, telemetry };

@@ -52,6 +52,40 @@ test('refuses while the disk is nearly full, and takes again once there is room'
   assert.equal(queue.status().writable, true);
 });
 
+test('a write that finds the disk full is refused, and the next one goes on', async () => {
+  const { fs, queue, wait } = await open({ minFreeDiskBytes: 0 });
+  const first = await queue.append(content(), owner);
+  fs.fillAfter(0, 1);
+  await assertRefused(queue);
+  assert.match(queue.status().reason, /short of the/);
+  // Refused without another try until the disk has been measured again.
+  await assertRefused(queue);
+  await wait(1000);
+  const second = await queue.append(content(), owner);
+  assert.equal(queue.status().writable, true);
+  const taken = await queue.take({ maxRows: 9, maxBytes: 1e6 });
+  assert.deepEqual(
+    taken?.batches.map(({ id }) => id.sequence),
+    [first.sequence, second.sequence],
+  );
+  await queue.release(second.sequence);
+  await queue.close();
+});
+
+test('a disk that is full while the queue closes leaves the end to the next start', async () => {
+  const { fs, queue } = await open({ minFreeDiskBytes: 0 });
+  await queue.append(content(), owner);
+  fs.fillAfter(0, 9);
+  await queue.close();
+  fs.fillAfter(0, 0);
+  const next = await openDiskQueue(
+    { directory: '/queue', minFreeDiskBytes: 0, fileSystem: fs },
+    createQueueTelemetry(createInstruments('silent')),
+  );
+  assert.equal(next.status().batches, 1);
+  await next.close();
+});
+
 test('keeps two segments free whatever is asked for', async () => {
   const { fs, queue, wait } = await open({ minFreeDiskBytes: 0 });
   fs.free = 19_999;
@@ -69,12 +103,15 @@ test('refuses beyond the backlog cap until something is released', async () => {
   await queue.append(content(), owner);
 });
 
-test('a failed sync is final, and what was durable before can still be drained', async () => {
-  const { fs, queue } = await open({ minFreeDiskBytes: 0 });
+test('a failed sync is final and reported once, and durable batches can be drained', async () => {
+  const failures: Error[] = [];
+  const onFailed = (error: Error) => void failures.push(error);
+  const { fs, queue } = await open({ minFreeDiskBytes: 0, onFailed });
   const { sequence } = await queue.append(content(), owner);
   fs.failSyncAfter(0);
   await assertRefused(queue);
   await assertRefused(queue);
+  assert.equal(failures.length, 1);
   assert.match(queue.status().reason, /EIO/);
   const watermark = queue.watermarkNanos();
   const taken = await queue.take({ maxRows: 9, maxBytes: 1e6 });

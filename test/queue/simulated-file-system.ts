@@ -3,6 +3,7 @@
  * step, and forgets on a power loss whatever it may: any of the unsynced sectors, sizes and names.
  */
 import { basename, dirname } from 'node:path';
+import { SyncFailure } from '../../src/files/disk-failure.ts';
 import type { FileId, FileSystem, OpenMode } from '../../src/files/file-system.ts';
 import type { Random } from './random.ts';
 import {
@@ -26,6 +27,8 @@ export class SimulatedFileSystem implements FileSystem {
   #lastFile = 0;
   #stepsLeft = Number.POSITIVE_INFINITY;
   #syncsUntilFailure = Number.POSITIVE_INFINITY;
+  #writesUntilFull = Number.POSITIVE_INFINITY;
+  #fullWrites = 0;
   #isCrashed = false;
   free = 1e12;
 
@@ -41,6 +44,12 @@ export class SimulatedFileSystem implements FileSystem {
   /** The disk reports one failed sync after so many more. */
   failSyncAfter(syncs: number): void {
     this.#syncsUntilFailure = syncs;
+  }
+
+  /** After so many more writes, so many find the disk full. */
+  fillAfter(writes: number, fullWrites: number): void {
+    this.#writesUntilFull = writes;
+    this.#fullWrites = fullWrites;
   }
 
   /** The same files for the next process, after this one was killed: nothing is lost. */
@@ -121,6 +130,7 @@ export class SimulatedFileSystem implements FileSystem {
     const directory = this.#directoryOf(path);
     let inode = directory.names.get(basename(path));
     if (mode === 'create') {
+      this.#assertRoom();
       if (inode !== undefined) throw new Error(`EEXIST: ${path}`);
       inode = { content: new Uint8Array(0), synced: new Uint8Array(0), unsynced: [] };
       this.#rename(directory, { name: basename(path), inode, removed: undefined });
@@ -147,9 +157,13 @@ export class SimulatedFileSystem implements FileSystem {
   write(file: FileId, source: Uint8Array, position: number): number {
     this.#look();
     const inode = this.#inode(file);
+    // What lies within the file has its blocks already.
+    const grows = position + source.length > inode.content.length;
+    if (grows) this.#assertRoom();
     const isLast = this.#stepsLeft-- <= 0;
-    const length =
-      isLast || this.#random.chance(0.1) ? this.#random.below(source.length) + 1 : source.length;
+    // The last blocks take a part, and the next write finds none.
+    const isShort = isLast || (grows && this.#writesUntilFull <= 0) || this.#random.chance(0.1);
+    const length = isShort ? this.#random.below(source.length) + 1 : source.length;
     const change = { position, bytes: source.slice(0, length) };
     inode.content = apply(inode.content, change);
     inode.unsynced.push(change);
@@ -173,7 +187,7 @@ export class SimulatedFileSystem implements FileSystem {
       inode.synced = survivingContent(inode, this.#random);
       inode.unsynced = [];
       this.#syncsUntilFailure = Number.POSITIVE_INFINITY;
-      throw new Error('EIO: sync');
+      throw new SyncFailure('EIO: sync');
     }
     inode.synced = inode.content;
     inode.unsynced = [];
@@ -207,6 +221,12 @@ export class SimulatedFileSystem implements FileSystem {
   freeBytes(): number {
     this.#look();
     return this.free;
+  }
+
+  #assertRoom(): void {
+    if (this.#writesUntilFull-- > 0) return;
+    if (this.#fullWrites-- > 0) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+    this.#writesUntilFull = Number.POSITIVE_INFINITY;
   }
 
   get openFiles(): number {

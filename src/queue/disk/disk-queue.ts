@@ -4,6 +4,7 @@
  * writer, backlog and log do the rest.
  */
 import type { Batch, BatchId, BatchOwner, StampedBatch } from '../../model/batch.ts';
+import { isNoRoom } from '../../files/disk-failure.ts';
 import { AppError } from '../../model/errors.ts';
 import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
 import type {
@@ -19,22 +20,16 @@ import { decodeFrame, encodeFrame, measureFrame } from '../frame.ts';
 import { GroupWriter } from './group-writer.ts';
 import type { KeyTable } from './key-table.ts';
 import type { LogHost, OpenedHost } from './log-host.ts';
-import { maxUnsyncedBatches } from './log-options.ts';
 import type { QueuedBatch } from './memory-tail.ts';
 import type { QueueLimits } from './queue-limits.ts';
 import { ReceiptClock } from './receipt-clock.ts';
 import { recoverKeys } from './recovered-keys.ts';
+import { type Refusal, refusalOf, toUnavailable } from './refusal.ts';
 
 /** Where in the order of the log a batch came to lie. */
 export interface Numbered {
   readonly sequence: bigint;
   readonly receivedAtNanos: bigint;
-}
-
-interface Refusal {
-  readonly reason: 'failed' | 'disk' | 'backlog' | 'busy';
-  /** For the operator. */
-  readonly detail: string;
 }
 
 const nanosPerMs = 1_000_000n;
@@ -57,6 +52,7 @@ export class DiskQueue {
   #isMeasuring = false;
   #isClosed = false;
   #isFailureTold = false;
+  #isOutOfRoom = false;
   #wakeTaker: (() => void) | undefined;
 
   constructor(opened: OpenedHost, limits: QueueLimits, telemetry: QueueTelemetry) {
@@ -205,6 +201,8 @@ export class DiskQueue {
       const stampMs = Number(queued.batch.receivedAtNanos / nanosPerMs);
       this.#keys.insert(key, { bodyDigest, answer, stampMs });
     }
+    if (this.#isOutOfRoom) this.#telemetry.roomAgain();
+    this.#isOutOfRoom = false;
     this.#telemetry.batchAppended(queued.frameBytes);
     this.#wakeTaker?.();
   }
@@ -249,36 +247,36 @@ export class DiskQueue {
 
   #refusal(): Refusal | undefined {
     const { failure, pendingBatches, pendingBytes } = this.#groups;
-    if (this.#isClosed) return { reason: 'failed', detail: 'the queue is closed' };
-    if (failure !== undefined) {
-      return { reason: 'failed', detail: `a write failed, restart needed: ${failure.message}` };
-    }
-    if (pendingBatches >= maxUnsyncedBatches) {
-      return { reason: 'busy', detail: `${pendingBatches} batches wait for the disk` };
-    }
-    const bytes = this.#backlog.bytes + pendingBytes;
-    const { maxBacklogBytes, minFreeDiskBytes } = this.#limits;
-    if (bytes >= maxBacklogBytes) {
-      return { reason: 'backlog', detail: `the backlog is at its cap of ${maxBacklogBytes} bytes` };
-    }
-    const missing = this.#space.missingBytes;
-    if (missing === 0) return undefined;
-    const detail = `${missing} bytes short of the ${minFreeDiskBytes} that must stay free on disk`;
-    return { reason: 'disk', detail };
+    return refusalOf(
+      {
+        isClosed: this.#isClosed,
+        failure,
+        pendingBatches,
+        bytes: this.#backlog.bytes + pendingBytes,
+        missingDiskBytes: this.#space.missingBytes,
+      },
+      this.#limits,
+    );
   }
 
-  #refuse({ reason, detail }: Refusal): AppError {
-    this.#telemetry.appendRefused({ reason });
-    return new AppError('unavailable', 'cannot take in data for now: the queue has no room', {
-      cause: new Error(detail),
-      retryAfterSeconds: reason === 'busy' ? 2 : 3,
-    });
+  #refuse(refusal: Refusal): AppError {
+    this.#telemetry.appendRefused({ reason: refusal.reason });
+    return toUnavailable(refusal);
   }
 
   #writeFailed(error: unknown): AppError {
+    if (isNoRoom(error)) {
+      if (!this.#isOutOfRoom) this.#telemetry.outOfRoom(error as Error);
+      this.#isOutOfRoom = true;
+      // Whatever the file system reports as free: it has just refused a write.
+      this.#space.measured(0, this.#limits.now());
+      return this.#refuse({ reason: 'disk', detail: String(error) });
+    }
     if (!this.#isFailureTold) {
       this.#isFailureTold = true;
-      this.#telemetry.failed(error instanceof Error ? error : new Error(String(error)));
+      const failure = error instanceof Error ? error : new Error(String(error));
+      this.#telemetry.failed(failure);
+      this.#limits.onFailed?.(failure);
     }
     return new AppError('unavailable', 'cannot take in data: the queue cannot write to its disk', {
       cause: error,

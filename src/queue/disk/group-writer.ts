@@ -1,9 +1,11 @@
 /**
  * Group commit: whatever arrives while the log syncs is written and synced together in the next
- * group. One group is under way at a time. After a failure it takes nothing more.
+ * group. One group is under way at a time. Want of room refuses what waits and no more; after any
+ * other failure it takes nothing.
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import type { IdempotencyRecord } from '../port.ts';
+import { isNoRoom } from '../../files/disk-failure.ts';
 import { encodeFrame } from '../frame.ts';
 import type { LogHost } from './log-host.ts';
 
@@ -88,9 +90,11 @@ export class GroupWriter {
       encodeGroup(Buffer.from(buffer), this.#underWay);
       try {
         this.#keepSpare(await this.#host.append(buffer, bytes));
-      } catch (error) {
-        this.#fail(error instanceof Error ? error : new Error(String(error)));
-        return;
+      } catch (thrown) {
+        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        if (!isNoRoom(error)) return this.#fail(error);
+        this.#refuse(error);
+        continue;
       }
       const written = this.#underWay;
       this.#underWay = [];
@@ -98,6 +102,15 @@ export class GroupWriter {
       for (const { resolve } of written) resolve();
     }
     this.#onIdle?.();
+  }
+
+  /** The log has kept nothing of them. */
+  #refuse(error: Error): void {
+    const refused = [...this.#underWay, ...this.#waiting];
+    this.#underWay = [];
+    this.#waiting = [];
+    this.#pendingBytes = 0;
+    for (const { reject } of refused) reject(error);
   }
 
   /**

@@ -47,8 +47,8 @@ export class KeyCollector {
     this.#newestNanos = stampNanos;
   }
 
-  /** The chunk of all that was added since the last call, or undefined where that is nothing. */
-  takeChunk(): Buffer | undefined {
+  /** All that was added since the last `clear`, or undefined where that is nothing. */
+  toChunk(): Buffer | undefined {
     if (this.#keys === 0) return undefined;
     const chunk = this.#bytes.subarray(0, this.#length);
     chunk.writeUInt32LE(chunkMagic, 0);
@@ -56,10 +56,13 @@ export class KeyCollector {
     chunk.writeUInt32LE(this.#keys, 12);
     chunk.writeBigUInt64LE(this.#newestNanos, 16);
     chunk.writeUInt32LE(crc32c(chunk.subarray(8)), 4);
+    return chunk;
+  }
+
+  clear(): void {
     this.#bytes = Buffer.alloc(0);
     this.#length = chunkHeaderBytes;
     this.#keys = 0;
-    return chunk;
   }
 
   #reserve(length: number): void {

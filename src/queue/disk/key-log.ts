@@ -2,14 +2,22 @@
  * Idempotency keys that outlive their segments: append-only files, a new one at least every hour,
  * in which each finished segment leaves one chunk. It never looks at a clock: the stamps of the
  * keys say how old they are.
+ *
+ * A file begins with a link to the one before, by which a missing or shortened file is noticed:
+ *  0 u32 magic "WKF1"   4 u32 CRC32C of bytes 8..32   8 u64 first sequence, in the name of the file
+ * before   16 u64 its bytes   24 u64 stamp of its newest key, Unix ns
  */
 import { join } from 'node:path';
+import { crc32c } from '@node-rs/crc32';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
-import { readRange, writeFully } from '../../files/whole-file.ts';
+import { readWhole, writeFully } from '../../files/whole-file.ts';
 import { readChunkHeader } from './key-chunk.ts';
+import type { Damage } from './log-options.ts';
 
-const namePattern = /^\d{20}\.keys$/;
+const namePattern = /^(\d{20})\.keys$/;
 const hourNanos = 3_600_000_000_000n;
+const linkMagic = Buffer.from('WKF1', 'latin1').readUInt32LE(0);
+const linkBytes = 32;
 
 export interface KeyLogOptions {
   readonly directory: string;
@@ -19,12 +27,31 @@ export interface KeyLogOptions {
   readonly maxKeys: number;
 }
 
+/** How far the newest file is known to have been synced. */
+export interface KeysSynced {
+  /** Names the file; 0 = none. */
+  readonly keyFile: bigint;
+  readonly keyFileBytes: number;
+}
+
 interface KeyFile {
   readonly path: string;
+  /** Names it. */
+  readonly firstSequence: bigint;
   readonly hour: bigint;
+  readonly previous: Link | undefined;
   keys: number;
   newestNanos: bigint;
+  /** Of its intact chunks, as far as they are known to be synced. */
   bytes: number;
+}
+
+/** From a file to the one before it. */
+interface Link {
+  /** Names the file; 0 = there is none. */
+  readonly firstSequence: bigint;
+  readonly bytes: number;
+  readonly newestNanos: bigint;
 }
 
 export class KeyLog {
@@ -39,23 +66,36 @@ export class KeyLog {
     this.#options = options;
   }
 
-  /** Reads what earlier processes left: the newest `maxKeys` keys as chunks, oldest first. */
-  load(): Buffer[] {
+  /** What has been appended and synced. */
+  get synced(): KeysSynced {
+    const newest = this.#files.at(-1);
+    return { keyFile: newest?.firstSequence ?? 0n, keyFileBytes: newest?.bytes ?? 0 };
+  }
+
+  /**
+   * Reads what earlier processes left: the newest `maxKeys` keys as chunks, oldest first.
+   * @param synced what is known of the newest file
+   */
+  load(synced: KeysSynced | undefined): { chunks: Buffer[]; damage: Damage[] } {
     const names = this.#fs.list(this.#options.directory).filter((name) => namePattern.test(name));
     const newestFirst: Buffer[] = [];
     let keys = 0;
     for (const name of names.sort().reverse()) {
       if (keys >= this.#options.maxKeys) break;
-      const path = join(this.#options.directory, name);
-      const { record, chunks } = this.#loadFile(path);
+      const { record, chunks } = this.#loadFile(name);
       this.#files.unshift(record);
       newestFirst.push(...chunks.reverse());
       keys += record.keys;
     }
+    const isWhole = this.#files.length === names.length && keys < this.#options.maxKeys;
     for (const name of names.slice(0, names.length - this.#files.length)) {
       this.#fs.unlink(join(this.#options.directory, name));
     }
-    return newestFirst.reverse();
+    const damage = this.#findDamage(synced, isWhole);
+    const newest = this.#files.at(-1);
+    // Beyond the mark it may be in the page cache alone, and gone after a power cut.
+    if (newest !== undefined) newest.bytes = Math.min(newest.bytes, syncedBytes(newest, synced));
+    return { chunks: newestFirst.reverse(), damage };
   }
 
   /**
@@ -79,21 +119,50 @@ export class KeyLog {
     this.#current = undefined;
   }
 
-  #loadFile(path: string): { record: KeyFile; chunks: Buffer[] } {
-    const file = this.#fs.open(path, 'read');
-    const bytes = readRange(this.#fs, file, 0, this.#fs.size(file));
-    this.#fs.close(file);
-    const record: KeyFile = { path, hour: -1n, keys: 0, newestNanos: 0n, bytes: bytes.length };
+  #loadFile(name: string): { record: KeyFile; chunks: Buffer[] } {
+    const path = join(this.#options.directory, name);
+    const bytes = readWhole(this.#fs, path) ?? Buffer.alloc(0);
+    const previous = decodeLink(bytes);
+    const firstSequence = BigInt(namePattern.exec(name)?.[1] ?? 0);
     const chunks: Buffer[] = [];
-    for (let offset = 0; ; ) {
+    // Files of earlier releases begin with a chunk.
+    let offset = previous === undefined ? 0 : linkBytes;
+    let keys = 0;
+    let newestNanos = 0n;
+    for (;;) {
       const header = readChunkHeader(bytes, offset);
       if (header === undefined) break;
       chunks.push(bytes.subarray(offset, offset + header.length));
-      record.keys += header.keys;
-      record.newestNanos = header.newestNanos;
+      keys += header.keys;
+      newestNanos = header.newestNanos;
       offset += header.length;
     }
-    return { record, chunks };
+    const read = { keys, newestNanos, bytes: offset };
+    return { record: { path, firstSequence, hour: -1n, previous, ...read }, chunks };
+  }
+
+  /**
+   * Compares every file with the link to it, which the next file or the mark has.
+   * @param isWhole every file was read, so that one that is not there is missing
+   */
+  #findDamage(synced: KeysSynced | undefined, isWhole: boolean): Damage[] {
+    const damage: Damage[] = [];
+    const newest = this.#files.length - 1;
+    for (let at = -1; at <= newest; at++) {
+      const file = this.#files[at];
+      const link = this.#files[at + 1]?.previous ?? (at === newest ? toLink(synced) : undefined);
+      if (link === undefined || link.firstSequence < (file?.firstSequence ?? 1n)) continue;
+      const isFile = file?.firstSequence === link.firstSequence;
+      if (isFile && file.bytes >= link.bytes) continue;
+      const mayBePruned = at === -1 && newest >= 0 && !(isWhole && this.#isAlive(link));
+      if (!mayBePruned) damage.push(describeLostKeys(link, isFile ? file.bytes : 0));
+    }
+    return damage;
+  }
+
+  #isAlive(link: Link): boolean {
+    const nowNanos = this.#files.at(-1)?.newestNanos ?? 0n;
+    return link.newestNanos > nowNanos - this.#ttlNanos;
   }
 
   /** A file an earlier process wrote to is never continued: its end may be torn. */
@@ -102,14 +171,23 @@ export class KeyLog {
       return this.#current;
     }
     this.close();
-    const name = `${firstSequence.toString().padStart(20, '0')}.keys`;
-    const path = join(this.#options.directory, name);
-    const known = this.#files.findIndex((record) => record.path === path);
-    if (known >= 0) this.#files.splice(known, 1);
-    if (this.#fs.list(this.#options.directory).includes(name)) this.#fs.unlink(path);
+    const { keyFile, keyFileBytes } = this.synced;
+    // A segment whose keys are carried again may have named a file before.
+    const named = firstSequence > keyFile ? firstSequence : keyFile + 1n;
+    const path = join(this.#options.directory, keyFileName(named));
+    const newestNanos = this.#files.at(-1)?.newestNanos ?? 0n;
+    const previous: Link = { firstSequence: keyFile, bytes: keyFileBytes, newestNanos };
     const file = this.#fs.open(path, 'create');
+    try {
+      writeFully(this.#fs, file, encodeLink(previous), 0);
+    } catch (error) {
+      this.#fs.close(file);
+      this.#fs.unlink(path);
+      throw error;
+    }
     this.#fs.syncDirectory(this.#options.directory);
-    const record = { path, hour, keys: 0, newestNanos: 0n, bytes: 0 };
+    const empty = { keys: 0, newestNanos: 0n, bytes: linkBytes };
+    const record = { path, firstSequence: named, hour, previous, ...empty };
     this.#files.push(record);
     this.#current = { file, record };
     return this.#current;
@@ -120,8 +198,12 @@ export class KeyLog {
     return record.hour === hour && record.keys < this.#options.maxKeys / 8;
   }
 
+  get #ttlNanos(): bigint {
+    return BigInt(this.#options.ttlMs) * 1_000_000n;
+  }
+
   #prune(nowNanos: bigint): void {
-    const oldestNanos = nowNanos - BigInt(this.#options.ttlMs) * 1_000_000n;
+    const oldestNanos = nowNanos - this.#ttlNanos;
     let keys = this.#files.reduce((sum, record) => sum + record.keys, 0);
     while (this.#files.length > 1) {
       const oldest = this.#files[0];
@@ -133,4 +215,50 @@ export class KeyLog {
       keys = rest;
     }
   }
+}
+
+function keyFileName(firstSequence: bigint): string {
+  return `${firstSequence.toString().padStart(20, '0')}.keys`;
+}
+
+function toLink(synced: KeysSynced | undefined): Link | undefined {
+  return synced && { firstSequence: synced.keyFile, bytes: synced.keyFileBytes, newestNanos: 0n };
+}
+
+function syncedBytes(file: KeyFile, synced: KeysSynced | undefined): number {
+  return synced?.keyFile === file.firstSequence ? synced.keyFileBytes : 0;
+}
+
+function encodeLink(link: Link): Buffer {
+  const bytes = Buffer.alloc(linkBytes);
+  bytes.writeUInt32LE(linkMagic, 0);
+  bytes.writeBigUInt64LE(link.firstSequence, 8);
+  bytes.writeBigUInt64LE(BigInt(link.bytes), 16);
+  bytes.writeBigUInt64LE(link.newestNanos, 24);
+  bytes.writeUInt32LE(crc32c(bytes.subarray(8)), 4);
+  return bytes;
+}
+
+/** @returns undefined where the file begins with no intact link */
+function decodeLink(bytes: Buffer): Link | undefined {
+  if (bytes.length < linkBytes || bytes.readUInt32LE(0) !== linkMagic) return undefined;
+  if (crc32c(bytes.subarray(8, linkBytes)) !== bytes.readUInt32LE(4)) return undefined;
+  return {
+    firstSequence: bytes.readBigUInt64LE(8),
+    bytes: Number(bytes.readBigUInt64LE(16)),
+    newestNanos: bytes.readBigUInt64LE(24),
+  };
+}
+
+function describeLostKeys(link: Link, intactBytes: number): Damage {
+  return {
+    kind: 'keys',
+    segment: keyFileName(link.firstSequence),
+    offset: intactBytes,
+    bytes: link.bytes - intactBytes,
+    fromSequence: 0n,
+    toSequence: 0n,
+    batches: 0,
+    setAside: '',
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * Reads the log in order, segment after segment, and says what is lost on the way. It never changes
- * the log.
+ * Reads the log in order, segment after segment, and reports each batch that is lost on the way,
+ * once. It never changes the log.
  */
 import { basename } from 'node:path';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
@@ -13,6 +13,8 @@ interface Place {
   readonly firstSequence: bigint;
   readonly file: FileId;
   readonly reader: FrameReader;
+  /** Losses up to this sequence have been reported. */
+  reported: bigint;
 }
 
 export class LogCursor {
@@ -38,29 +40,31 @@ export class LogCursor {
     let rows = 0;
     let bytes = 0;
     for (const segment of this.#ahead(segments, request.fromSequence)) {
-      const reader = this.#enter(segment);
-      if (reader === undefined) {
+      const place = this.#enter(segment);
+      if (place === undefined) {
         damage.push(describeMissing(segment, request.fromSequence));
         continue;
       }
-      let frame = reader.next(segment.end);
-      damage.push(...this.#describe(segment, reader.takeGaps(), request.fromSequence));
-      while (frame !== undefined) {
+      const { reader } = place;
+      const next = () => {
+        const frame = reader.next(segment.end);
+        damage.push(...this.#describe(segment, place, request.fromSequence));
+        return frame;
+      };
+      for (let frame = next(); frame !== undefined; frame = next()) {
         const { sequence, length } = frame.header;
-        if (sequence >= request.fromSequence) {
-          rows += frame.header.rows;
-          bytes += length;
-          const isOver = rows > request.maxRows || bytes > request.maxBytes;
-          if ((isOver && frames.length > 0) || sequence >= request.untilSequence) {
-            reader.stepBack();
-            reader.dropWindow();
-            return { frames, damage };
-          }
-          frames.push(frame.bytes);
+        if (sequence < request.fromSequence) continue;
+        rows += frame.header.rows;
+        bytes += length;
+        const isOver = rows > request.maxRows || bytes > request.maxBytes;
+        if ((isOver && frames.length > 0) || sequence >= request.untilSequence) {
+          reader.stepBack();
+          reader.dropWindow();
+          return { frames, damage };
         }
-        frame = reader.next(segment.end);
-        damage.push(...this.#describe(segment, reader.takeGaps(), request.fromSequence));
+        frames.push(frame.bytes);
       }
+      damage.push(...describeCut(segment, place, request.fromSequence));
       reader.dropWindow();
     }
     return { frames, damage };
@@ -89,31 +93,35 @@ export class LogCursor {
     return segments.slice(Math.max(0, wanted, present));
   }
 
-  #enter(segment: Segment): FrameReader | undefined {
-    if (this.#place?.firstSequence === segment.firstSequence) return this.#place.reader;
+  #enter(segment: Segment): Place | undefined {
+    if (this.#place?.firstSequence === segment.firstSequence) return this.#place;
     this.close();
     if (!this.#fs.list(this.#paths.segments).includes(basename(segment.path))) return undefined;
     const file = this.#fs.open(segment.path, 'read');
     const reader = readerOf(this.#fs, file, segment, this.#writer);
-    this.#place = { firstSequence: segment.firstSequence, file, reader };
-    return reader;
+    this.#place = { firstSequence: segment.firstSequence, file, reader, reported: 0n };
+    return this.#place;
   }
 
-  #describe(segment: Segment, gaps: readonly Gap[], fromSequence: bigint): Damage[] {
+  #describe(segment: Segment, place: Place, fromSequence: bigint): Damage[] {
     const damage: Damage[] = [];
-    for (const gap of gaps) {
+    for (const gap of place.reader.takeGaps()) {
       const toSequence = (gap.beforeSequence ?? segment.lastSequence + 1n) - 1n;
       // Nothing is lost where the gap held no batch (a seal), or only released ones.
       if (toSequence <= gap.afterSequence || toSequence < fromSequence) continue;
+      const isTorn = gap.offset >= segment.tornFrom;
+      const afterSequence = larger(gap.afterSequence, fromSequence - 1n);
       damage.push({
-        kind: gap.offset >= segment.tornFrom ? 'torn' : 'corrupt',
+        kind: isTorn ? 'torn' : 'corrupt',
         segment: basename(segment.path),
         offset: gap.offset,
         bytes: gap.bytes,
-        fromSequence: gap.afterSequence + 1n,
+        fromSequence: afterSequence + 1n,
         toSequence,
+        batches: isTorn ? undefined : Number(toSequence - afterSequence),
         setAside: this.#trySetAside(segment, gap),
       });
+      place.reported = toSequence;
     }
     return damage;
   }
@@ -129,14 +137,39 @@ export class LogCursor {
 }
 
 function describeMissing(segment: Segment, fromSequence: bigint): Damage {
-  const { firstSequence } = segment;
+  return describeLost(segment, {
+    offset: 0,
+    bytes: segment.fileBytes,
+    afterSequence: larger(segment.firstSequence, fromSequence) - 1n,
+  });
+}
+
+/** A file that ends between two frames leaves no gap of bytes, only of sequences. */
+function describeCut(segment: Segment, place: Place, fromSequence: bigint): Damage[] {
+  const seen = larger(place.reader.sequence, place.reported);
+  const afterSequence = larger(seen, fromSequence - 1n);
+  if (afterSequence >= segment.lastSequence) return [];
+  place.reported = segment.lastSequence;
+  return [describeLost(segment, { offset: segment.end, bytes: 0, afterSequence })];
+}
+
+function describeLost(
+  segment: Segment,
+  lost: { readonly offset: number; readonly bytes: number; readonly afterSequence: bigint },
+): Damage {
+  const { offset, bytes, afterSequence } = lost;
   return {
     kind: 'missing',
     segment: basename(segment.path),
-    offset: 0,
-    bytes: segment.fileBytes,
-    fromSequence: firstSequence > fromSequence ? firstSequence : fromSequence,
+    offset,
+    bytes,
+    fromSequence: afterSequence + 1n,
     toSequence: segment.lastSequence,
+    batches: Number(segment.lastSequence - afterSequence),
     setAside: '',
   };
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

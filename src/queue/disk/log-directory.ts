@@ -9,10 +9,11 @@ import type { LogPaths, Recovery } from './log-options.ts';
 import {
   type Checkpoint,
   createIdentity,
+  type Identity,
   identityVersion,
+  maxEarlierWriters,
   readCheckpoint,
   readIdentity,
-  writeIdentity,
 } from './records.ts';
 import { parseSegmentName, segmentName, segmentVersion } from './segment.ts';
 import { inspectSegment, type Segment } from './segment-file.ts';
@@ -51,26 +52,43 @@ export function listSegments(
 }
 
 /**
- * The directory's writer id: as recorded, else as its segments have it, else a new one; and those
- * whose batches were restored with it.
+ * The directory's writer id: as recorded, else as its segments have it, else a new one; and the
+ * earlier writers whose batches were restored with it. To be recorded once all else is in place, so
+ * that a first start which is cut short begins again.
  */
 export function identify(
   fs: FileSystem,
   paths: LogPaths,
   segments: readonly Segment[],
-): { writer: bigint; earlier: readonly bigint[]; isNew: boolean } {
+): { identity: Identity; isRecorded: boolean; isNew: boolean } {
   const found = readIdentity(fs, paths.identity);
   if (typeof found === 'object') {
     if (found.version > identityVersion) {
       throw newerVersion(paths.identity, found.version, identityVersion);
     }
-    return { writer: found.writer, earlier: found.earlier, isNew: false };
+    return { identity: found, isRecorded: true, isNew: false };
   }
   const known = segments.findLast((segment) => segment.header !== undefined)?.header;
-  const identity = createIdentity();
-  const writer = known?.writer ?? identity.writer;
-  writeIdentity(fs, paths.identity, { ...identity, writer });
-  return { writer, earlier: [], isNew: known === undefined && segments.length === 0 };
+  const fresh = createIdentity();
+  const isNew = known === undefined && segments.length === 0;
+  return {
+    identity: { ...fresh, writer: known?.writer ?? fresh.writer },
+    isRecorded: false,
+    isNew,
+  };
+}
+
+/**
+ * A new writer, for a directory that no longer knows which sequences were given out: the store may
+ * have batches under every number. What waits keeps its ids.
+ */
+export function renewIdentity(
+  { writer, earlier }: Identity,
+  segments: readonly Segment[],
+): Identity {
+  const waiting = new Set(segments.flatMap(({ header }) => header?.writer ?? []));
+  const kept = [writer, ...earlier].filter((each) => waiting.has(each));
+  return createIdentity(kept.slice(0, maxEarlierWriters));
 }
 
 export function splitByWriter(
@@ -93,7 +111,13 @@ export function findCheckpoint(
   writer: bigint,
 ): { checkpoint: Checkpoint; state: Recovery['checkpoint'] } {
   const found = readCheckpoint(fs, paths.checkpoint);
-  const none: Checkpoint = { writer, released: 0n, lastSequence: 0n, floorNanos: 0n };
+  const none: Checkpoint = {
+    writer,
+    released: 0n,
+    lastSequence: 0n,
+    floorNanos: 0n,
+    releasedBatches: undefined,
+  };
   if (typeof found === 'string') return { checkpoint: none, state: found };
   if (found.writer !== writer) return { checkpoint: none, state: 'foreign' };
   return { checkpoint: found, state: 'read' };

@@ -20,20 +20,27 @@ export const maxUnsyncedBatches = 65_536;
 /** A stretch of the log that holds no readable batch. */
 export interface Damage {
   /**
-   * `torn`: the end of what an unclean stop left, which may never have been acknowledged;
-   * `corrupt`: bytes that were on disk and are not what was written;
-   * `missing`: a segment that is gone.
+   * `torn`: the end of what an unclean stop left, which is not known to have been acknowledged;
+   * `corrupt`: bytes that were synced and are not what was written;
+   * `missing`: bytes that were synced and are gone, or a whole segment;
+   * `keys`: idempotency keys that were synced and cannot be read, no batches.
    */
-  readonly kind: 'torn' | 'corrupt' | 'missing';
+  readonly kind: 'torn' | 'corrupt' | 'missing' | 'keys';
+  /** Name of the file. */
   readonly segment: string;
   readonly offset: number;
   readonly bytes: number;
   /** First and last sequence that may have been lost, both inclusive. */
   readonly fromSequence: bigint;
   readonly toSequence: bigint;
+  /** Acknowledged batches that are lost; undefined where that is not known. */
+  readonly batches: number | undefined;
   /** Where the bytes were set aside; empty where they were not. */
   readonly setAside: string;
 }
+
+/** `new`: absent, and so is everything else. */
+export type RecordState = 'read' | 'new' | 'absent' | 'damaged' | 'foreign';
 
 /** What opening the log found. */
 export interface Recovery {
@@ -50,7 +57,9 @@ export interface Recovery {
   readonly damage: readonly Damage[];
   /** Names of files that are none of this log's. */
   readonly foreign: readonly string[];
-  readonly checkpoint: 'read' | 'absent' | 'damaged' | 'foreign';
+  readonly checkpoint: RecordState;
+  /** Of the record of what was synced: without it a torn end cannot be told from lost batches. */
+  readonly syncedMark: RecordState;
   readonly quarantinedBatches: number;
   /** Files with bytes that held no readable batch. */
   readonly setAsideFiles: number;
@@ -77,6 +86,7 @@ export interface LogPaths {
   readonly root: string;
   readonly identity: string;
   readonly checkpoint: string;
+  readonly syncedMark: string;
   readonly segments: string;
   readonly keys: string;
   readonly quarantine: string;
@@ -87,6 +97,7 @@ export function pathsOf(directory: string): LogPaths {
     root: directory,
     identity: join(directory, 'identity'),
     checkpoint: join(directory, 'checkpoint'),
+    syncedMark: join(directory, 'synced'),
     segments: join(directory, 'segments'),
     keys: join(directory, 'keys'),
     quarantine: join(directory, 'quarantine'),

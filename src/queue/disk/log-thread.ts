@@ -26,7 +26,7 @@ function serve(port: NonNullable<typeof parentPort>, options: LogOptions): void 
   send({ kind: 'opened', recovery }, buffersOf(recovery.keyChunks));
   port.on('message', ({ id, name, input }: CallMessage) => {
     const answer = attempt(() => invoke(calls, name, input));
-    if ('error' in answer) send({ kind: 'failed', id, error: answer.error }, []);
+    if ('error' in answer) send(toFailed(id, answer.error), []);
     else send({ kind: 'answered', id, value: answer.value }, transferable(answer.value));
     if (name === 'close') port.close();
   });
@@ -43,6 +43,10 @@ function attempt<T>(action: () => T): { value: T } | { error: Error } {
   } catch (error) {
     return { error: error instanceof Error ? error : new Error(String(error)) };
   }
+}
+
+function toFailed(id: number, error: NodeJS.ErrnoException): FromThread {
+  return { kind: 'failed', id, error, code: error.code };
 }
 
 /** The memory of an answer that may be handed over instead of copied. */

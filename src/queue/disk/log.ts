@@ -1,13 +1,15 @@
 /**
- * The log itself: appends groups of frames to the newest segment, reads batches back, and frees
+ * The log itself: appends groups of frames to the newest segment, reads batches back, and unlinks
  * what is released. Synchronous and single-threaded; it knows nothing of threads, promises, memory
  * tails or clocks.
  */
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { BatchId } from '../../model/batch.ts';
+import { isNoRoom } from '../../files/disk-failure.ts';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
-import { createFile, writeFully } from '../../files/whole-file.ts';
-import { decodeFrameHeader, finishFrame, type FrameHeader, idempotencyOf } from '../frame.ts';
+import { removeIfThere, writeFully } from '../../files/whole-file.ts';
+import { decodeFrameHeader, type FrameHeader } from '../frame.ts';
+import { collectKeys, finishGroup } from './group.ts';
 import { KeyCollector } from './key-chunk.ts';
 import type { KeyLog } from './key-log.ts';
 import { LogCursor } from './log-cursor.ts';
@@ -20,10 +22,13 @@ import {
   type ReadResult,
   type Recovery,
 } from './log-options.ts';
+import { batchesUpTo } from './lost-batches.ts';
+import { writeBatch } from './quarantine-files.ts';
 import { type Checkpoint, writeCheckpoint } from './records.ts';
 import { recover, type Recovered } from './recovery.ts';
 import { encodeSegmentHeader, segmentHeaderBytes, segmentName, segmentVersion } from './segment.ts';
 import { sealSegment, type Segment } from './segment-file.ts';
+import type { SyncedMark } from './synced-mark.ts';
 
 /** @throws Error where the directory cannot be used; nothing of its data is changed then. */
 export function openLog(
@@ -41,10 +46,15 @@ export class SegmentLog {
   readonly #keyLog: KeyLog;
   readonly #cursor: LogCursor;
   readonly #keys = new KeyCollector();
+  readonly #mark: SyncedMark;
   /** Oldest first; the last one is being written while `#active` is set. */
   readonly #segments: Segment[];
   #checkpoint: Checkpoint;
   #active: FileId | undefined;
+  /** Ever appended. */
+  #batches: bigint;
+  /** A write has failed for want of room, so sequences are missing: the next segment goes on. */
+  #mustSeal = false;
   #failure: Error | undefined;
 
   constructor(fs: FileSystem, options: LogOptions, recovered: Recovered) {
@@ -52,6 +62,8 @@ export class SegmentLog {
     this.#options = options;
     this.#paths = pathsOf(options.directory);
     this.#keyLog = recovered.keyLog;
+    this.#mark = recovered.mark;
+    this.#batches = recovered.batches;
     this.#segments = recovered.segments;
     this.#checkpoint = recovered.checkpoint;
     this.#cursor = new LogCursor(fs, this.#paths, recovered.checkpoint.writer);
@@ -60,17 +72,23 @@ export class SegmentLog {
   /**
    * Writes frames that lie back to back, and returns once they are synced. The checksums are filled
    * in here.
-   * @throws Error for ever after once a write or a sync has failed: what the disk then holds is
-   * unknown.
+   * @throws Error, after which `failure` says whether a later append may succeed. Where it may,
+   *   nothing of this group is kept.
    */
   append(group: Buffer): void {
     if (this.#failure !== undefined) throw this.#failure;
     try {
       this.#append(group);
     } catch (error) {
-      this.#failure = error instanceof Error ? error : new Error(String(error));
-      throw this.#failure;
+      if (isNoRoom(error)) this.#withdraw();
+      else this.#failure = toError(error);
+      throw this.#failure ?? error;
     }
+  }
+
+  /** Set for good once a write or a sync has failed for another reason than want of room. */
+  get failure(): Error | undefined {
+    return this.#failure;
   }
 
   /** See `LogCursor.read`. */
@@ -83,7 +101,7 @@ export class SegmentLog {
    * @param ids in the order of their sequences, else it takes long
    */
   holds(ids: readonly BatchId[]): boolean[] {
-    // Of its own: what the taker's one passes over on its way is told once.
+    // Not the cursor of the drain, which reports each loss once.
     const cursor = new LogCursor(this.#fs, this.#paths, this.#checkpoint.writer);
     try {
       return ids.map(({ writer, sequence }) => {
@@ -106,7 +124,7 @@ export class SegmentLog {
       if (!first.sealed || first.lastSequence > sequence) break;
       this.#cursor.leave(first);
       this.#segments.shift();
-      this.#unlink(first.path);
+      removeIfThere(this.#fs, first.path);
     }
   }
 
@@ -116,18 +134,7 @@ export class SegmentLog {
    * @returns the number of batches set aside so far.
    */
   quarantine(frame: Buffer, reason: string): number {
-    finishFrame(frame, 0, 0);
-    const name = decodeFrameHeader(frame, 0).sequence.toString().padStart(20, '0');
-    const existing = this.#fs.list(this.#paths.quarantine);
-    const note = Buffer.from(`${JSON.stringify({ sequence: name, reason }, undefined, 2)}\n`);
-    for (const [file, bytes] of [
-      [`${name}.json`, note],
-      [`${name}.batch`, frame],
-    ] as const) {
-      const path = join(this.#paths.quarantine, file);
-      if (existing.includes(file)) this.#fs.unlink(path);
-      createFile(this.#fs, path, bytes);
-    }
+    writeBatch(this.#fs, this.#paths.quarantine, frame, reason);
     return countQuarantined(this.#fs, this.#paths);
   }
 
@@ -141,58 +148,85 @@ export class SegmentLog {
    */
   close(floorNanos: bigint): void {
     this.#cursor.close();
-    if (this.#failure === undefined) {
-      this.#seal();
-      this.#writeCheckpoint(this.#checkpoint.released, floorNanos);
+    try {
+      if (this.#failure === undefined) {
+        this.#seal();
+        this.#writeCheckpoint(this.#checkpoint.released, floorNanos);
+      }
+    } catch (error) {
+      // The next start reads and seals it.
+      if (!isNoRoom(error)) throw error;
+    } finally {
+      if (this.#active !== undefined) this.#fs.close(this.#active);
+      this.#active = undefined;
+      this.#keyLog.close();
+      this.#mark.close();
     }
-    if (this.#active !== undefined) this.#fs.close(this.#active);
-    this.#active = undefined;
-    this.#keyLog.close();
   }
 
   #writeCheckpoint(released: bigint, floorNanos: bigint): void {
     const last = this.#segments.at(-1)?.lastSequence ?? 0n;
     const { writer, lastSequence } = this.#checkpoint;
-    this.#checkpoint = {
+    const checkpoint = {
       writer,
       released,
       lastSequence: last > lastSequence ? last : lastSequence,
       floorNanos,
+      releasedBatches: this.#batchesUpTo(released),
     };
-    writeCheckpoint(this.#fs, this.#paths.checkpoint, this.#checkpoint);
+    writeCheckpoint(this.#fs, this.#paths.checkpoint, checkpoint);
+    this.#checkpoint = checkpoint;
+  }
+
+  #batchesUpTo(released: bigint): bigint | undefined {
+    const segment = this.#segments.findLast(({ firstSequence }) => firstSequence <= released);
+    if (segment === undefined) return this.#checkpoint.releasedBatches;
+    const { lastSequence } = segment;
+    return batchesUpTo(segment, released < lastSequence ? released : lastSequence);
   }
 
   #append(group: Buffer): void {
     const first = decodeFrameHeader(group, 0);
     const current = this.#segments.at(-1);
     const isFull = (current?.end ?? 0) + group.length > this.#options.segmentBytes;
-    if (this.#active !== undefined && isFull) this.#seal();
+    if (this.#active !== undefined && (isFull || this.#mustSeal)) this.#seal();
     if (this.#active === undefined) this.#active = this.#begin(first);
     const segment = this.#segments.at(-1);
     if (segment === undefined) throw new Error('cannot append: no segment was begun');
-    const grown = this.#finishGroup(group, segment);
+    const grown = finishGroup(group, segment);
     writeFully(this.#fs, this.#active, group, segment.end);
     this.#fs.sync(this.#active);
     this.#segments[this.#segments.length - 1] = grown;
+    this.#batches += BigInt(grown.batches - segment.batches);
+    // Only now: the key of a batch that is not durable would answer for one that is lost.
+    collectKeys(group, this.#keys);
+    this.#writeMark();
   }
 
-  /** Completes the frames of a group and returns the segment as it is with them. */
-  #finishGroup(group: Buffer, segment: Segment): Segment {
-    let { lastSequence, lastReceivedAtNanos, batches, rows } = segment;
-    for (let offset = 0; offset < group.length; ) {
-      finishFrame(group, offset, segment.end);
-      const header = decodeFrameHeader(group, offset);
-      const record = idempotencyOf(group, offset, header);
-      if (record.length > 0) this.#keys.add(header.receivedAtNanos, record);
-      lastSequence = header.sequence;
-      lastReceivedAtNanos = header.receivedAtNanos;
-      rows += header.rows;
-      batches++;
-      offset += header.length;
+  /**
+   * Cuts the segment being written back to what is synced, so that a batch which was refused cannot
+   * come back after a crash.
+   */
+  #withdraw(): void {
+    this.#mustSeal = true;
+    const segment = this.#segments.at(-1);
+    if (this.#active === undefined || segment === undefined) return;
+    try {
+      this.#fs.truncate(this.#active, segment.end);
+      this.#fs.sync(this.#active);
+    } catch (error) {
+      this.#failure = toError(error);
     }
-    const end = segment.end + group.length;
-    const grown = { lastSequence, lastReceivedAtNanos, batches, rows, end, tornFrom: end };
-    return { ...segment, ...grown, fileBytes: end };
+  }
+
+  #writeMark(): void {
+    const segment = this.#segments.at(-1);
+    if (segment === undefined) return;
+    const { firstSequence, end, lastSequence } = segment;
+    const { writer } = this.#checkpoint;
+    const batches = this.#batches;
+    const { synced } = this.#keyLog;
+    this.#mark.write({ writer, firstSequence, end, lastSequence, batches, ...synced });
   }
 
   #begin(first: FrameHeader): FileId {
@@ -201,12 +235,11 @@ export class SegmentLog {
       writer: this.#checkpoint.writer,
       firstSequence: first.sequence,
       previousSequence: this.#segments.at(-1)?.lastSequence ?? this.#checkpoint.released,
+      batchesBefore: this.#batches,
     };
     const path = join(this.#paths.segments, segmentName(first.sequence));
-    const file = this.#fs.open(path, 'create');
-    writeFully(this.#fs, file, encodeSegmentHeader(header), 0);
-    this.#fs.sync(file);
-    this.#fs.syncDirectory(this.#paths.segments);
+    const file = this.#create(path, encodeSegmentHeader(header));
+    this.#mustSeal = false;
     this.#segments.push({
       path,
       header,
@@ -224,22 +257,40 @@ export class SegmentLog {
     return file;
   }
 
+  /** Leaves no file behind where there is no room for it. */
+  #create(path: string, bytes: Uint8Array): FileId {
+    const file = this.#fs.open(path, 'create');
+    try {
+      writeFully(this.#fs, file, bytes, 0);
+      this.#fs.sync(file);
+      this.#fs.syncDirectory(this.#paths.segments);
+      return file;
+    } catch (error) {
+      this.#fs.close(file);
+      if (isNoRoom(error)) removeIfThere(this.#fs, path);
+      throw error;
+    }
+  }
+
   /**
    * Carries the segment's keys to the key log first: once sealed, it may be unlinked at any time.
    */
   #seal(): void {
     const segment = this.#segments.at(-1);
     if (this.#active === undefined || segment === undefined) return;
-    const chunk = this.#keys.takeChunk();
-    if (chunk !== undefined) this.#keyLog.append(chunk, segment.firstSequence);
+    const chunk = this.#keys.toChunk();
+    if (chunk !== undefined) {
+      this.#keyLog.append(chunk, segment.firstSequence);
+      this.#keys.clear();
+      this.#writeMark();
+    }
     const fileBytes = sealSegment(this.#fs, this.#active, this.#checkpoint.writer, segment);
     this.#segments[this.#segments.length - 1] = { ...segment, sealed: true, fileBytes };
     this.#fs.close(this.#active);
     this.#active = undefined;
   }
+}
 
-  /** Someone may have removed the file by hand: then there is nothing left to do. */
-  #unlink(path: string): void {
-    if (this.#fs.list(this.#paths.segments).includes(basename(path))) this.#fs.unlink(path);
-  }
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

@@ -6,7 +6,7 @@ import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
 import { DiskQueue } from './disk-queue.ts';
 import type { FileSystem } from '../../files/file-system.ts';
 import { openInlineHost } from './log-host.ts';
-import type { LogOptions, Recovery } from './log-options.ts';
+import type { LogOptions, RecordState, Recovery } from './log-options.ts';
 import { openThreadHost } from './thread-host.ts';
 
 export interface DiskQueueOptions {
@@ -29,6 +29,8 @@ export interface DiskQueueOptions {
   readonly idempotencyTtlMs?: number;
   /** and so many of them, default 1,000,000. */
   readonly idempotencyKeys?: number;
+  /** Called once, when a write or a sync has failed for good: only another process can go on. */
+  readonly onFailed?: (error: Error) => void;
   /** Runs the log on this file system and in the calling thread; for tests. */
   readonly fileSystem?: FileSystem;
   /** Unix ms; for tests. */
@@ -74,9 +76,13 @@ function report(
   const { batches, rows, bytes, checkpoint, foreign, damage } = recovery;
   for (const each of damage) telemetry.damageFound(each);
   for (const name of foreign) telemetry.foreignFile({ directory: where.directory, name });
-  if (checkpoint === 'damaged' || checkpoint === 'foreign') {
-    telemetry.checkpointUnusable({ state: checkpoint });
-  }
+  const { syncedMark } = recovery;
+  if (isUnusable(checkpoint)) telemetry.checkpointUnusable({ state: checkpoint });
+  if (isUnusable(syncedMark)) telemetry.syncedMarkUnusable({ state: syncedMark });
   const { quarantinedBatches, setAsideFiles } = recovery;
   telemetry.opened({ ...where, batches, rows, bytes, quarantinedBatches, setAsideFiles });
+}
+
+function isUnusable(state: RecordState): state is 'absent' | 'damaged' | 'foreign' {
+  return state !== 'read' && state !== 'new';
 }

@@ -5,9 +5,15 @@
  */
 import { join } from 'node:path';
 import type { StampedBatch } from '../../model/batch.ts';
-import { decodeFrame, isBodyIntact, readFrameHeader } from '../frame.ts';
+import {
+  decodeFrame,
+  decodeFrameHeader,
+  finishFrame,
+  isBodyIntact,
+  readFrameHeader,
+} from '../frame.ts';
 import type { FileSystem } from '../../files/file-system.ts';
-import { readWhole, removeIfThere } from '../../files/whole-file.ts';
+import { readWhole, removeIfThere, replaceFile } from '../../files/whole-file.ts';
 
 export const batchSuffix = '.batch';
 export const retrySuffix = '.retry';
@@ -33,6 +39,15 @@ export function readBatch(fs: FileSystem, folder: string, name: string): Stamped
   const header = bytes && readFrameHeader(bytes, 0);
   if (bytes === undefined || header === undefined) return undefined;
   return isBodyIntact(bytes, 0, header) ? decodeFrame(bytes) : undefined;
+}
+
+/** Writes a batch and the reason beside it; both are durable on return. */
+export function writeBatch(fs: FileSystem, folder: string, frame: Buffer, reason: string): void {
+  finishFrame(frame, 0, 0);
+  const name = decodeFrameHeader(frame, 0).sequence.toString().padStart(20, '0');
+  const note = Buffer.from(`${JSON.stringify({ sequence: name, reason }, undefined, 2)}\n`);
+  replaceFile(fs, join(folder, name + noteSuffix), note);
+  replaceFile(fs, join(folder, name + batchSuffix), frame);
 }
 
 /** Durable on return. @param names in the order of removal; some may be gone. */

@@ -6,6 +6,8 @@ export interface QueueLimits {
   readonly memoryTailBytes: number;
   readonly idempotencyTtlMs: number;
   readonly idempotencyKeys: number;
+  /** See `DiskQueueOptions`. */
+  readonly onFailed?: (error: Error) => void;
   /** Unix ms. */
   readonly now: () => number;
 }

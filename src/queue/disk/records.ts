@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32c } from '@node-rs/crc32';
 import type { FileSystem } from '../../files/file-system.ts';
 import { readWhole, replaceFile } from '../../files/whole-file.ts';
+import { readOptional, writeOptional } from './segment.ts';
 
 /** 2 where there are earlier writers; then a program that knows none of them must not open it. */
 export const identityVersion = 2;
@@ -34,6 +35,8 @@ export interface Checkpoint {
   readonly lastSequence: bigint;
   /** No batch may be stamped at or before this; Unix ns. */
   readonly floorNanos: bigint;
+  /** Batches ever appended up to `released`; undefined where it was not recorded. */
+  readonly releasedBatches: bigint | undefined;
 }
 
 /** What a record file holds: its record, nothing at all, or bytes that no checksum vouches for. */
@@ -75,6 +78,7 @@ export function readCheckpoint(fs: FileSystem, path: string): Found<Checkpoint> 
     released: bytes.readBigUInt64LE(24),
     lastSequence: bytes.readBigUInt64LE(32),
     floorNanos: bytes.readBigUInt64LE(40),
+    releasedBatches: readOptional(bytes, 48),
   };
 }
 
@@ -85,6 +89,7 @@ export function writeCheckpoint(fs: FileSystem, path: string, checkpoint: Checkp
   bytes.writeBigUInt64LE(checkpoint.released, 24);
   bytes.writeBigUInt64LE(checkpoint.lastSequence, 32);
   bytes.writeBigUInt64LE(checkpoint.floorNanos, 40);
+  writeOptional(bytes, checkpoint.releasedBatches, 48);
   writeRecord(fs, path, checkpointMagic, bytes);
 }
 

@@ -1,10 +1,9 @@
 /**
- * Opening the log: finds out what earlier processes left, cuts off what a crash tore, and says what
- * is lost. It reads one unfinished segment and one partly released one at most, whatever the length
- * of the backlog.
+ * Opening the log: finds what earlier processes left, cuts off a torn end, and reports what is
+ * lost. It reads at most one unfinished segment and one partly released one, however long the
+ * backlog.
  */
 import type { FileSystem } from '../../files/file-system.ts';
-import type { Gap } from './frame-reader.ts';
 import { KeyCollector } from './key-chunk.ts';
 import { KeyLog } from './key-log.ts';
 import {
@@ -14,9 +13,18 @@ import {
   identify,
   listSegments,
   prepareDirectories,
+  renewIdentity,
   setAside,
   splitByWriter,
 } from './log-directory.ts';
+import {
+  type AppendedLog,
+  countAppended,
+  describeEnd,
+  describeSeal,
+  findMissing,
+  syncedOf,
+} from './lost-batches.ts';
 import {
   type Damage,
   type LogOptions,
@@ -26,10 +34,11 @@ import {
   type Recovery,
 } from './log-options.ts';
 import { finishRetries } from './quarantine-files.ts';
-import { type Checkpoint, writeCheckpoint } from './records.ts';
-import { segmentHeaderBytes, segmentName, type SegmentSummary } from './segment.ts';
+import { type Checkpoint, writeCheckpoint, writeIdentity } from './records.ts';
+import { segmentHeaderBytes, type SegmentSummary } from './segment.ts';
 import { finishSegment, measureReleased, scanSegment } from './segment-file.ts';
 import type { Segment } from './segment-file.ts';
+import { nothingSynced, openSyncedMark, type Synced, type SyncedMark } from './synced-mark.ts';
 
 export interface Recovered {
   readonly recovery: Recovery;
@@ -37,6 +46,9 @@ export interface Recovered {
   /** Oldest first, all finished. */
   readonly segments: Segment[];
   readonly keyLog: KeyLog;
+  readonly mark: SyncedMark;
+  /** Batches ever appended to this log, as far as it was recorded. */
+  readonly batches: bigint;
 }
 
 /** @throws Error where a newer version wrote the directory, or where the disk refuses. */
@@ -45,25 +57,43 @@ export function recover(fs: FileSystem, options: LogOptions): Recovered {
   prepareDirectories(fs, paths);
   finishRetries(fs, paths.quarantine);
   const { segments: found, foreign } = listSegments(fs, paths);
-  const { writer, earlier: earlierWriters, isNew } = identify(fs, paths, found);
-  const { ours, others } = splitByWriter(found, [writer, ...earlierWriters]);
+  const { identity: known, isRecorded, isNew } = identify(fs, paths, found);
+  const { checkpoint: earlier, state } = findCheckpoint(fs, paths, known.writer);
+  const { mark, synced, state: markState } = findMark(fs, paths, known.writer);
+  const isNumbered = isNew || state === 'read' || markState === 'read';
+  const identity = isNumbered ? known : renewIdentity(known, found);
+  const { writer } = identity;
+  const { ours, others } = splitByWriter(found, [writer, ...identity.earlier]);
   foreign.push(...others);
-  const { checkpoint: earlier, state } = findCheckpoint(fs, paths, writer);
   const keyLog = new KeyLog(fs, {
     directory: paths.keys,
     ttlMs: options.idempotencyTtlMs,
     maxKeys: options.idempotencyKeys,
   });
-  const keyChunks = keyLog.load();
-  const finished = finishSegments(fs, paths, { ours, writer, keyLog, keyChunks });
-  const damage = [...finished.damage, ...findMissing(finished.segments, earlier.released, state)];
-  const checkpoint = advance(earlier, [...finished.segments, ...finished.empty], isNew);
+  const { chunks: keyChunks, damage } = keyLog.load(synced);
+  const finished = finishSegments(fs, paths, {
+    ours,
+    writer,
+    keyLog,
+    keyChunks,
+    synced,
+    released: earlier.released,
+  });
+  const appended = { ...finished, checkpoint: earlier, synced };
+  damage.push(...finished.damage, ...findMissing(appended, state === 'read'));
+  const checkpoint = { ...advance(appended, isNew), writer };
   writeCheckpoint(fs, paths.checkpoint, checkpoint);
+  const batches = countAppended(appended);
+  settleMark(mark, { checkpoint, keyLog, batches, last: finished.segments.at(-1) });
+  if (!isRecorded || !isNumbered) writeIdentity(fs, paths.identity, identity);
   const segments = removeReleased(fs, finished, checkpoint.released);
+  const toState = (each: Recovery['checkpoint']) => (isNew ? 'new' : each);
   return {
     checkpoint,
     segments,
     keyLog,
+    mark,
+    batches,
     recovery: {
       writer,
       nextSequence: checkpoint.lastSequence + 1n,
@@ -72,7 +102,8 @@ export function recover(fs: FileSystem, options: LogOptions): Recovered {
       ...measureBacklog(fs, segments, checkpoint),
       damage,
       foreign,
-      checkpoint: state,
+      checkpoint: toState(state),
+      syncedMark: toState(markState),
       quarantinedBatches: countQuarantined(fs, paths),
       setAsideFiles: countSetAside(fs, paths),
       freeBytes: fs.freeBytes(paths.root),
@@ -81,11 +112,50 @@ export function recover(fs: FileSystem, options: LogOptions): Recovered {
   };
 }
 
+function findMark(
+  fs: FileSystem,
+  paths: LogPaths,
+  writer: bigint,
+): { mark: SyncedMark; synced: Synced | undefined; state: Recovery['syncedMark'] } {
+  const { mark, found } = openSyncedMark(fs, paths.syncedMark);
+  if (typeof found === 'string') return { mark, synced: undefined, state: found };
+  if (found.writer !== writer) return { mark, synced: undefined, state: 'foreign' };
+  return { mark, synced: found, state: 'read' };
+}
+
+/** Every loss has been found by now, and the next start must not report it again. */
+function settleMark(
+  mark: SyncedMark,
+  log: {
+    readonly checkpoint: Checkpoint;
+    readonly keyLog: KeyLog;
+    readonly batches: bigint;
+    readonly last: Segment | undefined;
+  },
+): void {
+  const { checkpoint, keyLog, batches, last } = log;
+  const { writer, released } = checkpoint;
+  const { firstSequence, end, lastSequence } = last ?? {
+    ...nothingSynced(writer),
+    lastSequence: released,
+  };
+  mark.settle({ writer, firstSequence, end, lastSequence, batches, ...keyLog.synced });
+}
+
+interface LogFound {
+  readonly ours: Segment[];
+  readonly writer: bigint;
+  readonly keyLog: KeyLog;
+  readonly keyChunks: Buffer[];
+  readonly synced: Synced | undefined;
+  readonly released: bigint;
+}
+
 /** Reads the segments that have no seal; the last one is cut and sealed, its keys are carried. */
 function finishSegments(
   fs: FileSystem,
   paths: LogPaths,
-  log: { ours: Segment[]; writer: bigint; keyLog: KeyLog; keyChunks: Buffer[] },
+  log: LogFound,
 ): { segments: Segment[]; damage: Damage[]; empty: Segment[] } {
   const segments: Segment[] = [];
   const damage: Damage[] = [];
@@ -98,15 +168,20 @@ function finishSegments(
       const scan = scanSegment(fs, segment, log.writer, keys);
       if (next !== undefined) {
         finished = boundByNext(segment, scan.summary, next);
+        if (finished.lastSequence === scan.summary.lastSequence) {
+          damage.push(describeSeal(finished, scan.summary));
+        }
       } else {
-        const tail = scan.gaps.find((gap) => gap.offset >= scan.summary.end);
-        if (tail !== undefined) damage.push(describeTail(fs, paths, segment, tail));
+        const synced = syncedOf(segment, log.synced);
+        const end = describeEnd(segment, scan, { synced, released: log.released });
+        if (end !== undefined) damage.push({ ...end, setAside: keepEnd(fs, paths, segment, end) });
         if (scan.summary.batches === 0) {
           empty.push(segment);
           continue;
         }
         carryKeys(keys, segment, log);
-        finished = finishSegment(fs, segment, scan.summary, log.writer);
+        const tornFrom = Math.max(scan.summary.tornFrom, synced?.end ?? 0);
+        finished = finishSegment(fs, segment, { ...scan.summary, tornFrom }, log.writer);
       }
     }
     segments.unshift(finished);
@@ -115,10 +190,7 @@ function finishSegments(
   return { segments, damage, empty };
 }
 
-/**
- * It was sealed before the next one was begun, so its seal is damaged: where it ends is told by its
- * neighbour.
- */
+/** It was sealed before the next one was begun, so its seal is damaged. The next one bounds it. */
 function boundByNext(segment: Segment, summary: SegmentSummary, next: Segment): Segment {
   const last = next.header?.previousSequence ?? next.firstSequence - 1n;
   const lastSequence = last > summary.lastSequence ? last : summary.lastSequence;
@@ -126,75 +198,45 @@ function boundByNext(segment: Segment, summary: SegmentSummary, next: Segment): 
   return { ...segment, ...summary, lastSequence, end, tornFrom: end };
 }
 
-function carryKeys(
-  keys: KeyCollector,
+/**
+ * Copies the bytes that are about to be cut off: a crash in between must not take the only trace
+ * of them.
+ */
+function keepEnd(
+  fs: FileSystem,
+  paths: LogPaths,
   segment: Segment,
-  log: { keyLog: KeyLog; keyChunks: Buffer[] },
-): void {
-  const chunk = keys.takeChunk();
+  end: Pick<Damage, 'offset' | 'bytes'>,
+): string {
+  return end.bytes === 0 ? '' : setAside(fs, paths, segment, end);
+}
+
+function carryKeys(keys: KeyCollector, segment: Segment, log: LogFound): void {
+  const chunk = keys.toChunk();
   if (chunk === undefined) return;
   log.keyLog.append(chunk, segment.firstSequence);
   log.keyChunks.push(chunk);
 }
 
-function describeTail(fs: FileSystem, paths: LogPaths, segment: Segment, tail: Gap): Damage {
-  return {
-    kind: 'torn',
-    segment: segmentName(segment.firstSequence),
-    offset: tail.offset,
-    bytes: tail.bytes,
-    fromSequence: tail.afterSequence + 1n,
-    toSequence: tail.afterSequence + BigInt(maxUnsyncedBatches),
-    // Before it is cut off: a crash in between must not take the only trace of it.
-    setAside: setAside(fs, paths, segment, tail),
-  };
-}
-
 /**
- * Each segment names the last sequence before it: a gap between two neighbours is a segment that is
- * gone.
+ * Moves past every sequence and stamp that any file has, and past those of batches that may have
+ * been under way.
  */
-function findMissing(
-  segments: readonly Segment[],
-  released: bigint,
-  checkpoint: Recovery['checkpoint'],
-): Damage[] {
-  const damage: Damage[] = [];
-  // Without a checkpoint nothing tells whether what came before the first segment was released.
-  let known = checkpoint === 'read' ? released : (segments[0]?.header?.previousSequence ?? 0n);
-  for (const segment of segments) {
-    const previous = segment.header?.previousSequence ?? 0n;
-    if (previous > known) {
-      damage.push({
-        kind: 'missing',
-        segment: segmentName(known + 1n),
-        offset: 0,
-        bytes: 0,
-        fromSequence: known + 1n,
-        toSequence: previous,
-        setAside: '',
-      });
-    }
-    if (segment.lastSequence > known) known = segment.lastSequence;
+function advance({ segments, empty, checkpoint, synced }: AppendedLog, isNew: boolean): Checkpoint {
+  let { lastSequence, floorNanos } = checkpoint;
+  const sequences = [...segments, ...empty].flatMap((each) => [
+    each.firstSequence,
+    each.lastSequence,
+  ]);
+  for (const sequence of [checkpoint.released, synced?.lastSequence ?? 0n, ...sequences]) {
+    if (sequence > lastSequence) lastSequence = sequence;
   }
-  return damage;
-}
-
-/**
- * Moves past every sequence and stamp that any file tells of, and past what may have been under way
- * beyond them.
- */
-function advance(earlier: Checkpoint, segments: readonly Segment[], isNew: boolean): Checkpoint {
-  let { lastSequence, floorNanos } = earlier;
-  if (earlier.released > lastSequence) lastSequence = earlier.released;
-  for (const segment of segments) {
-    for (const sequence of [segment.firstSequence, segment.lastSequence]) {
-      if (sequence > lastSequence) lastSequence = sequence;
-    }
-    if (segment.lastReceivedAtNanos > floorNanos) floorNanos = segment.lastReceivedAtNanos;
+  for (const { lastReceivedAtNanos } of segments) {
+    if (lastReceivedAtNanos > floorNanos) floorNanos = lastReceivedAtNanos;
   }
-  if (!isNew) lastSequence += BigInt(maxUnsyncedBatches);
-  return { ...earlier, lastSequence, floorNanos };
+  if (isNew) return { ...checkpoint, lastSequence, floorNanos, releasedBatches: 0n };
+  lastSequence += BigInt(maxUnsyncedBatches);
+  return { ...checkpoint, lastSequence, floorNanos };
 }
 
 /** @returns the segments that are still needed. */

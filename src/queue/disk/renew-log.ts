@@ -1,7 +1,7 @@
 /**
- * Makes a copy of a log a log of its own: what is appended to it gets ids of a new writer, so that
- * the original and any number of copies never give the same id to two batches. Batches that wait in
- * it keep theirs, by which the store knows them.
+ * Gives a copy of a log a writer id of its own, so that the original and any number of copies never
+ * give the same id to two batches. Batches that wait in the copy keep their ids, by which the store
+ * knows them.
  */
 import { createNodeFileSystem } from '../../files/file-system.ts';
 import { listSegments, prepareDirectories } from './log-directory.ts';
@@ -14,6 +14,7 @@ import {
   writeCheckpoint,
   writeIdentity,
 } from './records.ts';
+import { nothingSynced, openSyncedMark } from './synced-mark.ts';
 
 /**
  * @param directory of the queue, which nobody has open.
@@ -51,5 +52,9 @@ export function renewLog(directory: string, floorNanos: bigint): void {
       floorNanos: floor,
     });
   }
+  // A copy holds whole batches alone, so nothing of it can be torn or missing.
+  const { mark } = openSyncedMark(fs, paths.syncedMark);
+  mark.settle(nothingSynced(identity.writer));
+  mark.close();
   writeIdentity(fs, paths.identity, identity);
 }

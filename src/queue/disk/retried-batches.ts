@@ -179,6 +179,7 @@ function keepDamaged({ fs, folder, telemetry }: Place, stem: string, bytes: numb
     bytes,
     fromSequence: sequence,
     toSequence: sequence,
+    batches: 1,
     setAside,
   });
 }

@@ -27,6 +27,8 @@ export interface SegmentHeader {
   readonly firstSequence: bigint;
   /** The last sequence of the segment before, by which a missing one is noticed. */
   readonly previousSequence: bigint;
+  /** Batches ever appended to the log before this segment; undefined where it was not recorded. */
+  readonly batchesBefore: bigint | undefined;
 }
 
 /** What is known of a segment's frames. */
@@ -63,6 +65,7 @@ export function encodeSegmentHeader(header: Omit<SegmentHeader, 'version'>): Buf
   bytes.writeBigUInt64LE(header.writer, 16);
   bytes.writeBigUInt64LE(header.firstSequence, 24);
   bytes.writeBigUInt64LE(header.previousSequence, 32);
+  writeOptional(bytes, header.batchesBefore, 40);
   bytes.writeUInt32LE(crc32c(bytes.subarray(8)), 4);
   return bytes;
 }
@@ -77,7 +80,18 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | undefined {
     writer: bytes.readBigUInt64LE(16),
     firstSequence: bytes.readBigUInt64LE(24),
     previousSequence: bytes.readBigUInt64LE(32),
+    batchesBefore: readOptional(bytes, 40),
   };
+}
+
+/** A field that earlier releases left zero: the number plus one, so that 0 is "not recorded". */
+export function writeOptional(bytes: Buffer, value: bigint | undefined, offset: number): void {
+  bytes.writeBigUInt64LE(value === undefined ? 0n : value + 1n, offset);
+}
+
+export function readOptional(bytes: Buffer, offset: number): bigint | undefined {
+  const stored = bytes.readBigUInt64LE(offset);
+  return stored === 0n ? undefined : stored - 1n;
 }
 
 export function encodeSeal(writer: bigint, summary: SegmentSummary): Buffer {

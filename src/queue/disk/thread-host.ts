@@ -16,7 +16,13 @@ export type FromThread =
   | { readonly kind: 'opened'; readonly recovery: Recovery }
   | { readonly kind: 'not opened'; readonly error: Error }
   | { readonly kind: 'answered'; readonly id: number; readonly value: unknown }
-  | { readonly kind: 'failed'; readonly id: number; readonly error: Error };
+  | {
+      readonly kind: 'failed';
+      readonly id: number;
+      readonly error: Error;
+      /** Of a system call that failed: an error loses it on its way between threads. */
+      readonly code: string | undefined;
+    };
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
@@ -75,7 +81,7 @@ class ThreadCalls {
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
     if (message.kind === 'answered') waiting?.resolve(message.value);
-    else waiting?.reject(message.error);
+    else waiting?.reject(Object.assign(message.error, { code: message.code }));
   }
 
   fail(error: Error): void {
