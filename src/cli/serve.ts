@@ -75,6 +75,8 @@ function untilAskedToStop(opening: Promise<unknown>): Promise<void> {
       resolve();
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+    // The supervisor of `npm start` is gone: nothing would end or restart this process.
+    if (process.channel) process.once('disconnect', () => stop('SIGTERM'));
   });
 }
 

@@ -1,0 +1,52 @@
+/**
+ * `npm start`: runs `weir serve` and starts it again when it dies, as systemd, Docker or Kubernetes
+ * do for an installed Weir. A stop that was asked for and a start that is refused are final.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { diskFailedExitCode } from '../src/fatal.ts';
+
+const command = fileURLToPath(new URL('../src/cli/weir.ts', import.meta.url));
+const nodeFlags = ['--max-semi-space-size=4'];
+/** A process that ends earlier by itself has been refused: a wrong setting, a port in use. */
+const refusedWithinMs = 10_000;
+const firstPauseMs = 1_000;
+const maxPauseMs = 30_000;
+
+let isStopping = false;
+let running: ChildProcess | undefined;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    // A terminal sends SIGINT to both; a second one ends `weir serve` at once, so it gets just one.
+    if (signal === 'SIGTERM' || !process.stdin.isTTY) running?.kill(signal);
+    isStopping = true;
+  });
+}
+
+for (let pauseMs = firstPauseMs; ; ) {
+  const startedAt = performance.now();
+  const end = await run();
+  const ranMs = performance.now() - startedAt;
+  const isRefused = end.code !== diskFailedExitCode && end.code !== null && ranMs < refusedWithinMs;
+  if (isStopping || end.code === 0 || isRefused) {
+    process.exitCode = end.code ?? 1;
+    break;
+  }
+  if (ranMs > 2 * maxPauseMs) pauseMs = firstPauseMs;
+  const how = end.signal ?? `exit code ${String(end.code)}`;
+  process.stderr.write(`weir ended (${how}): starting it again in ${pauseMs / 1000} s\n`);
+  await sleep(pauseMs);
+  if (isStopping) break;
+  pauseMs = Math.min(2 * pauseMs, maxPauseMs);
+}
+
+async function run(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  const args = [...nodeFlags, command, 'serve', ...process.argv.slice(2)];
+  // The channel tells `weir serve` when this process is gone.
+  running = spawn(process.execPath, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  const [code, signal] = (await once(running, 'exit')) as [number | null, NodeJS.Signals | null];
+  return { code, signal };
+}

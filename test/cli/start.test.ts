@@ -1,0 +1,71 @@
+/** `npm start` runs the service again when it dies, and ends with it when it is asked to. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { until } from '../harness/until.ts';
+import { newDataDir } from '../harness/weir-node.ts';
+import { childrenOf, isAlive } from '../harness/weir-process.ts';
+
+const script = fileURLToPath(new URL('../../scripts/start.ts', import.meta.url));
+const dataDir = newDataDir();
+after(() => rmSync(dataDir, { recursive: true, force: true }));
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<unknown[]>;
+  errors(): string;
+}
+
+function start(...flags: readonly string[]): Started {
+  const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
+  const args = [script, '--data', dataDir, ...ports, ...flags];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  return { child, ended: once(child, 'exit'), errors: () => errors };
+}
+
+const serving = ({ child }: Started) => childrenOf(child.pid ?? 0)[0];
+
+/** The pid of the process that has written where it answers. */
+async function readyPid(started: Started, before?: number): Promise<number> {
+  const isReady = async () => {
+    const pid = serving(started);
+    const owner = join(dataDir, 'owner.pid');
+    const file = join(dataDir, 'quickstart.json');
+    if (pid === undefined || pid === before || !existsSync(file)) return undefined;
+    const { opsUrl } = JSON.parse(readFileSync(file, 'utf8')) as { opsUrl: string };
+    const answer = await fetch(`${opsUrl}/readyz`).catch(() => undefined);
+    return answer?.status === 200 && Number(readFileSync(owner, 'utf8')) === pid ? pid : undefined;
+  };
+  return until(isReady, { what: 'a service that is ready', timeoutMs: 60_000 });
+}
+
+test('a service that dies is started again, and one that is stopped is not', async () => {
+  const started = start();
+  const first = await readyPid(started);
+  process.kill(first, 'SIGKILL');
+  const second = await readyPid(started, first);
+  assert.match(started.errors(), /weir ended \(SIGKILL\): starting it again in 1 s/);
+  started.child.kill('SIGTERM');
+  assert.deepEqual(await started.ended, [0, null]);
+  assert.equal(isAlive(second), false);
+});
+
+test('a service whose supervisor is killed stops in good order', async () => {
+  const started = start();
+  const pid = await readyPid(started);
+  started.child.kill('SIGKILL');
+  await started.ended;
+  await until(() => !isAlive(pid), { what: 'the service to stop' });
+});
+
+test('a start that is refused is not repeated', async () => {
+  const started = start('--ingest-port', 'none');
+  assert.deepEqual(await started.ended, [2, null]);
+  assert.doesNotMatch(started.errors(), /starting it again/);
+});
