@@ -3,10 +3,10 @@
 /** EX_IOERR of sysexits.h: a disk failed, and what it holds is unknown until it is read again. */
 export const diskFailedExitCode = 74;
 
-/** Time to answer requests under way with 503. */
-const lastAnswersMs = 250;
-
-/** Ends without the orderly stop, which would write to the disk that failed. */
-export function endAfterDiskFailure(): void {
-  setTimeout(() => process.exit(diskFailedExitCode), lastAnswersMs);
+/**
+ * Ends at once. Requests under way get no answer: whether their batches are on disk is unknown, and
+ * a 503 would tell the sender that they are not. The orderly stop would write to the failed disk.
+ */
+export function endAfterDiskFailure(): never {
+  process.exit(diskFailedExitCode);
 }

@@ -103,9 +103,13 @@ export function openChannel<Own extends Questions, Asked extends Questions>(
   stream.on('error', () => {});
   stream.on('end', () => stream.destroy());
   stream.once('close', () => {
-    for (const { reject } of waiting.values()) reject(gone());
-    waiting.clear();
     closed.resolve();
+    // A worker whose main process is gone ends first: a refusal would tell senders that their
+    // batches are not stored, which is unknown.
+    setImmediate(() => {
+      for (const { reject } of waiting.values()) reject(gone());
+      waiting.clear();
+    });
   });
 
   return {
