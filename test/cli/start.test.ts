@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { until } from '../harness/until.ts';
 import { newDataDir } from '../harness/weir-node.ts';
-import { childrenOf, isAlive } from '../harness/weir-process.ts';
+import { childrenOf, isAlive, withoutWeirKeys } from '../harness/weir-process.ts';
 
 const script = fileURLToPath(new URL('../../scripts/start.ts', import.meta.url));
 const dataDir = newDataDir();
@@ -23,7 +23,10 @@ interface Started {
 function start(...flags: readonly string[]): Started {
   const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
   const args = [script, '--data', dataDir, ...ports, ...flags];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    env: withoutWeirKeys(process.env),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   return { child, ended: once(child, 'exit'), errors: () => errors };

@@ -118,7 +118,7 @@ function toLogLine(raw: string): LogLine {
 }
 
 /** The environment of whoever runs the tests must not configure the service under test. */
-function withoutWeirKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function withoutWeirKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([key]) => !key.startsWith('WEIR_') && key !== 'NODE_TEST_CONTEXT'),
   );
