@@ -1,12 +1,13 @@
 /**
- * A new operator token for whoever may read the data directory, should every other one be lost. It
- * opens the directory alone and works beside a running service.
+ * What an operator who may read the data directory can mend: all operator tokens are lost, or the
+ * directory changed on disk.
  */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Directory } from './directory/port.ts';
 import { openPostgresDirectory } from './directory/postgres.ts';
 import { openSqliteDirectory, sqliteFileName } from './directory/sqlite.ts';
+import { lockDirectory } from './files/directory-lock.ts';
 import { accessScopes, type Token } from './model/account.ts';
 import { digestSecret, mintSecret } from './model/token-secret.ts';
 
@@ -23,7 +24,8 @@ export interface RecoveryPlace {
 }
 
 /**
- * With every scope, over the accounts there are; over all that come where there are none yet.
+ * With every scope, over the accounts there are; over all that come where there are none yet. Works
+ * beside a running service.
  * @throws Error where there is no directory
  */
 export async function recoverToken(place: RecoveryPlace): Promise<RecoveredToken> {
@@ -46,10 +48,28 @@ export async function recoverToken(place: RecoveryPlace): Promise<RecoveredToken
   }
 }
 
+/**
+ * Keeps the embedded directory with the values that it has now.
+ * @throws Error where it is not there, its structure is damaged, or a service runs on it
+ */
+export async function acceptDirectory(dataDir: string): Promise<void> {
+  const file = existingFile(dataDir);
+  const lock = lockDirectory(resolve(dataDir));
+  try {
+    await (await openSqliteDirectory({ file, acceptsDamage: true })).close();
+  } finally {
+    lock.release();
+  }
+}
+
 function openDirectory({ dataDir, url, password = '' }: RecoveryPlace): Promise<Directory> {
   if (url) return openPostgresDirectory({ url, password, poolSize: 5 });
+  return openSqliteDirectory({ file: existingFile(dataDir) });
+}
+
+function existingFile(dataDir: string): string {
   const file = join(dataDir, sqliteFileName);
-  if (existsSync(file)) return openSqliteDirectory({ file });
+  if (existsSync(file)) return file;
   throw new Error(
     `cannot find ${file}: give the data directory (--data), ` +
       'or WEIR_DIRECTORY_URL and no --data for a directory on PostgreSQL',

@@ -12,6 +12,7 @@ import { migrate } from './migrate.ts';
 import type { Directory, GrantSource } from './port.ts';
 import { createSqlDirectory } from './sql-directory.ts';
 import { createSqliteDialect, sqliteResultCode } from './sqlite-dialect.ts';
+import { checkIntegrity, emptyLog, storeDigest } from './sqlite-integrity.ts';
 import type { Tables } from './tables.ts';
 
 /** Its name within a data directory. */
@@ -23,6 +24,8 @@ const waitMs = 5_000;
 export interface SqliteDirectoryOptions {
   /** Created with mode 0600 where it does not exist; its folder must. */
   readonly file: string;
+  /** True: values that changed on disk are kept, and are not damage from now on. */
+  readonly acceptsDamage?: boolean;
 }
 
 /**
@@ -42,7 +45,7 @@ export async function openSqliteDatabase(
   now: () => number = Date.now,
 ): Promise<Database> {
   const timestamp = () => new Date(now()).toISOString();
-  const database = openDatabase(options.file, timestamp);
+  const database = openDatabase(options, timestamp);
   try {
     await database.write((tx) => migrate(tx, timestamp()));
   } catch (error) {
@@ -56,31 +59,43 @@ export async function openSqliteDatabase(
  * Two connections: in WAL mode a reader never waits for a writer, not even for one of ours that
  * waits its turn.
  */
-function openDatabase(file: string, timestamp: () => string): Database {
-  const [reader, writer] = openConnections(file);
+function openDatabase(options: SqliteDirectoryOptions, timestamp: () => string): Database {
+  const [reader, writer] = openConnections(options);
   reader.exec('PRAGMA query_only = ON');
   // From here on waiting is done by the dialect, which does not block the thread.
   writer.exec('PRAGMA busy_timeout = 0');
   const writes = toKysely(writer);
   const reads = toKysely(reader);
+  const writeBeside: Database['write'] = async (work) => {
+    const result = await unavailableOnFault(writer, () => writes.transaction().execute(work));
+    emptyLog(writer);
+    return result;
+  };
   const write: Database['write'] = (work) =>
-    unavailableOnFault(writer, () => writes.transaction().execute(work));
+    writeBeside(async (tx) => {
+      const result = await work(tx);
+      storeDigest(writer);
+      return result;
+    });
   return {
     timestamp,
     clockMs: sql`cast(unixepoch('subsec') * 1000 as integer)`,
     read: (query) => unavailableOnFault(reader, () => query(reads)),
     write,
-    writeBeside: write,
+    writeBeside,
     close: async () => {
       for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
     },
   };
 }
 
-function openConnections(file: string): [DatabaseSync, DatabaseSync] {
+function openConnections(options: SqliteDirectoryOptions): [DatabaseSync, DatabaseSync] {
+  const { file, acceptsDamage = false } = options;
   try {
     createFile(file);
-    return [openConnection(file), openConnection(file)];
+    const writer = openConnection(file);
+    checkIntegrity(writer, acceptsDamage);
+    return [openConnection(file), writer];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`cannot open the directory ${file}: ${reason}`, { cause: error });

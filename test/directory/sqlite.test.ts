@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -54,6 +54,40 @@ test('a file written by a newer version is refused', async () => {
     openSqliteDirectory({ file }),
     /cannot open the directory: it has version 999/,
   );
+});
+
+test('a value that changed on disk is refused until it is accepted', async () => {
+  const file = newFile();
+  const directory = await openSqliteDirectory({ file });
+  await directory.createAccount({ name: 'acme-of-old', eventsPerSecond: null });
+  await directory.close();
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf('acme-of-old');
+  assert.ok(at > 0, 'the name is in the file, not in its log');
+  bytes[at] = 'A'.charCodeAt(0);
+  writeFileSync(file, bytes);
+  await assert.rejects(openSqliteDirectory({ file }), /changed on disk.*weir directory accept/);
+  await (await openSqliteDirectory({ file, acceptsDamage: true })).close();
+  const accepted = await openSqliteDirectory({ file });
+  assert.equal((await accepted.listAccounts())[0]?.name, 'Acme-of-old');
+  await accepted.close();
+});
+
+test('a damaged log of a killed process loses no acknowledged change', async () => {
+  const file = newFile();
+  const directory = await openSqliteDirectory({ file });
+  await directory.createAccount({ name: 'acme', eventsPerSecond: null });
+  const copy = newFile();
+  for (const suffix of ['', '-wal']) copyFileSync(file + suffix, copy + suffix);
+  await directory.close();
+  const log = readFileSync(`${copy}-wal`);
+  writeFileSync(`${copy}-wal`, log.subarray(0, Math.floor(log.length / 2)));
+  const reopened = await openSqliteDirectory({ file: copy });
+  assert.deepEqual(
+    (await reopened.listAccounts()).map(({ name }) => name),
+    ['acme'],
+  );
+  await reopened.close();
 });
 
 test('a file that is no directory is refused by name', async () => {
