@@ -1,4 +1,5 @@
 /** Opens the directory: the embedded one, or the one that several nodes share. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from './config/schema.ts';
 import { type CachedGrants, createGrants } from './directory/grants.ts';
@@ -30,7 +31,7 @@ export async function openDirectory(
   const directory = opened(
     isShared
       ? await openPostgresDirectory({ url, password, poolSize, patience })
-      : await openSqliteDirectory({ file: join(resolve(config.data), sqliteFileName) }),
+      : await openEmbedded(resolve(config.data)),
   );
   const grants = opened(createGrants(directory, options.toGrantsOptions(config), telemetry));
   if (isShared) {
@@ -38,4 +39,24 @@ export async function openDirectory(
     opened(openDirectoryChanges({ url, password }, grants, telemetry));
   }
   return { directory, grants };
+}
+
+/** @throws Error where its file is gone: a new directory would refuse the tokens of all senders */
+function openEmbedded(dataDir: string): Promise<Directory & GrantSource> {
+  const file = join(dataDir, sqliteFileName);
+  const isEmpty = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const quickstart = join(dataDir, 'quickstart.json');
+  if (isEmpty && hasServed(quickstart)) {
+    throw new Error(
+      `cannot open the directory: ${file} is missing or empty, and ${quickstart} shows that it ` +
+        'was there; restore directory.db from the last backup, or remove quickstart.json to ' +
+        'begin with a new directory and new tokens',
+    );
+  }
+  return openSqliteDirectory({ file });
+}
+
+/** An engine of its own writes the file without these addresses, and has no directory. */
+function hasServed(quickstart: string): boolean {
+  return existsSync(quickstart) && readFileSync(quickstart, 'utf8').includes('"ingestUrl"');
 }

@@ -72,3 +72,10 @@ test('a start that is refused is not repeated', async () => {
   assert.deepEqual(await started.ended, [2, null]);
   assert.doesNotMatch(started.errors(), /starting it again/);
 });
+
+test('a data folder that lost its directory is refused', async () => {
+  rmSync(join(dataDir, 'directory.db'));
+  const started = start();
+  assert.deepEqual(await started.ended, [1, null]);
+  assert.match(started.errors(), /directory\.db is missing or empty, .* restore directory\.db/);
+});
