@@ -136,10 +136,19 @@ const retryPauseMs = 250;
  */
 const busyCodes = new Set(['57', '82', '253', '242', '286', '473', '517']);
 
+/** The version that `migrate` brings the schema to. */
+export async function newestVersion(): Promise<number> {
+  const versions = (await schemaFiles()).map((file) => Number(fileName.exec(file)?.[1]));
+  return Math.max(...versions);
+}
+
+async function schemaFiles(): Promise<string[]> {
+  return (await readdir(schemaFolder)).filter((name) => name.endsWith('.sql')).sort();
+}
+
 async function readMigrations(target: SchemaTarget): Promise<Migration[]> {
-  const names = (await readdir(schemaFolder)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(
-    names.map(async (file) => {
+    (await schemaFiles()).map(async (file) => {
       const match = fileName.exec(file);
       if (match === null) throw new Error(`cannot read migration "${file}": no NNN_name.sql`);
       const text = await readFile(new URL(file, schemaFolder), 'utf8');

@@ -110,10 +110,27 @@ test('a table whose metadata is lost stops the start, and comes back with it', a
   await (await engine.reopen({})).close();
 });
 
+test('a column whose definition changed on disk stops the start', async () => {
+  await fill();
+  const [row] = await engine.store.connection.query<[string]>('read', {
+    sql: "SELECT metadata_path FROM system.tables WHERE database = 'weir' AND name = 'logs'",
+    params: {},
+  });
+  const file = join(engine.dataDir ?? '', 'store', row![0]);
+  const text = readFileSync(file, 'utf8');
+  assert.match(text, /`TraceFlags` UInt8/);
+  writeFileSync(file, text.replace('`TraceFlags` UInt8', '`TraceFlagz` UInt8'));
+  await engine.restart();
+  await assert.rejects(engine.reopen({}), /columns of weir\.logs \(.*changed on disk/);
+  writeFileSync(file, text);
+  await engine.restart();
+  await (await engine.reopen({})).close();
+});
+
 test('a damaged list of tables is reported and written again', async () => {
   const file = join(engine.dataDir ?? '', 'tables.json');
   const whole = readFileSync(file, 'utf8');
-  for (const damaged of ['', whole.slice(0, 50), whole.replace(/"logs": "./, '"logs": "z')]) {
+  for (const damaged of ['', whole.slice(0, 50), whole.replace(/"uuid": "./, '"uuid": "z')]) {
     writeFileSync(file, damaged);
     await (await engine.reopen({})).close();
     assert.equal(readFileSync(file, 'utf8'), whole);
