@@ -33,8 +33,9 @@ export async function ensureLocalCertificate(
 ): Promise<TlsMaterial> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const names = [...new Set(['localhost', hostname()])];
-  const authority = await readPair(directory, 'ca', onDamaged);
   const server = await readPair(directory, 'server', onDamaged);
+  const hasServed = server !== undefined;
+  const authority = await readPair(directory, 'ca', onDamaged, hasServed);
   if (authority !== undefined && server !== undefined && isUsable(authority, now)) {
     const leaf = new X509Certificate(server.cert);
     const isIssued = leaf.verify(new X509Certificate(authority.cert).publicKey);
@@ -132,19 +133,33 @@ async function fromPem(pem: string): Promise<webcrypto.CryptoKey> {
   return webcrypto.subtle.importKey('pkcs8', der, keyAlgorithm, false, ['sign']);
 }
 
-/** @returns undefined where a file of the pair is missing or damaged */
+/**
+ * @param isExpected whether a missing file is damage
+ * @returns undefined where a file of the pair is missing or damaged
+ */
 async function readPair(
   directory: string,
   name: string,
   onDamaged?: OnDamaged,
+  isExpected = false,
 ): Promise<TlsMaterial | undefined> {
   const certFile = join(directory, `${name}.pem`);
   const keyFile = join(directory, `${name}-key.pem`);
   const [cert, key] = await Promise.all([readIfThere(certFile), readIfThere(keyFile)]);
-  if (cert === undefined || key === undefined) return undefined;
-  const isCert = isParsed(certFile, () => new X509Certificate(cert), onDamaged);
+  if (cert === undefined || key === undefined) {
+    const missing = cert === undefined ? certFile : keyFile;
+    if (isExpected) onDamaged?.(missing, new Error('the file is missing'));
+    return undefined;
+  }
+  const isCert = isParsed(certFile, () => checkCertificate(cert), onDamaged);
   const isKey = isParsed(keyFile, () => createPrivateKey(key), onDamaged);
   return isCert && isKey ? { cert, key } : undefined;
+}
+
+/** @throws Error where it is no certificate, or is an authority whose own signature fails */
+function checkCertificate(pem: string): void {
+  const parsed = new X509Certificate(pem);
+  if (parsed.ca && !parsed.verify(parsed.publicKey)) throw new Error('its signature is wrong');
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {

@@ -74,7 +74,7 @@ test('halves that do not belong together are made again', async () => {
   const second = await ensureLocalCertificate(folder, now);
   assert.notEqual(second.cert, first.cert);
   await unlink(join(folder, 'ca-key.pem'));
-  const third = await ensureLocalCertificate(folder, now);
+  const third = await ensure(folder, now, () => {});
   const authority = new X509Certificate(await readFile(join(folder, 'ca.pem')));
   assert.ok(new X509Certificate(third.cert).verify(authority.publicKey));
 });
@@ -95,6 +95,32 @@ for (const [state, content] of Object.entries({ empty: '', cut: '-----BEGIN CERT
     });
   }
 }
+
+test('replaces an authority that is missing or has a flipped bit, and reports it', async () => {
+  const damages = {
+    removed: (file: string) => rm(file),
+    async flipped(file: string) {
+      const pem = await readFile(file, 'utf8');
+      const lines = pem.split('\n');
+      const der = Buffer.from(lines.slice(1, -2).join(''), 'base64');
+      // In the text of the name, so that it still parses.
+      const at = der.indexOf('Weir local');
+      der[at] = (der[at] ?? 0) ^ 1;
+      await writeFile(file, [lines[0], der.toString('base64'), ...lines.slice(-2)].join('\n'));
+    },
+  };
+  for (const damage of Object.values(damages)) {
+    const folder = newFolder();
+    await ensureLocalCertificate(folder, now);
+    const file = join(folder, 'ca.pem');
+    await damage(file);
+    const damaged: string[] = [];
+    const { cert } = await ensure(folder, now, (name) => void damaged.push(name));
+    assert.deepEqual(damaged, [file]);
+    const authority = new X509Certificate(await readFile(file));
+    assert.ok(new X509Certificate(cert).checkIssued(authority));
+  }
+});
 
 test('refuses an operator’s file that is empty or cut, with its name', async () => {
   const { events } = createEvents();
