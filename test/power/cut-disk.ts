@@ -17,6 +17,9 @@ export interface CutDisk {
   cut(): void;
   /** Mounts again, which replays the journal. No process may use the file system any more. */
   powerOn(): Promise<void>;
+  /** The halves of `powerOn`, where disks are mounted in each other. */
+  unmount(): Promise<void>;
+  mount(): void;
   /** Unmounts and deletes it. */
   remove(): Promise<void>;
 }
@@ -44,19 +47,23 @@ export function whyNoCutDisk(kind: FileSystemName): string | undefined {
   }
 }
 
-export function createCutDisk(kind: FileSystemName, bytes: number): CutDisk {
+/** @param mountPoint an empty folder; by default one beside the image */
+export function createCutDisk(kind: FileSystemName, bytes: number, mountPoint?: string): CutDisk {
   const folder = mkdtempSync(join(tmpdir(), 'weir-power-'));
   const image = join(folder, 'disk.img');
-  const path = join(folder, 'mount');
-  mkdirSync(path);
+  const path = mountPoint ?? join(folder, 'mount');
+  mkdirSync(path, { recursive: true });
   writeFileSync(image, '');
   truncateSync(image, bytes);
   const [program = '', ...flags] = makers[kind];
   run(program, ...flags, image);
   const mount = () => run('mount', '-t', kind, '-o', 'loop', image, path);
   mount();
+  rmSync(join(path, 'lost+found'), { recursive: true, force: true });
   return {
     path,
+    mount,
+    unmount: () => unmount(path),
     cut: () => run('perl', '-e', shutdownScript, path),
     async powerOn() {
       await unmount(path);

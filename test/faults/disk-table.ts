@@ -1,0 +1,26 @@
+/** Fills the disk of each folder and makes it fail, under senders with ledgers. */
+import { runCrashTest } from '../crash/run.ts';
+import { type Observation, openDiskStage } from './disk-stage.ts';
+
+/** @returns one sentence for each event that was lost or doubled */
+export async function runDiskFaults(
+  rounds: number,
+  seed: number,
+  say: (row: string) => void,
+): Promise<string[]> {
+  const stage = await openDiskStage();
+  const kills = rounds * stage.targets.length;
+  const report = await runCrashTest({ stage, kills, seed, say: () => {} });
+  say('| fault | answers meanwhile | said | ending |\n|---|---|---|---|');
+  for (const observation of stage.observations) say(toRow(observation));
+  const { acknowledged, unanswered, faults } = report;
+  say(`\n${acknowledged} events acknowledged, ${unanswered} unanswered, ${faults.length} faults`);
+  const silent = stage.observations
+    .filter(({ said }) => said.length === 0)
+    .map(({ fault }) => `${fault}: silent`);
+  return [...faults, ...silent];
+}
+
+function toRow({ fault, answers, said, ending }: Observation): string {
+  return `| ${fault} | ${answers} | ${said.join('; ') || 'nothing'} | ${ending} |`;
+}
