@@ -186,6 +186,19 @@ test('a queue that does not move, and an engine that is down', async () => {
   await server.close();
 });
 
+test('a queue that lost acknowledged batches', async () => {
+  const metrics = [
+    'weir_queue_writable 1',
+    'weir_queue_rows 0',
+    'weir_queue_oldest_age_seconds 0',
+    'weir_queue_lost_batches_total 2',
+  ].join('\n');
+  const server = await startScriptedServer(() => ({ status: 200, text: metrics }));
+  const found = await examine(['--ops-url', server.url]);
+  assertFault(found['queue'], 'fail', /2 acknowledged batches are lost/, /A damaged log/);
+  await server.close();
+});
+
 test('parts that are put aside or fail their checksums', async () => {
   const metrics = [
     'weir_store_damaged_parts{state="detached"} 2',

@@ -2,13 +2,14 @@
  * A file system of its own on a loop device, whose power can be cut: everything that was not synced
  * is gone, as `FS_IOC_SHUTDOWN` without a log flush leaves it. Linux, as root.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../harness/until.ts';
 
-export type FileSystemName = 'ext4' | 'xfs' | 'btrfs';
+export type FileSystemName = KernelFileSystem | 'lazyfs';
+type KernelFileSystem = 'ext4' | 'xfs' | 'btrfs';
 
 export interface CutDisk {
   /** Where it is mounted. */
@@ -24,7 +25,7 @@ export interface CutDisk {
   remove(): Promise<void>;
 }
 
-const makers: Readonly<Record<FileSystemName, readonly string[]>> = {
+const makers: Readonly<Record<KernelFileSystem, readonly string[]>> = {
   ext4: ['mkfs.ext4', '-q', '-F'],
   xfs: ['mkfs.xfs', '-q', '-f'],
   btrfs: ['mkfs.btrfs', '-q', '-f'],
@@ -34,6 +35,7 @@ const makers: Readonly<Record<FileSystemName, readonly string[]>> = {
 export function whyNoCutDisk(kind: FileSystemName): string | undefined {
   if (process.platform !== 'linux') return 'loop devices need Linux';
   if (process.getuid?.() !== 0) return 'mounting a loop device needs root';
+  if (kind === 'lazyfs') return lazyFsBinary === '' ? 'LAZYFS names no binary' : undefined;
   for (const program of [makers[kind][0] ?? '', 'mount', 'umount', 'perl']) {
     if (!isInstalled(program)) return `${program} is not installed`;
   }
@@ -53,6 +55,7 @@ export function createCutDisk(kind: FileSystemName, bytes: number, mountPoint?: 
   const image = join(folder, 'disk.img');
   const path = mountPoint ?? join(folder, 'mount');
   mkdirSync(path, { recursive: true });
+  if (kind === 'lazyfs') return createLazyDisk(folder, path);
   writeFileSync(image, '');
   truncateSync(image, bytes);
   const [program = '', ...flags] = makers[kind];
@@ -71,6 +74,46 @@ export function createCutDisk(kind: FileSystemName, bytes: number, mountPoint?: 
     },
     async remove() {
       await unmount(path);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Built from https://github.com/dsrhaslab/lazyfs */
+const lazyFsBinary = process.env['LAZYFS'] ?? '';
+
+/** Holds in its memory what was not synced, so that its end is the power cut. */
+function createLazyDisk(folder: string, path: string): CutDisk {
+  const [root, config] = [join(folder, 'root'), join(folder, 'lazyfs.toml')];
+  mkdirSync(root);
+  const faults = `[faults]\nfifo_path="${join(folder, 'faults.fifo')}"\n`;
+  const cache =
+    '[cache]\napply_eviction=false\n[cache.simple]\ncustom_size="4gb"\nblocks_per_page=1\n';
+  writeFileSync(config, `${faults}${cache}[filesystem]\nlog_all_operations=false\nlogfile=""\n`);
+  const args = [path, '--config-path', config, '-o', 'modules=subdir', '-o', `subdir=${root}`];
+  let running: ChildProcess;
+  const mount = () => {
+    running = spawn(lazyFsBinary, [...args, '-f'], { stdio: 'ignore' });
+    // It serves its mount point from the moment at which that is another device.
+    while (statSync(path).dev === statSync(folder).dev) execFileSync('sleep', ['0.02']);
+  };
+  mount();
+  const cut = () => void running.kill('SIGKILL');
+  const powerOff = async () => {
+    cut();
+    await unmount(path);
+  };
+  return {
+    path,
+    mount,
+    cut,
+    unmount: powerOff,
+    async powerOn() {
+      await powerOff();
+      mount();
+    },
+    async remove() {
+      await powerOff();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,8 +1,8 @@
 /**
  * `npm run power-cuts -- --cuts N --seed S --fs ext4`: cuts the power of a disk under a service
- * that senders of every protocol keep busy, and compares their ledgers with what is stored. Needs
- * Linux and root. Where it cannot run it says why and exits with 0, or with 1 if
- * WEIR_TEST_SERVERS is `required`.
+ * that senders of every protocol keep busy, and compares their ledgers with what is stored. Also on
+ * xfs, btrfs, and LazyFS with the path of its binary in LAZYFS. Needs Linux and root. Where it
+ * cannot run it says why and exits with 0, or with 1 if WEIR_TEST_SERVERS is `required`.
  */
 import { parseArgs } from 'node:util';
 import { runCrashTest } from '../crash/run.ts';

@@ -47,8 +47,18 @@ function judgeQueue(metrics: string): Finding {
     const isAtNats = valueOf(metrics, 'weir_queue_connected') !== undefined;
     const advice = isAtNats
       ? 'look at NATS, and at the log of the service for what it refuses'
-      : 'free disk space, or restart the service if its log tells of a failed write';
+      : 'free disk space; the log of the service says why it takes nothing';
     return { check, status: 'fail', says: `it takes no logs; ${says}`, advice };
+  }
+  const lost = gauge('lost_batches_total');
+  if (lost > 0) {
+    const advice = 'check the disk; docs/runbook.md, "A damaged log", says what to do';
+    return {
+      check,
+      status: 'fail',
+      says: `${lost} acknowledged batches are lost; ${says}`,
+      advice,
+    };
   }
   if (lagSeconds > mostLagSeconds) {
     const advice = 'the store does not keep up or is away: look at its log and its load';
