@@ -41,8 +41,8 @@ const errorLevel = 50;
 export async function openPowerStage(options: PowerStageOptions): Promise<PowerStage> {
   const disk = createCutDisk(options.fileSystem, diskBytes);
   // LazyFS has no sockets; with a path that long the engine puts its own elsewhere.
-  const name = options.fileSystem === 'lazyfs' ? 'data'.padEnd(90, '-') : 'data';
-  const dataDir = join(disk.path, name);
+  const ownFolder = options.fileSystem === 'lazyfs' ? 'data'.padEnd(90, '-') : 'data';
+  const dataDir = join(disk.path, ownFolder);
   const service = new Service(dataDir, { flags: [...smallSegments, ...roomy, ...options.flags] });
   const control = createControlLedger(service);
   const faults: string[] = [];
