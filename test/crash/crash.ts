@@ -1,32 +1,74 @@
 /**
- * `npm run crash -- --kills N --seed S --set scaled`: the crash test at any length, with its
- * report, on one process (with `--workers N`: and its workers) or on the scaled-out set.
+ * `npm run crash -- --kills N --seed S --set single|scaled --workers N --minutes M --ledger FILE`:
+ * the crash test at any length, a new data directory for each slice of its kills. It stops between
+ * two slices after SIGINT or M minutes, and goes on from the sums in FILE until they reach N.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { createRandom } from '../harness/random.ts';
+import { createFakeClock } from './fake-clock.ts';
 import { runCrashTest } from './run.ts';
 import { openScaledStage } from './scaled-stage.ts';
 import { openSingleStage } from './single-stage.ts';
+import type { Stage } from './stage.ts';
+import { addUp, readSlices, toFailedSlice, toSlice, writeSlices } from './sums.ts';
 import { openWorkersStage } from './workers-stage.ts';
 
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },
+    slice: { type: 'string', default: '100' },
     seed: { type: 'string' },
     set: { type: 'string', default: 'single' },
     workers: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '100000' },
+    ledger: { type: 'string' },
   },
 });
-const kills = Number(values.kills);
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
+const random = createRandom(seed);
+const set = values.workers === '1' ? values.set : `${values.workers} workers`;
+const deadline = performance.now() + Number(values.minutes) * 60_000;
+let isStopping = false;
+process.once('SIGINT', () => (isStopping = true));
 
-const again = Object.entries({ ...values, kills, seed }).map(
-  ([name, value]) => `--${name} ${value}`,
-);
-console.log(`seed ${seed}: npm run crash -- ${again.join(' ')}`);
-const workers = Number(values.workers);
-const openLocalStage = () => (workers > 1 ? openWorkersStage(workers) : openSingleStage());
-const stage = values.set === 'scaled' ? await openScaledStage() : await openLocalStage();
-const report = await runCrashTest({ stage, kills, seed, say: (line) => console.log(line) });
-console.log(JSON.stringify({ seed, ...report, faults: report.faults.length }, undefined, 2));
-for (const fault of report.faults.slice(0, 50)) console.error(fault);
-process.exitCode = report.faults.length === 0 && report.acknowledged > 0 ? 0 : 1;
+const again = Object.entries({ ...values, seed }).map(([name, value]) => `--${name} ${value}`);
+console.log(`npm run crash -- ${again.join(' ')}`);
+
+const slices = readSlices(values.ledger);
+while (!isStopping && performance.now() < deadline) {
+  const left = Number(values.kills) - addUp(slices).kills;
+  if (left <= 0) break;
+  slices.push(await runSlice(Math.min(left, Number(values.slice)), random.integer(0, 2 ** 31)));
+  if (values.ledger !== undefined) writeSlices(values.ledger, slices);
+  console.log(JSON.stringify(addUp(slices)));
+  if (slices.at(-1)?.failure !== undefined && values.ledger === undefined) break;
+}
+const { acknowledged, lost, doubled, invented, failures } = addUp(slices);
+process.exitCode = acknowledged > 0 && lost + doubled + invented + failures === 0 ? 0 : 1;
+
+async function runSlice(kills: number, sliceSeed: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-crash-'));
+  try {
+    const stage = await openStage(folder, sliceSeed);
+    const say = (line: string) => console.log(line);
+    const report = await runCrashTest({ stage, kills, seed: sliceSeed, say });
+    for (const fault of report.faults.slice(0, 50)) console.error(fault);
+    return toSlice(set, sliceSeed, report);
+  } catch (error) {
+    console.error(error);
+    return toFailedSlice(set, sliceSeed, error);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Every third slice has a wall clock that jumps. */
+function openStage(folder: string, sliceSeed: number): Promise<Stage> {
+  if (values.set === 'scaled') return openScaledStage();
+  const clock = sliceSeed % 3 === 0 ? createFakeClock(folder) : undefined;
+  const workers = Number(values.workers);
+  return workers > 1 ? openWorkersStage(workers, { clock }) : openSingleStage({ clock });
+}

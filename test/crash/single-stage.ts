@@ -1,38 +1,121 @@
-/** The stage of one process and its engine: each is killed, the process during a start as well. */
+/**
+ * The stage of one process, its engine and its workers: each is killed or paused, all of them at
+ * once, and the process during a start as well.
+ */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startService } from '../harness/service.ts';
+import type { Random } from '../harness/random.ts';
+import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
+import { childrenOf, startWeir } from '../harness/weir-process.ts';
+import type { FakeClock } from './fake-clock.ts';
 import type { Stage } from './stage.ts';
 
-export async function openSingleStage(flags: readonly string[] = []): Promise<Stage> {
-  const engine = [/engine ended/, /EngineStartError/, /housekeeping failed/];
-  const expectedErrors = [...engine, /worker ended/, /cannot start worker/];
-  const service = await startService({ flags, expectedErrors });
+export interface SingleStageOptions {
+  readonly flags?: readonly string[];
+  readonly clock?: FakeClock | undefined;
+}
+
+/** Longer than a process may be silent before others take it for dead. */
+const maxPauseMs = 6_000;
+const hourSeconds = 3_600;
+
+export async function openSingleStage(options: SingleStageOptions = {}): Promise<Stage> {
+  const { flags = [], clock } = options;
+  const engine = [/engine ended/, /EngineStartError/, /housekeeping failed/, /engine hangs/];
+  const reads = [/cannot read/, /cannot insert/, /drain cannot insert/, /request failed/];
+  const workers = [/worker ended/, /cannot start worker/, /worker.*silent/];
+  const service = await startService({
+    flags,
+    env: { ...clock?.env },
+    expectedErrors: [...engine, ...reads, ...workers],
+  });
+  const strikes: Readonly<Record<string, (random: Random) => Promise<void>>> = {
+    async gateway() {
+      await service.kill('SIGKILL');
+      await service.start();
+    },
+    async engine() {
+      const pids = await until(() => nonEmpty(service.enginePids()), { what: 'an engine' });
+      for (const pid of pids) signal(pid, 'SIGKILL');
+    },
+    async start(random) {
+      await service.kill('SIGKILL');
+      service.launch();
+      await sleep(random.integer(0, 1_500));
+      await service.kill('SIGKILL');
+      await service.start();
+    },
+    async everything() {
+      const children = childrenOf(service.process.pid);
+      const ended = service.kill('SIGKILL');
+      for (const pid of children) signal(pid, 'SIGKILL');
+      await ended;
+      await service.start();
+    },
+    async 'paused gateway'(random) {
+      const pid = service.process.pid;
+      signal(pid, 'SIGSTOP');
+      await sleep(random.integer(50, maxPauseMs / 2));
+      signal(pid, 'SIGCONT');
+      if (random.next() < 0.5) await strikes['gateway']?.(random);
+    },
+    async 'paused engine'(random) {
+      const pids = await until(() => nonEmpty(service.enginePids()), { what: 'an engine' });
+      for (const pid of pids) signal(pid, 'SIGSTOP');
+      await sleep(random.integer(50, maxPauseMs));
+      const isKilled = random.next() < 0.5;
+      if (isKilled) await service.kill('SIGKILL');
+      // A start on the folder of an engine that stands still is refused with its pid.
+      for (const pid of pids) signal(pid, 'SIGCONT');
+      if (isKilled) await service.start();
+    },
+    'second start': () => startSecond(service),
+    ...(clock === undefined
+      ? {}
+      : {
+          async clock(random) {
+            clock.set(random.pick([-hourSeconds, 0, hourSeconds]));
+            await sleep(random.integer(0, 2_000));
+            if (random.next() < 0.5) await strikes['gateway']?.(random);
+          },
+        }),
+  };
+  const names = Object.keys(strikes);
   return {
     service,
     quickstartFile: join(service.dataDir, 'quickstart.json'),
-    targets: ['gateway', 'gateway', 'engine', 'engine', 'start'],
+    targets: ['gateway', 'engine', 'engine', ...names],
     async strike(target, random) {
       await sleep(random.integer(0, 600));
-      if (target === 'engine') {
-        const pids = await until(() => nonEmpty(service.enginePids()), { what: 'an engine' });
-        for (const pid of pids) process.kill(pid, 'SIGKILL');
-        return;
-      }
-      await service.kill('SIGKILL');
-      if (target === 'start') {
-        service.launch();
-        await sleep(random.integer(0, 1_500));
-        await service.kill('SIGKILL');
-      }
-      await service.start();
+      await strikes[target]?.(random);
     },
     async ready() {
       await until(() => service.isReady(), { what: '/readyz after the last kill' });
     },
     close: () => service.stop(),
   };
+}
+
+/** @throws Error where a second process starts on the data folder of a running one */
+async function startSecond({ dataDir }: Service): Promise<void> {
+  const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
+  const second = startWeir(['serve', '--data', dataDir, ...ports]);
+  const exit = await Promise.race([second.exited, sleep(20_000)]);
+  if (exit === undefined) second.kill('SIGKILL');
+  const isRefused = exit?.code === 1 && second.logs.some(({ raw }) => /holds it/.test(raw));
+  if (isRefused) return;
+  const said = second.logs.map(({ raw }) => raw).join('\n');
+  throw new Error(`a second start on ${dataDir} was not refused: ${JSON.stringify(exit)}\n${said}`);
+}
+
+/** The process may have ended meanwhile. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {

@@ -29,6 +29,9 @@ test('a kept promise has no fault', () => {
     acknowledged: 2,
     unanswered: 0,
     unansweredStored: 0,
+    lost: 0,
+    doubled: 0,
+    invented: 0,
     faults: [],
   });
 });
@@ -40,15 +43,17 @@ test('a lost answer leaves both outcomes open', () => {
 });
 
 test('an acknowledged event that is missing is a fault', () => {
-  const { faults } = verdictOf('plain', acked, [[first, 1]]);
+  const { faults, lost: count } = verdictOf('plain', acked, [[first, 1]]);
+  assert.equal(count, 1);
   assert.deepEqual(faults, [`${second} was acknowledged and is stored 0 times`]);
 });
 
 test('an acknowledged event that is stored twice is a fault', () => {
-  const { faults } = verdictOf('keyed', { ...acked, attempts: 3 }, [
+  const { faults, doubled } = verdictOf('keyed', { ...acked, attempts: 3 }, [
     [first, 1],
     [second, 2],
   ]);
+  assert.equal(doubled, 1);
   assert.deepEqual(faults, [`${second} was acknowledged and is stored 2 times`]);
 });
 
@@ -61,6 +66,7 @@ test('a keyed event stored twice is a fault even when its answer was lost', () =
 });
 
 test('an event that nobody sent is a fault', () => {
-  const { faults } = verdictOf('plain', lost, [['stranger', 1]]);
+  const { faults, invented } = verdictOf('plain', lost, [['stranger', 1]]);
+  assert.equal(invented, 1);
   assert.deepEqual(faults, ['"stranger" is stored and nobody sent it']);
 });

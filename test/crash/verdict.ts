@@ -21,6 +21,11 @@ export interface Verdict {
   /** Events of requests whose answer was lost, and how many of them are stored. */
   readonly unanswered: number;
   readonly unansweredStored: number;
+  readonly lost: number;
+  /** Stored more often than they may be. */
+  readonly doubled: number;
+  /** Stored, though nobody sent them. */
+  readonly invented: number;
   /** What is wrong, one sentence each; empty when the promise was kept. */
   readonly faults: readonly string[];
 }
@@ -40,19 +45,24 @@ export function judge(
   let acknowledged = 0;
   let unanswered = 0;
   let unansweredStored = 0;
+  let lost = 0;
+  let doubled = 0;
   for (const event of ledgers.flatMap(eventsOf)) {
     const times = stored.get(event.name) ?? 0;
     unknown.delete(event.name);
     if (event.isAcknowledged) acknowledged++;
     else unanswered++;
     if (!event.isAcknowledged && times > 0) unansweredStored++;
+    if (times < event.least) lost++;
+    if (times > event.most) doubled++;
     if (times < event.least || times > event.most) {
       const promise = event.isAcknowledged ? 'acknowledged' : `tried ${event.most} times`;
       faults.push(`${event.name} was ${promise} and is stored ${times} times`);
     }
   }
   for (const name of unknown) faults.push(`"${name}" is stored and nobody sent it`);
-  return { acknowledged, unanswered, unansweredStored, faults };
+  const invented = unknown.size;
+  return { acknowledged, unanswered, unansweredStored, lost, doubled, invented, faults };
 }
 
 interface LedgerEvent {

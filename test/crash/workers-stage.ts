@@ -2,11 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../harness/until.ts';
 import { workersOf } from '../harness/weir-process.ts';
-import { openSingleStage } from './single-stage.ts';
+import { openSingleStage, type SingleStageOptions } from './single-stage.ts';
 import type { Stage } from './stage.ts';
 
-export async function openWorkersStage(workers: number): Promise<Stage> {
-  const stage = await openSingleStage(['--workers', String(workers)]);
+export async function openWorkersStage(
+  workers: number,
+  options: SingleStageOptions = {},
+): Promise<Stage> {
+  const flags = [...(options.flags ?? []), '--workers', String(workers)];
+  const stage = await openSingleStage({ ...options, flags });
   const { service } = stage;
   const findWorkers = (): readonly [number, ...number[]] | undefined => {
     const [first, ...others] = workersOf(service.process.pid);

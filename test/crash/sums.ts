@@ -1,0 +1,82 @@
+/** What all slices of a long crash test add up to, kept in a file so that it can go on. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { replaceTextFile } from '../../src/files/whole-file.ts';
+import type { CrashReport } from './run.ts';
+
+/** One data directory and its kills. */
+export interface Slice {
+  /** UTC date. */
+  readonly date: string;
+  readonly commit: string;
+  readonly set: string;
+  readonly seed: number;
+  readonly kills: number;
+  readonly acknowledged: number;
+  readonly unanswered: number;
+  readonly lost: number;
+  readonly doubled: number;
+  readonly invented: number;
+  /** Why it came to an early end; absent where it did not. */
+  readonly failure?: string;
+}
+
+export interface Sums {
+  readonly slices: number;
+  readonly kills: number;
+  readonly acknowledged: number;
+  readonly unanswered: number;
+  readonly lost: number;
+  readonly doubled: number;
+  readonly invented: number;
+  readonly failures: number;
+}
+
+export function readSlices(file: string | undefined): Slice[] {
+  if (file === undefined || !existsSync(file)) return [];
+  return (JSON.parse(readFileSync(file, 'utf8')) as { slices: Slice[] }).slices;
+}
+
+export function writeSlices(file: string, slices: readonly Slice[]): void {
+  const lines = slices.map((slice) => `  ${JSON.stringify(slice)}`).join(',\n');
+  replaceTextFile(file, `{ "slices": [\n${lines}\n] }\n`);
+}
+
+export function toSlice(set: string, seed: number, report: CrashReport): Slice {
+  const { acknowledged, unanswered, lost, doubled, invented, kills } = report;
+  return {
+    ...beginSlice(set, seed),
+    kills: Object.values(kills).reduce((sum, count) => sum + count, 0),
+    acknowledged,
+    unanswered,
+    lost,
+    doubled,
+    invented,
+  };
+}
+
+/** A slice whose end could not be judged. */
+export function toFailedSlice(set: string, seed: number, error: unknown): Slice {
+  const none = { kills: 0, acknowledged: 0, unanswered: 0, lost: 0, doubled: 0, invented: 0 };
+  return { ...beginSlice(set, seed), ...none, failure: String(error).slice(0, 500) };
+}
+
+function beginSlice(set: string, seed: number) {
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' });
+  return { date: new Date().toISOString().slice(0, 10), commit: commit.trim(), set, seed };
+}
+
+export function addUp(slices: readonly Slice[]): Sums {
+  const sum = (value: (slice: Slice) => number) =>
+    slices.reduce((total, slice) => total + value(slice), 0);
+  return {
+    slices: slices.length,
+    kills: sum(({ kills }) => kills),
+    acknowledged: sum(({ acknowledged }) => acknowledged),
+    unanswered: sum(({ unanswered }) => unanswered),
+    lost: sum(({ lost }) => lost),
+    doubled: sum(({ doubled }) => doubled),
+    invented: sum(({ invented }) => invented),
+    failures: sum(({ failure }) => (failure === undefined ? 0 : 1)),
+  };
+}
