@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../harness/until.ts';
+import { isAlive } from '../harness/weir-process.ts';
 
 export type FileSystemName = KernelFileSystem | 'lazyfs';
 type KernelFileSystem = 'ext4' | 'xfs' | 'btrfs';
@@ -51,7 +52,8 @@ export function whyNoCutDisk(kind: FileSystemName): string | undefined {
 
 /** @param mountPoint an empty folder; by default one beside the image */
 export function createCutDisk(kind: FileSystemName, bytes: number, mountPoint?: string): CutDisk {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-power-'));
+  // LazyFS takes a path with "-o" for an option.
+  const folder = mkdtempSync(join(tmpdir(), 'weir-power_'));
   const image = join(folder, 'disk.img');
   const path = mountPoint ?? join(folder, 'mount');
   mkdirSync(path, { recursive: true });
@@ -95,7 +97,10 @@ function createLazyDisk(folder: string, path: string): CutDisk {
   const mount = () => {
     running = spawn(lazyFsBinary, [...args, '-f'], { stdio: 'ignore' });
     // It serves its mount point from the moment at which that is another device.
-    while (statSync(path).dev === statSync(folder).dev) execFileSync('sleep', ['0.02']);
+    while (statSync(path).dev === statSync(folder).dev) {
+      if (!isAlive(running.pid ?? 0)) throw new Error(`${lazyFsBinary} ended`);
+      execFileSync('sleep', ['0.02']);
+    }
   };
   mount();
   const cut = () => void running.kill('SIGKILL');
