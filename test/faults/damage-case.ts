@@ -25,10 +25,17 @@ const readyMs = 40_000;
 const damageMetrics =
   /^weir_(?:queue_lost|queue_damage|store_damaged|store_corruption)\S* [1-9]\d*$/gm;
 
-/** @param dataDir a damaged copy of `folder` */
-export async function runCase(folder: DataFolder, dataDir: string): Promise<CaseResult> {
+/**
+ * @param dataDir a damaged copy of `folder`
+ * @param flags further arguments of `weir serve`
+ */
+export async function runCase(
+  folder: DataFolder,
+  dataDir: string,
+  flags: readonly string[] = [],
+): Promise<CaseResult> {
   const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
-  const running = startWeir(['serve', '--data', dataDir, ...ports, ...serveFlags]);
+  const running = startWeir(['serve', '--data', dataDir, ...ports, ...serveFlags, ...flags]);
   try {
     const isUp = async () => running.exit() !== undefined || (await isReady(running));
     await until(isUp, { what: 'a service that is ready', timeoutMs: readyMs, everyMs: 100 });
@@ -114,6 +121,7 @@ interface Running {
 
 /** A request repeated with its key must not be stored twice; the other checks would find it. */
 async function checkRepeat({ folder, http, send }: Running): Promise<string[]> {
+  if (folder.keyed === undefined) return [];
   const { receiverId, token } = folder.quickstart.receivers.http_json;
   const answer = await http.send(`${send}/v1/receivers/${receiverId}/logs`, {
     method: 'POST',
@@ -168,9 +176,9 @@ async function checkLogs(running: Running): Promise<string[]> {
 }
 
 async function checkCounts(running: Running): Promise<string[]> {
-  const now = Date.now();
-  const timeOf = (ms: number) => new Date(ms).toISOString();
-  const range = `startTime=${timeOf(now - 3_600_000)}&endTime=${timeOf(now)}`;
+  const { createdAtMs } = running.folder;
+  const timeOf = (hours: number) => new Date(createdAtMs + hours * 3_600_000).toISOString();
+  const range = `startTime=${timeOf(-1)}&endTime=${timeOf(1)}`;
   const histogram = await getJson<{ total: number }>(running, `/histogram?${range}&buckets=10`);
   const facet = await getJson<{ total: number }>(running, `/facets?field=severity&${range}`);
   const expected = running.folder.messages.size;

@@ -13,6 +13,8 @@ import { until } from '../harness/until.ts';
 
 export interface DataFolder {
   readonly path: string;
+  /** Unix ms; all events are of that time. */
+  readonly createdAtMs: number;
   readonly quickstart: Quickstart;
   /** Messages of all acknowledged logs. */
   readonly messages: ReadonlySet<string>;
@@ -20,8 +22,8 @@ export interface DataFolder {
   readonly samples: ReadonlyMap<string, number>;
   /** Receivers and tokens as the control API lists them. */
   readonly control: ControlLists;
-  /** A request that was acknowledged and waits in the queue. */
-  readonly keyed: { readonly key: string; readonly body: string };
+  /** A request that was acknowledged and waits in the queue; its key is known for a day. */
+  readonly keyed?: { readonly key: string; readonly body: string };
 }
 
 export type ControlLists = Readonly<Record<(typeof controlPaths)[number], readonly string[]>>;
@@ -41,6 +43,11 @@ const padding = 'x'.repeat(4_000);
 export async function createDataFolder(folder: string): Promise<DataFolder> {
   const service = new Service(folder, { flags: serveFlags });
   await service.start();
+  const createdAtMs = Date.now();
+  // A folder that is kept as a fixture must not expire.
+  const retention = { retentionDays: 3_650 };
+  const { streamId } = service.quickstart;
+  assert.equal((await service.admin('PATCH', `/streams/${streamId}`, retention)).status, 200);
   const messages = new Set<string>();
   const samples = new Map<string, number>();
   const post = async (prefix: string, count: number, key: string, tail = '') => {
@@ -72,7 +79,15 @@ export async function createDataFolder(folder: string): Promise<DataFolder> {
   }
   await service.kill('SIGKILL');
   for (const pid of enginePids) process.kill(pid, 'SIGKILL');
-  return { path: folder, quickstart: service.quickstart, messages, samples, control, keyed };
+  return {
+    path: folder,
+    createdAtMs,
+    quickstart: service.quickstart,
+    messages,
+    samples,
+    control,
+    keyed,
+  };
 }
 
 /** Times of the last use, and addresses with their ports. */
