@@ -67,6 +67,10 @@ export function createListener(
   server.on('drop', () => events.connectionCut(surface, 'cap'));
   server.on('tlsClientError', () => events.connectionCut(surface, 'tls'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // Node reports failed handshakes here as well as to `tlsClientError`. An answer written before
+    // the handshake is complete aborts the process once an HTTP/2 session takes the socket over:
+    // docs/decisions/021-no-answer-before-the-handshake.md.
+    if (!isParseError(error)) return void socket.destroy();
     events.connectionCut(surface, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'timeout' : 'parse');
     answerParseError(error, socket);
   });
@@ -115,15 +119,18 @@ function refuse(request: HttpRequest, response: HttpResponse, detail: string, st
   response.end(body);
 }
 
+/** Of the HTTP/1.1 parser, which runs only on connections whose handshake is complete. */
+function isParseError({ code }: NodeJS.ErrnoException): boolean {
+  return code !== undefined && (code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT');
+}
+
 /**
  * What could not be parsed has no request to answer to, and nothing after it can be trusted: answer
  * and close.
  */
 function answerParseError(error: NodeJS.ErrnoException, socket: Socket): void {
   const status = statusOfParseError(error.code);
-  if (socket.writable && error.code !== 'ECONNRESET') {
-    socket.write(toRawAnswer(detailOfParseError(status), status));
-  }
+  if (socket.writable) socket.write(toRawAnswer(detailOfParseError(status), status));
   socket.destroySoon();
 }
 

@@ -1,0 +1,63 @@
+/** Connections whose TLS handshake takes longer than it may. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect as connectPlain, createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { connect } from 'node:tls';
+import { preface } from '../floods/frames.ts';
+import { sendHttp1 } from './client.ts';
+import { type Edge, openEdge } from './edge.ts';
+
+const headersTimeoutMs = 200;
+
+let edge: Edge;
+before(async () => {
+  edge = await openEdge({ limits: { headersTimeoutMs } });
+});
+after(() => edge.close());
+
+for (const surface of ['ingest', 'stream'] as const) {
+  test(`a handshake that ends after its timeout is cut on the ${surface} port`, async () => {
+    assert.equal(await finishLate(edge.ports[surface]), '');
+    // An answer written before the handshake was complete aborted the process.
+    const target = { port: edge.ports[surface], ca: edge.ca };
+    const asked = { method: 'GET', path: '/healthz', headers: [], body: '' };
+    const { status } = await sendHttp1(target, asked);
+    assert.equal(status, 200);
+  });
+}
+
+/**
+ * Connects through a relay that keeps the second flight of the client until the server has given
+ * up. @returns what the server answered
+ */
+async function finishLate(port: number): Promise<string> {
+  const relay = createServer((fromClient) => {
+    const toServer = connectPlain(port, '127.0.0.1');
+    let hasSentHello = false;
+    fromClient.on('data', (flight) => {
+      if (hasSentHello) setTimeout(() => toServer.write(flight), 2 * headersTimeoutMs);
+      else toServer.write(flight);
+      hasSentHello = true;
+    });
+    toServer.pipe(fromClient);
+    for (const socket of [fromClient, toServer]) socket.on('error', () => {});
+    toServer.on('close', () => fromClient.destroy());
+  });
+  relay.listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  const client = connect({
+    port: (relay.address() as AddressInfo).port,
+    host: '127.0.0.1',
+    servername: 'localhost',
+    ca: edge.ca,
+    ALPNProtocols: ['h2'],
+  });
+  let received = '';
+  client.on('secureConnect', () => client.write(preface));
+  client.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+  client.on('error', () => {});
+  await once(client, 'close');
+  relay.close();
+  return received;
+}
