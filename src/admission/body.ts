@@ -3,6 +3,7 @@
  * neither what the bytes mean nor who sent them.
  */
 import { AppError } from '../model/errors.ts';
+import { createBodyPieces } from './body-pieces.ts';
 import type { MemoryLease, RequestBody } from './port.ts';
 
 export interface BodyPace {
@@ -31,7 +32,7 @@ export function readBody(
   if (!body.expected) return Promise.resolve(nothing);
   const { stream } = body;
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const pieces: Buffer[] = [];
+  const pieces = createBodyPieces();
   const declaredBytes = body.declaredBytes ?? 0;
   let whole: Buffer | undefined;
   const startedAt = performance.now();
@@ -49,26 +50,22 @@ export function readBody(
   const take = (chunk: Buffer) => {
     size += chunk.length;
     if (size > maxBytes) return fail(tooLarge(maxBytes));
+    if (whole === undefined) pieces.add(chunk);
+    else chunk.copy(whole, size - chunk.length);
     try {
-      memory.growTo(size);
+      memory.growTo(whole === undefined ? pieces.heldBytes() : size);
     } catch (error) {
       return fail(error);
     }
-    if (whole !== undefined) {
-      chunk.copy(whole, size - chunk.length);
-      return;
-    }
-    pieces.push(chunk);
-    if (declaredBytes < largeBodyBytes || size < declaredBytes / 2) return;
+    if (whole !== undefined || declaredBytes < largeBodyBytes || size < declaredBytes / 2) return;
     // Half of it is here: no sender gets room by promises alone.
-    whole = gather(pieces.splice(0), memory.buffer(Math.max(declaredBytes, size)));
+    whole = memory.buffer(Math.max(declaredBytes, size));
+    pieces.moveTo(whole);
   };
   const finish = () => {
     if (!body.arrivedWhole()) return breakOff();
     stop();
-    const [only] = pieces;
-    if (whole !== undefined) resolve(whole.subarray(0, size));
-    else resolve(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, size));
+    resolve(whole === undefined ? pieces.whole() : whole.subarray(0, size));
   };
   const breakOff = () => {
     fail(new AppError('malformed', 'cannot read the whole body: it broke off before its end'));
@@ -88,12 +85,6 @@ export function readBody(
   stream.on('end', finish).on('close', breakOff).on('error', breakOff).on('data', take);
   body.sendContinue?.();
   return promise;
-}
-
-function gather(pieces: readonly Buffer[], whole: Buffer): Buffer {
-  let at = 0;
-  for (const piece of pieces) at += piece.copy(whole, at);
-  return whole;
 }
 
 /** The refusal of a body whose declared or actual size passes the cap. */

@@ -1,0 +1,63 @@
+/** Bodies put together from pieces of all sizes, and the memory that takes. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { createBodyPieces } from './body-pieces.ts';
+
+const kibibyte = 1024;
+
+/** Bytes that tell where in the body they belong. */
+function bodyOf(bytes: number): Buffer {
+  return Buffer.from(Array.from({ length: bytes }, (_, index) => (index * 7 + (index >> 8)) % 256));
+}
+
+function cut(body: Buffer, sizes: readonly number[]): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < body.length; at += pieces.at(-1)!.length) {
+    // A piece is part of the read that it came in.
+    pieces.push(body.subarray(at, at + sizes[pieces.length % sizes.length]!));
+  }
+  return pieces;
+}
+
+suite('the pieces of a body', () => {
+  const cuts: readonly (readonly [string, readonly number[]])[] = [
+    ['one', [300 * kibibyte]],
+    ['single bytes', [1]],
+    ['frames', [16_375, 9, 16_366, 18]],
+    ['small and large by turns', [1, 32 * kibibyte]],
+    ['large ones', [16 * kibibyte]],
+  ];
+  for (const [name, sizes] of cuts) {
+    test(`${name} become the body, in at most twice its memory`, () => {
+      const body = bodyOf(300 * kibibyte);
+      const pieces = createBodyPieces();
+      for (const piece of cut(body, sizes)) pieces.add(piece);
+      assert.ok(pieces.heldBytes() >= body.length);
+      assert.ok(pieces.heldBytes() <= 2 * body.length + kibibyte, `${pieces.heldBytes()} held`);
+      assert.deepEqual(pieces.whole(), body);
+      const target = Buffer.alloc(body.length);
+      pieces.moveTo(target);
+      assert.deepEqual(target, body);
+      assert.equal(pieces.heldBytes(), 0);
+    });
+  }
+
+  test('a body in one piece is not copied', () => {
+    const body = bodyOf(100);
+    const pieces = createBodyPieces();
+    pieces.add(body);
+    assert.ok(pieces.whole().buffer === body.buffer);
+  });
+
+  test('no pieces are an empty body', () => {
+    assert.equal(createBodyPieces().whole().length, 0);
+  });
+});
+
+test('single bytes do not keep the reads that they came in', () => {
+  const pieces = createBodyPieces();
+  const reads = Array.from({ length: 100 }, () => Buffer.alloc(16 * kibibyte));
+  for (const read of reads) pieces.add(read.subarray(0, 1));
+  assert.ok(pieces.heldBytes() <= 2 * reads.length + kibibyte, `${pieces.heldBytes()} held`);
+  assert.ok(reads.every(({ buffer }) => pieces.whole().buffer !== buffer));
+});
