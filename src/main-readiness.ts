@@ -10,21 +10,38 @@ export interface Readiness {
   leave(noticeSeconds: number): Promise<void>;
 }
 
+/** The probe is open to all: the store is asked no more often than this. */
+const freshMs = 1_000;
+
 /** @param queue and `store`: undefined where this process needs none. */
 export function createReadiness(
   queue: Pick<Queue, 'status'> | undefined,
   store: Pick<Store, 'ping'> | undefined,
 ): Readiness {
   let isLeaving = false;
+  const isStoreReady = createRemembered(async () => store === undefined || (await store.ping()));
   return {
     missing: async () => [
       ...(isLeaving ? ['running'] : []),
       ...(queue?.status().writable === false ? ['queue'] : []),
-      ...(store === undefined || (await store.ping()) ? [] : ['store']),
+      ...((await isStoreReady()) ? [] : ['store']),
     ],
     async leave(noticeSeconds) {
       isLeaving = true;
       await sleep(noticeSeconds * 1000);
     },
+  };
+}
+
+/** One question at a time; its answer holds for `freshMs`. */
+function createRemembered<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let answer: Promise<Answer> | undefined;
+  return () => {
+    if (answer === undefined) {
+      answer = ask();
+      const forget = () => void setTimeout(() => (answer = undefined), freshMs).unref();
+      answer.then(forget, forget);
+    }
+    return answer;
   };
 }

@@ -2,11 +2,11 @@
  * The explorer's files on the stream port: pages and what they load. It knows files and headers,
  * not what the pages do; they are a client of the documented API like any other.
  */
-import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../model/errors.ts';
+import { etagOf, isKnown } from './etag.ts';
 
 /** Where the pages live; each is the same file, which looks at its own address. */
 const pagePaths = [
@@ -56,7 +56,6 @@ const pageHeaders = {
 
 interface StaticFile {
   readonly mediaType: string;
-  /** Weak: the same however it is packed. */
   readonly etag: string;
   readonly bytes: Buffer;
   /** Packed when the explorer was built; absent where packing gains nothing. */
@@ -111,13 +110,6 @@ function send(request: FastifyRequest, reply: FastifyReply, file: StaticFile): v
   }
 }
 
-/** @param known as sent: `*`, or tags, weak or strong (RFC 9110, section 13.1.2) */
-function isKnown(known: string | undefined, etag: string): boolean {
-  if (known === undefined) return false;
-  const tags = known.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes('*') || tags.includes(etag.slice('W/'.length));
-}
-
 /** @param accepted as sent; a coding of weight 0 is refused (RFC 9110, section 12.5.3) */
 function accepts(accepted: string, coding: string): boolean {
   return accepted.split(',').some((part) => {
@@ -134,10 +126,9 @@ function readFiles(directory: string): ReadonlyMap<string, StaticFile> {
       const mediaType = mediaTypes[extname(path)];
       if (mediaType === undefined) return [];
       const bytes = read(path);
-      const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
       const gzip = paths.has(`${path}.gz`) ? read(`${path}.gz`) : undefined;
       const brotli = paths.has(`${path}.br`) ? read(`${path}.br`) : undefined;
-      return [[path, { mediaType, etag, bytes, gzip, brotli }]];
+      return [[path, { mediaType, etag: etagOf(bytes), bytes, gzip, brotli }]];
     }),
   );
 }

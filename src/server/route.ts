@@ -30,7 +30,9 @@ export interface OpenRoute {
 export interface OpenAnswer {
   readonly status: number;
   readonly contentType: string;
-  readonly body: string;
+  readonly body: Uint8Array | string;
+  /** Present where a client may keep the answer and ask whether it still holds. */
+  readonly etag?: string;
 }
 
 export interface RouteTable {

@@ -2,10 +2,11 @@
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Protocol } from '../model/protocol.ts';
 import type { ReadRoute, TicketRoute } from '../model/read-route.ts';
-import { type Answers, answerHealth, answerMetrics, answerReadiness } from './health.ts';
+import { type Answers, answerHealth, answerReadiness, createMetricsAnswer } from './health.ts';
 import { jsonLogsDescription } from './describe-json-logs.ts';
 import { otlpLogsDescription } from './describe-otlp.ts';
 import { promTextDescription, remoteWriteDescription } from './describe-prometheus.ts';
+import { etagOf } from './etag.ts';
 import { streamDocument } from './openapi.ts';
 import { type IngestDescription, ingestDocument } from './openapi-ingest.ts';
 import type { DocumentInfo } from './openapi-parts.ts';
@@ -36,8 +37,6 @@ export interface RouteParts extends Answers, StreamParts {
 export function createRoutes(parts: RouteParts): RouteTable {
   const { jsonLogs, otlpLogs, promText, remoteWrite } = parts.protocols;
   const probes = createProbes(parts);
-  const documentRoute = (answer: () => unknown) =>
-    open('/openapi.json', 'getOpenApi', 'This document', async () => toJson(answer()));
 
   const table: RouteTable = {
     ingest: {
@@ -47,13 +46,19 @@ export function createRoutes(parts: RouteParts): RouteTable {
         ingest('prometheus/metrics', promText, promTextDescription),
         ingest('prometheus/api/v1/write', remoteWrite, remoteWriteDescription),
       ],
-      open: [...probes, documentRoute(() => ingestDocument(table.ingest, parts.ingestInfo))],
+      open: [
+        ...probes,
+        documentRoute(parts.ingestInfo, () => ingestDocument(table.ingest, parts.ingestInfo)),
+      ],
     },
     stream: {
       reads: parts.reads,
       tickets: parts.tickets,
       admin: parts.admin,
-      open: [...probes, documentRoute(() => streamDocument(table.stream, parts.streamInfo))],
+      open: [
+        ...probes,
+        documentRoute(parts.streamInfo, () => streamDocument(table.stream, parts.streamInfo)),
+      ],
     },
     ops: createOpsRoutes(parts),
   };
@@ -61,7 +66,7 @@ export function createRoutes(parts: RouteParts): RouteTable {
 }
 
 export function createOpsRoutes(answers: Answers): RouteTable['ops'] {
-  const metrics = open('/metrics', 'getMetrics', 'Metrics', () => answerMetrics(answers));
+  const metrics = open('/metrics', 'getMetrics', 'Metrics', createMetricsAnswer(answers));
   return { open: [...createProbes(answers), metrics] };
 }
 
@@ -92,10 +97,19 @@ function open(
   return { method: 'GET', path, operationId, summary, answers, answer };
 }
 
+/** Open to everyone and costly to make: made once for each address that it names. */
+function documentRoute(info: DocumentInfo, describe: () => unknown): OpenRoute {
+  let made: { readonly serverUrl: string; readonly answer: OpenAnswer } | undefined;
+  return open('/openapi.json', 'getOpenApi', 'This document', async () => {
+    // Ports that the system chooses are known only once they are bound.
+    const { serverUrl } = info;
+    if (made?.serverUrl !== serverUrl) made = { serverUrl, answer: toJson(describe()) };
+    return made.answer;
+  });
+}
+
 function toJson(value: unknown): OpenAnswer {
-  return {
-    status: 200,
-    contentType: 'application/json; charset=utf-8',
-    body: JSON.stringify(value),
-  };
+  const body = Buffer.from(JSON.stringify(value));
+  const contentType = 'application/json; charset=utf-8';
+  return { status: 200, contentType, body, etag: etagOf(body) };
 }

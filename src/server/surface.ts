@@ -10,6 +10,7 @@ import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import { problemHeaders, problemJson, problemType, toAppError, toProblem } from './errors.ts';
+import { isKnown } from './etag.ts';
 import type { RequestHandler } from './listener.ts';
 import { createRequestIds } from './request-ids.ts';
 import type { OpenRoute } from './route.ts';
@@ -74,8 +75,12 @@ export function mountOpenRoutes(app: FastifyInstance, routes: readonly OpenRoute
     app.route({
       method: ['GET', 'HEAD'],
       url: path,
-      handler: async (_request, reply) => {
-        const { status, contentType, body } = await answer();
+      handler: async (request, reply) => {
+        const { status, contentType, body, etag } = await answer();
+        if (etag !== undefined) {
+          reply.header('etag', etag).header('cache-control', 'no-cache');
+          if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
+        }
         return reply.code(status).header('content-type', contentType).send(body);
       },
     });
