@@ -7,6 +7,7 @@ import { compress } from 'snappy';
 import type { Grants } from '../directory/port.ts';
 import { AppError } from '../model/errors.ts';
 import type { SeriesSamples } from '../model/metric-plan.ts';
+import type { Asker } from '../model/read-route.ts';
 import type { ReadContext } from '../model/readable-streams.ts';
 import type { Store } from '../store/port.ts';
 import { cutTo, success, toExemplars, toLabelSet, toMetadata } from './answers.ts';
@@ -40,20 +41,20 @@ const maxWaitingReads = 100;
 
 /**
  * Every call may throw AppError `malformed`, `not_found` or `unavailable`; an answer that is short
- * of anything says so.
+ * of anything says so. Once the asker has left, the store stops working on it.
  */
 export interface MetricsReader {
-  labelNames(accountId: string, query: SeriesQuery): Promise<Success<string[]>>;
-  labelValues(accountId: string, name: string, query: SeriesQuery): Promise<Success<string[]>>;
-  series(accountId: string, query: SeriesQuery): Promise<Success<Record<string, string>[]>>;
-  metadata(accountId: string, query: MetadataQuery): Promise<Success<MetadataData>>;
-  exemplars(accountId: string, query: ExemplarsQuery): Promise<Success<ExemplarsData>>;
+  labelNames(asker: Asker, query: SeriesQuery): Promise<Success<string[]>>;
+  labelValues(asker: Asker, name: string, query: SeriesQuery): Promise<Success<string[]>>;
+  series(asker: Asker, query: SeriesQuery): Promise<Success<Record<string, string>[]>>;
+  metadata(asker: Asker, query: MetadataQuery): Promise<Success<MetadataData>>;
+  exemplars(asker: Asker, query: ExemplarsQuery): Promise<Success<ExemplarsData>>;
   /**
    * Remote read.
    * @param message a `prometheus.ReadRequest`.
    * @returns a `prometheus.ReadResponse` with samples, as a block of snappy.
    */
-  read(accountId: string, message: Uint8Array): Promise<Uint8Array>;
+  read(asker: Asker, message: Uint8Array): Promise<Uint8Array>;
 }
 
 export function createMetricsReader(
@@ -64,16 +65,19 @@ export function createMetricsReader(
   const { maxReadSeries } = limits;
   const gate = createGate(concurrentReads, maxWaitingReads);
 
-  async function contextOf(accountId: string): Promise<ReadContext> {
+  async function contextOf({ accountId }: Asker): Promise<ReadContext> {
     return { accountId, streams: await grants.streams(accountId), nowMs: now() };
   }
 
   /** The series of each plan; of none where there is none. */
-  async function readAll(plans: ReturnType<typeof planReads>): Promise<SeriesSamples[][]> {
+  async function readAll(
+    plans: ReturnType<typeof planReads>,
+    { left }: Asker,
+  ): Promise<SeriesSamples[][]> {
     const results: SeriesSamples[][] = [];
     let samples = 0;
     for (const plan of plans) {
-      const found = plan === undefined ? [] : await store.samples(plan);
+      const found = plan === undefined ? [] : await store.samples(plan, left);
       for (const { times, histograms } of found) samples += times.length + histograms.length;
       if (samples > limits.maxReadSamples) throw tooManySamples(limits);
       results.push(found);
@@ -82,38 +86,47 @@ export function createMetricsReader(
   }
 
   return {
-    async labelNames(accountId, query) {
-      const plan = planSeries(await contextOf(accountId), query, limits);
-      return cutTo(await store.labelNames(plan), query.limit, maxReadSeries);
+    async labelNames(asker, query) {
+      const plan = planSeries(await contextOf(asker), query, limits);
+      return cutTo(await store.labelNames(plan, asker.left), query.limit, maxReadSeries);
     },
-    async labelValues(accountId, name, query) {
-      const plan = planSeries(await contextOf(accountId), query, limits);
-      return cutTo(await store.labelValues(plan, name), query.limit, maxReadSeries);
+    async labelValues(asker, name, query) {
+      const plan = planSeries(await contextOf(asker), query, limits);
+      return cutTo(await store.labelValues(plan, name, asker.left), query.limit, maxReadSeries);
     },
-    async series(accountId, query) {
+    async series(asker, query) {
       if (query['match[]'] === undefined) {
         throw new AppError('malformed', 'cannot answer without parameter match[]', {
           parameter: 'match[]',
         });
       }
-      const plan = planSeries(await contextOf(accountId), query, limits);
-      const { data, ...rest } = cutTo(await store.series(plan), query.limit, maxReadSeries);
+      const plan = planSeries(await contextOf(asker), query, limits);
+      const { data, ...rest } = cutTo(
+        await store.series(plan, asker.left),
+        query.limit,
+        maxReadSeries,
+      );
       return { ...success(data.map(toLabelSet)), ...rest };
     },
-    async metadata(accountId, query) {
-      const plan = planMetadata(await contextOf(accountId), query, limits);
+    async metadata(asker, query) {
+      const plan = planMetadata(await contextOf(asker), query, limits);
       const { limit, limit_per_metric: perMetric } = query;
-      return toMetadata(await store.metricMetadata(plan), { limit, perMetric }, maxReadSeries);
+      return toMetadata(
+        await store.metricMetadata(plan, asker.left),
+        { limit, perMetric },
+        maxReadSeries,
+      );
     },
-    async exemplars(accountId, query) {
-      const plan = planExemplars(await contextOf(accountId), query, limits);
-      return toExemplars(await store.exemplars(plan));
+    async exemplars(asker, query) {
+      const plan = planExemplars(await contextOf(asker), query, limits);
+      return toExemplars(await store.exemplars(plan, asker.left));
     },
-    async read(accountId, message) {
-      const plans = planReads(await contextOf(accountId), decodeReadRequest(message), limits);
+    async read(asker, message) {
+      const plans = planReads(await contextOf(asker), decodeReadRequest(message), limits);
       const leave = await gate.enter();
       try {
-        return await compress(await encodeInTurns(await readAll(plans)));
+        asker.left?.throwIfAborted();
+        return await compress(await encodeInTurns(await readAll(plans, asker)));
       } finally {
         leave();
       }

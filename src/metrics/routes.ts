@@ -67,7 +67,7 @@ export function createMetricRoutes(reader: MetricsReader): readonly ReadRoute[] 
       query: noQuery,
       body: readMessage,
       response: readResponse,
-      read: ({ accountId, body }) => reader.read(accountId, body),
+      read: (request) => reader.read(request, request.body),
     }),
     ...getAndPost({
       path: 'labels',
@@ -75,8 +75,7 @@ export function createMetricRoutes(reader: MetricsReader): readonly ReadRoute[] 
       summary: 'Names of labels',
       query: seriesQuery,
       response: jsonResponse(namesResponse),
-      read: ({ accountId, search }) =>
-        reader.labelNames(accountId, parseQuery(seriesQuery, search)),
+      read: (request) => reader.labelNames(request, parseQuery(seriesQuery, request.search)),
     }),
     ...getAndPost({
       path: 'label/:name/values',
@@ -85,10 +84,10 @@ export function createMetricRoutes(reader: MetricsReader): readonly ReadRoute[] 
       params: labelParams,
       query: seriesQuery,
       response: jsonResponse(namesResponse),
-      read: async ({ accountId, search, params }) => {
-        const name = unescapeLabelName(params['name'] ?? '');
+      read: async (request) => {
+        const name = unescapeLabelName(request.params['name'] ?? '');
         if (name === '') throw new AppError('malformed', 'cannot list values: no label is named');
-        return reader.labelValues(accountId, name, parseQuery(seriesQuery, search));
+        return reader.labelValues(request, name, parseQuery(seriesQuery, request.search));
       },
     }),
     ...getAndPost({
@@ -97,7 +96,7 @@ export function createMetricRoutes(reader: MetricsReader): readonly ReadRoute[] 
       summary: 'Label sets of series',
       query: seriesQuery,
       response: jsonResponse(seriesResponse),
-      read: ({ accountId, search }) => reader.series(accountId, parseQuery(seriesQuery, search)),
+      read: (request) => reader.series(request, parseQuery(seriesQuery, request.search)),
     }),
     ...getAndPost({
       path: 'metadata',
@@ -105,8 +104,7 @@ export function createMetricRoutes(reader: MetricsReader): readonly ReadRoute[] 
       summary: 'Type, help and unit of metrics',
       query: metadataQuery,
       response: jsonResponse(metadataResponse),
-      read: ({ accountId, search }) =>
-        reader.metadata(accountId, parseQuery(metadataQuery, search)),
+      read: (request) => reader.metadata(request, parseQuery(metadataQuery, request.search)),
     }),
     ...getAndPost({
       path: 'query_exemplars',
@@ -114,8 +112,7 @@ export function createMetricRoutes(reader: MetricsReader): readonly ReadRoute[] 
       summary: 'Exemplars of the series that one selector fits',
       query: exemplarsQuery,
       response: jsonResponse(exemplarsResponse),
-      read: ({ accountId, search }) =>
-        reader.exemplars(accountId, parseQuery(exemplarsQuery, search)),
+      read: (request) => reader.exemplars(request, parseQuery(exemplarsQuery, request.search)),
     }),
     get({
       path: 'status/buildinfo',

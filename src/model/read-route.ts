@@ -92,6 +92,13 @@ export class StreamedAnswer {
   }
 }
 
+/** For whom a read is done, and for how long. */
+export interface Asker {
+  readonly accountId: string;
+  /** Aborted once the reader has left: nobody waits for the answer any more. */
+  readonly left?: AbortSignal;
+}
+
 export interface ReadBody {
   readonly mediaTypes: readonly MediaTypeRule[];
   /** The fields of a `form` are parameters like those in the URL; a `message` is the route's. */
@@ -117,7 +124,7 @@ export interface ReadFailure {
   readonly encode: (problem: Problem) => EncodedProblem;
 }
 
-export interface ReadRequest extends Reader {
+export interface ReadRequest extends Reader, Asker {
   /** As they were sent: which may repeat is for the route to say. */
   readonly search: URLSearchParams;
   /** Variable segments of the path, decoded. */

@@ -9,6 +9,7 @@ import { AppError } from '../model/errors.ts';
 import {
   type ReadBody,
   type Reader,
+  type ReadRequest,
   type ReadRoute,
   StreamedAnswer,
   type TicketRequest,
@@ -56,14 +57,17 @@ export function mountRead(
       try {
         const { params } = request;
         if (route.body?.kind === 'form') addFields(search, sent.body);
-        const signal = departures.watch(reply);
+        const departure = departures.watch(reply);
         const { body } = sent;
         const lastEventId = lastEventIdOf(request);
-        const asked = { ...reader, search, params, body, lastEventId, signal, recheck };
-        const answer = await route.read(asked); // 400, 404, 503
-        if (answer instanceof StreamedAnswer) await sendStreamed(request, reply, answer, signal);
-        else send(reply, route, answer);
-        // What is sent to who has left counts as not sent over HTTP/2, and would be handled again.
+        const asked = { ...reader, ...departure, search, params, body, lastEventId, recheck };
+        const answer = await read(route, asked); // 400, 404, 503
+        if (answer instanceof StreamedAnswer) {
+          await sendStreamed(request, reply, answer, departure.signal);
+        } else if (!departure.left.aborted) {
+          send(reply, route, answer);
+        }
+        // What is sent to a reader that has left counts as not sent, and would be handled again.
         if (!reply.sent) reply.hijack();
       } finally {
         sent.memory?.release();
@@ -86,7 +90,7 @@ export function mountTicket(
     method: 'GET',
     url: route.path,
     onRequest: async (request, reply) => {
-      const signal = departures.watch(reply);
+      const { signal } = departures.watch(reply);
       const asked: TicketRequest = {
         params: request.params,
         signal,
@@ -100,6 +104,19 @@ export function mountTicket(
       throw new Error('a read went past its answer');
     },
   });
+}
+
+/** @returns undefined where the reader left before there was an answer. @throws AppError */
+async function read(route: ReadRoute, asked: ReadRequest): Promise<unknown> {
+  const { left } = asked;
+  if (left?.aborted) return undefined;
+  try {
+    return await route.read(asked);
+  } catch (error) {
+    // What it was stopped by is no failure.
+    if (left?.aborted) return undefined;
+    throw error;
+  }
 }
 
 /** @throws AppError `unauthenticated` | `forbidden` | `unavailable` */

@@ -8,10 +8,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../model/errors.ts';
 import type { StreamedAnswer } from '../model/read-route.ts';
 
-/** Tells what goes on for long when to stop. */
+/** Tells what is done for readers when to stop. */
 export interface Departures {
-  /** Aborted once this reader has left, or the surface closes. */
-  watch(reply: FastifyReply): AbortSignal;
+  watch(reply: FastifyReply): Departure;
+}
+
+export interface Departure {
+  /** Aborted once this reader has left: what ends by itself goes on while the surface closes. */
+  readonly left: AbortSignal;
+  /** Aborted once this reader has left, or the surface closes: for what goes on for long. */
+  readonly signal: AbortSignal;
 }
 
 export function createDepartures(app: FastifyInstance): Departures {
@@ -23,18 +29,19 @@ export function createDepartures(app: FastifyInstance): Departures {
   });
   return {
     watch(reply) {
+      const leaving = new AbortController();
       const departure = new AbortController();
-      // Who left while his token was looked up will not be heard to leave.
-      if (isClosing || isGone(reply.raw)) {
-        departure.abort();
-        return departure.signal;
-      }
-      watched.add(departure);
-      reply.raw.once('close', () => {
+      const leave = () => {
         watched.delete(departure);
+        leaving.abort();
         departure.abort();
-      });
-      return departure.signal;
+      };
+      // A reader that left while its token was looked up will not be heard to leave.
+      if (isGone(reply.raw)) leave();
+      else reply.raw.once('close', leave);
+      if (isClosing) departure.abort();
+      else if (!leaving.signal.aborted) watched.add(departure);
+      return { left: leaving.signal, signal: departure.signal };
     },
   };
 }

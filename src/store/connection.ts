@@ -39,7 +39,7 @@ export interface Connection {
   /** All rows of the answer, each an array of its columns. @param signal ends the wait for it */
   query<Row>(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<Row[]>;
   /** The answer as it comes, in the format that the statement names; for values JSON would bend. */
-  queryBytes(pool: Pool, statement: Statement): Promise<Buffer>;
+  queryBytes(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<Buffer>;
   /** Rows that a statement answers with which is no query, and cannot name their format. */
   report<Row>(pool: Pool, statement: Statement, signal: AbortSignal): Promise<Row[]>;
   /** Runs a statement without an answer. @param signal ends the wait; it may be run all the same */
@@ -59,26 +59,30 @@ export function openConnection(options: ConnectionOptions, events: ReachabilityE
   const server = openServer(options, probe, events);
   return {
     async query<Row>(pool: Pool, statement: Statement, signal?: AbortSignal) {
-      return server.read(async (away) => {
-        const answer = await clients[pool].query({
-          query: statement.sql,
-          query_params: { ...statement.params },
-          format: 'JSONCompactEachRow',
-          clickhouse_settings: { ...statement.settings },
-          abort_signal: signal === undefined ? away : AbortSignal.any([signal, away]),
-        });
-        return answer.json<Row>();
-      });
+      return untilAborted(signal, (abort) =>
+        server.read(async (away) => {
+          const answer = await clients[pool].query({
+            query: statement.sql,
+            query_params: { ...statement.params },
+            format: 'JSONCompactEachRow',
+            clickhouse_settings: { ...statement.settings },
+            abort_signal: AbortSignal.any([...abort, away]),
+          });
+          return answer.json<Row>();
+        }),
+      );
     },
-    async queryBytes(pool, statement) {
-      return server.read(async (away) => {
-        const { stream } = await clients[pool].exec({
-          query: statement.sql,
-          query_params: { ...statement.params },
-          abort_signal: away,
-        });
-        return Buffer.concat(await stream.toArray());
-      });
+    async queryBytes(pool, statement, signal) {
+      return untilAborted(signal, (abort) =>
+        server.read(async (away) => {
+          const { stream } = await clients[pool].exec({
+            query: statement.sql,
+            query_params: { ...statement.params },
+            abort_signal: AbortSignal.any([...abort, away]),
+          });
+          return Buffer.concat(await stream.toArray());
+        }),
+      );
     },
     async report<Row>(pool: Pool, statement: Statement, signal: AbortSignal) {
       return server.change(async () => {
@@ -118,6 +122,22 @@ export function openConnection(options: ConnectionOptions, events: ReachabilityE
       await Promise.all([...Object.values(clients), probe].map((client) => client.close()));
     },
   };
+}
+
+/**
+ * The client has an error of its own for what was aborted. @throws DOMException `AbortError` then
+ */
+async function untilAborted<Answer>(
+  signal: AbortSignal | undefined,
+  ask: (abort: readonly AbortSignal[]) => Promise<Answer>,
+): Promise<Answer> {
+  signal?.throwIfAborted();
+  try {
+    return await ask(signal === undefined ? [] : [signal]);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
 }
 
 const connectMs = 2_000;

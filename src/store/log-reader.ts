@@ -27,26 +27,27 @@ export type LogReader = Pick<Store, 'list' | 'walk' | 'histogram' | 'facets'>;
 export function createLogReader(parts: LogReaderParts): LogReader {
   const { connection, table, floor, events, limits } = parts;
 
-  async function list(plan: ListPlan): Promise<LogRecord[]> {
+  async function list(plan: ListPlan, signal?: AbortSignal): Promise<LogRecord[]> {
     const time = startReadTime(limits);
     const rows: LogRow[] = [];
     for (const window of listWindows(plan, BigInt(Date.now()) * 1_000_000n)) {
       const step = { window, limit: plan.limit - rows.length, limits: time.left() };
-      rows.push(...(await connection.query<LogRow>('read', compileList(table, plan, step))));
+      const statement = compileList(table, plan, step);
+      rows.push(...(await connection.query<LogRow>('read', statement, signal)));
       if (rows.length >= plan.limit) break;
     }
     if (plan.direction === 'newer') rows.reverse();
     return rows.map(toLogRecord);
   }
 
-  async function histogram(plan: HistogramPlan) {
+  async function histogram(plan: HistogramPlan, signal?: AbortSignal) {
     const statement = compileHistogram(table, plan, limits);
-    return toHistogramResult(plan, await connection.query<HistogramRow>('read', statement));
+    return toHistogramResult(plan, await connection.query<HistogramRow>('read', statement, signal));
   }
 
-  async function facets(plan: FacetsPlan) {
+  async function facets(plan: FacetsPlan, signal?: AbortSignal) {
     const statement = compileFacets(table, plan, limits);
-    return toFacetsResults(plan, await connection.query<FacetRow>('read', statement));
+    return toFacetsResults(plan, await connection.query<FacetRow>('read', statement, signal));
   }
 
   /**
@@ -60,9 +61,9 @@ export function createLogReader(parts: LogReaderParts): LogReader {
   }
 
   return {
-    list: (plan) => timed(events, 'list', list(checked(plan))),
+    list: (plan, signal) => timed(events, 'list', list(checked(plan), signal)),
     walk: (plan, signal) => timed(events, 'walk', walkLogs(parts, checked(plan), signal)),
-    histogram: (plan) => timed(events, 'histogram', histogram(checked(plan))),
-    facets: (plan) => timed(events, 'facets', facets(checked(plan))),
+    histogram: (plan, signal) => timed(events, 'histogram', histogram(checked(plan), signal)),
+    facets: (plan, signal) => timed(events, 'facets', facets(checked(plan), signal)),
   };
 }

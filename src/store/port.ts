@@ -65,15 +65,17 @@ export interface Store {
    */
   fence(tenure: Tenure): Promise<void>;
 
+  // Reads: once `signal` is aborted, a statement that runs is killed and none is begun.
+
   /**
    * Log records in listing order, at most `plan.limit`; complete within the plan's range. @throws
    * AppError
    */
-  list(plan: ListPlan): Promise<LogRecord[]>;
+  list(plan: ListPlan, signal?: AbortSignal): Promise<LogRecord[]>;
   /**
    * Some of the logs at a walk's point, so few that they fit into memory whatever their sizes; all
    * steps together leave none out and give none twice. A step has the limits of a read to itself.
-   * @param signal ends the wait for it @throws AppError
+   * @throws AppError
    */
   walk(plan: WalkPlan, signal: AbortSignal): Promise<WalkStep>;
   /**
@@ -84,25 +86,25 @@ export interface Store {
   /** How many logs there are in a range. @throws AppError */
   countArrivals(range: ArrivalRange): Promise<number>;
   /** @throws AppError */
-  histogram(plan: HistogramPlan): Promise<HistogramResult>;
+  histogram(plan: HistogramPlan, signal?: AbortSignal): Promise<HistogramResult>;
   /** @throws AppError */
-  facets(plan: FacetsPlan): Promise<FacetsResult[]>;
+  facets(plan: FacetsPlan, signal?: AbortSignal): Promise<FacetsResult[]>;
 
   /**
    * What was measured within the plan's range: each sample once, the last one written of those at
    * one time; series sorted by their labels, samples by time. @throws AppError
    */
-  samples(plan: SamplesPlan): Promise<SeriesSamples[]>;
+  samples(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesSamples[]>;
   /** Label sets, sorted by their labels. @throws AppError */
-  series(plan: SeriesPlan): Promise<(readonly Label[])[]>;
+  series(plan: SeriesPlan, signal?: AbortSignal): Promise<(readonly Label[])[]>;
   /** Names of labels that any of the series has, sorted. @throws AppError */
-  labelNames(plan: SeriesPlan): Promise<string[]>;
+  labelNames(plan: SeriesPlan, signal?: AbortSignal): Promise<string[]>;
   /** Values of one label that any of the series has, sorted. @throws AppError */
-  labelValues(plan: SeriesPlan, name: string): Promise<string[]>;
+  labelValues(plan: SeriesPlan, name: string, signal?: AbortSignal): Promise<string[]>;
   /** Type, unit and help, sorted by name. @throws AppError */
-  metricMetadata(plan: MetadataPlan): Promise<MetricMetadata[]>;
+  metricMetadata(plan: MetadataPlan, signal?: AbortSignal): Promise<MetricMetadata[]>;
   /** Sorted by series, then time. @throws AppError */
-  exemplars(plan: SamplesPlan): Promise<Exemplar[]>;
+  exemplars(plan: SamplesPlan, signal?: AbortSignal): Promise<Exemplar[]>;
 
   /**
    * Deletes a stream's rows received before `untilNanos`; returns when the store has accepted the

@@ -37,35 +37,37 @@ const seriesPerStatement = 20_000;
 export function createSamplesReader(parts: MetricsReaderParts): SamplesReader {
   const { connection, database, events, limits } = parts;
 
-  async function findSeries(plan: SamplesPlan): Promise<Meant> {
+  async function findSeries(plan: SamplesPlan, signal?: AbortSignal): Promise<Meant> {
     const time = startReadTime(limits);
     if (plan.streams.length === 0) return { plan, series: [], time };
     const statement = compileSeries(database, plan, plan.maxSeries + 1, time.left());
-    const series = await connection.query<SeriesRow>('read', statement);
+    const series = await connection.query<SeriesRow>('read', statement, signal);
     if (series.length > plan.maxSeries) throw tooMuch(plan.maxSeries, 'series', 'maxReadSeries');
     return { plan, series, time };
   }
 
-  async function samples(plan: SamplesPlan): Promise<SeriesSamples[]> {
-    const meant = await findSeries(plan);
+  async function samples(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesSamples[]> {
+    const meant = await findSeries(plan, signal);
     const rows = await readSteps<SamplesRow>(meant, async (step) => {
       const statement = compileSamples(database, plan, step);
-      const found = [...decodeSamples(await connection.queryBytes('read', statement))];
+      const bytes = await connection.queryBytes('read', statement, signal);
+      const found = [...decodeSamples(bytes)];
       return { rows: found, samples: found.reduce((sum, row) => sum + row.times.length, 0) };
     });
     const histograms = await readSteps<HistogramOfSeries>(meant, async (step) => {
       const statement = compileNativeHistograms(database, plan, step);
-      const found = [...decodeNativeHistograms(await connection.queryBytes('read', statement))];
+      const bytes = await connection.queryBytes('read', statement, signal);
+      const found = [...decodeNativeHistograms(bytes)];
       return { rows: found, samples: found.length };
     });
     return toSeriesSamples(meant.series, rows, histograms);
   }
 
-  async function exemplars(plan: SamplesPlan): Promise<Exemplar[]> {
-    const meant = await findSeries(plan);
+  async function exemplars(plan: SamplesPlan, signal?: AbortSignal): Promise<Exemplar[]> {
+    const meant = await findSeries(plan, signal);
     const rows = await readSteps<ExemplarRow>(meant, async (step) => {
       const statement = compileExemplars(database, plan, step);
-      const found = await connection.query<ExemplarRow>('read', statement);
+      const found = await connection.query<ExemplarRow>('read', statement, signal);
       return { rows: found, samples: found.length };
     });
     const rowsById = Map.groupBy(rows, ([id]) => id);
@@ -76,8 +78,8 @@ export function createSamplesReader(parts: MetricsReaderParts): SamplesReader {
   }
 
   return {
-    samples: (plan) => timed(events, 'samples', samples(plan)),
-    exemplars: (plan) => timed(events, 'exemplars', exemplars(plan)),
+    samples: (plan, signal) => timed(events, 'samples', samples(plan, signal)),
+    exemplars: (plan, signal) => timed(events, 'exemplars', exemplars(plan, signal)),
   };
 }
 

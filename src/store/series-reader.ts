@@ -29,27 +29,32 @@ export type SeriesReader = Pick<Store, 'series' | 'labelNames' | 'labelValues' |
 export function createSeriesReader(parts: MetricsReaderParts): SeriesReader {
   const { connection, database, events, limits } = parts;
 
-  async function series(plan: SeriesPlan) {
+  async function series(plan: SeriesPlan, signal?: AbortSignal) {
     const statement = compileSeries(database, plan, plan.limit, limits);
-    return (await connection.query<SeriesRow>('read', statement)).map(toLabels);
+    return (await connection.query<SeriesRow>('read', statement, signal)).map(toLabels);
   }
 
   /** A column of text. */
-  async function texts(statement: Statement): Promise<string[]> {
-    return (await connection.query<readonly [string]>('read', statement)).map(([text]) => text);
+  async function texts(statement: Statement, signal?: AbortSignal): Promise<string[]> {
+    const rows = await connection.query<readonly [string]>('read', statement, signal);
+    return rows.map(([text]) => text);
   }
 
-  async function metadata(plan: MetadataPlan) {
+  async function metadata(plan: MetadataPlan, signal?: AbortSignal) {
     const statement = compileMetadata(database, plan, limits);
-    return (await connection.query<MetadataRow>('read', statement)).map(toMetadata);
+    return (await connection.query<MetadataRow>('read', statement, signal)).map(toMetadata);
   }
 
   return {
-    series: (plan) => timed(events, 'series', series(plan)),
-    labelNames: (plan) =>
-      timed(events, 'label_names', texts(compileLabelNames(database, plan, limits))),
-    labelValues: (plan, name) =>
-      timed(events, 'label_values', texts(compileLabelValues(database, plan, name, limits))),
-    metricMetadata: (plan) => timed(events, 'metric_metadata', metadata(plan)),
+    series: (plan, signal) => timed(events, 'series', series(plan, signal)),
+    labelNames: (plan, signal) =>
+      timed(events, 'label_names', texts(compileLabelNames(database, plan, limits), signal)),
+    labelValues: (plan, name, signal) =>
+      timed(
+        events,
+        'label_values',
+        texts(compileLabelValues(database, plan, name, limits), signal),
+      ),
+    metricMetadata: (plan, signal) => timed(events, 'metric_metadata', metadata(plan, signal)),
   };
 }

@@ -24,7 +24,7 @@ export function createStreamRoutes(reader: StreamReader): readonly ReadRoute[] {
       scope: 'logs:read',
       query: listQuery,
       response: jsonResponse(listResponse),
-      read: ({ accountId, search }) => reader.list(accountId, parseQuery(listQuery, search)),
+      read: (request) => reader.list(request, parseQuery(listQuery, request.search)),
     },
     {
       method: 'GET',
@@ -35,8 +35,8 @@ export function createStreamRoutes(reader: StreamReader): readonly ReadRoute[] {
       params: logParams,
       query: logQuery,
       response: jsonResponse(logRecord),
-      read: ({ accountId, params, search }) =>
-        reader.log(accountId, params['logId']!, parseQuery(logQuery, search)),
+      read: (request) =>
+        reader.log(request, request.params['logId']!, parseQuery(logQuery, request.search)),
     },
     {
       method: 'GET',
@@ -47,8 +47,8 @@ export function createStreamRoutes(reader: StreamReader): readonly ReadRoute[] {
       params: logParams,
       query: contextQuery,
       response: jsonResponse(contextResponse),
-      read: ({ accountId, params, search }) =>
-        reader.context(accountId, params['logId']!, parseQuery(contextQuery, search)),
+      read: (request) =>
+        reader.context(request, request.params['logId']!, parseQuery(contextQuery, request.search)),
     },
     {
       method: 'GET',
@@ -58,8 +58,7 @@ export function createStreamRoutes(reader: StreamReader): readonly ReadRoute[] {
       scope: 'analytics:read',
       query: histogramQuery,
       response: jsonResponse(histogramResponse),
-      read: ({ accountId, search }) =>
-        reader.histogram(accountId, parseQuery(histogramQuery, search)),
+      read: (request) => reader.histogram(request, parseQuery(histogramQuery, request.search)),
     },
     {
       method: 'GET',
@@ -69,7 +68,7 @@ export function createStreamRoutes(reader: StreamReader): readonly ReadRoute[] {
       scope: 'analytics:read',
       query: facetsQuery,
       response: jsonResponse(facetResponse),
-      read: ({ accountId, search }) => reader.facets(accountId, parseQuery(facetsQuery, search)),
+      read: (request) => reader.facets(request, parseQuery(facetsQuery, request.search)),
     },
     {
       method: 'GET',
@@ -79,8 +78,7 @@ export function createStreamRoutes(reader: StreamReader): readonly ReadRoute[] {
       scope: 'analytics:read',
       query: facetsBatchQuery,
       response: jsonResponse(facetsBatchResponse),
-      read: ({ accountId, search }) =>
-        reader.facetsBatch(accountId, parseQuery(facetsBatchQuery, search)),
+      read: (request) => reader.facetsBatch(request, parseQuery(facetsBatchQuery, request.search)),
     },
   ];
 }

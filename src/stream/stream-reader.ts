@@ -4,6 +4,7 @@
  */
 import type { Grants } from '../directory/port.ts';
 import type { ListPlan, LogRecord } from '../model/plan.ts';
+import type { Asker } from '../model/read-route.ts';
 import type { ReadContext } from '../model/readable-streams.ts';
 import type { Store } from '../store/port.ts';
 import { planContext } from './context.ts';
@@ -33,66 +34,66 @@ export interface StreamReaderParts {
 
 /**
  * Every call may throw AppError `malformed`, `not_found` or `unavailable`; no answer is ever short
- * of logs.
+ * of logs. Once the asker has left, the store stops working on it.
  */
 export interface StreamReader {
-  list(accountId: string, query: ListQuery): Promise<ListResponse>;
-  log(accountId: string, logId: string, query: LogQuery): Promise<LogRecord>;
-  context(accountId: string, logId: string, query: ContextQuery): Promise<ContextResponse>;
-  histogram(accountId: string, query: HistogramQuery): Promise<HistogramResponse>;
-  facets(accountId: string, query: FacetsQuery): Promise<FacetResponse>;
-  facetsBatch(accountId: string, query: FacetsBatchQuery): Promise<FacetsBatchResponse>;
+  list(asker: Asker, query: ListQuery): Promise<ListResponse>;
+  log(asker: Asker, logId: string, query: LogQuery): Promise<LogRecord>;
+  context(asker: Asker, logId: string, query: ContextQuery): Promise<ContextResponse>;
+  histogram(asker: Asker, query: HistogramQuery): Promise<HistogramResponse>;
+  facets(asker: Asker, query: FacetsQuery): Promise<FacetResponse>;
+  facetsBatch(asker: Asker, query: FacetsBatchQuery): Promise<FacetsBatchResponse>;
 }
 
 export function createStreamReader(parts: StreamReaderParts): StreamReader {
   const { store, grants, watermarkNanos, now } = parts;
 
-  async function contextOf(accountId: string): Promise<ReadContext> {
+  async function contextOf({ accountId }: Asker): Promise<ReadContext> {
     return { accountId, streams: await grants.streams(accountId), nowMs: now() };
   }
 
-  async function readOne(context: ReadContext, logId: string, query: LogQuery) {
+  async function readOne(asker: Asker, logId: string, query: LogQuery) {
+    const context = await contextOf(asker);
     const position = parseLogId(logId);
     const plan = planOneLog(context, position, query);
-    return { log: toOneLog(position, await store.list(plan)), position };
+    return { context, log: toOneLog(position, await store.list(plan, asker.left)), position };
   }
 
   /** Nothing is asked of the store where nothing is wanted. */
-  async function listSome(plan: ListPlan): Promise<LogRecord[]> {
-    return plan.limit === 0 ? [] : store.list(plan);
+  async function listSome(plan: ListPlan, { left }: Asker): Promise<LogRecord[]> {
+    return plan.limit === 0 ? [] : store.list(plan, left);
   }
 
   return {
     /**
      * The watermark is read first: what it vouches for is then in the store when the list reads.
      */
-    async list(accountId, query) {
+    async list(asker, query) {
       const watermark = watermarkNanos();
-      const plan = planList(await contextOf(accountId), query, watermark);
-      return toListResponse(query, await store.list(plan), watermark);
+      const plan = planList(await contextOf(asker), query, watermark);
+      return toListResponse(query, await store.list(plan, asker.left), watermark);
     },
-    async log(accountId, logId, query) {
-      return (await readOne(await contextOf(accountId), logId, query)).log;
+    async log(asker, logId, query) {
+      return (await readOne(asker, logId, query)).log;
     },
-    async context(accountId, logId, query) {
-      const context = await contextOf(accountId);
-      const found = await readOne(context, logId, query);
-      const { newer, older } = planContext(context, found, query);
-      const [after, before] = await Promise.all([listSome(newer), listSome(older)]);
+    async context(asker, logId, query) {
+      const { context: around, ...found } = await readOne(asker, logId, query);
+      const { newer, older } = planContext(around, found, query);
+      const [after, before] = await Promise.all([listSome(newer, asker), listSome(older, asker)]);
       return { after, log: found.log, before };
     },
-    async histogram(accountId, query) {
-      const plan = planHistogram(await contextOf(accountId), query);
-      return toHistogramResponse(plan, await store.histogram(plan));
+    async histogram(asker, query) {
+      const plan = planHistogram(await contextOf(asker), query);
+      return toHistogramResponse(plan, await store.histogram(plan, asker.left));
     },
-    async facets(accountId, query) {
+    async facets(asker, query) {
       const names = [query.field];
-      const plan = planFacets(await contextOf(accountId), query, names);
-      return toFacetResponses(names, await store.facets(plan))[0]!;
+      const plan = planFacets(await contextOf(asker), query, names);
+      return toFacetResponses(names, await store.facets(plan, asker.left))[0]!;
     },
-    async facetsBatch(accountId, query) {
-      const plan = planFacets(await contextOf(accountId), query, query.fields);
-      return { facets: toFacetResponses(query.fields, await store.facets(plan)) };
+    async facetsBatch(asker, query) {
+      const plan = planFacets(await contextOf(asker), query, query.fields);
+      return { facets: toFacetResponses(query.fields, await store.facets(plan, asker.left)) };
     },
   };
 }

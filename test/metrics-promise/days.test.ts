@@ -21,7 +21,7 @@ after(() => pipeline.close());
 async function exemplarTimes(selector: string, startMs: number, endMs: number): Promise<number[]> {
   await pipeline.settle();
   const query = { query: selector, start: BigInt(startMs), end: BigInt(endMs) };
-  const { data } = await pipeline.parts.reader.exemplars(pipeline.accountId, query);
+  const { data } = await pipeline.parts.reader.exemplars(pipeline, query);
   return data.flatMap(({ exemplars }) => exemplars.map(({ timestamp }) => timestamp * 1000));
 }
 

@@ -207,7 +207,7 @@ export class Pipeline {
     await this.settle();
     const matchers = [{ name: '__name__', type: '=', value: name }] as const;
     const message = encodeReadRequest([{ matchers, ...range }]);
-    const answer = await this.parts.reader.read(this.accountId, message);
+    const answer = await this.parts.reader.read(this, message);
     return decodeReadResponse(Buffer.from(uncompressSync(Buffer.from(answer)) as Buffer))[0] ?? [];
   }
 

@@ -280,11 +280,12 @@ test('pings keep no stream open that takes nothing', async () => {
   }
 });
 
-test('a reader who left before it was watched has left', () => {
+test('a reader that left before it was watched has left', () => {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));
   raw.destroy();
   const reply = { raw } as unknown as FastifyReply;
-  assert.equal(createDepartures(Fastify()).watch(reply).aborted, true);
+  const { left, signal } = createDepartures(Fastify()).watch(reply);
+  assert.deepEqual([left.aborted, signal.aborted], [true, true]);
 });
 
 test('HTTP/1.0 cannot tell what broke off from what is whole, and is refused', async () => {

@@ -222,4 +222,15 @@ suite('thousands of logs in one nanosecond', () => {
       await tight.close();
     }
   });
+
+  test('a read that is stopped fails, and the next one is answered', async () => {
+    const { store } = engine;
+    const plan = listPlan(everything, { limit: 10 });
+    await assert.rejects(store.list(plan, AbortSignal.abort()), AppError);
+    const stopping = new AbortController();
+    const stopped = store.list(plan, stopping.signal);
+    stopping.abort();
+    await assert.rejects(stopped, AppError);
+    assert.equal((await store.list(plan, new AbortController().signal)).length, 10);
+  });
 });

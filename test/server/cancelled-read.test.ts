@@ -1,0 +1,116 @@
+/** Reads whose reader leaves before the answer: work on them stops, and nothing is answered. */
+import assert from 'node:assert/strict';
+import { connect } from 'node:http2';
+import { request as httpsRequest } from 'node:https';
+import { after, before, suite, test } from 'node:test';
+import { z } from 'zod';
+import { jsonResponse, type ReadRoute } from '../../src/model/read-route.ts';
+import { until } from '../harness/until.ts';
+import { accountId, type Edge, openEdge } from './edge.ts';
+
+/** What reads have learned of their readers. */
+let begun = 0;
+let leftOf: AbortSignal[] = [];
+let finish: () => void = () => {};
+
+const slow: ReadRoute = {
+  method: 'GET',
+  path: '/api/v1/slow',
+  operationId: 'slow',
+  summary: 'Answers when it is told to, or fails when its reader leaves',
+  scope: 'logs:read',
+  query: z.strictObject({}),
+  response: jsonResponse(z.object({})),
+  read: async ({ left }) => {
+    begun += 1;
+    assert.ok(left);
+    leftOf.push(left);
+    const { promise, resolve, reject } = Promise.withResolvers<object>();
+    finish = () => resolve({});
+    left.addEventListener('abort', () => reject(left.reason as Error));
+    return promise;
+  },
+};
+
+let edge: Edge;
+before(async () => {
+  edge = await openEdge({ parts: { reads: [slow] } });
+});
+after(() => edge.close());
+
+const headers = { authorization: 'Bearer wra_reader', 'x-active-account': accountId };
+
+/** Asks and gives back what leaves. */
+const ways: Readonly<Record<string, () => () => void>> = {
+  'HTTP/1.1': () => {
+    const asked = httpsRequest({
+      host: '127.0.0.1',
+      servername: 'localhost',
+      port: edge.ports.stream,
+      ca: edge.ca,
+      path: '/api/v1/slow',
+      headers,
+      agent: false,
+    });
+    asked.on('error', () => {}).end();
+    return () => asked.destroy();
+  },
+  'HTTP/2': () => {
+    const session = connect(`https://127.0.0.1:${edge.ports.stream}`, {
+      ca: edge.ca,
+      servername: 'localhost',
+    });
+    session.on('error', () => {});
+    const stream = session.request({ ':path': '/api/v1/slow', ...headers });
+    stream.on('error', () => {});
+    return () => {
+      stream.close(8);
+      setImmediate(() => session.close());
+    };
+  },
+};
+
+for (const [name, ask] of Object.entries(ways)) {
+  suite(name, () => {
+    test('a read ends when its reader leaves, without an answer or a failure', async () => {
+      begun = 0;
+      leftOf = [];
+      const leave = ask();
+      await until(() => begun === 1, { what: 'the read to begin' });
+      assert.equal(leftOf[0]!.aborted, false);
+      leave();
+      await until(() => leftOf[0]!.aborted, { what: 'the read to be told' });
+      assert.deepEqual(edge.state.logged, []);
+    });
+  });
+}
+
+test('a read that ends by itself is not stopped while the surface closes', async () => {
+  const closing = await openEdge({
+    parts: { reads: [slow] },
+    server: { closing: { noticeMs: 0, graceMs: 5000 } },
+  });
+  begun = 0;
+  leftOf = [];
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const asked = httpsRequest({
+    host: '127.0.0.1',
+    servername: 'localhost',
+    port: closing.ports.stream,
+    ca: closing.ca,
+    path: '/api/v1/slow',
+    headers,
+    agent: false,
+  });
+  asked.on('error', reject).on('response', (answer) => {
+    answer.resume();
+    resolve(answer.statusCode ?? 0);
+  });
+  asked.end();
+  await until(() => begun === 1, { what: 'the read to begin' });
+  const closed = closing.close();
+  assert.equal(leftOf[0]!.aborted, false);
+  finish();
+  assert.equal(await promise, 200);
+  await closed;
+});
