@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Addresses } from './admin/quickstart.ts';
 import type { AdmissionOptions } from './admission/admission.ts';
+import type { ConnectionGateOptions } from './admission/connection-gate.ts';
 import type { RedisQuotaOptions } from './admission/redis-quota.ts';
 import { rolesOf } from './config/roles.ts';
 import type { Config } from './config/schema.ts';
@@ -135,6 +136,11 @@ export function toDrainOptions({ drain, queue }: Config): Partial<DrainOptions> 
   return { maxRows: drain.maxRows, maxBytes: drain.maxBytes, drains };
 }
 
+export function toGateOptions({ ingest }: Config): ConnectionGateOptions {
+  const { maxConnectionsPerAddress, newConnectionsPerSecond, trustedProxies } = ingest;
+  return { maxConnectionsPerAddress, newConnectionsPerSecond, trustedProxies };
+}
+
 export function toAdmissionOptions({ ingest }: Config): AdmissionOptions {
   return {
     maxInFlightBytes: ingest.maxInFlightBytes,
@@ -184,8 +190,8 @@ export function toServerOptions(config: Config): ServerOptions & { readonly ops:
     ingest: takesEvents ? { host: ingest.host, port: ingest.port } : undefined,
     stream: roles.has('stream') ? { host: stream.host, port: stream.port } : undefined,
     ops: { host: ops.host, port: ops.port },
+    maxConnections: ingest.maxConnections,
     limits: {
-      maxConnections: ingest.maxConnections,
       headersTimeoutMs: ingest.headersTimeoutMs,
       requestTimeoutMs: ingest.bodyTimeoutMs + ingest.headersTimeoutMs + 10_000,
       idleTimeoutMs: 60_000,

@@ -26,8 +26,11 @@ import type { Beginning, MainQuestions, WorkerQuestions } from './workers/questi
 import * as remote from './workers/remote-parts.ts';
 
 export interface Worker {
-  /** Takes a connection that the main process has accepted; undefined = it broke on the way. */
-  take(socket: Socket | undefined): void;
+  /**
+   * Takes a connection that the main process has accepted; undefined = it broke on the way.
+   * @param id by which the main process knows it
+   */
+  take(id: number, socket: Socket | undefined): void;
   /** Resolves when the main process is gone or needs it no more: it has nothing left to do. */
   readonly ended: Promise<Ending>;
 }
@@ -66,14 +69,16 @@ export async function openWorker(stream: Duplex): Promise<Worker> {
     throw error;
   }
   const { server } = parts;
-  const countEnds = createEndCounter((count) => main.tell('ended', count));
+  const noteEnd = createEndList((ids) => main.tell('ended', ids));
   main.tell('ready', null);
   return {
     ended,
-    take(socket) {
-      if (socket === undefined) return countEnds();
-      socket.once('close', countEnds);
-      server.take(socket);
+    take(id, socket) {
+      if (socket === undefined) return noteEnd(id);
+      server.take(socket, {
+        closed: () => noteEnd(id),
+        abused: () => main.tell('abused', id),
+      });
     },
   };
 }
@@ -125,6 +130,7 @@ async function openParts(
         streamInfo: info,
         missing: () => main.ask('missing', null),
         metrics: instruments.metrics,
+        gate: undefined,
       },
       createHttpEvents(instruments),
     ),
@@ -146,14 +152,14 @@ function toWorkerServerOptions(config: Config): ServerOptions {
 }
 
 /** Tells of all ends within one turn at once. */
-function createEndCounter(tell: (count: number) => void): () => void {
-  let count = 0;
-  return () => {
-    count += 1;
-    if (count > 1) return;
+function createEndList(tell: (ids: readonly number[]) => void): (id: number) => void {
+  let ids: number[] = [];
+  return (id) => {
+    ids.push(id);
+    if (ids.length > 1) return;
     setImmediate(() => {
-      tell(count);
-      count = 0;
+      tell(ids);
+      ids = [];
     });
   };
 }

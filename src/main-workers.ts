@@ -9,6 +9,8 @@ import type { CachedGrants } from './directory/grants.ts';
 import type { ReceiverStatistics } from './ingest/receiver-statistics.ts';
 import * as options from './main-options.ts';
 import type { Queue } from './queue/port.ts';
+import type { ConnectionGate } from './admission/port.ts';
+import { openAcceptPort } from './server/accept-port.ts';
 import { type Certificate, openCertificate } from './server/certificate.ts';
 import type { Answers as OpenAnswers } from './server/health.ts';
 import type { RouteParts } from './server/routes.ts';
@@ -16,7 +18,6 @@ import type { Server } from './server/server.ts';
 import type { HttpEvents } from './telemetry/http-events.ts';
 import type { Instruments } from './telemetry/instruments.ts';
 import { createWorkerEvents } from './telemetry/worker-events.ts';
-import { openAcceptPort } from './workers/accept-port.ts';
 import { sumOfMetrics } from './workers/metric-sums.ts';
 import type { OwnedParts } from './workers/owner.ts';
 import { createWorkers, type Workers, workersDefaults } from './workers/supervisor.ts';
@@ -26,6 +27,7 @@ export interface WorkersParts extends Omit<OwnedParts, 'forgotten'> {
   readonly grants: CachedGrants;
   readonly instruments: Instruments;
   readonly httpEvents: HttpEvents;
+  readonly gate: ConnectionGate;
   readonly addresses: options.RunAddresses;
 }
 
@@ -117,7 +119,12 @@ export function createIngestWorkers(
           ? opened.adopt(await openTheirCertificate(config, parts), (it) => it.close())
           : server;
       opened.defer(() => workers.close());
-      const accepting = await openAcceptPort(config.ingest, (socket) => workers.hand(socket));
+      const { host, port } = config.ingest;
+      const accepting = await openAcceptPort(
+        { surface: 'ingest', host, port, maxConnections: undefined },
+        { gate: parts.gate, events: parts.httpEvents },
+        (socket, permit) => workers.hand({ socket, permit }),
+      );
       opened.defer(() => accepting.close());
       const ports = { ...server.ports, ingest: accepting.port };
       addresses.settle({ caFile: certificate.caFile, ports });

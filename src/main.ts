@@ -11,6 +11,7 @@ import {
   readFirstRun,
   writeQuickstart,
 } from './admin/quickstart.ts';
+import { createConnectionGate } from './admission/connection-gate.ts';
 import { createMemoryQuota } from './admission/memory-quota.ts';
 import type { QuotaStore } from './admission/port.ts';
 import { openRedisQuota } from './admission/redis-quota.ts';
@@ -88,7 +89,8 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
   const readiness = createReadiness(queue, store);
   const { missing } = readiness;
   const httpEvents = createHttpEvents(instruments);
-  const owned = { ...taking, directory, missing, addresses, httpEvents };
+  const gate = createConnectionGate(options.toGateOptions(config), () => performance.now());
+  const owned = { ...taking, directory, missing, addresses, httpEvents, gate };
   const workers = createIngestWorkers(config, owned);
   const shared = {
     queue,
@@ -109,6 +111,7 @@ export async function openWeir(config: Readonly<Config>): Promise<Weir> {
         protocols: toProtocols(config),
         ...(workers?.behind(stream) ?? stream),
         ...options.toDocumentInfo(version, addresses),
+        gate,
         missing: workers?.missing ?? missing,
         metrics: workers?.metrics ?? instruments.metrics,
       },

@@ -12,7 +12,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {}
 try {
   const stream = new Socket({ fd: channelDescriptor, readable: true, writable: true });
   const worker = await openWorker(stream);
-  process.on('message', (_message, handle) => worker.take(handle as Socket | undefined));
+  process.on('message', (id, handle) => worker.take(id as number, handle as Socket | undefined));
   process.exit((await worker.ended) === 'asked' ? 0 : 1);
 } catch {
   // The main process was told why, or is gone.

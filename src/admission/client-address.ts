@@ -49,6 +49,24 @@ export function isWithin(address: Address, ranges: readonly AddressRange[]): boo
   });
 }
 
+/** Whether the peer is a proxy of the operator. */
+export function isTrusted(peer: string, trustedProxies: readonly AddressRange[]): boolean {
+  if (trustedProxies.length === 0) return false;
+  const address = parseAddress(peer);
+  return address !== undefined && isWithin(address, trustedProxies);
+}
+
+/**
+ * What limits per address count by: the address itself, of IPv6 its /64, which is what one customer
+ * of a provider has at least.
+ */
+export function addressKey(address: Address | string): string {
+  const parsed = typeof address === 'string' ? parseAddress(address) : address;
+  if (parsed === undefined) return '';
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return (parsed as ipaddr.IPv6).parts.slice(0, 4).join(':');
+}
+
 function parseAddress(text: string): Address | undefined {
   if (isIP(text) === 0 || text.includes('%')) return undefined;
   return ipaddr.process(text);

@@ -100,6 +100,19 @@ export interface Charge {
   refund(): void;
 }
 
+/** A connection that was taken. */
+export interface ConnectionPermit {
+  /** To be called when it is closed; may be called twice. */
+  closed(): void;
+  /** It is cut off for what came over it: others from its address have to wait for that. */
+  abused(): void;
+}
+
+export interface ConnectionGate {
+  /** @returns undefined where this address may open no further connection now */
+  admit(peerAddress: string): ConnectionPermit | undefined;
+}
+
 export interface Admission {
   /** The one bearer token. @throws AppError `unauthenticated` */
   bearer(headers: RequestHeaders): string;

@@ -31,6 +31,22 @@ export const ingestSection = section({
     1_000_000,
     'Open connections; more are closed at once.',
   ),
+  maxConnectionsPerAddress: integer(
+    'count',
+    4_000,
+    1,
+    1_000_000,
+    'Open connections from one address (of IPv6, one /64) on both TLS ports; more are closed at ' +
+      'once. Trusted proxies have no such limit.',
+  ),
+  newConnectionsPerSecond: integer(
+    'count',
+    200,
+    1,
+    1_000_000,
+    'New connections a second from one address; five seconds’ worth may come at once, more are ' +
+      'closed. Trusted proxies have no such limit.',
+  ),
   maxStreamsPerConnection: integer(
     'count',
     100,

@@ -2,7 +2,9 @@
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import type { Surface } from '../telemetry/http-events.ts';
+import type { ConnectionGate, ConnectionPermit } from '../admission/port.ts';
+import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
+import { type AcceptPort, openAcceptPort } from './accept-port.ts';
 
 export interface PortOptions {
   /** Empty = all addresses, IPv6 and IPv4. */
@@ -28,7 +30,7 @@ export interface BoundSurfaces {
   /** The ports as they were bound; 0 where there is none. */
   readonly ports: Readonly<Record<Surface, number>>;
   /** A connection for the surface that is handed them. */
-  take(socket: Socket): void;
+  take(socket: Socket, permit: ConnectionPermit): void;
   /** Stops accepting, lets requests under way end, then lets go of every connection. */
   close(): Promise<void>;
 }
@@ -37,6 +39,14 @@ export interface UnboundSurface {
   readonly surface: Surface;
   readonly app: FastifyInstance;
   readonly port: PortOptions | typeof handedOver;
+  /** How connections are accepted; undefined = by the surface itself, without limits. */
+  readonly accepting: Accepting | undefined;
+}
+
+export interface Accepting {
+  readonly gate: ConnectionGate;
+  readonly events: HttpEvents;
+  readonly maxConnections: number;
 }
 
 /** @throws Error when a port cannot be bound */
@@ -45,20 +55,49 @@ export async function bindSurfaces(
   times: ClosingTimes,
 ): Promise<BoundSurfaces> {
   const sockets = new Set<Socket>();
+  const accepting: AcceptPort[] = [];
   const handed = surfaces.find(({ port }) => port === handedOver)?.app.server;
   const ports: Record<Surface, number> = { ingest: 0, stream: 0, ops: 0 };
-  const close = () => closeSurfaces(surfaces, sockets, times);
+  const close = async () => {
+    for (const port of accepting) port.close();
+    await closeSurfaces(surfaces, sockets, times);
+  };
   try {
-    for (const { surface, app, port } of surfaces) {
+    for (const one of surfaces) {
+      const { surface, app, port } = one;
       track(app.server, sockets);
-      if (port === handedOver) await standBy(app);
-      else ports[surface] = await bind(app, surface, port);
+      if (port === handedOver) {
+        await standBy(app);
+      } else if (one.accepting === undefined) {
+        ports[surface] = await bind(app, surface, port);
+      } else {
+        const opened = await accept(one, port, one.accepting);
+        accepting.push(opened);
+        ports[surface] = opened.port;
+      }
     }
   } catch (error) {
     await close();
     throw error;
   }
-  return { ports, take: (socket) => void handed?.emit('connection', socket), close };
+  const take = (socket: Socket, permit: ConnectionPermit) =>
+    void handed?.emit('connection', socket, permit);
+  return { ports, take, close };
+}
+
+async function accept(
+  { surface, app }: UnboundSurface,
+  port: PortOptions,
+  { gate, events, maxConnections }: Accepting,
+): Promise<AcceptPort> {
+  await standBy(app);
+  return openAcceptPort(
+    { surface, ...port, maxConnections },
+    { gate, events },
+    (socket, permit) => {
+      app.server.emit('connection', socket, permit);
+    },
+  );
 }
 
 const sweepMs = 10;

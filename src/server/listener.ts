@@ -1,6 +1,7 @@
 /**
  * The TLS listener of a surface: HTTP/1.1 and HTTP/2 on one port, with a bound on everything a
- * connection may take: time, streams, headers, memory. It knows nothing of routes.
+ * connection may take: time, streams, headers, memory, cancelled work. Connections come to it from
+ * an accept port, or from the process that has one. It knows nothing of routes.
  */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import {
@@ -8,18 +9,22 @@ import {
   type Http2SecureServer,
   Http2ServerRequest,
   type Http2ServerResponse,
+  type Http2Session,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { ConnectionPermit } from '../admission/port.ts';
 import { AppError, type ErrorCode } from '../model/errors.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import { problemJson, problemType, toProblem } from './errors.ts';
 import type { Certificate } from './certificate.ts';
+import { createConnections } from './connections.ts';
 import { refuseGrpc } from './grpc-answer.ts';
 import { isGrpc } from './grpc-request.ts';
+import { boundSessions, resetLimits, windowBytes } from './http2-sessions.ts';
 import { type HttpRequest, type HttpResponse, requestFault } from './transport.ts';
+import { createTurns } from './turns.ts';
 
 export interface ConnectionLimits {
-  readonly maxConnections: number;
   /** For TLS to be agreed on, and for the headers of each request. */
   readonly headersTimeoutMs: number;
   /** For a whole request; the backstop of the body's own timeout. */
@@ -34,14 +39,18 @@ export interface ConnectionLimits {
 export type RequestHandler = (request: HttpRequest, response: HttpResponse) => void;
 
 const maxHeaderBytes = 16 * 1024;
-const windowBytes = 1024 * 1024;
 
+export interface ListenerContext {
+  readonly surface: Surface;
+  readonly limits: ConnectionLimits;
+  readonly certificate: Certificate;
+  readonly events: HttpEvents;
+}
+
+/** Emit `connection` with a socket and the permit of its address to make it serve one. */
 export function createListener(
-  surface: Surface,
-  limits: ConnectionLimits,
-  certificate: Certificate,
+  { surface, limits, certificate, events }: ListenerContext,
   handle: RequestHandler,
-  events: HttpEvents,
 ): Http2SecureServer {
   const server = createSecureServer({
     ...certificate.material(),
@@ -53,18 +62,16 @@ export function createListener(
     maxSettings: 32,
     maxSessionInvalidFrames: 100,
     maxSessionRejectedStreams: 100,
-    // Rapid reset (CVE-2023-44487): beyond a burst, few streams per second may be cancelled.
-    streamResetBurst: 1000,
-    streamResetRate: 33,
+    // Ends a session from within its reading, where ours comes only after it.
+    streamResetBurst: 2 * resetLimits.burst,
+    streamResetRate: 2 * resetLimits.perSecond,
     settings: {
       maxConcurrentStreams: limits.maxStreamsPerConnection,
       maxHeaderListSize: maxHeaderBytes,
       initialWindowSize: windowBytes,
     },
   });
-  server.maxConnections = limits.maxConnections;
   server.setTimeout(limits.idleTimeoutMs);
-  server.on('drop', () => events.connectionCut(surface, 'cap'));
   server.on('tlsClientError', () => events.connectionCut(surface, 'tls'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Node reports failed handshakes here as well as to `tlsClientError`. An answer written before
@@ -74,16 +81,20 @@ export function createListener(
     events.connectionCut(surface, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'timeout' : 'parse');
     answerParseError(error, socket);
   });
-  const guarded = guard(handle);
-  server.on('request', guarded);
+  const inTurn = takeTurns(guard(handle));
+  server.on('request', inTurn);
   // Whether the sender may go on is decided by the checks before the body, not by Node.
-  server.on('checkContinue', guarded);
+  server.on('checkContinue', inTurn);
   server.on('checkExpectation', (request: HttpRequest, response: HttpResponse) => {
     refuse(request, response, 'cannot meet this Expect header: it may only be 100-continue', 417);
   });
   server.on('connect', refuseConnect);
-  // What all streams of a connection may have in flight; by default a sender stops every 64 KiB.
   server.on('session', (session) => session.setLocalWindowSize(windowBytes));
+  const connections = createConnections();
+  server.on('connection', (socket: Socket, permit?: ConnectionPermit) => {
+    connections.add(socket, permit);
+  });
+  boundSessions(server, connections, { surface, events });
   certificate.follow(server);
   return server;
 }
@@ -99,6 +110,22 @@ function httpOptions(limits: ConnectionLimits): object {
     noDelay: true,
     // Found by the guard instead: Node's own refusal has no body.
     requireHostHeader: false,
+  };
+}
+
+/**
+ * Requests over HTTP/2 wait until everything that came with them is read: one that is cancelled by
+ * then costs no work. Then the connections take turns.
+ */
+function takeTurns(handle: RequestHandler): RequestHandler {
+  const turns = createTurns<Http2Session>();
+  return (request, response) => {
+    if (!(request instanceof Http2ServerRequest)) return handle(request, response);
+    const { stream } = request;
+    if (stream.session === undefined) return;
+    turns.add(stream.session, () => {
+      if (!stream.destroyed && !stream.closed) handle(request, response);
+    });
   };
 }
 

@@ -46,5 +46,5 @@ export function openOpsServer(
   parts: Answers & OpsSurfaceParts,
 ): Promise<BoundSurfaces> {
   const app = createOpsSurface(createOpsRoutes(parts), parts);
-  return bindSurfaces([{ surface: 'ops', app, port }], closing);
+  return bindSurfaces([{ surface: 'ops', app, port, accepting: undefined }], closing);
 }

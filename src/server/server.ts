@@ -1,6 +1,6 @@
 /** Opens the three ports, each with its surface, and closes them without losing a request. */
 import type { FastifyInstance } from 'fastify';
-import type { Admission } from '../admission/port.ts';
+import type { Admission, ConnectionGate } from '../admission/port.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import {
   bindSurfaces,
@@ -28,6 +28,8 @@ export interface ServerOptions {
   /** Plain HTTP: keep it on a local address. Undefined = not served by this process. */
   readonly ops: PortOptions | undefined;
   readonly limits: ConnectionLimits;
+  /** Of each TLS port. */
+  readonly maxConnections: number;
   readonly tls: CertificateOptions;
   /** Of the built pages. */
   readonly explorerDirectory: string;
@@ -36,6 +38,8 @@ export interface ServerOptions {
 
 export interface ServerParts extends IngestSurfaceParts, RouteParts {
   readonly admission: Admission;
+  /** Undefined where this process accepts no connections with TLS itself. */
+  readonly gate: ConnectionGate | undefined;
 }
 
 export interface Server extends BoundSurfaces {
@@ -75,6 +79,8 @@ type SurfaceParts = ServerParts & {
 };
 
 function createSurfaces(options: ServerOptions, parts: SurfaceParts): UnboundSurface[] {
+  const { gate, events } = parts;
+  const { maxConnections } = options;
   const routes = createRoutes(parts);
   const surfaces: UnboundSurface[] = [];
   const add = (
@@ -82,7 +88,8 @@ function createSurfaces(options: ServerOptions, parts: SurfaceParts): UnboundSur
     port: UnboundSurface['port'] | undefined,
     app: () => FastifyInstance,
   ) => {
-    if (port !== undefined) surfaces.push({ surface, port, app: app() });
+    const accepting = surface === 'ops' || !gate ? undefined : { gate, events, maxConnections };
+    if (port !== undefined) surfaces.push({ surface, port, app: app(), accepting });
   };
   add('ingest', options.ingest, () => {
     const listen = listenWithGrpc('ingest', options, parts, createGrpcMethods(parts));
@@ -108,6 +115,6 @@ function listenWithGrpc(
 ): Omit<SurfaceContext, 'headers'> {
   const context = { surface, events, admission, protocol: protocols.otlpGrpc };
   const listen = (handle: RequestHandler) =>
-    createListener(surface, limits, certificate, serveGrpc(context, methods, handle), events);
+    createListener({ surface, limits, certificate, events }, serveGrpc(context, methods, handle));
   return { surface, events, admission, listen };
 }

@@ -8,13 +8,19 @@ import type { Instruments } from './instruments.ts';
 
 export type Surface = 'ingest' | 'stream' | 'ops';
 
+/**
+ * `cap`: too many connections; `address`: too many from its address; `resets`: too many requests
+ * that it cancelled; `overhead`: too much besides requests and their bodies.
+ */
+export type CutReason = 'parse' | 'tls' | 'cap' | 'timeout' | 'address' | 'resets' | 'overhead';
+
 export interface HttpEvents {
   /** @param route its pattern, never the path that was asked for */
   answered(surface: Surface, route: string, status: number, seconds: number): void;
   /** A request failed; the log gets what the sender must not see. */
   failed(surface: Surface, requestId: string, error: AppError): void;
-  /** A connection was cut before or between requests. @param reason a fixed word */
-  connectionCut(surface: Surface, reason: 'parse' | 'tls' | 'cap' | 'timeout'): void;
+  /** A connection was cut before or between requests, or for what came over it. */
+  connectionCut(surface: Surface, reason: CutReason): void;
   certificateLoaded(subject: string, expiresAt: string): void;
   certificateRefused(reason: unknown): void;
   /** A file of the local authority is empty, cut or no PEM, and is replaced. */

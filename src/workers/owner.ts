@@ -23,7 +23,7 @@ export interface OwnedParts {
 }
 
 export interface Owner {
-  readonly answers: Answers<Omit<MainQuestions, 'begin' | 'ready' | 'failed' | 'ended'>>;
+  readonly answers: Answers<Omit<MainQuestions, 'begin' | 'ready' | 'failed' | 'ended' | 'abused'>>;
   /** Lets go of what the worker held, once it is gone. */
   release(): Promise<void>;
 }

@@ -71,8 +71,10 @@ export type MainQuestions = {
   readonly ready: { ask: null; answer: void };
   /** Told: why it could not open. */
   readonly failed: { ask: string; answer: void };
-  /** Told: so many of the connections it was handed have ended. */
-  readonly ended: { ask: number; answer: void };
+  /** Told: these connections that it was handed have ended. */
+  readonly ended: { ask: readonly number[]; answer: void };
+  /** Told: this connection is cut off for what came over it. */
+  readonly abused: { ask: number; answer: void };
   /** With the payload as tail. @returns what an earlier request with its key was answered. */
   readonly append: { ask: BatchAsk; answer: RememberedText | null };
   /** @returns the first answer, or null where the asker is the first, to tell `settle` later. */

@@ -3,13 +3,13 @@
  * one that ends, gives each new connection to the one that has the fewest. What workers do is not
  * known here.
  */
-import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerEvents } from '../telemetry/worker-events.ts';
 import { sumOfMetrics, withoutLevels } from './metric-sums.ts';
 import type { MetricsText, WorkerQuestions } from './questions.ts';
 import { createSpread } from './spread.ts';
 import {
+  type Accepted,
   startWorkerProcess,
   within,
   type WorkerLaunch,
@@ -44,8 +44,8 @@ export const workersDefaults: Omit<WorkersOptions, 'count' | 'maxConnections' | 
 export interface Workers {
   /** Resolves when all take connections. @throws Error when one cannot; the others are ended */
   start(): Promise<void>;
-  /** Hands over a connection, or closes it where nobody can take it. */
-  hand(socket: Socket): void;
+  /** Hands over a connection, or closes it where no worker can take it. */
+  hand(connection: Accepted): void;
   /** Of those that take connections. */
   running(): number;
   connections(): number;
@@ -73,7 +73,7 @@ export function createWorkers(
 ): Workers {
   /** All that have not ended, those that are starting too. */
   const alive = new Set<WorkerProcess>();
-  const spread = createSpread<Socket>(options.maxConnections);
+  const spread = createSpread<Accepted>(options.maxConnections);
   const retired = createRetired();
   const closing = new AbortController();
   let keeping: Promise<void>[] = [];
@@ -119,10 +119,11 @@ export function createWorkers(
         throw error;
       }
     },
-    hand(socket) {
-      const refusal = spread.hand(socket);
+    hand(connection) {
+      const refusal = spread.hand(connection);
       if (refusal === undefined) return;
-      socket.destroy();
+      connection.permit.closed();
+      connection.socket.destroy();
       events.connectionRefused(refusal);
     },
     running: () => spread.takers(),

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { ConnectionPermit } from '../admission/port.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { createOwner, type OwnedParts } from './owner.ts';
 import type { Beginning, MainQuestions, MetricsText, WorkerQuestions } from './questions.ts';
@@ -20,11 +21,17 @@ export interface WorkerProcess {
   readonly exited: Promise<string>;
   /** That it was handed and that have not ended. */
   connections(): number;
-  hand(socket: Socket): void;
+  hand(connection: Accepted): void;
   /** As it answered last; asked anew where it answers in time. */
   metrics(waitMs: number): Promise<MetricsText>;
   lastMetrics(): MetricsText;
   kill(): void;
+}
+
+/** A connection that was accepted and is read by nobody yet. */
+export interface Accepted {
+  readonly socket: Socket;
+  readonly permit: ConnectionPermit;
 }
 
 export interface WorkerLaunch {
@@ -62,7 +69,8 @@ export function startWorkerProcess(launch: WorkerLaunch, number: number): Worker
     begin: () => ({ ...launch.begin(), number }),
     ready: () => ready.resolve(),
     failed: (why) => ready.reject(new Error(`cannot start worker ${number}: ${why}`)),
-    ended: (count) => handing.ended(count),
+    ended: (ids) => ids.forEach(handing.ended),
+    abused: (id) => handing.abused(id),
   });
   void channel.closed.then(() => owner.release());
   void exited.then(() => {
@@ -77,7 +85,7 @@ export function startWorkerProcess(launch: WorkerLaunch, number: number): Worker
     ready: ready.promise,
     exited,
     connections: () => handing.connections(),
-    hand: (socket) => handing.hand(socket),
+    hand: (connection) => handing.hand(connection),
     async metrics(waitMs) {
       lastMetrics = (await within(waitMs, channel.ask('metrics', null))) ?? lastMetrics;
       return lastMetrics;
@@ -90,16 +98,21 @@ export function startWorkerProcess(launch: WorkerLaunch, number: number): Worker
 function createHanding(child: ChildProcess) {
   /** Not taken yet; those are lost with the worker unless they are closed here. */
   const onTheWay = new Set<Socket>();
-  let connections = 0;
+  /** By the number that both processes know a connection by. */
+  const permits = new Map<number, ConnectionPermit>();
+  let lastId = 0;
   return {
-    connections: () => connections,
-    ended(count: number) {
-      connections -= count;
+    connections: () => permits.size,
+    abused: (id: number) => permits.get(id)?.abused(),
+    ended(id: number) {
+      permits.get(id)?.closed();
+      permits.delete(id);
     },
-    hand(socket: Socket) {
-      connections += 1;
+    hand({ socket, permit }: Accepted) {
+      lastId += 1;
+      permits.set(lastId, permit);
       onTheWay.add(socket);
-      child.send('connection', socket, (error) => {
+      child.send(lastId, socket, (error) => {
         onTheWay.delete(socket);
         if (error !== null) socket.destroy();
       });
@@ -107,6 +120,8 @@ function createHanding(child: ChildProcess) {
     drop() {
       for (const socket of onTheWay) socket.destroy();
       onTheWay.clear();
+      for (const permit of permits.values()) permit.closed();
+      permits.clear();
     },
   };
 }

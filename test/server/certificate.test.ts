@@ -159,14 +159,13 @@ test('a listener shows new files, and keeps the old ones while the new are broke
   );
   assert.equal(certificate.caFile, undefined);
   const limits = {
-    maxConnections: 10,
     headersTimeoutMs: 1000,
     requestTimeoutMs: 1000,
     idleTimeoutMs: 1000,
     keepAliveTimeoutMs: 1000,
     maxStreamsPerConnection: 10,
   };
-  const server = createListener('ingest', limits, certificate, () => {}, events);
+  const server = createListener({ surface: 'ingest', limits, certificate, events }, () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   assert.equal(await shownBy(port), serialOf(one.cert));
@@ -195,14 +194,13 @@ test('TLS 1.1 is not spoken', async () => {
   const options = { certFile: undefined, keyFile: undefined, checkEveryMs: 60_000 };
   const certificate = await openCertificate({ ...options, directory: newFolder() }, events);
   const limits = {
-    maxConnections: 10,
     headersTimeoutMs: 1000,
     requestTimeoutMs: 1000,
     idleTimeoutMs: 1000,
     keepAliveTimeoutMs: 1000,
     maxStreamsPerConnection: 10,
   };
-  const server = createListener('ingest', limits, certificate, () => {}, events);
+  const server = createListener({ surface: 'ingest', limits, certificate, events }, () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0' } as const;

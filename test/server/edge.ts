@@ -8,6 +8,10 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createAdmission } from '../../src/admission/admission.ts';
+import {
+  type ConnectionGateOptions,
+  createConnectionGate,
+} from '../../src/admission/connection-gate.ts';
 import { createMemoryQuota } from '../../src/admission/memory-quota.ts';
 import type { ReceiverFacts, TokenFacts } from '../../src/admission/port.ts';
 import { createIngest } from '../../src/ingest/ingest.ts';
@@ -55,6 +59,7 @@ export interface EdgeOptions {
   readonly server?: Partial<ServerOptions>;
   readonly limits?: Partial<ServerOptions['limits']>;
   readonly admission?: Partial<Parameters<typeof createAdmission>[0]>;
+  readonly gate?: Partial<ConnectionGateOptions>;
   readonly protocol?: Partial<Protocol>;
   readonly parts?: Partial<Pick<ServerParts, 'reads' | 'tickets' | 'admin'>>;
 }
@@ -82,6 +87,15 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
     grants,
     createMemoryQuota(() => performance.now()),
   );
+  const gate = createConnectionGate(
+    {
+      maxConnectionsPerAddress: 1000,
+      newConnectionsPerSecond: 1000,
+      trustedProxies: [],
+      ...options.gate,
+    },
+    () => performance.now(),
+  );
   const ingestEvents = createIngestEvents(
     { log, metrics },
     { memoryInFlight: admission.memoryInFlight, knownSeries: () => 0 },
@@ -102,8 +116,8 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
       ingest: { host: '127.0.0.1', port: 0 },
       stream: { host: '127.0.0.1', port: 0 },
       ops: { host: '127.0.0.1', port: 0 },
+      maxConnections: 1000,
       limits: {
-        maxConnections: 1000,
         headersTimeoutMs: 10_000,
         requestTimeoutMs: 60_000,
         idleTimeoutMs: 60_000,
@@ -128,6 +142,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
       streamInfo: info,
       missing: async () => state.missing,
       metrics,
+      gate,
       ...options.parts,
     },
     createHttpEvents({ log, metrics }),

@@ -1,0 +1,80 @@
+/**
+ * Which new connections are taken: so many at once and so many a second from one address, so that
+ * none uses up the places, or the processor time for handshakes, of all others. What is sent over
+ * them is not known here.
+ */
+import { createAllowance, type Allowance } from '../model/allowance.ts';
+import { addressKey, isTrusted, parseRanges } from './client-address.ts';
+import type { ConnectionGate, ConnectionPermit } from './port.ts';
+
+export interface ConnectionGateOptions {
+  readonly maxConnectionsPerAddress: number;
+  readonly newConnectionsPerSecond: number;
+  /** Have no limit; empty = none. */
+  readonly trustedProxies: readonly string[];
+}
+
+interface Known {
+  open: number;
+  readonly fresh: Allowance;
+}
+
+/** Several seconds' worth may come at once: clients of one gateway start together. */
+const burstSeconds = 5;
+/** What a connection that was cut off for abuse costs, in new ones. */
+const abusePrice = 50;
+/** Addresses that have nothing open and may open a whole burst are forgotten beyond this many. */
+const maxKnown = 50_000;
+
+const free: ConnectionPermit = { closed: () => {}, abused: () => {} };
+
+/**
+ * @param nowMs a clock that never goes back
+ * @throws AppError `malformed` when a trusted proxy is no address range
+ */
+export function createConnectionGate(
+  { maxConnectionsPerAddress, newConnectionsPerSecond, ...options }: ConnectionGateOptions,
+  nowMs: () => number,
+): ConnectionGate {
+  const trustedProxies = parseRanges(options.trustedProxies);
+  const known = new Map<string, Known>();
+  const rate = {
+    burst: newConnectionsPerSecond * burstSeconds,
+    perSecond: newConnectionsPerSecond,
+  };
+
+  function find(key: string): Known | undefined {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    if (known.size >= maxKnown) forgetIdle();
+    // So many addresses at once are a flood of their own, which the cap on all connections ends.
+    if (known.size >= maxKnown) return undefined;
+    const fresh: Known = { open: 0, fresh: createAllowance(rate, nowMs) };
+    known.set(key, fresh);
+    return fresh;
+  }
+
+  function forgetIdle(): void {
+    for (const [key, { open, fresh }] of known) {
+      if (open === 0 && fresh.isFull()) known.delete(key);
+    }
+  }
+
+  return {
+    admit(peerAddress) {
+      if (isTrusted(peerAddress, trustedProxies)) return free;
+      const one = find(addressKey(peerAddress));
+      if (one === undefined) return free;
+      if (one.open >= maxConnectionsPerAddress || !one.fresh.take(1)) return undefined;
+      one.open += 1;
+      let isClosed = false;
+      return {
+        closed() {
+          if (!isClosed) one.open -= 1;
+          isClosed = true;
+        },
+        abused: () => one.fresh.charge(abusePrice),
+      };
+    },
+  };
+}
