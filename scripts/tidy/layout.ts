@@ -28,7 +28,7 @@ const entryPatterns = [
   /^(?:src|ui\/src|test|scripts|bench)\/.*\.test\.ts$/,
   /^(?:scripts\/[^/]+|bench\/bench|test\/queue\/append-cost)\.ts$/,
   /^(?:test\/explorer\/screenshots|bench\/explorer\/explorer)\.ts$/,
-  /^test\/(?:crash\/crash|power\/power-cuts|faults\/faults)\.ts$/,
+  /^test\/(?:crash\/crash|floods\/floods|power\/power-cuts|faults\/faults)\.ts$/,
 ];
 
 interface Place {
