@@ -54,7 +54,11 @@ export async function openEngineNode(config: Readonly<Config>): Promise<EngineNo
     await openOpsServer(ops, closing, {
       missing: readiness.missing,
       metrics: instruments.metrics,
-      admission: { discardBody: (body, bytes) => discardBody(body, bytes, discardPatience) },
+      admission: {
+        discardBody: (body, bytes) => discardBody(body, bytes, discardPatience),
+        // No route of this process takes a token.
+        paceFailure: () => Promise.resolve('at once'),
+      },
       events: createHttpEvents(instruments),
       protocols: toProtocols(config),
     }),

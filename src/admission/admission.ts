@@ -8,7 +8,14 @@ import { digestSecret } from '../model/token-secret.ts';
 import * as auth from './authenticate.ts';
 import { type BodyPace, discardBody, discardPatience, readBody, tooLarge } from './body.ts';
 import { bodyFormat } from './body-format.ts';
-import { type AddressRange, clientAddress, isWithin, parseRanges } from './client-address.ts';
+import {
+  addressKey,
+  type AddressRange,
+  clientAddress,
+  isWithin,
+  parseRanges,
+} from './client-address.ts';
+import { createFailedTokens, failedTokensDefaults } from './failed-tokens.ts';
 import { inflate } from './inflate.ts';
 import { createOverload } from './overload.ts';
 import type { Admission, GrantLookup, QuotaStore, TokenFacts } from './port.ts';
@@ -33,6 +40,7 @@ export function createAdmission(
 ): Admission {
   const overload = createOverload(options.maxInFlightBytes);
   const trustedProxies = parseRanges(options.trustedProxies);
+  const failedTokens = createFailedTokens(failedTokensDefaults, () => performance.now());
   // Receivers come from the directory's cache as the same values again and again: parse their
   // ranges once.
   const parsedRanges = new WeakMap<readonly string[], AddressRange[]>();
@@ -104,6 +112,10 @@ export function createAdmission(
     },
 
     discardBody: (body, maxBytes) => discardBody(body, maxBytes, discardPatience),
+    paceFailure(peerAddress, forwardedFor) {
+      const address = clientAddress(peerAddress, forwardedFor, trustedProxies);
+      return failedTokens.pace(addressKey(address ?? peerAddress));
+    },
     memoryInFlight: () => overload.inFlightBytes(),
   };
 }

@@ -113,6 +113,12 @@ export interface ConnectionGate {
   admit(peerAddress: string): ConnectionPermit | undefined;
 }
 
+/**
+ * How a request without a token in force is answered. `cut`: more of them than may wait; the answer
+ * goes out at once and the connection takes no further request.
+ */
+export type FailurePace = 'at once' | 'delayed' | 'cut';
+
 export interface Admission {
   /** The one bearer token. @throws AppError `unauthenticated` */
   bearer(headers: RequestHeaders): string;
@@ -170,6 +176,8 @@ export interface Admission {
    * waits.
    */
   discardBody(body: RequestBody, maxBytes: number): Promise<void>;
+  /** Resolves when the refusal of a token may be sent: soon, unless its address fails often. */
+  paceFailure(peerAddress: string, forwardedFor: readonly string[]): Promise<FailurePace>;
   /** Estimated heap of the bodies that are being worked on. */
   memoryInFlight(): number;
 }

@@ -12,6 +12,7 @@ import { type GrpcReply, sendFailure, sendReply, toGrpcProblem } from './grpc-an
 import type { GrpcMethods } from './grpc-methods.ts';
 import { isGrpc, readMetadata } from './grpc-request.ts';
 import type { RequestHandler } from './listener.ts';
+import { paceFailure } from './pace-failure.ts';
 import { createRequestIds } from './request-ids.ts';
 import { toBytes } from './surface.ts';
 import {
@@ -24,7 +25,7 @@ import {
 export interface GrpcContext {
   readonly surface: Surface;
   readonly events: HttpEvents;
-  readonly admission: Pick<Admission, 'discardBody'>;
+  readonly admission: Pick<Admission, 'discardBody' | 'paceFailure'>;
   /** Its words tell of failures, and its cap bounds what is read of a refused body. */
   readonly protocol: Pick<Protocol, 'encodeProblem' | 'maxBodyBytes'>;
 }
@@ -97,6 +98,9 @@ async function fail(
   events.failed(surface, requestId, error);
   const isSlow = error.code === 'timeout';
   if (!isSlow) await admission.discardBody(toRequestBody(request, response), protocol.maxBodyBytes);
+  if (error.code === 'unauthenticated') {
+    await paceFailure({ surface, events, admission }, request, response);
+  }
   if (!isWaiting(response)) return;
   lingerAfterAnswer(request, response, isSlow ? 0 : lingerMs);
   const problem = toGrpcProblem(error, requestId);

@@ -17,7 +17,7 @@ import { createOpsRoutes, type Protocols } from './routes.ts';
 import { createSurface, mountOpenRoutes } from './surface.ts';
 
 export interface OpsSurfaceParts {
-  readonly admission: Pick<Admission, 'discardBody'>;
+  readonly admission: Pick<Admission, 'discardBody' | 'paceFailure'>;
   readonly events: HttpEvents;
   /** Whose words tell a gRPC caller that this is no place for it. */
   readonly protocols: Pick<Protocols, 'otlpGrpc'>;

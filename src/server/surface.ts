@@ -14,6 +14,7 @@ import { isKnown } from './etag.ts';
 import type { RequestHandler } from './listener.ts';
 import { createRequestIds } from './request-ids.ts';
 import type { OpenRoute } from './route.ts';
+import { paceFailure } from './pace-failure.ts';
 import { lingerAfterAnswer, toRequestBody } from './transport.ts';
 
 export interface SurfaceContext {
@@ -21,7 +22,7 @@ export interface SurfaceContext {
   readonly events: HttpEvents;
   /** Makes the listener for the handler of the surface. */
   readonly listen: (handle: RequestHandler) => Http2SecureServer | PlainServer;
-  readonly admission: Pick<Admission, 'discardBody'>;
+  readonly admission: Pick<Admission, 'discardBody' | 'paceFailure'>;
   /** Sent with every answer. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -112,6 +113,9 @@ export async function sendFailure(
   const isSlow = error.code === 'timeout';
   if (!isSlow) {
     await admission.discardBody(toRequestBody(request.raw, reply.raw), maxDiscardBytes);
+  }
+  if (error.code === 'unauthenticated') {
+    await paceFailure({ surface, events, admission }, request.raw, reply.raw);
   }
   lingerAfterAnswer(request.raw, reply.raw, isSlow ? 0 : lingerMs);
   if (isSlow && !isHttp2) reply.header('connection', 'close');

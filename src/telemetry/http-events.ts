@@ -21,6 +21,8 @@ export interface HttpEvents {
   failed(surface: Surface, requestId: string, error: AppError): void;
   /** A connection was cut before or between requests, or for what came over it. */
   connectionCut(surface: Surface, reason: CutReason): void;
+  /** A request had no token in force. @param pace how it is answered */
+  authenticationFailed(surface: Surface, pace: 'at once' | 'delayed' | 'cut'): void;
   certificateLoaded(subject: string, expiresAt: string): void;
   certificateRefused(reason: unknown): void;
   /** A file of the local authority is empty, cut or no PEM, and is replaced. */
@@ -42,6 +44,12 @@ export function createHttpEvents({ log, metrics }: Instruments): HttpEvents {
     labelNames: ['surface', 'reason'] as const,
     registers,
   });
+  const failedTokens = new Counter({
+    name: 'weir_http_authentication_failures_total',
+    help: 'Requests without a token in force, by how they were answered: at once, delayed, cut',
+    labelNames: ['surface', 'answer'] as const,
+    registers,
+  });
   const certificateExpires = new Gauge({
     name: 'weir_tls_certificate_expires_timestamp_seconds',
     help: 'Until when the certificate in use is valid, as Unix time',
@@ -60,6 +68,9 @@ export function createHttpEvents({ log, metrics }: Instruments): HttpEvents {
     },
     connectionCut(surface, reason) {
       cuts.inc({ surface, reason });
+    },
+    authenticationFailed(surface, answer) {
+      failedTokens.inc({ surface, answer });
     },
     certificateLoaded(subject, expiresAt) {
       certificateExpires.set(Date.parse(expiresAt) / 1000);

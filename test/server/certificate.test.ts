@@ -35,6 +35,7 @@ function createEvents() {
     answered() {},
     failed() {},
     connectionCut() {},
+    authenticationFailed() {},
     certificateLoaded() {},
     certificateRefused: (reason) => void refused.push(reason),
     certificateDamaged() {},

@@ -1,0 +1,86 @@
+/**
+ * Paces the answers to tokens that are not accepted, by client address. A token that is accepted
+ * never comes here, so clients that share an address with a guesser are not held up.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Allowance, createAllowance } from '../model/allowance.ts';
+import type { FailurePace } from './port.ts';
+
+export interface FailedTokens {
+  /**
+   * Resolves when the answer may go out.
+   * @param key of the client's address, as `addressKey` makes it
+   */
+  pace(key: string): Promise<FailurePace>;
+}
+
+export interface FailedTokensOptions {
+  readonly delayMs: number;
+  /** Answers that wait at once, of all addresses. */
+  readonly maxWaiting: number;
+  readonly maxWaitingPerAddress: number;
+}
+
+export const failedTokensDefaults: FailedTokensOptions = {
+  delayMs: 1000,
+  maxWaiting: 256,
+  maxWaitingPerAddress: 8,
+};
+
+/** A fleet that starts with an expired token, or a browser with many panels. */
+export const freeFailures = { burst: 50, perSecond: 5 } as const;
+export const maxKnownAddresses = 10_000;
+const sweepEveryMs = 1000;
+
+interface Known {
+  waiting: number;
+  readonly free: Allowance;
+}
+
+/** @param nowMs a clock that never goes back */
+export function createFailedTokens(
+  { delayMs, maxWaiting, maxWaitingPerAddress }: FailedTokensOptions,
+  nowMs: () => number,
+): FailedTokens {
+  const known = new Map<string, Known>();
+  /** Shared by the addresses that find no room. */
+  const others = begin();
+  let waiting = 0;
+  let sweptAtMs = -Infinity;
+
+  function begin(): Known {
+    return { waiting: 0, free: createAllowance(freeFailures, nowMs) };
+  }
+
+  function find(key: string): Known {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    if (known.size >= maxKnownAddresses) forgetIdle();
+    if (known.size >= maxKnownAddresses) return others;
+    const one = begin();
+    known.set(key, one);
+    return one;
+  }
+
+  function forgetIdle(): void {
+    if (nowMs() - sweptAtMs < sweepEveryMs) return;
+    sweptAtMs = nowMs();
+    for (const [key, one] of known) {
+      if (one.waiting === 0 && one.free.isFull()) known.delete(key);
+    }
+  }
+
+  return {
+    async pace(key) {
+      const one = find(key);
+      if (one.free.take(1)) return 'at once';
+      if (waiting >= maxWaiting || one.waiting >= maxWaitingPerAddress) return 'cut';
+      waiting += 1;
+      one.waiting += 1;
+      await sleep(delayMs, undefined, { ref: false });
+      waiting -= 1;
+      one.waiting -= 1;
+      return 'delayed';
+    },
+  };
+}
