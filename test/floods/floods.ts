@@ -1,7 +1,7 @@
 /**
- * `npm run floods -- --seconds S --only TEXT --workers N`: every flood against one running service,
- * one after the other, while others send and read. Prints what each did as a table in Markdown, and
- * fails where a promise was broken.
+ * `npm run floods -- --seconds S --only PATTERN --workers N`: every flood against one running
+ * service, one after the other, while others send and read. Prints what each did as a table in
+ * Markdown, and fails where a promise was broken.
  */
 import { parseArgs } from 'node:util';
 import { configSchema } from '../../src/config/schema.ts';
@@ -33,7 +33,7 @@ const floods: readonly Flood[] = [
     ),
   ),
 ];
-const chosen = floods.filter((flood) => nameOf(flood).includes(values.only));
+const chosen = floods.filter((flood) => new RegExp(values.only).test(nameOf(flood)));
 
 const service = await startService({ flags: ['--workers', values.workers] });
 const verdicts: Verdict[] = [];
