@@ -114,13 +114,18 @@ function httpOptions(limits: ConnectionLimits): object {
 }
 
 /**
- * Requests over HTTP/2 wait until everything that came with them is read: one that is cancelled by
- * then costs no work. Then the connections take turns.
+ * Requests wait until everything that came with them is read: one that is cancelled by then costs
+ * no work. Then connections take turns, so that pipelined requests of one do not hold up others.
  */
 function takeTurns(handle: RequestHandler): RequestHandler {
-  const turns = createTurns<Http2Session>();
+  const turns = createTurns<Http2Session | Socket>();
   return (request, response) => {
-    if (!(request instanceof Http2ServerRequest)) return handle(request, response);
+    if (!(request instanceof Http2ServerRequest)) {
+      turns.add(request.socket, () => {
+        if (!response.destroyed) handle(request, response);
+      });
+      return;
+    }
     const { stream } = request;
     if (stream.session === undefined) return;
     turns.add(stream.session, () => {

@@ -28,7 +28,7 @@ export interface WorkerProcess {
   kill(): void;
 }
 
-/** A connection that was accepted and is read by nobody yet. */
+/** A connection that was accepted and is that no process reads yet. */
 export interface Accepted {
   readonly socket: Socket;
   readonly permit: ConnectionPermit;
