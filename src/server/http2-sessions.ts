@@ -134,7 +134,7 @@ export function boundSessions(
 }
 
 function sendGoaway({ session, connection }: Watched): void {
-  // Node aborts where a session is destroyed from within its own reading: nodejs/node#64850.
+  // Node aborts where a session is destroyed from within its own reading.
   setImmediate(() => {
     if (!session.destroyed) session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   });
