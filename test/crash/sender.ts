@@ -95,7 +95,7 @@ function connect(): Target | undefined {
     const ca = readFileSync(quickstart.caFile, 'utf8');
     return { quickstart, ca, http: createHttpClient(ca, 1) };
   } catch (error) {
-    if (['ENOENT', 'EIO', 'ENOTCONN'].includes(codeOf(error))) return undefined;
+    if (['ENOENT', 'EIO', 'ENOTCONN', 'ECONNABORTED'].includes(codeOf(error))) return undefined;
     throw error;
   }
 }

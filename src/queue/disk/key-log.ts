@@ -66,9 +66,9 @@ export class KeyLog {
     this.#options = options;
   }
 
-  /** What has been appended and synced. */
+  /** What has been appended and synced: a file with a link alone may be gone after a power cut. */
   get synced(): KeysSynced {
-    const newest = this.#files.at(-1);
+    const newest = this.#files.findLast(({ bytes }) => bytes > linkBytes);
     return { keyFile: newest?.firstSequence ?? 0n, keyFileBytes: newest?.bytes ?? 0 };
   }
 
@@ -173,7 +173,8 @@ export class KeyLog {
     this.close();
     const { keyFile, keyFileBytes } = this.synced;
     // A segment whose keys are carried again may have named a file before.
-    const named = firstSequence > keyFile ? firstSequence : keyFile + 1n;
+    const newestName = this.#files.at(-1)?.firstSequence ?? 0n;
+    const named = firstSequence > newestName ? firstSequence : newestName + 1n;
     const path = join(this.#options.directory, keyFileName(named));
     const newestNanos = this.#files.at(-1)?.newestNanos ?? 0n;
     const previous: Link = { firstSequence: keyFile, bytes: keyFileBytes, newestNanos };
