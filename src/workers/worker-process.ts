@@ -95,22 +95,36 @@ export function startWorkerProcess(launch: WorkerLaunch, number: number): Worker
   };
 }
 
+interface Handed {
+  readonly permit: ConnectionPermit;
+  readonly handle: Closable | undefined;
+}
+
+interface Closable {
+  close(): void;
+}
+
+/** What `child.send` takes from the socket, and closes once the worker has acknowledged it. */
+function handleOf(socket: Socket): Closable | undefined {
+  return (socket as unknown as { readonly _handle?: Closable | null })._handle ?? undefined;
+}
+
 function createHanding(child: ChildProcess) {
-  /** Not taken yet; those are lost with the worker unless they are closed here. */
+  /** Not sent yet; those are lost with the worker unless they are closed here. */
   const onTheWay = new Set<Socket>();
   /** By the number that both processes know a connection by. */
-  const permits = new Map<number, ConnectionPermit>();
+  const handed = new Map<number, Handed>();
   let lastId = 0;
   return {
-    connections: () => permits.size,
-    abused: (id: number) => permits.get(id)?.abused(),
+    connections: () => handed.size,
+    abused: (id: number) => handed.get(id)?.permit.abused(),
     ended(id: number) {
-      permits.get(id)?.closed();
-      permits.delete(id);
+      handed.get(id)?.permit.closed();
+      handed.delete(id);
     },
     hand({ socket, permit }: Accepted) {
       lastId += 1;
-      permits.set(lastId, permit);
+      handed.set(lastId, { permit, handle: handleOf(socket) });
       onTheWay.add(socket);
       child.send(lastId, socket, (error) => {
         onTheWay.delete(socket);
@@ -120,8 +134,13 @@ function createHanding(child: ChildProcess) {
     drop() {
       for (const socket of onTheWay) socket.destroy();
       onTheWay.clear();
-      for (const permit of permits.values()) permit.closed();
-      permits.clear();
+      for (const { permit, handle } of handed.values()) {
+        permit.closed();
+        // Node leaks a handle that was sent to a process which ended before it acknowledged it,
+        // and the client would wait. Closing a handle again does nothing.
+        handle?.close();
+      }
+      handed.clear();
     },
   };
 }

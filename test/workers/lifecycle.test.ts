@@ -3,6 +3,8 @@
  * outlives the main process.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
@@ -55,6 +57,25 @@ test('a worker that is killed under load loses nothing acknowledged, and is repl
   await load.stop();
   assert.ok((await acceptedEvents()) >= counted + 40, 'what a killed worker counted stays counted');
   await assertStored(load);
+});
+
+test('connections on their way to a worker that is killed are closed', async () => {
+  const pids = workers();
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  const port = Number(new URL(service.quickstart.ingestUrl).port);
+  const sockets = Array.from({ length: 6 }, () => connect(port, '127.0.0.1'));
+  const closed = sockets.map((socket) => {
+    socket.on('error', () => {});
+    return once(socket, 'close');
+  });
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const handed = async () => ((await service.metric('weir_workers_connections')) ?? 0) >= 6;
+  await until(handed, { what: 'all connections to be handed to workers' });
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await Promise.all(closed);
+  await until(async () => (await service.metric('weir_workers_running')) === 2, {
+    what: 'other workers',
+  });
 });
 
 test('a signal to all processes of a terminal is for the main one alone', async () => {
