@@ -37,6 +37,7 @@ export async function recoverToken(place: RecoveryPlace): Promise<RecoveredToken
       type: 'access',
       name: 'recovered',
       accountIds: accounts.map((account) => account.accountId),
+      allAccounts: accounts.length === 0,
       receiverId: null,
       scopes: accessScopes,
       expiresAt: null,

@@ -178,8 +178,9 @@ export const tokenAnswer = z.object({
   type: z.enum(['ingest', 'access']),
   name,
   accountIds: z.array(accountId).meta({
-    description: 'Accounts it opens, as far as the asking token manages them; empty = all.',
+    description: 'Accounts it opens, as far as the asking token manages them.',
   }),
+  allAccounts: z.boolean().meta({ description: 'Whether it opens every account.' }),
   receiverId: receiverId.nullable(),
   scopes: z.array(z.enum([...ingestScopes, ...accessScopes])),
   expiresAt: time.nullable(),

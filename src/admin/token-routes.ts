@@ -80,10 +80,12 @@ function createToken({ directory, now, record }: AdminContext): AdminRoute {
     successStatus: 201,
     handle: async ({ caller, accountId, body }) => {
       const { expiresAt, scopes } = body;
+      const given = body.type === 'access' ? body.accountIds : undefined;
       const granted: Omit<NewToken, 'digest'> = {
         type: body.type,
         name: body.name,
-        accountIds: body.type === 'access' ? unique(body.accountIds ?? [accountId]) : [accountId],
+        accountIds: unique(given ?? [accountId]),
+        allAccounts: given?.length === 0,
         receiverId: body.type === 'ingest' ? body.receiverId : null,
         scopes: unique(scopes),
         expiresAt: expiresAt && toFuture(expiresAt, now()),
@@ -213,8 +215,8 @@ function asSeenBy(caller: AdminCaller, token: Token): Token {
   return { ...token, accountIds: token.accountIds.filter((id) => coversAccount(caller, id)) };
 }
 
-function checkBound(token: Pick<Token, 'type' | 'accountIds' | 'scopes'>): void {
-  if (token.accountIds.length > 0 || token.scopes.includes('operator')) return;
+function checkBound(token: Pick<Token, 'allAccounts' | 'scopes'>): void {
+  if (!token.allAccounts || token.scopes.includes('operator')) return;
   throw new AppError(
     'malformed',
     'cannot create a token of no account: name one in accountIds, or grant the scope operator',

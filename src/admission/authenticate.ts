@@ -85,10 +85,12 @@ export function activeAccount(headers: RequestHeaders): string {
   return value.toLowerCase();
 }
 
-/** An operator token that lists no account is good for all. @throws AppError `forbidden` */
-export function checkAccount(token: TokenFacts, accountId: string): void {
-  if (token.accountIds.includes(accountId)) return;
-  if (token.accountIds.length === 0 && token.scopes.has('operator')) return;
+/** @throws AppError `forbidden` */
+export function checkAccount(
+  token: Pick<TokenFacts, 'accountIds' | 'allAccounts'>,
+  accountId: string,
+): void {
+  if (token.allAccounts || token.accountIds.includes(accountId)) return;
   throw new AppError(
     'forbidden',
     'cannot read this account with the token: use an access token that lists the account',

@@ -13,6 +13,8 @@ export interface TokenFacts {
   readonly tokenId: string;
   readonly type: TokenType;
   readonly accountIds: readonly string[];
+  /** Whether it opens every account. */
+  readonly allAccounts: boolean;
   readonly receiverId: string | null;
   readonly scopes: ReadonlySet<Scope>;
   readonly expiresAtMs: number | null;

@@ -54,7 +54,8 @@ export function addTokenCommands(program: Command, open: OpenSession): Command {
         method: 'GET',
         path: ['tokens'],
       });
-      const columns = ['tokenId', 'name', 'type', 'scopes', 'expiresAt', 'revokedAt', 'lastUsedAt'];
+      const held = ['tokenId', 'name', 'type', 'scopes', 'allAccounts'];
+      const columns = [...held, 'expiresAt', 'revokedAt', 'lastUsedAt'];
       output.list(answer, columns);
     });
 

@@ -243,6 +243,7 @@ function grantOf(tokenId: string): TokenGrant {
     tokenId,
     type: 'access',
     accountIds: [],
+    allAccounts: false,
     receiverId: null,
     scopes: new Set(),
     expiresAtMs: null,

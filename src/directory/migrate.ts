@@ -7,6 +7,7 @@ import type { Kysely, Transaction } from 'kysely';
 import { up as initial } from './migrations/001-initial.ts';
 import { up as statisticsAndViews } from './migrations/002-statistics-and-views.ts';
 import { up as exportTickets } from './migrations/003-export-tickets.ts';
+import { up as tokensOfAllAccounts } from './migrations/004-tokens-of-all-accounts.ts';
 import type { Tables } from './tables.ts';
 
 /** Position + 1 is the version. A released step never changes. */
@@ -14,6 +15,7 @@ const steps: readonly ((db: Kysely<Tables>) => Promise<void>)[] = [
   initial,
   statisticsAndViews,
   exportTickets,
+  tokensOfAllAccounts,
 ];
 
 /** @throws Error where a newer Weir has already changed the tables. */

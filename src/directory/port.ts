@@ -23,6 +23,7 @@ export interface TokenGrant {
   readonly tokenId: string;
   readonly type: TokenType;
   readonly accountIds: readonly string[];
+  readonly allAccounts: boolean;
   readonly receiverId: string | null;
   readonly scopes: ReadonlySet<Scope>;
   /** Unix ms, or null. Checked by the caller against its own clock. */
@@ -54,6 +55,8 @@ export interface NewToken {
   readonly type: TokenType;
   readonly name: string;
   readonly accountIds: readonly string[];
+  /** Only with the scope `operator` and without `accountIds`. */
+  readonly allAccounts: boolean;
   readonly receiverId: string | null;
   readonly scopes: readonly Scope[];
   readonly expiresAt: string | null;
@@ -84,7 +87,7 @@ export interface DirectorySeed {
   readonly stream: Pick<Stream, 'streamId' | 'name' | 'retentionDays'>;
   readonly receivers: readonly Pick<Receiver, 'receiverId' | 'name' | 'kind'>[];
   /** Bound to the seed's account; ingest tokens to one of its receivers. */
-  readonly tokens: readonly Omit<NewToken, 'accountIds' | 'expiresAt'>[];
+  readonly tokens: readonly Omit<NewToken, 'accountIds' | 'allAccounts' | 'expiresAt'>[];
 }
 
 /** Only what is given changes, each limit by itself. */
@@ -182,8 +185,8 @@ export interface Directory extends StatisticsStore, ViewStore, TicketStore {
     change: Partial<Pick<Account, 'name' | 'eventsPerSecond'>>,
   ): Promise<Account | undefined>;
   /**
-   * Refused with `conflict` while it has streams or receivers. Tokens of this account alone go with
-   * it, unless they are operator tokens.
+   * Refused with `conflict` while it has streams or receivers. Tokens of this account alone are
+   * deleted with it; an operator token stays for the control API and opens no account.
    */
   deleteAccount(accountId: string): Promise<boolean>;
 
@@ -208,7 +211,7 @@ export interface Directory extends StatisticsStore, ViewStore, TicketStore {
   deleteReceiver(receiverId: string): Promise<boolean>;
 
   listTokens(accountId: string): Promise<Token[]>;
-  /** Operator tokens over all accounts, which no account lists. */
+  /** Operator tokens that no account lists: over all accounts, or of deleted ones alone. */
   listUnboundTokens(): Promise<Token[]>;
   getToken(tokenId: string): Promise<Token | undefined>;
   createToken(token: NewToken): Promise<Token>;

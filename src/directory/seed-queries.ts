@@ -60,6 +60,7 @@ async function insertSeed(
       .execute();
   }
   for (const token of seed.tokens) {
-    await insertToken(tx, { ...token, accountIds: [accountId], expiresAt: null }, createdAt);
+    const bound = { accountIds: [accountId], allAccounts: false, expiresAt: null };
+    await insertToken(tx, { ...token, ...bound }, createdAt);
   }
 }

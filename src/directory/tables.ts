@@ -41,6 +41,8 @@ export interface TokenRow {
   type: TokenType;
   name: string;
   digest: string;
+  /** 0 or 1. */
+  all_accounts: number;
   receiver_id: string | null;
   /** JSON array of text. */
   scopes: string;

@@ -118,6 +118,7 @@ export async function insertToken(
     type: token.type,
     name: token.name,
     digest: token.digest,
+    all_accounts: token.allAccounts ? 1 : 0,
     receiver_id: token.receiverId,
     scopes: JSON.stringify(token.scopes),
     expires_at: token.expiresAt,
@@ -157,7 +158,7 @@ async function getToken(db: Kysely<Tables>, tokenId: string): Promise<Token | un
 
 /**
  * One row per token and account, in one statement: read apart, a token deleted in between would
- * look like one without accounts, and for an operator token that means all of them.
+ * look like one without accounts.
  */
 function tokensWithAccounts(db: Kysely<Tables>) {
   return db
@@ -186,6 +187,7 @@ function toToken(row: TokenRow, accountIds: string[]): Token {
     type: row.type,
     name: row.name,
     accountIds,
+    allAccounts: row.all_accounts === 1,
     receiverId: row.receiver_id,
     scopes: JSON.parse(row.scopes) as Scope[],
     expiresAt: row.expires_at,
@@ -200,6 +202,7 @@ function toGrant(token: Token): TokenGrant {
     tokenId: token.tokenId,
     type: token.type,
     accountIds: token.accountIds,
+    allAccounts: token.allAccounts,
     receiverId: token.receiverId,
     scopes: new Set(token.scopes),
     expiresAtMs: token.expiresAt === null ? null : Date.parse(token.expiresAt),

@@ -82,9 +82,12 @@ export interface Token {
   readonly type: TokenType;
   readonly name: string;
   /**
-   * Ingest: exactly one. Access: one or more; empty only for an operator token over all accounts.
+   * Ingest: exactly one. Access: one or more; none where `allAccounts` is set, and of an operator
+   * token whose accounts were deleted.
    */
   readonly accountIds: readonly string[];
+  /** Opens every account, those created later included; only for operator tokens. */
+  readonly allAccounts: boolean;
   /** Only for ingest tokens. */
   readonly receiverId: string | null;
   readonly scopes: readonly Scope[];

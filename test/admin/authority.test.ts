@@ -215,7 +215,8 @@ test('a token shared with another account does not give that account away', asyn
 });
 
 test('only an operator sees tokens over all accounts', async () => {
-  const { tokenId } = await createToken(own, { scopes: ['operator'], accountIds: [] });
+  const everywhere = { scopes: ['operator'], accountIds: [], allAccounts: true } as const;
+  const { tokenId } = await createToken(own, everywhere);
   const accountId = own.account.accountId;
   const ids = async (caller: AdminCaller) => {
     const { tokens } = await plane.call<{ tokens: Token[] }>('listTokens', { caller, accountId });
@@ -261,6 +262,7 @@ function createToken(tenant: Tenant, fields: Partial<Token> = {}): Promise<Token
     type: 'access',
     name: 'existing',
     accountIds: [tenant.account.accountId],
+    allAccounts: false,
     receiverId: null,
     scopes: ['logs:read'],
     expiresAt: null,

@@ -42,6 +42,7 @@ export function newToken(fields: Partial<NewToken>): NewToken {
     type,
     name: 'sender',
     accountIds: [],
+    allAccounts: false,
     receiverId: null,
     scopes: [type === 'ingest' ? 'ingest:write' : 'logs:read'],
     expiresAt: null,
@@ -52,7 +53,7 @@ export function newToken(fields: Partial<NewToken>): NewToken {
 
 export function createSeed() {
   const receiverId = createId('rcv');
-  const { accountIds: _, expiresAt: __, ...token } = newToken({ receiverId });
+  const { accountIds: _, allAccounts: __, expiresAt: ___, ...token } = newToken({ receiverId });
   const seed = {
     account: { accountId: randomUUID(), name: 'default' },
     stream: { streamId: randomUUID(), name: 'default', retentionDays: 30 },

@@ -11,6 +11,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { directoryContract } from './contract.ts';
+import { newDigest, newToken } from './fixtures.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-directory-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -88,6 +89,27 @@ test('a damaged log of a killed process loses no acknowledged change', async () 
     ['acme'],
   );
   await reopened.close();
+});
+
+test('a migration keeps what tokens without accounts open', async () => {
+  const file = newFile();
+  const first = await openSqliteDirectory({ file });
+  const { accountId } = await first.createAccount({ name: 'acme', eventsPerSecond: null });
+  const digests = { everywhere: newDigest(), bound: newDigest() };
+  await first.createToken(newToken({ scopes: ['operator'], digest: digests.everywhere }));
+  const accountIds = [accountId];
+  await first.createToken(newToken({ scopes: ['operator'], accountIds, digest: digests.bound }));
+  await first.close();
+  const database = new DatabaseSync(file);
+  database.exec('ALTER TABLE tokens DROP COLUMN all_accounts');
+  database.exec('DELETE FROM directory_migrations WHERE version >= 4');
+  // It covers the columns of the newer version.
+  database.exec('DROP TABLE control_digest');
+  database.close();
+  const second = await openSqliteDirectory({ file });
+  assert.equal((await second.findToken(digests.everywhere))?.allAccounts, true);
+  assert.equal((await second.findToken(digests.bound))?.allAccounts, false);
+  await second.close();
 });
 
 test('a file that is no directory is refused by name', async () => {

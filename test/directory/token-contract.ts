@@ -1,7 +1,9 @@
 /** The part of the directory's contract that is about tokens. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { checkAccount } from '../../src/admission/authenticate.ts';
 import type { Directory, GrantSource } from '../../src/directory/port.ts';
+import { AppError } from '../../src/model/errors.ts';
 import { createParts, newDigest, newToken } from './fixtures.ts';
 
 /** @param current the directory of the running test. */
@@ -26,6 +28,7 @@ export function tokenContract(current: () => Directory & GrantSource): void {
       tokenId: token.tokenId,
       type: 'ingest',
       accountIds: [account.accountId],
+      allAccounts: false,
       receiverId: receiver.receiverId,
       scopes: new Set(['ingest:write']),
       expiresAtMs: Date.UTC(2030, 0),
@@ -117,4 +120,30 @@ export function tokenContract(current: () => Directory & GrantSource): void {
       [operator.tokenId],
     );
   });
+
+  test('an operator token whose last account is deleted opens no other account', async () => {
+    const directory = current();
+    const doomed = await directory.createAccount({ name: 'doomed', eventsPerSecond: null });
+    const kept = await directory.createAccount({ name: 'kept', eventsPerSecond: null });
+    const digest = newDigest();
+    const scopes = ['operator', 'logs:read'] as const;
+    await directory.createToken(newToken({ accountIds: [doomed.accountId], scopes, digest }));
+    const before = await directory.findToken(digest);
+    assert.throws(() => checkAccount(before!, kept.accountId), isForbidden);
+    await directory.deleteAccount(doomed.accountId);
+    const after = await directory.findToken(digest);
+    assert.throws(() => checkAccount(after!, kept.accountId), isForbidden);
+  });
+
+  test('an operator token over all accounts opens those created later', async () => {
+    const directory = current();
+    const digest = newDigest();
+    await directory.createToken(newToken({ scopes: ['operator'], allAccounts: true, digest }));
+    const { accountId } = await directory.createAccount({ name: 'new', eventsPerSecond: null });
+    checkAccount((await directory.findToken(digest))!, accountId);
+  });
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'forbidden';
 }

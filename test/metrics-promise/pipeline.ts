@@ -281,6 +281,7 @@ export class Pipeline {
       tokenId: 'tok_sender',
       type: 'ingest',
       accountIds: [this.accountId],
+      allAccounts: false,
       receiverId: receiver.receiverId,
       scopes: new Set(['ingest:write']),
       expiresAtMs: null,

@@ -229,6 +229,7 @@ export function addToken(state: EdgeState, text: string, change: Partial<TokenFa
     tokenId: `tok_${text}`,
     type: 'ingest',
     accountIds: [accountId],
+    allAccounts: false,
     receiverId: 'rcv_a',
     scopes: new Set(['ingest:write']),
     expiresAtMs: null,

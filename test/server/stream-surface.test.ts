@@ -58,7 +58,9 @@ before(async () => {
   edge = await openEdge({ parts: { reads, admin } });
   addToken(edge.state, 'wra_gone', { type: 'access', receiverId: null, revoked: true });
   const operator = { type: 'access', receiverId: null, accountIds: [] } as const;
-  addToken(edge.state, 'wra_all', { ...operator, scopes: new Set(['operator', 'logs:read']) });
+  const scopes = new Set(['operator', 'logs:read'] as const);
+  addToken(edge.state, 'wra_all', { ...operator, scopes, allAccounts: true });
+  addToken(edge.state, 'wra_none', { ...operator, scopes });
 });
 after(() => edge.close());
 
@@ -87,6 +89,11 @@ const cases: readonly Case[] = [
     name: 'a token over all accounts',
     status: 200,
     headers: [['Authorization', 'Bearer wra_all'], account],
+  },
+  {
+    name: 'an operator token without accounts',
+    status: 403,
+    headers: [['Authorization', 'Bearer wra_none'], account],
   },
   { name: 'unknown route', status: 404, path: '/api/v1/log', headers: [] },
   {

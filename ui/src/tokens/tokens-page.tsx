@@ -54,8 +54,8 @@ function AccessTokens({ tokens }: { tokens: readonly Token[] }) {
     { header: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
     {
       header: 'Accounts',
-      cell: ({ accountIds }) => (
-        <LogText text={accountIds.length === 0 ? 'all' : accountIds.map(nameOf).join(', ')} />
+      cell: ({ accountIds, allAccounts }) => (
+        <LogText text={allAccounts ? 'all' : accountIds.map(nameOf).join(', ') || 'none'} />
       ),
     },
   ];
