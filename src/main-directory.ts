@@ -36,7 +36,7 @@ export async function openDirectory(
   const grants = opened(createGrants(directory, options.toGrantsOptions(config), telemetry));
   if (isShared) {
     telemetry.sharedDirectoryOpened();
-    opened(openDirectoryChanges({ url, password }, grants, telemetry));
+    opened(openDirectoryChanges({ url, password }, { source: directory, grants }, telemetry));
   }
   return { directory, grants };
 }

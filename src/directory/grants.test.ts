@@ -92,6 +92,16 @@ test('a directory that fails is not asked again for a moment', async () => {
   assert.deepEqual(source.asked, ['a', 'b']);
 });
 
+test('a change of the directory ends the pause after a failure', async () => {
+  const { grants, source } = setUp();
+  source.tokens.set('a', grantOf('tok_a'));
+  source.away = true;
+  await rejectsUnavailable(grants.token('a'));
+  source.away = false;
+  grants.invalidate();
+  assert.equal((await grants.token('a'))?.tokenId, 'tok_a');
+});
+
 test('an unknown token stays unknown for a second at most', async () => {
   const { grants, source, clock } = setUp();
   assert.equal(await grants.token('a'), undefined);

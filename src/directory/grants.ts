@@ -30,7 +30,7 @@ export const defaultGrantsOptions: GrantsOptions = {
 };
 
 export interface CachedGrants extends Grants {
-  /** To be called after every change of the directory made by this process. */
+  /** To be called after every change of the directory, by this process or another. */
   invalidate(): void;
   /** @param listener called at each `invalidate`. */
   whenInvalidated(listener: () => void): void;
@@ -84,6 +84,8 @@ export function createGrants(
     streams: async (accountId) => (await streams.get(accountId)) ?? [],
     touch: (tokenId) => lastUsed.note(tokenId),
     invalidate() {
+      // Whoever changed something was answered: what is forgotten can be asked for at once.
+      health.answered();
       tokens.clear();
       receivers.clear();
       streams.clear();

@@ -5,7 +5,9 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { AppError } from '../model/errors.ts';
 import type { DirectoryEvents } from '../telemetry/directory-events.ts';
+import type { GrantSource } from './port.ts';
 import {
   defaultPostgresTimes,
   type PostgresAddress,
@@ -20,6 +22,7 @@ export const changesChannel = 'weir_directory';
 const gatherMs = 20;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
+const lookUpEveryMs = 20;
 
 export interface DirectoryChanges {
   close(): Promise<void>;
@@ -29,17 +32,21 @@ export interface DirectoryChangesOptions extends PostgresAddress {
   readonly times?: PostgresTimes;
 }
 
-/**
- * Listens for as long as it is open, and connects again whenever it must.
- * @param grants made to forget what it knows, also when a change may have been missed.
- */
+/** What is cached of the directory, and the directory that is asked once the cache is empty. */
+export interface CachedDirectory {
+  /** Invalidated at each change, and where one may have been missed. */
+  readonly grants: { invalidate(): void };
+  readonly source: Pick<GrantSource, 'listStreams'>;
+}
+
+/** Listens for as long as it is open, and connects again whenever it must. */
 export function openDirectoryChanges(
   options: DirectoryChangesOptions,
-  grants: { invalidate(): void },
+  cached: CachedDirectory,
   telemetry: Pick<DirectoryEvents, 'changesNotHeard' | 'changesHeard'>,
 ): DirectoryChanges {
   const closing = new AbortController();
-  const listening = listen(options, grants, telemetry, closing.signal);
+  const listening = listen(options, cached, telemetry, closing.signal);
   return {
     async close() {
       closing.abort();
@@ -50,7 +57,7 @@ export function openDirectoryChanges(
 
 async function listen(
   options: DirectoryChangesOptions,
-  grants: { invalidate(): void },
+  cached: CachedDirectory,
   telemetry: Pick<DirectoryEvents, 'changesNotHeard' | 'changesHeard'>,
   closing: AbortSignal,
 ): Promise<void> {
@@ -60,10 +67,10 @@ async function listen(
     pauseMs = firstPauseMs;
     if (isDeaf) telemetry.changesHeard();
     isDeaf = false;
-    grants.invalidate();
+    cached.grants.invalidate();
   };
   while (!closing.aborted) {
-    const error = await untilLost(options, grants, listens, closing);
+    const error = await untilLost(options, cached, listens, closing);
     if (closing.aborted) return;
     if (!isDeaf) telemetry.changesNotHeard(error);
     isDeaf = true;
@@ -75,7 +82,7 @@ async function listen(
 /** @returns why it listens no more. */
 async function untilLost(
   options: DirectoryChangesOptions,
-  grants: { invalidate(): void },
+  { grants, source }: CachedDirectory,
   listens: () => void,
   closing: AbortSignal,
 ): Promise<unknown> {
@@ -101,10 +108,14 @@ async function untilLost(
     });
     client.on('error', (error) => lost.abort(error));
     client.on('end', () => lost.abort(new Error('the server closed the connection')));
-    client.on('notification', notified);
     await client.connect();
     await client.query(`listen ${changesChannel}`);
-    listens();
+    // Until then the cache must not be emptied: known tokens would be refused.
+    await untilLookedUp(source, ends);
+    if (!ends.aborted) {
+      client.on('notification', notified);
+      listens();
+    }
     while (!ends.aborted) {
       await pause(times.tryMs, ends);
       if (!ends.aborted) await client.query('select 1');
@@ -116,6 +127,21 @@ async function untilLost(
     clearTimeout(gathering);
     lost.abort();
     socket.destroy();
+  }
+}
+
+/** Resolves once a look-up succeeds, which other connections serve, or once aborted. */
+async function untilLookedUp(source: CachedDirectory['source'], ends: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  ends.addEventListener('abort', () => aborted.resolve(), { once: true });
+  while (!ends.aborted) {
+    try {
+      await Promise.race([source.listStreams(''), aborted.promise]);
+      return;
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+      await pause(lookUpEveryMs, ends);
+    }
   }
 }
 

@@ -48,6 +48,13 @@ export interface PostgresPoolOptions extends PostgresAddress {
   readonly maxConnections: number;
   /** How long the server may work at a statement, ms. */
   readonly statementMs: number;
+  /** Called at each answer of the server. */
+  readonly onAnswer: () => void;
+}
+
+export interface DirectoryPool extends PostgresPool {
+  /** The server answered on a connection of another pool. */
+  reached(): void;
 }
 
 /** What every connection to the directory's database has in common. */
@@ -80,7 +87,10 @@ function parserOf(oid: number, format?: 'text'): unknown {
  * @returns a pool whose every call may reject with AppError `unavailable`, within the time that
  * connecting and one statement may take
  */
-export function openPostgresPool(options: PostgresPoolOptions, times: PostgresTimes): PostgresPool {
+export function openPostgresPool(
+  options: PostgresPoolOptions,
+  times: PostgresTimes,
+): DirectoryPool {
   const sockets = new Set<Socket>();
   const pool = new Pool({
     ...toClientConfig(options, times),
@@ -97,7 +107,8 @@ export function openPostgresPool(options: PostgresPoolOptions, times: PostgresTi
   const circuit = createCircuit({ what, ask, pauseMs: times.pauseMs });
   let ended: Promise<void> | undefined;
   return {
-    connect: () => connect(pool, circuit),
+    connect: () => connect(pool, circuit, options.onAnswer),
+    reached: () => circuit.reached(),
     end: () => {
       ended ??= endPool(pool, circuit, sockets);
       return ended;
@@ -133,11 +144,15 @@ async function endPool(pool: Pool, circuit: Circuit, sockets: Set<Socket>): Prom
   for (const socket of sockets) socket.unref();
 }
 
-async function connect(pool: Pool, circuit: Circuit): Promise<PostgresPoolClient> {
+async function connect(
+  pool: Pool,
+  circuit: Circuit,
+  onAnswer: () => void,
+): Promise<PostgresPoolClient> {
   circuit.check();
   const mustWait = pool.totalCount >= pool.options.max && pool.idleCount === 0;
   try {
-    return toClient(await pool.connect(), circuit);
+    return toClient(await pool.connect(), circuit, onAnswer);
   } catch (error) {
     // Having waited in line for too long says nothing of the server.
     if (!mustWait && faultOf(error) === 'lost') circuit.trip(error);
@@ -146,12 +161,14 @@ async function connect(pool: Pool, circuit: Circuit): Promise<PostgresPoolClient
 }
 
 /** For one holder: given back as broken when a statement says that it is. */
-function toClient(client: PoolClient, circuit: Circuit): PostgresPoolClient {
+function toClient(client: PoolClient, circuit: Circuit, onAnswer: () => void): PostgresPoolClient {
   let lost: Error | undefined;
   const query = async (sql: string, parameters: readonly unknown[]) => {
     if (lost) throw lost;
     try {
-      return await client.query(sql, [...parameters]);
+      const answer = await client.query(sql, [...parameters]);
+      onAnswer();
+      return answer;
     } catch (error) {
       const fault = faultOf(error);
       if (fault === 'busy') throw awayError(what, error);

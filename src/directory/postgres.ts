@@ -86,8 +86,13 @@ export async function openPostgresDatabase(
 
 function openDatabase(options: PostgresDirectoryOptions, timestamp: () => string): Database {
   const { poolSize, times = defaultPostgresTimes, ...address } = options;
+  // One server: where a look-up succeeds, no write is refused for what failed before.
+  const onAnswer = () => {
+    reads.pool.reached();
+    writes.pool.reached();
+  };
   const open = (maxConnections: number, statementMs: number) => {
-    const pool = openPostgresPool({ ...address, maxConnections, statementMs }, times);
+    const pool = openPostgresPool({ ...address, maxConnections, statementMs, onAnswer }, times);
     return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) };
   };
   const reads = open(Math.max(1, poolSize - writeConnections - listeners), times.readMs);

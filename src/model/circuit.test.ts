@@ -31,6 +31,17 @@ test('after a failure all are refused until the server answers', async () => {
   circuit.close();
 });
 
+test('is closed by an answer to another, and asks no more', async () => {
+  let asked = 0;
+  const circuit = createCircuit({ what: 'it', ask: async () => (asked += 1), pauseMs: 1 });
+  circuit.trip(new Error('gone'));
+  circuit.reached();
+  circuit.check();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(asked, 0);
+  circuit.close();
+});
+
 test('it asks again and again, until it is closed', async () => {
   let asked = 0;
   const done = Promise.withResolvers<void>();

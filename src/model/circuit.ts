@@ -10,6 +10,8 @@ export interface Circuit {
   check(): void;
   /** To be called when the server did not answer. */
   trip(cause: unknown): void;
+  /** To be called when the server answered somebody else. */
+  reached(): void;
   /** Whether the server is known to be away. */
   isTripped(): boolean;
   /** Asks no more. */
@@ -27,21 +29,24 @@ export interface CircuitOptions {
 
 export function createCircuit({ what, ask, pauseMs }: CircuitOptions): Circuit {
   let failure: { readonly cause: unknown } | undefined;
+  let isAsking = false;
   let isClosed = false;
 
-  const askLater = (): void => {
-    const timer = setTimeout(() => void askNow(), pauseMs);
-    timer.unref();
-  };
-  const askNow = async (): Promise<void> => {
-    if (isClosed) return;
-    try {
-      await ask();
-      failure = undefined;
-    } catch (cause) {
-      failure = { cause };
-      askLater();
+  /** One question at a time, however often it trips. */
+  const askUntilAnswered = async (): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    while (failure) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+      if (isClosed || !failure) break;
+      try {
+        await ask();
+        failure = undefined;
+      } catch (cause) {
+        if (failure) failure = { cause };
+      }
     }
+    isAsking = false;
   };
 
   return {
@@ -51,7 +56,10 @@ export function createCircuit({ what, ask, pauseMs }: CircuitOptions): Circuit {
     trip(cause) {
       if (failure) return;
       failure = { cause };
-      askLater();
+      void askUntilAnswered();
+    },
+    reached() {
+      failure = undefined;
     },
     isTripped: () => failure !== undefined,
     close() {

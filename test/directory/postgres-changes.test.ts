@@ -18,7 +18,7 @@ test('who is closed between two attempts makes no further one', async (t) => {
   const failed = Promise.withResolvers<void>();
   const changes = openDirectoryChanges(
     { url: `postgres://weir@127.0.0.1:${port}/weir`, password: '' },
-    { invalidate: () => undefined },
+    { source: { listStreams: async () => [] }, grants: { invalidate: () => undefined } },
     { changesNotHeard: () => failed.resolve(), changesHeard: () => undefined },
   );
   await failed.promise;

@@ -108,7 +108,8 @@ async function openNode(url: string) {
   };
   const directory = await openPostgresDirectory({ url, password: '', poolSize: 6, times });
   const grants = createGrants(directory, grantsOptions, telemetry);
-  const changes = openDirectoryChanges({ url, password: '', times }, grants, telemetry);
+  const known = { source: directory, grants };
+  const changes = openDirectoryChanges({ url, password: '', times }, known, telemetry);
   const close = async () => {
     await changes.close();
     await directory.close();

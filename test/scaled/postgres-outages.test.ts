@@ -44,12 +44,20 @@ describe('on a real server', { skip: postgresMissing() }, () => {
   };
 
   /** What another node knows, and what it hears. */
-  const openNode = async () => {
+  const openNode = async (nodeTimes = times, options = patient) => {
     const heard: string[] = [];
     const telemetry = eventsInto(heard);
-    const source = await openPostgresDirectory({ url, password: '', poolSize: 6, times });
-    const grants = createGrants(source, patient, telemetry);
-    const changes = openDirectoryChanges({ url, password: '', times }, grants, telemetry);
+    const address = { url, password: '', times: nodeTimes };
+    const source = await openPostgresDirectory({ ...address, poolSize: 6 });
+    const grants = createGrants(source, options, telemetry);
+    const listening = Promise.withResolvers<void>();
+    const invalidate = () => {
+      grants.invalidate();
+      listening.resolve();
+    };
+    const known = { source, grants: { invalidate } };
+    const changes = openDirectoryChanges(address, known, telemetry);
+    await listening.promise;
     const close = async () => {
       await changes.close();
       await source.close();
@@ -140,6 +148,40 @@ describe('on a real server', { skip: postgresMissing() }, () => {
       await node.close();
     });
   }
+
+  test('stopped: once a look-up succeeds again, a write does', async () => {
+    const slow = { ...times, pauseMs: 2_000 };
+    const node = await openPostgresDirectory({ url, password: '', poolSize: 6, times: slow });
+    await node.listAccounts();
+    await server.stop();
+    await rejectsWith('unavailable', node.createAccount({ name: 'a', eventsPerSecond: null }));
+    await server.start();
+    await until(() => node.listAccounts().catch(unlessUnavailable), {
+      what: 'a look-up to succeed again',
+    });
+    await node.createAccount({ name: 'b', eventsPerSecond: null });
+    await node.close();
+  });
+
+  test('stopped: the known serves until look-ups succeed again', async () => {
+    const { digest, tokenId } = await createToken();
+    const node = await openNode({ ...times, pauseMs: 2_000 }, { ...patient, freshMs: 1 });
+    const isKnown = async () => (await node.grants.token(digest))?.tokenId === tokenId;
+    assert.ok(await isKnown());
+    await server.stop();
+    await until(() => node.heard.includes('changes not heard'), { what: 'the loss to be noticed' });
+    await until(isKnown, { what: 'the token to be known still' });
+    await server.start();
+    await until(
+      async () => {
+        assert.ok(await isKnown());
+        return node.heard.includes('changes heard');
+      },
+      { what: 'the listener to be back' },
+    );
+    assert.ok(await isKnown());
+    await node.close();
+  });
 
   test('another node hears of each change, though it would not ask for an hour', async () => {
     const { digest, tokenId } = await createToken();

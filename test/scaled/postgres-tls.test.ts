@@ -45,7 +45,8 @@ describe('a PostgreSQL that speaks TLS', { skip: postgresMissing() }, () => {
       let heard = 0;
       const invalidate = () => void (heard += 1);
       const telemetry = { changesNotHeard: assert.fail, changesHeard: assert.fail };
-      const changes = openDirectoryChanges({ url, password: '' }, { invalidate }, telemetry);
+      const known = { source: directory, grants: { invalidate } };
+      const changes = openDirectoryChanges({ url, password: '' }, known, telemetry);
       await until(() => heard > 0, { what: 'changes to be listened for' });
       await directory.createAccount({ name: 'acme', eventsPerSecond: null });
       await until(() => heard > 1, { what: 'the change to be heard' });
