@@ -23,6 +23,7 @@ export async function openBenchEngine(dataDir: string): Promise<BenchEngine> {
       readTimeoutMs: 60_000,
       insertTimeoutMs: 60_000,
       housekeepingTimeoutMs: 60_000,
+      maxConcurrentReads: 3,
       limits: {
         maxSeconds: 30,
         maxMemoryBytes: 2 ** 29,

@@ -11,7 +11,7 @@ import { rolesOf } from './config/roles.ts';
 import type { Config } from './config/schema.ts';
 import { defaultGrantsOptions, type GrantsOptions } from './directory/grants.ts';
 import type { EngineFrontOptions } from './engine/front.ts';
-import type { EngineOptions } from './engine/options.ts';
+import { engineDefaults, type EngineOptions } from './engine/options.ts';
 import type { Engine } from './engine/supervisor.ts';
 import type { DrainOptions } from './ingest/drain.ts';
 import {
@@ -81,7 +81,13 @@ export function toEngineOptions({ engine, store, data }: Config): EngineOptions 
     memoryBytes: engine.memoryBytes,
     threads: engine.threads === 0 ? availableParallelism() : engine.threads,
     maxExecutionSeconds: store.queryTimeoutSeconds,
+    readMembers: toConcurrentReads({ store }, true),
   };
+}
+
+/** On a machine of our own as many as fit into its memory; a server has more of both. */
+function toConcurrentReads({ store }: Pick<Config, 'store'>, isEngine: boolean): number {
+  return store.maxConcurrentReads || (isEngine ? engineDefaults.readMembers : 32);
 }
 
 export function toFrontOptions({ engine, store }: Config): EngineFrontOptions {
@@ -112,6 +118,7 @@ export function toStoreOptions(
     readTimeoutMs: (store.queryTimeoutSeconds + 5) * 1000,
     insertTimeoutMs: 120_000,
     housekeepingTimeoutMs: hourMs,
+    maxConcurrentReads: toConcurrentReads({ store }, engine !== undefined),
     limits: {
       maxSeconds: store.queryTimeoutSeconds,
       maxMemoryBytes: store.queryMemoryBytes,

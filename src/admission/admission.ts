@@ -91,8 +91,9 @@ export function createAdmission(
 
     checkDebt: (grant) => checkDebt(quota, grant),
 
-    reserveMemory(headers, heapBytesPerBodyByte) {
-      return overload.reserve(headers.contentLength ?? assumedBodyBytes, heapBytesPerBodyByte);
+    reserveMemory(accountId, headers, heapBytesPerBodyByte) {
+      const bodyBytes = headers.contentLength ?? assumedBodyBytes;
+      return overload.reserve(accountId, bodyBytes, heapBytesPerBodyByte);
     },
 
     readBody: (body, maxBodyBytes, memory) =>

@@ -6,10 +6,11 @@ import { createOverload, type Overload } from './overload.ts';
 import type { MemoryLease } from './port.ts';
 
 const cap = 1_000_000;
+const account = 'account';
 
 /** A lease of a body that is here. */
-function arrived(overload: Overload, bodyBytes: number): MemoryLease {
-  const lease = overload.reserve(bodyBytes, 4);
+function arrived(overload: Overload, bodyBytes: number, of = account): MemoryLease {
+  const lease = overload.reserve(of, bodyBytes, 4);
   lease.growTo(bodyBytes);
   return lease;
 }
@@ -20,8 +21,8 @@ function assertUnavailable(attempt: () => void): void {
 
 test('what requests hold is counted until they let go of it', () => {
   const overload = createOverload(cap);
-  const one = overload.reserve(1000, 4);
-  const two = overload.reserve(0, 4);
+  const one = overload.reserve(account, 1000, 4);
+  const two = overload.reserve(account, 0, 4);
   const held = overload.inFlightBytes();
   assert.ok(held >= 4000);
   one.growTo(10_000);
@@ -40,8 +41,8 @@ test('what requests hold is counted until they let go of it', () => {
 test('over the cap others are refused, and a request that would pass it keeps its share', () => {
   const overload = createOverload(cap);
   const first = arrived(overload, 100_000);
-  const second = arrived(overload, 100_000);
-  assertUnavailable(() => overload.reserve(100_000, 4));
+  const second = arrived(overload, 100_000, 'another');
+  assertUnavailable(() => overload.reserve('a third', 100_000, 4));
   const held = overload.inFlightBytes();
   assertUnavailable(() => first.growTo(200_000));
   assertUnavailable(() => second.coverHeap(700_000));
@@ -53,11 +54,13 @@ test('over the cap others are refused, and a request that would pass it keeps it
 
 test('one large request may pass the cap, and beside it small ones find room', () => {
   const overload = createOverload(cap);
-  const only = overload.reserve(10 * cap, 4);
+  const only = overload.reserve(account, 10 * cap, 4);
   only.coverHeap(100 * cap);
-  assertUnavailable(() => overload.reserve(cap / 10, 1));
-  const small = Array.from({ length: 25 }, () => overload.reserve(500, 1));
-  assertUnavailable(() => Array.from({ length: 100 }, () => overload.reserve(500, 1)));
+  assertUnavailable(() => overload.reserve(account, cap / 10, 1));
+  const small = ['a', 'b', 'c'].flatMap((of) =>
+    Array.from({ length: 6 }, () => overload.reserve(of, 500, 1)),
+  );
+  assertUnavailable(() => Array.from({ length: 100 }, () => overload.reserve(account, 500, 1)));
   assertUnavailable(() => small[0]?.growTo(cap / 10));
   only.release();
   small[0]?.growTo(cap / 10);
@@ -66,15 +69,17 @@ test('one large request may pass the cap, and beside it small ones find room', (
 test('a large request is not kept out by many small ones, nor by one that has ended', () => {
   const overload = createOverload(cap);
   const small: ReturnType<typeof overload.reserve>[] = [];
-  assertUnavailable(() => {
-    for (;;) small.push(overload.reserve(500, 1));
-  });
+  for (let i = 0; i < 20; i += 1) {
+    assertUnavailable(() => {
+      for (;;) small.push(overload.reserve(`account ${i}`, 500, 1));
+    });
+  }
   assert.ok(overload.inFlightBytes() > 0.99 * cap);
-  const first = overload.reserve(2 * cap, 1);
+  const first = overload.reserve(account, 2 * cap, 1);
   first.growTo(2 * cap);
-  assertUnavailable(() => overload.reserve(cap / 10, 1));
+  assertUnavailable(() => overload.reserve(account, cap / 10, 1));
   first.release();
-  const second = overload.reserve(cap / 10, 1);
+  const second = overload.reserve(account, cap / 10, 1);
   second.release();
   for (const one of small) one.release();
   assert.equal(overload.inFlightBytes(), 0);
@@ -82,11 +87,54 @@ test('a large request is not kept out by many small ones, nor by one that has en
 
 test('a body holds what has arrived of it, not what it is declared to be', () => {
   const overload = createOverload(cap);
-  const slow = overload.reserve(200_000, 4);
+  const slow = overload.reserve(account, 200_000, 4);
   assert.ok(overload.inFlightBytes() < 0.1 * cap);
-  const beside = arrived(overload, 100_000);
+  const beside = arrived(overload, 100_000, 'another');
   assertUnavailable(() => slow.growTo(200_000));
   beside.release();
   slow.growTo(200_000);
   assert.ok(overload.inFlightBytes() > 0.8 * cap);
+});
+
+test('an account leaves room for others, whatever it sends', () => {
+  const [small, large, huge] = [500, 20_000, 200_000];
+  const cases = [
+    [small, small],
+    [small, large],
+    [large, small],
+    [large, large],
+    [huge, small],
+  ] as const;
+  for (const [flood, other] of cases) {
+    const overload = createOverload(cap);
+    assertUnavailable(() => {
+      for (;;) arrived(overload, flood);
+    });
+    arrived(overload, other, 'another');
+  }
+});
+
+test('an account that sends slowly leaves room for others', () => {
+  const overload = createOverload(cap);
+  const slow: MemoryLease[] = [];
+  assertUnavailable(() => {
+    for (;;) slow.push(overload.reserve(account, 100_000, 4));
+  });
+  assertUnavailable(() => {
+    for (const lease of slow) lease.growTo(50_000);
+  });
+  arrived(overload, 20_000, 'another');
+  assertUnavailable(() => {
+    for (;;) overload.reserve(account, 100, 4);
+  });
+  arrived(overload, 100, 'another');
+});
+
+test('a refusal names what the account holds, the limit and the setting', () => {
+  const overload = createOverload(cap);
+  arrived(overload, 100_000);
+  assert.throws(
+    () => arrived(overload, 100_000),
+    /the account has 404096 of 1000000 bytes.* raise ingest\.maxInFlightBytes$/,
+  );
 });

@@ -4,6 +4,7 @@
  * down.
  */
 import { AppError } from '../model/errors.ts';
+import { createShares } from '../model/shares.ts';
 import { createBodyBuffers } from './body-buffers.ts';
 import type { MemoryLease } from './port.ts';
 
@@ -24,46 +25,52 @@ export interface Overload {
    * sender must not hold what it has yet to send.
    * @throws AppError `unavailable`
    */
-  reserve(bodyBytes: number, heapBytesPerBodyByte: number): MemoryLease;
+  reserve(account: string, bodyBytes: number, heapBytesPerBodyByte: number): MemoryLease;
   inFlightBytes(): number;
 }
 
 /**
  * Small and large requests are counted apart, so that neither keeps the other out: a large one
  * alone may pass the cap, since its size has a limit of its own, and beside it there is room for
- * small ones. All together take at most the cap and one large request.
+ * small ones. All together take at most the cap and one large request; an account has its share of
+ * the cap, and of the room for small ones.
  */
 export function createOverload(maxInFlightBytes: number): Overload {
   const buffers = createBodyBuffers(maxInFlightBytes * keptShare);
   const maxSmallBytes = maxInFlightBytes * smallRequestShare;
   const reservedBytes = maxInFlightBytes * reservedShare;
-  let small = 0;
-  let large = 0;
+  const all = createShares(maxInFlightBytes);
+  const small = createShares(reservedBytes);
 
-  function hasRoom(bytes: number): boolean {
+  function hasRoom(account: string, bytes: number): boolean {
     if (bytes <= maxSmallBytes) {
-      return small + bytes <= reservedBytes || small + large + bytes <= maxInFlightBytes;
+      return small.hasRoom(account, bytes) || all.hasRoom(account, bytes);
     }
-    return large === 0 || large + Math.max(small, reservedBytes) + bytes <= maxInFlightBytes;
+    const isAlone = all.held() === small.held();
+    const keptBytes = Math.max(0, reservedBytes - small.held());
+    return isAlone || all.hasRoom(account, bytes + keptBytes);
   }
 
-  function count(bytes: number): void {
-    if (Math.abs(bytes) <= maxSmallBytes) small += bytes;
-    else large += bytes;
+  function count(account: string, bytes: number): void {
+    all.take(account, bytes);
+    if (Math.abs(bytes) <= maxSmallBytes) small.take(account, bytes);
   }
 
-  function assertRoom(bytes: number): void {
-    if (!hasRoom(bytes)) {
-      throw new AppError(
-        'unavailable',
-        'cannot take more requests at this moment: the memory for requests in flight is used up',
-        { retryAfterSeconds: 1 },
-      );
-    }
+  function assertRoom(account: string, bytes: number): void {
+    if (hasRoom(account, bytes)) return;
+    const own = all.heldBy(account);
+    const held =
+      own > 0
+        ? `the account has ${own} of ${maxInFlightBytes} bytes in flight, the rest is for others`
+        : `${all.held()} of ${maxInFlightBytes} bytes are in flight`;
+    const advice = 'send less at once, or raise ingest.maxInFlightBytes';
+    throw new AppError('unavailable', `cannot take more requests now: ${held}; ${advice}`, {
+      retryAfterSeconds: 1,
+    });
   }
 
   return {
-    reserve(bodyBytes, heapBytesPerBodyByte) {
+    reserve(account, bodyBytes, heapBytesPerBodyByte) {
       const estimate = (bytes: number) => requestOverheadBytes + bytes * heapBytesPerBodyByte;
       let held = estimate(Math.min(bodyBytes, firstBytes));
       let isReleased = false;
@@ -71,18 +78,18 @@ export function createOverload(maxInFlightBytes: number): Overload {
       const growTo = (needed: number) => {
         if (needed <= held) return;
         // Its own share does not count as somebody else's load.
-        count(-held);
+        count(account, -held);
         try {
-          assertRoom(needed);
+          assertRoom(account, needed);
         } catch (error) {
-          count(held);
+          count(account, held);
           throw error;
         }
-        count(needed);
+        count(account, needed);
         held = needed;
       };
-      assertRoom(estimate(bodyBytes));
-      count(held);
+      assertRoom(account, estimate(bodyBytes));
+      count(account, held);
       return {
         growTo: (bytes) => growTo(estimate(bytes)),
         coverHeap: (bytes) => growTo(requestOverheadBytes + bytes),
@@ -93,11 +100,11 @@ export function createOverload(maxInFlightBytes: number): Overload {
         release() {
           if (isReleased) return;
           isReleased = true;
-          count(-held);
+          count(account, -held);
           if (buffer !== undefined) buffers.give(buffer);
         },
       };
     },
-    inFlightBytes: () => small + large,
+    inFlightBytes: () => all.held(),
   };
 }

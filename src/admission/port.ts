@@ -145,8 +145,12 @@ export interface Admission {
   checkDeclaredLength(headers: RequestHeaders, maxBodyBytes: number): void;
   /** @throws AppError `quota_exceeded` while the last known state of a quota is debt */
   checkDebt(grant: ReceiverFacts): void;
-  /** @throws AppError `unavailable` when the in-flight cap leaves no room */
-  reserveMemory(headers: RequestHeaders, heapBytesPerBodyByte: number): MemoryLease;
+  /** @throws AppError `unavailable` when the in-flight cap leaves no room for the account */
+  reserveMemory(
+    accountId: string,
+    headers: RequestHeaders,
+    heapBytesPerBodyByte: number,
+  ): MemoryLease;
   /**
    * The whole body, to be read until the lease is released. @throws AppError `too_large` |
    * `timeout` | `malformed` | `unavailable`

@@ -68,4 +68,12 @@ export const storeSection = section({
     256 * gibibyte,
     'Most memory one read may take; beyond it the answer is 503.',
   ),
+  maxConcurrentReads: integer(
+    'count',
+    0,
+    0,
+    1000,
+    'Statements of reads that run at once, half of them for one account; others wait, and after ' +
+      '15 s the answer is 503; 0 = 3 on the embedded engine, 32 on a server.',
+  ),
 });

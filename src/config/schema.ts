@@ -49,7 +49,13 @@ export const configSchema = z.strictObject({
       '',
       'What readers call the stream port; empty = https://localhost and the port.',
     ),
-    maxTails: integer('count', 500, 0, 100_000, 'Most live tails at once; beyond it 503.'),
+    maxTails: integer(
+      'count',
+      1000,
+      0,
+      100_000,
+      'Most live tails at once, half of them for one account; beyond it 503.',
+    ),
     tailHeartbeatMs: integer(
       'ms',
       5000,
@@ -59,10 +65,11 @@ export const configSchema = z.strictObject({
     ),
     maxExports: integer(
       'count',
-      4,
+      8,
       1,
       1000,
-      'Most exports of logs at a time; further ones are refused with 503.',
+      'Most exports of logs at a time, half of them for one account; further ones are refused ' +
+        'with 503.',
     ),
   }),
   ops: section({

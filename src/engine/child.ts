@@ -31,6 +31,8 @@ const maxWaitingControls = 1_000;
 
 const start = JSON.parse(process.argv[2] ?? '{}') as ChildStart;
 const never = new AbortController().signal;
+/** What the engine does is done for no account. */
+const ownAccount = '';
 
 interface Members {
   readonly insert: readonly Member[];
@@ -39,7 +41,7 @@ interface Members {
   readonly control: readonly Member[];
 }
 
-type Pools = Readonly<Record<PoolName, Pool<Member>>>;
+type Pools = Readonly<Record<Exclude<PoolName, 'control'>, Pool<Member>>>;
 
 /** All that has to be at rest before the process may end. */
 interface Running {
@@ -67,7 +69,7 @@ async function main(): Promise<void> {
   const pools = createPools(members);
   const spool = await openSpool(start.settings.maxInsertBytes);
   const server = createQueryServer({
-    pools,
+    pools: { ...pools, control },
     spool,
     running: createRunningQueries((mark) => void kill(control, `startsWith(query, '${mark}')`)),
     control: (sql, format) => ask(control, sql, format),
@@ -97,7 +99,7 @@ async function openMembers(): Promise<Members> {
     return opened;
   };
   return {
-    control: await open('housekeeping', 1),
+    control: await open('control', 1),
     insert: await open('insert', 1),
     read: await open('read', start.settings.readMembers),
     housekeeping: await open('housekeeping', 1),
@@ -118,7 +120,7 @@ async function verify(members: Members): Promise<string> {
   const [control] = members.control as [Member];
   await verifySettings(control, 'server_settings', serverSettings(start.settings));
   await verifySettings(control, 'merge_tree_settings', tableDefaults);
-  for (const pool of ['insert', 'read', 'housekeeping'] as const) {
+  for (const pool of ['insert', 'read', 'housekeeping', 'control'] as const) {
     const wanted = sessionSettings(pool, start.settings);
     for (const member of members[pool]) await verifySettings(member, 'settings', wanted);
   }
@@ -148,7 +150,7 @@ async function listen(server: Server): Promise<void> {
 }
 
 async function ask(control: Pool<Member>, sql: string, format: string): Promise<Uint8Array> {
-  const member = await control.acquire(never);
+  const member = await control.acquire(ownAccount, never);
   try {
     return (await member.query(sql, format)).bytes;
   } finally {

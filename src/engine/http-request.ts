@@ -14,6 +14,8 @@ export interface EngineRequest {
   readonly queryId: string | undefined;
   /** Undefined lets the kind of statement decide. */
   readonly pool: PoolName | undefined;
+  /** The quota key, by which ClickHouse too counts what a client does for others; empty = none. */
+  readonly account: string;
   readonly database: string;
   readonly defaultFormat: string;
   readonly parameters: Parameters;
@@ -68,6 +70,7 @@ export function toEngineRequest(
     sql: text('query') || undefined,
     queryId: text('query_id') || undefined,
     pool: poolOf(headers['x-weir-pool']),
+    account: textOf(headers['x-clickhouse-quota']) ?? text('quota_key') ?? '',
     database: text('database') || 'default',
     defaultFormat:
       textOf(headers['x-clickhouse-format']) ?? text('default_format') ?? 'TabSeparated',
@@ -131,9 +134,13 @@ function poolOf(header: string | string[] | undefined): PoolName | undefined {
     case 'insert':
     case 'read':
     case 'housekeeping':
+    case 'control':
       return name;
     default:
-      throw new EngineException(48, `cannot use pool ${name}: insert, read or housekeeping`);
+      throw new EngineException(
+        48,
+        `cannot use pool ${name}: insert, read, housekeeping or control`,
+      );
   }
 }
 

@@ -22,9 +22,9 @@ export interface EngineSettings {
   readonly maxResultBytes: number;
   /** Data of one INSERT, bytes. */
   readonly maxInsertBytes: number;
-  /** Reads that run at once. */
+  /** Reads that run at once; half, rounded up, for one account. */
   readonly readMembers: number;
-  /** Queries of one pool that wait for a member, beyond those that run. */
+  /** Queries of one pool that wait for a member, beyond those that run; half for one account. */
   readonly maxWaitingQueries: number;
   /** Between two questions whether the process answers. */
   readonly heartbeatMillis: number;
@@ -53,8 +53,8 @@ export const engineDefaults: EngineSettings = {
   maxHousekeepingSeconds: 3_600,
   maxResultBytes: 128 * 2 ** 20,
   maxInsertBytes: 2 ** 30,
-  readMembers: 2,
-  maxWaitingQueries: 64,
+  readMembers: 3,
+  maxWaitingQueries: 128,
   heartbeatMillis: 2_000,
   hangMillis: 5_000,
   startMillis: 120_000,

@@ -1,16 +1,17 @@
-/** Members go round fairly, and only so many wait. */
+/** Members go round by account, and only so many wait. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPool } from './pool.ts';
 
 const never = new AbortController().signal;
+const account = 'account';
 
 test('members go to one holder at a time, in order of arrival', async () => {
-  const pool = createPool('test', ['m'], 2);
-  const held = await pool.acquire(never);
+  const pool = createPool('test', ['m'], 4);
+  const held = await pool.acquire(account, never);
   const order: string[] = [];
-  const first = pool.acquire(never).then(() => order.push('first'));
-  const second = pool.acquire(never).then(() => order.push('second'));
+  const first = pool.acquire(account, never).then(() => order.push('first'));
+  const second = pool.acquire(account, never).then(() => order.push('second'));
   assert.deepEqual(order, []);
   pool.release(held);
   await first;
@@ -20,40 +21,49 @@ test('members go to one holder at a time, in order of arrival', async () => {
   assert.deepEqual(order, ['first', 'second']);
 });
 
+test('another account gets the member that one account may not have', async () => {
+  const pool = createPool('test', ['a', 'b', 'c'], 10);
+  const held = [await pool.acquire(account, never), await pool.acquire(account, never)];
+  const waiting = pool.acquire(account, never);
+  assert.equal(typeof (await pool.acquire('another', never)), 'string');
+  for (const member of held) pool.release(member);
+  await waiting;
+});
+
 test('beyond the bound a query is refused, and there is room again afterwards', async () => {
   const pool = createPool('test', ['m'], 1);
-  const held = await pool.acquire(never);
-  const waiting = pool.acquire(never);
-  await assert.rejects(pool.acquire(never), { code: 202 });
-  assert.throws(() => pool.assertRoom(), { code: 202 });
+  const held = await pool.acquire(account, never);
+  const waiting = pool.acquire(account, never);
+  await assert.rejects(pool.acquire(account, never), { code: 202 });
+  assert.throws(() => pool.assertRoom(account), { code: 202 });
   pool.release(held);
   pool.release(await waiting);
-  pool.assertRoom();
+  pool.assertRoom(account);
 });
 
 test('who leaves while waiting is not served', async () => {
-  const pool = createPool('test', ['m'], 2);
-  const held = await pool.acquire(never);
+  const pool = createPool('test', ['m'], 4);
+  const held = await pool.acquire(account, never);
   const leaver = new AbortController();
-  const left = pool.acquire(leaver.signal);
-  const stays = pool.acquire(never);
+  const left = pool.acquire(account, leaver.signal);
+  const stays = pool.acquire(account, never);
   leaver.abort();
   await assert.rejects(left, { code: 394 });
   pool.release(held);
   assert.equal(await stays, 'm');
-  await assert.rejects(pool.acquire(leaver.signal), { code: 394 });
+  await assert.rejects(pool.acquire(account, leaver.signal), { code: 394 });
 });
 
 test('closing refuses those who wait and resolves when all members are back', async () => {
   const pool = createPool('test', ['a', 'b'], 2);
-  const held = [await pool.acquire(never), await pool.acquire(never)];
-  const waiting = pool.acquire(never);
+  const held = [await pool.acquire(account, never), await pool.acquire('another', never)];
+  const waiting = pool.acquire(account, never);
   let isClosed = false;
   const closed = pool.close().then(() => {
     isClosed = true;
   });
   await assert.rejects(waiting, { code: 236 });
-  await assert.rejects(pool.acquire(never), { code: 236 });
+  await assert.rejects(pool.acquire(account, never), { code: 236 });
   assert.equal(isClosed, false);
   for (const member of held) pool.release(member);
   await closed;

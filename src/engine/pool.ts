@@ -1,28 +1,23 @@
 /**
- * Hands out members one holder at a time, in order of arrival, with a bound on how many may wait.
- * It does not know what its members are.
+ * Hands out members one holder at a time. Accounts take turns, each with its share of the members
+ * and of the queue. It does not know what its members are.
  */
+import { createTurns } from '../model/turns.ts';
 import { EngineException } from './exceptions.ts';
 
 export interface Pool<Member> {
   /**
    * Resolves with a member that is the caller's until it calls `release`.
+   * @param account empty = a query of no account
    * @throws EngineException 202 when too many wait, 394 when the signal fires while waiting, 236
    * once closed
    */
-  acquire(signal: AbortSignal): Promise<Member>;
+  acquire(account: string, signal: AbortSignal): Promise<Member>;
   release(member: Member): void;
   /** Throws what `acquire` would throw now, without waiting. */
-  assertRoom(): void;
+  assertRoom(account: string): void;
   /** Refuses newcomers and those who wait; resolves when every member is back. */
   close(): Promise<void>;
-}
-
-interface Waiter<Member> {
-  readonly signal: AbortSignal;
-  readonly onAbort: () => void;
-  resolve(member: Member): void;
-  reject(error: EngineException): void;
 }
 
 /** @param maxWaiting how many may wait beyond those who hold a member */
@@ -31,72 +26,55 @@ export function createPool<Member>(
   members: readonly Member[],
   maxWaiting: number,
 ): Pool<Member> {
+  const what = `queries on the ${name} pool`;
+  const turns = createTurns({ what, places: members.length, maxWaiting });
   const idle = [...members];
-  const waiters: Waiter<Member>[] = [];
+  const leaves = new Map<Member, () => void>();
+  const closing = new AbortController();
   const { promise: emptied, resolve: resolveEmptied } = Promise.withResolvers<void>();
-  let isClosed = false;
 
-  function assertRoom(): void {
-    if (isClosed) throw closed(name);
-    if (idle.length === 0 && waiters.length >= maxWaiting) {
-      const advice = `${maxWaiting} queries wait already; try again later`;
-      throw new EngineException(202, `cannot queue a query on the ${name} pool: ${advice}`);
+  function refusal(error: unknown): EngineException {
+    if (closing.signal.aborted) {
+      const message = `cannot run a query on the ${name} pool: the engine is stopping`;
+      return new EngineException(236, message);
     }
-  }
-
-  function leave(waiter: Waiter<Member>): void {
-    waiter.signal.removeEventListener('abort', waiter.onAbort);
-    const at = waiters.indexOf(waiter);
-    if (at >= 0) waiters.splice(at, 1);
+    if (error instanceof DOMException) {
+      return new EngineException(
+        394,
+        `the query was cancelled while it waited on the ${name} pool`,
+      );
+    }
+    return new EngineException(202, (error as Error).message, { cause: error });
   }
 
   return {
-    assertRoom,
-    async acquire(signal) {
-      assertRoom();
-      if (signal.aborted) throw cancelled(name);
-      const free = idle.pop();
-      if (free !== undefined) return free;
-      const { promise, resolve, reject } = Promise.withResolvers<Member>();
-      const waiter: Waiter<Member> = {
-        signal,
-        resolve,
-        reject,
-        onAbort() {
-          leave(waiter);
-          reject(cancelled(name));
-        },
-      };
-      signal.addEventListener('abort', waiter.onAbort);
-      waiters.push(waiter);
-      return promise;
+    async acquire(account, signal) {
+      try {
+        const leave = await turns.take(account, AbortSignal.any([signal, closing.signal]));
+        const member = idle.pop()!;
+        leaves.set(member, leave);
+        return member;
+      } catch (error) {
+        throw refusal(error);
+      }
     },
     release(member) {
-      const next = waiters[0];
-      if (next === undefined) {
-        idle.push(member);
-        if (isClosed && idle.length === members.length) resolveEmptied();
-        return;
+      idle.push(member);
+      leaves.get(member)!();
+      if (closing.signal.aborted && idle.length === members.length) resolveEmptied();
+    },
+    assertRoom(account) {
+      try {
+        closing.signal.throwIfAborted();
+        turns.check(account);
+      } catch (error) {
+        throw refusal(error);
       }
-      leave(next);
-      next.resolve(member);
     },
     close() {
-      isClosed = true;
-      for (const waiter of waiters.splice(0)) {
-        leave(waiter);
-        waiter.reject(closed(name));
-      }
+      closing.abort();
       if (idle.length === members.length) resolveEmptied();
       return emptied;
     },
   };
-}
-
-function cancelled(name: string): EngineException {
-  return new EngineException(394, `the query was cancelled while it waited on the ${name} pool`);
-}
-
-function closed(name: string): EngineException {
-  return new EngineException(236, `cannot run a query on the ${name} pool: the engine is stopping`);
 }

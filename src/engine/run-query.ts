@@ -77,7 +77,7 @@ interface StatementCall<Kind extends Statement = Statement> extends QueryCall {
 async function runStatement(parts: QueryParts, call: StatementCall): Promise<void> {
   const { request, body, statement } = call;
   const pool = parts.pools[request.pool ?? poolFor(statement)];
-  pool.assertRoom();
+  pool.assertRoom(request.account);
   if (statement.kind !== 'insertData') {
     await runOnMember(pool, { ...call, statement });
     return;
@@ -122,10 +122,11 @@ async function runOnMember(pool: Pool<Member>, call: RunnableCall): Promise<void
   const kill = () => void query.kill();
   const isRead = statement.kind === 'read';
   const streams = isRead && statement.canStream && !request.waitsForEnd;
-  const member = await pool.acquire(signal);
+  const member = await pool.acquire(request.account, signal);
   try {
     const settings = streams ? new Map([...streamSettings, ...request.settings]) : request.settings;
     await member.configure(settings, request.database);
+    if (signal.aborted) throw new EngineException(394, 'the query was cancelled before it began');
     query.start();
     if (isRead) signal.addEventListener('abort', kill);
     if (streams) await streamAnswer(member, call);

@@ -4,7 +4,8 @@
  * and stops when one did not take.
  */
 
-export type PoolName = 'insert' | 'read' | 'housekeeping';
+/** `control` is for statements that take no time: kills and probes, which wait for no others. */
+export type PoolName = 'insert' | 'read' | 'housekeeping' | 'control';
 
 export type SettingMap = ReadonlyMap<string, string>;
 
@@ -100,9 +101,9 @@ export function sessionSettings(pool: PoolName, limits: EngineLimits): SettingMa
   return settings;
 }
 
-/** All reads together take half at most, so that they cannot starve an insert. */
+/** All reads together take three quarters at most, and leave the rest to an insert. */
 function memoryShare(pool: PoolName, limits: EngineLimits): number {
-  if (pool === 'read') return 0.5 / limits.readMembers;
+  if (pool === 'read') return 0.75 / limits.readMembers;
   return pool === 'insert' ? 0.6 : 0.4;
 }
 
@@ -143,7 +144,7 @@ export function changesBetween(
     if (!wanted.has(name)) changes.set(name, defaults.get(name) ?? unsetValue);
   }
   for (const [name, value] of wanted) {
-    if (applied.get(name) !== value) changes.set(name, value);
+    if ((applied.get(name) ?? defaults.get(name)) !== value) changes.set(name, value);
   }
   return changes;
 }

@@ -41,6 +41,7 @@ export async function admit(
   const travelling = Math.min(receiver.limits.maxBodyBytes ?? caps.travelling, caps.travelling);
   admission.checkDeclaredLength(headers, travelling); // 413
   admission.checkDebt(grant); // 429
-  const memory = admission.reserveMemory(headers, protocol.heapBytesPerBodyByte); // 503
+  const { heapBytesPerBodyByte } = protocol;
+  const memory = admission.reserveMemory(receiver.accountId, headers, heapBytesPerBodyByte); // 503
   return { grant, receiver, sender, format, caps: { ...caps, travelling }, memory };
 }

@@ -4,7 +4,9 @@
  * is remembered by the queue; here stand only the requests under way.
  */
 import { createHash } from 'node:crypto';
+import type { Receiver } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
+import { createShares } from '../model/shares.ts';
 import type { Reply } from '../model/protocol.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
@@ -31,19 +33,22 @@ export interface Claims {
    * Waits while a request with the same key is under way. Both digests are those of `Claim`.
    * @throws AppError as `Replays.claim`
    */
-  claim(key: Uint8Array, bodyDigest: Uint8Array): Promise<HeldClaim>;
+  claim(accountId: string, key: Uint8Array, bodyDigest: Uint8Array): Promise<HeldClaim>;
 }
 
 export interface Replays {
   /**
    * Waits while a request with the same key is under way.
    * @throws AppError `malformed` when the key came with another body before; `unavailable` when too
-   * many are under way
+   * many of the account are under way
    */
-  claim(receiverId: string, key: string, body: Uint8Array): Promise<Claim>;
+  claim(receiver: KeyScope, key: string, body: Uint8Array): Promise<Claim>;
 }
 
-/** Each holds a body in memory, so the in-flight cap is met long before this one. */
+/** A key is known to its receiver alone. */
+type KeyScope = Pick<Receiver, 'accountId' | 'receiverId'>;
+
+/** Each holds a body in memory, so the in-flight cap is met before this one, but for tiny ones. */
 const maxUnderWay = 10_000;
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
 
@@ -61,10 +66,10 @@ export function idempotencyKey(headers: RequestHeaders): string | undefined {
 
 export function createReplays(claims: Claims): Replays {
   return {
-    async claim(receiverId, name, body) {
+    async claim({ accountId, receiverId }, name, body) {
       const key = digest(`${receiverId}\0${name}`);
       const bodyDigest = digest(body);
-      const { answer, settle } = await claims.claim(key, bodyDigest);
+      const { answer, settle } = await claims.claim(accountId, key, bodyDigest);
       return { key, bodyDigest, answer, settle };
     },
   };
@@ -72,21 +77,25 @@ export function createReplays(claims: Claims): Replays {
 
 export function createClaims(queue: Pick<Queue, 'recall'>): Claims {
   const underWay = new Map<string, Promise<void>>();
+  const shares = createShares(maxUnderWay);
 
-  async function claim(key: Uint8Array, bodyDigest: Uint8Array): Promise<HeldClaim> {
+  async function claim(
+    accountId: string,
+    key: Uint8Array,
+    bodyDigest: Uint8Array,
+  ): Promise<HeldClaim> {
     const name = Buffer.from(key).toString('latin1');
     for (let first = underWay.get(name); first !== undefined; first = underWay.get(name)) {
       await first;
     }
-    if (underWay.size >= maxUnderWay) {
-      throw new AppError('unavailable', 'cannot take more requests with an Idempotency-Key now', {
-        retryAfterSeconds: 1,
-      });
-    }
+    if (!shares.hasRoom(accountId, 1)) throw tooManyUnderWay(shares.heldBy(accountId));
     const { promise, resolve } = Promise.withResolvers<void>();
     underWay.set(name, promise);
+    shares.take(accountId, 1);
     const settle = () => {
+      if (underWay.get(name) !== promise) return;
       underWay.delete(name);
+      shares.give(accountId, 1);
       resolve();
     };
     try {
@@ -101,6 +110,13 @@ export function createClaims(queue: Pick<Queue, 'recall'>): Claims {
   }
 
   return { claim };
+}
+
+function tooManyUnderWay(own: number): AppError {
+  const message =
+    'cannot take more requests with an Idempotency-Key now: ' +
+    `the account has ${own} of ${maxUnderWay} under way; send fewer at once`;
+  return new AppError('unavailable', message, { retryAfterSeconds: 1 });
 }
 
 /** A reply as the queue remembers it. */

@@ -134,7 +134,7 @@ function createWay(parts: IngestParts): Way {
     message: Buffer,
     key: string,
   ): Promise<IngestAnswer> {
-    const claim = await replays.claim(admitted.receiver.receiverId, key, message);
+    const claim = await replays.claim(admitted.receiver, key, message);
     if (claim.answer !== undefined) return answerAgain(parts, admitted, protocol, claim.answer);
     try {
       return await take(admitted, protocol, message, claim);

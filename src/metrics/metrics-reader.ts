@@ -9,9 +9,9 @@ import { AppError } from '../model/errors.ts';
 import type { SeriesSamples } from '../model/metric-plan.ts';
 import type { Asker } from '../model/read-route.ts';
 import type { ReadContext } from '../model/readable-streams.ts';
+import { createTurns } from '../model/turns.ts';
 import type { Store } from '../store/port.ts';
 import { cutTo, success, toExemplars, toLabelSet, toMetadata } from './answers.ts';
-import { createGate } from './gate.ts';
 import { type MetricsLimits, planExemplars, planMetadata, planReads, planSeries } from './plan.ts';
 import { decodeReadRequest } from './read-request.ts';
 import { encodeReadResponse } from './read-response.ts';
@@ -36,8 +36,8 @@ export const defaultMetricsLimits: MetricsLimits = {
 };
 
 /** A remote read holds some seventy bytes for each of its samples, so few are at it at a time. */
-const concurrentReads = 2;
-const maxWaitingReads = 100;
+const concurrentReads = 3;
+const maxWaitingReads = 200;
 
 /**
  * Every call may throw AppError `malformed`, `not_found` or `unavailable`; an answer that is short
@@ -63,7 +63,11 @@ export function createMetricsReader(
 ): MetricsReader {
   const { store, grants, now } = parts;
   const { maxReadSeries } = limits;
-  const gate = createGate(concurrentReads, maxWaitingReads);
+  const turns = createTurns({
+    what: 'remote reads',
+    places: concurrentReads,
+    maxWaiting: maxWaitingReads,
+  });
 
   async function contextOf({ accountId }: Asker): Promise<ReadContext> {
     return { accountId, streams: await grants.streams(accountId), nowMs: now() };
@@ -123,9 +127,8 @@ export function createMetricsReader(
     },
     async read(asker, message) {
       const plans = planReads(await contextOf(asker), decodeReadRequest(message), limits);
-      const leave = await gate.enter();
+      const leave = await turns.take(asker.accountId, asker.left);
       try {
-        asker.left?.throwIfAborted();
         return await compress(await encodeInTurns(await readAll(plans, asker)));
       } finally {
         leave();

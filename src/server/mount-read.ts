@@ -53,7 +53,8 @@ export function mountRead(
       admission.permitReader(token, accountId, route.scope); // 403
       const reader = { accountId, tokenDigest };
       const recheck = () => permit(admission, reader, route.scope);
-      const sent = await receive(request, reply, { admission, headers, rule: route.body });
+      const rule = route.body;
+      const sent = await receive(request, reply, { admission, accountId, headers, rule });
       try {
         const { params } = request;
         if (route.body?.kind === 'form') addFields(search, sent.body);
@@ -143,16 +144,21 @@ interface SentBody {
 async function receive(
   request: FastifyRequest,
   reply: FastifyReply,
-  asked: { admission: Admission; headers: RequestHeaders; rule: ReadBody | undefined },
+  asked: {
+    readonly admission: Admission;
+    readonly accountId: string;
+    readonly headers: RequestHeaders;
+    readonly rule: ReadBody | undefined;
+  },
 ): Promise<SentBody> {
-  const { admission, headers, rule } = asked;
+  const { admission, accountId, headers, rule } = asked;
   const stream = toRequestBody(request.raw, reply.raw);
   // A form may be empty, and then nothing says that it is one.
   const isAbsent = rule === undefined || (rule.kind === 'form' && !stream.expected);
   if (isAbsent) return { body: nothing, memory: undefined };
   const { coding } = admission.bodyFormat(headers, rule); // 415
   admission.checkDeclaredLength(headers, rule.maxBytes); // 413
-  const memory = admission.reserveMemory(headers, heapBytesPerBodyByte); // 503
+  const memory = admission.reserveMemory(accountId, headers, heapBytesPerBodyByte); // 503
   try {
     const bytes = await admission.readBody(stream, rule.maxBytes, memory); // 400, 408, 413
     const body = await admission.inflate(bytes, coding, { maxBytes: rule.maxBytes, memory });

@@ -27,10 +27,11 @@ export function createArrivalsReader(
 
   async function arrivals(plan: ArrivalsPlan): Promise<Arrivals> {
     const time = startReadTime(limits);
+    const { accountId } = plan.filter;
     for (let { limit } = plan; ; limit = Math.ceil(limit / shrinkBy)) {
       const statement = compileArrivals(table, { ...plan, limit }, time.left());
       try {
-        const rows = await connection.query<ArrivalRow>('read', statement);
+        const rows = await connection.read<ArrivalRow>(statement, { accountId });
         return { logs: rows.map(toArrivedLog), isComplete: rows.length < limit };
       } catch (error) {
         if (limit === 1 || exceededLimit(error) !== 'size') throw error;
@@ -40,7 +41,8 @@ export function createArrivalsReader(
 
   async function countArrivals(range: ArrivalRange): Promise<number> {
     const statement = compileCountArrivals(table, range, limits);
-    const [row] = await connection.query<[string]>('read', statement);
+    const { accountId } = range.filter;
+    const [row] = await connection.read<[string]>(statement, { accountId });
     return Number(row?.[0] ?? 0);
   }
 

@@ -179,7 +179,7 @@ function createStore(
     async ping() {
       try {
         const patience = AbortSignal.timeout(pingMillis);
-        await connection.query('read', { sql: pingSql, params: {} }, patience);
+        await connection.query('control', { sql: pingSql, params: {} }, patience);
         return true;
       } catch {
         return false;

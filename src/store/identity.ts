@@ -14,7 +14,7 @@ export async function readIdentity(
   const sql = `SELECT toString(uuid) FROM system.tables
 WHERE database = ${params.add('String', database)} AND name = 'logs'`;
   try {
-    const [row] = await connection.query<[string]>('read', { sql, params: params.values });
+    const [row] = await connection.query<[string]>('housekeeping', { sql, params: params.values });
     return row?.[0] ?? '';
   } catch (error) {
     throw toReadError(error);

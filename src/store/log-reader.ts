@@ -1,7 +1,7 @@
 /** Runs the reads of logs within their limits. What a plan means is settled in sql/. */
 import type { FacetsPlan, HistogramPlan, ListPlan, LogFilter, LogRecord } from '../model/plan.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
-import type { Connection } from './connection.ts';
+import type { Asker, Connection } from './connection.ts';
 import type { Store } from './port.ts';
 import { walkLogs } from './log-walk.ts';
 import { startReadTime, timed } from './read-time.ts';
@@ -27,27 +27,26 @@ export type LogReader = Pick<Store, 'list' | 'walk' | 'histogram' | 'facets'>;
 export function createLogReader(parts: LogReaderParts): LogReader {
   const { connection, table, floor, events, limits } = parts;
 
-  async function list(plan: ListPlan, signal?: AbortSignal): Promise<LogRecord[]> {
+  async function list(plan: ListPlan, asker: Asker): Promise<LogRecord[]> {
     const time = startReadTime(limits);
     const rows: LogRow[] = [];
     for (const window of listWindows(plan, BigInt(Date.now()) * 1_000_000n)) {
       const step = { window, limit: plan.limit - rows.length, limits: time.left() };
-      const statement = compileList(table, plan, step);
-      rows.push(...(await connection.query<LogRow>('read', statement, signal)));
+      rows.push(...(await connection.read<LogRow>(compileList(table, plan, step), asker)));
       if (rows.length >= plan.limit) break;
     }
     if (plan.direction === 'newer') rows.reverse();
     return rows.map(toLogRecord);
   }
 
-  async function histogram(plan: HistogramPlan, signal?: AbortSignal) {
+  async function histogram(plan: HistogramPlan, asker: Asker) {
     const statement = compileHistogram(table, plan, limits);
-    return toHistogramResult(plan, await connection.query<HistogramRow>('read', statement, signal));
+    return toHistogramResult(plan, await connection.read<HistogramRow>(statement, asker));
   }
 
-  async function facets(plan: FacetsPlan, signal?: AbortSignal) {
+  async function facets(plan: FacetsPlan, asker: Asker) {
     const statement = compileFacets(table, plan, limits);
-    return toFacetsResults(plan, await connection.query<FacetRow>('read', statement, signal));
+    return toFacetsResults(plan, await connection.read<FacetRow>(statement, asker));
   }
 
   /**
@@ -61,9 +60,14 @@ export function createLogReader(parts: LogReaderParts): LogReader {
   }
 
   return {
-    list: (plan, signal) => timed(events, 'list', list(checked(plan), signal)),
+    list: (plan, signal) => timed(events, 'list', list(checked(plan), askerOf(plan, signal))),
     walk: (plan, signal) => timed(events, 'walk', walkLogs(parts, checked(plan), signal)),
-    histogram: (plan, signal) => timed(events, 'histogram', histogram(checked(plan), signal)),
-    facets: (plan, signal) => timed(events, 'facets', facets(checked(plan), signal)),
+    histogram: (plan, signal) =>
+      timed(events, 'histogram', histogram(checked(plan), askerOf(plan, signal))),
+    facets: (plan, signal) => timed(events, 'facets', facets(checked(plan), askerOf(plan, signal))),
   };
+}
+
+function askerOf({ filter }: { readonly filter: LogFilter }, signal?: AbortSignal): Asker {
+  return { accountId: filter.accountId, signal };
 }

@@ -61,5 +61,5 @@ function readRows(
   // A single log is read whatever its size.
   const bounded = limit === 1 ? limits : { ...limits, maxBytesReturned: maxStepBytes };
   const statement = compileList(table, list, { window, limit, limits: bounded });
-  return connection.query<LogRow>('read', statement, signal);
+  return connection.read<LogRow>(statement, { accountId: plan.filter.accountId, signal });
 }

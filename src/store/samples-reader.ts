@@ -4,6 +4,7 @@
  */
 import type { Exemplar, SamplesPlan, SeriesSamples } from '../model/metric-plan.ts';
 import { tooMuch } from './failures.ts';
+import type { Asker } from './connection.ts';
 import type { Store } from './port.ts';
 import { type ReadTime, startReadTime, timed } from './read-time.ts';
 import type { MetricsReaderParts } from './series-reader.ts';
@@ -29,6 +30,7 @@ interface Meant {
   /** Sorted by labels. */
   readonly series: readonly SeriesRow[];
   readonly time: ReadTime;
+  readonly asker: Asker;
 }
 
 /** A statement stays short however many series are meant. */
@@ -39,24 +41,24 @@ export function createSamplesReader(parts: MetricsReaderParts): SamplesReader {
 
   async function findSeries(plan: SamplesPlan, signal?: AbortSignal): Promise<Meant> {
     const time = startReadTime(limits);
-    if (plan.streams.length === 0) return { plan, series: [], time };
+    const asker = { accountId: plan.accountId, signal };
+    if (plan.streams.length === 0) return { plan, series: [], time, asker };
     const statement = compileSeries(database, plan, plan.maxSeries + 1, time.left());
-    const series = await connection.query<SeriesRow>('read', statement, signal);
+    const series = await connection.read<SeriesRow>(statement, asker);
     if (series.length > plan.maxSeries) throw tooMuch(plan.maxSeries, 'series', 'maxReadSeries');
-    return { plan, series, time };
+    return { plan, series, time, asker };
   }
 
   async function samples(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesSamples[]> {
     const meant = await findSeries(plan, signal);
     const rows = await readSteps<SamplesRow>(meant, async (step) => {
       const statement = compileSamples(database, plan, step);
-      const bytes = await connection.queryBytes('read', statement, signal);
-      const found = [...decodeSamples(bytes)];
+      const found = [...decodeSamples(await connection.readBytes(statement, meant.asker))];
       return { rows: found, samples: found.reduce((sum, row) => sum + row.times.length, 0) };
     });
     const histograms = await readSteps<HistogramOfSeries>(meant, async (step) => {
       const statement = compileNativeHistograms(database, plan, step);
-      const bytes = await connection.queryBytes('read', statement, signal);
+      const bytes = await connection.readBytes(statement, meant.asker);
       const found = [...decodeNativeHistograms(bytes)];
       return { rows: found, samples: found.length };
     });
@@ -67,7 +69,7 @@ export function createSamplesReader(parts: MetricsReaderParts): SamplesReader {
     const meant = await findSeries(plan, signal);
     const rows = await readSteps<ExemplarRow>(meant, async (step) => {
       const statement = compileExemplars(database, plan, step);
-      const found = await connection.query<ExemplarRow>('read', statement, signal);
+      const found = await connection.read<ExemplarRow>(statement, meant.asker);
       return { rows: found, samples: found.length };
     });
     const rowsById = Map.groupBy(rows, ([id]) => id);

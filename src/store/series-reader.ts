@@ -3,7 +3,7 @@
  */
 import type { MetadataPlan, SeriesPlan } from '../model/metric-plan.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
-import type { Connection } from './connection.ts';
+import type { Asker, Connection } from './connection.ts';
 import type { Store } from './port.ts';
 import { timed } from './read-time.ts';
 import { compileMetadata, type MetadataRow, toMetadata } from './sql/metric-metadata.ts';
@@ -29,32 +29,32 @@ export type SeriesReader = Pick<Store, 'series' | 'labelNames' | 'labelValues' |
 export function createSeriesReader(parts: MetricsReaderParts): SeriesReader {
   const { connection, database, events, limits } = parts;
 
-  async function series(plan: SeriesPlan, signal?: AbortSignal) {
+  async function series(plan: SeriesPlan, asker: Asker) {
     const statement = compileSeries(database, plan, plan.limit, limits);
-    return (await connection.query<SeriesRow>('read', statement, signal)).map(toLabels);
+    return (await connection.read<SeriesRow>(statement, asker)).map(toLabels);
   }
 
   /** A column of text. */
-  async function texts(statement: Statement, signal?: AbortSignal): Promise<string[]> {
-    const rows = await connection.query<readonly [string]>('read', statement, signal);
-    return rows.map(([text]) => text);
+  async function texts(statement: Statement, asker: Asker): Promise<string[]> {
+    return (await connection.read<readonly [string]>(statement, asker)).map(([text]) => text);
   }
 
-  async function metadata(plan: MetadataPlan, signal?: AbortSignal) {
+  async function metadata(plan: MetadataPlan, asker: Asker) {
     const statement = compileMetadata(database, plan, limits);
-    return (await connection.query<MetadataRow>('read', statement, signal)).map(toMetadata);
+    return (await connection.read<MetadataRow>(statement, asker)).map(toMetadata);
   }
 
   return {
-    series: (plan, signal) => timed(events, 'series', series(plan, signal)),
-    labelNames: (plan, signal) =>
-      timed(events, 'label_names', texts(compileLabelNames(database, plan, limits), signal)),
-    labelValues: (plan, name, signal) =>
-      timed(
-        events,
-        'label_values',
-        texts(compileLabelValues(database, plan, name, limits), signal),
-      ),
-    metricMetadata: (plan, signal) => timed(events, 'metric_metadata', metadata(plan, signal)),
+    series: (plan, signal) => timed(events, 'series', series(plan, { ...plan, signal })),
+    labelNames(plan, signal) {
+      const statement = compileLabelNames(database, plan, limits);
+      return timed(events, 'label_names', texts(statement, { ...plan, signal }));
+    },
+    labelValues(plan, name, signal) {
+      const statement = compileLabelValues(database, plan, name, limits);
+      return timed(events, 'label_values', texts(statement, { ...plan, signal }));
+    },
+    metricMetadata: (plan, signal) =>
+      timed(events, 'metric_metadata', metadata(plan, { ...plan, signal })),
   };
 }

@@ -30,7 +30,11 @@ export async function checkServer(
 ): Promise<void> {
   const ask = async <Row>(statement: Statement) => {
     try {
-      return await connection.query<Row>('read', statement, AbortSignal.timeout(patienceMs));
+      return await connection.query<Row>(
+        'housekeeping',
+        statement,
+        AbortSignal.timeout(patienceMs),
+      );
     } catch (error) {
       throw new Error(explain(error, address), { cause: error });
     }

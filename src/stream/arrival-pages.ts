@@ -1,9 +1,10 @@
 /**
  * Pages of a tail, ready to be sent. Tails that want the same at the same time share one page, and
- * only so many are read at once that other reads keep their turn.
+ * only so many are read at once, by account, that other reads keep their turn.
  */
 import type { Arrivals, ArrivalPosition, ArrivalRange, ArrivalsPlan } from '../model/arrival.ts';
 import { arrivalsUntil } from '../model/arrival.ts';
+import { createTurns } from '../model/turns.ts';
 import type { Store } from '../store/port.ts';
 import { logEvent } from './tail-events.ts';
 
@@ -18,7 +19,7 @@ export interface ArrivalPage {
   readonly isComplete: boolean;
 }
 
-/** Who catches up asks for much, who is up to date for little: each way gets every other turn. */
+/** Who catches up asks for much, who is up to date for little: neither waits for the other. */
 export type Way = 'behind' | 'live';
 
 export interface Asker {
@@ -41,11 +42,14 @@ interface SharedPage {
 /** Sent at once, about; a reader that leaves has taken no more than this too much. */
 const chunkLength = 64 * 1024;
 
+/** @param maxQueries reads of the store at once, of each way. */
 export function createArrivalPages(
   store: Pick<Store, 'arrivals' | 'countArrivals'>,
   maxQueries: number,
 ): ArrivalPages {
-  const turns = createTurns(maxQueries);
+  // What waits is bounded by the tails there may be.
+  const options = { what: 'reads of tails', places: maxQueries, maxWaiting: 2 ** 32 };
+  const turns = { behind: createTurns(options), live: createTurns(options) };
   const shared = new Map<string, SharedPage>();
 
   async function readPage(
@@ -53,13 +57,17 @@ export function createArrivalPages(
     key: string,
     { way, readers }: { readonly way: Way; readonly readers: readonly AbortSignal[] },
   ) {
-    const arrivals = await turns.take(way, () => {
-      if (readers.some((signal) => !signal.aborted)) return store.arrivals(plan);
-      // Now, so that nobody joins what will not come.
-      shared.delete(key);
-      throw nobodyWaits();
-    });
-    return toPage(plan, arrivals);
+    const leave = await turns[way].take(plan.filter.accountId);
+    try {
+      if (readers.every((signal) => signal.aborted)) {
+        // Before the rejection, so that no later reader joins this page.
+        shared.delete(key);
+        throw nobodyWaits();
+      }
+      return toPage(plan, await store.arrivals(plan));
+    } finally {
+      leave();
+    }
   }
 
   return {
@@ -78,11 +86,14 @@ export function createArrivalPages(
       shared.set(key, { page, readers });
       return page;
     },
-    count: (range, { signal, way }) =>
-      turns.take(way, () => {
-        if (signal.aborted) throw nobodyWaits();
-        return store.countArrivals(range);
-      }),
+    async count(range, { signal, way }) {
+      const leave = await turns[way].take(range.filter.accountId, signal);
+      try {
+        return await store.countArrivals(range);
+      } finally {
+        leave();
+      }
+    },
   };
 }
 
@@ -116,35 +127,4 @@ function toKey(plan: ArrivalsPlan): string {
     if (typeof value === 'bigint') return `${value}n`;
     return value instanceof Map ? [...(value as Map<unknown, unknown>)] : value;
   });
-}
-
-interface Turns {
-  take<Result>(way: Way, work: () => Promise<Result>): Promise<Result>;
-}
-
-/** First come, first served on each way, `most` at once on both. */
-function createTurns(most: number): Turns {
-  const waiting: Record<Way, (() => void)[]> = { behind: [], live: [] };
-  let last: Way = 'behind';
-  let free = most;
-
-  function next(): (() => void) | undefined {
-    const other = last === 'live' ? 'behind' : 'live';
-    if (waiting[other].length > 0) last = other;
-    return waiting[last].shift();
-  }
-
-  return {
-    async take(way, work) {
-      if (free > 0) free--;
-      else await new Promise<void>((resolve) => waiting[way].push(resolve));
-      try {
-        return await work();
-      } finally {
-        const begin = next();
-        if (begin === undefined) free++;
-        else begin();
-      }
-    },
-  };
 }

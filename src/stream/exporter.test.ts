@@ -58,7 +58,7 @@ function openExporter(options: Partial<ExportOptions> = {}) {
       },
       now: () => Date.parse('2026-04-01T08:30:00.123Z'),
     },
-    { maxExports: 2, recheckEveryMs: 60_000, ...options },
+    { maxExports: 4, recheckEveryMs: 60_000, ...options },
   );
   const asked: AskedExport = {
     accountId: 'acme',
@@ -137,15 +137,19 @@ test('one that is left, by its reader or because Weir closes, gives its place ba
 
 test('so many run at once; one that nobody reads does not count', async () => {
   const { world, exporter, asked } = openExporter();
-  const open = async () => (await exporter.open(asked, signal)).chunks[Symbol.asyncIterator]();
+  const open = async (by = asked) =>
+    (await exporter.open(by, signal)).chunks[Symbol.asyncIterator]();
   const [first, second, third] = [await open(), await open(), await open()];
   await first.next();
   await second.next();
   await assert.rejects(third.next(), (error) => {
     assert.ok(error instanceof AppError && error.code === 'unavailable');
-    assert.match(error.message, /stream\.maxExports/);
+    assert.match(error.message, /the account has 2 of 4, .* raise stream\.maxExports/);
     return true;
   });
+  const other = await open({ ...asked, accountId: 'another' });
+  await other.next();
+  await other.return?.();
   await first.return?.();
   await (await open()).next();
   assert.equal(world.running, 2);

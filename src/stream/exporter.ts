@@ -3,9 +3,9 @@
  * not grow with it. What an export is asked and how it travels is settled elsewhere.
  */
 import type { Grants } from '../directory/port.ts';
-import { AppError } from '../model/errors.ts';
 import type { LogFilter, LogRecord, WalkPoint } from '../model/plan.ts';
 import { StreamedAnswer } from '../model/read-route.ts';
+import { createTurns } from '../model/turns.ts';
 import type { Store } from '../store/port.ts';
 import type { ExportEvents, ExportOutcome } from '../telemetry/export-events.ts';
 import { exportWritings, toChunks } from './export-formats.ts';
@@ -13,7 +13,7 @@ import type { ExportQuery } from './export-request.ts';
 import { toFilter } from './plan.ts';
 
 export interface ExportOptions {
-  /** Exports under way at once; further ones are refused. */
+  /** Exports under way at once, half of them for one account; further ones are refused. */
   readonly maxExports: number;
   /** How often a long export asks whether it may go on. */
   readonly recheckEveryMs: number;
@@ -48,12 +48,12 @@ export interface Exporter {
 
 export function createExporter(parts: ExporterParts, options: ExportOptions): Exporter {
   const { events, now } = parts;
-  let running = 0;
+  const setting = 'stream.maxExports';
+  const turns = createTurns({ what: 'exports', places: options.maxExports, setting });
 
   /** Takes its place with the first chunk that is asked for: one that nobody reads holds none. */
   async function* run(asked: AskedExport, signal: AbortSignal): AsyncGenerator<string> {
-    if (running >= options.maxExports) throw tooMany(options.maxExports);
-    running += 1;
+    const leave = await turns.take(asked.accountId);
     events.began();
     const { format } = asked.query;
     const startedAt = performance.now();
@@ -78,7 +78,7 @@ export function createExporter(parts: ExporterParts, options: ExportOptions): Ex
       }
       throw error;
     } finally {
-      running -= 1;
+      leave();
       events.ended(outcome, { format, logs, seconds: (performance.now() - startedAt) / 1000 });
     }
   }
@@ -138,13 +138,6 @@ async function filterOf(
   { accountId, query }: AskedExport,
 ): Promise<LogFilter> {
   return toFilter({ accountId, streams: await grants.streams(accountId), nowMs: now() }, query);
-}
-
-function tooMany(maxExports: number): AppError {
-  const message =
-    `cannot export now: ${maxExports} exports are under way; ` +
-    'try again later, or raise stream.maxExports';
-  return new AppError('unavailable', message, { retryAfterSeconds: 5 });
 }
 
 /** `weir-logs-20260401T083000Z.csv` */

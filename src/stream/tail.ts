@@ -4,6 +4,7 @@
  */
 import type { Store } from '../store/port.ts';
 import { AppError } from '../model/errors.ts';
+import { createTurns } from '../model/turns.ts';
 import type { TailTelemetry } from '../telemetry/tail-events.ts';
 import { createArrivalPages } from './arrival-pages.ts';
 import { createArrivalWatch } from './arrival-watch.ts';
@@ -21,13 +22,13 @@ export interface TailParts extends Omit<TailReaderParts, 'pages' | 'watch' | 'pa
 }
 
 export interface TailOptions extends TailReaderOptions {
-  /** Tails under way at once; further ones are refused. */
+  /** Tails under way at once, half of them for one account; further ones are refused. */
   readonly maxTails: number;
   /** Without a log for so long, ms, a sign of life is sent. */
   readonly heartbeatMs: number;
   /** Between two looks for arrivals, ms. */
   readonly lookEveryMs: number;
-  /** Reads of the store at once, of all tails. */
+  /** Reads of the store at once, of all tails on one way. */
   readonly maxQueries: number;
   /** What the page of one tail should have at most, bytes, */
   readonly maxPageBytes: number;
@@ -36,10 +37,10 @@ export interface TailOptions extends TailReaderOptions {
 }
 
 const defaultTailOptions: TailOptions = {
-  maxTails: 500,
+  maxTails: 1000,
   heartbeatMs: 5000,
   lookEveryMs: 50,
-  maxQueries: 2,
+  maxQueries: 3,
   recheckMs: 1000,
   minReadIntervalMs: 150,
   maxPageLogs: 2000,
@@ -61,12 +62,15 @@ export function createTail(parts: TailParts, options: Partial<TailOptions> = {})
   const { telemetry } = parts;
   const pages = createArrivalPages(parts.store, settings.maxQueries);
   const watch = createArrivalWatch(parts, settings.lookEveryMs);
-  let tails = 0;
-  const pageBytes = () => Math.min(settings.maxPageBytes, settings.maxHeldBytes / tails);
+  const turns = createTurns({
+    what: 'tails',
+    places: settings.maxTails,
+    setting: 'stream.maxTails',
+  });
+  const pageBytes = () => Math.min(settings.maxPageBytes, settings.maxHeldBytes / turns.taken());
 
   async function* follow(request: TailRequest): AsyncGenerator<Uint8Array | string> {
-    if (tails >= settings.maxTails) throw tooManyTails(settings.maxTails);
-    tails++;
+    const leave = await turns.take(request.accountId);
     telemetry.opened();
     let isOpen = false;
     try {
@@ -81,7 +85,7 @@ export function createTail(parts: TailParts, options: Partial<TailOptions> = {})
       telemetry.failed(error);
       yield errorEvent(error);
     } finally {
-      tails--;
+      leave();
       telemetry.closed();
     }
   }
@@ -118,15 +122,6 @@ export function createTail(parts: TailParts, options: Partial<TailOptions> = {})
   }
 
   return { follow };
-}
-
-function tooManyTails(maxTails: number): AppError {
-  return new AppError(
-    'unavailable',
-    `cannot follow: ${maxTails} tails are open, and no more may be; ` +
-      'close one, or raise stream.maxTails',
-    { retryAfterSeconds: 5 },
-  );
 }
 
 function toAppError(cause: unknown): AppError {

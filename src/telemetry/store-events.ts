@@ -20,6 +20,8 @@ export type ReadKind =
 export interface StoreEvents extends StoreDamageEvents {
   inserted(insert: { rows: number; batches: number; mode: string; seconds: number }): void;
   insertFailed(insert: { rows: number; failure: string; seconds: number }, error: Error): void;
+  /** A statement of a read has waited so long for its turn. */
+  readBegan(seconds: number): void;
   read(kind: ReadKind, seconds: number): void;
   readFailed(kind: ReadKind, seconds: number, error: Error): void;
   /** No insert of the shard from before can land any more. */
@@ -49,6 +51,9 @@ export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
     insertFailed(insert, error) {
       counts.insertFailures.inc({ failure: insert.failure });
       log.warn({ ...insert, err: error }, 'cannot insert');
+    },
+    readBegan(seconds) {
+      counts.readWaitSeconds.observe(seconds);
     },
     read(kind, seconds) {
       counts.readSeconds.observe({ kind }, seconds);
@@ -122,6 +127,12 @@ function createMetrics(registry: Registry) {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10],
     registers,
   });
+  const readWaitSeconds = new Histogram({
+    name: 'weir_store_read_wait_seconds',
+    help: 'Time that one statement of a read waited for its turn',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10],
+    registers,
+  });
   const readFailures = new Counter({
     name: 'weir_store_read_failures_total',
     help: 'Reads that failed',
@@ -161,6 +172,7 @@ function createMetrics(registry: Registry) {
     insertedRows,
     insertFailures,
     readSeconds,
+    readWaitSeconds,
     readFailures,
     droppedDays,
     expiredRows,

@@ -13,6 +13,7 @@ const answer = toText(Buffer.from('first'));
 const owner = { accountId: 'a', streamId: 's', receiverId: 'r' };
 const batch: BatchAsk = { layout: 'logs/1', rows: 1, owner, record: null, forgotten: 0 };
 const payload = Buffer.from('row');
+const { accountId } = owner;
 
 /** A queue whose appends become durable when they are told to. */
 function createMachine() {
@@ -50,8 +51,8 @@ function createMachine() {
 test('a key that a worker holds is held for all others', async () => {
   const { parts } = createMachine();
   const [one, other] = [createOwner(parts), createOwner(parts)];
-  assert.equal(await one.answers.claim({ key, bodyDigest }, payload), null);
-  const second = other.answers.claim({ key, bodyDigest }, payload);
+  assert.equal(await one.answers.claim({ accountId, key, bodyDigest }, payload), null);
+  const second = other.answers.claim({ accountId, key, bodyDigest }, payload);
   await one.answers.settle(key, payload);
   assert.equal(await second, null);
 });
@@ -59,10 +60,10 @@ test('a key that a worker holds is held for all others', async () => {
 test('who waits for a worker that died finds what it still made durable', async () => {
   const { parts, appends } = createMachine();
   const [dying, other] = [createOwner(parts), createOwner(parts)];
-  await dying.answers.claim({ key, bodyDigest }, payload);
+  await dying.answers.claim({ accountId, key, bodyDigest }, payload);
   const record = { key, bodyDigest, answer };
   const appended = dying.answers.append({ ...batch, record }, payload);
-  const second = other.answers.claim({ key, bodyDigest }, payload);
+  const second = other.answers.claim({ accountId, key, bodyDigest }, payload);
   const released = dying.release();
   appends[0]?.resolve();
   assert.equal(await second, answer);
@@ -72,12 +73,12 @@ test('who waits for a worker that died finds what it still made durable', async 
 test('a worker that died before it got its key does not hold it', async () => {
   const { parts } = createMachine();
   const [one, dying, other] = [createOwner(parts), createOwner(parts), createOwner(parts)];
-  await one.answers.claim({ key, bodyDigest }, payload);
-  const late = dying.answers.claim({ key, bodyDigest }, payload);
+  await one.answers.claim({ accountId, key, bodyDigest }, payload);
+  const late = dying.answers.claim({ accountId, key, bodyDigest }, payload);
   await dying.release();
   await one.answers.settle(key, payload);
   await late;
-  assert.equal(await other.answers.claim({ key, bodyDigest }, payload), null);
+  assert.equal(await other.answers.claim({ accountId, key, bodyDigest }, payload), null);
 });
 
 test('what counts on labels that are gone is to be sent again', async () => {

@@ -88,8 +88,8 @@ function createClaiming(claims: Claims) {
   const held = new Map<string, HeldClaim>();
   let isGone = false;
 
-  const claim: OwnerAnswers['claim'] = async ({ key, bodyDigest }) => {
-    const own = await claims.claim(toBytes(key), toBytes(bodyDigest));
+  const claim: OwnerAnswers['claim'] = async ({ accountId, key, bodyDigest }) => {
+    const own = await claims.claim(accountId, toBytes(key), toBytes(bodyDigest));
     if (own.answer !== undefined) return toText(own.answer);
     if (isGone) own.settle();
     else held.set(key, own);

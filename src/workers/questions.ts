@@ -78,7 +78,10 @@ export type MainQuestions = {
   /** With the payload as tail. @returns what an earlier request with its key was answered. */
   readonly append: { ask: BatchAsk; answer: RememberedText | null };
   /** @returns the first answer, or null where the asker is the first, to tell `settle` later. */
-  readonly claim: { ask: { key: string; bodyDigest: string }; answer: string | null };
+  readonly claim: {
+    ask: { accountId: string; key: string; bodyDigest: string };
+    answer: string | null;
+  };
   readonly settle: { ask: string; answer: void };
   readonly take: { ask: QuotaAsk; answer: QuotaAnswer };
   readonly giveBack: { ask: QuotaAsk; answer: void };

@@ -38,9 +38,9 @@ function toRecordText(record: IdempotencyRecord | undefined): RecordText | null 
 /** Of all requests to the machine with one key, one is taken, whichever worker it comes to. */
 export function createRemoteClaims(main: MainChannel): Claims {
   return {
-    async claim(keyBytes, bodyDigest) {
+    async claim(accountId, keyBytes, bodyDigest) {
       const key = toText(keyBytes);
-      const answer = await main.ask('claim', { key, bodyDigest: toText(bodyDigest) });
+      const answer = await main.ask('claim', { accountId, key, bodyDigest: toText(bodyDigest) });
       if (answer !== null) return { answer: toBytes(answer), settle: () => {} };
       return { answer: undefined, settle: () => main.tell('settle', key) };
     },

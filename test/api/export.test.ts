@@ -15,12 +15,13 @@ import type { Answer } from '../harness/http.ts';
 import { type Parameters, startService, type Service, toQuery } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
+/** Of one account. */
 const maxExports = 3;
 
 let service: Service;
 before(async () => {
   service = await startService({
-    flags: ['--stream-max-exports', String(maxExports)],
+    flags: ['--stream-max-exports', String(2 * maxExports)],
     expectedErrors: [/engine ended; starting it again/, /housekeeping failed/],
   });
 });

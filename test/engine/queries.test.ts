@@ -248,11 +248,14 @@ test('clients that leave take their queries with them', async () => {
   const { client } = opened;
   for (const settings of [{}, { wait_end_of_query: 1 } as const]) {
     const leaver = new AbortController();
-    const queries = Array.from({ length: engineDefaults.readMembers }, () => {
+    // One account does not get all members.
+    const accounts = Array.from({ length: engineDefaults.readMembers }, (_, i) => `account ${i}`);
+    const queries = accounts.map((account) => {
       return client.query({
         query: endless,
         format: 'JSONEachRow',
         abort_signal: leaver.signal,
+        http_headers: { 'X-ClickHouse-Quota': account },
         clickhouse_settings: { ...settings, max_execution_time: 0 },
       });
     });

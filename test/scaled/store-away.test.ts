@@ -57,10 +57,15 @@ function open(t: { after(work: () => Promise<void>): void }, url: string): Opene
     readTimeoutMs: 60_000,
     insertTimeoutMs: 60_000,
     housekeepingTimeoutMs: 60_000,
+    maxConcurrentReads: 32,
   };
   const connection = openConnection(
     { url, socketPath: undefined, user: 'default', password: '', ...times },
-    { storeAway: () => said.push('away'), storeBack: () => said.push('back') },
+    {
+      storeAway: () => said.push('away'),
+      storeBack: () => said.push('back'),
+      readBegan: () => undefined,
+    },
   );
   t.after(() => connection.close());
   return { connection, said };
@@ -70,7 +75,8 @@ const proxyUrl = (scheme = 'http') => `${scheme}://127.0.0.1:${proxy.port}`;
 const one = { sql: 'SELECT 1', params: {} };
 const insertOne = { sql: 'INSERT INTO t FORMAT CSV', params: {}, queryId: undefined };
 
-const read = (connection: Connection) => connection.query('read', one).then(rows, readFailure);
+const asker = { accountId: 'account' };
+const read = (connection: Connection) => connection.read(one, asker).then(rows, readFailure);
 const insert = (connection: Connection) =>
   connection.insert(insertOne, [Buffer.from('1\n')]).then(
     () => 'stored',
@@ -159,7 +165,7 @@ test('a connection that is cut leaves an insert unknown', async (t) => {
 /** Neither a read nor an insert is sent. */
 async function isRefusedAtOnce(connection: Connection): Promise<void> {
   const sent = proxy.passed('up');
-  const refused = connection.query('read', one);
+  const refused = connection.read(one, asker);
   const first = await Promise.race([
     refused.catch((error: unknown) => error),
     new Promise(setImmediate),

@@ -82,13 +82,13 @@ suite('statements', () => {
     );
 
   async function parse({ sql, params }: Statement): Promise<void> {
-    await store.connection.query('read', { sql: `EXPLAIN AST ${sql}`, params });
+    await store.connection.query('housekeeping', { sql: `EXPLAIN AST ${sql}`, params });
   }
 
   test('rows of one insert go to both shards, a batch to one', async () => {
     const tenure = { shard: 'a', epoch: 1n };
     await store.insert('logs/1', newBatches(), 'all', tenure);
-    const shards = await store.connection.query<[number, string, string]>('read', {
+    const shards = await store.connection.query<[number, string, string]>('housekeeping', {
       sql: `SELECT shardNum(), toString(count()), toString(uniqExact(Batch)) FROM weir.logs
 GROUP BY 1 ORDER BY 1`,
       params: {},

@@ -52,7 +52,7 @@ function newBatches(rows: number): StampedBatch[] {
 }
 
 async function rowsOf([batch]: readonly StampedBatch[]): Promise<[all: number, once: number]> {
-  const [row] = await later.connection.query<[string, string]>('read', {
+  const [row] = await later.connection.query<[string, string]>('housekeeping', {
     sql: `SELECT toString(count()), toString(uniqExact(Batch, Row)) FROM weir.logs
 WHERE AccountId = {account:String}`,
     params: { account: batch!.owner.accountId },

@@ -59,6 +59,7 @@ export function storeOptions(port: number): ClickHouseStoreOptions {
     readTimeoutMs: 30_000,
     insertTimeoutMs: 30_000,
     housekeepingTimeoutMs: 60_000,
+    maxConcurrentReads: 32,
     database: 'weir',
     limits: generousLimits,
     restart: undefined,

@@ -28,7 +28,7 @@ test('a wrong password, an unknown cluster and no server end in a sentence', asy
 test('stores that start at once make the tables together', async () => {
   const database = 'at_once';
   const opened = await Promise.all([1, 2, 3].map(() => server.open(undefined, { database })));
-  const [row] = await opened[0]!.connection.query<[number]>('read', {
+  const [row] = await opened[0]!.connection.query<[number]>('housekeeping', {
     sql: `SELECT toUInt32(count()) FROM system.tables WHERE database = '${database}'`,
     params: {},
   });

@@ -22,7 +22,7 @@ async function fill(): Promise<string> {
   const receivedAtNanos = BigInt(Date.now()) * 1_000_000n;
   const batch = stampedBatch([{ body: 'one' }, { body: 'two' }], { owner, receivedAtNanos });
   await engine.store.insert('logs/1', [batch], 'all', localTenure);
-  const [row] = await engine.store.connection.query<[string]>('read', {
+  const [row] = await engine.store.connection.query<[string]>('housekeeping', {
     sql: "SELECT path FROM system.parts WHERE active AND table = 'logs'",
     params: {},
   });
@@ -89,14 +89,14 @@ test('a read that meets damaged data is counted', async () => {
   const part = await fill();
   flipBit(join(part, 'data.bin'));
   const sql = 'SELECT sum(cityHash64(*)) FROM weir.logs';
-  await assert.rejects(engine.store.connection.query('read', { sql, params: {} }));
+  await assert.rejects(engine.store.connection.query('housekeeping', { sql, params: {} }));
   await openHousekeeping().lookForDamage(never);
   assert.ok((await metric('weir_store_corruption_errors_total')) >= 1);
 });
 
 test('a table whose metadata is lost stops the start, and comes back with it', async () => {
   await fill();
-  const [row] = await engine.store.connection.query<[string]>('read', {
+  const [row] = await engine.store.connection.query<[string]>('housekeeping', {
     sql: "SELECT metadata_path FROM system.tables WHERE database = 'weir' AND name = 'logs'",
     params: {},
   });
@@ -112,7 +112,7 @@ test('a table whose metadata is lost stops the start, and comes back with it', a
 
 test('a column whose definition changed on disk stops the start', async () => {
   await fill();
-  const [row] = await engine.store.connection.query<[string]>('read', {
+  const [row] = await engine.store.connection.query<[string]>('housekeeping', {
     sql: "SELECT metadata_path FROM system.tables WHERE database = 'weir' AND name = 'logs'",
     params: {},
   });

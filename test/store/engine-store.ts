@@ -58,6 +58,7 @@ export async function openEngineStore(change: Partial<EngineOptions> = {}): Prom
     readTimeoutMs: 30_000,
     insertTimeoutMs: 30_000,
     housekeepingTimeoutMs: 60_000,
+    maxConcurrentReads: 3,
     database: 'weir',
     limits: generousLimits,
     ...ofOneServer,
@@ -89,7 +90,7 @@ export function localName({ store }: EngineStore, table: string): string {
 /** Of a cluster, housekeeping waits for no deletion. */
 export async function allMutated({ store }: EngineStore): Promise<void> {
   const sql = 'SELECT count() FROM system.mutations WHERE NOT is_done';
-  const left = () => store.connection.query<[number | string]>('read', { sql, params: {} });
+  const left = () => store.connection.query<[number | string]>('housekeeping', { sql, params: {} });
   await until(async () => Number((await left())[0]?.[0]) === 0, { what: 'mutations to end' });
 }
 
@@ -106,6 +107,7 @@ async function openOnCluster(): Promise<EngineStore> {
     readTimeoutMs: 30_000,
     insertTimeoutMs: 30_000,
     housekeepingTimeoutMs: 60_000,
+    maxConcurrentReads: 3,
     database: 'weir',
     limits: generousLimits,
     restart: undefined,

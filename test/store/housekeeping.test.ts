@@ -55,7 +55,7 @@ function housekeeping(streams: Stream[], change: Partial<HousekeepingOptions> = 
 }
 
 async function query<Row>(sql: string): Promise<Row[]> {
-  return engine.store.connection.query<Row>('read', { sql, params: {} });
+  return engine.store.connection.query<Row>('housekeeping', { sql, params: {} });
 }
 
 /** Rows by days ago. */

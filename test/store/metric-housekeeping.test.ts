@@ -64,7 +64,7 @@ function housekeeping(streams: Stream[], maxDiskBytes?: number): Housekeeping {
 }
 
 async function query<Row>(sql: string): Promise<Row[]> {
-  return engine.store.connection.query<Row>('read', { sql, params: {} });
+  return engine.store.connection.query<Row>('housekeeping', { sql, params: {} });
 }
 
 /** Days ago of the rows in a table, the newest first. */

@@ -34,7 +34,7 @@ const durableSettings = [
 ];
 
 async function assertDurable(): Promise<void> {
-  const rows = await engine.store.connection.query<[string, string]>('read', {
+  const rows = await engine.store.connection.query<[string, string]>('housekeeping', {
     sql: "SELECT name, create_table_query FROM system.tables WHERE database = 'weir'",
     params: {},
   });

@@ -12,13 +12,14 @@ import { type Parameters, type Service, startService } from '../harness/service.
 import { until } from '../harness/until.ts';
 import { openTail, type TailClient, type TailOptions } from './tail-client.ts';
 
+/** Of one account. */
 const maxTails = 120;
 let service: Service;
 const opened: TailClient[] = [];
 
 before(async () => {
   service = await startService({
-    flags: ['--stream-max-tails', String(maxTails), '--stream-tail-heartbeat-ms', '200'],
+    flags: ['--stream-max-tails', String(2 * maxTails), '--stream-tail-heartbeat-ms', '200'],
     arePortsKept: true,
   });
 });

@@ -1,0 +1,70 @@
+/** When a query whose client has left is not begun, and when it is killed. */
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { toEngineRequest } from './http-request.ts';
+import type { Member } from './member.ts';
+import { createPool } from './pool.ts';
+import type { Reply } from './reply.ts';
+import { createRunningQueries } from './running-queries.ts';
+import { type QueryParts, runQuery } from './run-query.ts';
+
+const text = (value: string) => new TextEncoder().encode(value);
+
+test('a client that leaves before its query begins has it not begun', async () => {
+  const leaver = new AbortController();
+  const { run, began, pool } = setUp({ configure: async () => leaver.abort() });
+  await assert.rejects(run(leaver.signal), { code: 394 });
+  assert.deepEqual(began, []);
+  // The member is back.
+  pool.release(await pool.acquire('', new AbortController().signal));
+});
+
+test('a client that leaves while its query runs has it killed', async () => {
+  const leaver = new AbortController();
+  const ended = Promise.withResolvers<never>();
+  const { run, killed } = setUp({
+    query: () => {
+      leaver.abort();
+      return ended.promise;
+    },
+    onKill: () => ended.reject(new Error('Code: 394. DB::Exception: Query was cancelled')),
+  });
+  await assert.rejects(run(leaver.signal), /394/);
+  assert.equal(killed.length, 1);
+});
+
+function setUp(fake: Partial<Member> & { readonly onKill?: () => void }) {
+  const began: string[] = [];
+  const killed: string[] = [];
+  const member: Member = {
+    configure: async () => undefined,
+    async query(sql) {
+      began.push(sql);
+      return { bytes: new Uint8Array(), rowsRead: 0, bytesRead: 0 };
+    },
+    stream: () => assert.fail('no query here is streamed'),
+    close: () => undefined,
+    ...fake,
+  };
+  const pool = createPool('read', [member], 1);
+  const parts: QueryParts = {
+    pools: { read: pool, insert: pool, housekeeping: pool, control: pool },
+    spool: { write: () => assert.fail('no query here has data') },
+    running: createRunningQueries((mark) => {
+      killed.push(mark);
+      fake.onKill?.();
+    }),
+    control: () => assert.fail('no query here is a KILL'),
+  };
+  const fields = new Map([
+    ['query', text('SELECT 1')],
+    ['wait_end_of_query', text('1')],
+  ]);
+  const reply = { whole: async () => undefined } as unknown as Reply;
+  const run = (signal: AbortSignal) => {
+    const request = toEngineRequest(fields, {});
+    return runQuery(parts, { request, body: Readable.from([]), reply, signal });
+  };
+  return { run, began, killed, pool };
+}

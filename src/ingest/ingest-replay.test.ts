@@ -1,0 +1,21 @@
+/** How many requests with an Idempotency-Key may be under way. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { AppError } from '../model/errors.ts';
+import { createClaims, type HeldClaim } from './ingest-replay.ts';
+
+test('keys under way of one account leave room for those of another', async () => {
+  const claims = createClaims({ recall: async () => undefined });
+  const claim = (account: string) => claims.claim(account, randomBytes(16), randomBytes(16));
+  const held: HeldClaim[] = [];
+  await assert.rejects(
+    async () => {
+      for (;;) held.push(await claim('a'));
+    },
+    (error) => error instanceof AppError && /has 5000 of 10000 under way/.test(error.message),
+  );
+  (await claim('b')).settle();
+  held.pop()!.settle();
+  (await claim('a')).settle();
+});
