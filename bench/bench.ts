@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: one run of everything on one machine, the real process over TLS, to a Markdown
  * table on standard output and in `bench/RESULTS.md`. `--quick` shrinks it to a check that the
- * benchmark itself works; `--scaled` measures the scaled-out set beside the embedded one instead.
+ * benchmark itself works; `--scaled` measures the scaled-out set beside the embedded one instead,
+ * `--fairness` a light list beside heavy questions of another account.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     quick: { type: 'boolean', default: false },
     scaled: { type: 'boolean', default: false },
+    fairness: { type: 'boolean', default: false },
   },
 });
 const rows = Number(values.rows ?? (values.quick ? 300_000 : 10_000_000));
@@ -46,6 +48,10 @@ if (values.scaled) {
   const size = values.quick ? { seconds: 3, rate: 5_000 } : { seconds: 15, rate: 50_000 };
   const asked = { seconds: Number(values.seconds ?? size.seconds), rate: size.rate };
   await benchScaled({ seed, samples, ...asked }, !values.quick);
+} else if (values.fairness) {
+  const { benchFairness } = await import('./fairness.ts');
+  const size = values.quick ? { rows: 200_000, samples: 20 } : { rows: 3_000_000, samples: 300 };
+  await benchFairness({ seed, ...size, rows: Number(values.rows ?? size.rows) });
 } else {
   await benchAll();
 }
