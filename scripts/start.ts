@@ -10,6 +10,8 @@ import { diskFailedExitCode } from '../src/fatal.ts';
 
 const command = fileURLToPath(new URL('../src/cli/weir.ts', import.meta.url));
 const nodeFlags = ['--max-semi-space-size=4'];
+/** Halves the time of a start: sources are parsed and freed of types once. */
+const compileCache = fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url));
 /** A process that ends earlier by itself has been refused: a wrong setting, a port in use. */
 const refusedWithinMs = 10_000;
 const firstPauseMs = 1_000;
@@ -46,7 +48,10 @@ for (let pauseMs = firstPauseMs; ; ) {
 async function run(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   const args = [...nodeFlags, command, 'serve', ...process.argv.slice(2)];
   // The channel tells `weir serve` when this process is gone.
-  running = spawn(process.execPath, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  running = spawn(process.execPath, args, {
+    env: { NODE_COMPILE_CACHE: compileCache, ...process.env },
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
   const [code, signal] = (await once(running, 'exit')) as [number | null, NodeJS.Signals | null];
   return { code, signal };
 }

@@ -147,10 +147,19 @@ async function getJson<T>({ folder, http, read }: Running, path: string): Promis
 async function checkControl(running: Running): Promise<string[]> {
   const lists = await readControlLists((path) => getJson(running, `/admin${path}`));
   return controlPaths.flatMap((name) => {
-    const expected = running.folder.control[name];
-    const lost = expected.filter((item) => !lists[name].includes(item)).length;
-    return sentences({ 'lost or changed': lost }, name);
+    const found = lists[name].map((item) => toFields(item));
+    const lost = running.folder.control[name].filter((item) => {
+      const fields = toFields(item);
+      // Later programs list more fields.
+      return !found.some((other) => [...fields].every(([key, value]) => other.get(key) === value));
+    });
+    return sentences({ 'lost or changed': lost.length }, name);
   });
+}
+
+function toFields(json: string): Map<string, string> {
+  const fields = Object.entries(JSON.parse(json) as object);
+  return new Map(fields.map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
 async function checkLogs(running: Running): Promise<string[]> {
