@@ -91,9 +91,9 @@ export function createAdmission(
 
     checkDebt: (grant) => checkDebt(quota, grant),
 
-    reserveMemory(accountId, headers, heapBytesPerBodyByte) {
+    reserveMemory(holder, headers, heapBytesPerBodyByte) {
       const bodyBytes = headers.contentLength ?? assumedBodyBytes;
-      return overload.reserve(accountId, bodyBytes, heapBytesPerBodyByte);
+      return overload.reserve(holder, bodyBytes, heapBytesPerBodyByte);
     },
 
     readBody: (body, maxBodyBytes, memory) =>

@@ -145,12 +145,11 @@ export interface Admission {
   checkDeclaredLength(headers: RequestHeaders, maxBodyBytes: number): void;
   /** @throws AppError `quota_exceeded` while the last known state of a quota is debt */
   checkDebt(grant: ReceiverFacts): void;
-  /** @throws AppError `unavailable` when the in-flight cap leaves no room for the account */
-  reserveMemory(
-    accountId: string,
-    headers: RequestHeaders,
-    heapBytesPerBodyByte: number,
-  ): MemoryLease;
+  /**
+   * @param holder whose share it is: an account's senders, or its readers
+   * @throws AppError `unavailable` when the in-flight cap leaves no room for the holder
+   */
+  reserveMemory(holder: string, headers: RequestHeaders, heapBytesPerBodyByte: number): MemoryLease;
   /**
    * The whole body, to be read until the lease is released. @throws AppError `too_large` |
    * `timeout` | `malformed` | `unavailable`

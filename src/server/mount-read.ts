@@ -158,7 +158,9 @@ async function receive(
   if (isAbsent) return { body: nothing, memory: undefined };
   const { coding } = admission.bodyFormat(headers, rule); // 415
   admission.checkDeclaredLength(headers, rule.maxBytes); // 413
-  const memory = admission.reserveMemory(accountId, headers, heapBytesPerBodyByte); // 503
+  // Its readers must leave room for its senders.
+  const holder = `readers of ${accountId}`;
+  const memory = admission.reserveMemory(holder, headers, heapBytesPerBodyByte); // 503
   try {
     const bytes = await admission.readBody(stream, rule.maxBytes, memory); // 400, 408, 413
     const body = await admission.inflate(bytes, coding, { maxBytes: rule.maxBytes, memory });
