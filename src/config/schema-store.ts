@@ -73,7 +73,7 @@ export const storeSection = section({
     0,
     0,
     1000,
-    'Statements of reads that run at once, half of them for one account; others wait, and after ' +
-      '15 s the answer is 503; 0 = 3 on the embedded engine, 32 on a server.',
+    'Statements of reads that run at once, half of them, rounded up, for one account; others ' +
+      'wait, and after 15 s the answer is 503; 0 = 3 on the embedded engine, 32 on a server.',
   ),
 });

@@ -27,6 +27,8 @@ const { values } = parseArgs({
     ledger: { type: 'string' },
   },
 });
+/** Slices in a row that could not be judged. */
+const maxFailures = 3;
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
 const random = createRandom(seed);
 const set = values.workers === '1' ? values.set : `${values.workers} workers`;
@@ -44,7 +46,8 @@ while (!isStopping && performance.now() < deadline) {
   slices.push(await runSlice(Math.min(left, Number(values.slice)), random.integer(0, 2 ** 31)));
   if (values.ledger !== undefined) writeSlices(values.ledger, slices);
   console.log(JSON.stringify(addUp(slices)));
-  if (slices.at(-1)?.failure !== undefined && values.ledger === undefined) break;
+  const newest = slices.slice(-maxFailures);
+  if (newest.filter(({ failure }) => failure !== undefined).length === maxFailures) break;
 }
 const { acknowledged, lost, doubled, invented, failures } = addUp(slices);
 process.exitCode = acknowledged > 0 && lost + doubled + invented + failures === 0 ? 0 : 1;
@@ -68,7 +71,16 @@ async function runSlice(kills: number, sliceSeed: number) {
 /** Every third slice has a wall clock that jumps. */
 function openStage(folder: string, sliceSeed: number): Promise<Stage> {
   if (values.set === 'scaled') return openScaledStage();
-  const clock = sliceSeed % 3 === 0 ? createFakeClock(folder) : undefined;
+  const clock = sliceSeed % 3 === 0 ? openClock(folder) : undefined;
   const workers = Number(values.workers);
   return workers > 1 ? openWorkersStage(workers, { clock }) : openSingleStage({ clock });
+}
+
+function openClock(folder: string) {
+  const clock = createFakeClock(folder);
+  if (clock !== undefined) return clock;
+  const reason = 'libfaketime is not installed (Debian: faketime)';
+  if (process.env['WEIR_TEST_SERVERS'] === 'required') throw new Error(reason);
+  console.log(`the clock does not jump: ${reason}`);
+  return undefined;
 }

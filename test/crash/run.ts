@@ -68,7 +68,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashReport> 
       await Promise.race([stage.strike(target, random), ...senders.map((one) => one.failed)]);
     }
     await stage.ready();
-    await Promise.all(senders.map((one) => one.stop()));
+    await allStopped(senders);
     const ledgers = tasks.map(({ sender, mode, ledgerFile }) => ({
       sender,
       mode,
@@ -83,6 +83,15 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashReport> 
     await stage.close();
     rmSync(ledgerDir, { recursive: true, force: true });
   }
+}
+
+/** @throws Error where a request is never answered, which no sender can tell from a slow one */
+async function allStopped(senders: readonly RunningSender[]): Promise<void> {
+  let isStopped = false;
+  const stopping = Promise.all(senders.map((one) => one.stop())).then(() => (isStopped = true));
+  const late = until(() => isStopped, { what: 'all requests to be answered', timeoutMs: 90_000 });
+  await Promise.race([stopping, late]);
+  await late;
 }
 
 interface RunningSender {

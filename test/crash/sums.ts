@@ -11,7 +11,9 @@ export interface Slice {
   readonly commit: string;
   readonly set: string;
   readonly seed: number;
+  readonly node: string;
   readonly kills: number;
+  readonly byTarget: Readonly<Record<string, number>>;
   readonly acknowledged: number;
   readonly unanswered: number;
   readonly lost: number;
@@ -47,6 +49,7 @@ export function toSlice(set: string, seed: number, report: CrashReport): Slice {
   return {
     ...beginSlice(set, seed),
     kills: Object.values(kills).reduce((sum, count) => sum + count, 0),
+    byTarget: kills,
     acknowledged,
     unanswered,
     lost,
@@ -57,13 +60,15 @@ export function toSlice(set: string, seed: number, report: CrashReport): Slice {
 
 /** A slice whose end could not be judged. */
 export function toFailedSlice(set: string, seed: number, error: unknown): Slice {
-  const none = { kills: 0, acknowledged: 0, unanswered: 0, lost: 0, doubled: 0, invented: 0 };
+  const sums = { acknowledged: 0, unanswered: 0, lost: 0, doubled: 0, invented: 0 };
+  const none = { kills: 0, byTarget: {}, ...sums };
   return { ...beginSlice(set, seed), ...none, failure: String(error).slice(0, 500) };
 }
 
 function beginSlice(set: string, seed: number) {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' });
-  return { date: new Date().toISOString().slice(0, 10), commit: commit.trim(), set, seed };
+  const date = new Date().toISOString().slice(0, 10);
+  return { date, commit: commit.trim(), node: process.version, set, seed };
 }
 
 export function addUp(slices: readonly Slice[]): Sums {
