@@ -19,8 +19,16 @@ export interface ChildStart {
 }
 
 export type ChildMessage =
-  | { readonly kind: 'ready'; readonly clickhouseVersion: string }
+  | ReadyMessage
+  /** Why it ends, before or after it was ready. */
   | { readonly kind: 'failed'; readonly message: string };
+
+export interface ReadyMessage {
+  readonly kind: 'ready';
+  readonly clickhouseVersion: string;
+  /** Paths of removed parts that a failed write had cut short. */
+  readonly cutParts: readonly string[];
+}
 
 export interface Owner {
   /** The process that serves Weir. */

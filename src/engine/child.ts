@@ -8,11 +8,22 @@ import type { Server } from 'node:http';
 import { basename, dirname, extname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { ChildMessage, ChildStart, Owner } from './child-protocol.ts';
+import { isNoRoom } from '../files/disk-failure.ts';
 import { replaceTextFile } from '../files/whole-file.ts';
+import type { ChildMessage, ChildStart, Owner } from './child-protocol.ts';
+import {
+  failedWritesSince,
+  markCleanWrites,
+  markFailedWrites,
+  partsAside,
+  removeCutParts,
+  removeEmptyMutations,
+} from './cut-files.ts';
+import { assertDiskRoom } from './disk-room.ts';
 import { type Member, openMember } from './member.ts';
 import { createPool, type Pool } from './pool.ts';
 import { createQueryServer } from './query-server.ts';
+import { createRunningQueries } from './running-queries.ts';
 import {
   type PoolName,
   serverSettings,
@@ -20,16 +31,27 @@ import {
   tableDefaults,
   toConfigXml,
 } from './settings.ts';
-import { createRunningQueries } from './running-queries.ts';
 import { openSpool } from './spool.ts';
 import { verifySettings } from './verify-settings.ts';
+import {
+  countFailedWrites,
+  createWriteWatch,
+  FailedWrite,
+  proveWritesAreCounted,
+  readCount,
+  type WriteWatch,
+} from './write-watch.ts';
 
 /** Not `config.xml`, which chDB would read by itself. */
 const configFile = 'engine-settings.xml';
 /** Kills and probes come from us alone; more of them waiting means that chDB hangs. */
 const maxWaitingControls = 1_000;
+/** Far below the minute for which a merge keeps its sources. */
+const writeCheckMillis = 1_000;
 
 const start = JSON.parse(process.argv[2] ?? '{}') as ChildStart;
+const startedAtMs = Date.now();
+const dataDir = dirname(start.ownerPath);
 const never = new AbortController().signal;
 /** What the engine does is done for no account. */
 const ownAccount = '';
@@ -54,6 +76,9 @@ interface Running {
 try {
   await main();
 } catch (error) {
+  if (error instanceof FailedWrite) {
+    toleratingFullDisk(() => markFailedWrites(dataDir, startedAtMs));
+  }
   const message = error instanceof Error ? error.message : String(error);
   say({ kind: 'failed', message }, () => exit(1));
 }
@@ -61,12 +86,17 @@ try {
 async function main(): Promise<void> {
   watchParent();
   writeFileSync(configFile, toConfigXml(serverSettings(start.settings), tableDefaults));
+  removeEmptyMutations(start.storePath);
+  const aside = partsAside(start.storePath);
   const members = await openMembers();
   // From here on chDB's lock on the store says that this process is the only one.
   const clickhouseVersion = await verify(members);
+  const baseline = await proveWritesAreCounted(members.control[0]!);
   claim();
+  const cutParts = settleFailedWrites(aside);
   const control = createPool('control', members.control, maxWaitingControls);
   const pools = createPools(members);
+  const writes = watchWrites(control, baseline);
   const spool = await openSpool(start.settings.maxInsertBytes);
   const server = createQueryServer({
     pools: { ...pools, control },
@@ -74,10 +104,41 @@ async function main(): Promise<void> {
     running: createRunningQueries((mark) => void kill(control, `startsWith(query, '${mark}')`)),
     control: (sql, format) => ask(control, sql, format),
     probe: async () => void (await ask(control, 'SELECT 1', 'TabSeparated')),
+    writes,
+    assertRoom: (kind) => assertDiskRoom(start.storePath, kind),
   });
   process.once('SIGTERM', () => void stop({ server, pools, control, members }));
   await listen(server);
-  say({ kind: 'ready', clickhouseVersion });
+  say({ kind: 'ready', clickhouseVersion, cutParts });
+}
+
+/** The paths of parts that a failed write had cut short, which are gone now. */
+function settleFailedWrites(aside: ReadonlySet<string>): string[] {
+  const sinceMs = failedWritesSince(dataDir);
+  const cut = sinceMs === undefined ? [] : removeCutParts(start.storePath, aside, sinceMs);
+  toleratingFullDisk(() => markCleanWrites(dataDir));
+  return cut;
+}
+
+/** Ends the process at a write that failed: what chDB holds in memory is not what is on disk. */
+function watchWrites(control: Pool<Member>, baseline: number): WriteWatch {
+  const watch = createWriteWatch({
+    count: async () => readCount(await ask(control, countFailedWrites, 'TabSeparated')),
+    baseline,
+    failed(cleanAtMs) {
+      let { message } = new FailedWrite();
+      try {
+        markFailedWrites(dataDir, cleanAtMs);
+      } catch (error) {
+        message += `, and the mark of it: ${String(error)}`;
+      }
+      say({ kind: 'failed', message }, () => process.kill(process.pid, 'SIGKILL'));
+    },
+    now: Date.now,
+  });
+  // A control that fails, as at a stop, is told to those who wait for it.
+  setInterval(() => void watch.check().catch(() => undefined), writeCheckMillis).unref();
+  return watch;
 }
 
 /**
@@ -132,13 +193,22 @@ async function verify(members: Members): Promise<string> {
 function claim(): void {
   const { parentPid: weirPid, socketPath } = start;
   const owner: Owner = { weirPid, enginePid: process.pid, socketPath };
-  replaceTextFile(start.ownerPath, JSON.stringify(owner));
+  toleratingFullDisk(() => replaceTextFile(start.ownerPath, JSON.stringify(owner)));
   const folder = dirname(start.runPrefix);
   for (const name of readdirSync(folder)) {
     const isRun = name.startsWith(basename(start.runPrefix)) && name !== basename(process.cwd());
     if (isRun) rmSync(join(folder, name), { recursive: true, force: true });
   }
   rmSync(start.socketPath, { force: true });
+}
+
+/** What is written at a start is for words alone, and reads need no room. */
+function toleratingFullDisk(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!isNoRoom(error)) throw error;
+  }
 }
 
 async function listen(server: Server): Promise<void> {

@@ -4,10 +4,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { isNoRoom } from '../files/disk-failure.ts';
 import type { EngineEvents } from '../telemetry/engine-events.ts';
 import type { ChildMessage, ChildStart, Owner } from './child-protocol.ts';
 import type { EnginePaths } from './engine-paths.ts';
@@ -41,13 +43,17 @@ export async function startEngineProcess(
   { paths, settings, events }: EngineLaunch,
   signal: AbortSignal,
 ): Promise<EngineProcess> {
-  const workingDir = await mkdtemp(paths.runPrefix);
+  const workingDir = await makeWorkingDir(paths);
   const child = spawnChild(paths, settings, workingDir);
   const lines = readLines(child, events);
+  let lastWords: string | undefined;
+  child.on('message', (message: ChildMessage) => {
+    if (message.kind === 'failed') lastWords = message.message;
+  });
   const gone = once(child, 'close').then(async (end) => {
     const [code, endedBy] = end as [number | null, NodeJS.Signals | null];
     await rm(workingDir, { recursive: true, force: true });
-    return endedBy === null ? `exit code ${String(code)}` : `signal ${endedBy}`;
+    return lastWords ?? (endedBy === null ? `exit code ${String(code)}` : `signal ${endedBy}`);
   });
   const kill = () => child.kill('SIGKILL');
   const limit = AbortSignal.any([signal, AbortSignal.timeout(settings.startMillis)]);
@@ -56,13 +62,13 @@ export async function startEngineProcess(
   const message = await Promise.race([firstMessage(child), gone]);
   limit.removeEventListener('abort', kill);
   if (typeof message !== 'string' && message.kind === 'ready' && child.pid !== undefined) {
-    const { clickhouseVersion } = message;
+    const { clickhouseVersion, cutParts } = message;
+    if (cutParts.length > 0) events.cutPartsRemoved(cutParts);
     return { pid: child.pid, clickhouseVersion, exited: gone, kill: (by) => child.kill(by) };
   }
   const end = await gone;
   const isLocked = lines.some((line) => line.includes('Cannot lock file'));
-  const why = typeof message !== 'string' && message.kind === 'failed' ? message.message : end;
-  const said = [why, ...lines.slice(-3)].join('; ');
+  const said = [end, ...lines.slice(-3)].join('; ');
   throw new EngineStartError(said, isLocked ? await readOwner(paths.ownerPath) : undefined);
 }
 
@@ -72,6 +78,24 @@ export interface EngineLaunch {
   readonly events: EngineEvents;
 }
 
+/** On a full disk a start needs some kilobytes elsewhere; then reads go on. */
+async function makeWorkingDir({ runPrefix }: EnginePaths): Promise<string> {
+  let folder: string | undefined;
+  try {
+    folder = await mkdtemp(runPrefix);
+    const room = join(folder, 'room');
+    await writeFile(room, Buffer.alloc(workingBytes));
+    await rm(room);
+    return folder;
+  } catch (error) {
+    if (!isNoRoom(error)) throw error;
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    return mkdtemp(join(tmpdir(), 'weir-run-'));
+  }
+}
+
+/** Of the configuration file. */
+const workingBytes = 64 * 2 ** 10;
 const otherPoolThreads = 6;
 const controlMembers = 3;
 

@@ -17,7 +17,8 @@ import {
 const orphanMillis = 10_000;
 const unreapedMillis = 1_000;
 const firstBackoffMillis = 250;
-const maxBackoffMillis = 30_000;
+/** A disk that has room again, or came back, is noticed within seconds. */
+const maxBackoffMillis = 5_000;
 
 /** @throws Error when another process holds the data directory, or the start fails */
 export async function startFirst(launch: EngineLaunch): Promise<EngineProcess> {

@@ -6,8 +6,8 @@ import { toEngineRequest } from './http-request.ts';
 import type { Member } from './member.ts';
 import { createPool } from './pool.ts';
 import type { Reply } from './reply.ts';
-import { createRunningQueries } from './running-queries.ts';
 import { type QueryParts, runQuery } from './run-query.ts';
+import { createRunningQueries } from './running-queries.ts';
 
 const text = (value: string) => new TextEncoder().encode(value);
 
@@ -56,6 +56,8 @@ function setUp(fake: Partial<Member> & { readonly onKill?: () => void }) {
       fake.onKill?.();
     }),
     control: () => assert.fail('no query here is a KILL'),
+    writes: { check: async () => undefined },
+    assertRoom: async () => undefined,
   };
   const fields = new Map([
     ['query', text('SELECT 1')],

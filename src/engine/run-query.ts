@@ -14,6 +14,7 @@ import type { RunningQueries, RunningQuery } from './running-queries.ts';
 import type { PoolName } from './settings.ts';
 import type { Spool } from './spool.ts';
 import { insertFromFile, parseStatement, type Statement } from './statement.ts';
+import type { WriteWatch } from './write-watch.ts';
 
 export interface QueryParts {
   readonly pools: Readonly<Record<PoolName, Pool<Member>>>;
@@ -21,6 +22,9 @@ export interface QueryParts {
   readonly running: RunningQueries;
   /** Runs a statement of our own at once, beside everything else. */
   control(sql: string, format: string): Promise<Uint8Array>;
+  readonly writes: WriteWatch;
+  /** @throws EngineException 243 where the disk may not have room for it */
+  assertRoom(kind: 'insert' | 'change'): Promise<void>;
 }
 
 export interface QueryCall {
@@ -35,6 +39,8 @@ export interface QueryCall {
   readonly signal: AbortSignal;
 }
 
+/** No read fills its share of the memory, half of which is kept before it writes, in this time. */
+const maxMillisInMemory = 50;
 const maxQueryBytes = 32 * 2 ** 20;
 /**
  * A stream never stands in memory as a whole, and its chunks are blocks, which are small for that.
@@ -78,15 +84,19 @@ async function runStatement(parts: QueryParts, call: StatementCall): Promise<voi
   const { request, body, statement } = call;
   const pool = parts.pools[request.pool ?? poolFor(statement)];
   pool.assertRoom(request.account);
+  if (statement.kind !== 'read') {
+    const isInsert = statement.kind === 'insertData' || statement.isInsert;
+    await parts.assertRoom(isInsert ? 'insert' : 'change');
+  }
   if (statement.kind !== 'insertData') {
-    await runOnMember(pool, { ...call, statement });
+    await runOnMember(parts, pool, { ...call, statement });
     return;
   }
   const file = await parts.spool.write(statement.inlineData, body);
   try {
     const sql = insertFromFile(statement.insert, file.path);
     const insert: Runnable = { kind: 'write', sql, isInsert: true };
-    await runOnMember(pool, { ...call, statement: insert });
+    await runOnMember(parts, pool, { ...call, statement: insert });
   } finally {
     await file.remove();
   }
@@ -117,7 +127,11 @@ function poolFor(statement: Statement): PoolName {
   return statement.kind === 'insertData' || statement.isInsert ? 'insert' : 'housekeeping';
 }
 
-async function runOnMember(pool: Pool<Member>, call: RunnableCall): Promise<void> {
+async function runOnMember(
+  { writes }: QueryParts,
+  pool: Pool<Member>,
+  call: RunnableCall,
+): Promise<void> {
   const { query, request, signal, statement } = call;
   const kill = () => void query.kill();
   const isRead = statement.kind === 'read';
@@ -129,37 +143,48 @@ async function runOnMember(pool: Pool<Member>, call: RunnableCall): Promise<void
     if (signal.aborted) throw new EngineException(394, 'the query was cancelled before it began');
     query.start();
     if (isRead) signal.addEventListener('abort', kill);
-    if (streams) await streamAnswer(member, call);
-    else await wholeAnswer(member, call);
+    if (streams) await streamAnswer(writes, member, call);
+    else await wholeAnswer(writes, member, call);
+  } catch (error) {
+    if (!isRead) await writes.check();
+    throw error;
   } finally {
     signal.removeEventListener('abort', kill);
     pool.release(member);
   }
 }
 
-async function wholeAnswer(member: Member, call: RunnableCall): Promise<void> {
+async function wholeAnswer(writes: WriteWatch, member: Member, call: RunnableCall): Promise<void> {
   const { query, request, reply, statement } = call;
   const format = statement.kind === 'read' ? statement.format : request.defaultFormat;
-  const started = process.hrtime.bigint();
+  const startedAt = performance.now();
   const answer = await member.query(`${query.mark} ${statement.sql}`, format);
-  const elapsedNanos = Number(process.hrtime.bigint() - started);
+  const elapsedMs = performance.now() - startedAt;
+  if (mayHaveWritten(statement, elapsedMs)) await writes.check();
   await reply.whole(answer.bytes, format, {
     readRows: answer.rowsRead,
     readBytes: answer.bytesRead,
-    elapsedNanos,
+    elapsedNanos: Math.round(elapsedMs * 1e6),
   });
 }
 
-async function streamAnswer(member: Member, call: RunnableCall): Promise<void> {
+async function streamAnswer(writes: WriteWatch, member: Member, call: RunnableCall): Promise<void> {
   const { query, reply, signal, statement } = call;
   const format = statement.kind === 'read' ? statement.format : '';
+  const startedAt = performance.now();
   const stream = member.stream(`${query.mark} ${statement.sql}`, format);
   // Leaving the loop cancels what chDB still has to compute.
   for await (const chunk of stream) {
     if (signal.aborted) throw new EngineException(394, 'the client left while its answer was sent');
     await reply.chunk(chunk.raw(), format);
   }
+  if (mayHaveWritten(statement, performance.now() - startedAt)) await writes.check();
   await reply.end(format);
+}
+
+/** A read that sorts or groups more than fits into memory writes files and reads them back. */
+function mayHaveWritten({ kind }: Runnable, elapsedMs: number): boolean {
+  return kind === 'write' || elapsedMs > maxMillisInMemory;
 }
 
 async function readText(body: Readable): Promise<string> {

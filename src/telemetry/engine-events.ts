@@ -2,6 +2,8 @@
 import { Counter, Gauge } from 'prom-client';
 import type { Instruments } from './instruments.ts';
 
+const mostPartsLogged = 20;
+
 export interface EngineEvents {
   engineReady(pid: number, millis: number, clickhouseVersion: string): void;
   /** It ended although nobody asked it to. */
@@ -11,6 +13,8 @@ export interface EngineEvents {
   engineNotStarted(error: unknown, retryMillis: number): void;
   /** A line that the process wrote to standard error. */
   engineSaid(line: string): void;
+  /** @param paths of parts that a full or failing disk had cut short */
+  cutPartsRemoved(paths: readonly string[]): void;
   engineAnswered(residentBytes: number, fault: string | undefined): void;
   engineStopped(how: string): void;
 }
@@ -60,6 +64,10 @@ export function createEngineEvents({ log, metrics }: Instruments): EngineEvents 
     },
     engineSaid(line) {
       log.warn({ line }, 'engine wrote to standard error');
+    },
+    cutPartsRemoved(paths) {
+      const what = 'removed parts that the disk had cut short; their rows are stored again';
+      log.warn({ parts: paths.slice(0, mostPartsLogged), total: paths.length }, what);
     },
     engineAnswered(residentBytes, fault) {
       resident.set(residentBytes);

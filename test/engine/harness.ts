@@ -30,9 +30,10 @@ export interface Cleanup {
 export async function openTestEngine(
   t: Cleanup,
   options: Partial<EngineOptions> = {},
+  events = silentEvents(),
 ): Promise<TestEngine> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'weir-engine-')));
-  const engine = await openEngine({ ...options, dataDir }, silentEvents());
+  const engine = await openEngine({ ...options, dataDir }, events);
   const client = clientOf(engine.socketPath);
   t.after(async () => {
     await client.close();

@@ -159,7 +159,12 @@ test('closing lets a running query end, and nothing is left', async (t) => {
   assert.deepEqual(await running, [{ s: 0 }, { s: 0 }]);
   assert.equal(isAlive(pid), false);
   assert.equal(existsSync(engine.socketPath), false);
-  assert.deepEqual(readdirSync(dataDir).sort(), ['engine.json', 'owner.json', 'store']);
+  assert.deepEqual(readdirSync(dataDir).sort(), [
+    'engine.json',
+    'owner.json',
+    'store',
+    'writes-clean',
+  ]);
   await assert.rejects(engine.restart('too late'), /closed/);
 });
 

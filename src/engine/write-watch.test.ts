@@ -1,0 +1,46 @@
+/** One failed write, and nothing is answered any more. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createWriteWatch } from './write-watch.ts';
+
+test('a check resolves while no further write has failed', async () => {
+  const { watch, failures } = setUp(3);
+  await watch.check();
+  await watch.check();
+  assert.deepEqual(failures, []);
+});
+
+test('a failed write is told once, with the time of the last clean check', async () => {
+  const { watch, failures, state } = setUp(0);
+  state.now = 1_000;
+  await watch.check();
+  state.now = 2_000;
+  state.writes = 1;
+  const settled: string[] = [];
+  for (const name of ['first', 'second']) void watch.check().then(() => settled.push(name));
+  await new Promise(setImmediate);
+  assert.deepEqual(failures, [1_000]);
+  assert.deepEqual(settled, []);
+});
+
+test('a count that cannot be had fails the check', async () => {
+  const { watch, state, failures } = setUp(0);
+  state.fault = new Error('stopping');
+  await assert.rejects(watch.check(), /stopping/);
+  assert.deepEqual(failures, []);
+});
+
+function setUp(baseline: number) {
+  const state = { writes: baseline, now: 0, fault: undefined as Error | undefined };
+  const failures: number[] = [];
+  const watch = createWriteWatch({
+    async count() {
+      if (state.fault !== undefined) throw state.fault;
+      return state.writes;
+    },
+    baseline,
+    failed: (cleanAtMs) => failures.push(cleanAtMs),
+    now: () => state.now,
+  });
+  return { watch, failures, state };
+}

@@ -1,0 +1,126 @@
+/**
+ * chDB goes on after a write that the disk refused, with a file cut short. Then the process ends
+ * before anything relies on it, and the next one removes what was cut.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import type { EngineEvents } from '../../src/telemetry/engine-events.ts';
+import {
+  type Cleanup,
+  countOf,
+  openTestEngine,
+  rowsOf,
+  silentEvents,
+  type TestEngine,
+  temporaryFolder,
+  until,
+} from './harness.ts';
+
+/** Always full. */
+const device = '/dev/full';
+const millions = 'SELECT number FROM numbers(2000000)';
+const table = 'CREATE TABLE t (a UInt64) ENGINE = MergeTree ORDER BY a';
+
+test('a write that the disk refuses is not answered and ends the engine', async (t) => {
+  const ends: string[] = [];
+  const engineEnded = (_pid: number, how: string) => void ends.push(how);
+  const { engine, client } = await openTestEngine(t, {}, { ...silentEvents(), engineEnded });
+  await client.command({ query: table });
+  await client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
+  const query = `INSERT INTO FUNCTION file('${device}', 'TSV', 'a UInt64') ${millions}`;
+  await assert.rejects(client.command({ query }), /socket hang up|ECONNRESET/);
+  await until(() => engine.restarts === 1 && engine.ready());
+  assert.deepEqual(ends, ['the disk of the store refused a write']);
+  await client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
+  assert.equal(await countOf(client, 't'), 2_000);
+});
+
+test('a merged part that was cut short is removed, and its sources are back', async (t) => {
+  const store = await openStore(t);
+  for (let part = 0; part < 2; part++) {
+    await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
+  }
+  await store.client.command({ query: 'OPTIMIZE TABLE t FINAL' });
+  const path = await activePart(store);
+  await endByFailedWrite(store);
+  truncateSync(join(path, 'data.bin'), 100);
+  await store.engine.restart('test');
+  assert.equal(await countOf(store.client, 't'), 2_000);
+  assert.deepEqual(store.removed.map(nameOf), ['broken-on-start_all_1_2_1']);
+  assert.deepEqual(readdirSync(join(dirname(path), 'detached')), []);
+});
+
+test('the part of an insert that was never answered is removed', async (t) => {
+  const store = await openStore(t);
+  await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
+  const path = await activePart(store);
+  await endByFailedWrite(store);
+  for (const file of readdirSync(path)) truncateSync(join(path, file), 0);
+  await store.engine.restart('test');
+  assert.equal(await countOf(store.client, 't'), 0);
+  assert.deepEqual(store.removed.map(nameOf), ['broken-on-start_all_1_1_0']);
+});
+
+test('a part that broke without a failed write stays', async (t) => {
+  const store = await openStore(t);
+  await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
+  const path = await activePart(store);
+  truncateSync(join(path, 'data.bin'), 10);
+  await store.engine.restart('test');
+  assert.deepEqual(readdirSync(join(dirname(path), 'detached')), ['broken-on-start_all_1_1_0']);
+  assert.deepEqual(store.removed, []);
+});
+
+test('a broken part from long before the failed write stays', async (t) => {
+  const store = await openStore(t);
+  await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
+  const path = await activePart(store);
+  await endByFailedWrite(store);
+  truncateSync(join(path, 'data.bin'), 10);
+  const hourAgo = Date.now() / 1000 - 3_600;
+  for (const file of readdirSync(path)) utimesSync(join(path, file), hourAgo, hourAgo);
+  await store.engine.restart('test');
+  assert.deepEqual(readdirSync(join(dirname(path), 'detached')), ['broken-on-start_all_1_1_0']);
+  assert.deepEqual(store.removed, []);
+});
+
+test('a mutation whose entry holds nothing does not keep the engine from starting', async (t) => {
+  const store = await openStore(t);
+  await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
+  const path = await activePart(store);
+  await store.engine.restart('test');
+  const entry = join(dirname(path), 'mutation_7.txt');
+  writeFileSync(entry, '');
+  await store.engine.restart('test');
+  assert.equal(await countOf(store.client, 't'), 1_000);
+});
+
+type Store = TestEngine & { readonly removed: string[] };
+
+async function openStore(t: Cleanup): Promise<Store> {
+  const removed: string[] = [];
+  const cutPartsRemoved: EngineEvents['cutPartsRemoved'] = (paths) => void removed.push(...paths);
+  const dataDir = await temporaryFolder(t);
+  const events = { ...silentEvents(), cutPartsRemoved };
+  const opened = await openTestEngine(t, { dataDir }, events);
+  await opened.client.command({ query: table });
+  return { ...opened, removed };
+}
+
+/** As the engine leaves its folder when a write failed a moment ago. */
+async function endByFailedWrite({ dataDir, engine }: Store): Promise<void> {
+  await engine.restart('test');
+  renameSync(join(dataDir, 'writes-clean'), join(dataDir, 'writes-failed'));
+  const justNow = Date.now() / 1000 - 5;
+  utimesSync(join(dataDir, 'writes-failed'), justNow, justNow);
+}
+
+async function activePart({ client }: Store): Promise<string> {
+  const query = "SELECT path FROM system.parts WHERE active AND table = 't'";
+  const [row] = await rowsOf<{ path: string }>(client, query);
+  return row!.path;
+}
+
+const nameOf = (path: string) => path.split('/').at(-1);
