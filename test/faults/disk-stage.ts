@@ -35,11 +35,14 @@ type DiskName = 'data' | 'queue' | 'engine';
 
 const diskBytes = 1024 * 2 ** 20;
 const fullMs = 6_000;
+const flickers = 12;
+const byItself = 'went on by itself';
 const warnLevel = 40;
 const diskFailedExitCode = 74;
 const flags = ['--queue-min-free-disk-bytes', '0', '--queue-segment-bytes', String(2 ** 20)];
 
-export async function openDiskStage(): Promise<DiskStage> {
+/** @param match part of the names of the faults to meet */
+export async function openDiskStage(match: string): Promise<DiskStage> {
   const data = createCutDisk('ext4', diskBytes);
   const dataDir = join(data.path, 'data');
   const disks: Readonly<Record<DiskName, CutDisk>> = {
@@ -91,8 +94,21 @@ export async function openDiskStage(): Promise<DiskStage> {
       fault: `disk of ${name} full${isMerging ? ' during a merge' : ''}`,
       answers: during,
       said: saidSince(seen),
-      ending: exit === undefined ? 'went on by itself' : `ended with code ${String(exit.code)}`,
+      ending: exit === undefined ? byItself : `ended with code ${String(exit.code)}`,
     });
+  }
+
+  /** Full for a moment and again, so that files of all kinds are under way when it happens. */
+  async function flicker(name: DiskName): Promise<void> {
+    const seen = service.process.logs.length;
+    for (let time = 0; time < flickers; time++) {
+      await keepFull(disks[name].path, 200);
+      await sleep(600);
+    }
+    const during = await answers();
+    await until(() => service.isReady(), { what: '/readyz after the disk has room' });
+    const fault = `disk of ${name} full for a moment, ${flickers} times`;
+    observations.push({ fault, answers: during, said: saidSince(seen), ending: byItself });
   }
 
   /** Every operation fails with EIO from here on. */
@@ -125,22 +141,23 @@ export async function openDiskStage(): Promise<DiskStage> {
     'queue full': () => fill('queue', false),
     'engine full': () => fill('engine', false),
     'engine full, merging': () => fill('engine', true),
+    'engine full, for moments': () => flicker('engine'),
     'data full': () => fill('data', false),
     'queue fails': () => fail('queue'),
     'engine fails': () => fail('engine'),
     'data fails': () => fail('data'),
   };
+  const names = Object.keys(strikes).filter((name) => name.includes(match));
   let next = 0;
 
   return {
     service,
     quickstartFile: join(dataDir, 'quickstart.json'),
-    targets: Object.keys(strikes) as [string, ...string[]],
+    targets: names as [string, ...string[]],
     observations,
     /** Each fault in turn, so that a short run meets all of them. */
     async strike(_target: string, random: Random) {
       await sleep(random.integer(0, 1_000));
-      const names = Object.keys(strikes);
       await strikes[names[next++ % names.length] ?? '']?.();
     },
     async ready() {

@@ -2,13 +2,17 @@
 import { runCrashTest } from '../crash/run.ts';
 import { type Observation, openDiskStage } from './disk-stage.ts';
 
+interface Options {
+  readonly rounds: number;
+  /** Part of the names of the faults to meet. */
+  readonly match: string;
+  readonly seed: number;
+  readonly say: (row: string) => void;
+}
+
 /** @returns one sentence for each event that was lost or doubled */
-export async function runDiskFaults(
-  rounds: number,
-  seed: number,
-  say: (row: string) => void,
-): Promise<string[]> {
-  const stage = await openDiskStage();
+export async function runDiskFaults({ rounds, match, seed, say }: Options): Promise<string[]> {
+  const stage = await openDiskStage(match);
   const kills = rounds * stage.targets.length;
   const report = await runCrashTest({ stage, kills, seed, say: () => {} });
   say('| fault | answers meanwhile | said | ending |\n|---|---|---|---|');

@@ -1,8 +1,8 @@
 /**
- * `npm run faults -- --sample N --rounds N --match TEXT --seed S`: damages every kind of file of a
- * data folder in every way, and makes the disk of every folder full or fail, which needs root.
- * Prints tables in Markdown. Exits with 1 where anything was lost without a word, or lost at all by
- * a disk that is full or fails.
+ * `npm run faults -- --sample N --match TEXT --rounds N --disk TEXT --seed S`: damages every kind
+ * of file of a data folder in every way, and makes the disk of every folder full or fail, which
+ * needs root. Prints tables in Markdown. Exits with 1 where anything was lost without a word, or
+ * lost at all by a disk that is full or fails.
  */
 import { parseArgs } from 'node:util';
 import { createRandom } from '../harness/random.ts';
@@ -17,6 +17,8 @@ const { values } = parseArgs({
     match: { type: 'string', default: '' },
     /** How often each fault of a disk is met; 0 for none. */
     rounds: { type: 'string', default: '1' },
+    /** Part of the names of the disks' faults, as `engine full`. */
+    disk: { type: 'string', default: '' },
     seed: { type: 'string', default: '1' },
   },
 });
@@ -35,7 +37,9 @@ if (obstacle !== undefined) {
   console.error(`faults of disks: not run, since ${obstacle}`);
   if (process.env['WEIR_TEST_SERVERS'] === 'required') faults.push(obstacle);
 } else if (Number(values.rounds) > 0) {
-  faults.push(...(await runDiskFaults(Number(values.rounds), seed, say)));
+  faults.push(
+    ...(await runDiskFaults({ rounds: Number(values.rounds), match: values.disk, seed, say })),
+  );
 }
 for (const fault of faults.slice(0, 50)) console.error(fault);
 console.log(`${faults.length} faults`);
