@@ -71,6 +71,7 @@ interface Running {
   readonly pools: Pools;
   readonly control: Pool<Member>;
   readonly members: Members;
+  readonly writes: WriteWatch;
 }
 
 try {
@@ -107,7 +108,7 @@ async function main(): Promise<void> {
     writes,
     assertRoom: (kind) => assertDiskRoom(start.storePath, kind),
   });
-  process.once('SIGTERM', () => void stop({ server, pools, control, members }));
+  process.once('SIGTERM', () => void stop({ server, pools, control, members, writes }));
   await listen(server);
   say({ kind: 'ready', clickhouseVersion, cutParts });
 }
@@ -237,10 +238,12 @@ async function kill(control: Pool<Member>, condition: string): Promise<void> {
   }
 }
 
-async function stop({ server, pools, control, members }: Running): Promise<void> {
+async function stop({ server, pools, control, members, writes }: Running): Promise<void> {
   server.close();
   // A session closed under a running query would bring the process down with a fault.
   if (!(await drained(pools, control))) process.kill(process.pid, 'SIGKILL');
+  // A merge that was cut short is found at the next start.
+  await writes.check();
   await control.close();
   for (const pool of Object.values(members) as readonly (readonly Member[])[]) {
     for (const member of pool) member.close();

@@ -66,6 +66,9 @@ export const tableDefaults: SettingMap = new Map([
   ['min_compressed_bytes_to_fsync_after_merge', '1'],
   // A merged part that proves broken at a start falls back on the parts it replaced.
   ['old_parts_lifetime', '60'],
+  // Broken parts are put aside and reported; the others are read, however many those are.
+  ['max_suspicious_broken_parts', '1000000'],
+  ['max_suspicious_broken_parts_bytes', String(2 ** 50)],
   // With two merge threads the defaults would forbid mutations and large merges for ever.
   ['number_of_free_entries_in_pool_to_execute_mutation', '1'],
   ['number_of_free_entries_in_pool_to_lower_max_size_of_merge', '1'],

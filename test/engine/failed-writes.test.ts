@@ -86,6 +86,22 @@ test('a broken part from long before the failed write stays', async (t) => {
   assert.deepEqual(store.removed, []);
 });
 
+test('more than a hundred cut parts do not keep the engine from starting', async (t) => {
+  const store = await openStore(t);
+  await store.client.command({ query: 'SYSTEM STOP MERGES t' });
+  for (let part = 0; part < 105; part++) {
+    await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(10)' });
+  }
+  const folder = dirname(await activePart(store));
+  await endByFailedWrite(store);
+  for (const name of readdirSync(folder).filter((part) => part.startsWith('all_'))) {
+    truncateSync(join(folder, name, 'data.bin'), 10);
+  }
+  await store.engine.restart('test');
+  assert.equal(await countOf(store.client, 't'), 0);
+  assert.ok(store.removed.length > 100, String(store.removed.length));
+});
+
 test('a mutation whose entry holds nothing does not keep the engine from starting', async (t) => {
   const store = await openStore(t);
   await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
