@@ -116,7 +116,7 @@ export async function openDiskStage(match: string): Promise<DiskStage> {
     const seen = service.process.logs.length;
     const { process: running } = service;
     const children = childrenOf(running.pid);
-    disks[name].cut();
+    disks[name].fail();
     await Promise.race([running.exited, sleep(4_000)]);
     const during = running.exit() === undefined ? await answers() : 'none, the process has ended';
     const said = saidSince(seen);

@@ -10,7 +10,7 @@ import type { Stage } from '../crash/stage.ts';
 import type { Random } from '../harness/random.ts';
 import { Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
-import { childrenOf, startWeir } from '../harness/weir-process.ts';
+import { childrenOf, isAlive, startWeir } from '../harness/weir-process.ts';
 import { createControlLedger } from './control-ledger.ts';
 import { createCutDisk, type FileSystemName } from './cut-disk.ts';
 import { runOnEngine } from './engine-sql.ts';
@@ -52,10 +52,9 @@ export async function openPowerStage(options: PowerStageOptions): Promise<PowerS
   let isFirst = true;
 
   async function cut(): Promise<void> {
-    disk.cut();
-    // From here on every operation fails, which the service may log as it likes.
     const seen = service.process.logs.length;
     const children = childrenOf(service.process.pid);
+    disk.cut([service.process.pid, ...children].filter((pid) => isAlive(pid)));
     await service.kill('SIGKILL');
     for (const pid of children) killIfAlive(pid);
     noteErrors(seen);
