@@ -12,12 +12,16 @@ const command = fileURLToPath(new URL('../src/cli/weir.ts', import.meta.url));
 const nodeFlags = ['--max-semi-space-size=4'];
 /** Halves the time of a start: sources are parsed and freed of types once. */
 const compileCache = fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url));
-/** A process that ends earlier by itself has been refused: a wrong setting, a port in use. */
+/**
+ * A first process that ends earlier by itself has been refused: a wrong setting, a port in use. A
+ * later one may have met a full disk.
+ */
 const refusedWithinMs = 10_000;
 const firstPauseMs = 1_000;
 const maxPauseMs = 30_000;
 
 let isStopping = false;
+let hasServed = false;
 let running: ChildProcess | undefined;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -32,7 +36,8 @@ for (let pauseMs = firstPauseMs; ; ) {
   const startedAt = performance.now();
   const end = await run();
   const ranMs = performance.now() - startedAt;
-  const isRefused = end.code !== diskFailedExitCode && end.code !== null && ranMs < refusedWithinMs;
+  hasServed ||= ranMs >= refusedWithinMs || end.code === null || end.code === diskFailedExitCode;
+  const isRefused = !hasServed;
   if (isStopping || end.code === 0 || isRefused) {
     process.exitCode = end.code ?? 1;
     break;

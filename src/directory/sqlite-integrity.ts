@@ -49,10 +49,15 @@ export function storeDigest(connection: DatabaseSync): void {
 /**
  * Moves what the write-ahead log holds into the file and empties the log: SQLite ignores the rest
  * of a damaged log without an error. Left for the next call while a transaction is open here or in
- * another process.
+ * another process, and where the disk has no room for it: what was committed stays in the log.
  */
 export function emptyLog(connection: DatabaseSync): void {
-  if (!connection.isTransaction) connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  if (connection.isTransaction) return;
+  try {
+    connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // The transaction before it is durable, and its caller has to be told so.
+  }
 }
 
 /** SHA-256 of all rows, as hex. */

@@ -15,7 +15,6 @@ import {
   failedWritesSince,
   markCleanWrites,
   markFailedWrites,
-  partsAside,
   removeCutParts,
   removeEmptyMutations,
 } from './cut-files.ts';
@@ -88,13 +87,12 @@ async function main(): Promise<void> {
   watchParent();
   writeFileSync(configFile, toConfigXml(serverSettings(start.settings), tableDefaults));
   removeEmptyMutations(start.storePath);
-  const aside = partsAside(start.storePath);
   const members = await openMembers();
   // From here on chDB's lock on the store says that this process is the only one.
   const clickhouseVersion = await verify(members);
   const baseline = await proveWritesAreCounted(members.control[0]!);
   claim();
-  const cutParts = settleFailedWrites(aside);
+  const cutParts = settleFailedWrites();
   const control = createPool('control', members.control, maxWaitingControls);
   const pools = createPools(members);
   const writes = watchWrites(control, baseline);
@@ -114,10 +112,10 @@ async function main(): Promise<void> {
 }
 
 /** The paths of parts that a failed write had cut short, which are gone now. */
-function settleFailedWrites(aside: ReadonlySet<string>): string[] {
+function settleFailedWrites(): string[] {
   const sinceMs = failedWritesSince(dataDir);
-  const cut = sinceMs === undefined ? [] : removeCutParts(start.storePath, aside, sinceMs);
-  toleratingFullDisk(() => markCleanWrites(dataDir));
+  const cut = sinceMs === undefined ? [] : removeCutParts(start.storePath, sinceMs);
+  toleratingFullDisk(() => markCleanWrites(dataDir, Date.now()));
   return cut;
 }
 

@@ -12,7 +12,7 @@ const cleanMark = 'writes-clean';
 /** The same file under this name says that a write failed after its time of modification. */
 const failedMark = 'writes-failed';
 /** File systems keep coarser times than the clock. */
-const clockSlackMs = 2_000;
+const clockSlackMs = 100;
 
 /**
  * Keeps an earlier mark, which nobody has dealt with yet.
@@ -30,9 +30,14 @@ export function failedWritesSince(dataDir: string): number | undefined {
   return statSync(join(dataDir, failedMark), { throwIfNoEntry: false })?.mtimeMs;
 }
 
-export function markCleanWrites(dataDir: string): void {
+/** What failed before `nowMs` (Unix ms) is dealt with. */
+export function markCleanWrites(dataDir: string, nowMs: number): void {
   const [failed, clean] = [join(dataDir, failedMark), join(dataDir, cleanMark)];
-  if (statSync(failed, { throwIfNoEntry: false }) !== undefined) renameDurably(failed, clean);
+  if (statSync(failed, { throwIfNoEntry: false }) !== undefined) {
+    // Needs no room, where the disk has none for the renaming.
+    utimesSync(failed, nowMs / 1000, nowMs / 1000);
+    renameDurably(failed, clean);
+  }
   if (statSync(clean, { throwIfNoEntry: false }) === undefined) writeFileSync(clean, '');
 }
 
@@ -50,29 +55,22 @@ export function removeEmptyMutations(storePath: string): void {
 }
 
 /**
- * Removes the parts that this start has put aside and that were written after `sinceMs`.
- * @param before what `partsAside` was before chDB opened the store
+ * Removes the parts that a start has put aside and that were written after `sinceMs`.
  * @returns their paths
  */
-export function removeCutParts(
-  storePath: string,
-  before: ReadonlySet<string>,
-  sinceMs: number,
-): string[] {
-  const isCut = (path: string) => !before.has(path) && writtenAtMs(path) >= sinceMs - clockSlackMs;
-  const cut = [...partsAside(storePath)].filter(isCut);
+export function removeCutParts(storePath: string, sinceMs: number): string[] {
+  const cut = partsAside(storePath).filter((path) => writtenAtMs(path) >= sinceMs - clockSlackMs);
   for (const path of cut) rmSync(path, { recursive: true, force: true });
   return cut;
 }
 
 /** Absolute paths of the parts that ClickHouse found broken at a start. */
-export function partsAside(storePath: string): Set<string> {
-  const paths = tableFolders(storePath).flatMap((table) => {
+function partsAside(storePath: string): string[] {
+  return tableFolders(storePath).flatMap((table) => {
     const folder = join(table, 'detached');
     const names = entries(folder).filter((name) => name.startsWith('broken-on-start_'));
     return names.map((name) => join(folder, name));
   });
-  return new Set(paths);
 }
 
 /** Of its newest file; ClickHouse touches the folder itself when it moves it. */

@@ -52,7 +52,8 @@ export async function startEngineProcess(
   });
   const gone = once(child, 'close').then(async (end) => {
     const [code, endedBy] = end as [number | null, NodeJS.Signals | null];
-    await rm(workingDir, { recursive: true, force: true });
+    // A disk that failed keeps it; the next process removes it.
+    await rm(workingDir, { recursive: true, force: true }).catch(() => undefined);
     return lastWords ?? (endedBy === null ? `exit code ${String(code)}` : `signal ${endedBy}`);
   });
   const kill = () => child.kill('SIGKILL');

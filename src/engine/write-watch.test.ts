@@ -30,6 +30,15 @@ test('a count that cannot be had fails the check', async () => {
   assert.deepEqual(failures, []);
 });
 
+test('writes count as failed where no count can be had for too long', async () => {
+  const { watch, state, failures } = setUp(0);
+  state.fault = new Error('memory limit');
+  state.now = 31_000;
+  void watch.check();
+  await new Promise(setImmediate);
+  assert.deepEqual(failures, [0]);
+});
+
 function setUp(baseline: number) {
   const state = { writes: baseline, now: 0, fault: undefined as Error | undefined };
   const failures: number[] = [];

@@ -9,7 +9,7 @@ import type { Member } from './member.ts';
 export interface WriteWatch {
   /**
    * Resolves when no write has failed so far. After one that did it calls `failed` and never
-   * settles, so that nothing is answered any more.
+   * settles, so that nothing is answered any more. @throws what `count` throws, for a while
    */
   check(): Promise<void>;
 }
@@ -28,20 +28,31 @@ export interface WriteWatchParts {
 export function createWriteWatch({ count, baseline, failed, now }: WriteWatchParts): WriteWatch {
   let cleanAtMs = now();
   let hasFailed = false;
+
+  async function isClean(): Promise<boolean> {
+    const askedAtMs = now();
+    try {
+      if ((await count()) !== baseline) return false;
+    } catch (error) {
+      if (now() - cleanAtMs > maxBlindMillis) return false;
+      throw error;
+    }
+    cleanAtMs = Math.max(cleanAtMs, askedAtMs);
+    return true;
+  }
+
   return {
     async check() {
-      const askedAtMs = now();
-      const writes = await count();
-      if (writes === baseline) {
-        cleanAtMs = Math.max(cleanAtMs, askedAtMs);
-        return;
-      }
+      if (await isClean()) return;
       if (!hasFailed) failed(cleanAtMs);
       hasFailed = true;
       await new Promise<never>(() => undefined);
     },
   };
 }
+
+/** Without a count for so long, writes are taken to have failed: half of what merges allow. */
+const maxBlindMillis = 30_000;
 
 /** The disk refused a write of chDB. */
 export class FailedWrite extends Error {
