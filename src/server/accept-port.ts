@@ -33,9 +33,10 @@ export async function openAcceptPort(
   const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
     // One that breaks before it is passed on needs no answer.
     socket.on('error', () => {});
-    const permit = gate.admit(socket.remoteAddress ?? '');
+    const address = socket.remoteAddress ?? '';
+    const permit = gate.admit(address);
     if (permit === undefined) {
-      events.connectionCut(surface, 'address');
+      events.addressRefused(surface, address);
       socket.destroy();
       return;
     }

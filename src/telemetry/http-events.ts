@@ -20,7 +20,9 @@ export interface HttpEvents {
   /** A request failed; the log gets what the sender must not see. */
   failed(surface: Surface, requestId: string, error: AppError): void;
   /** A connection was cut before or between requests, or for what came over it. */
-  connectionCut(surface: Surface, reason: CutReason): void;
+  connectionCut(surface: Surface, reason: Exclude<CutReason, 'address'>): void;
+  /** A connection was closed at once, since its address has too many or opens too many. */
+  addressRefused(surface: Surface, address: string): void;
   /** A request had no token in force. @param pace how it is answered */
   authenticationFailed(surface: Surface, pace: 'at once' | 'delayed' | 'cut'): void;
   certificateLoaded(subject: string, expiresAt: string): void;
@@ -29,7 +31,11 @@ export interface HttpEvents {
   certificateDamaged(file: string, reason: unknown): void;
 }
 
+/** So often at most a line names an address that is refused; the counter has all of them. */
+const addressLineMs = 60_000;
+
 export function createHttpEvents({ log, metrics }: Instruments): HttpEvents {
+  let nextAddressLineMs = 0;
   const registers = [metrics];
   const durations = new Histogram({
     name: 'weir_http_request_duration_seconds',
@@ -68,6 +74,14 @@ export function createHttpEvents({ log, metrics }: Instruments): HttpEvents {
     },
     connectionCut(surface, reason) {
       cuts.inc({ surface, reason });
+    },
+    addressRefused(surface, address) {
+      cuts.inc({ surface, reason: 'address' });
+      const nowMs = performance.now();
+      if (nowMs < nextAddressLineMs) return;
+      nextAddressLineMs = nowMs + addressLineMs;
+      const limits = 'ingest.maxConnectionsPerAddress or ingest.newConnectionsPerSecond';
+      log.warn({ surface, address }, `closing connections of an address over ${limits}`);
     },
     authenticationFailed(surface, answer) {
       failedTokens.inc({ surface, answer });

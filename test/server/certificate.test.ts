@@ -35,6 +35,7 @@ function createEvents() {
     answered() {},
     failed() {},
     connectionCut() {},
+    addressRefused() {},
     authenticationFailed() {},
     certificateLoaded() {},
     certificateRefused: (reason) => void refused.push(reason),
