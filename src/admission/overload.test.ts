@@ -52,7 +52,7 @@ test('over the cap others are refused, and a request that would pass it keeps it
   first.release();
 });
 
-test('one large request may pass the cap, and beside it small ones find room', () => {
+test('one large request may pass the cap, and beside it those of others find room', () => {
   const overload = createOverload(cap);
   const only = overload.reserve(account, 10 * cap, 4);
   only.coverHeap(100 * cap);
@@ -61,9 +61,10 @@ test('one large request may pass the cap, and beside it small ones find room', (
     Array.from({ length: 6 }, () => overload.reserve(of, 500, 1)),
   );
   assertUnavailable(() => Array.from({ length: 100 }, () => overload.reserve(account, 500, 1)));
-  assertUnavailable(() => small[0]?.growTo(cap / 10));
-  only.release();
   small[0]?.growTo(cap / 10);
+  assertUnavailable(() => small[1]?.growTo((cap * 6) / 10));
+  only.release();
+  small[1]?.growTo((cap * 6) / 10);
 });
 
 test('a large request is not kept out by many small ones, nor by one that has ended', () => {
@@ -104,6 +105,7 @@ test('an account leaves room for others, whatever it sends', () => {
     [large, small],
     [large, large],
     [huge, small],
+    [huge, large],
   ] as const;
   for (const [flood, other] of cases) {
     const overload = createOverload(cap);

@@ -18,6 +18,8 @@ const keptShare = 1 / 16;
 const smallRequestShare = 1 / 64;
 /** Of the cap, what large requests leave to small ones. */
 const reservedShare = 1 / 8;
+/** Of the cap, what one request takes at most. */
+const mostChargedShare = 1 / 2;
 
 export interface Overload {
   /**
@@ -31,14 +33,16 @@ export interface Overload {
 
 /**
  * Small and large requests are counted apart, so that neither keeps the other out: a large one
- * alone may pass the cap, since its size has a limit of its own, and beside it there is room for
- * small ones. All together take at most the cap and one large request; an account has its share of
- * the cap, and of the room for small ones.
+ * alone may pass the cap, since its size has a limit of its own, and takes half of it at most, so
+ * that there is room beside it. All together take at most the cap and one large request; an account
+ * has its share of the cap, and of the room for small ones.
  */
 export function createOverload(maxInFlightBytes: number): Overload {
   const buffers = createBodyBuffers(maxInFlightBytes * keptShare);
   const maxSmallBytes = maxInFlightBytes * smallRequestShare;
   const reservedBytes = maxInFlightBytes * reservedShare;
+  const maxChargedBytes = maxInFlightBytes * mostChargedShare;
+  let inFlightBytes = 0;
   const all = createShares(maxInFlightBytes);
   const small = createShares(reservedBytes);
 
@@ -52,8 +56,10 @@ export function createOverload(maxInFlightBytes: number): Overload {
   }
 
   function count(account: string, bytes: number): void {
-    all.take(account, bytes);
-    if (Math.abs(bytes) <= maxSmallBytes) small.take(account, bytes);
+    inFlightBytes += bytes;
+    const charged = Math.min(Math.abs(bytes), maxChargedBytes);
+    all.take(account, bytes < 0 ? -charged : charged);
+    if (charged <= maxSmallBytes) small.take(account, bytes);
   }
 
   function assertRoom(account: string, bytes: number): void {
@@ -62,7 +68,7 @@ export function createOverload(maxInFlightBytes: number): Overload {
     const held =
       own > 0
         ? `the account has ${own} of ${maxInFlightBytes} bytes in flight, the rest is for others`
-        : `${all.held()} of ${maxInFlightBytes} bytes are in flight`;
+        : `${inFlightBytes} of ${maxInFlightBytes} bytes are in flight`;
     const advice = 'send less at once, or raise ingest.maxInFlightBytes';
     throw new AppError('unavailable', `cannot take more requests now: ${held}; ${advice}`, {
       retryAfterSeconds: 1,
@@ -105,6 +111,6 @@ export function createOverload(maxInFlightBytes: number): Overload {
         },
       };
     },
-    inFlightBytes: () => all.held(),
+    inFlightBytes: () => inFlightBytes,
   };
 }
