@@ -1,7 +1,7 @@
 /** Each decoder alone, one thread, on what the load generator sends: what a core could take in. */
 import { configSchema } from '../src/config/schema.ts';
 import { createSeriesLedger } from '../src/ingest/series-ledger.ts';
-import { toProtocols } from '../src/main-protocols.ts';
+import { toProtocols } from '../src/service/protocols.ts';
 import type { BodyFormat, Protocol } from '../src/model/protocol.ts';
 import { type Ceiling, measureDecoder, measureJsonParse } from './ceiling.ts';
 import { type Body, createCorpus } from './corpus.ts';

@@ -3,7 +3,7 @@
  * integer gauges and 15 % random walks, as remote_write requests and as text. A seed decides every
  * byte; each round over all series is one scrape interval later.
  */
-import type { Label } from '../src/model/series-labels.ts';
+import type { Label } from '../src/model/metric-plan.ts';
 import { createRandom, type Random } from '../test/harness/random.ts';
 import { type Gap, toSnappyForm } from './snappy-form.ts';
 

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { adminRoutes, type AdminParts } from '../../src/admin/admin.ts';
 import { createStatisticsRoutes, type StatisticsParts } from '../../src/admin/statistics-routes.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { toProtocols } from '../../src/main-protocols.ts';
+import { toProtocols } from '../../src/service/protocols.ts';
 import type { MetricsReader } from '../../src/metrics/metrics-reader.ts';
 import { createMetricRoutes } from '../../src/metrics/routes.ts';
 import { streamDocument } from '../../src/server/openapi.ts';
@@ -19,7 +19,7 @@ import { createStreamRoutes } from '../../src/stream/routes.ts';
 import type { StreamReader } from '../../src/stream/stream-reader.ts';
 import type { Tail } from '../../src/stream/tail.ts';
 import { createTailRoutes } from '../../src/stream/tail-routes.ts';
-import { version } from '../../src/version.ts';
+import { version } from '../../src/service/version.ts';
 
 const addresses = { ingestUrl: 'https://localhost:8443', streamUrl: 'https://localhost:8444' };
 

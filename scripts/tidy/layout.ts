@@ -6,14 +6,17 @@
 import type { Import, Source } from './source.ts';
 import type { Violation } from './violation.ts';
 
-/** Folders of `src/` by band; a file directly in `src/` or in no band may import anything. */
+/** Folders of `src/` by band, from the lowest; the composition at the top may import anything. */
 const bands = {
-  words: ['model', 'files', 'telemetry'],
-  leaves: ['admission', 'protocols', 'queue', 'store', 'engine', 'directory', 'archive'],
+  words: ['model', 'std', 'codec', 'config', 'files', 'channel', 'telemetry'],
+  leaves: ['admission', 'protocols', 'queue', 'store', 'engine', 'directory'],
   spines: ['ingest', 'stream', 'metrics', 'admin'],
   edge: ['server', 'workers'],
-  entries: ['config', 'cli'],
+  entries: ['cli'],
 } as const;
+/** Order within the words: each sees those before it. */
+const words: readonly string[] = bands.words;
+const composition: readonly string[] = ['', 'service', 'maintenance'];
 type Band = keyof typeof bands;
 
 /** Built-ins without input or output. */
@@ -133,7 +136,7 @@ function bandOfExplorer(folder: string): number {
 function forbidden(from: Place, to: Place, target: string): string | undefined {
   if (from.folder === to.folder) return undefined;
   if (from.band === undefined) return undefined;
-  if (to.folder === '') {
+  if (composition.includes(to.folder)) {
     return from.folder === 'cli'
       ? undefined
       : 'only the command line runs main, pass values as arguments';
@@ -141,8 +144,10 @@ function forbidden(from: Place, to: Place, target: string): string | undefined {
   const isPort = target.endsWith('/port.ts');
   switch (from.band) {
     case 'words':
-      if (from.folder === 'telemetry' && to.folder === 'model') return undefined;
-      return 'words import no part, move the value into model';
+      if (words.indexOf(to.folder) < words.indexOf(from.folder) && to.band === 'words') {
+        return undefined;
+      }
+      return 'a word sees only the words below it, move the value into model';
     case 'leaves':
       if (to.band === 'words') return undefined;
       return 'a leaf sees words only, let main or a spine pass the value';
@@ -157,7 +162,7 @@ function forbidden(from: Place, to: Place, target: string): string | undefined {
       return 'the edge sees words, spines and ports';
     case 'entries':
       if (to.band === 'words') return undefined;
-      if (from.folder === 'cli' && (to.folder === 'config' || isPort)) return undefined;
+      if (isPort) return undefined;
       return 'the command line speaks HTTP, only main opens parts';
   }
 }

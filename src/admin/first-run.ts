@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Directory, DirectorySeed, GrantSource } from '../directory/port.ts';
 import { accessScopes, receiverKinds } from '../model/account.ts';
-import { createId } from '../model/random-id.ts';
-import { digestSecret, mintSecret } from '../model/token-secret.ts';
+import { createId } from '../std/random-id.ts';
+import { digestSecret, mintSecret } from '../codec/token-secret.ts';
 import { dropPending, type FirstRun, readFirstRun, writePending } from './quickstart.ts';
 
 const receiverNames = { http_json: 'json', otlp: 'otlp', prometheus: 'prometheus' } as const;

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { replaceTextFile } from '../files/whole-file.ts';
 import type { ReceiverKind } from '../model/account.ts';
 import { type ReceiverUrls, toReceiverUrls } from '../model/receiver-urls.ts';
+import { hasErrorCode } from '../std/error-text.ts';
 
 const receiverAccess = z.object({ receiverId: z.string(), token: z.string() });
 const firstRunShape = z.object({
@@ -101,7 +102,7 @@ function readFrom(file: string): FirstRun | undefined {
   try {
     return firstRunShape.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasErrorCode(error, 'ENOENT')) return undefined;
     throw new Error(`cannot read ${file}; mend it, or move it away to start without its tokens`, {
       cause: error,
     });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../model/errors.ts';
-import { parseQuery } from '../model/parse-query.ts';
+import { parseQuery } from '../std/parse-query.ts';
 import type { MinuteCounts, ReceiverHistory } from '../model/receiver-statistics.ts';
 import {
   statisticsAnswer,

@@ -1,6 +1,6 @@
 /** From the history of a receiver to the answer that shows it over time. Pure. */
 import { z } from 'zod';
-import { parseRfc3339 } from '../model/event-time.ts';
+import { parseRfc3339 } from '../codec/event-time.ts';
 import {
   type MinuteCounts,
   type MinuteSpan,

@@ -1,7 +1,7 @@
 /** What a receiver took and refused, and why: a read, with its parameters in the URL. */
 import type { Directory } from '../directory/port.ts';
 import { AppError } from '../model/errors.ts';
-import { parseQuery } from '../model/parse-query.ts';
+import { parseQuery } from '../std/parse-query.ts';
 import { jsonResponse, type ReadRoute } from '../model/read-route.ts';
 import type { MinuteSpan, ReceiverHistory } from '../model/receiver-statistics.ts';
 import type { Queue } from '../queue/port.ts';

@@ -5,7 +5,7 @@
 import type { Directory, NewToken } from '../directory/port.ts';
 import type { Token } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
-import { digestSecret, mintSecret } from '../model/token-secret.ts';
+import { digestSecret, mintSecret } from '../codec/token-secret.ts';
 import {
   type AdminCaller,
   checkGrant,

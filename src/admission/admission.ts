@@ -4,7 +4,7 @@
  */
 import type { TokenType } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
-import { digestSecret } from '../model/token-secret.ts';
+import { digestSecret } from '../codec/token-secret.ts';
 import * as auth from './authenticate.ts';
 import { type BodyPace, discardBody, discardPatience, readBody, tooLarge } from './body.ts';
 import { bodyFormat } from './body-format.ts';

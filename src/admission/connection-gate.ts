@@ -3,7 +3,7 @@
  * none uses up the places, or the processor time for handshakes, of all others. What is sent over
  * them is not known here.
  */
-import { createAllowance, type Allowance } from '../model/allowance.ts';
+import { createAllowance, type Allowance } from '../std/allowance.ts';
 import { addressKey, isTrusted, parseRanges } from './client-address.ts';
 import type { ConnectionGate, ConnectionPermit } from './port.ts';
 

@@ -3,7 +3,7 @@
  * never comes here, so clients that share an address with a guesser are not held up.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Allowance, createAllowance } from '../model/allowance.ts';
+import { type Allowance, createAllowance } from '../std/allowance.ts';
 import type { FailurePace } from './port.ts';
 
 export interface FailedTokens {

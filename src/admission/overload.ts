@@ -4,7 +4,7 @@
  * down.
  */
 import { AppError } from '../model/errors.ts';
-import { createShares } from '../model/shares.ts';
+import { createShares } from '../std/shares.ts';
 import { createBodyBuffers } from './body-buffers.ts';
 import type { MemoryLease } from './port.ts';
 

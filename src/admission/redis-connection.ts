@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { getCACertificates } from 'node:tls';
 import type * as Redis from '@redis/client';
 import type { RedisAddress } from './redis-address.ts';
+import { messageOf } from '../std/error-text.ts';
 
 export interface RedisConnectionOptions {
   /** Of a cluster, any of its nodes. */
@@ -166,7 +167,7 @@ const unfit = /^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOAUTH|WRONGPASS|MOVE
 
 function toFailure(library: Library, error: unknown): RedisFailure {
   if (error instanceof RedisFailure) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const isRefused = error instanceof library.ErrorReply && !unfit.test(message);
   return new RedisFailure(isRefused ? 'refused' : 'unreachable', message, error);
 }

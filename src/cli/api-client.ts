@@ -8,6 +8,7 @@ import { text as readText } from 'node:stream/consumers';
 import type { Connection } from './connection.ts';
 import { reasonOf } from './network-failure.ts';
 import { CommandError } from './terminal.ts';
+import { messageOf } from '../std/error-text.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -67,7 +68,7 @@ export function createApiClient(connection: Connection, signal: AbortSignal): Ap
 /** Whatever ends the reading of a body early, in words; the abort of the signal as it is. */
 export function toBrokenAnswer(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted || error instanceof CommandError) return error;
-  const words = error instanceof Error ? error.message : String(error);
+  const words = messageOf(error);
   return new ConnectionFailure(`cannot read the whole answer: the connection broke (${words})`);
 }
 

@@ -41,7 +41,7 @@ const { usage } = exitCodes;
 
 async function verify(source: string, flags: Flags, terminal: Terminal): Promise<void> {
   // Not before it is asked for: it loads more than all other commands together.
-  const { verifyBackup } = await import('../restore.ts');
+  const { verifyBackup } = await import('../maintenance/restore.ts');
   const manifest = await verifyBackup(source, terminal.signal);
   if (flags.json) createOutput(terminal, 'json').record({ source, ...manifest });
   else terminal.writeOut(`${source} is whole: ${manifest.files} files, ${manifest.bytes} bytes\n`);
@@ -68,7 +68,7 @@ async function backUp(destination: string, flags: Flags, terminal: Terminal): Pr
       `weir: this does not cover the ${part}, which is on a server (${key}): see docs/runbook.md\n`,
     );
   }
-  const { backUp: makeBackup } = await import('../backup.ts');
+  const { backUp: makeBackup } = await import('../maintenance/backup.ts');
   const elsewhere = new Set(away.map(([part]) => part));
   const manifest = await makeBackup({ dataDir: config.data, destination, elsewhere, signal });
   if (flags.json) {

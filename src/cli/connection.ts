@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandError, exitCodes } from './terminal.ts';
+import { hasErrorCode, messageOf } from '../std/error-text.ts';
 
 export interface Connection {
   readonly url: URL;
@@ -80,7 +81,7 @@ export function readQuickstart(file: string): Quickstart {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+    if (hasErrorCode(error, 'ENOENT')) return {};
     throw new CommandError(`cannot read ${file}: ${wordsOf(error)}`);
   }
   try {
@@ -115,5 +116,5 @@ export function readAuthority(file: string): string {
 }
 
 function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

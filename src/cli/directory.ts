@@ -44,7 +44,7 @@ export function addDirectoryCommands(program: Command, terminal: Terminal): void
     .action(async (_options: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       const dataDir = dataDirectory(flags.data, terminal.environment);
-      const { acceptDirectory } = await import('../recover.ts');
+      const { acceptDirectory } = await import('../maintenance/recover.ts');
       await acceptDirectory(dataDir);
       createOutput(terminal, flags.json ? 'json' : 'text').record({ accepted: true });
     });
@@ -66,7 +66,7 @@ export function addDirectoryCommands(program: Command, terminal: Terminal): void
       const password = environment['WEIR_DIRECTORY_PASSWORD'] ?? '';
       const dataDir = dataDirectory(flags.data, environment);
       // Not before it is asked for: a directory takes longer to load than all commands together.
-      const { copyDirectory } = await import('../copy-directory.ts');
+      const { copyDirectory } = await import('../maintenance/copy-directory.ts');
       const counts = await copyDirectory({ dataDir }, { url, password });
       createOutput(terminal, flags.json ? 'json' : 'text').record(counts);
     });

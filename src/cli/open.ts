@@ -10,6 +10,7 @@ import {
   toUrl,
 } from './connection.ts';
 import { CommandError, type Terminal } from './terminal.ts';
+import { messageOf } from '../std/error-text.ts';
 
 interface OpenFlags extends ConnectionFlags {
   readonly browser?: true;
@@ -69,7 +70,7 @@ async function openBrowser(url: string, environment: Terminal['environment']): P
   try {
     await once(child, 'spawn');
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
+    const words = messageOf(error);
     throw new CommandError(`cannot open a browser with ${opener}: ${words}`);
   }
   child.unref();

@@ -24,6 +24,7 @@ import { addTokenCommands } from './token.ts';
 import { addTokenRecover } from './token-recover.ts';
 import { CommandError, escapeControls, exitCodes, type Terminal } from './terminal.ts';
 import { addViewCommands } from './view.ts';
+import { messageOf } from '../std/error-text.ts';
 
 const { ok, failed, usage, interrupted } = exitCodes;
 const footer = `
@@ -113,7 +114,7 @@ function report(error: unknown, { writeError, signal, outClosed }: Terminal): nu
     if (signal.aborted) return exitCodes.interrupted;
     if (outClosed.aborted) return exitCodes.ok;
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const lines = message.split('\n').map(escapeControls);
   writeError(`weir: ${lines.join('\n')}\n`);
   return error instanceof CommandError ? error.exitCode : exitCodes.failed;

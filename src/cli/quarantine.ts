@@ -1,9 +1,10 @@
 /** `weir quarantine …`: what the store refused for good, and what becomes of it. */
 import type { Command } from 'commander';
-import type { openQuarantine } from '../quarantine.ts';
+import type { openQuarantine } from '../maintenance/quarantine.ts';
 import { configOption, loadSettings, type SettingsFlags } from './service-settings.ts';
 import { createOutput } from './session.ts';
 import { CommandError, escapeControls, exitCodes, type Terminal } from './terminal.ts';
+import { messageOf } from '../std/error-text.ts';
 
 const notes = `
 A batch that the store refuses for its content is set aside, so that it holds nobody up. Once the
@@ -96,7 +97,7 @@ async function change(
 }
 
 function toMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 async function allOf(
@@ -115,7 +116,7 @@ async function allOf(
 async function open(flags: Flags, terminal: Terminal, purpose: 'look' | 'change') {
   const config = loadSettings(flags, terminal);
   // Not before it is asked for: a queue takes longer to load than all commands together.
-  const { openQuarantine } = await import('../quarantine.ts');
+  const { openQuarantine } = await import('../maintenance/quarantine.ts');
   const quarantine = await openQuarantine(config, purpose);
   return {
     quarantine,

@@ -23,7 +23,7 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
       const flags = command.optsWithGlobals<{ data?: string; json?: true }>();
       const dataDir = dataDirectory(flags.data, terminal.environment);
       // Not before it is asked for: it loads more than all other commands together.
-      const { restore } = await import('../restore.ts');
+      const { restore } = await import('../maintenance/restore.ts');
       const manifest = await restore({ source, dataDir, signal: terminal.signal });
       if (flags.json) createOutput(terminal, 'json').record({ dataDir, ...manifest });
       else {

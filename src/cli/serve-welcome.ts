@@ -3,7 +3,7 @@
  * pasted.
  */
 import type { Weir } from '../main.ts';
-import type { EngineNode } from '../main-engine.ts';
+import type { EngineNode } from '../service/engine-node.ts';
 import { toReceiverUrls } from '../model/receiver-urls.ts';
 
 export function welcome({ roles, addresses, firstRun }: Weir, dataDir: string): string {

@@ -3,11 +3,11 @@
  * reach it.
  */
 import { setFlagsFromString } from 'node:v8';
-import { collectorFlag } from '../collector-flag.ts';
+import { collectorFlag } from '../service/collector-flag.ts';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import { listSettings } from '../config/settings.ts';
 import { openWeir, type Weir } from '../main.ts';
-import { type EngineNode, isEngineAlone, openEngineNode } from '../main-engine.ts';
+import { type EngineNode, isEngineAlone, openEngineNode } from '../service/engine-node.ts';
 import { engineWelcome, welcome } from './serve-welcome.ts';
 import { CommandError, exitCodes } from './terminal.ts';
 

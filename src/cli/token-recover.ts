@@ -13,7 +13,7 @@ export function addTokenRecover(token: Command, terminal: Terminal): void {
     .action(async (_options: object, command: Command) => {
       const flags = command.optsWithGlobals<{ data?: string; json?: true }>();
       // Not before it is asked for: a directory takes longer to load than all commands together.
-      const { recoverToken } = await import('../recover.ts');
+      const { recoverToken } = await import('../maintenance/recover.ts');
       const { environment } = terminal;
       const recovered = await recoverToken({
         dataDir: dataDirectory(flags.data, environment),

@@ -1,5 +1,6 @@
 /** A copy of the embedded directory as it is at one moment, made beside whoever uses it. */
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../std/error-text.ts';
 
 /** How long to wait for another process, ms. */
 const waitMs = 5_000;
@@ -13,7 +14,7 @@ export function copySqliteDirectory(file: string, target: string): void {
   try {
     database.prepare('VACUUM INTO ?').run(target);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new Error(`cannot copy the directory ${file}: ${reason}`, { cause });
   } finally {
     database.close();

@@ -6,7 +6,7 @@
 import { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { type ClientBase, type ClientConfig, Pool, type PoolClient, types } from 'pg';
-import { awayError, type Circuit, createCircuit } from '../model/circuit.ts';
+import { awayError, type Circuit, createCircuit } from '../std/circuit.ts';
 import { AppError } from '../model/errors.ts';
 import { faultOf } from './postgres-faults.ts';
 

@@ -1,7 +1,7 @@
 /** Receivers in the directory's database. */
 import type { Transaction } from 'kysely';
 import type { Receiver } from '../model/account.ts';
-import { createId } from '../model/random-id.ts';
+import { createId } from '../std/random-id.ts';
 import type { Database } from './database.ts';
 import type { Directory, GrantSource, ReceiverChange } from './port.ts';
 import { requireStream } from './stream-queries.ts';

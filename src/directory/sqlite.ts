@@ -14,6 +14,7 @@ import { createSqlDirectory } from './sql-directory.ts';
 import { createSqliteDialect, sqliteResultCode } from './sqlite-dialect.ts';
 import { checkIntegrity, emptyLog, storeDigest } from './sqlite-integrity.ts';
 import type { Tables } from './tables.ts';
+import { messageOf } from '../std/error-text.ts';
 
 /** Its name within a data directory. */
 export const sqliteFileName = 'directory.db';
@@ -97,7 +98,7 @@ function openConnections(options: SqliteDirectoryOptions): [DatabaseSync, Databa
     checkIntegrity(writer, acceptsDamage);
     return [openConnection(file), writer];
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Error(`cannot open the directory ${file}: ${reason}`, { cause: error });
   }
 }

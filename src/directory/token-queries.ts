@@ -2,7 +2,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Scope, Token } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
-import { createId } from '../model/random-id.ts';
+import { createId } from '../std/random-id.ts';
 import { requireAccount } from './account-queries.ts';
 import type { Database } from './database.ts';
 import { inOrder } from './in-order.ts';

@@ -40,6 +40,7 @@ import {
   readCount,
   type WriteWatch,
 } from './write-watch.ts';
+import { messageOf } from '../std/error-text.ts';
 
 /** Not `config.xml`, which chDB would read by itself. */
 const configFile = 'engine-settings.xml';
@@ -79,7 +80,7 @@ try {
   if (error instanceof FailedWrite) {
     toleratingFullDisk(() => markFailedWrites(dataDir, startedAtMs));
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   say({ kind: 'failed', message }, () => exit(1));
 }
 

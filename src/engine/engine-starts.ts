@@ -9,6 +9,7 @@ import {
   EngineStartError,
   startEngineProcess,
 } from './engine-process.ts';
+import { hasErrorCode, messageOf } from '../std/error-text.ts';
 
 /**
  * For how long the engine of a killed Weir may still hold the data; its owner may look alive until
@@ -30,7 +31,7 @@ export async function startFirst(launch: EngineLaunch): Promise<EngineProcess> {
       const owner = error instanceof EngineStartError ? error.owner : undefined;
       const { dataDir } = launch.paths;
       if (owner === undefined) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         throw new Error(`cannot start the engine on ${dataDir}: ${why}`, { cause: error });
       }
       const isHeld = isOtherProcess(owner.weirPid);
@@ -101,7 +102,7 @@ function isOtherProcess(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return hasErrorCode(error, 'EPERM');
   }
 }
 

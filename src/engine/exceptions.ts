@@ -3,6 +3,7 @@
  * ends a broken stream. Sources: ErrorCodes.cpp of ClickHouse and
  * https://clickhouse.com/docs/interfaces/http.
  */
+import { messageOf } from '../std/error-text.ts';
 
 /** The codes that the engine raises itself; all others come from chDB with their names. */
 const exceptionNames = {
@@ -43,7 +44,7 @@ export interface WireException {
 /** What is sent for any error; one that is neither the engine's nor chDB's becomes 1002. */
 export function toWireException(error: unknown): WireException {
   if (error instanceof EngineException) return wire(error.code, textOf(error.code, error.message));
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const code = /^Code: (\d+)\b/.exec(message)?.[1];
   return code === undefined
     ? wire(1002, textOf(1002, message))

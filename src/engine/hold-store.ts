@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owner } from './child-protocol.ts';
+import { messageOf } from '../std/error-text.ts';
 
 /** A file that no longer changes. */
 export interface HeldPart {
@@ -92,7 +93,7 @@ export function letGoOfStore(directory: string): void {
 }
 
 function noAnswer(directory: string, cause: unknown): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new Error(
     `cannot reach the engine of the service on ${directory}: ${reason}; where a ClickHouse ` +
       'server is its store, give the settings of the service (--config, WEIR_STORE_URL)',

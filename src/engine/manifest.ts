@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { replaceTextFile } from '../files/whole-file.ts';
+import { hasErrorCode } from '../std/error-text.ts';
 
 export interface Manifest {
   /** Version of the npm package `chdb`. */
@@ -25,7 +26,7 @@ export function installedEngineVersion(): string {
 export async function assertManifest(dataDir: string, installed: string): Promise<void> {
   const path = join(dataDir, fileName);
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (hasErrorCode(error, 'ENOENT')) return undefined;
     throw error;
   });
   if (text === undefined) return;

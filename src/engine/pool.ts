@@ -2,7 +2,7 @@
  * Hands out members one holder at a time. Accounts take turns, each with its share of the members
  * and of the queue. It does not know what its members are.
  */
-import { createTurns } from '../model/turns.ts';
+import { createTurns } from '../std/turns.ts';
 import { EngineException } from './exceptions.ts';
 
 export interface Pool<Member> {

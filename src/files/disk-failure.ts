@@ -1,4 +1,5 @@
 /** Which failures of a disk pass by themselves, and which are final. */
+import { messageOf } from '../std/error-text.ts';
 
 /**
  * A sync failed. The kernel may have dropped the data and still report success to the next sync, so
@@ -14,7 +15,7 @@ export function syncing(action: () => void): void {
   try {
     action();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw new SyncFailure(message, { cause: error });
   }
 }

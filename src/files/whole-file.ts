@@ -4,6 +4,7 @@
  */
 import { dirname, join } from 'node:path';
 import { createNodeFileSystem, type FileId, type FileSystem } from './file-system.ts';
+import { hasErrorCode } from '../std/error-text.ts';
 
 export const temporarySuffix = '.tmp';
 
@@ -119,5 +120,5 @@ export function removeIfThere(fs: FileSystem, path: string): void {
 
 /** Whether a call failed since there is no such file. */
 export function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return hasErrorCode(error, 'ENOENT');
 }

@@ -8,6 +8,7 @@ import type { Layout, StampedBatch } from '../model/batch.ts';
 import type { Shard, Taken } from '../queue/port.ts';
 import { type Store, StoreInsertError } from '../store/port.ts';
 import type { DrainTelemetry } from '../telemetry/drain-events.ts';
+import { messageOf, toError } from '../std/error-text.ts';
 
 export interface RetryOptions {
   /** Pause after the first failure; doubles with each further one, */
@@ -88,7 +89,7 @@ async function tryInsert(
     await store.insert(layout, batches, mode, shard.tenure);
   } catch (error) {
     if (error instanceof StoreInsertError) return error;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return new StoreInsertError('unknown', message, { cause: error });
   }
   let rows = 0;
@@ -178,10 +179,6 @@ export async function sleepUnlessClosing(ms: number, closing: AbortSignal): Prom
   if (closing.aborted) return;
   // The only way this rejects is the signal, which the caller looks at next.
   await sleep(ms, undefined, { signal: closing }).catch(() => undefined);
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
 
 function groupByLayout(batches: readonly StampedBatch[]): Map<Layout, StampedBatch[]> {

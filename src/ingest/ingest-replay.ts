@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Receiver } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
-import { createShares } from '../model/shares.ts';
+import { createShares } from '../std/shares.ts';
 import type { Reply } from '../model/protocol.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';

@@ -5,7 +5,7 @@
 import type { Admission, ReceiverFacts, RequestBody } from '../admission/port.ts';
 import { type Batch, countEvents } from '../model/batch.ts';
 import { AppError } from '../model/errors.ts';
-import { freeMemory, ownMemory } from '../model/free-memory.ts';
+import { freeMemory, ownMemory } from '../std/free-memory.ts';
 import type { Protocol, Reply } from '../model/protocol.ts';
 import type { RateLimit, RequestHeaders } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';

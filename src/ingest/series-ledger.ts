@@ -4,7 +4,7 @@
  * of it stands in memory: what is forgotten is only written once more.
  */
 import type { BatchOwner } from '../model/batch.ts';
-import { toDay } from '../model/metric-rows.ts';
+import { toDay } from '../codec/metric-rows.ts';
 import { seriesState, type SeriesView } from '../model/series-view.ts';
 import { SeriesTable } from './series-table.ts';
 

@@ -4,7 +4,7 @@
  */
 import { AppError } from '../model/errors.ts';
 import type { Exemplar, MetricMetadata } from '../model/metric-plan.ts';
-import type { Label } from '../model/series-labels.ts';
+import type { Label } from '../model/metric-plan.ts';
 import { toLimit } from './plan.ts';
 import type { ExemplarsData, MetadataData, Success } from './responses.ts';
 

@@ -9,7 +9,7 @@ import { AppError } from '../model/errors.ts';
 import type { SeriesSamples } from '../model/metric-plan.ts';
 import type { Asker } from '../model/read-route.ts';
 import type { ReadContext } from '../model/readable-streams.ts';
-import { createTurns } from '../model/turns.ts';
+import { createTurns } from '../std/turns.ts';
 import type { Store } from '../store/port.ts';
 import { cutTo, success, toExemplars, toLabelSet, toMetadata } from './answers.ts';
 import { type MetricsLimits, planExemplars, planMetadata, planReads, planSeries } from './plan.ts';

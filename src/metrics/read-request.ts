@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../model/errors.ts';
 import type { LabelMatcher, MatcherType, Selector } from '../model/metric-plan.ts';
-import { ProtobufWire, toTag, wireType } from '../model/protobuf-wire.ts';
+import { ProtobufWire, toTag, wireType } from '../codec/protobuf-wire.ts';
 
 export interface ReadQuery {
   /** Unix ms, Int64, both ends included; backwards = nothing. */

@@ -3,8 +3,8 @@
  * prompb/remote.proto and types.proto). What was stored bit by bit is written bit by bit. Pure.
  */
 import type { SeriesSamples } from '../model/metric-plan.ts';
-import { bytesFieldLength, ProtobufWriter, varintLength } from '../model/protobuf-writer.ts';
-import type { Label } from '../model/series-labels.ts';
+import { bytesFieldLength, ProtobufWriter, varintLength } from '../codec/protobuf-writer.ts';
+import type { Label } from '../model/metric-plan.ts';
 
 /** Samples after which a turn is offered: a millisecond or so of work. */
 const samplesPerTurn = 20_000;

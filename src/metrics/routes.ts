@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { AppError } from '../model/errors.ts';
-import { parseQuery } from '../model/parse-query.ts';
+import { parseQuery } from '../std/parse-query.ts';
 import {
   jsonResponse,
   type ReadBody,

@@ -4,7 +4,7 @@
  */
 import { AppError } from '../model/errors.ts';
 import type { LabelMatcher, MatcherType, Selector } from '../model/metric-plan.ts';
-import { metricNameLabel } from '../model/series-labels.ts';
+import { metricNameLabel } from '../codec/series-labels.ts';
 import { readQuoted } from './quoted-text.ts';
 
 const blank = /(?:[ \t\r\n]|#[^\n]*)*/y;

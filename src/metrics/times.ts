@@ -2,7 +2,7 @@
  * Times as Prometheus' API takes them. https://prometheus.io/docs/prometheus/latest/querying/api
  * Pure.
  */
-import { parseRfc3339 } from '../model/event-time.ts';
+import { parseRfc3339 } from '../codec/event-time.ts';
 
 const lowest = -(2n ** 63n);
 const highest = 2n ** 63n - 1n;

@@ -4,7 +4,9 @@
  * within the ms, 2 bits variant in between, 54 bits tie. The tie is a pure function of (writer,
  * batch sequence, row).
  */
-import { maxEventTimeMillis } from './log-rows.ts';
+
+/** Event times lie in [0, this), Unix ms: up to 2149-01-01. Others become the receipt time. */
+export const maxEventTimeMillis = 5_648_745_600_000;
 
 export const tieBits = 54n;
 const tieMask = (1n << tieBits) - 1n;

@@ -3,7 +3,8 @@
  * ranges hold both of their ends, as in Prometheus.
  */
 import type { ReadableStream } from './plan.ts';
-import type { Label } from './series-labels.ts';
+
+export type Label = readonly [name: string, value: string];
 
 export type MatcherType = 'equal' | 'notEqual' | 'matches' | 'notMatches';
 

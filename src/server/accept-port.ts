@@ -5,6 +5,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { ConnectionGate, ConnectionPermit } from '../admission/port.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
+import { messageOf } from '../std/error-text.ts';
 
 export interface AcceptOptions {
   readonly surface: Surface;
@@ -58,7 +59,7 @@ async function listen(server: Server, { surface, host, port }: AcceptOptions): P
   try {
     await promise;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new Error(
       `cannot open the ${surface} port ${host}:${port}: ${reason}; choose another with ` +
         `--${surface}-port`,

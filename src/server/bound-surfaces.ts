@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ConnectionGate, ConnectionPermit } from '../admission/port.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import { type AcceptPort, openAcceptPort } from './accept-port.ts';
+import { messageOf } from '../std/error-text.ts';
 
 export interface PortOptions {
   /** Empty = all addresses, IPv6 and IPv4. */
@@ -132,7 +133,7 @@ async function bind(app: FastifyInstance, name: Surface, options: PortOptions): 
     await app.ready();
     await listen(app.server, host, port);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new Error(
       `cannot open the ${name} port ${host}:${port}: ${reason}; choose another with --${name}-port`,
       { cause },

@@ -8,6 +8,7 @@ import type { Server as TlsServer } from 'node:tls';
 import { AppError } from '../model/errors.ts';
 import type { HttpEvents } from '../telemetry/http-events.ts';
 import { ensureLocalCertificate } from './local-authority.ts';
+import { messageOf } from '../std/error-text.ts';
 
 export interface CertificateOptions {
   /** PEM files of the operator, both or none. */
@@ -91,7 +92,7 @@ async function readPair(certFile: string, keyFile: string): Promise<TlsMaterial>
     if (!isPair) throw new Error('the key is not the key of the certificate');
     return { cert, key };
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new AppError(
       'malformed',
       `cannot use the certificate ${certFile} with the key ${keyFile}: ${reason}; ` +

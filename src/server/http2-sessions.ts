@@ -10,7 +10,7 @@ import {
   type Http2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import { type Allowance, createAllowance } from '../model/allowance.ts';
+import { type Allowance, createAllowance } from '../std/allowance.ts';
 import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
 import type { Connection, Connections } from './connections.ts';
 

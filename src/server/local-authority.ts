@@ -10,6 +10,7 @@ import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { replaceTextFile } from '../files/whole-file.ts';
 import type { TlsMaterial } from './certificate.ts';
+import { hasErrorCode } from '../std/error-text.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const authorityDays = 3650;
@@ -166,7 +167,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (hasErrorCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

@@ -16,7 +16,7 @@ import {
   type TicketRoute,
 } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
-import { digestSecret } from '../model/token-secret.ts';
+import { digestSecret } from '../codec/token-secret.ts';
 import { toAppError } from './errors.ts';
 import { type Departures, sendStreamed } from './streamed-answer.ts';
 import { sendFailure, type SurfaceContext } from './surface.ts';

@@ -5,7 +5,7 @@
  */
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { createTurns } from '../model/turns.ts';
+import { createTurns } from '../std/turns.ts';
 import { openAgent } from './agent.ts';
 import { isNotConnected } from './failures.ts';
 import {

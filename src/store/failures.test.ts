@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ClickHouseError } from '@clickhouse/client';
-import { awayError } from '../model/circuit.ts';
+import { awayError } from '../std/circuit.ts';
 import { toInsertError, toReadError } from './failures.ts';
 
 const clickHouse = (code: string) =>

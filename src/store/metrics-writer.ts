@@ -3,7 +3,7 @@
  * fails. What is inserted twice reads once, so it never asks what is there.
  */
 import type { StampedBatch } from '../model/batch.ts';
-import { type MetricSection, metricSections, sectionOf } from '../model/metric-rows.ts';
+import { type MetricSection, metricSections, sectionOf } from '../codec/metric-rows.ts';
 import type { Tenure } from '../model/tenure.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';

@@ -12,7 +12,7 @@ import type {
   SeriesPlan,
   SeriesSamples,
 } from '../model/metric-plan.ts';
-import type { Label } from '../model/series-labels.ts';
+import type { Label } from '../model/metric-plan.ts';
 import type { Tenure } from '../model/tenure.ts';
 import type {
   FacetsPlan,

@@ -4,7 +4,7 @@
  * what comes is refused at once. It knows neither statements nor how the server is asked.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { awayError, createCircuit } from '../model/circuit.ts';
+import { awayError, createCircuit } from '../std/circuit.ts';
 
 export interface Reachability {
   /**

@@ -11,6 +11,7 @@ import type { Connection } from './connection.ts';
 import { newestVersion } from './migrate.ts';
 import type { Placement } from './sql/placement.ts';
 import { Parameters, type Statement } from './sql/statement.ts';
+import { hasErrorCode } from '../std/error-text.ts';
 
 interface Table {
   readonly uuid: string;
@@ -111,7 +112,7 @@ function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (hasErrorCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Arrivals, ArrivalPosition, ArrivalRange, ArrivalsPlan } from '../model/arrival.ts';
 import { arrivalsUntil } from '../model/arrival.ts';
-import { createTurns } from '../model/turns.ts';
+import { createTurns } from '../std/turns.ts';
 import type { Store } from '../store/port.ts';
 import { logEvent } from './tail-events.ts';
 

@@ -3,7 +3,7 @@
  * browser.
  */
 import { AppError } from '../model/errors.ts';
-import { parseQuery } from '../model/parse-query.ts';
+import { parseQuery } from '../std/parse-query.ts';
 import {
   jsonResponse,
   type ReadRequest,

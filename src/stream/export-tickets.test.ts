@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TakenTicket, TicketStore } from '../directory/port.ts';
 import { AppError } from '../model/errors.ts';
-import { digestSecret } from '../model/token-secret.ts';
+import { digestSecret } from '../codec/token-secret.ts';
 import { createExportTickets } from './export-tickets.ts';
 
 const asked = { accountId: 'acme', tokenDigest: 'of the token', query: 'limit=1' };

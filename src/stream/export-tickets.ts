@@ -5,9 +5,9 @@
  */
 import type { TicketStore } from '../directory/port.ts';
 import { AppError } from '../model/errors.ts';
-import { randomBase32 } from '../model/random-id.ts';
+import { randomBase32 } from '../std/random-id.ts';
 import type { Reader } from '../model/read-route.ts';
-import { digestSecret } from '../model/token-secret.ts';
+import { digestSecret } from '../codec/token-secret.ts';
 import type { ExportEvents } from '../telemetry/export-events.ts';
 
 export interface TicketLimits {

@@ -5,7 +5,7 @@
 import type { Grants } from '../directory/port.ts';
 import type { LogFilter, LogRecord, WalkPoint } from '../model/plan.ts';
 import { StreamedAnswer } from '../model/read-route.ts';
-import { createTurns } from '../model/turns.ts';
+import { createTurns } from '../std/turns.ts';
 import type { Store } from '../store/port.ts';
 import type { ExportEvents, ExportOutcome } from '../telemetry/export-events.ts';
 import { exportWritings, toChunks } from './export-formats.ts';

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { z } from 'zod';
 import { AppError } from '../model/errors.ts';
 import { encodeLogId, nilLogId } from '../model/log-id.ts';
-import { parseQuery } from '../model/parse-query.ts';
+import { parseQuery } from '../std/parse-query.ts';
 import { facetsBatchQuery, facetsQuery, histogramQuery, listQuery } from './requests.ts';
 
 const parsed = <Schema extends z.ZodObject>(schema: Schema, query: string) =>

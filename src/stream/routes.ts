@@ -1,5 +1,5 @@
 /** The read routes as plain data: the edge mounts them, checks the scope and describes them. */
-import { parseQuery } from '../model/parse-query.ts';
+import { parseQuery } from '../std/parse-query.ts';
 import { jsonResponse, type ReadRoute } from '../model/read-route.ts';
 import { contextQuery, logParams, logQuery } from './log-requests.ts';
 import { facetsBatchQuery, facetsQuery, histogramQuery, listQuery } from './requests.ts';

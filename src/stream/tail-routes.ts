@@ -1,5 +1,5 @@
 /** The live tail as plain data: the edge mounts it, checks the scope and describes it. */
-import { parseQuery } from '../model/parse-query.ts';
+import { parseQuery } from '../std/parse-query.ts';
 import { type ReadRoute, StreamedAnswer } from '../model/read-route.ts';
 import type { Tail } from './tail.ts';
 import { parseLastEventId, tailQuery } from './tail-request.ts';

@@ -11,7 +11,7 @@ import {
   decodeArrival,
 } from '../model/arrival.ts';
 import { AppError } from '../model/errors.ts';
-import { parseQuery } from '../model/parse-query.ts';
+import { parseQuery } from '../std/parse-query.ts';
 import type { LogRecord } from '../model/plan.ts';
 import { createInstruments } from '../telemetry/instruments.ts';
 import { createTailTelemetry } from '../telemetry/tail-events.ts';

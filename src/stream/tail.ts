@@ -4,7 +4,7 @@
  */
 import type { Store } from '../store/port.ts';
 import { AppError } from '../model/errors.ts';
-import { createTurns } from '../model/turns.ts';
+import { createTurns } from '../std/turns.ts';
 import type { TailTelemetry } from '../telemetry/tail-events.ts';
 import { createArrivalPages } from './arrival-pages.ts';
 import { createArrivalWatch } from './arrival-watch.ts';

@@ -2,8 +2,8 @@
  * Times as readers give and get them: RFC 3339 or epoch milliseconds in, ISO 8601 with milliseconds
  * out. Pure.
  */
-import { parseRfc3339 } from '../model/event-time.ts';
-import { maxEventTimeMillis } from '../model/log-rows.ts';
+import { parseRfc3339 } from '../codec/event-time.ts';
+import { maxEventTimeMillis } from '../model/log-id.ts';
 
 const nanosPerMilli = 1_000_000n;
 

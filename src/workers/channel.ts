@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import { AppError } from '../model/errors.ts';
-import { freeMemory, ownMemory } from '../model/free-memory.ts';
+import { freeMemory, ownMemory } from '../std/free-memory.ts';
 import { decodeFault, encodeFault } from './faults.ts';
 import { encodeFrame, type Frame, frameKinds, FrameReader } from './frames.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ownMemory } from '../model/free-memory.ts';
+import { ownMemory } from '../std/free-memory.ts';
 import { encodeFrame, type Frame, frameHeaderBytes, FrameReader } from './frames.ts';
 
 const number = fc.integer({ min: 0, max: 2 ** 32 - 1 });

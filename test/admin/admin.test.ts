@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { AdminCaller } from '../../src/admin/authority.ts';
 import type { Receiver, Stream, Token } from '../../src/model/account.ts';
 import { AppError } from '../../src/model/errors.ts';
-import { digestSecret } from '../../src/model/token-secret.ts';
+import { digestSecret } from '../../src/codec/token-secret.ts';
 import {
   callerWith,
   type ControlPlane,

@@ -16,7 +16,7 @@ import {
 import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { AppError } from '../../src/model/errors.ts';
-import { digestSecret } from '../../src/model/token-secret.ts';
+import { digestSecret } from '../../src/codec/token-secret.ts';
 
 const addresses: Addresses = {
   ingestUrl: 'https://localhost:8443',

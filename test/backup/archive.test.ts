@@ -19,12 +19,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
-import { backUp, type BackupPart, sweepBackups } from '../../src/backup.ts';
+import { backUp, type BackupPart, sweepBackups } from '../../src/maintenance/backup.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { lockDirectory } from '../../src/files/directory-lock.ts';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
-import { restore, verifyBackup } from '../../src/restore.ts';
-import { assertWholeDirectory } from '../../src/unfinished.ts';
+import { restore, verifyBackup } from '../../src/maintenance/restore.ts';
+import { assertWholeDirectory } from '../../src/maintenance/unfinished.ts';
 import { recordTelemetry } from '../queue/recording-telemetry.ts';
 
 const signal = new AbortController().signal;
@@ -226,7 +226,7 @@ test('what servers stand in for is left out, and nothing at all is refused', asy
 });
 
 test('a file that became shorter is no backup', async (t) => {
-  const { copyFile } = await import('../../src/archive/copy-file.ts');
+  const { copyFile } = await import('../../src/maintenance/copy-file.ts');
   const source = newPath(t, 'short');
   appendFileSync(source, 'four');
   const copied = copyFile({ source, bytes: 5 }, newPath(t, 'copy'), signal);

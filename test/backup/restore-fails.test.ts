@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { writeArchive } from '../../src/archive/write-archive.ts';
-import { restore } from '../../src/restore.ts';
-import { version } from '../../src/version.ts';
+import { writeArchive } from '../../src/maintenance/write-archive.ts';
+import { restore } from '../../src/maintenance/restore.ts';
+import { version } from '../../src/service/version.ts';
 
 test('what cannot be put in place as a whole is not put there in part', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-test-restore-'));

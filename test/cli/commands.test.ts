@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { run } from '../../src/cli/program.ts';
 import { openSqliteDirectory, sqliteFileName } from '../../src/directory/sqlite.ts';
 import { accessScopes, type Stream } from '../../src/model/account.ts';
-import { digestSecret, mintSecret } from '../../src/model/token-secret.ts';
+import { digestSecret, mintSecret } from '../../src/codec/token-secret.ts';
 import { ensureLocalCertificate } from '../../src/server/local-authority.ts';
 import {
   type ControlPlane,

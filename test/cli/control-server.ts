@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { AppError } from '../../src/model/errors.ts';
-import { digestSecret } from '../../src/model/token-secret.ts';
+import { digestSecret } from '../../src/codec/token-secret.ts';
 import type { ControlPlane } from '../admin/control-plane.ts';
 
 export interface ControlServer {

@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Directory, NewToken } from '../../src/directory/port.ts';
 import type { Account, Receiver, Stream } from '../../src/model/account.ts';
 import { AppError, type ErrorCode } from '../../src/model/errors.ts';
-import { createId } from '../../src/model/random-id.ts';
+import { createId } from '../../src/std/random-id.ts';
 
 /** Of a secret that nobody knows. */
 export function newDigest(): string {

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { configSchema } from '../../src/config/schema.ts';
-import { toProtocols } from '../../src/main-protocols.ts';
+import { toProtocols } from '../../src/service/protocols.ts';
 import { breaks, breakSubject } from './broken-decoders.ts';
 import { readFixtures, writeFixture } from './fixture.ts';
 import { fuzz, replay } from './fuzz-run.ts';

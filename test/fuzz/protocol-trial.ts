@@ -11,7 +11,7 @@ import type { Batch } from '../../src/model/batch.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { BodyFormat, Problem, Protocol } from '../../src/model/protocol.ts';
 import { seriesState, type SeriesView } from '../../src/model/series-view.ts';
-import { sectionOf } from '../../src/model/metric-rows.ts';
+import { sectionOf } from '../../src/codec/metric-rows.ts';
 import { readMetricRows } from '../protocols/read-metric-rows.ts';
 import { checkBatch } from './batch-rules.ts';
 

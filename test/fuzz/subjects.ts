@@ -5,7 +5,7 @@
 import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { configSchema } from '../../src/config/schema.ts';
-import { toProtocols } from '../../src/main-protocols.ts';
+import { toProtocols } from '../../src/service/protocols.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { ContentCoding, Protocol } from '../../src/model/protocol.ts';
 import { decodeReadRequest } from '../../src/metrics/read-request.ts';

@@ -22,7 +22,7 @@ import { createSeriesLedger } from '../../src/ingest/series-ledger.ts';
 import { createMetricsReader, defaultMetricsLimits } from '../../src/metrics/metrics-reader.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { Protocol } from '../../src/model/protocol.ts';
-import { digestSecret } from '../../src/model/token-secret.ts';
+import { digestSecret } from '../../src/codec/token-secret.ts';
 import { createPromText } from '../../src/protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../../src/protocols/remote-write/remote-write.ts';
 import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';

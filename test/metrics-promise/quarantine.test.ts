@@ -1,7 +1,7 @@
 /** A batch that the store will not take takes no other's labels with it. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { metricHeaderBytes, sectionOf } from '../../src/model/metric-rows.ts';
+import { metricHeaderBytes, sectionOf } from '../../src/codec/metric-rows.ts';
 import { toSample } from '../harness/prompb.ts';
 import { metricBatch, type MetricFixture } from '../store/metric-fixture.ts';
 import { openPipeline, type Pipeline } from './pipeline.ts';

@@ -10,7 +10,7 @@ import type {
   SeriesPlan,
   SeriesSamples,
 } from '../../src/model/metric-plan.ts';
-import type { Label } from '../../src/model/series-labels.ts';
+import type { Label } from '../../src/model/metric-plan.ts';
 import type { MetricsReaderParts } from '../../src/metrics/metrics-reader.ts';
 
 export interface FakeMetricStore {

@@ -3,7 +3,7 @@
  * decoders. It fails where the bytes end within a row.
  */
 import assert from 'node:assert/strict';
-import { logRowFields } from '../../src/model/log-rows.ts';
+import { logRowFields } from '../../src/codec/log-rows.ts';
 
 type FieldName = (typeof logRowFields)[number][0];
 export type LogRow = Record<FieldName, unknown>;

@@ -9,7 +9,7 @@ import {
   metricSectionFields,
   metricSections,
   sectionOf,
-} from '../../src/model/metric-rows.ts';
+} from '../../src/codec/metric-rows.ts';
 
 /** A `Map(String, String)` in the order in which it stands. */
 export type LabelRow = [name: string, value: string][];

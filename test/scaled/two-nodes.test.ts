@@ -1,7 +1,7 @@
 /** Two real services on one PostgreSQL, from the first run to its loss and back. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { mintSecret } from '../../src/model/token-secret.ts';
+import { mintSecret } from '../../src/codec/token-secret.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import { postgresMissing, PostgresServer } from './postgres-server.ts';

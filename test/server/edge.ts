@@ -19,7 +19,7 @@ import { createClaims } from '../../src/ingest/ingest-replay.ts';
 import { createSeriesLedger } from '../../src/ingest/series-ledger.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { Protocol } from '../../src/model/protocol.ts';
-import { digestSecret } from '../../src/model/token-secret.ts';
+import { digestSecret } from '../../src/codec/token-secret.ts';
 import type { IdempotencyRecord, RememberedAnswer } from '../../src/queue/port.ts';
 import type { Protocols } from '../../src/server/routes.ts';
 import { openServer, type ServerOptions, type ServerParts } from '../../src/server/server.ts';

@@ -1,7 +1,7 @@
 /** Writes `logs/1` rows and stamped batches for tests of the store and of what reads it. */
 import { randomBytes } from 'node:crypto';
 import type { BatchId, BatchOwner, StampedBatch } from '../../src/model/batch.ts';
-import { logRowFields } from '../../src/model/log-rows.ts';
+import { logRowFields } from '../../src/codec/log-rows.ts';
 
 type FieldType = (typeof logRowFields)[number][1];
 type ValueOf<Type extends FieldType> = Type extends 'Int64'

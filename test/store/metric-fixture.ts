@@ -2,15 +2,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { BatchId, BatchOwner, StampedBatch } from '../../src/model/batch.ts';
 import type { SamplesPlan, Selector, SeriesPlan } from '../../src/model/metric-plan.ts';
-import { toDay } from '../../src/model/metric-rows.ts';
-import { MetricWriter, type Time } from '../../src/model/metric-writer.ts';
+import { toDay } from '../../src/codec/metric-rows.ts';
+import { MetricWriter, type Time } from '../../src/codec/metric-writer.ts';
 import {
   compareUtf8,
   encodeLabels,
-  type Label,
   metricNameLabel,
   toSeries,
-} from '../../src/model/series-labels.ts';
+} from '../../src/codec/series-labels.ts';
+import type { Label } from '../../src/model/metric-plan.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 

@@ -5,8 +5,9 @@ import type {
   Selector,
   SeriesPlan,
 } from '../../src/model/metric-plan.ts';
-import { toDay } from '../../src/model/metric-rows.ts';
-import { compareUtf8, type Label } from '../../src/model/series-labels.ts';
+import { toDay } from '../../src/codec/metric-rows.ts';
+import { compareUtf8 } from '../../src/codec/series-labels.ts';
+import type { Label } from '../../src/model/metric-plan.ts';
 
 export interface StoredSample {
   readonly accountId: string;

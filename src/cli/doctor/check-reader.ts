@@ -3,6 +3,7 @@ import { reasonOf } from '../network-failure.ts';
 import { type Finding, found, skipped } from './finding.ts';
 import type { Places } from './places.ts';
 import { type Answer, probeHttp } from './probe.ts';
+import { toError } from '../../std/error-text.ts';
 
 interface Whoami {
   readonly tokenId: string;
@@ -128,9 +129,7 @@ async function checkReceivers(reader: Reader, { scopes }: Whoami): Promise<Findi
 }
 
 async function get({ url, ca, headers }: Reader, path: string): Promise<Answer | Error> {
-  return probeHttp(new URL(path, url), { ca, headers }).catch((error: unknown) =>
-    error instanceof Error ? error : new Error(String(error)),
-  );
+  return probeHttp(new URL(path, url), { ca, headers }).catch((error: unknown) => toError(error));
 }
 
 export function wordsOf({ body }: Answer): string {

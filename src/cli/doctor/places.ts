@@ -11,6 +11,7 @@ import {
   readQuickstart,
 } from '../connection.ts';
 import type { TargetFlags } from '../sending/target.ts';
+import { messageOf } from '../../std/error-text.ts';
 
 export interface DoctorFlags extends ConnectionFlags, TargetFlags {
   readonly opsUrl?: string;
@@ -78,7 +79,7 @@ function tryQuickstart(file: string): { quickstart?: Quickstart; fault: string |
     const isThere = Object.keys(quickstart).length > 0;
     return isThere ? { quickstart, fault: undefined } : { fault: undefined };
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) };
+    return { fault: messageOf(error) };
   }
 }
 
@@ -92,6 +93,6 @@ function readCa(file: string | undefined): Pick<Places, 'ca' | 'caFault'> {
   try {
     return { ca: readFileSync(file, 'utf8'), caFault: undefined };
   } catch (error) {
-    return { ca: undefined, caFault: error instanceof Error ? error.message : String(error) };
+    return { ca: undefined, caFault: messageOf(error) };
   }
 }

@@ -4,6 +4,7 @@ import { type FileHandle, open, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { renameDurably } from '../../files/whole-file.ts';
 import { CommandError } from '../terminal.ts';
+import { messageOf } from '../../std/error-text.ts';
 
 /**
  * Writes beside the file and renames at the end; what is there already stays until then. Where the
@@ -60,6 +61,6 @@ async function writeTo(
 }
 
 function fail(file: string, error: unknown): never {
-  const words = error instanceof Error ? error.message : String(error);
+  const words = messageOf(error);
   throw new CommandError(`cannot write ${file}: ${words}`);
 }

@@ -8,6 +8,7 @@ import { type Batch, halve, toBody } from './batcher.ts';
 import type { IngestAnswer, IngestClient } from './ingest-client.ts';
 import { isTransient, retryDelayMs } from './retry.ts';
 import type { Tally } from './tally.ts';
+import { toError } from '../../std/error-text.ts';
 
 export interface DeliveryParts {
   readonly client: IngestClient;
@@ -73,7 +74,7 @@ async function postUntilAnswered(
 }
 
 function toNetworkFailure(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
+  return toError(error);
 }
 
 interface AcceptedBody {

@@ -9,6 +9,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { replaceTextFile } from '../../files/whole-file.ts';
 import { CommandError } from '../terminal.ts';
+import { hasErrorCode, messageOf } from '../../std/error-text.ts';
 
 export interface ImportFile {
   readonly name: string;
@@ -98,7 +99,7 @@ export function readProgress(file: ImportFile): number {
   try {
     state = JSON.parse(readFileSync(stateFile(file), 'utf8')) as Partial<ImportState>;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;
+    if (hasErrorCode(error, 'ENOENT')) return 0;
     throw new CommandError(`cannot read ${stateFile(file)}: ${wordsOf(error)}`);
   }
   if (state.identity === file.identity && typeof state.offset === 'number') return state.offset;
@@ -127,5 +128,5 @@ function digest(data: Uint8Array | string): string {
 }
 
 function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

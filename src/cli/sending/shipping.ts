@@ -11,6 +11,7 @@ import { openProgressLine } from './progress-line.ts';
 import { type SendProgress, toCount, toLineCount, toRate, toRetries } from './progress-text.ts';
 import { Tally } from './tally.ts';
 import type { Target } from './target.ts';
+import { toError } from '../../std/error-text.ts';
 
 export type KeyOf = (batch: Batch, body: Buffer) => string;
 
@@ -97,7 +98,7 @@ export function openShipping(
     async conclude(work) {
       const failure = await work.then(
         () => undefined,
-        (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+        (error: unknown) => toError(error),
       );
       client.close();
       tell();

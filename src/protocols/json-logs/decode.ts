@@ -14,9 +14,9 @@ import {
   openBracket,
   skipSpace,
   skipValue,
-} from '../../model/json-scanner.ts';
+} from '../../codec/json-scanner.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
-import { RowWriter } from '../../model/row-writer.ts';
+import { RowWriter } from '../../codec/row-writer.ts';
 import { EventSlots } from './event-fields.ts';
 import { EventReader } from './event-reader.ts';
 import { EventRowWriter, findFault } from './event-row.ts';

@@ -2,7 +2,7 @@
  * The top-level keys of a JSON log event that mean something, how they are recognised in the bytes,
  * and the slots in which the reader leaves what it found for the row to be written.
  */
-import { createKeyTable } from '../../model/key-table.ts';
+import { createKeyTable } from '../../codec/key-table.ts';
 import { LabelSet } from './label-set.ts';
 
 /** Slot numbers; the aliases of a field stand in the order in which they are tried. */

@@ -17,8 +17,8 @@ import {
   skipSpace,
   skipValue,
   unescape,
-} from '../../model/json-scanner.ts';
-import { findKey } from '../../model/key-table.ts';
+} from '../../codec/json-scanner.ts';
+import { findKey } from '../../codec/key-table.ts';
 import { type EventSlots, field, fieldTable, slotKind } from './event-fields.ts';
 import { type LabelOrigin, labelOrigin, valueKind } from './label-set.ts';
 

@@ -3,10 +3,10 @@
  * then the aliases under which pino, zerolog and structlog print. Whatever has no column of its own
  * becomes a label; nothing is lost.
  */
-import { type EventTime, parseEpoch, parseRfc3339 } from '../../model/event-time.ts';
-import { unescape } from '../../model/json-scanner.ts';
-import { createKeyTable, findKey } from '../../model/key-table.ts';
-import type { RowWriter } from '../../model/row-writer.ts';
+import { type EventTime, parseEpoch, parseRfc3339 } from '../../codec/event-time.ts';
+import { unescape } from '../../codec/json-scanner.ts';
+import { createKeyTable, findKey } from '../../codec/key-table.ts';
+import type { RowWriter } from '../../codec/row-writer.ts';
 import { severityNumbers, toSeverityNumber, toSeverityWord } from '../../model/severity.ts';
 import { type EventSlots, field, fieldKeys, slotKind } from './event-fields.ts';
 import { maxLabels, valueKind } from './label-set.ts';

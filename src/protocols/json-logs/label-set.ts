@@ -3,7 +3,7 @@
  * bytes of its value. Reused from event to event; nothing is allocated per label.
  */
 import { randomInt } from 'node:crypto';
-import { createKeyTable, findKey } from '../../model/key-table.ts';
+import { createKeyTable, findKey } from '../../codec/key-table.ts';
 
 /** How a value's bytes are to be copied. `absent` is a null: as if the key were not there. */
 export const valueKind = { absent: 0, verbatim: 1, escaped: 2 } as const;

@@ -3,7 +3,7 @@
  * bytes of its value's text. Reused from one to the next; nothing is allocated per attribute.
  */
 import { randomInt } from 'node:crypto';
-import { createKeyTable, findKey } from '../../model/key-table.ts';
+import { createKeyTable, findKey } from '../../codec/key-table.ts';
 
 /** Further ones are left out and counted. */
 export const maxAttributes = 1000;

@@ -5,7 +5,7 @@
  * they are of, then record by record.
  */
 import { isUtf8 } from 'node:buffer';
-import { skipSpace } from '../../model/json-scanner.ts';
+import { skipSpace } from '../../codec/json-scanner.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import type { LogsReader } from './decode.ts';
 import {

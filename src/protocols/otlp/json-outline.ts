@@ -4,7 +4,7 @@
  * look into records.
  */
 import { AppError } from '../../model/errors.ts';
-import { failAt, skipSpace } from '../../model/json-scanner.ts';
+import { failAt, skipSpace } from '../../codec/json-scanner.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { createObjectKeys, type JsonReader, misspeltKey, noMoreKeys } from './json-reader.ts';
 

@@ -18,8 +18,8 @@ import {
   skipSpace,
   skipValue,
   unescape,
-} from '../../model/json-scanner.ts';
-import { createKeyTable, findKey, type KeyTable } from '../../model/key-table.ts';
+} from '../../codec/json-scanner.ts';
+import { createKeyTable, findKey, type KeyTable } from '../../codec/key-table.ts';
 
 /** The keys of one kind of object, in the order by which they are told apart. */
 export interface ObjectKeys {

@@ -3,7 +3,7 @@
  * (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). The JSON must have been
  * checked. A value of another type than its field is told of and left out.
  */
-import { unescape } from '../../model/json-scanner.ts';
+import { unescape } from '../../codec/json-scanner.ts';
 import { Integer64, isShortestDecimal, isShortestInteger } from './json-number.ts';
 import { createObjectKeys, type JsonReader, misspeltKey, noMoreKeys } from './json-reader.ts';
 import { type IdSlot, TextSlot, type TimeSlot } from './log-record.ts';

@@ -6,7 +6,7 @@
 import type { Batch, Rejection } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
-import { RowWriter } from '../../model/row-writer.ts';
+import { RowWriter } from '../../codec/row-writer.ts';
 import { type Attributed, LogRecord, LogResource, LogScope, type TimeSlot } from './log-record.ts';
 import { LogRowWriter, maxRowBytes } from './log-row.ts';
 import { maxSeverityNumber } from './log-severity.ts';

@@ -2,7 +2,7 @@
  * Writes OTLP log records as `logs/1` rows. What a row has of its resource and scope is encoded
  * once for all their records and copied.
  */
-import { RowWriter } from '../../model/row-writer.ts';
+import { RowWriter } from '../../codec/row-writer.ts';
 import { type AttributeSet, columnKeys } from './attribute-set.ts';
 import type { IdSlot, LogRecord, LogResource, LogScope, TextSlot } from './log-record.ts';
 import { LogSeverity } from './log-severity.ts';

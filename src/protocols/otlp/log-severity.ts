@@ -2,7 +2,7 @@
  * The two faces of an OTLP severity, word and number: each completes the other where it is missing
  * (https://opentelemetry.io/docs/specs/otel/logs/data-model, "Severity Fields").
  */
-import { createKeyTable, findKey } from '../../model/key-table.ts';
+import { createKeyTable, findKey } from '../../codec/key-table.ts';
 import { severityNumbers, toSeverityNumber } from '../../model/severity.ts';
 import { TextSlot } from './log-record.ts';
 

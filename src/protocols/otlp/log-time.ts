@@ -2,8 +2,8 @@
  * Makes an event time of the 64 bits an OTLP sender wrote: Unix nanoseconds, or what is frequently
  * sent in their place. The number never becomes one of JavaScript's, which would round it.
  */
-import type { EventTime } from '../../model/event-time.ts';
-import { maxEventTimeMillis } from '../../model/log-rows.ts';
+import type { EventTime } from '../../codec/event-time.ts';
+import { maxEventTimeMillis } from '../../model/log-id.ts';
 
 /** 2^32 ns are so many ms and ns. */
 const millisPerHigh = 4294;

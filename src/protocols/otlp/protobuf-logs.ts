@@ -5,7 +5,7 @@
  * As resources and scopes may stand behind their records, messages that have one are read twice.
  */
 import { AppError } from '../../model/errors.ts';
-import { ProtobufWire, toTag, wireType } from '../../model/protobuf-wire.ts';
+import { ProtobufWire, toTag, wireType } from '../../codec/protobuf-wire.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import type { LogsReader } from './decode.ts';
 import type { LogBatch } from './log-batch.ts';

@@ -4,7 +4,7 @@
  * `ValueText` says.
  */
 import { isUtf8 } from 'node:buffer';
-import { type ProtobufWire, toTag, wireType } from '../../model/protobuf-wire.ts';
+import { type ProtobufWire, toTag, wireType } from '../../codec/protobuf-wire.ts';
 import { type Attributed, TextSlot } from './log-record.ts';
 import { logWarnings, type WarningCounts } from './log-warnings.ts';
 import { failTooDeep, type ValueText } from './value-text.ts';

@@ -4,7 +4,7 @@
  * know what a record may be rejected or warned for.
  */
 import type { Batch } from '../../model/batch.ts';
-import { bytesField, varintField } from '../../model/protobuf-writer.ts';
+import { bytesField, varintField } from '../../codec/protobuf-writer.ts';
 import type { BodyFormat, Reply } from '../../model/protocol.ts';
 import { frame } from './grpc-message.ts';
 

@@ -3,7 +3,7 @@
  * (https://opentelemetry.io/docs/specs/otlp/#failures-1). Its senders repeat a request after 429,
  * 502, 503 and 504 alone, so nothing that may pass goes by another status.
  */
-import { bytesField, varintField } from '../../model/protobuf-writer.ts';
+import { bytesField, varintField } from '../../codec/protobuf-writer.ts';
 import type { EncodedProblem, Problem } from '../../model/protocol.ts';
 
 /** A message of `google/rpc/error_details.proto` in both encodings. */

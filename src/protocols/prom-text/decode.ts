@@ -4,9 +4,9 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Batch } from '../../model/batch.ts';
-import { MetricWriter } from '../../model/metric-writer.ts';
+import { MetricWriter } from '../../codec/metric-writer.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
-import type { LabelLimits } from '../../model/series-labels.ts';
+import type { LabelLimits } from '../../codec/series-labels.ts';
 import { ClassicFamilies } from './classic-families.ts';
 import { Exposition } from './exposition.ts';
 import { refuseAt } from './fail-at.ts';

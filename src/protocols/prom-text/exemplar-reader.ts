@@ -1,6 +1,6 @@
 /** Reads exemplars, ` # {labels} value [time]`, of OpenMetrics. It does not know whose they are. */
-import type { Time } from '../../model/metric-writer.ts';
-import { compareUtf8, encodeLabels } from '../../model/series-labels.ts';
+import type { Time } from '../../codec/metric-writer.ts';
+import { compareUtf8, encodeLabels } from '../../codec/series-labels.ts';
 import { failAt, refuseAt } from './fail-at.ts';
 import type { Grammar } from './grammar.ts';
 import { NumberScanner } from './number-scanner.ts';

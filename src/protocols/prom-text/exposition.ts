@@ -5,10 +5,10 @@
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import { maxRowsPerBatch } from '../../model/log-id.ts';
-import { toDay } from '../../model/metric-rows.ts';
-import type { MetricWriter } from '../../model/metric-writer.ts';
+import { toDay } from '../../codec/metric-rows.ts';
+import type { MetricWriter } from '../../codec/metric-writer.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
-import type { LabelLimits } from '../../model/series-labels.ts';
+import type { LabelLimits } from '../../codec/series-labels.ts';
 import { seriesState } from '../../model/series-view.ts';
 import { ExemplarReader } from './exemplar-reader.ts';
 import { describePlace, failAt, refuseAt } from './fail-at.ts';

@@ -2,7 +2,7 @@
  * What both formats keep of metric families, and what they ask of them: a family is described once,
  * before its samples. Rules say what is wrong in words, and never where.
  */
-import type { Time } from '../../model/metric-writer.ts';
+import type { Time } from '../../codec/metric-writer.ts';
 import type { MetadataLine } from './metadata-line.ts';
 import type { SeriesFacts } from './series-facts.ts';
 

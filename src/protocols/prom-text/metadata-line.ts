@@ -1,5 +1,5 @@
 /** Reads the lines `# HELP`, `# TYPE` and `# UNIT`, which describe a family of metrics. */
-import type { LabelLimits } from '../../model/series-labels.ts';
+import type { LabelLimits } from '../../codec/series-labels.ts';
 import { failAt, refuseAt } from './fail-at.ts';
 import type { Grammar, MetadataKind } from './grammar.ts';
 import {

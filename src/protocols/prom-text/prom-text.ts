@@ -3,7 +3,7 @@
  * answered with nothing but a status, or refused whole.
  */
 import type { DecodeLimits, Protocol } from '../../model/protocol.ts';
-import type { LabelLimits } from '../../model/series-labels.ts';
+import type { LabelLimits } from '../../codec/series-labels.ts';
 import { createPromTextDecoder } from './decode.ts';
 
 export interface PromTextOptions {

@@ -1,6 +1,6 @@
 /** Tells whether a request has brought a sample of the same series and time already. */
 import { randomBytes } from 'node:crypto';
-import type { Time } from '../../model/metric-writer.ts';
+import type { Time } from '../../codec/metric-writer.ts';
 
 /** Four of the id, two of the time. */
 const wordsPerSample = 6;

@@ -1,7 +1,7 @@
 /** What the cache forgets is read again, with the same answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toSeries } from '../../model/series-labels.ts';
+import { toSeries } from '../../codec/series-labels.ts';
 import { SeriesCache } from './series-cache.ts';
 
 function label(index: number) {

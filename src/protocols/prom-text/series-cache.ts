@@ -2,8 +2,9 @@
  * Series by the text that names them, for one format: what a sender repeats push after push is
  * found by its bytes. What is found was read without fault before.
  */
-import { type Label, toSeries } from '../../model/series-labels.ts';
-import { SeriesMemo } from '../../model/series-memo.ts';
+import { toSeries } from '../../codec/series-labels.ts';
+import type { Label } from '../../model/metric-plan.ts';
+import { SeriesMemo } from '../../codec/series-memo.ts';
 import { type SeriesFacts, toSeriesFacts } from './series-facts.ts';
 
 /** About half a kilobyte each, besides their text. */

@@ -1,5 +1,6 @@
 /** What the rules of families ask of a series each time; worked out when it is first seen. */
-import { type Label, metricNameLabel } from '../../model/series-labels.ts';
+import { metricNameLabel } from '../../codec/series-labels.ts';
+import type { Label } from '../../model/metric-plan.ts';
 import { NumberScanner } from './number-scanner.ts';
 
 export interface SeriesFacts {

@@ -2,12 +2,8 @@
  * Reads what names a series, `name{label="value",…}`, and the labels of an exemplar. Each text is
  * read once and remembered by its bytes, so this may take its time to say what is wrong and where.
  */
-import {
-  type Label,
-  type LabelLimits,
-  metricNameLabel,
-  toCanonicalLabels,
-} from '../../model/series-labels.ts';
+import { type LabelLimits, metricNameLabel, toCanonicalLabels } from '../../codec/series-labels.ts';
+import type { Label } from '../../model/metric-plan.ts';
 import { failAt, refuseAt } from './fail-at.ts';
 import type { Grammar } from './grammar.ts';
 import {

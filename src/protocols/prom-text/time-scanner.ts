@@ -2,7 +2,7 @@
  * Reads times from bytes to whole Unix milliseconds, 64 bits wide: the decimal text is rounded
  * itself, never the double that is next to it.
  */
-import type { Time } from '../../model/metric-writer.ts';
+import type { Time } from '../../codec/metric-writer.ts';
 import { failAt } from './fail-at.ts';
 import type { Grammar } from './grammar.ts';
 import { NumberScanner, notANumber, outOfRange } from './number-scanner.ts';

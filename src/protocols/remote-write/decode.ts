@@ -4,9 +4,9 @@
  * out. Labels that were seen before are not read again but known by their bytes.
  */
 import type { Batch } from '../../model/batch.ts';
-import { MetricWriter } from '../../model/metric-writer.ts';
+import { MetricWriter } from '../../codec/metric-writer.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
-import { SeriesMemo } from '../../model/series-memo.ts';
+import { SeriesMemo } from '../../codec/series-memo.ts';
 import { Decoding, type DecodingOptions, type Desk } from './decoding.ts';
 import { TimeSeries } from './time-series.ts';
 

@@ -4,11 +4,11 @@
  */
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
-import type { MetricWriter } from '../../model/metric-writer.ts';
-import { ProtobufWire } from '../../model/protobuf-wire.ts';
+import type { MetricWriter } from '../../codec/metric-writer.ts';
+import { ProtobufWire } from '../../codec/protobuf-wire.ts';
 import type { DecodeContext, DecodeLimits } from '../../model/protocol.ts';
-import { type LabelLimits, toSeries } from '../../model/series-labels.ts';
-import type { SeriesMemo, SeriesMemoOptions } from '../../model/series-memo.ts';
+import { type LabelLimits, toSeries } from '../../codec/series-labels.ts';
+import type { SeriesMemo, SeriesMemoOptions } from '../../codec/series-memo.ts';
 import type { SeriesView } from '../../model/series-view.ts';
 import { readExemplar } from './exemplar.ts';
 import { readHistogram } from './histogram.ts';

@@ -1,12 +1,8 @@
 /** Reads a `prometheus.Exemplar`: one measurement that stands for others, often with a trace. */
-import type { Time } from '../../model/metric-writer.ts';
-import type { ProtobufWire } from '../../model/protobuf-wire.ts';
-import {
-  encodeLabels,
-  type Label,
-  type LabelLimits,
-  toSortedLabels,
-} from '../../model/series-labels.ts';
+import type { Time } from '../../codec/metric-writer.ts';
+import type { ProtobufWire } from '../../codec/protobuf-wire.ts';
+import { encodeLabels, type LabelLimits, toSortedLabels } from '../../codec/series-labels.ts';
+import type { Label } from '../../model/metric-plan.ts';
 import { maxLabelSetBytes, readLabel } from './label-list.ts';
 
 const fieldTag = { label: 0x0a, value: 0x11, timestamp: 0x18 } as const;

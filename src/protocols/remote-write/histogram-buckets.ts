@@ -2,7 +2,7 @@
  * The positive or the negative buckets of one native histogram: spans say which buckets there are,
  * deltas or counts say in the same order what is in them.
  */
-import type { ProtobufWire } from '../../model/protobuf-wire.ts';
+import type { ProtobufWire } from '../../codec/protobuf-wire.ts';
 
 const spanTag = { offset: 0x08, length: 0x10 } as const;
 const firstUnknownTag = 3 << 3;

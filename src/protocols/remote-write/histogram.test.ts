@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeMessage } from '../../../test/protocols/prompb-schema.ts';
 import { AppError } from '../../model/errors.ts';
-import { ProtobufWire } from '../../model/protobuf-wire.ts';
+import { ProtobufWire } from '../../codec/protobuf-wire.ts';
 import { readHistogram } from './histogram.ts';
 
 function faultOf(bytes: Buffer): string {

@@ -3,7 +3,7 @@
  * reader could make sense of its buckets (https://prometheus.io/docs/specs/native_histograms).
  */
 
-import type { ProtobufWire } from '../../model/protobuf-wire.ts';
+import type { ProtobufWire } from '../../codec/protobuf-wire.ts';
 import { HistogramBuckets } from './histogram-buckets.ts';
 
 /**

@@ -1,7 +1,8 @@
 /** Reads `prometheus.Label` messages, of a series or an exemplar, once their bytes are found. */
 import { isUtf8 } from 'node:buffer';
-import { ProtobufWire } from '../../model/protobuf-wire.ts';
-import { type Label, type LabelLimits, toCanonicalLabels } from '../../model/series-labels.ts';
+import { ProtobufWire } from '../../codec/protobuf-wire.ts';
+import { type LabelLimits, toCanonicalLabels } from '../../codec/series-labels.ts';
+import type { Label } from '../../model/metric-plan.ts';
 
 const labelTag = { name: 0x0a, value: 0x12 } as const;
 const firstUnknownTag = 3 << 3;

@@ -1,7 +1,7 @@
 /** Reads a `prometheus.MetricMetadata`: what the metrics of a family are. */
 import type { MetricMetadata } from '../../model/metric-plan.ts';
-import type { ProtobufWire } from '../../model/protobuf-wire.ts';
-import type { LabelLimits } from '../../model/series-labels.ts';
+import type { ProtobufWire } from '../../codec/protobuf-wire.ts';
+import type { LabelLimits } from '../../codec/series-labels.ts';
 import { maxLabelSetBytes, readText } from './label-list.ts';
 
 const fieldTag = { type: 0x08, name: 0x12, help: 0x22, unit: 0x2a } as const;

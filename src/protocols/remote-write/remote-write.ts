@@ -4,7 +4,7 @@
  */
 import type { Batch } from '../../model/batch.ts';
 import type { DecodeLimits, Protocol, Reply } from '../../model/protocol.ts';
-import type { LabelLimits } from '../../model/series-labels.ts';
+import type { LabelLimits } from '../../codec/series-labels.ts';
 import { createRemoteWriteDecoder } from './decode.ts';
 
 export interface RemoteWriteOptions {

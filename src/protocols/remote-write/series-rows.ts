@@ -3,9 +3,9 @@
  * the day. A series may be refused on one day and be known on another.
  */
 import { AppError } from '../../model/errors.ts';
-import { toDay } from '../../model/metric-rows.ts';
-import type { MetricWriter, Time } from '../../model/metric-writer.ts';
-import type { SeriesMemo } from '../../model/series-memo.ts';
+import { toDay } from '../../codec/metric-rows.ts';
+import type { MetricWriter, Time } from '../../codec/metric-writer.ts';
+import type { SeriesMemo } from '../../codec/series-memo.ts';
 import { seriesState, type SeriesView } from '../../model/series-view.ts';
 import type { Exemplar } from './exemplar.ts';
 import type { TimeSeries } from './time-series.ts';

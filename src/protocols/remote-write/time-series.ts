@@ -3,7 +3,7 @@
  * Its fields may come in any order, so nothing is written before all of them are found. Reused from
  * series to series; nothing is allocated for the usual one.
  */
-import type { ProtobufWire } from '../../model/protobuf-wire.ts';
+import type { ProtobufWire } from '../../codec/protobuf-wire.ts';
 
 const fieldTag = { labels: 0x0a, samples: 0x12, exemplars: 0x1a, histograms: 0x22 } as const;
 const sampleTag = { value: 0x09, timestamp: 0x10 } as const;

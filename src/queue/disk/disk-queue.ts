@@ -25,6 +25,7 @@ import type { QueueLimits } from './queue-limits.ts';
 import { ReceiptClock } from './receipt-clock.ts';
 import { recoverKeys } from './recovered-keys.ts';
 import { type Refusal, refusalOf, toUnavailable } from './refusal.ts';
+import { toError } from '../../std/error-text.ts';
 
 /** Where in the order of the log a batch came to lie. */
 export interface Numbered {
@@ -274,7 +275,7 @@ export class DiskQueue {
     }
     if (!this.#isFailureTold) {
       this.#isFailureTold = true;
-      const failure = error instanceof Error ? error : new Error(String(error));
+      const failure = toError(error);
       this.#telemetry.failed(failure);
       this.#limits.onFailed?.(failure);
     }

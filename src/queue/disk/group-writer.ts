@@ -8,6 +8,7 @@ import type { IdempotencyRecord } from '../port.ts';
 import { isNoRoom } from '../../files/disk-failure.ts';
 import { encodeFrame } from '../frame.ts';
 import type { LogHost } from './log-host.ts';
+import { toError } from '../../std/error-text.ts';
 
 export interface GroupEntry {
   readonly batch: StampedBatch;
@@ -91,7 +92,7 @@ export class GroupWriter {
       try {
         this.#keepSpare(await this.#host.append(buffer, bytes));
       } catch (thrown) {
-        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        const error = toError(thrown);
         if (!isNoRoom(error)) return this.#fail(error);
         this.#refuse(error);
         continue;

@@ -9,6 +9,7 @@ import { openLog } from './log.ts';
 import { createLogCalls, type LogCalls } from './log-host.ts';
 import type { LogOptions } from './log-options.ts';
 import type { CallMessage, FromThread } from './thread-host.ts';
+import { toError } from '../../std/error-text.ts';
 
 if (!isMainThread && parentPort !== null) serve(parentPort, workerData as LogOptions);
 
@@ -41,7 +42,7 @@ function attempt<T>(action: () => T): { value: T } | { error: Error } {
   try {
     return { value: action() };
   } catch (error) {
-    return { error: error instanceof Error ? error : new Error(String(error)) };
+    return { error: toError(error) };
   }
 }
 

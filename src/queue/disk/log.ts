@@ -29,6 +29,7 @@ import { recover, type Recovered } from './recovery.ts';
 import { encodeSegmentHeader, segmentHeaderBytes, segmentName, segmentVersion } from './segment.ts';
 import { sealSegment, type Segment } from './segment-file.ts';
 import type { SyncedMark } from './synced-mark.ts';
+import { toError } from '../../std/error-text.ts';
 
 /** @throws Error where the directory cannot be used; nothing of its data is changed then. */
 export function openLog(
@@ -289,8 +290,4 @@ export class SegmentLog {
     this.#fs.close(this.#active);
     this.#active = undefined;
   }
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -4,7 +4,7 @@
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import type { TakeLimits } from '../port.ts';
-import { freeMemory, ownMemory } from '../../model/free-memory.ts';
+import { freeMemory, ownMemory } from '../../std/free-memory.ts';
 
 export interface QueuedBatch {
   readonly batch: StampedBatch;

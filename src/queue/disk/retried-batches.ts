@@ -20,6 +20,7 @@ import {
   removeFiles,
   retrySuffix,
 } from './quarantine-files.ts';
+import { toError } from '../../std/error-text.ts';
 
 interface Place {
   readonly fs: FileSystem;
@@ -189,7 +190,7 @@ function attempt<T>(place: Place, stem: string, action: () => T): T | undefined 
   try {
     return action();
   } catch (thrown) {
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    const error = toError(thrown);
     place.telemetry.retryPassedOver({ file: join(place.folder, stem + retrySuffix), error });
     return undefined;
   }

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { LogCalls, LogHost, OpenedHost } from './log-host.ts';
 import type { LogOptions, Recovery } from './log-options.ts';
+import { toError } from '../../std/error-text.ts';
 
 export interface CallMessage {
   readonly id: number;
@@ -42,7 +43,7 @@ export function openThreadHost(options: LogOptions): Promise<OpenedHost> {
       else calls.settle(message);
     });
     worker.on('error', (error) => {
-      const failure = error instanceof Error ? error : new Error(String(error));
+      const failure = toError(error);
       calls.fail(failure);
       reject(failure);
     });

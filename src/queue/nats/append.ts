@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Batch, BatchId, BatchOwner, StampedBatch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
-import { freeMemory, ownMemory } from '../../model/free-memory.ts';
+import { freeMemory, ownMemory } from '../../std/free-memory.ts';
 import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
 import type { Appended, IdempotencyRecord } from '../port.ts';
 import type { ClaimedKey, IdempotencyKeys } from './idempotency-keys.ts';

@@ -3,8 +3,8 @@
  * client's own would wait for what is away; here that is known at once.
  */
 import { JetStreamApiError } from '@nats-io/jetstream';
-import { type Circuit, createCircuit } from '../../model/circuit.ts';
-import { randomBase32 } from '../../model/random-id.ts';
+import { type Circuit, createCircuit } from '../../std/circuit.ts';
+import { randomBase32 } from '../../std/random-id.ts';
 import type { NatsEvents } from '../../telemetry/nats-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes } from './error-codes.ts';

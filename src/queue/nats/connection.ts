@@ -23,6 +23,7 @@ import type { NatsEvents } from '../../telemetry/nats-events.ts';
 import { createQueueNames, type QueueNames } from './names.ts';
 import { parseNatsUrl } from './nats-address.ts';
 import type { NatsQueueOptions } from './nats-options.ts';
+import { messageOf } from '../../std/error-text.ts';
 
 export interface NatsLink {
   readonly connection: NatsConnection;
@@ -146,7 +147,7 @@ async function dial(options: NatsQueueOptions): Promise<NatsConnection> {
   try {
     return await connect(toConnect);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     const servers = [toConnect.servers].flat().join(', ');
     throw new Error(
       `cannot connect to NATS at ${servers}: ${reason}; check queue.urls and its credentials`,

@@ -14,6 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsEvents } from '../../telemetry/nats-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes } from './error-codes.ts';
+import { messageOf } from '../../std/error-text.ts';
 
 type Wanted = Pick<
   StreamConfig,
@@ -202,7 +203,7 @@ function isPassing(error: unknown): boolean {
 }
 
 function explain({ options }: NatsLink, cause: unknown): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new Error(
     `cannot prepare the queue at NATS: ${reason}; JetStream must be on and have a leader, with ` +
       `servers and room for queue.replicas = ${options.replicas}`,

@@ -2,6 +2,7 @@
 import { JetStreamApiError } from '@nats-io/jetstream';
 import { AppError } from '../../model/errors.ts';
 import { errorCodes } from './error-codes.ts';
+import { messageOf } from '../../std/error-text.ts';
 
 export type FaultKind =
   /** The connection broke, or there is none. */
@@ -42,7 +43,7 @@ const fullCodes = new Set<number>([
 
 export function toPublishFault(error: unknown): PublishFault {
   if (error instanceof PublishFault) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new PublishFault(kindOf(error), message, { cause: error });
 }
 

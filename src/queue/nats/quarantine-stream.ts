@@ -11,6 +11,7 @@ import type { NatsQueueOptions } from './nats-options.ts';
 import { type Kept, look } from './quarantine-look.ts';
 import { createQuarantineMessages, type QuarantineMessages } from './quarantine-messages.ts';
 import { requeue } from './requeue.ts';
+import { messageOf } from '../../std/error-text.ts';
 
 /**
  * @param purpose `change` also ends removals that were interrupted.
@@ -52,7 +53,7 @@ export async function openQuarantineStream(
     try {
       await requeue(link, events, { frame, copiesSinceMs: Number(since / 1_000_000n), shard });
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new Error(`cannot retry ${id}: the queue does not take it (${reason})`, { cause });
     }
   }

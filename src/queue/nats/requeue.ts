@@ -1,5 +1,5 @@
 /** Publishes a frame that had been set aside once more. It knows nothing of quarantine. */
-import { randomBase32 } from '../../model/random-id.ts';
+import { randomBase32 } from '../../std/random-id.ts';
 import type { NatsEvents } from '../../telemetry/nats-events.ts';
 import { decodeFrameHeader } from '../frame.ts';
 import type { NatsLink } from './connection.ts';

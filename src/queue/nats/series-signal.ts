@@ -2,7 +2,7 @@
  * What every node must hear of: that labels of series may be gone. It stands in a bucket, so that a
  * node that was cut off meanwhile finds it afterwards.
  */
-import { randomBase32 } from '../../model/random-id.ts';
+import { randomBase32 } from '../../std/random-id.ts';
 import type { Bucket } from './bucket.ts';
 import type { NatsLink } from './connection.ts';
 

@@ -1,7 +1,7 @@
 /** Sets bytes aside in the quarantine's stream, with the reason, durably before it returns. */
 import { headers as createHeaders } from '@nats-io/transport-node';
 import type { StampedBatch } from '../../model/batch.ts';
-import { randomBase32 } from '../../model/random-id.ts';
+import { randomBase32 } from '../../std/random-id.ts';
 import { encodeFrame, finishFrame, measureFrame } from '../frame.ts';
 import { storedSince } from './assembler.ts';
 import type { NatsLink } from './connection.ts';

@@ -3,7 +3,7 @@
  * one holder and all hold about as many, and has work done on those that it holds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { randomBase32 } from '../../model/random-id.ts';
+import { randomBase32 } from '../../std/random-id.ts';
 import type { ShardEvents, ShardLoss } from '../../telemetry/shard-events.ts';
 import type { Shard, ShardWork } from '../port.ts';
 import type { Bucket } from './bucket.ts';

@@ -4,9 +4,9 @@
  * is refused at once until it does.
  */
 import type { StampedBatch } from '../../model/batch.ts';
-import { type Circuit, createCircuit } from '../../model/circuit.ts';
-import { freeMemory, ownMemory } from '../../model/free-memory.ts';
-import { randomBase32 } from '../../model/random-id.ts';
+import { type Circuit, createCircuit } from '../../std/circuit.ts';
+import { freeMemory, ownMemory } from '../../std/free-memory.ts';
+import { randomBase32 } from '../../std/random-id.ts';
 import type { NatsEvents } from '../../telemetry/nats-events.ts';
 import { encodeFrame, finishFrame, measureFrame } from '../frame.ts';
 import type { NatsLink } from './connection.ts';

@@ -3,7 +3,7 @@
  * there whole: whatever may have taken pieces away makes it begin anew.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { randomBase32 } from '../../model/random-id.ts';
+import { randomBase32 } from '../../std/random-id.ts';
 import type { NatsEvents } from '../../telemetry/nats-events.ts';
 import type { NatsLink } from './connection.ts';
 import { headers, messageKinds } from './names.ts';

@@ -1,6 +1,6 @@
 /** Exemplars of known series within a range of time. Pure. */
 import type { Exemplar, SamplesPlan } from '../../model/metric-plan.ts';
-import type { Label } from '../../model/series-labels.ts';
+import type { Label } from '../../model/metric-plan.ts';
 import { tableName } from './columns.ts';
 import { rangeConditions, type SamplesStep } from './samples.ts';
 import { toLabelPairs } from './series.ts';

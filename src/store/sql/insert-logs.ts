@@ -5,7 +5,7 @@
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import { tieBits } from '../../model/log-id.ts';
-import { logRowFields } from '../../model/log-rows.ts';
+import { logRowFields } from '../../codec/log-rows.ts';
 import { searchIndexes, tableName } from './columns.ts';
 import { passCondition } from './insert-pass.ts';
 import { insertSettings, type InsertTarget, rowsPerBlock } from './insert-settings.ts';

@@ -4,7 +4,7 @@
  * the queue keeps it; the store takes it apart. Pure.
  */
 import type { StampedBatch } from '../../model/batch.ts';
-import { type MetricSection, metricSectionFields } from '../../model/metric-rows.ts';
+import { type MetricSection, metricSectionFields } from '../../codec/metric-rows.ts';
 import { tableName } from './columns.ts';
 import { passCondition } from './insert-pass.ts';
 import { insertSettings, type InsertTarget } from './insert-settings.ts';

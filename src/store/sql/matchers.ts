@@ -3,7 +3,7 @@
  * (https://prometheus.io/docs/prometheus/latest/querying/basics/#time-series-selectors). Pure.
  */
 import type { LabelMatcher, Selector } from '../../model/metric-plan.ts';
-import { metricNameLabel } from '../../model/series-labels.ts';
+import { metricNameLabel } from '../../codec/series-labels.ts';
 import type { Parameters } from './statement.ts';
 
 /** @returns a condition that a series fits any of these; no condition where all do. */

@@ -3,9 +3,9 @@
  * each day that has samples of it, and once more for each day of receipt. Pure.
  */
 import type { SamplesPlan, SeriesPlan } from '../../model/metric-plan.ts';
-import { toDay } from '../../model/metric-rows.ts';
+import { toDay } from '../../codec/metric-rows.ts';
 import type { ReadableStream } from '../../model/plan.ts';
-import type { Label } from '../../model/series-labels.ts';
+import type { Label } from '../../model/metric-plan.ts';
 import { tableName } from './columns.ts';
 import { labelExpression, selectorsCondition } from './matchers.ts';
 import { limitsSql, Parameters, type ReadLimits, type Statement } from './statement.ts';

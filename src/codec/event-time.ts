@@ -1,0 +1,141 @@
+/**
+ * Reads an event's own time from ASCII bytes: RFC 3339, or a count since 1970 in s, ms, µs or ns
+ * told apart by its magnitude. Times travel as whole milliseconds and the nanoseconds beyond them,
+ * because Unix nanoseconds pass 2^53.
+ */
+import { maxEventTimeMillis } from '../model/log-id.ts';
+
+export interface EventTime {
+  /** Unix ms, in [0, maxEventTimeMillis). */
+  readonly millis: number;
+  /** 0 to 999,999. */
+  readonly nanos: number;
+}
+
+const minus = 0x2d;
+const colon = 0x3a;
+
+/**
+ * RFC 3339 with any number of fraction digits (those beyond nine are cut off). A leap second counts
+ * as the last instant before the next minute.
+ * @returns undefined for text of another form, an impossible date, or a time outside 1970 to 2149.
+ */
+export function parseRfc3339(text: Uint8Array, start: number, end: number): EventTime | undefined {
+  if (end - start < 20 || text[start + 4] !== minus || text[start + 7] !== minus) return undefined;
+  if (text[start + 13] !== colon || text[start + 16] !== colon) return undefined;
+  if (!isDateSeparator(text[start + 10])) return undefined;
+  const year = twoDigits(text, start) * 100 + twoDigits(text, start + 2);
+  const days = toDays(year, twoDigits(text, start + 5), twoDigits(text, start + 8));
+  const hour = twoDigits(text, start + 11);
+  const minute = twoDigits(text, start + 14);
+  const second = twoDigits(text, start + 17);
+  const zoneAt = skipFraction(text, start + 19, end);
+  const zoneMinutes = parseZone(text, zoneAt, end);
+  // Written so that NaN, which stands for a missing digit, fails each comparison.
+  if (!(days >= 0 && hour < 24 && minute < 60 && second <= 60)) return undefined;
+  if (Number.isNaN(zoneMinutes) || zoneAt === start + 20) return undefined;
+  const leap = second === 60;
+  const seconds = ((days * 24 + hour) * 60 + minute - zoneMinutes) * 60 + (leap ? 59 : second);
+  const fraction = leap ? 999_999_999 : toNanoseconds(text, start + 20, zoneAt);
+  return inRange(seconds * 1000 + Math.floor(fraction / 1_000_000), fraction % 1_000_000);
+}
+
+function isDateSeparator(byte: number | undefined): boolean {
+  return byte === 0x54 || byte === 0x74 || byte === 0x20;
+}
+
+function isDigit(byte: number | undefined): byte is number {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+/** @returns NaN where either is no digit. */
+function twoDigits(text: Uint8Array, at: number): number {
+  const tens = text[at];
+  const ones = text[at + 1];
+  return isDigit(tens) && isDigit(ones) ? (tens - 0x30) * 10 + ones - 0x30 : Number.NaN;
+}
+
+/**
+ * @returns where the zone begins; `at` itself without a fraction, `at + 1` for a point without
+ *   digits.
+ */
+function skipFraction(text: Uint8Array, at: number, end: number): number {
+  if (text[at] !== 0x2e) return at;
+  let zoneAt = at + 1;
+  while (zoneAt < end && isDigit(text[zoneAt])) zoneAt += 1;
+  return zoneAt;
+}
+
+/** The digits between second and zone, as nanoseconds. */
+function toNanoseconds(text: Uint8Array, start: number, zoneAt: number): number {
+  let value = 0;
+  for (let at = start; at < start + 9; at += 1) {
+    value = value * 10 + (at < zoneAt ? text[at]! - 0x30 : 0);
+  }
+  return value;
+}
+
+/** Minutes east of UTC; NaN where the text does not end in a zone. */
+function parseZone(text: Uint8Array, at: number, end: number): number {
+  const sign = text[at];
+  if ((sign === 0x5a || sign === 0x7a) && end === at + 1) return 0;
+  if (end !== at + 6 || text[at + 3] !== colon) return Number.NaN;
+  const hour = twoDigits(text, at + 1);
+  const minute = twoDigits(text, at + 4);
+  if (!(hour < 24 && minute < 60)) return Number.NaN;
+  if (sign === 0x2b) return hour * 60 + minute;
+  return sign === minus ? -(hour * 60 + minute) : Number.NaN;
+}
+
+const plainNumber = /^(\d+)(?:\.(\d+))?$/;
+
+/**
+ * @param text a JSON number as it was written; exponents are read with the precision of a double.
+ * @returns undefined for a negative number or a time outside 1970 to 2149.
+ */
+export function parseEpoch(text: string): EventTime | undefined {
+  const match = plainNumber.exec(text);
+  if (match === null) {
+    const value = /^\d/.test(text) ? Number(text) : Number.NaN;
+    return Number.isFinite(value) && value >= 0 && value < 1e21
+      ? parseEpoch(toPlain(value))
+      : undefined;
+  }
+  const whole = match[1]!.replace(/^0+(?=\d)/, '');
+  const unitDigits = toFractionDigits(whole.length);
+  if (unitDigits === undefined) return undefined;
+  const shift = 9 - unitDigits;
+  const fraction = (match[2] ?? '').slice(0, shift).padEnd(shift, '0');
+  const nanoseconds = (whole + fraction).padStart(10, '0');
+  return inRange(Number(nanoseconds.slice(0, -6)), Number(nanoseconds.slice(-6)));
+}
+
+/** How many decimal digits of a second the unit has, by the count of digits before the point. */
+function toFractionDigits(digits: number): 0 | 3 | 6 | 9 | undefined {
+  if (digits <= 10) return 0;
+  if (digits <= 13) return 3;
+  if (digits <= 16) return 6;
+  return digits <= 19 ? 9 : undefined;
+}
+
+function toPlain(value: number): string {
+  return Number.isInteger(value) ? BigInt(value).toString() : value.toFixed(9);
+}
+
+function inRange(millis: number, nanos: number): EventTime | undefined {
+  return millis >= 0 && millis < maxEventTimeMillis ? { millis, nanos } : undefined;
+}
+
+const daysBeforeMonth = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Days since 1970-01-01 in the Gregorian calendar; NaN for a date that does not exist. */
+function toDays(year: number, month: number, day: number): number {
+  const before = daysBeforeMonth[month - 1];
+  if (before === undefined || !(day >= 1)) return Number.NaN;
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  if (day > daysInMonth[month - 1]! + (leap && month === 2 ? 1 : 0)) return Number.NaN;
+  const past = year - 1;
+  const leapDays = Math.floor(past / 4) - Math.floor(past / 100) + Math.floor(past / 400);
+  return year * 365 + leapDays + before + (leap && month > 2 ? 1 : 0) + day - 719_528;
+}

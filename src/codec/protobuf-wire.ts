@@ -1,0 +1,224 @@
+/**
+ * A cursor over protobuf's wire format (https://protobuf.dev/programming-guides/encoding): tags,
+ * varints, fixed numbers, lengths, and the skipping of what its user does not know. It knows no
+ * message; its user says where each ends.
+ */
+import { AppError } from '../model/errors.ts';
+
+export const wireType = {
+  varint: 0,
+  fixed64: 1,
+  bytes: 2,
+  group: 3,
+  groupEnd: 4,
+  fixed32: 5,
+} as const;
+
+/** Groups within groups; nobody has sent even one in earnest for long. */
+const maxGroupDepth = 64;
+const maxGroupBytes = 1024 * 1024;
+const maxVarintBytes = 10;
+const twoTo32 = 4_294_967_296;
+
+/** A field's number and wire type, as they stand before its value. */
+export function toTag(field: number, type: number): number {
+  return ((field << 3) | type) >>> 0;
+}
+
+/**
+ * Copies and allocates nothing. Every `end` is that of the message which the field stands in; what
+ * has no valid field before it is an AppError `malformed` that names the byte at fault.
+ */
+export class ProtobufWire {
+  readonly bytes: Buffer;
+  /** Where the cursor stands. */
+  at = 0;
+  /** The last number of 64 bits: its upper half, and its lower one; unsigned both. */
+  high = 0;
+  low = 0;
+  readonly #view: DataView;
+  /** Where the content of the outermost group begins, while one is skipped. */
+  #groupStart = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  /** @returns what `toTag` makes of the field that begins here */
+  tag(end: number): number {
+    const start = this.at;
+    const byte = this.bytes[start]!;
+    if (byte < 0x80 && byte > 7 && start < end) {
+      this.at = start + 1;
+      return byte;
+    }
+    this.varint(end);
+    if (this.high !== 0) this.fail(start, 'a field number of more than 29 bits');
+    if (this.low < 8) this.fail(start, 'a field of number 0');
+    return this.low;
+  }
+
+  /** Reads a length. @returns where what is so long will end, which is not beyond `end` */
+  lengthEnd(end: number): number {
+    const start = this.at;
+    const length = this.bytes[start]!;
+    if (length < 0x80 && start + 1 + length <= end) {
+      this.at = start + 1;
+      return start + 1 + length;
+    }
+    this.varint(end);
+    if (this.high !== 0 || this.low > end - this.at) this.#failShort(start);
+    // As an int32: positions that come from doubles, like `low`, slow down all that is read after.
+    return this.at + (this.low | 0);
+  }
+
+  /** Leaves its value in `high` and `low`. */
+  varint(end: number): void {
+    const { bytes } = this;
+    const start = this.at;
+    let at = start;
+    let low = 0;
+    let high = 0;
+    for (let shift = 0; ; shift += 7) {
+      if (at >= end) this.#failShort(start);
+      const byte = bytes[at++]!;
+      const bits = byte & 127;
+      if (shift < 28) low |= bits << shift;
+      else if (shift === 28) {
+        low |= bits << 28;
+        high = bits >>> 4;
+      } else {
+        high |= bits << (shift - 32);
+      }
+      if (byte < 0x80) break;
+      if (at - start === maxVarintBytes) this.fail(start, 'a varint of more than ten bytes');
+    }
+    this.at = at;
+    this.low = low >>> 0;
+    this.high = high >>> 0;
+  }
+
+  /** @returns the lower 32 bits, unsigned, as proto3 reads what is wider than its field. */
+  uint32(end: number): number {
+    const byte = this.bytes[this.at]!;
+    if (byte < 0x80 && this.at < end) {
+      this.at += 1;
+      return byte;
+    }
+    this.varint(end);
+    return this.low;
+  }
+
+  /** @returns an `int64`, exact */
+  int64(end: number): bigint {
+    this.varint(end);
+    return (BigInt(this.high | 0) << 32n) | BigInt(this.low);
+  }
+
+  /** @returns a `uint64`, rounded where it is beyond 2^53 */
+  uint64(end: number): number {
+    this.varint(end);
+    return this.high * twoTo32 + this.low;
+  }
+
+  /** @returns a `sint32` or `sint64`, rounded likewise */
+  sint64(end: number): number {
+    this.varint(end);
+    const half = this.high * (twoTo32 / 2) + (this.low >>> 1);
+    return (this.low & 1) === 0 ? half : -half - 1;
+  }
+
+  /** Leaves its value in `high` and `low`. */
+  fixed64(end: number): void {
+    const start = this.pass(8, end);
+    this.low = this.#view.getUint32(start, true);
+    this.high = this.#view.getUint32(start + 4, true);
+  }
+
+  fixed32(end: number): number {
+    return this.#view.getUint32(this.pass(4, end), true);
+  }
+
+  double(end: number): number {
+    return this.#view.getFloat64(this.pass(8, end), true);
+  }
+
+  /** True where all bytes are ASCII. */
+  isAscii(start: number, end: number): boolean {
+    let at = start;
+    for (; at <= end - 4; at += 4) {
+      if ((this.#view.getUint32(at) & 0x80808080) !== 0) return false;
+    }
+    for (; at < end; at += 1) if (this.bytes[at]! >= 0x80) return false;
+    return true;
+  }
+
+  /** Passes over a value of so many bytes. @returns where it begins */
+  pass(bytes: number, end: number): number {
+    const start = this.at;
+    if (end - start < bytes) this.#failShort(start);
+    this.at = start + bytes;
+    return start;
+  }
+
+  /** Passes over the value of the field whose tag was read last. */
+  skip(tag: number, end: number): void {
+    switch (tag & 7) {
+      case wireType.varint:
+        this.varint(end);
+        return;
+      case wireType.fixed64:
+        this.pass(8, end);
+        return;
+      case wireType.bytes:
+        this.at = this.lengthEnd(end);
+        return;
+      case wireType.fixed32:
+        this.pass(4, end);
+        return;
+      case wireType.group:
+        this.#groupStart = this.at;
+        return this.#skipGroup(tag, end, 1);
+      case wireType.groupEnd:
+        return this.fail(this.at, 'the end of a group that did not begin');
+      default:
+        return this.fail(this.at, `wire type ${tag & 7}`);
+    }
+  }
+
+  /** For a field whose number has another type. @param message with its article: `a sample` */
+  failType(at: number, tag: number, message: string): never {
+    this.fail(at, `field ${tag >>> 3} of ${message} in wire type ${tag & 7}`);
+  }
+
+  fail(at: number, seen: string): never {
+    throw new AppError('malformed', `cannot parse protobuf: ${seen} at byte ${at}`);
+  }
+
+  /** @param depth of the group, whose content the cursor is at the start of. */
+  #skipGroup(tag: number, end: number, depth: number): void {
+    for (;;) {
+      const at = this.at;
+      if (at - this.#groupStart > maxGroupBytes) {
+        this.fail(this.#groupStart, `a group of more than ${maxGroupBytes} bytes`);
+      }
+      const inner = this.tag(end);
+      const type = inner & 7;
+      if (type === wireType.groupEnd) {
+        if (inner >>> 3 !== tag >>> 3) this.fail(at, 'the end of another group than the last');
+        return;
+      }
+      if (type !== wireType.group) {
+        this.skip(inner, end);
+      } else {
+        if (depth >= maxGroupDepth) this.fail(at, `more than ${maxGroupDepth} open groups`);
+        this.#skipGroup(inner, end, depth + 1);
+      }
+    }
+  }
+
+  #failShort(at: number): never {
+    this.fail(at, 'a value that goes beyond the end of its message');
+  }
+}

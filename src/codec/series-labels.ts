@@ -1,0 +1,105 @@
+/**
+ * What names a series: its labels, the metric's name among them as `__name__`
+ * (https://prometheus.io/docs/concepts/data_model). Here they are put into the one order and form
+ * from which the id is made, whatever protocol brought them.
+ */
+import { hash } from 'node:crypto';
+import type { Label } from '../model/metric-plan.ts';
+
+export interface LabelLimits {
+  readonly maxLabels: number;
+  /** UTF-16 units of a label's name. */
+  readonly maxNameLength: number;
+  /** UTF-16 units of a label's value. */
+  readonly maxValueLength: number;
+}
+
+export const metricNameLabel = '__name__';
+
+/** A series as it is stored. */
+export interface Series {
+  /** 128 bits as four words, the lowest first: a UInt128 in RowBinary. */
+  readonly id: Uint32Array;
+  /** RowBinary `Map(String, String)`, sorted by name. */
+  readonly labels: Uint8Array;
+}
+
+/**
+ * Sorts, and drops labels without a value, which are the same as absent ones.
+ * @returns the labels, or in words that hold nothing of theirs why they name no series.
+ */
+export function toCanonicalLabels(labels: readonly Label[], limits: LabelLimits): Label[] | string {
+  const sorted = toSortedLabels(labels, limits);
+  if (typeof sorted === 'string') return sorted;
+  return sorted.some(([name]) => name === metricNameLabel) ? sorted : 'no metric name';
+}
+
+/** As `toCanonicalLabels`, for labels that need not name a metric: those of an exemplar. */
+export function toSortedLabels(labels: readonly Label[], limits: LabelLimits): Label[] | string {
+  const sorted = labels.filter(([, value]) => value !== '').sort(([a], [b]) => compareUtf8(a, b));
+  if (sorted.length > limits.maxLabels) return 'too many labels';
+  for (const [index, [name, value]] of sorted.entries()) {
+    if (name === '') return 'empty label name';
+    if (name === sorted[index - 1]?.[0]) return 'repeated label name';
+    if (name.length > limits.maxNameLength) return 'label name too long';
+    if (value.length > limits.maxValueLength) return 'label value too long';
+  }
+  return sorted;
+}
+
+/**
+ * @param labels in canonical form.
+ *
+ * The id is the first half of the SHA-256 of the labels as they are stored; it must never be made
+ * in any other way, for it is in the tables.
+ */
+export function toSeries(labels: readonly Label[]): Series {
+  const bytes = encodeLabels(labels);
+  const digest = hash('sha256', bytes, 'buffer');
+  const id = new Uint32Array(4);
+  for (let word = 0; word < 4; word += 1) id[word] = digest.readUInt32LE(word * 4);
+  return { id, labels: bytes };
+}
+
+/** RowBinary `Map(String, String)`. */
+export function encodeLabels(labels: readonly Label[]): Uint8Array {
+  let bound = maxVarintBytes;
+  for (const [name, value] of labels) {
+    bound += 3 * (name.length + value.length) + 2 * maxVarintBytes;
+  }
+  const bytes = Buffer.allocUnsafe(bound);
+  let at = writeVarint(bytes, 0, labels.length);
+  for (const [name, value] of labels) at = writeText(bytes, writeText(bytes, at, name), value);
+  return Uint8Array.from(bytes.subarray(0, at));
+}
+
+const maxVarintBytes = 5;
+
+function writeText(bytes: Buffer, at: number, text: string): number {
+  const start = writeVarint(bytes, at, Buffer.byteLength(text));
+  return start + bytes.write(text, start, 'utf8');
+}
+
+function writeVarint(bytes: Buffer, start: number, value: number): number {
+  let at = start;
+  let rest = value;
+  for (; rest > 127; rest >>>= 7) bytes[at++] = (rest & 127) | 128;
+  bytes[at++] = rest;
+  return at;
+}
+
+/** Order of the UTF-8 bytes, which differs from that of strings where surrogates are about. */
+export function compareUtf8(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i += 1) {
+    const difference = toCodePointRank(a.charCodeAt(i)) - toCodePointRank(b.charCodeAt(i));
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points beyond all others. */
+function toCodePointRank(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}

@@ -1,0 +1,163 @@
+/** The memo of series against a Map: it may forget, but never name the wrong series. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Series, toSeries } from './series-labels.ts';
+import type { Label } from '../model/metric-plan.ts';
+import { SeriesMemo } from './series-memo.ts';
+
+const roomy = { maxBytes: 1e9, maxSeries: 1e6 };
+
+function toRaw(number: number): Buffer {
+  return Buffer.from(`raw labels of series ${number}`);
+}
+
+function toLabelsOf(number: number): Label[] {
+  return [
+    ['__name__', 'up'],
+    ['number', String(number)],
+  ];
+}
+
+/** What decoders do: a guess, then the table, then the long way. */
+function lookUp(memo: SeriesMemo, raw: Buffer, toNew: () => Series) {
+  const next = memo.next(raw, 0, raw.length);
+  if (next >= 0) return { number: next, isNew: false };
+  const hash = memo.hash(raw, 0, raw.length);
+  const found = memo.find(raw, 0, raw.length, hash);
+  if (found >= 0) return { number: found, isNew: false };
+  return { number: memo.add(raw, 0, raw.length, hash, toNew()), isNew: true };
+}
+
+function seriesAt(memo: SeriesMemo, number: number): Series {
+  return { id: memo.ids.slice(4 * number, 4 * number + 4), labels: memo.labelsOf(number) };
+}
+
+function sameSeries({ id, labels }: Series): unknown[] {
+  return [[...id], Buffer.from(labels).toString('latin1')];
+}
+
+test('agrees with a map, through growth and trimming', () => {
+  const options = fc.record({
+    maxBytes: fc.constantFrom(500, 100_000, 1e9),
+    maxSeries: fc.constantFrom(3, 1000, 1e6),
+  });
+  const step = fc.oneof(
+    { weight: 20, arbitrary: fc.nat(3000) },
+    { weight: 1, arbitrary: fc.constant('trim' as const) },
+  );
+  fc.assert(
+    fc.property(options, fc.array(step, { maxLength: 3000, size: 'max' }), (limits, steps) => {
+      const memo = new SeriesMemo(limits);
+      for (const number of steps) {
+        if (number === 'trim') {
+          memo.trim();
+          continue;
+        }
+        const expected = toSeries(toLabelsOf(number));
+        const found = lookUp(memo, toRaw(number), () => expected);
+        assert.deepEqual(sameSeries(seriesAt(memo, found.number)), sameSeries(expected));
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('remembers every series until it is trimmed, in any order', () => {
+  const memo = new SeriesMemo(roomy);
+  const count = 5000;
+  for (let number = 0; number < count; number += 1) {
+    const series = () => toSeries(toLabelsOf(number));
+    assert.ok(lookUp(memo, toRaw(number), series).isNew);
+  }
+  memo.trim();
+  const anew = () => assert.fail('it is known');
+  for (let number = count - 1; number >= 0; number -= 1) {
+    const found = lookUp(memo, toRaw(number), anew);
+    assert.equal(found.number, number);
+  }
+});
+
+test('guesses the series that follows, and is right or says nothing', () => {
+  const memo = new SeriesMemo(roomy);
+  const [a, b, c] = [1, 2, 3].map(toRaw) as [Buffer, Buffer, Buffer];
+  assert.equal(memo.next(a, 0, a.length), -1);
+  for (const raw of [a, b, c, a]) lookUp(memo, raw, () => toSeries([]));
+  assert.equal(memo.next(b, 0, b.length), 1);
+  assert.equal(memo.next(c, 0, c.length), 2);
+  assert.equal(memo.next(b, 0, b.length), -1);
+  assert.equal(memo.next(c, 0, c.length - 1), -1);
+  assert.equal(memo.next(a, 0, a.length), 0);
+});
+
+test('takes label sets longer than any piece of its memory', () => {
+  const memo = new SeriesMemo(roomy);
+  const raws = [100, 3_000_000, 10, 1_048_576].map((length) => Buffer.alloc(length, 'x'));
+  for (const [index, raw] of raws.entries()) {
+    lookUp(memo, raw, () => toSeries(toLabelsOf(index)));
+  }
+  for (const [index, raw] of raws.entries()) {
+    const { number, isNew } = lookUp(memo, raw, () => assert.fail('it is known'));
+    assert.equal(isNew, false);
+    const expected = toSeries(toLabelsOf(index));
+    assert.deepEqual(sameSeries(seriesAt(memo, number)), sameSeries(expected));
+  }
+});
+
+test('forgets once it holds too many series, or too many bytes', () => {
+  for (const limits of [
+    { maxBytes: 1e9, maxSeries: 10 },
+    { maxBytes: 600, maxSeries: 1e6 },
+  ]) {
+    const memo = new SeriesMemo(limits);
+    const add = (number: number) => lookUp(memo, toRaw(number), () => toSeries([])).isNew;
+    for (let number = 0; number < 50; number += 1) add(number);
+    assert.equal(add(7), false);
+    memo.trim();
+    assert.equal(add(7), true);
+    memo.trim();
+    assert.equal(add(7), false);
+  }
+});
+
+/** Two words that differ in their top bits only: multiplication cannot tell them apart for long. */
+function colliding(count: number): Buffer[] {
+  return Array.from({ length: count }, (_, number) => {
+    const raw = Buffer.alloc(256, 0x41);
+    for (let bit = 0; bit < 16; bit += 1) {
+      if (((number >> bit) & 1) === 0) continue;
+      raw[bit * 16 + 3]! ^= 0x80;
+      raw[bit * 16 + 11]! ^= 0x80;
+      raw[bit * 16 + 10]! ^= 0x01;
+    }
+    return raw;
+  });
+}
+
+test('names no wrong series where others were made to collide, and looks for few of them', () => {
+  const memo = new SeriesMemo(roomy);
+  const raws = colliding(2000);
+  assert.equal(new Set(raws.map((raw) => memo.hash(raw, 0, raw.length))).size, 1);
+  for (const [number, raw] of raws.entries()) {
+    lookUp(memo, raw, () => toSeries(toLabelsOf(number)));
+  }
+  for (const [number, raw] of raws.entries()) {
+    const expected = toSeries(toLabelsOf(number));
+    const found = lookUp(memo, raw, () => expected);
+    assert.deepEqual(sameSeries(seriesAt(memo, found.number)), sameSeries(expected));
+  }
+});
+
+test('spreads label sets that differ little', () => {
+  const memo = new SeriesMemo(roomy);
+  const hashes = Array.from({ length: 20_000 }, (_, number) => {
+    const raw = toRaw(number);
+    return memo.hash(raw, 0, raw.length);
+  });
+  // Of 20,000 in 2^32 some 0.05 pairs share a hash, and of 65,536 slots 17,200 are taken.
+  assert.ok(new Set(hashes).size > 19_990);
+  for (const shift of [0, 16]) {
+    const slots = new Set(hashes.map((hash) => (hash >>> shift) & 0xffff));
+    assert.ok(slots.size > 16_800 && slots.size < 17_600, `${slots.size} slots`);
+  }
+});

@@ -1,0 +1,56 @@
+/**
+ * Opens the quarantine of the queue that the settings name, for whoever may read the data directory
+ * or reach NATS: with the service where that is possible, else instead of it.
+ */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Config } from '../config/schema.ts';
+import * as options from '../service/options.ts';
+import { lockDirectory } from '../files/directory-lock.ts';
+import { openQuarantineFolder } from '../queue/disk/quarantine-folder.ts';
+import type { Quarantine } from '../queue/quarantine.ts';
+import { createInstruments } from '../telemetry/instruments.ts';
+import { assertWholeDirectory } from './unfinished.ts';
+import { messageOf } from '../std/error-text.ts';
+
+/**
+ * @param purpose `change` keeps services away from an embedded queue until it is closed.
+ * @throws Error in words for the operator, also where a service runs on what is to be changed
+ */
+export async function openQuarantine(
+  config: Readonly<Config>,
+  purpose: 'look' | 'change',
+): Promise<Quarantine> {
+  const nats = options.toNatsQueueOptions(config);
+  if (nats !== undefined) {
+    const { openQuarantineStream } = await import('../queue/nats/quarantine-stream.ts');
+    return openQuarantineStream(nats, createInstruments('silent'), purpose);
+  }
+  const dataDir = resolve(config.data);
+  if (!existsSync(join(dataDir, 'lock.db'))) {
+    throw new Error(`cannot find ${dataDir}, or no weir has run on it: give its data directory`);
+  }
+  assertWholeDirectory(dataDir);
+  const folder = openQuarantineFolder(join(dataDir, 'queue'));
+  if (purpose === 'look') return folder;
+  const lock = tryLock(dataDir);
+  return {
+    ...folder,
+    async close() {
+      await folder.close();
+      lock.release();
+    },
+  };
+}
+
+function tryLock(dataDir: string): ReturnType<typeof lockDirectory> {
+  try {
+    return lockDirectory(dataDir);
+  } catch (cause) {
+    const reason = messageOf(cause);
+    throw new Error(
+      `cannot change the quarantine while a service or a backup works on it: ${reason}`,
+      { cause },
+    );
+  }
+}

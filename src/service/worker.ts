@@ -1,0 +1,166 @@
+/**
+ * Opens every part of a worker: TLS, protocols, admission and decoding are its own, everything that
+ * exists once on a machine it asks the main process for. Closes in reverse.
+ */
+import { join, resolve } from 'node:path';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createKnownLevels } from '../admission/known-levels.ts';
+import type { Config } from '../config/schema.ts';
+import { createGrants } from '../directory/grants.ts';
+import { openReceiverStatistics } from '../ingest/receiver-statistics.ts';
+import type { Opened } from './open-directory.ts';
+import { createGateway } from './gateway.ts';
+import * as options from './options.ts';
+import { toProtocols } from './protocols.ts';
+import { noStreamParts } from './reads.ts';
+import { handedOver } from '../server/bound-surfaces.ts';
+import { openServer, type ServerOptions } from '../server/server.ts';
+import { createDirectoryEvents } from '../telemetry/directory-events.ts';
+import { createHttpEvents } from '../telemetry/http-events.ts';
+import { createInstruments } from '../telemetry/instruments.ts';
+import { createStatisticsEvents } from '../telemetry/statistics-events.ts';
+import { version } from './version.ts';
+import { openChannel } from '../workers/channel.ts';
+import type { Beginning, MainQuestions, WorkerQuestions } from '../workers/questions.ts';
+import * as remote from '../workers/remote-parts.ts';
+import { messageOf } from '../std/error-text.ts';
+
+export interface Worker {
+  /**
+   * Takes a connection that the main process has accepted; undefined = it broke on the way.
+   * @param id by which the main process knows it
+   */
+  take(id: number, socket: Socket | undefined): void;
+  /** Resolves when the main process is gone or needs it no more: it has nothing left to do. */
+  readonly ended: Promise<Ending>;
+}
+
+type Ending = 'asked' | 'orphaned';
+
+/**
+ * @param stream to the main process.
+ * @throws Error in words for the operator, which the main process was told of
+ */
+export async function openWorker(stream: Duplex): Promise<Worker> {
+  let parts: WorkerParts | undefined;
+  let forgotten = 0;
+  let isStopped = false;
+  const main = openChannel<WorkerQuestions, MainQuestions>(stream, {
+    alive: () => undefined,
+    invalidate: () => parts?.grants.invalidate(),
+    forgetSeries(times) {
+      forgotten = times;
+      parts?.gateway.forgetSeries();
+    },
+    flushStatistics: () => parts?.statistics.flush(),
+    metrics: () => parts?.instruments.metrics.getMetricsAsJSON() ?? [],
+    async stop() {
+      isStopped = true;
+      await parts?.close();
+    },
+  });
+  const ended = main.closed.then((): Ending => (isStopped ? 'asked' : 'orphaned'));
+  const beginning = await main.ask('begin', null);
+  forgotten = Math.max(forgotten, beginning.forgotten);
+  try {
+    parts = await openParts(beginning, main, () => forgotten);
+  } catch (error) {
+    main.tell('failed', messageOf(error));
+    throw error;
+  }
+  const { server } = parts;
+  const noteEnd = createEndList((ids) => main.tell('ended', ids));
+  main.tell('ready', null);
+  return {
+    ended,
+    take(id, socket) {
+      if (socket === undefined) return noteEnd(id);
+      server.take(socket, {
+        closed: () => noteEnd(id),
+        abused: () => main.tell('abused', id),
+      });
+    },
+  };
+}
+
+type WorkerParts = Awaited<ReturnType<typeof openParts>>;
+
+async function openParts(
+  { settings, number, ingestUrl }: Beginning,
+  main: remote.MainChannel,
+  forgotten: () => number,
+) {
+  await using parts = new AsyncDisposableStack();
+  const opened: Opened = (part) => parts.adopt(part, (it) => it.close());
+  const config = settings as Config;
+  const instruments = createInstruments(config.logLevel, { worker: number });
+  const directory = remote.createRemoteDirectory(main);
+  const grants = opened(
+    createGrants(directory, options.toGrantsOptions(config), createDirectoryEvents(instruments)),
+  );
+  const statistics = opened(
+    openReceiverStatistics(
+      directory,
+      options.toStatisticsOptions(config),
+      createStatisticsEvents(instruments),
+    ),
+  );
+  const known = createKnownLevels({ maxLevels: 10_000, maxAgeMs: 5_000 }, () => performance.now());
+  const gateway = createGateway(
+    config,
+    {
+      grants,
+      quota: remote.createRemoteQuota(main, known),
+      queue: remote.createRemoteQueue(main, forgotten),
+      claims: remote.createRemoteClaims(main),
+      statistics,
+      instruments,
+    },
+    1 / config.workers,
+  );
+  const info = { version, serverUrl: ingestUrl };
+  const server = opened(
+    await openServer(
+      toWorkerServerOptions(config),
+      {
+        ...gateway,
+        protocols: toProtocols(config),
+        ...noStreamParts,
+        ingestInfo: info,
+        streamInfo: info,
+        missing: () => main.ask('missing', null),
+        metrics: instruments.metrics,
+        gate: undefined,
+      },
+      createHttpEvents(instruments),
+    ),
+  );
+  const running = parts.move();
+  const close = () => running.disposeAsync();
+  return { instruments, grants, statistics, gateway, server, close };
+}
+
+/** A worker has no port of its own, and the local authority's certificate it only reads. */
+function toWorkerServerOptions(config: Config): ServerOptions {
+  const all = options.toServerOptions(config);
+  const { certFile, keyFile } = all.tls;
+  const folder = join(resolve(config.data), 'tls');
+  const isLocal = certFile === undefined && keyFile === undefined;
+  const local = { certFile: join(folder, 'server.pem'), keyFile: join(folder, 'server-key.pem') };
+  const tls = isLocal ? { ...all.tls, ...local } : all.tls;
+  return { ...all, tls, ingest: handedOver, stream: undefined, ops: undefined };
+}
+
+/** Tells of all ends within one turn at once. */
+function createEndList(tell: (ids: readonly number[]) => void): (id: number) => void {
+  let ids: number[] = [];
+  return (id) => {
+    ids.push(id);
+    if (ids.length > 1) return;
+    setImmediate(() => {
+      tell(ids);
+      ids = [];
+    });
+  };
+}

@@ -1,0 +1,15 @@
+/** What JavaScript leaves open about a caught value: it may be anything. */
+
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/** Whether it is an error of Node with this code (`ENOENT`, `EADDRINUSE`). */
+export function hasErrorCode(thrown: unknown, ...codes: readonly string[]): boolean {
+  const code = thrown instanceof Error ? (thrown as NodeJS.ErrnoException).code : undefined;
+  return code !== undefined && codes.includes(code);
+}

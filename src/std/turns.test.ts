@@ -1,0 +1,181 @@
+/** Who gets a place, and when. */
+import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { AppError } from '../model/errors.ts';
+import { createTurns, type Turns } from './turns.ts';
+
+describe('an account', () => {
+  test('gets half of the places alone, and less beside others, who always find one', async () => {
+    const turns = createTurns({ what: 'tests', places: 12 });
+    assert.equal(await takeAll(turns, 'a'), 6);
+    assert.equal(await takeAll(turns, 'b'), 3);
+    assert.equal(await takeAll(turns, 'c'), 2);
+    assert.equal(await takeAll(turns, 'd'), 1);
+    await assert.rejects(turns.take('e'), isUnavailable(/all 12 are taken/));
+  });
+
+  test('gets the only place there is', async () => {
+    const turns = createTurns({ what: 'tests', places: 1, maxWaiting: 2 });
+    const leave = await turns.take('a');
+    const second = turns.take('a');
+    leave();
+    (await second)();
+    assert.equal(turns.taken(), 0);
+  });
+
+  test('finds a place at once, however many of another wait', async () => {
+    const turns = createTurns({ what: 'tests', places: 3, maxWaiting: 100 });
+    for (let i = 0; i < 50; i += 1) void turns.take('a');
+    assert.equal(turns.taken(), 2);
+    await turns.take('b');
+    assert.equal(turns.taken(), 3);
+  });
+
+  test('gets its share, the limit and the setting in the refusal', async () => {
+    const options = { what: 'tests', places: 4, setting: 'some.maxTests' };
+    const turns = createTurns(options);
+    await takeAll(turns, 'a');
+    await assert.rejects(
+      turns.take('a'),
+      isUnavailable(/^cannot begin more tests: the account has 2 of 4, .*raise some\.maxTests$/),
+    );
+  });
+
+  test('gets half of the queue', async () => {
+    const turns = createTurns({ what: 'tests', places: 1, maxWaiting: 4 });
+    const leave = await turns.take('a');
+    const mine = [turns.take('a'), turns.take('a')];
+    await assert.rejects(turns.take('a'), isUnavailable(/has 1 of 1, and 2 wait/));
+    assert.throws(() => turns.check('a'), isUnavailable(/2 wait/));
+    const other = turns.take('b');
+    leave();
+    await Promise.all([...mine, other].map(async (turn) => (await turn)()));
+    assert.equal(turns.taken(), 0);
+  });
+});
+
+test('waiting accounts take turns, in order of arrival within one', async () => {
+  const turns = createTurns({ what: 'tests', places: 1, maxWaiting: 100 });
+  const leave = await turns.take('a');
+  const order: string[] = [];
+  const waits = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map(async (name) => {
+    const leaveNext = await turns.take(name[0]!);
+    order.push(name);
+    leaveNext();
+  });
+  leave();
+  await Promise.all(waits);
+  assert.deepEqual(order, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+});
+
+test('a signal ends the wait and frees nothing that is not its own', async () => {
+  const turns = createTurns({ what: 'tests', places: 1, maxWaiting: 10 });
+  const leave = await turns.take('a');
+  const leaving = new AbortController();
+  const left = turns.take('a', leaving.signal);
+  const stays = turns.take('a');
+  leaving.abort();
+  await assert.rejects(left, { name: 'AbortError' });
+  assert.equal(turns.waiting(), 1);
+  leave();
+  const leaveSecond = await stays;
+  // Given back twice it counts once.
+  leave();
+  assert.equal(turns.taken(), 1);
+  leaveSecond();
+  await assert.rejects(turns.take('a', leaving.signal), { name: 'AbortError' });
+  assert.equal(turns.taken(), 0);
+});
+
+test('a wait that takes too long is refused', async () => {
+  const turns = createTurns({ what: 'tests', places: 1, maxWaiting: 10, maxWaitMs: 1 });
+  const leave = await turns.take('a');
+  await assert.rejects(turns.take('b'), isUnavailable(/all 1 are taken/));
+  assert.equal(turns.waiting(), 0);
+  leave();
+  assert.equal(turns.taken(), 0);
+});
+
+test('under any order of events places are neither lost, exceeded nor left idle', async () => {
+  const step = fc.record({
+    account: fc.constantFrom('a', 'b', 'c'),
+    what: fc.constantFrom('take', 'take', 'leave', 'abort'),
+  });
+  const steps = fc.array(step, { maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 6 }), steps, async (places, todo) => {
+      const turns = createTurns({ what: 'tests', places, maxWaiting: 1_000 });
+      const inside: Held[] = [];
+      const outside: Waiting[] = [];
+      for (const { account, what } of todo) {
+        if (what === 'take') enter(turns, account, { inside, outside });
+        if (what === 'leave') inside.shift()?.leave();
+        if (what === 'abort') outside.find((one) => one.account === account)?.abort();
+        await setImmediate();
+        assert.equal(turns.taken(), inside.length);
+        assert.ok(inside.length <= places);
+        assert.equal(turns.waiting(), outside.length);
+        for (const waiting of outside) {
+          const held = inside.filter((one) => one.account === waiting.account).length;
+          assert.ok(held >= places - inside.length, 'a place is idle that a waiter may have');
+        }
+      }
+      while (inside.length > 0) {
+        inside.shift()!.leave();
+        await setImmediate();
+      }
+      assert.equal(outside.length, 0);
+      assert.equal(turns.taken(), 0);
+    }),
+  );
+});
+
+interface Held {
+  readonly account: string;
+  readonly leave: () => void;
+}
+
+interface Waiting {
+  readonly account: string;
+  readonly abort: () => void;
+}
+
+/** Notes where it is, and checks that it is let in in order of arrival within its account. */
+function enter(
+  turns: Turns,
+  account: string,
+  { inside, outside }: { inside: Held[]; outside: Waiting[] },
+): void {
+  const leaving = new AbortController();
+  const own = { account, abort: () => leaving.abort() };
+  outside.push(own);
+  turns.take(account, leaving.signal).then(
+    (leave) => {
+      assert.equal(
+        outside.find((one) => one.account === account),
+        own,
+      );
+      outside.splice(outside.indexOf(own), 1);
+      inside.push({ account, leave });
+    },
+    () => outside.splice(outside.indexOf(own), 1),
+  );
+}
+
+/** @returns how many it got. */
+async function takeAll(turns: Turns, account: string): Promise<number> {
+  for (let count = 0; ; count += 1) {
+    try {
+      await turns.take(account);
+    } catch {
+      return count;
+    }
+  }
+}
+
+function isUnavailable(message: RegExp) {
+  return (error: unknown) =>
+    error instanceof AppError && error.code === 'unavailable' && message.test(error.message);
+}

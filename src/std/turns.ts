@@ -1,0 +1,142 @@
+/**
+ * Lets only so many at a time do something, by account: each account has its share of the places
+ * and of the queue, and those that wait take turns by account, in order of arrival within one. It
+ * does not know what is done.
+ */
+import { AppError } from '../model/errors.ts';
+import { createShares, type Shares } from './shares.ts';
+
+export interface TurnsOptions {
+  /** What the places are for, as a reader of a refusal knows it: `exports`. */
+  readonly what: string;
+  readonly places: number;
+  /** The setting that has more of them; absent = none. */
+  readonly setting?: string;
+  /** Beyond those that have a place; absent = none. */
+  readonly maxWaiting?: number;
+  /** Absent = as long as it takes. */
+  readonly maxWaitMs?: number;
+}
+
+export interface Turns {
+  /**
+   * Resolves to what gives the place back, which may be called twice.
+   * @throws AppError `unavailable` without room, or after `maxWaitMs`; the signal's reason once it
+   * fires, unless the place was taken before
+   */
+  take(account: string, signal?: AbortSignal): Promise<() => void>;
+  /** @throws AppError `unavailable` where `take` would throw it at once */
+  check(account: string): void;
+  taken(): number;
+  waiting(): number;
+}
+
+interface Waiter {
+  readonly account: string;
+  begin(): void;
+}
+
+export function createTurns(options: TurnsOptions): Turns {
+  const { places, maxWaiting = 0, maxWaitMs } = options;
+  const taken = createShares(places);
+  const waiting = createShares(maxWaiting);
+  /** In the order in which accounts have their turn. */
+  const queues = new Map<string, Waiter[]>();
+
+  function begin(account: string): () => void {
+    taken.take(account, 1);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      taken.give(account, 1);
+      while (beginNext());
+    };
+  }
+
+  /** The first of the account whose turn it is; the account then goes to the end. */
+  function beginNext(): boolean {
+    for (const [account, queue] of queues) {
+      if (!taken.hasRoom(account, 1)) continue;
+      const waiter = queue[0]!;
+      leave(waiter);
+      if (queues.delete(account)) queues.set(account, queue);
+      waiter.begin();
+      return true;
+    }
+    return false;
+  }
+
+  function leave(waiter: Waiter): void {
+    const { account } = waiter;
+    const queue = queues.get(account)!;
+    queue.splice(queue.indexOf(waiter), 1);
+    if (queue.length === 0) queues.delete(account);
+    waiting.give(account, 1);
+  }
+
+  function enter(waiter: Waiter): void {
+    const queue = queues.get(waiter.account);
+    if (queue === undefined) queues.set(waiter.account, [waiter]);
+    else queue.push(waiter);
+    waiting.take(waiter.account, 1);
+  }
+
+  function check(account: string): void {
+    if (taken.hasRoom(account, 1) || waiting.hasRoom(account, 1)) return;
+    throw refusal(options, account, { taken, waiting });
+  }
+
+  function wait(account: string, signal: AbortSignal | undefined): Promise<() => void> {
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const stop = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+    };
+    const waiter: Waiter = {
+      account,
+      begin() {
+        stop();
+        resolve(begin(account));
+      },
+    };
+    const giveUp = () => {
+      stop();
+      leave(waiter);
+      reject(signal?.aborted ? signal.reason : refusal(options, account, { taken, waiting }));
+    };
+    const timer = maxWaitMs === undefined ? undefined : setTimeout(giveUp, maxWaitMs);
+    signal?.addEventListener('abort', giveUp);
+    enter(waiter);
+    return promise;
+  }
+
+  return {
+    async take(account, signal) {
+      signal?.throwIfAborted();
+      check(account);
+      return taken.hasRoom(account, 1) ? begin(account) : wait(account, signal);
+    },
+    check,
+    taken: () => taken.held(),
+    waiting: () => waiting.held(),
+  };
+}
+
+/** Says whether the account has its share, or others have all there is. */
+function refusal(
+  { what, places, setting, maxWaiting = 0 }: TurnsOptions,
+  account: string,
+  { taken, waiting }: { readonly taken: Shares; readonly waiting: Shares },
+): AppError {
+  const own = taken.heldBy(account);
+  const queued = maxWaiting === 0 ? '' : `, and ${waiting.heldBy(account)} wait`;
+  const state =
+    own > 0
+      ? `the account has ${own} of ${places}${queued}, and as much is kept for other accounts`
+      : `all ${places} are taken${queued}`;
+  const advice = setting === undefined ? 'try again later' : `try again later, or raise ${setting}`;
+  return new AppError('unavailable', `cannot begin more ${what}: ${state}; ${advice}`, {
+    retryAfterSeconds: 5,
+  });
+}

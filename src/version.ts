@@ -1,6 +1,0 @@
-/** The version in package.json, which lies beside both `src` and `dist`. */
-import { readFileSync } from 'node:fs';
-
-const file = new URL('../package.json', import.meta.url);
-
-export const version = (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
