@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { diskFailedExitCode } from '../src/service/fatal.ts';
+import { diskFailedExitCode } from '../src/service/process.ts';
 
 const command = fileURLToPath(new URL('../src/cli/weir.ts', import.meta.url));
 const nodeFlags = ['--max-semi-space-size=4'];

@@ -2,12 +2,9 @@
  * `weir serve`: loads the configuration, runs the service until it is told to stop, and says how to
  * reach it.
  */
-import { setFlagsFromString } from 'node:v8';
-import { collectorFlag } from '../service/collector-flag.ts';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import { listSettings } from '../config/settings.ts';
-import { openWeir, type Weir } from '../main.ts';
-import { type EngineNode, isEngineAlone, openEngineNode } from '../service/engine-node.ts';
+import { run } from '../main.ts';
 import { engineWelcome, welcome } from './serve-welcome.ts';
 import { CommandError, exitCodes } from './terminal.ts';
 
@@ -21,35 +18,19 @@ export async function serve(argv: readonly string[]): Promise<void> {
     return;
   }
   const config = load(argv);
-  setFlagsFromString(collectorFlag);
   try {
-    const opening = isEngineAlone(config) ? serveEngine(config) : serveAll(config);
-    const asked = untilAskedToStop(opening);
-    const running = await opening;
-    await asked;
-    await running.close();
+    await run(config, (running) => {
+      const text =
+        'storeUrl' in running ? engineWelcome(running, config.data) : welcome(running, config.data);
+      process.stdout.write(text);
+    });
   } finally {
-    // A client that has been closed may keep a socket to a server that hangs; the process ends
-    // by itself where none does.
-    setTimeout(() => process.exit(), lastWordsMs).unref();
+    // A closed client may keep a socket to a server that hangs: the process does not wait for it.
+    setTimeout(() => process.exit(), exitGraceMs).unref();
   }
 }
 
-const lastWordsMs = 1000;
-/** Far longer than the rest of opening takes once any server that it waits for is there. */
-const openingMs = 2000;
-
-async function serveAll(config: Config): Promise<Weir> {
-  const weir = await openWeir(config);
-  process.stdout.write(welcome(weir, config.data));
-  return weir;
-}
-
-async function serveEngine(config: Config): Promise<EngineNode> {
-  const engine = await openEngineNode(config);
-  process.stdout.write(engineWelcome(engine, config.data));
-  return engine;
-}
+const exitGraceMs = 1000;
 
 type Config = ReturnType<typeof loadConfig>;
 
@@ -60,24 +41,6 @@ function load(argv: readonly string[]): Config {
     if (!(error instanceof ConfigError)) throw error;
     throw new CommandError(error.message, exitCodes.usage);
   }
-}
-
-/**
- * A second signal does not wait for what is under way: it ends the process as the system would
- * have, and so does a first one before all is open, which may be waiting for a server.
- */
-function untilAskedToStop(opening: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = (signal: NodeJS.Signals) => {
-      const end = setTimeout(() => process.kill(process.pid, signal), openingMs);
-      const keepOn = () => clearTimeout(end);
-      void opening.then(keepOn, keepOn);
-      resolve();
-    };
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
-    // The supervisor of `npm start` is gone: nothing would end or restart this process.
-    if (process.channel) process.once('disconnect', () => stop('SIGTERM'));
-  });
 }
 
 function help(): string {

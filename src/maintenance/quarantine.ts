@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
-import * as options from '../service/options.ts';
+import { toNatsQueueOptions } from '../service/open-queue.ts';
 import { lockDirectory } from '../files/directory-lock.ts';
 import { openQuarantineFolder } from '../queue/disk/quarantine-folder.ts';
 import type { Quarantine } from '../queue/quarantine.ts';
@@ -21,7 +21,7 @@ export async function openQuarantine(
   config: Readonly<Config>,
   purpose: 'look' | 'change',
 ): Promise<Quarantine> {
-  const nats = options.toNatsQueueOptions(config);
+  const nats = toNatsQueueOptions(config);
   if (nats !== undefined) {
     const { openQuarantineStream } = await import('../queue/nats/quarantine-stream.ts');
     return openQuarantineStream(nats, createInstruments('silent'), purpose);

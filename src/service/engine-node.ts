@@ -1,29 +1,24 @@
-/** A process that is nothing but the store of others: the engine, its TCP port and the ops port. */
-import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+/** A process with the role engine alone: the embedded engine behind a TCP port, and ops. */
 import { writeEngineAddresses } from '../admin/quickstart.ts';
 import { discardBody, discardPatience } from '../admission/body.ts';
 import { rolesOf } from '../config/roles.ts';
 import type { Config } from '../config/schema.ts';
 import { openEngineFront } from '../engine/front.ts';
-import { openEngine } from '../engine/supervisor.ts';
-import * as options from './options.ts';
-import { toProtocols } from './protocols.ts';
-import { refuseForsakenLog } from './open-queue.ts';
-import { createReadiness } from './readiness.ts';
-import { lockDirectory } from '../files/directory-lock.ts';
 import { openOpsServer } from '../server/ops-surface.ts';
-import { createDataFolderEvents } from '../telemetry/data-folder-events.ts';
-import { createEngineEvents } from '../telemetry/engine-events.ts';
 import { createEngineFrontEvents } from '../telemetry/engine-front-events.ts';
 import { createHttpEvents } from '../telemetry/http-events.ts';
-import { createInstruments } from '../telemetry/instruments.ts';
+import { toServerOptions } from './addresses.ts';
+import { assertLocalLogDrained } from './open-queue.ts';
+import { openEmbeddedEngine } from './open-store.ts';
+import { openDataFolder, Parts, startOpening } from './opening.ts';
+import { toProtocols } from './protocols.ts';
+import { createReadiness } from './readiness.ts';
 
 export interface EngineNode {
-  /** What other processes have as their `store.url`. */
+  /** The `store.url` of the other processes. */
   readonly storeUrl: string;
   readonly opsUrl: string;
-  /** Lets queries under way end in time, then stops the engine. */
+  /** Lets running queries end in time, then stops the engine. */
   close(): Promise<void>;
 }
 
@@ -32,25 +27,23 @@ export function isEngineAlone(config: Readonly<Config>): boolean {
   return roles.size === 1 && roles.has('engine');
 }
 
-/** @throws Error in words for the operator when a part cannot be opened */
+/** @throws Error for the operator when a part cannot be opened; those opened before are closed */
 export async function openEngineNode(config: Readonly<Config>): Promise<EngineNode> {
-  await using parts = new AsyncDisposableStack();
-  const opened = <Part extends { close(): Promise<void> }>(part: Part) =>
-    parts.adopt(part, (it) => it.close());
-  const dataDir = resolve(config.data);
-  const instruments = createInstruments(config.logLevel);
-
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const lock = parts.adopt(lockDirectory(dataDir), (it) => it.release());
-  if (lock.isMended) createDataFolderEvents(instruments).lockMended(dataDir);
-  await refuseForsakenLog(config);
-  const engineEvents = createEngineEvents(instruments);
-  const engine = opened(await openEngine(options.toEngineOptions(config), engineEvents));
+  await using parts = new Parts();
+  const opening = startOpening(config, parts);
+  const { instruments } = opening;
+  const dataDir = openDataFolder(opening);
+  await assertLocalLogDrained(config);
+  const engine = await openEmbeddedEngine(opening);
+  const { host, port } = config.engine;
+  const { user, password } = config.store;
   const frontEvents = createEngineFrontEvents(instruments);
-  const front = opened(await openEngineFront(engine, options.toFrontOptions(config), frontEvents));
+  const front = parts.own(
+    await openEngineFront(engine, { host, port, user, password }, frontEvents),
+  );
   const readiness = createReadiness(undefined, { ping: async () => engine.ready() });
-  const { ops, closing } = options.toServerOptions(config);
-  const server = opened(
+  const { ops, closing } = toServerOptions(config);
+  const server = parts.own(
     await openOpsServer(ops, closing, {
       missing: readiness.missing,
       metrics: instruments.metrics,
@@ -64,17 +57,17 @@ export async function openEngineNode(config: Readonly<Config>): Promise<EngineNo
     }),
   );
   const addresses = {
-    storeUrl: `http://${config.engine.host || '127.0.0.1'}:${front.port}`,
+    storeUrl: `http://${host || '127.0.0.1'}:${front.port}`,
     opsUrl: `http://${ops.host || '127.0.0.1'}:${server.ports.ops}`,
   };
   writeEngineAddresses(dataDir, addresses);
 
-  const running = parts.move();
+  const opened = parts.move();
   return {
     ...addresses,
     async close() {
       await readiness.leave(config.shutdownDelaySeconds);
-      await running.disposeAsync();
+      await opened.disposeAsync();
     },
   };
 }

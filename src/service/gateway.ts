@@ -1,16 +1,19 @@
-/** Makes what takes events in, of a process alone or of one of many workers. It opens nothing. */
+/** Builds the ingest side of a process: quotas, admission, and the pipeline of a request. */
+import { readFileSync } from 'node:fs';
 import { createAdmission } from '../admission/admission.ts';
+import { createMemoryQuota } from '../admission/memory-quota.ts';
 import type { Admission, QuotaStore } from '../admission/port.ts';
-import type { Config } from '../config/schema.ts';
+import { openRedisQuota } from '../admission/redis-quota.ts';
+import { rolesOf } from '../config/roles.ts';
 import type { CachedGrants } from '../directory/grants.ts';
 import { createIngest, type Ingest } from '../ingest/ingest.ts';
 import type { Claims } from '../ingest/ingest-replay.ts';
 import type { IngestStatistics } from '../ingest/receiver-statistics.ts';
 import { createSeriesLedger } from '../ingest/series-ledger.ts';
-import * as options from './options.ts';
 import type { Queue } from '../queue/port.ts';
 import { createIngestEvents, type IngestEvents } from '../telemetry/ingest-events.ts';
-import type { Instruments } from '../telemetry/instruments.ts';
+import { createQuotaEvents } from '../telemetry/quota-events.ts';
+import type { Opening } from './opening.ts';
 
 export interface GatewayParts {
   readonly grants: CachedGrants;
@@ -18,23 +21,36 @@ export interface GatewayParts {
   readonly queue: Pick<Queue, 'append'>;
   readonly claims: Claims;
   readonly statistics: IngestStatistics;
-  readonly instruments: Instruments;
 }
 
 export interface Gateway {
   readonly admission: Admission;
   readonly ingest: Ingest;
   readonly ingestEvents: IngestEvents;
-  /** Labels of series that were written may be gone. */
+  /** Writes the labels of every series again: those in the store may have been deleted. */
   forgetSeries(): void;
 }
 
-/** @param share how much of what a machine may hold in memory is this process's. */
-export function createGateway(config: Config, parts: GatewayParts, share = 1): Gateway {
-  const { grants, quota, queue, claims, statistics, instruments } = parts;
-  const admissionOptions = options.toAdmissionOptions(config);
-  const maxInFlightBytes = Math.floor(admissionOptions.maxInFlightBytes * share);
-  const admission = createAdmission({ ...admissionOptions, maxInFlightBytes }, grants, quota);
+/** @param share this process's share of the machine's memory in flight, 0 to 1. */
+export function createGateway(
+  { config, instruments }: Pick<Opening, 'config' | 'instruments'>,
+  { grants, quota, queue, claims, statistics }: GatewayParts,
+  share = 1,
+): Gateway {
+  const { maxInFlightBytes, trustedProxies, bodyTimeoutMs, minBodyBytesPerSecond } = config.ingest;
+  const admission = createAdmission(
+    {
+      maxInFlightBytes: Math.floor(maxInFlightBytes * share),
+      trustedProxies,
+      bodyPace: {
+        timeoutMs: bodyTimeoutMs,
+        graceMs: 10_000,
+        minBytesPerSecond: minBodyBytesPerSecond,
+      },
+    },
+    grants,
+    quota,
+  );
   const series = createSeriesLedger(config.metrics);
   const events = createIngestEvents(instruments, {
     memoryInFlight: () => admission.memoryInFlight(),
@@ -43,4 +59,24 @@ export function createGateway(config: Config, parts: GatewayParts, share = 1): G
   const now = Date.now;
   const ingest = createIngest({ admission, queue, claims, series, events, statistics, now });
   return { admission, ingest, ingestEvents: events, forgetSeries: () => series.forget() };
+}
+
+/**
+ * Quota levels in the memory of this process, or in Redis for all gateways.
+ * @throws Error when the file of authorities cannot be read
+ */
+export async function openQuota({ config, parts, instruments }: Opening): Promise<QuotaStore> {
+  const { urls, topology, user, password, caFile, timeoutMs } = config.quota;
+  if (urls.length === 0 || !rolesOf(config).has('gateway')) {
+    return createMemoryQuota(() => performance.now());
+  }
+  const options = {
+    urls,
+    topology,
+    user: user || undefined,
+    password: password || undefined,
+    ca: caFile === '' ? undefined : readFileSync(caFile, 'utf8'),
+    timeoutMs,
+  };
+  return parts.own(await openRedisQuota(options, createQuotaEvents(instruments)));
 }

@@ -1,44 +1,69 @@
-/** Opens the directory: the embedded one, or the one that several nodes share. */
+/** Opens the directory (SQLite in the data folder, or PostgreSQL) and what reads through it. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Config } from '../config/schema.ts';
-import { type CachedGrants, createGrants } from '../directory/grants.ts';
-import type { Directory, GrantSource } from '../directory/port.ts';
+import { type CachedGrants, createGrants, defaultGrantsOptions } from '../directory/grants.ts';
+import type { Directory, GrantSource, StatisticsStore } from '../directory/port.ts';
 import { openPostgresDirectory } from '../directory/postgres.ts';
 import { openDirectoryChanges } from '../directory/postgres-changes.ts';
 import { openSqliteDirectory, sqliteFileName } from '../directory/sqlite.ts';
-import type { DirectoryEvents } from '../telemetry/directory-events.ts';
-import * as options from './options.ts';
-
-/** Keeps a part to be closed with the others, and hands it on. */
-export type Opened = <Part extends { close(): Promise<void> }>(part: Part) => Part;
+import {
+  openReceiverStatistics,
+  type ReceiverStatistics,
+  receiverStatisticsDefaults,
+} from '../ingest/receiver-statistics.ts';
+import { createDirectoryEvents, type DirectoryEvents } from '../telemetry/directory-events.ts';
+import { createStatisticsEvents } from '../telemetry/statistics-events.ts';
+import type { Opening } from './opening.ts';
 
 export interface DirectoryParts {
   readonly directory: Directory & GrantSource;
-  /** The cached view of it, which hears of what other nodes change. */
+  /** The directory behind a cache, which other nodes' changes invalidate. */
   readonly grants: CachedGrants;
+  readonly statistics: ReceiverStatistics;
+  readonly directoryEvents: DirectoryEvents;
 }
 
-/** @param opened told of each part, in the order in which they are opened. */
-export async function openDirectory(
-  config: Readonly<Config>,
-  opened: Opened,
-  telemetry: DirectoryEvents,
-): Promise<DirectoryParts> {
+export async function openDirectory(opening: Opening): Promise<DirectoryParts> {
+  const { config, parts, instruments } = opening;
+  const directoryEvents = createDirectoryEvents(instruments);
   const { url, password, poolSize, waitSeconds } = config.directory;
-  const patience = { seconds: waitSeconds, telemetry };
   const isShared = url !== '';
-  const directory = opened(
+  const patience = { seconds: waitSeconds, telemetry: directoryEvents };
+  const directory = parts.own(
     isShared
       ? await openPostgresDirectory({ url, password, poolSize, patience })
       : await openEmbedded(resolve(config.data)),
   );
-  const grants = opened(createGrants(directory, options.toGrantsOptions(config), telemetry));
+  const grants = openGrants(opening, directory, directoryEvents);
   if (isShared) {
-    telemetry.sharedDirectoryOpened();
-    opened(openDirectoryChanges({ url, password }, { source: directory, grants }, telemetry));
+    directoryEvents.sharedDirectoryOpened();
+    parts.own(
+      openDirectoryChanges({ url, password }, { source: directory, grants }, directoryEvents),
+    );
   }
-  return { directory, grants };
+  return { directory, grants, statistics: openStatistics(opening, directory), directoryEvents };
+}
+
+export function openGrants(
+  { config, parts }: Opening,
+  source: GrantSource,
+  events: DirectoryEvents,
+): CachedGrants {
+  const { staleForSeconds } = config.directory;
+  return parts.own(createGrants(source, { ...defaultGrantsOptions, staleForSeconds }, events));
+}
+
+export function openStatistics(
+  { config, parts, instruments }: Opening,
+  store: StatisticsStore,
+): ReceiverStatistics {
+  const { retentionDays, flushSeconds } = config.statistics;
+  const options = {
+    ...receiverStatisticsDefaults,
+    retentionDays,
+    flushEveryMs: flushSeconds * 1000,
+  };
+  return parts.own(openReceiverStatistics(store, options, createStatisticsEvents(instruments)));
 }
 
 /** @throws Error where its file is gone: a new directory would refuse the tokens of all senders */
@@ -56,7 +81,7 @@ function openEmbedded(dataDir: string): Promise<Directory & GrantSource> {
   return openSqliteDirectory({ file });
 }
 
-/** An engine of its own writes the file without these addresses, and has no directory. */
+/** A process with the role engine alone writes quickstart.json too, and has no directory. */
 function hasServed(quickstart: string): boolean {
   return existsSync(quickstart) && readFileSync(quickstart, 'utf8').includes('"ingestUrl"');
 }

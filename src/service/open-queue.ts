@@ -1,40 +1,36 @@
-/** Opens the queue: the log on this machine's disk, or the one that several nodes share. */
+/** Opens the queue: the log on this machine's disk, or NATS JetStream shared by several nodes. */
 import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
-import { endAfterDiskFailure } from './fatal.ts';
-import type { Opened } from './open-directory.ts';
-import * as options from './options.ts';
 import { openLocalQueue } from '../queue/disk/local-queue.ts';
+import type { DiskQueueOptions } from '../queue/disk/open-disk-queue.ts';
+import type { NatsQueueOptions } from '../queue/nats/nats-options.ts';
 import type { Queue } from '../queue/port.ts';
-import { createInstruments, type Instruments } from '../telemetry/instruments.ts';
+import { createInstruments } from '../telemetry/instruments.ts';
 import { createQueueTelemetry } from '../telemetry/queue-events.ts';
+import type { Opening } from './opening.ts';
+import { endAfterDiskFailure } from './process.ts';
 
-export async function openQueue(
-  config: Readonly<Config>,
-  opened: Opened,
-  instruments: Instruments,
-): Promise<Queue> {
+const hourMs = 60 * 60 * 1000;
+
+export async function openQueue({ config, instruments, parts }: Opening): Promise<Queue> {
   const telemetry = createQueueTelemetry(instruments);
-  const nats = options.toNatsQueueOptions(config);
+  const nats = toNatsQueueOptions(config);
   if (nats === undefined) {
-    const log = { ...options.toQueueOptions(config), onFailed: endAfterDiskFailure };
-    return opened(await openLocalQueue(log, telemetry));
+    const log = { ...toQueueOptions(config), onFailed: endAfterDiskFailure };
+    return parts.own(await openLocalQueue(log, telemetry));
   }
-  await refuseForsakenLog(config);
-  // Loaded only where it is used.
+  await assertLocalLogDrained(config);
+  // A dynamic import: the NATS client is loaded only where it is used.
   const { openNatsQueue } = await import('../queue/nats/nats-queue.ts');
-  return opened(await openNatsQueue(nats, instruments, telemetry));
+  return parts.own(await openNatsQueue(nats, instruments, telemetry));
 }
 
-/**
- * A log of the time before that still holds batches: nobody would ever store them.
- * @throws Error that says so
- */
-export async function refuseForsakenLog(config: Readonly<Config>): Promise<void> {
-  const log = options.toQueueOptions(config);
+/** @throws Error where the local log still holds batches, which this process would not drain */
+export async function assertLocalLogDrained(config: Readonly<Config>): Promise<void> {
+  const log = toQueueOptions(config);
   if (!existsSync(log.directory)) return;
-  const telemetry = createQueueTelemetry(createInstruments('silent'));
-  const queue = await openLocalQueue(log, telemetry);
+  const queue = await openLocalQueue(log, createQueueTelemetry(createInstruments('silent')));
   const { batches } = queue.status();
   await queue.close();
   if (batches === 0) return;
@@ -43,4 +39,39 @@ export async function refuseForsakenLog(config: Readonly<Config>): Promise<void>
       'more as before, with queue and store in one process but --ingest-port 0, so that no ' +
       'sender finds it, and stop when weir_queue_batches is 0',
   );
+}
+
+export function toQueueOptions({ queue, data }: Config): DiskQueueOptions {
+  return {
+    directory: join(resolve(data), 'queue'),
+    segmentBytes: queue.segmentBytes,
+    minFreeDiskBytes: queue.minFreeDiskBytes,
+    maxBacklogBytes: queue.maxBacklogBytes === 0 ? Number.MAX_SAFE_INTEGER : queue.maxBacklogBytes,
+    idempotencyTtlMs: queue.idempotencyTtlHours * hourMs,
+    idempotencyKeys: queue.idempotencyKeys,
+    memoryTailBytes: queue.memoryTailBytes,
+  };
+}
+
+/** @returns undefined where the queue is the log in the data folder. */
+export function toNatsQueueOptions({ queue }: Config): NatsQueueOptions | undefined {
+  if (queue.urls.length === 0) return undefined;
+  const { urls, prefix, shards, replicas, storage, timeoutMs } = queue;
+  return {
+    urls,
+    user: queue.user || undefined,
+    password: queue.password || undefined,
+    credentialsFile: queue.credentialsFile || undefined,
+    caFile: queue.caFile || undefined,
+    certFile: queue.certFile || undefined,
+    keyFile: queue.keyFile || undefined,
+    prefix,
+    shards,
+    replicas,
+    storage,
+    timeoutMs,
+    leaseMs: queue.leaseSeconds * 1000,
+    maxBacklogBytes: queue.maxBacklogBytes || undefined,
+    idempotencyTtlMs: queue.idempotencyTtlHours * hourMs,
+  };
 }

@@ -1,57 +1,75 @@
-/** Opens the store, and what fills it and keeps it in bounds. */
-import type { Config } from '../config/schema.ts';
+/** Opens the store (the embedded engine or a ClickHouse server) and the drains that fill it. */
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
 import { rolesOf } from '../config/roles.ts';
+import type { Config } from '../config/schema.ts';
 import type { Directory } from '../directory/port.ts';
-import { openEngine } from '../engine/supervisor.ts';
+import { engineDefaults, type EngineOptions } from '../engine/options.ts';
+import { type Engine, openEngine } from '../engine/supervisor.ts';
 import { openDrain } from '../ingest/drain.ts';
-import type { Opened } from './open-directory.ts';
-import * as options from './options.ts';
-import type { Queue, Shard, ShardWork } from '../queue/port.ts';
-import { type ClickHouseStore, openClickHouseStore } from '../store/clickhouse.ts';
-import { createHousekeeping } from '../store/housekeeping.ts';
+import type { Queue, Shard } from '../queue/port.ts';
+import {
+  type ClickHouseStore,
+  type ClickHouseStoreOptions,
+  openClickHouseStore,
+} from '../store/clickhouse.ts';
+import {
+  createHousekeeping,
+  housekeepingDefaults,
+  type HousekeepingOptions,
+} from '../store/housekeeping.ts';
 import { openHousekeepingTimer } from '../store/housekeeping-timer.ts';
 import { createDrainTelemetry } from '../telemetry/drain-events.ts';
 import { createEngineEvents } from '../telemetry/engine-events.ts';
-import type { Instruments } from '../telemetry/instruments.ts';
+import type { Opening } from './opening.ts';
 
-/** On the engine of this process, or on a server. */
-export async function openStore(
-  config: Readonly<Config>,
-  opened: Opened,
-  instruments: Instruments,
-): Promise<ClickHouseStore> {
-  const engine = rolesOf(config).has('engine')
-    ? opened(await openEngine(options.toEngineOptions(config), createEngineEvents(instruments)))
-    : undefined;
-  return opened(await openClickHouseStore(options.toStoreOptions(config, engine), instruments));
+const hourMs = 60 * 60 * 1000;
+const serverConcurrentReads = 32;
+
+/** @returns undefined where no role of this process needs a store. */
+export async function openStore(opening: Opening): Promise<ClickHouseStore | undefined> {
+  const { config, parts, instruments } = opening;
+  const roles = rolesOf(config);
+  if (!roles.has('stream') && !roles.has('writer')) return undefined;
+  const engine = roles.has('engine') ? await openEmbeddedEngine(opening) : undefined;
+  return parts.own(await openClickHouseStore(toStoreOptions(config, engine), instruments));
 }
 
-export interface WriterParts {
-  readonly queue: Queue;
-  readonly store: ClickHouseStore;
-  readonly directory: Pick<Directory, 'listAllStreams'>;
-  readonly instruments: Instruments;
+export async function openEmbeddedEngine(opening: Opening): Promise<Engine> {
+  const { config, parts, instruments } = opening;
+  return parts.own(await openEngine(toEngineOptions(config), createEngineEvents(instruments)));
 }
 
 /**
- * A drain for each shard that is this process's; who has the first of all also keeps house.
+ * Opens a drain for each shard that is or becomes this process's; the first shard's owner also runs
+ * housekeeping.
  * @throws Error where others drain the same queue into another store
  */
 export async function openWriter(
-  config: Readonly<Config>,
-  { queue, store, directory, instruments }: WriterParts,
-): Promise<ShardWork> {
+  { config, parts, instruments }: Opening,
+  {
+    queue,
+    store,
+    directory,
+  }: {
+    readonly queue: Queue;
+    readonly store: ClickHouseStore;
+    readonly directory: Pick<Directory, 'listAllStreams'>;
+  },
+): Promise<void> {
   await queue.bindStore(await store.identity());
   const telemetry = createDrainTelemetry(instruments);
-  const housekeepingOptions = options.toHousekeepingOptions(config);
-  const streams = () => directory.listAllStreams();
-  const keepHouse = () => {
-    const housekeeping = createHousekeeping({ store, streams, now: Date.now }, housekeepingOptions);
-    return openHousekeepingTimer(housekeeping, housekeepingOptions.everyMs);
+  const drains = config.queue.urls.length === 0 ? 1 : config.queue.shards;
+  const openHousekeeping = () => {
+    const options = toHousekeepingOptions(config);
+    const streams = () => directory.listAllStreams();
+    const housekeeping = createHousekeeping({ store, streams, now: Date.now }, options);
+    return openHousekeepingTimer(housekeeping, options.everyMs);
   };
-  return queue.work((shard: Shard) => {
-    const housekeeping = shard.isFirst ? keepHouse() : undefined;
-    const drain = openDrain({ shard, queue, store, telemetry }, options.toDrainOptions(config));
+  const work = queue.work((shard: Shard) => {
+    const housekeeping = shard.isFirst ? openHousekeeping() : undefined;
+    const drain = openDrain({ shard, queue, store, telemetry }, { ...config.drain, drains });
     return {
       ended: drain.ended,
       async close() {
@@ -59,4 +77,60 @@ export async function openWriter(
       },
     };
   });
+  parts.own(work);
+}
+
+function toEngineOptions({ engine, store, data }: Config): EngineOptions {
+  return {
+    dataDir: join(resolve(data), 'engine'),
+    memoryBytes: engine.memoryBytes,
+    threads: engine.threads === 0 ? availableParallelism() : engine.threads,
+    maxExecutionSeconds: store.queryTimeoutSeconds,
+    readMembers: store.maxConcurrentReads || engineDefaults.readMembers,
+  };
+}
+
+/**
+ * @param engine undefined where a ClickHouse server takes its place.
+ * @throws Error when the file of authorities cannot be read
+ */
+function toStoreOptions(
+  { store, queue, data }: Config,
+  engine: Pick<Engine, 'socketPath' | 'restart'> | undefined,
+): ClickHouseStoreOptions {
+  const { coldVolume, coldAfterDays } = store;
+  const isAlone = engine !== undefined && queue.urls.length === 0;
+  const defaultReads = engine === undefined ? serverConcurrentReads : engineDefaults.readMembers;
+  return {
+    url: engine === undefined ? store.url : undefined,
+    socketPath: engine?.socketPath,
+    user: store.user,
+    password: store.password,
+    ca: store.caFile === '' ? undefined : [readFileSync(store.caFile, 'utf8')],
+    database: store.database,
+    cluster: engine === undefined && store.cluster !== '' ? store.cluster : undefined,
+    insertQuorum: store.insertQuorum,
+    storagePolicy: store.storagePolicy || undefined,
+    cold: coldVolume === '' ? undefined : { volume: coldVolume, afterDays: coldAfterDays },
+    readTimeoutMs: (store.queryTimeoutSeconds + 5) * 1000,
+    insertTimeoutMs: 120_000,
+    housekeepingTimeoutMs: hourMs,
+    maxConcurrentReads: store.maxConcurrentReads || defaultReads,
+    limits: {
+      maxSeconds: store.queryTimeoutSeconds,
+      maxMemoryBytes: store.queryMemoryBytes,
+      maxRowsRead: 10_000_000_000,
+      maxRowsReturned: 1_000_000,
+    },
+    restart: isAlone ? () => engine.restart('an insert got no answer') : undefined,
+    inventoryFile: engine && join(resolve(data), 'engine', 'tables.json'),
+  };
+}
+
+function toHousekeepingOptions({ store }: Config): HousekeepingOptions {
+  return {
+    ...housekeepingDefaults,
+    maxDiskBytes: store.maxDiskBytes === 0 ? undefined : store.maxDiskBytes,
+    scrubEveryMs: store.scrubDays * 24 * hourMs,
+  };
 }

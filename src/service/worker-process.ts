@@ -1,12 +1,11 @@
-/** The process of a worker: lives for as long as the main process wants it, and no longer. */
+/** Entry of a worker process, which ends with the main process or when it is asked to stop. */
 import { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { collectorFlag } from './collector-flag.ts';
+import { tuneGarbageCollector } from './process.ts';
 import { openWorker } from './worker.ts';
 import { channelDescriptor } from '../workers/worker-process.ts';
 
-setFlagsFromString(collectorFlag);
-// A terminal, or a service manager, signals all processes of a Weir: only the main one decides.
+tuneGarbageCollector();
+// A terminal or service manager signals every process of the group: the main process decides.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 
 try {
@@ -15,7 +14,7 @@ try {
   process.on('message', (id, handle) => worker.take(id as number, handle as Socket | undefined));
   process.exit((await worker.ended) === 'asked' ? 0 : 1);
 } catch {
-  // The main process was told why, or is gone.
+  // The main process has the reason, or is gone.
   process.exitCode = 1;
   if (process.connected) process.disconnect?.();
 }

@@ -1,25 +1,22 @@
 /**
- * Opens every part of a worker: TLS, protocols, admission and decoding are its own, everything that
- * exists once on a machine it asks the main process for. Closes in reverse.
+ * Opens the parts of a worker process: it has its own TLS, protocols, admission and decoders, and
+ * reaches queue, directory, quotas and statistics in the main process. Closes in reverse.
  */
 import { join, resolve } from 'node:path';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createKnownLevels } from '../admission/known-levels.ts';
 import type { Config } from '../config/schema.ts';
-import { createGrants } from '../directory/grants.ts';
-import { openReceiverStatistics } from '../ingest/receiver-statistics.ts';
-import type { Opened } from './open-directory.ts';
+import { openGrants, openStatistics } from './open-directory.ts';
+import { Parts, startOpening } from './opening.ts';
 import { createGateway } from './gateway.ts';
-import * as options from './options.ts';
+import { toServerOptions } from './addresses.ts';
 import { toProtocols } from './protocols.ts';
-import { noStreamParts } from './reads.ts';
+import { noStreamRoutes } from './reads.ts';
 import { handedOver } from '../server/bound-surfaces.ts';
 import { openServer, type ServerOptions } from '../server/server.ts';
 import { createDirectoryEvents } from '../telemetry/directory-events.ts';
 import { createHttpEvents } from '../telemetry/http-events.ts';
-import { createInstruments } from '../telemetry/instruments.ts';
-import { createStatisticsEvents } from '../telemetry/statistics-events.ts';
 import { version } from './version.ts';
 import { openChannel } from '../workers/channel.ts';
 import type { Beginning, MainQuestions, WorkerQuestions } from '../workers/questions.ts';
@@ -28,11 +25,11 @@ import { messageOf } from '../std/error-text.ts';
 
 export interface Worker {
   /**
-   * Takes a connection that the main process has accepted; undefined = it broke on the way.
-   * @param id by which the main process knows it
+   * Handles a connection that the main process has accepted; undefined = it broke in transit.
+   * @param id its number in the main process
    */
   take(id: number, socket: Socket | undefined): void;
-  /** Resolves when the main process is gone or needs it no more: it has nothing left to do. */
+  /** Resolves when the main process is gone or has asked for a stop. */
   readonly ended: Promise<Ending>;
 }
 
@@ -40,7 +37,7 @@ type Ending = 'asked' | 'orphaned';
 
 /**
  * @param stream to the main process.
- * @throws Error in words for the operator, which the main process was told of
+ * @throws Error for the operator, which the main process gets too
  */
 export async function openWorker(stream: Duplex): Promise<Worker> {
   let parts: WorkerParts | undefined;
@@ -91,42 +88,33 @@ async function openParts(
   main: remote.MainChannel,
   forgotten: () => number,
 ) {
-  await using parts = new AsyncDisposableStack();
-  const opened: Opened = (part) => parts.adopt(part, (it) => it.close());
+  await using parts = new Parts();
   const config = settings as Config;
-  const instruments = createInstruments(config.logLevel, { worker: number });
+  const opening = startOpening(config, parts, { worker: number });
+  const { instruments } = opening;
   const directory = remote.createRemoteDirectory(main);
-  const grants = opened(
-    createGrants(directory, options.toGrantsOptions(config), createDirectoryEvents(instruments)),
-  );
-  const statistics = opened(
-    openReceiverStatistics(
-      directory,
-      options.toStatisticsOptions(config),
-      createStatisticsEvents(instruments),
-    ),
-  );
+  const grants = openGrants(opening, directory, createDirectoryEvents(instruments));
+  const statistics = openStatistics(opening, directory);
   const known = createKnownLevels({ maxLevels: 10_000, maxAgeMs: 5_000 }, () => performance.now());
   const gateway = createGateway(
-    config,
+    opening,
     {
       grants,
       quota: remote.createRemoteQuota(main, known),
       queue: remote.createRemoteQueue(main, forgotten),
       claims: remote.createRemoteClaims(main),
       statistics,
-      instruments,
     },
     1 / config.workers,
   );
   const info = { version, serverUrl: ingestUrl };
-  const server = opened(
+  const server = parts.own(
     await openServer(
       toWorkerServerOptions(config),
       {
         ...gateway,
         protocols: toProtocols(config),
-        ...noStreamParts,
+        ...noStreamRoutes,
         ingestInfo: info,
         streamInfo: info,
         missing: () => main.ask('missing', null),
@@ -141,9 +129,9 @@ async function openParts(
   return { instruments, grants, statistics, gateway, server, close };
 }
 
-/** A worker has no port of its own, and the local authority's certificate it only reads. */
+/** A worker binds no port and only reads the local authority's certificate. */
 function toWorkerServerOptions(config: Config): ServerOptions {
-  const all = options.toServerOptions(config);
+  const all = toServerOptions(config);
   const { certFile, keyFile } = all.tls;
   const folder = join(resolve(config.data), 'tls');
   const isLocal = certFile === undefined && keyFile === undefined;
@@ -152,7 +140,7 @@ function toWorkerServerOptions(config: Config): ServerOptions {
   return { ...all, tls, ingest: handedOver, stream: undefined, ops: undefined };
 }
 
-/** Tells of all ends within one turn at once. */
+/** Sends the ends of connections in one message per event-loop turn. */
 function createEndList(tell: (ids: readonly number[]) => void): (id: number) => void {
   let ids: number[] = [];
   return (id) => {

@@ -1,22 +1,22 @@
 /**
- * The main process's side of `workers`: it keeps the ingest port, queue, directory, quotas and
- * statistics, and worker processes take in what comes. Read `main-worker.ts` for their side.
+ * The main process's side of ingest workers: it owns the ingest port, the queue, the directory, the
+ * quotas and the statistics; worker processes (`worker.ts`) handle the connections.
  */
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/schema.ts';
 import { rolesOf } from '../config/roles.ts';
 import type { CachedGrants } from '../directory/grants.ts';
 import type { ReceiverStatistics } from '../ingest/receiver-statistics.ts';
-import * as options from './options.ts';
+import { type RunAddresses, toServerOptions } from './addresses.ts';
+import type { Opening } from './opening.ts';
 import type { Queue } from '../queue/port.ts';
 import type { ConnectionGate } from '../admission/port.ts';
 import { openAcceptPort } from '../server/accept-port.ts';
-import { type Certificate, openCertificate } from '../server/certificate.ts';
+import { openCertificate } from '../server/certificate.ts';
 import type { Answers as OpenAnswers } from '../server/health.ts';
 import type { RouteParts } from '../server/routes.ts';
 import type { Server } from '../server/server.ts';
 import type { HttpEvents } from '../telemetry/http-events.ts';
-import type { Instruments } from '../telemetry/instruments.ts';
 import { createWorkerEvents } from '../telemetry/worker-events.ts';
 import { sumOfMetrics } from '../workers/metric-sums.ts';
 import type { OwnedParts } from '../workers/owner.ts';
@@ -25,38 +25,37 @@ import { createWorkers, type Workers, workersDefaults } from '../workers/supervi
 export interface WorkersParts extends Omit<OwnedParts, 'forgotten'> {
   readonly queue: Queue;
   readonly grants: CachedGrants;
-  readonly instruments: Instruments;
   readonly httpEvents: HttpEvents;
   readonly gate: ConnectionGate;
-  readonly addresses: options.RunAddresses;
+  readonly addresses: RunAddresses;
 }
 
 export interface IngestWorkers extends OpenAnswers {
-  /** What workers have counted is written before statistics are read. */
-  beneath(statistics: ReceiverStatistics): ReceiverStatistics;
-  /** A change is answered once no worker goes by what was before it. */
-  behind<Routes extends Pick<RouteParts, 'admin'>>(routes: Routes): Routes;
+  /** Flushes the workers' counts before each read of the statistics. */
+  withWorkerCounts(statistics: ReceiverStatistics): ReceiverStatistics;
+  /** Answers a control call once every worker has dropped its cached grants. */
+  withInvalidation<Routes extends Pick<RouteParts, 'admin'>>(routes: Routes): Routes;
   /**
-   * Opens the ingest port, whose number the addresses are told, and starts the workers; until they
-   * take connections, those are closed.
+   * Opens the ingest port, settles the addresses, and starts the workers; connections are closed
+   * until they are ready.
    * @param server has the other ports.
-   * @throws Error in words for the operator
+   * @throws Error for the operator
    */
   open(server: Pick<Server, 'ports' | 'caFile'>): Promise<void>;
-  /** Accepts no more, lets requests under way end, and ends the workers. */
+  /** Stops accepting, lets in-flight requests end, and stops the workers. */
   close(): Promise<void>;
 }
 
-/** A worker that takes longer is busy with something else, and is asked again the next time. */
+/** A worker that does not answer in time is skipped. */
 const waitMs = 1_000;
 
-/** @returns undefined where this process takes events in itself, or none. */
+/** @returns undefined where this process handles ingest itself, or has no gateway role. */
 export function createIngestWorkers(
-  config: Config,
+  { config, instruments }: Opening,
   parts: WorkersParts,
 ): IngestWorkers | undefined {
   if (config.workers === 1 || !rolesOf(config).has('gateway')) return undefined;
-  const { addresses, instruments, missing } = parts;
+  const { addresses, missing } = parts;
   let forgotten = 0;
   const workers: Workers = createWorkers(
     {
@@ -74,32 +73,22 @@ export function createIngestWorkers(
     forgotten += 1;
     workers.tellAll('forgetSeries', forgotten);
   });
-  let heard = Promise.resolve();
+  let invalidated = Promise.resolve();
   parts.grants.whenInvalidated(() => {
-    heard = workers.askAll('invalidate', null, waitMs);
+    invalidated = workers.askAll('invalidate', null, waitMs);
   });
   const { metrics } = instruments;
   const opened = new AsyncDisposableStack();
 
   return {
-    beneath: (statistics) => ({
-      accepted: (...told) => statistics.accepted(...told),
-      replayed: (...told) => statistics.replayed(...told),
-      refused: (...told) => statistics.refused(...told),
-      async history(...asked) {
-        await workers.askAll('flushStatistics', null, waitMs);
-        return statistics.history(...asked);
-      },
-      flush: () => statistics.flush(),
-      close: () => statistics.close(),
-    }),
-    behind: (routes) => ({
+    withWorkerCounts: (statistics) => withWorkerCounts(statistics, workers),
+    withInvalidation: (routes) => ({
       ...routes,
       admin: routes.admin.map((route) => ({
         ...route,
         async handle(request) {
           const answer = await route.handle(request);
-          await heard;
+          await invalidated;
           return answer;
         },
       })),
@@ -113,10 +102,13 @@ export function createIngestWorkers(
       },
     },
     async open(server) {
-      // Workers only read the certificate: who has no other port with it looks after it here.
+      // Workers only read the certificate: this process renews it.
       const certificate =
         server.caFile === undefined
-          ? opened.adopt(await openTheirCertificate(config, parts), (it) => it.close())
+          ? opened.adopt(
+              await openCertificate(toServerOptions(config).tls, parts.httpEvents),
+              (it) => it.close(),
+            )
           : server;
       opened.defer(() => workers.close());
       const { host, port } = config.ingest;
@@ -134,16 +126,26 @@ export function createIngestWorkers(
   };
 }
 
-function openTheirCertificate(config: Config, { httpEvents }: WorkersParts): Promise<Certificate> {
-  return openCertificate(options.toServerOptions(config).tls, httpEvents);
-}
-
 function toWorkersOptions(config: Config) {
-  const { closing } = options.toServerOptions(config);
+  const { closing } = toServerOptions(config);
   return {
     ...workersDefaults,
     count: config.workers,
     maxConnections: config.ingest.maxConnections,
     stopMs: closing.graceMs + 5_000,
+  };
+}
+
+function withWorkerCounts(statistics: ReceiverStatistics, workers: Workers): ReceiverStatistics {
+  return {
+    accepted: (...counted) => statistics.accepted(...counted),
+    replayed: (...counted) => statistics.replayed(...counted),
+    refused: (...counted) => statistics.refused(...counted),
+    async history(...query) {
+      await workers.askAll('flushStatistics', null, waitMs);
+      return statistics.history(...query);
+    },
+    flush: () => statistics.flush(),
+    close: () => statistics.close(),
   };
 }

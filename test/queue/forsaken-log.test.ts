@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
-import { toQueueOptions } from '../../src/service/options.ts';
-import { refuseForsakenLog } from '../../src/service/open-queue.ts';
+import { assertLocalLogDrained, toQueueOptions } from '../../src/service/open-queue.ts';
 import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
@@ -20,19 +19,19 @@ test('a log that holds batches is not left for a queue or store elsewhere', asyn
   const config = loadConfig({ flags: settings, environment: {} });
   const open = () =>
     openLocalQueue(toQueueOptions(config), createQueueTelemetry(createInstruments('silent')));
-  await refuseForsakenLog(config);
+  await assertLocalLogDrained(config);
 
   let queue = await open();
   const payload = Buffer.from(new ArrayBuffer(10));
   const content = { layout: 'logs/1', rows: 1, payload } as const;
   await queue.append(content, { accountId: 'a', streamId: 's', receiverId: 'r' });
   await queue.close();
-  await assert.rejects(refuseForsakenLog(config), /not stored yet in .*queue \(batches: 1\)/);
+  await assert.rejects(assertLocalLogDrained(config), /not stored yet in .*queue \(batches: 1\)/);
 
   queue = await open();
   const sink = openSink(queue);
   await until(() => sink.released.length === 1, { what: 'the batch' });
   await sink.close();
   await queue.close();
-  await refuseForsakenLog(config);
+  await assertLocalLogDrained(config);
 });

@@ -1,0 +1,37 @@
+/** What all steps of opening share, and the data folder that every process starts with. */
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Config } from '../config/schema.ts';
+import { lockDirectory } from '../files/directory-lock.ts';
+import { createDataFolderEvents } from '../telemetry/data-folder-events.ts';
+import { createInstruments, type Instruments } from '../telemetry/instruments.ts';
+
+export interface Opening {
+  readonly config: Readonly<Config>;
+  readonly instruments: Instruments;
+  readonly parts: Parts;
+}
+
+/** Opened parts, closed in reverse order. */
+export class Parts extends AsyncDisposableStack {
+  own<Part extends { close(): Promise<void> }>(part: Part): Part {
+    return this.adopt(part, (it) => it.close());
+  }
+}
+
+/** @param fields added to every log line. */
+export function startOpening(config: Readonly<Config>, parts: Parts, fields?: object): Opening {
+  return { config, parts, instruments: createInstruments(config.logLevel, fields) };
+}
+
+/**
+ * Creates the data folder where it is missing and locks it until the parts are closed.
+ * @returns its absolute path. @throws Error naming the process that holds the lock
+ */
+export function openDataFolder({ config, instruments, parts }: Opening): string {
+  const dataDir = resolve(config.data);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const lock = parts.adopt(lockDirectory(dataDir), (it) => it.release());
+  if (lock.isMended) createDataFolderEvents(instruments).lockMended(dataDir);
+  return dataDir;
+}
