@@ -1,28 +1,23 @@
 /**
- * `node scripts/tidy.ts`: the layout rules that neither compiler nor linter knows, over every
- * TypeScript file of the repository. Prints each violation with its replacement and ends with 1
- * when there is one.
+ * `node scripts/tidy.ts`: the layout rules that neither compiler, formatter, linter nor knip has.
+ * Prints each violation and ends with 1 when there is one.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { checkSources } from './tidy/check.ts';
-import { toSource, type Source } from './tidy/source.ts';
-import { formatViolation } from './tidy/violation.ts';
+import { findViolations } from './tidy-rules.ts';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
+const generated = 'ui/src/api/schema.d.ts';
 
-const violations = checkSources(readSources());
-for (const violation of violations) console.error(formatViolation(violation));
+const paths = globSync('{{src,test,bench,scripts}/**/*.ts,ui/src/**/*.{ts,tsx}}', {
+  cwd: repository,
+})
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => path !== generated)
+  .sort();
+const violations = findViolations(
+  paths.map((path) => ({ path, text: readFileSync(`${repository}/${path}`, 'utf8') })),
+);
+for (const violation of violations) console.error(violation);
 console.log(`tidy: ${violations.length} violations`);
 process.exitCode = violations.length === 0 ? 0 : 1;
-
-function readSources(): Source[] {
-  return (
-    globSync('{{src,test,bench,scripts}/**/*.ts,ui/src/**/*.{ts,tsx}}', { cwd: repository })
-      .map((path) => path.replaceAll('\\', '/'))
-      // Generated.
-      .filter((path) => path !== 'ui/src/api/schema.d.ts')
-      .sort()
-      .map((path) => toSource(path, readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')))
-  );
-}

@@ -9,7 +9,8 @@ import { createIngestToken, createReceiver } from '../harness/control.ts';
 import { sendPlain } from '../harness/http.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
-import { type Outgoing, type Wire, wires } from './wires.ts';
+import type { Outgoing } from './grpc-call.ts';
+import { type Wire, wires } from './wires.ts';
 
 const maxRecords = 5;
 const maxBytes = 4096;

@@ -3,7 +3,22 @@ import { connect } from 'node:http2';
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Service } from '../harness/service.ts';
-import type { Incoming, Outgoing } from './wires.ts';
+
+export interface Outgoing {
+  readonly receiverId: string;
+  /** Values of `Authorization`. */
+  readonly authorization: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export interface Incoming {
+  /** Of HTTP, or the one that the gRPC status stands for. */
+  readonly status: number;
+  readonly text: string;
+  /** Undefined where the sender is told not to try again. */
+  readonly retryAfter: number | undefined;
+}
 
 const method = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
 

@@ -6,25 +6,9 @@ import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import type { ReceiverKind } from '../../src/model/account.ts';
 import type { Service } from '../harness/service.ts';
-import { callGrpc } from './grpc-call.ts';
+import { callGrpc, type Incoming, type Outgoing } from './grpc-call.ts';
 import { encodeWriteRequest, toSample, type WrittenSeries } from '../harness/prompb.ts';
 import { bytesField, doubleField, text } from '../harness/proto-wire.ts';
-
-export interface Outgoing {
-  readonly receiverId: string;
-  /** Values of `Authorization`. */
-  readonly authorization: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-}
-
-export interface Incoming {
-  /** Of HTTP, or the one that the gRPC status stands for. */
-  readonly status: number;
-  readonly text: string;
-  /** Undefined where the sender is told not to try again. */
-  readonly retryAfter: number | undefined;
-}
 
 export interface Wire {
   readonly name: string;

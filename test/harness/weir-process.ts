@@ -80,7 +80,9 @@ export function childrenOf(pid: number): number[] {
 
 /** Of those, the ones that are workers of a gateway. */
 export function workersOf(pid: number): number[] {
-  return childrenOf(pid).filter((child) => /\/service\/worker-process\.[jt]s\0?$/.test(commandOf(child)));
+  return childrenOf(pid).filter((child) =>
+    /\/service\/worker-process\.[jt]s\0?$/.test(commandOf(child)),
+  );
 }
 
 /** The words it was started with, each ended by a zero; empty once it is gone. */

@@ -2,18 +2,11 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { type AlignedColumn, alignSeries, type TimedValues } from './aligned-series.ts';
+import { type AlignedColumn, alignSeries } from './aligned-series.ts';
 import { useThemeColors, useThemeKey } from './theme-colors.ts';
 import { formatValue } from './format-value.ts';
 import styles from './time-lines.module.css';
-import { TimeReadout } from './time-readout.tsx';
-
-export interface Line extends TimedValues {
-  /** What tells it from the others. */
-  readonly name: string;
-  /** A CSS colour. */
-  readonly color: string;
-}
+import { type Line, type Pointer, TimeReadout } from './time-readout.tsx';
 
 export interface TimeLinesProps {
   readonly lines: readonly Line[];
@@ -96,12 +89,6 @@ export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: Tim
       {pointer && <TimeReadout pointer={pointer} lines={lines} data={data} isUtc={isUtc} />}
     </div>
   );
-}
-
-/** Where somebody points: the place among the times, and pixels from the left. */
-export interface Pointer {
-  readonly index: number;
-  readonly left: number;
 }
 
 function toPointer(index: number | null | undefined, left: number): Pointer | undefined {

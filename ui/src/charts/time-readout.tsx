@@ -1,10 +1,22 @@
 /** The values at the time that somebody points at, the largest first. */
 import { LogText } from '../parts/log-text.tsx';
 import { formatTime } from '../parts/time-text.ts';
-import type { alignSeries } from './aligned-series.ts';
+import type { alignSeries, TimedValues } from './aligned-series.ts';
 import { formatValue } from './format-value.ts';
-import type { Line, Pointer } from './time-lines.tsx';
 import styles from './time-readout.module.css';
+
+export interface Line extends TimedValues {
+  /** What tells it from the others. */
+  readonly name: string;
+  /** A CSS colour. */
+  readonly color: string;
+}
+
+/** The hovered time: its index in the data, and pixels from the left. */
+export interface Pointer {
+  readonly index: number;
+  readonly left: number;
+}
 
 export interface TimeReadoutProps {
   readonly pointer: Pointer;

@@ -2,7 +2,8 @@
 import { useMemo, useState } from 'react';
 import { usePreferences } from '../app/preferences.ts';
 import { useThemeColors, useThemeKey } from '../charts/theme-colors.ts';
-import { type Line, TimeLines } from '../charts/time-lines.tsx';
+import { TimeLines } from '../charts/time-lines.tsx';
+import type { Line } from '../charts/time-readout.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Card } from '../parts/page.tsx';
