@@ -18,7 +18,7 @@ const places: readonly (readonly [file: RegExp, words: RegExp])[] = [
   [/protocols\/.*\.ts$/, /#reject\((?:\w+, )?['`]([^'`]+)['`]/g],
   [/protocols\/remote-write\/decoding\.ts$/, /\.add\(\s*this\.#index,\s*'([^']+)'/g],
   [/protocols\/json-logs\/event-row\.ts$/, /return (?:.* \? )?['`]([a-z$][^'`]+ [^'`]+)['`]/g],
-  [/model\/series-labels\.ts$/, /(?:return|: ) ?'([^']+)'/g],
+  [/codec\/series-labels\.ts$/, /(?:return|: ) ?'([^']+)'/g],
 ];
 
 /** Read from the source, so that a new reason cannot be forgotten here. */
