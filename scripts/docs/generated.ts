@@ -11,7 +11,7 @@ export function generatedDocuments(): GeneratedDocument[] {
   const at = (path: string) => new URL(`../../${path}`, import.meta.url);
   const { ingest, stream } = openApiDocuments();
   return [
-    { file: at('docs/config.md'), text: configReference() },
+    ...configReference().map(({ name, text }) => ({ file: at(`docs/${name}`), text })),
     { file: at('openapi/ingest.json'), text: `${JSON.stringify(ingest, undefined, 2)}\n` },
     { file: at('openapi/stream.json'), text: `${JSON.stringify(stream, undefined, 2)}\n` },
   ];

@@ -20,7 +20,7 @@ function withFile(text: string, run: (file: string) => void): void {
 }
 
 describe('precedence', () => {
-  test('flag over environment over file over default', () => {
+  test('flags override the environment, the file and the default', () => {
     withFile('{"ingest":{"port":1},"stream":{"port":1},"ops":{"port":1}}', (file) => {
       const config = loadConfig({
         flags: ['--config', file, '--ingest-port=3'],
@@ -31,19 +31,19 @@ describe('precedence', () => {
     });
   });
 
-  test('lists are separated by commas outside the file', () => {
+  test('splits lists at commas in flags and variables', () => {
     const environment = { WEIR_INGEST_TRUSTED_PROXIES: '10.0.0.0/8, ::1/128' };
     const config = loadConfig({ flags: [], environment });
     assert.deepEqual(config.ingest.trustedProxies, ['10.0.0.0/8', '::1/128']);
   });
 
-  test('the result cannot be changed', () => {
+  test('freezes the configuration', () => {
     const config = loadConfig({ flags: [], environment: {} });
     assert.throws(() => Object.assign(config.ingest, { port: 1 }), TypeError);
   });
 });
 
-test('every fault is listed, with the name under which it was set', () => {
+test('lists every fault with the name under which the value was set', () => {
   withFile('{"queue":{"segments":1},"drain":{"maxRows":0}}', (file) => {
     assert.throws(
       () =>
@@ -66,7 +66,7 @@ test('every fault is listed, with the name under which it was set', () => {
   });
 });
 
-test('a file that is no JSON object is named', () => {
+test('names a file that does not hold a JSON object', () => {
   withFile('[1]', (file) => {
     assert.throws(() => loadConfig({ flags: ['--config', file], environment: {} }), /JSON object/);
   });
@@ -74,8 +74,10 @@ test('a file that is no JSON object is named', () => {
   assert.throws(() => loadConfig(missing), /cannot read file \/nowhere\/weir.json/);
 });
 
-test('each setting has a sentence, and the reference names it', () => {
-  const reference = configReference();
+test('the reference describes every setting', () => {
+  const reference = configReference()
+    .map((page) => page.text)
+    .join('\n');
   for (const setting of listSettings()) {
     assert.match(setting.description, /\.$/, setting.key);
     assert.ok(reference.includes(setting.flag) && reference.includes(setting.environment));

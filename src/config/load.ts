@@ -1,14 +1,11 @@
-/**
- * Puts the configuration together: defaults, then the file, then the environment, then flags. It
- * opens nothing else.
- */
+/** Loads the configuration: flags override the environment, which overrides the file. */
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { checkRoles } from './roles.ts';
 import { type Config, configSchema } from './schema.ts';
 import { listSettings, type Setting } from './settings.ts';
 
-/** The start cannot go on; `faults` has one line for each thing that is wrong. */
+/** Invalid configuration; `faults` has one line per problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly string[];
@@ -55,7 +52,7 @@ export function loadConfig(sources: ConfigSources): Readonly<Config> {
   return deepFreeze(result.data as Config);
 }
 
-/** Of the commands that talk to a running service, and of the tests. */
+/** Variables of the client commands and of the tests. */
 const otherNames = [
   'WEIR_CONFIG',
   'WEIR_URL',

@@ -1,27 +1,46 @@
-/** Writes the reference of all settings, from the schema itself. */
+/** Writes the reference of all settings from the schema. */
 import { listSettings, type Setting } from './settings.ts';
 
-/** The text of docs/config.md. */
-export function configReference(): string {
+export interface ReferencePage {
+  readonly name: string;
+  readonly text: string;
+}
+
+const storagePage = 'config-storage.md';
+const storageSections = ['queue', 'drain', 'store', 'engine', 'metrics', 'directory'];
+
+/** @returns the pages of docs/ with every setting */
+export function configReference(): ReferencePage[] {
   const sections = Map.groupBy(listSettings(), (setting) =>
     setting.path.length === 1 ? 'general' : setting.path[0]!,
   );
-  const parts = [...sections].map(
-    ([name, settings]) =>
-      `## ${name}\n\n${settings.map((setting) => describe(setting)).join('\n')}\n`,
+  const pages = Map.groupBy(sections, ([name]) =>
+    storageSections.includes(name) ? storagePage : 'config.md',
   );
-  return `${introduction}\n${parts.join('\n')}`;
+  return [...pages].map(([name, parts]) => {
+    const introduction = name === storagePage ? storageIntroduction : generalIntroduction;
+    const text = parts.map(
+      ([title, settings]) => `## ${title}\n\n${settings.map(describe).join('\n')}\n`,
+    );
+    return { name, text: `${introduction}\n${text.join('\n')}` };
+  });
 }
 
-const introduction = `# Configuration
+const generalIntroduction = `# Configuration
 
-Generated from \`src/config/schema.ts\` by \`npm run docs\`.
+Generated from \`src/config/schema.ts\` by \`npm run docs\`. Settings of the queue, the store, the
+engine, metrics and the directory are in [${storagePage}](${storagePage}).
 
-Each setting can be given as a flag of \`weir serve\`, as an environment variable, or in a JSON file
-named by \`--config\` (or \`WEIR_CONFIG\`); flags win over the environment, the environment over the
-file, the file over the default. In the file the part before the point is an object:
-\`{"ingest": {"port": 443}}\`. Outside the file a list is separated by commas. An unknown name or a
-bad value stops the start, and every fault is listed.
+Set each value by a flag of \`weir serve\`, an environment variable, or a JSON file named by
+\`--config\` (or \`WEIR_CONFIG\`). Flags override the environment, which overrides the file. In the
+file each section is an object: \`{"ingest": {"port": 443}}\`. In flags and variables, lists are
+separated by commas. Unknown names and invalid values stop the start; every fault is listed.
+`;
+
+const storageIntroduction = `# Configuration of storage
+
+Generated from \`src/config/schema.ts\` by \`npm run docs\`. How to set a value, and all other
+settings: [config.md](config.md).
 `;
 
 function describe(setting: Setting): string {

@@ -18,14 +18,14 @@ const nats = '--queue-urls nats://a:4222';
 const postgres = '--directory-url postgres://a/weir';
 const server = '--store-url http://a:8123';
 
-test('a process does all that no server does', () => {
+test('a process without roles has every role that no server takes over', () => {
   const own = (flags: string[]) => [...rolesOf(loadConfig({ flags, environment: {} }))];
   assert.deepEqual(own([]), ['gateway', 'stream', 'writer', 'engine']);
   assert.deepEqual(own(server.split(' ')), ['gateway', 'stream', 'writer']);
   assert.deepEqual(own(['--roles', 'engine']), ['engine']);
 });
 
-test('what shares nothing with others cannot go alone', () => {
+test('rejects separate roles on embedded parts', () => {
   assert.deepEqual(faultsOf(''), []);
   assert.deepEqual(faultsOf(server), []);
   assert.deepEqual(faultsOf('--roles engine'), []);

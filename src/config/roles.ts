@@ -1,7 +1,4 @@
-/**
- * What a process does, from its configuration, and whether that can work: which parts are in this
- * process, and which are servers that it shares with others. Pure.
- */
+/** The roles of a process, and checks that its configuration can work with them. Pure. */
 import type { Config } from './schema.ts';
 
 export type Role = Config['roles'][number];
@@ -16,7 +13,7 @@ export function rolesOf({ roles, store }: Pick<Config, 'roles' | 'store'>): Read
   return new Set(allRoles.filter((role) => role !== 'engine' || store.url === ''));
 }
 
-/** @returns one sentence for each thing that cannot work. */
+/** @returns one sentence per problem. */
 export function checkRoles(config: Servers): string[] {
   const roles = rolesOf(config);
   const own = queueRoles.filter((role) => roles.has(role));
@@ -26,19 +23,19 @@ export function checkRoles(config: Servers): string[] {
     if (roles.has('engine')) {
       faults.push(
         `cannot use ${named}: engine goes alone or with all others; ` +
-          'run it in a process of its own, and name that as store.url',
+          'run it in a separate process and set store.url to its address',
       );
     }
     if (config.queue.urls.length === 0) {
       faults.push(
         `cannot use ${named} without queue.urls: ` +
-          'gateway, stream and writer share the log in the data folder unless NATS is their queue',
+          'separate processes cannot share the queue in the data directory; they need NATS',
       );
     }
     if (config.directory.url === '') {
       faults.push(
         `cannot use ${named} without directory.url: ` +
-          'other processes know no tokens of a directory in the data folder',
+          'separate processes cannot share the directory in the data directory; they need PostgreSQL',
       );
     }
   }
@@ -47,7 +44,9 @@ export function checkRoles(config: Servers): string[] {
     faults.push(`cannot use ${named} without store.url, or the role engine`);
   }
   if (roles.has('engine') && config.store.url !== '') {
-    faults.push(`cannot use the role engine with store.url: one of them is the store`);
+    faults.push(
+      `cannot use the role engine with store.url: the store is either embedded or a server`,
+    );
   }
   if (config.workers > 1 && !roles.has('gateway')) {
     faults.push(`cannot use ${config.workers} workers without the role gateway`);

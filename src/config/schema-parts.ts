@@ -1,4 +1,4 @@
-/** The kinds of settings, each with unit, default, bounds and one sentence. */
+/** Constructors for settings: unit, default, bounds, description. */
 import { z } from 'zod';
 
 export type Unit =
@@ -33,7 +33,7 @@ export function list(description: string) {
   return z.array(z.string()).default([]).meta({ description });
 }
 
-/** Any of these, each once. */
+/** A list of known words. */
 export function words<const Word extends string>(known: readonly Word[], description: string) {
   return z.array(z.enum(known)).default([]).meta({ description });
 }

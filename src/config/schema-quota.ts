@@ -1,23 +1,27 @@
-/** Settings of where the levels of quotas are kept, when several gateways share them. */
+/** Settings of the quota store that several gateways share. */
 import { z } from 'zod';
 import { integer, list, section, text } from './schema-parts.ts';
 
 export const quotaSection = section({
   urls: list(
-    'Redis or Valkey that all gateways count quotas in, as redis://host:6379 or rediss://; of a ' +
-      'cluster several nodes; empty = each gateway counts for itself.',
+    'Redis or Valkey in which all gateways count quotas, as redis://host:6379 or rediss://; list ' +
+      'several nodes of a cluster; empty = each gateway counts separately.',
   ),
   topology: z.enum(['single', 'cluster']).default('single').meta({
-    description: 'Whether that is one server or a Redis Cluster.',
+    description: 'One server, or a Redis Cluster.',
   }),
-  user: text(undefined, '', 'User there; empty = the one in the address, or the default user.'),
-  password: text(undefined, '', 'Password there; empty = the one in the address.'),
-  caFile: text('path', '', 'Authority in PEM to trust for rediss:// besides the usual ones.'),
+  user: text(undefined, '', 'Redis user; empty = the one in the URL, or the default user.'),
+  password: text(undefined, '', 'Redis password; empty = the one in the URL.'),
+  caFile: text(
+    'path',
+    '',
+    'Certificate authority in PEM for rediss://, in addition to the system ones.',
+  ),
   timeoutMs: integer(
     'ms',
     250,
     10,
     10_000,
-    'Longest a charge may take; beyond it the answer is 503 and the connection is given up.',
+    'Timeout of one quota check; then the answer is 503 and the connection is closed.',
   ),
 });

@@ -1,6 +1,6 @@
 /**
- * Every setting of Weir, once: type, unit, default, bounds and one sentence. Flags, environment
- * names, the file's keys and docs/config.md are all derived from this tree.
+ * Every setting: type, unit, default, bounds and description. Flags, environment variables, keys of
+ * the file and the reference in docs/ are derived from this tree.
  */
 import { z } from 'zod';
 import { ingestSection } from './schema-ingest.ts';
@@ -10,93 +10,86 @@ import { queueSection } from './schema-queue.ts';
 import { storeSection } from './schema-store.ts';
 
 export const configSchema = z.strictObject({
-  data: text('path', './data', 'Folder that holds everything Weir keeps.'),
+  data: text('path', './data', 'Data directory.'),
   roles: words(
     ['gateway', 'stream', 'writer', 'engine'],
-    'What this process does: take events in, answer reads, fill the store, be the store; ' +
-      'empty = all that no server does.',
+    'Roles of this process: gateway ingests, stream answers reads, writer fills the store, ' +
+      'engine is the store; empty = all, without engine when store.url is set.',
   ),
-  workers: integer(
-    'count',
-    1,
-    1,
-    256,
-    'Processes that take events in on this machine, for as many cores.',
-  ),
+  workers: integer('count', 1, 1, 256, 'Ingest processes on this machine; one per core.'),
   shutdownDelaySeconds: integer(
     's',
     0,
     0,
     300,
-    'Once asked to stop, requests are still served so long while /readyz says 503 already: time ' +
-      'for a load balancer to notice.',
+    'Delay between the stop signal and the stop: /readyz answers 503, requests are still served, ' +
+      'so that a load balancer can remove the node.',
   ),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').meta({
-    description: 'The least severe of its own log lines that Weir writes to standard error.',
+    description: 'Lowest level of the log lines that Weir writes to standard error.',
   }),
   ingest: ingestSection,
   stream: section({
-    host: text(undefined, '', 'Address the stream port listens on; empty = all.'),
+    host: text(undefined, '', 'Listen address of the stream port; empty = all interfaces.'),
     port: integer(
       'port',
       8444,
       0,
       65535,
-      'TLS port for readers and the control API; 0 = any free port.',
+      'TLS port for reads and the control API; 0 = any free port.',
     ),
     publicUrl: text(
       'url',
       '',
-      'What readers call the stream port; empty = https://localhost and the port.',
+      'URL of the stream port as readers see it; empty = https://localhost and the port.',
     ),
     maxTails: integer(
       'count',
       1000,
       0,
       100_000,
-      'Most live tails at once, half of them for one account; beyond it 503.',
+      'Live tails at once; one account gets at most half. More are refused with 503.',
     ),
     tailHeartbeatMs: integer(
       'ms',
       5000,
       100,
       50_000,
-      'A live tail without logs gives a sign of life so often.',
+      'Interval of heartbeats on a live tail without logs.',
     ),
     maxExports: integer(
       'count',
       8,
       1,
       1000,
-      'Most exports of logs at a time, half of them for one account; further ones are refused ' +
-        'with 503.',
+      'Exports of logs at once; one account gets at most half. More are refused with 503.',
     ),
   }),
   ops: section({
     host: text(
       undefined,
       '127.0.0.1',
-      'Address of the plain HTTP port with metrics and health about Weir itself.',
+      'Listen address of the operations port (plain HTTP: metrics and health of Weir itself).',
     ),
-    port: integer('port', 9464, 0, 65535, 'Port of metrics and health; 0 = any free port.'),
+    port: integer('port', 9464, 0, 65535, 'Operations port; 0 = any free port.'),
   }),
   tls: section({
     certFile: text(
       'path',
       '',
-      'Certificate chain in PEM, read again when it changes; empty = a local authority is made.',
+      'Certificate chain in PEM, reloaded when it changes; empty = issued by a local authority.',
     ),
-    keyFile: text('path', '', 'Private key of the certificate in PEM.'),
+    keyFile: text('path', '', 'Private key of the certificate, in PEM.'),
   }),
   queue: queueSection,
   drain: section({
-    maxRows: integer('rows', 1_000_000, 1, 1_000_000, 'Most rows in one insert into the store.'),
+    maxRows: integer('rows', 1_000_000, 1, 1_000_000, 'Rows per insert into the store.'),
     maxBytes: integer(
       'bytes',
       64 * mebibyte,
       mebibyte,
       gibibyte,
-      'Most bytes in one insert into the store.',
+      'Bytes per insert into the store.',
     ),
   }),
   store: storeSection,
@@ -106,36 +99,30 @@ export const configSchema = z.strictObject({
       1_000_000,
       1,
       4_000_000,
-      'Most series an account may send in a day; samples of further ones are refused.',
+      'Series of an account per day; samples of more series are rejected.',
     ),
-    maxLabels: integer('count', 64, 1, 1000, 'Most labels of a series, its name included.'),
-    maxLabelNameLength: integer(
-      'count',
-      1024,
-      1,
-      65_536,
-      'Longest name of a label, in characters.',
-    ),
+    maxLabels: integer('count', 64, 1, 1000, 'Labels of a series, including the metric name.'),
+    maxLabelNameLength: integer('count', 1024, 1, 65_536, 'Length of a label name, in characters.'),
     maxLabelValueLength: integer(
       'count',
       8192,
       1,
       1_048_576,
-      'Longest value of a label, in characters.',
+      'Length of a label value, in characters.',
     ),
     maxReadSeries: integer(
       'count',
       100_000,
       1,
       10_000_000,
-      'Most series one read of metrics may touch; beyond it the answer is an error.',
+      'Series that one read of metrics may touch; more is an error.',
     ),
     maxReadSamples: integer(
       'count',
       5_000_000,
       1,
       100_000_000,
-      'Most samples one read of metrics may answer with; beyond it the answer is an error.',
+      'Samples that one read of metrics may return; more is an error.',
     ),
   }),
   engine: section({
@@ -144,45 +131,51 @@ export const configSchema = z.strictObject({
       1280 * mebibyte,
       256 * mebibyte,
       1024 * gibibyte,
-      'Memory cap of the embedded engine.',
+      'Memory limit of the embedded engine.',
     ),
-    threads: integer('count', 0, 0, 256, 'Threads one query may use; 0 = as many as cores.'),
+    threads: integer('count', 0, 0, 256, 'Threads per query; 0 = one per core.'),
     host: text(
       undefined,
       '127.0.0.1',
-      'Address on which an engine without other roles serves processes that have it as their ' +
-        'store.url; anything but this machine needs store.password.',
+      'Listen address of an engine-only process, which others name as store.url; other than ' +
+        'loopback needs store.password.',
     ),
-    port: integer('port', 8123, 0, 65535, 'Its port, plain HTTP; 0 = any free port.'),
+    port: integer(
+      'port',
+      8123,
+      0,
+      65535,
+      'Port of an engine-only process (plain HTTP); 0 = any free port.',
+    ),
   }),
   directory: section({
     url: text(
       'url',
       '',
-      'A PostgreSQL database for several nodes to share, as postgres://user@host/database' +
-        '?sslmode=verify-full; empty = a file in the data folder.',
+      'PostgreSQL database shared by all nodes, as postgres://user@host/database' +
+        '?sslmode=verify-full; empty = SQLite in the data directory.',
     ),
-    password: text(undefined, '', 'Password at PostgreSQL, in place of one in the URL.'),
-    poolSize: integer('count', 10, 5, 1000, 'Most connections to PostgreSQL.'),
-    waitSeconds: integer(
-      's',
-      30,
-      0,
-      3600,
-      'How long a start waits for a PostgreSQL that does not answer yet, before it gives up.',
-    ),
+    password: text(undefined, '', 'PostgreSQL password; overrides the one in the URL.'),
+    poolSize: integer('count', 10, 5, 1000, 'Connections to PostgreSQL.'),
+    waitSeconds: integer('s', 30, 0, 3600, 'How long a start waits for PostgreSQL to answer.'),
     staleForSeconds: integer(
       's',
       60,
       0,
       3600,
-      'How long known tokens keep working while the directory is away.',
+      'How long cached tokens stay valid while the directory is unavailable.',
     ),
   }),
   quota: quotaSection,
   statistics: section({
-    retentionDays: integer('d', 7, 1, 90, 'How long the counts of receivers are kept.'),
-    flushSeconds: integer('s', 5, 1, 60, 'How often they are written; what a crash may lose.'),
+    retentionDays: integer('d', 7, 1, 90, 'Retention of receiver statistics.'),
+    flushSeconds: integer(
+      's',
+      5,
+      1,
+      60,
+      'Interval at which receiver statistics are written; a crash loses at most this much.',
+    ),
   }),
 });
 

@@ -1,4 +1,4 @@
-/** The leaves of the configuration tree as a list, with the names under which each can be set. */
+/** The settings as a flat list, with the flag, environment variable and key of each. */
 import { z } from 'zod';
 import { configSchema } from './schema.ts';
 import type { Unit } from './schema-parts.ts';
@@ -6,7 +6,7 @@ import type { Unit } from './schema-parts.ts';
 export type ValueType = 'text' | 'integer' | 'list' | 'choice';
 
 export interface Setting {
-  /** Where it stands in the file: `['ingest', 'port']`. */
+  /** Path in the file: `['ingest', 'port']`. */
   readonly path: readonly string[];
   /** `ingest.port` */
   readonly key: string;

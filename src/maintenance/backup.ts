@@ -1,6 +1,6 @@
 /**
- * A backup of a data directory, made beside the service that runs on it or while none does: what is
- * embedded, each part as it is at one moment, in an order in which nothing acknowledged is missed.
+ * Backs up the embedded parts of a data directory, online or offline. Each part is a point-in-time
+ * snapshot; the order of the snapshots keeps every acknowledged event.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -14,26 +14,25 @@ import { holdLog, letGoOfLog } from '../queue/disk/hold-log.ts';
 import { assertWholeDirectory, heldName } from './unfinished.ts';
 import { version } from '../service/version.ts';
 
-/** What a backup may hold besides the TLS authority and the first run's tokens. */
+/** Parts of a backup, besides the TLS authority and the tokens of the first run. */
 export type BackupPart = 'directory' | 'queue' | 'store';
 
 export interface BackupOptions {
   readonly dataDir: string;
-  /** A folder that does not exist yet. */
+  /** Must not exist. */
   readonly destination: string;
-  /** Parts that servers stand in for: what the data directory has of them is out of date. */
+  /** Parts kept on servers: the copy in the data directory is stale and is left out. */
   readonly elsewhere: ReadonlySet<BackupPart>;
   readonly signal: AbortSignal;
 }
 
-/** For an engine that starts again, or a service that has just been started. */
+/** Covers a restart of the engine or of the service. */
 const patienceMs = 60_000;
 
 /**
- * The queue comes first and the store after it: a batch that was released from the queue by then is
- * in the store, and one that is in both is stored once, since a restored queue suspects all it
- * holds.
- * @throws Error in words for the operator; then nothing is left of it. The reason of the signal
+ * Snapshots the queue before the store: a batch released from the queue by then is in the store,
+ * and a batch in both is stored once, because a restored queue checks each batch against the store.
+ * @throws Error for the operator, or the signal's reason; the destination is removed
  */
 export async function backUp(options: BackupOptions): Promise<Manifest> {
   const { signal } = options;
@@ -41,11 +40,11 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
   const destination = resolve(options.destination);
   assertDataDirectory(dataDir);
   await assertFree(destination);
-  const turn = takeTurn(dataDir);
+  const backupLock = lockBackup(dataDir);
   const lock = tryLock(dataDir);
   try {
-    // What one that was killed has left.
-    letGo(dataDir);
+    // Left by a backup that was killed.
+    releaseSnapshots(dataDir);
     const isRunning = lock === undefined;
     const startedAt = new Date().toISOString();
     const files = await holdParts({ ...options, dataDir }, isRunning);
@@ -54,24 +53,24 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
     const about = { format: 1, weirVersion: version, startedAt, heldAt, holds };
     return await writeArchive(destination, { files, about, signal });
   } finally {
-    letGo(dataDir);
+    releaseSnapshots(dataDir);
     lock?.release();
-    turn.release();
+    backupLock.release();
   }
 }
 
-/** Frees what a backup that was killed still keeps on disk; before any part is opened. */
+/** Releases the snapshots of a backup that was killed. Runs before any part is opened. */
 export function sweepBackups(dataDir: string): void {
   if (!existsSync(join(dataDir, heldName))) return;
-  let turn: DirectoryLock;
+  let backupLock: DirectoryLock;
   try {
-    turn = takeTurn(dataDir);
+    backupLock = lockBackup(dataDir);
   } catch {
-    // It is under way.
+    // A backup is running.
     return;
   }
-  letGo(dataDir);
-  turn.release();
+  releaseSnapshots(dataDir);
+  backupLock.release();
 }
 
 async function holdParts(options: BackupOptions, isRunning: boolean): Promise<ArchiveFile[]> {
@@ -79,10 +78,10 @@ async function holdParts(options: BackupOptions, isRunning: boolean): Promise<Ar
   const has = (part: BackupPart, name: string) =>
     !elsewhere.has(part) && existsSync(join(dataDir, name));
   const files: ArchiveFile[] = [];
-  if (has('queue', 'queue')) files.push(...below('queue', holdLog(join(dataDir, 'queue'))));
+  if (has('queue', 'queue')) files.push(...inFolder('queue', holdLog(join(dataDir, 'queue'))));
   if (has('store', 'engine')) {
     const hold = isRunning ? holdStore : listStore;
-    files.push(...below('engine', await hold(join(dataDir, 'engine'), { patienceMs, signal })));
+    files.push(...inFolder('engine', await hold(join(dataDir, 'engine'), { patienceMs, signal })));
   }
   if (has('directory', sqliteFileName)) {
     const source = join(dataDir, heldName, sqliteFileName);
@@ -118,10 +117,7 @@ function listAuthority(dataDir: string): ArchiveFile[] {
 
 const firstRunName = 'first-run.json';
 
-/**
- * The first run's tokens, under the name by which the next start takes them over: addresses of this
- * run would be wrong elsewhere.
- */
+/** The tokens of the first run, without the addresses of this run, as the next start reads them. */
 function listFirstRun(dataDir: string): ArchiveFile[] {
   const source = [firstRunName, 'quickstart.json']
     .map((name) => join(dataDir, name))
@@ -129,7 +125,7 @@ function listFirstRun(dataDir: string): ArchiveFile[] {
   return source === undefined ? [] : [wholeFile(source, firstRunName)];
 }
 
-function below(folder: string, files: readonly ArchiveFile[]): ArchiveFile[] {
+function inFolder(folder: string, files: readonly ArchiveFile[]): ArchiveFile[] {
   return files.map((file) => ({ ...file, path: `${folder}/${file.path}` }));
 }
 
@@ -145,7 +141,7 @@ function assertDataDirectory(dataDir: string): void {
 }
 
 /** One backup of a directory at a time. */
-function takeTurn(dataDir: string): DirectoryLock {
+function lockBackup(dataDir: string): DirectoryLock {
   const folder = join(dataDir, heldName);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   try {
@@ -155,7 +151,7 @@ function takeTurn(dataDir: string): DirectoryLock {
   }
 }
 
-/** @returns undefined where a service runs on it. */
+/** @returns undefined while a service runs on the directory. */
 function tryLock(dataDir: string): DirectoryLock | undefined {
   try {
     return lockDirectory(dataDir);
@@ -164,7 +160,7 @@ function tryLock(dataDir: string): DirectoryLock | undefined {
   }
 }
 
-function letGo(dataDir: string): void {
+function releaseSnapshots(dataDir: string): void {
   letGoOfLog(join(dataDir, 'queue'));
   letGoOfStore(join(dataDir, 'engine'));
   rmSync(join(dataDir, heldName, sqliteFileName), { force: true });

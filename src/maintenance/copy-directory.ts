@@ -1,7 +1,4 @@
-/**
- * The way from one machine to several: takes what the embedded directory of a data directory holds
- * over into PostgreSQL, while no service runs on it.
- */
+/** Copies the embedded directory (SQLite) into PostgreSQL while no service runs on it. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { copyTables, type DirectoryCounts } from '../directory/copy-tables.ts';
@@ -11,13 +8,13 @@ import { openSqliteDatabase, sqliteFileName } from '../directory/sqlite.ts';
 import { lockDirectory } from '../files/directory-lock.ts';
 import { assertWholeDirectory } from './unfinished.ts';
 
-/** The fewest connections that a directory works with. */
+/** Minimum of `directory.poolSize`. */
 const poolSize = 5;
 
 /**
- * What is copied stays where it was, too.
- * @throws Error in words for the operator, also where a service runs on the data directory or
- * `target` is not empty; then nothing was copied
+ * The source is kept.
+ * @throws Error for the operator; also while a service runs on the data directory, or when `target`
+ * is not empty. Nothing was copied then
  */
 export async function copyDirectory(
   from: { readonly dataDir: string },
@@ -32,6 +29,6 @@ export async function copyDirectory(
   const source = parts.adopt(await openSqliteDatabase({ file }), (it) => it.close());
   const opened = await openPostgresDatabase({ ...target, poolSize });
   const shared = parts.adopt(opened, (it) => it.close());
-  // Awaited here, since the parts are closed on the way out.
+  // Awaited here: leaving the scope closes both databases.
   return await copyTables(source, shared);
 }

@@ -1,4 +1,4 @@
-/** Copies files so that they outlast a power cut, and tells their digests while it does. */
+/** Copies files durably and computes their digests. */
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -12,8 +12,8 @@ export interface Copied {
 }
 
 /**
- * Copies the first `bytes` bytes to a new file for its owner alone, synced; its name is not yet.
- * @throws Error where the source is shorter; the reason of the signal
+ * Copies the first `bytes` bytes to a new synced file with mode 0600. The caller syncs its folder.
+ * @throws Error when the source is shorter; the signal's reason
  */
 export async function copyFile(
   file: { readonly source: string; readonly bytes: number },
@@ -39,7 +39,7 @@ export async function copyFile(
   }
 }
 
-/** The digest of a file as a whole. @throws the reason of the signal */
+/** @throws the signal's reason */
 export async function digestFile(source: string, signal: AbortSignal): Promise<Copied> {
   const from = await open(source, 'r');
   try {
@@ -50,7 +50,7 @@ export async function digestFile(source: string, signal: AbortSignal): Promise<C
 }
 
 interface Pumping {
-  /** Undefined where the bytes are only looked at. */
+  /** Undefined = only compute the digest. */
   readonly to?: FileHandle;
   readonly bytes: number;
   readonly signal: AbortSignal;
@@ -73,7 +73,7 @@ async function pump(from: FileHandle, { to, bytes, signal }: Pumping): Promise<C
   return { digest: hash.digest('hex'), bytes: done };
 }
 
-/** Makes durable which files are in a folder. */
+/** Fsyncs a folder, which makes the names in it durable. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
@@ -83,12 +83,12 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** What a full disk is called to an operator; any other error as it is. */
+/** Names the folder when the disk is full; returns any other error unchanged. */
 export function toSpaceSentence(error: unknown, folder: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code !== 'ENOSPC' && code !== 'EDQUOT') return error;
   return new Error(
-    `cannot write to ${folder}: no space is left there; free some, or choose another disk`,
+    `cannot write to ${folder}: no space left; free some space or choose another disk`,
     { cause: error },
   );
 }

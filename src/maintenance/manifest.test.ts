@@ -1,4 +1,4 @@
-/** A backup's own words are taken only where they are whole, known, and stay within the backup. */
+/** Manifest and checksum files: round trip, newer formats, damage, hostile paths. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -21,7 +21,7 @@ const manifest: Manifest = {
 };
 const digest = 'a'.repeat(64);
 
-test('what is written is read back', () => {
+test('manifest and sums survive a round trip', () => {
   assert.deepEqual(parseManifest(encodeManifest(manifest)), manifest);
   const digests = new Map([
     ['backup.json', digest],
@@ -31,7 +31,7 @@ test('what is written is read back', () => {
   assert.deepEqual(parseSums(encodeSums(digests)), digests);
 });
 
-test('a newer format is told from damage', () => {
+test('distinguishes a newer format from damage', () => {
   const newer = JSON.stringify({ format: archiveFormat + 1, other: 'fields' });
   assert.deepEqual(parseManifest(newer), { newerFormat: archiveFormat + 1 });
   for (const text of ['', '{', '[]', '{"format":1}', JSON.stringify({ ...manifest, files: -1 })]) {
@@ -39,7 +39,7 @@ test('a newer format is told from damage', () => {
   }
 });
 
-test('sums that are cut, damaged, or lead out of the backup are refused', () => {
+test('rejects sums that are cut, damaged or lead out of the backup', () => {
   const line = (path: string) => `${digest}  ${path}\n`;
   assert.ok(parseSums(line('data/a')));
   const bad = [

@@ -1,27 +1,23 @@
-/**
- * What a backup says of itself: `backup.json`, for Weir, and `SHA256SUMS`, for anyone
- * (`sha256sum -c SHA256SUMS`). Pure; it knows nothing of what the files mean.
- */
+/** The formats of `backup.json` and `SHA256SUMS` (`sha256sum -c SHA256SUMS`). Pure. */
 import { z } from 'zod';
 
-/** Of a backup's layout. A newer one is refused. */
+/** Version of the backup layout. A newer one is refused. */
 export const archiveFormat = 1;
 export const manifestName = 'backup.json';
 export const sumsName = 'SHA256SUMS';
-/** The folder in a backup that is laid out as a data directory. */
+/** This folder of a backup has the layout of a data directory. */
 export const contentFolder = 'data';
 
 const manifestShape = z.object({
   format: z.number().int().positive(),
-  /** Of the Weir that made it. */
   weirVersion: z.string(),
-  /** All that was acknowledged before this is in it; RFC 3339. */
+  /** The backup has everything acknowledged before this time, RFC 3339. */
   startedAt: z.iso.datetime(),
-  /** Nothing that was received after this is in it; RFC 3339. */
+  /** The backup has nothing received after this time, RFC 3339. */
   heldAt: z.iso.datetime(),
-  /** Parts of the service that are in it, such as `queue`. */
+  /** Parts in the backup, such as `queue`. */
   holds: z.array(z.string()),
-  /** Of its content, without this file. */
+  /** Number of files without `backup.json` and `SHA256SUMS`. */
   files: z.number().int().nonnegative(),
   bytes: z.number().int().nonnegative(),
 });
@@ -32,7 +28,7 @@ export function encodeManifest(manifest: Manifest): string {
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
 
-/** @returns undefined where the text is no manifest of a format that is known here or newer. */
+/** @returns undefined for damaged text. */
 export function parseManifest(
   text: string,
 ): Manifest | { readonly newerFormat: number } | undefined {
@@ -47,14 +43,14 @@ export function parseManifest(
   return manifestShape.safeParse(value).data;
 }
 
-/** @param digests SHA-256 in hexadecimal by path from the backup's folder on, with slashes. */
+/** @param digests SHA-256 in hexadecimal by path relative to the backup, with slashes. */
 export function encodeSums(digests: ReadonlyMap<string, string>): string {
   return [...digests].map(([path, digest]) => `${digest}  ${path}\n`).join('');
 }
 
 const sumLine = /^([0-9a-f]{64}) {2}(.+)$/;
 
-/** @returns undefined where a line is damaged, or names what lies outside of the backup. */
+/** @returns undefined when a line is damaged or its path leads out of the backup. */
 export function parseSums(text: string): Map<string, string> | undefined {
   if (!text.endsWith('\n')) return undefined;
   const digests = new Map<string, string>();
@@ -66,7 +62,7 @@ export function parseSums(text: string): Map<string, string> | undefined {
   return digests;
 }
 
-/** A backup may have been through many hands. */
+/** Backups are untrusted input: refuses paths that lead out of the folder. */
 function isInside(path: string): boolean {
   if (path === manifestName) return true;
   const [folder, ...rest] = path.split('/');

@@ -1,7 +1,4 @@
-/**
- * Opens the quarantine of the queue that the settings name, for whoever may read the data directory
- * or reach NATS: with the service where that is possible, else instead of it.
- */
+/** Opens the quarantine of the configured queue, on disk or at NATS, for maintenance commands. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
@@ -14,8 +11,8 @@ import { assertWholeDirectory } from './unfinished.ts';
 import { messageOf } from '../std/error-text.ts';
 
 /**
- * @param purpose `change` keeps services away from an embedded queue until it is closed.
- * @throws Error in words for the operator, also where a service runs on what is to be changed
+ * @param purpose `change` locks an embedded queue until `close`.
+ * @throws Error for the operator; also for `change` while a service runs on the data directory
  */
 export async function openQuarantine(
   config: Readonly<Config>,

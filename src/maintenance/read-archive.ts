@@ -1,7 +1,4 @@
-/**
- * Reads a backup, and believes nothing of it that its digests do not vouch for. Damage is told by
- * the names of the files it is in.
- */
+/** Reads a backup and verifies every digest; errors name each damaged file. */
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +20,7 @@ export interface Archive {
   readonly digests: ReadonlyMap<string, string>;
 }
 
-/** @throws Error where there is no whole backup, or a newer Weir made it */
+/** @throws Error when the backup is incomplete, damaged, or of a newer format */
 export async function openArchive(folder: string): Promise<Archive> {
   const text = await readPart(folder, manifestName);
   const sums = parseSums(await readPart(folder, sumsName));
@@ -49,14 +46,14 @@ export async function openArchive(folder: string): Promise<Archive> {
   return { folder, manifest, digests };
 }
 
-/** Reads all of it. @throws Error naming each file that is damaged or gone */
+/** Reads every file. @throws Error naming each damaged or missing file */
 export async function verifyArchive(archive: Archive, signal: AbortSignal): Promise<void> {
   await checkEach(archive, (path) => digestFile(pathIn(archive, path), signal));
 }
 
 /**
- * Copies its content to a folder, which must be there. The names of the files are not synced yet.
- * @throws Error naming each file that is damaged or gone
+ * Copies the content to an existing folder. The caller syncs the folders.
+ * @throws Error naming each damaged or missing file
  */
 export async function extractArchive(
   archive: Archive,
@@ -104,11 +101,11 @@ async function readPart(folder: string, name: string): Promise<string> {
   }
 }
 
-const maxFaultsTold = 20;
+const maxFaultsListed = 20;
 
 function damaged(folder: string, faults: readonly string[]): Error {
-  const told = faults.slice(0, maxFaultsTold);
-  const more = faults.length - told.length;
-  if (more > 0) told.push(`and ${more} more`);
-  return new Error(`cannot use the backup ${folder}: ${told.join('; ')}`);
+  const listed = faults.slice(0, maxFaultsListed);
+  const more = faults.length - listed.length;
+  if (more > 0) listed.push(`and ${more} more`);
+  return new Error(`cannot use the backup ${folder}: ${listed.join('; ')}`);
 }

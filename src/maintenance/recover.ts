@@ -1,7 +1,4 @@
-/**
- * What an operator who may read the data directory can mend: all operator tokens are lost, or the
- * directory changed on disk.
- */
+/** Recovery by an operator with file access: a lost operator token, a damaged directory. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Directory } from '../directory/port.ts';
@@ -11,12 +8,12 @@ import { lockDirectory } from '../files/directory-lock.ts';
 import { accessScopes, type Token } from '../model/account.ts';
 import { digestSecret, mintSecret } from '../codec/token-secret.ts';
 
-/** A token as it is listed, and its secret. */
+/** A token and its secret. */
 export interface RecoveredToken extends Token {
   readonly token: string;
 }
 
-/** Where the directory is: in PostgreSQL where there is a URL, else in the data directory. */
+/** The directory is on PostgreSQL when `url` is set, else in the data directory. */
 export interface RecoveryPlace {
   readonly dataDir: string;
   readonly url: string | undefined;
@@ -24,9 +21,9 @@ export interface RecoveryPlace {
 }
 
 /**
- * With every scope, over the accounts there are; over all that come where there are none yet. Works
- * beside a running service.
- * @throws Error where there is no directory
+ * Creates an access token with every scope for the existing accounts, or for all future accounts
+ * when there are none. Works while the service runs.
+ * @throws Error when there is no directory
  */
 export async function recoverToken(place: RecoveryPlace): Promise<RecoveredToken> {
   const directory = await openDirectory(place);
@@ -50,8 +47,8 @@ export async function recoverToken(place: RecoveryPlace): Promise<RecoveredToken
 }
 
 /**
- * Keeps the embedded directory with the values that it has now.
- * @throws Error where it is not there, its structure is damaged, or a service runs on it
+ * Accepts the embedded directory with the values that it has after damage.
+ * @throws Error when it is missing or structurally damaged, or while a service runs on it
  */
 export async function acceptDirectory(dataDir: string): Promise<void> {
   const file = existingFile(dataDir);

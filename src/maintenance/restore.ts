@@ -1,6 +1,6 @@
 /**
- * Makes a data directory from a backup. What is restored is a Weir of its own: it may run beside
- * the one that was backed up, and never gives an id to a batch that the other gives too.
+ * Creates a data directory from a backup. The restored service has a new identity: it may run
+ * beside the original, and their batch ids never collide.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -17,12 +17,12 @@ import { version } from '../service/version.ts';
 
 export interface RestoreOptions {
   readonly source: string;
-  /** Made where it is missing; must be empty. */
+  /** Created when missing; must be empty. */
   readonly dataDir: string;
   readonly signal: AbortSignal;
 }
 
-/** What lies in a data directory that nothing was ever stored in. */
+/** Names that an unused data directory may have. */
 const emptyNames = new Set([
   'lock.db',
   'lock.db-journal',
@@ -33,9 +33,8 @@ const emptyNames = new Set([
 const nanosPerMs = 1_000_000n;
 
 /**
- * Every byte is checked on its way. Until the last step, what is there is marked as unfinished, and
- * no service starts on it.
- * @throws Error in words for the operator; then nothing is left of it. The reason of the signal
+ * Verifies every byte. Until the last step a marker folder keeps services from starting.
+ * @throws Error for the operator, or the signal's reason; everything copied is removed
  */
 export async function restore(options: RestoreOptions): Promise<Manifest> {
   const dataDir = resolve(options.dataDir);
@@ -45,25 +44,25 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockDirectory(dataDir);
   const restoring = join(dataDir, restoringName);
-  /** To be removed where it fails. */
-  const mine: string[] = [];
+  /** Removed on failure. */
+  const created: string[] = [];
   try {
     assertEmpty(dataDir);
-    mine.push(restoringName);
+    created.push(restoringName);
     rmSync(restoring, { recursive: true, force: true });
     await assertRoom(dataDir, archive.manifest.bytes);
     mkdirSync(restoring, { mode: 0o700 });
     await syncFolder(dataDir);
     await extractArchive(archive, restoring, options.signal);
-    makeItsOwn(restoring, archive.manifest);
+    renewIdentity(restoring, archive.manifest);
     await syncFolders(restoring);
     for (const name of readdirSync(restoring)) {
       renameDurably(join(restoring, name), join(dataDir, name));
-      // Before the mark of what is unfinished: no service may start on a part.
-      mine.unshift(name);
+      // On failure the marker goes last: no service may start on a partial restore.
+      created.unshift(name);
     }
   } catch (error) {
-    for (const name of mine) rmSync(join(dataDir, name), { recursive: true, force: true });
+    for (const name of created) rmSync(join(dataDir, name), { recursive: true, force: true });
     lock.release();
     if (isNew) rmSync(dataDir, { recursive: true, force: true });
     throw toSpaceSentence(error, dataDir);
@@ -75,7 +74,7 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
   return archive.manifest;
 }
 
-/** Reads a backup as a whole. @throws Error naming each file that is damaged; as `restore` */
+/** Verifies a backup without restoring it. @throws as `restore` */
 export async function verifyBackup(source: string, signal: AbortSignal): Promise<Manifest> {
   const archive = await openArchive(resolve(source));
   await verifyArchive(archive, signal);
@@ -98,8 +97,8 @@ function assertEmpty(dataDir: string): void {
   );
 }
 
-/** Times of receipt go on where those of the backup end, whatever the clock here says. */
-function makeItsOwn(folder: string, { heldAt }: Manifest): void {
+/** Times of receipt continue after those of the backup, even when this clock is behind. */
+function renewIdentity(folder: string, { heldAt }: Manifest): void {
   const queue = join(folder, 'queue');
   if (existsSync(queue)) renewLog(queue, BigInt(Date.parse(heldAt)) * nanosPerMs);
 }

@@ -1,17 +1,17 @@
-/** The folders by which a data directory says that a backup, or a restoring, is under way. */
+/** Marker folders of a running backup and of an unfinished restore. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a backup needs on the data directory's own disk. */
+/** Snapshots of a running backup, on the disk of the data directory. */
 export const heldName = 'backup';
-/** Where a backup is unpacked to. */
+/** A restore unpacks here. */
 export const restoringName = 'restoring';
 
-/** @throws Error where a backup was restored only in part */
+/** @throws Error after an unfinished restore */
 export function assertWholeDirectory(dataDir: string): void {
   if (!existsSync(join(dataDir, restoringName))) return;
   throw new Error(
-    `cannot open data directory ${dataDir}: restoring a backup into it was not finished; ` +
+    `cannot open data directory ${dataDir}: a restore into it did not finish; ` +
       'empty it and restore again',
   );
 }

@@ -1,7 +1,4 @@
-/**
- * Writes a backup: a folder with files, their digests, and what it says of itself. It appears under
- * its name only when all of it is on disk.
- */
+/** Writes a backup folder. It gets its final name once all of it is synced. */
 import { mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { renameDurably } from '../files/whole-file.ts';
@@ -18,34 +15,30 @@ import {
 /** A file to be backed up. */
 export interface ArchiveFile {
   readonly source: string;
-  /** Where it belongs in a data directory, with slashes. */
+  /** Path in the data directory, with slashes. */
   readonly path: string;
-  /** How much of it counts. */
+  /** Length to copy: a log may grow meanwhile. */
   readonly bytes: number;
 }
 
 export type About = Omit<Manifest, 'files' | 'bytes'>;
 
-/** Of `backup.json`, `SHA256SUMS` and folders, generously. */
+/** Upper estimate for `backup.json`, `SHA256SUMS` and folders. */
 const overheadBytes = 16 * 1024 * 1024;
 
-/**
- * To be asked before anything is made ready for a backup.
- * @throws Error where something is there already, or its folder is not
- */
+/** @throws Error when the target exists or its parent does not */
 export async function assertFree(target: string): Promise<void> {
   if (await exists(target)) {
-    throw new Error(`cannot back up to ${target}: it is there already; give a new name`);
+    throw new Error(`cannot back up to ${target}: it exists; give a new name`);
   }
   if (!(await exists(dirname(target)))) {
-    throw new Error(`cannot back up to ${target}: make the folder ${dirname(target)} first`);
+    throw new Error(`cannot back up to ${target}: create the folder ${dirname(target)} first`);
   }
 }
 
 /**
- * @param target absolute; must not exist. What it is called before it is whole ends in `.partial`,
- *   and is removed where this throws.
- * @throws Error in words for the operator; the reason of the signal
+ * @param target absolute; must not exist. Written as `target.partial` and renamed at the end.
+ * @throws Error for the operator, or the signal's reason; the partial backup is removed
  */
 export async function writeArchive(
   target: string,
@@ -85,7 +78,7 @@ async function fill(
   await syncFolders(folder);
 }
 
-/** Makes durable the names of all that lies below. */
+/** Fsyncs a folder and all folders in it. */
 export async function syncFolders(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) await syncFolders(join(folder, entry.name));
@@ -93,14 +86,14 @@ export async function syncFolders(folder: string): Promise<void> {
   await syncFolder(folder);
 }
 
-/** @throws Error where so much does not fit */
+/** @throws Error when the disk has fewer free bytes */
 export async function assertRoom(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const missing = bytes + overheadBytes - bavail * bsize;
   if (missing <= 0) return;
   throw new Error(
-    `cannot write ${bytes} bytes to ${folder}: ${missing} bytes too few are free there; ` +
-      'free some, or choose another disk',
+    `cannot write ${bytes} bytes to ${folder}: ${missing} more bytes must be free; ` +
+      'free some space or choose another disk',
   );
 }
 

@@ -197,7 +197,10 @@ test('an interrupted restoring is told from a data directory, and made anew', as
   assert.ok(!existsSync(target));
   // As one that was killed leaves it.
   mkdirSync(join(target, 'restoring', 'queue'), { recursive: true });
-  assert.throws(() => assertWholeDirectory(target), /was not finished; empty it and restore again/);
+  assert.throws(
+    () => assertWholeDirectory(target),
+    /a restore into it did not finish; empty it and restore again/,
+  );
   await restore({ source, dataDir: target, signal });
   assertWholeDirectory(target);
 });
