@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { localTenure } from '../test/store/local-tenure.ts';
+import { localToken } from '../test/store/local-token.ts';
 import type { StampedBatch } from '../src/model/batch.ts';
 import { createJsonLogsDecoder } from '../src/protocols/json-logs/decode.ts';
 import type { ClickHouseStore } from '../src/store/clickhouse.ts';
@@ -52,13 +52,13 @@ async function insertFor(
     }
     return batches;
   };
-  await store.insert('logs/1', take(), 'all', localTenure);
+  await store.insert('logs/1', take(), 'all', localToken);
   events = 0;
   bytes = 0;
   const cpuBefore = cpuSeconds(pid);
   const startedAt = performance.now();
   while (performance.now() - startedAt < seconds * 1000) {
-    await store.insert('logs/1', take(), 'all', localTenure);
+    await store.insert('logs/1', take(), 'all', localToken);
   }
   const took = (performance.now() - startedAt) / 1000;
   return {

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { localTenure } from '../test/store/local-tenure.ts';
+import { localToken } from '../test/store/local-token.ts';
 import type { StampedBatch } from '../src/model/batch.ts';
 import { MetricWriter } from '../src/codec/metric-writer.ts';
 import { toSeries } from '../src/codec/series-labels.ts';
@@ -89,7 +89,7 @@ async function fill(
         payload: writer.finish(),
       });
     }
-    await store.insert('metrics/1', batches, 'all', localTenure);
+    await store.insert('metrics/1', batches, 'all', localToken);
   }
   return scrapes * wanted.length;
 }

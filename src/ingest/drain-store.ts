@@ -86,7 +86,7 @@ async function tryInsert(
 ): Promise<StoreInsertError | undefined> {
   const startedAt = performance.now();
   try {
-    await store.insert(layout, batches, mode, shard.tenure);
+    await store.insert(layout, batches, mode, shard.fencingToken);
   } catch (error) {
     if (error instanceof StoreInsertError) return error;
     const message = messageOf(error);
@@ -120,7 +120,7 @@ async function storeHalves(
 export async function settle(parts: DrainParts): Promise<Outcome> {
   for (let attempt = 1; !parts.closing.aborted; attempt++) {
     try {
-      await parts.store.fence(parts.shard.tenure);
+      await parts.store.fence(parts.shard.fencingToken);
       parts.telemetry.fenced();
       return 'done';
     } catch (error) {

@@ -4,7 +4,7 @@
  * means, nor whether those are one process or many.
  */
 import type { Batch, BatchOwner, StampedBatch } from '../model/batch.ts';
-import type { Tenure } from '../model/tenure.ts';
+import type { FencingToken } from '../model/fencing-token.ts';
 
 /** Remembered with a batch so that a repeated request gets the first answer. */
 export interface IdempotencyRecord {
@@ -75,7 +75,7 @@ export interface Progress {
 
 /** The batches that one drain takes, in order, while they are its to take. */
 export interface Shard {
-  readonly tenure: Tenure;
+  readonly fencingToken: FencingToken;
   /** True for exactly one of all shards: who drains it also keeps house in the store. */
   readonly isFirst: boolean;
 

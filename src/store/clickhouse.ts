@@ -154,12 +154,12 @@ function createStore(
     events,
     insertedRows: writer.insertedRows,
     identity: () => readIdentity(connection, placement),
-    insert(layout, batches, mode, tenure) {
+    insert(layout, batches, mode, token) {
       switch (layout) {
         case 'logs/1':
-          return writer.insert(batches, mode, tenure);
+          return writer.insert(batches, mode, token);
         case 'metrics/1':
-          return metricsWriter.insert(batches, mode, tenure);
+          return metricsWriter.insert(batches, mode, token);
         default:
           assert.fail(`cannot store layout "${String(layout satisfies never)}"`);
       }

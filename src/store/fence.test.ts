@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Connection } from './connection.ts';
 import { createRestartFence, createSharedFence } from './fence.ts';
 
-const tenure = { shard: 'shard', epoch: 1n };
+const token = { shard: 'shard', epoch: 1n };
 
 /** A server that answers everything but the statements of one kind. */
 function silentAt(kind: 'query' | 'execute' | 'report'): Connection {
@@ -34,7 +34,7 @@ for (const kind of ['query', 'execute', 'report'] as const) {
       insertQuorum: 'auto',
       events: { fenced: () => undefined },
     });
-    const fenced = fence.fence(tenure);
+    const fenced = fence.fence(token);
     setImmediate(() => patience.abort(new Error('no patience is left')));
     await assert.rejects(fenced, /no patience is left/);
   });
@@ -48,28 +48,28 @@ test('an engine is started anew only where it may have an insert to end', async 
     const failure = fails.pop();
     if (failure !== undefined) throw failure;
   });
-  await fence.fence(tenure);
+  await fence.fence(token);
   assert.equal(restarts, 0);
-  await fence.pass(tenure);
-  await Promise.all([fence.fence(tenure), fence.fence(tenure)]);
+  await fence.pass(token);
+  await Promise.all([fence.fence(token), fence.fence(token)]);
   assert.equal(restarts, 1);
-  await fence.fence(tenure);
+  await fence.fence(token);
   assert.equal(restarts, 1);
 
-  await fence.pass(tenure);
+  await fence.pass(token);
   fails.push(new Error('it does not start'));
-  await assert.rejects(fence.fence(tenure), /does not start/);
-  await fence.fence(tenure);
+  await assert.rejects(fence.fence(token), /does not start/);
+  await fence.fence(token);
   assert.equal(restarts, 3);
 });
 
 test('who fences while another has the engine started anew waits for that', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const fence = createRestartFence(() => promise);
-  await fence.pass(tenure);
-  const first = fence.fence(tenure);
+  await fence.pass(token);
+  const first = fence.fence(token);
   let isFenced = false;
-  const second = fence.fence(tenure).then(() => (isFenced = true));
+  const second = fence.fence(token).then(() => (isFenced = true));
   await new Promise((turn) => setImmediate(turn));
   assert.equal(isFenced, false);
   resolve();

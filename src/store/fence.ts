@@ -4,7 +4,7 @@
  * the store refuses those below the highest it was told of.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Tenure } from '../model/tenure.ts';
+import type { FencingToken } from '../model/fencing-token.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
 import { StoreInsertError } from './port.ts';
@@ -23,13 +23,13 @@ import type { Statement } from './sql/statement.ts';
 
 export interface Fence {
   /** As the store's port promises. */
-  fence(tenure: Tenure): Promise<void>;
+  fence(token: FencingToken): Promise<void>;
   /**
    * What the next insert of this holder carries; undefined where nobody else inserts. The first of
-   * a tenure fences, so that its holder has a number.
+   * an epoch fences, so that its holder has a number.
    * @throws StoreInsertError `superseded`, or any error where the store cannot say
    */
-  pass(tenure: Tenure): Promise<InsertPass | undefined>;
+  pass(token: FencingToken): Promise<InsertPass | undefined>;
 }
 
 /**
@@ -92,7 +92,7 @@ export function createSharedFence(parts: SharedFenceParts): Fence {
     return BigInt(row?.[0] ?? 0);
   }
 
-  async function fence({ shard, epoch }: Tenure): Promise<Held> {
+  async function fence({ shard, epoch }: FencingToken): Promise<Held> {
     const startedAt = performance.now();
     const patience = AbortSignal.timeout(patienceMs);
     // Should this fail half way, the number is past its time already.
@@ -155,11 +155,11 @@ export function createSharedFence(parts: SharedFenceParts): Fence {
   }
 
   return {
-    fence: async (tenure) => void (await fence(tenure)),
-    async pass(tenure) {
-      const { shard, epoch } = tenure;
+    fence: async (token) => void (await fence(token)),
+    async pass(token) {
+      const { shard, epoch } = token;
       const known = heldByShard.get(shard);
-      const held = known?.epoch === epoch ? known : await fence(tenure);
+      const held = known?.epoch === epoch ? known : await fence(token);
       const number = held.number;
       const queryId = `${insertIdsOf(shard)}${number.toString(16)}/${held.count++}`;
       return { shard, number, queryId };

@@ -1,6 +1,6 @@
 /** Inserts batches of logs and says what is known of their rows where that fails. */
 import type { StampedBatch } from '../model/batch.ts';
-import type { Tenure } from '../model/tenure.ts';
+import type { FencingToken } from '../model/fencing-token.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
 import { toInsertError } from './failures.ts';
@@ -12,7 +12,7 @@ import type { Placement } from './sql/placement.ts';
 
 export interface LogWriter {
   /** @throws StoreInsertError */
-  insert(batches: readonly StampedBatch[], mode: InsertMode, tenure: Tenure): Promise<void>;
+  insert(batches: readonly StampedBatch[], mode: InsertMode, token: FencingToken): Promise<void>;
   /** Rows of this process's inserts so far. */
   insertedRows(): number;
 }
@@ -30,14 +30,14 @@ export function createLogWriter(parts: LogWriterParts): LogWriter {
   const { connection, placement, insertQuorum, fence, floor, events } = parts;
   let insertedRows = 0;
   return {
-    async insert(batches, mode, tenure) {
+    async insert(batches, mode, token) {
       if (batches.length === 0) return;
       const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
       const startedAt = performance.now();
       const seconds = () => (performance.now() - startedAt) / 1000;
       floor.lower(batches);
       try {
-        const target = { placement, insertQuorum, pass: await fence.pass(tenure) };
+        const target = { placement, insertQuorum, pass: await fence.pass(token) };
         await connection.insert(
           compileInsert(target, batches, mode),
           encodeOuterRows(batches.map(toOuterRow)),

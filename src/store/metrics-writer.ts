@@ -4,7 +4,7 @@
  */
 import type { StampedBatch } from '../model/batch.ts';
 import { type MetricSection, metricSections, sectionOf } from '../codec/metric-rows.ts';
-import type { Tenure } from '../model/tenure.ts';
+import type { FencingToken } from '../model/fencing-token.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
 import { toInsertError } from './failures.ts';
@@ -16,7 +16,7 @@ import type { Placement } from './sql/placement.ts';
 
 export interface MetricsWriter {
   /** Labels go before the samples they belong to. @throws StoreInsertError */
-  insert(batches: readonly StampedBatch[], mode: InsertMode, tenure: Tenure): Promise<void>;
+  insert(batches: readonly StampedBatch[], mode: InsertMode, token: FencingToken): Promise<void>;
 }
 
 export interface MetricsWriterParts {
@@ -33,24 +33,24 @@ export function createMetricsWriter(parts: MetricsWriterParts): MetricsWriter {
   async function insertSection(
     section: MetricSection,
     batches: readonly StampedBatch[],
-    tenure: Tenure,
+    token: FencingToken,
   ) {
     const outerRows = batches.flatMap((batch) => toOuterRow(batch, section));
     if (outerRows.length === 0) return;
-    const target = { placement, insertQuorum, pass: await fence.pass(tenure) };
+    const target = { placement, insertQuorum, pass: await fence.pass(token) };
     const statement = compileInsertSection(target, section, batches);
     await connection.insert(statement, encodeOuterRows(outerRows));
   }
 
   return {
-    async insert(batches, mode, tenure) {
+    async insert(batches, mode, token) {
       if (batches.length === 0) return;
       const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
       const startedAt = performance.now();
       const seconds = () => (performance.now() - startedAt) / 1000;
       try {
         for (const section of metricSections) {
-          await insertSection(section, batches, tenure);
+          await insertSection(section, batches, token);
         }
       } catch (cause) {
         const error = toInsertError(cause, placement);

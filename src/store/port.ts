@@ -13,7 +13,7 @@ import type {
   SeriesSamples,
 } from '../model/metric-plan.ts';
 import type { Label } from '../model/metric-plan.ts';
-import type { Tenure } from '../model/tenure.ts';
+import type { FencingToken } from '../model/fencing-token.ts';
 import type {
   FacetsPlan,
   FacetsResult,
@@ -48,14 +48,14 @@ export interface Store {
   /**
    * Resolves once all rows are stored durably. Mode `missing` first asks which rows of these
    * batches exist (bounded by batch id and partition) and inserts only the others.
-   * @param tenure of whoever inserts; all batches are of its shard.
+   * @param token of the holder that inserts; all batches are of its shard.
    * @throws StoreInsertError
    */
   insert(
     layout: Layout,
     batches: readonly StampedBatch[],
     mode: 'all' | 'missing',
-    tenure: Tenure,
+    token: FencingToken,
   ): Promise<void>;
 
   /**
@@ -63,7 +63,7 @@ export interface Store {
    * that got no answer, nor any of the holders before.
    * @throws StoreInsertError `superseded`, or any error where the store cannot say
    */
-  fence(tenure: Tenure): Promise<void>;
+  fence(token: FencingToken): Promise<void>;
 
   // Reads: once `signal` is aborted, a statement that runs is killed and none is begun.
 

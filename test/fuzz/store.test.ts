@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
-import { localTenure } from '../store/local-tenure.ts';
+import { localToken } from '../store/local-token.ts';
 import type { Batch, BatchOwner, StampedBatch } from '../../src/model/batch.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { LogFilter } from '../../src/model/plan.ts';
@@ -39,7 +39,7 @@ suite('the store takes every batch', () => {
         }),
       );
       const layout = batches[0]?.layout ?? 'logs/1';
-      await engine.store.insert(layout, batches, 'all', localTenure);
+      await engine.store.insert(layout, batches, 'all', localToken);
       if (layout === 'logs/1') {
         const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
         assert.equal(await countLogs(owner), rows);

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { localTenure } from '../store/local-tenure.ts';
+import { localToken } from '../store/local-token.ts';
 import { createRandom } from '../harness/random.ts';
 import { type EngineStore, openEngineStore } from '../store/engine-store.ts';
 import { metricBatch, type MetricFixture, newOwner, samplesPlan } from '../store/metric-fixture.ts';
@@ -60,9 +60,9 @@ test('the last of many wins, whatever its bits', async (t) => {
       });
       return metricBatch(metrics, { owner, receivedAtNanos });
     });
-    await engine.store.insert('metrics/1', made, 'all', localTenure);
+    await engine.store.insert('metrics/1', made, 'all', localToken);
     // As after a crash: the same again, in the same order.
-    if (random.next() < 0.5) await engine.store.insert('metrics/1', made, 'missing', localTenure);
+    if (random.next() < 0.5) await engine.store.insert('metrics/1', made, 'missing', localToken);
   }
   async function check(when: string): Promise<void> {
     const found = new Map<string, bigint>();

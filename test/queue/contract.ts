@@ -252,17 +252,19 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
   test('work begins on each shard once, and ends when it is closed', async () => {
     const opened = sink(queue);
     await until(() => opened.shards.length === place.shards, { what: 'every shard' });
-    const names = new Set(opened.shards.map(({ tenure }) => tenure.shard));
-    assert.equal(names.size, place.shards);
+    const tokens = opened.shards.map(({ fencingToken }) => fencingToken);
+    const epochs = new Map(tokens.map(({ shard, epoch }) => [shard, epoch]));
+    assert.equal(epochs.size, place.shards);
     assert.equal(opened.shards.filter(({ isFirst }) => isFirst).length, 1);
-    const epochs = new Map(opened.shards.map(({ tenure }) => [tenure.shard, tenure.epoch]));
     await reopen();
     for (const shard of opened.shards) {
       assert.equal(await shard.take({ maxRows: 1, maxBytes: 1 }), undefined);
     }
     const again = sink(queue);
     await until(() => again.shards.length === place.shards, { what: 'every shard again' });
-    for (const { tenure } of again.shards) assert.ok(tenure.epoch >= epochs.get(tenure.shard)!);
+    for (const { fencingToken } of again.shards) {
+      assert.ok(fencingToken.epoch >= epochs.get(fencingToken.shard)!);
+    }
   });
 
   test('who listens hears that labels of series may be gone', async () => {

@@ -52,7 +52,7 @@ export function openSink(queue: Queue, options: SinkOptions = {}): Sink {
       const { batches, suspect } = next;
       const sunk = batches.map((batch) => {
         const text = Buffer.from(batch.payload.subarray(0, 100)).toString().replace(/\0+$/, '');
-        return { shard: shard.tenure.shard, batch, text, suspect };
+        return { shard: shard.fencingToken.shard, batch, text, suspect };
       });
       taken.push(...sunk);
       await options.took?.(batches, shard);

@@ -177,7 +177,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     const [{ id }] = (await setAside('bad small')) as [SetAside];
     const what = 'it to be released';
     const { batch, shard: name } = await until(() => released('bad small')[0], { what });
-    const shard = work.shards.find(({ tenure }) => tenure.shard === name)!;
+    const shard = work.shards.find(({ fencingToken }) => fencingToken.shard === name)!;
     await quarantine.drop(id);
     await shard.quarantine(batch, 'an answer was lost');
     assert.deepEqual(

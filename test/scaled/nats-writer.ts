@@ -4,7 +4,7 @@
  */
 import { openDrain } from '../../src/ingest/drain.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';
-import type { Tenure } from '../../src/model/tenure.ts';
+import type { FencingToken } from '../../src/model/fencing-token.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
 import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
 import { StoreInsertError } from '../../src/store/port.ts';
@@ -26,17 +26,22 @@ const queue = await openNatsQueue(options, instruments, createQueueTelemetry(ins
 const telemetry = createDrainTelemetry(instruments);
 
 const store = {
-  async insert(_: string, batches: readonly StampedBatch[], mode: 'all' | 'missing', by: Tenure) {
+  async insert(
+    _: string,
+    batches: readonly StampedBatch[],
+    mode: 'all' | 'missing',
+    by: FencingToken,
+  ) {
     await judged({ insert: { ...sent(by), mode, batches: batches.map(toSent) } });
   },
-  async fence(by: Tenure) {
+  async fence(by: FencingToken) {
     await judged({ fence: sent(by) });
   },
   ping: async () => true,
 };
 
 const work = queue.work((shard) => {
-  const { shard: name } = shard.tenure;
+  const { shard: name } = shard.fencingToken;
   tell({ begun: name });
   const drain = openDrain({ shard, store, queue, telemetry }, { pace, retry });
   return {
@@ -75,7 +80,7 @@ function tell(message: FromWriter): void {
   process.send?.(message);
 }
 
-function sent({ shard, epoch }: Tenure) {
+function sent({ shard, epoch }: FencingToken) {
   return { shard, epoch: epoch.toString() };
 }
 

@@ -86,8 +86,8 @@ suite('statements', () => {
   }
 
   test('rows of one insert go to both shards, a batch to one', async () => {
-    const tenure = { shard: 'a', epoch: 1n };
-    await store.insert('logs/1', newBatches(), 'all', tenure);
+    const token = { shard: 'a', epoch: 1n };
+    await store.insert('logs/1', newBatches(), 'all', token);
     const shards = await store.connection.query<[number, string, string]>('housekeeping', {
       sql: `SELECT shardNum(), toString(count()), toString(uniqExact(Batch)) FROM weir.logs
 GROUP BY 1 ORDER BY 1`,

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import type { StampedBatch } from '../../src/model/batch.ts';
-import type { Tenure } from '../../src/model/tenure.ts';
+import type { FencingToken } from '../../src/model/fencing-token.ts';
 import type { ClickHouseStore } from '../../src/store/clickhouse.ts';
 import { StoreInsertError } from '../../src/store/port.ts';
 import { until } from '../harness/until.ts';
@@ -70,7 +70,7 @@ async function failureOf(attempt: Promise<unknown>): Promise<StoreInsertError['f
 }
 
 /** Two holders in a row of a shard of its own. */
-function newTenures(): [Tenure, Tenure] {
+function newTokens(): [FencingToken, FencingToken] {
   const shard = `shard ${randomUUID()}`;
   return [
     { shard, epoch: 7n },
@@ -80,7 +80,7 @@ function newTenures(): [Tenure, Tenure] {
 
 for (const kind of ['logs', 'metrics'] as const) {
   test(`${kind} that were on their way when the shard was fenced are refused`, async () => {
-    const [old, next] = newTenures();
+    const [old, next] = newTokens();
     const batches = kind === 'logs' ? newBatches(10) : [oneSample()];
     const layout = kind === 'logs' ? 'logs/1' : 'metrics/1';
     await earlier.fence(old);
@@ -102,7 +102,7 @@ function oneSample(): StampedBatch {
 }
 
 test('a fence of an earlier holder that comes late is refused, and changes nothing', async () => {
-  const [old, next] = newTenures();
+  const [old, next] = newTokens();
   await later.fence(next);
   assert.equal(await failureOf(earlier.fence(old)), 'superseded');
   assert.equal(await failureOf(earlier.insert('logs/1', newBatches(1), 'all', old)), 'superseded');
@@ -112,8 +112,8 @@ test('a fence of an earlier holder that comes late is refused, and changes nothi
 });
 
 test('a holder needs no fence to begin, and other shards are not concerned', async () => {
-  const [one] = newTenures();
-  const [other] = newTenures();
+  const [one] = newTokens();
+  const [other] = newTokens();
   const batches = newBatches(2);
   await earlier.insert('logs/1', batches.slice(0, 1), 'all', one);
   await later.fence(other);
@@ -124,7 +124,7 @@ test('a holder needs no fence to begin, and other shards are not concerned', asy
 test('what runs while the fence comes is all there before it is done, or never', async () => {
   const outcomes = new Set<string>();
   for (let attempt = 0; attempt < 4; attempt++) {
-    const [old, next] = newTenures();
+    const [old, next] = newTokens();
     const batches = newBatches(4_000);
     await earlier.fence(old);
     const insert = earlier.insert('logs/1', batches, 'all', old).then(
@@ -149,27 +149,27 @@ test('what runs while the fence comes is all there before it is done, or never',
 });
 
 test('a holder whose insert got no answer fences itself, then adds what is missing', async () => {
-  const [tenure] = newTenures();
+  const [token] = newTokens();
   const batches = newBatches(100);
-  await earlier.fence(tenure);
+  await earlier.fence(token);
   proxy.hold('down');
-  const insert = failureOf(earlier.insert('logs/1', batches, 'all', tenure));
+  const insert = failureOf(earlier.insert('logs/1', batches, 'all', token));
   await until(async () => (await rowsOf(batches))[0] === 300, { what: 'the rows to land' });
   proxy.cut();
   assert.equal(await insert, 'unknown');
   await proxy.pass();
   await untilBack();
-  await earlier.fence(tenure);
-  await earlier.insert('logs/1', batches, 'missing', tenure);
+  await earlier.fence(token);
+  await earlier.insert('logs/1', batches, 'missing', token);
   assert.deepEqual(await rowsOf(batches), [300, 300]);
 });
 
 test('rows stored under another time are found in the span of their copies', async () => {
-  const [tenure] = newTenures();
+  const [token] = newTokens();
   const [batch] = newBatches(5);
-  await later.insert('logs/1', [batch!], 'all', tenure);
+  await later.insert('logs/1', [batch!], 'all', token);
   const again = { ...batch!, receivedAtNanos: batch!.receivedAtNanos + 5n * 60_000_000_000n };
   const copies = { fromNanos: batch!.receivedAtNanos - 1n, untilNanos: again.receivedAtNanos };
-  await later.insert('logs/1', [{ ...again, copies }], 'missing', tenure);
+  await later.insert('logs/1', [{ ...again, copies }], 'missing', token);
   assert.deepEqual(await rowsOf([batch!]), [5, 5]);
 });

@@ -38,22 +38,22 @@ test('stores that start at once make the tables together', async () => {
 test('inserts and reads go on when the server is back, without a start', async () => {
   const proxy = await openFaultProxy({ port: server.port });
   const store = await server.open(proxy.port);
-  const tenure = { shard: randomUUID(), epoch: 1n };
+  const token = { shard: randomUUID(), epoch: 1n };
   const owner = { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rcv_test' };
   const batch = stampedBatch([{ body: 'a' }], {
     owner,
     receivedAtNanos: 1_790_000_000_000_000_000n,
   });
-  await store.insert('logs/1', [batch], 'all', tenure);
+  await store.insert('logs/1', [batch], 'all', token);
   await proxy.refuse();
-  const failed = await store.insert('logs/1', [batch], 'missing', tenure).catch((e: unknown) => e);
+  const failed = await store.insert('logs/1', [batch], 'missing', token).catch((e: unknown) => e);
   assert.ok(failed instanceof StoreInsertError);
   assert.match(failed.failure, /unavailable|unknown/);
   assert.equal(await store.ping(), false);
   await proxy.pass();
   await until(() => store.ping(), { what: 'the store to be back' });
-  await store.fence(tenure);
-  await store.insert('logs/1', [batch], 'missing', tenure);
+  await store.fence(token);
+  await store.insert('logs/1', [batch], 'missing', token);
   const filter = {
     accountId: owner.accountId,
     streams: [{ streamId: owner.streamId, receivedFromNanos: 0n }],

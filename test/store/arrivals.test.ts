@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { localTenure } from './local-tenure.ts';
+import { localToken } from './local-token.ts';
 import {
   type ArrivalPosition,
   type ArrivalsPlan,
@@ -96,7 +96,7 @@ test('from any position come all later logs, by time of receipt, batch and row',
     const batch = (writer << 64n) | sequence;
     expected.push(...logs.map(({ body }, row) => ({ receivedAtNanos, batch, row, body })));
   }
-  await engine.store.insert('logs/1', batches, 'all', localTenure);
+  await engine.store.insert('logs/1', batches, 'all', localToken);
   expected.sort(compare);
   const untilNanos = start + 45n * second;
   for (const limit of [1, 7, 1000]) {
@@ -134,7 +134,7 @@ test('nobody else’s, and nothing that is hidden', async () => {
       ...place,
     });
   const batches = [at(1n), at(2n, { accountId: 'theirs' }), at(3n), at(4n, { streamId: 'c' })];
-  await engine.store.insert('logs/1', [...batches, at(5n, { streamId: 'b' })], 'all', localTenure);
+  await engine.store.insert('logs/1', [...batches, at(5n, { streamId: 'b' })], 'all', localToken);
   const streams = [
     { streamId: 'a', receivedFromNanos: start + 2n * second },
     { streamId: 'b', receivedFromNanos: 0n },
@@ -157,7 +157,7 @@ test('a page is not larger than it may be, unless a single log is', async () => 
   const sizes = [10, 300_000, 20, 400_000, 400_000, 3 * mebibyte, 30, 5, 5];
   const logs = sizes.map((size, i) => ({ body: `${i}`.padEnd(size, 'x') }));
   const place = { accountId, receivedAtNanos: start, writer: 3n, sequence: 1n };
-  await engine.store.insert('logs/1', [batchOf(logs, place)], 'all', localTenure);
+  await engine.store.insert('logs/1', [batchOf(logs, place)], 'all', localToken);
   const range = { filter: filterOf(accountId), after: arrivalsUntil(0n), untilNanos: start };
   const read = await readAll({ ...range, limit: 64, maxBytes: mebibyte });
   assert.deepEqual(

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createHousekeeping, housekeepingDefaults } from '../../src/store/housekeeping.ts';
 import { type EngineStore, openEngineStore } from './engine-store.ts';
-import { localTenure } from './local-tenure.ts';
+import { localToken } from './local-token.ts';
 import { stampedBatch } from './log-row-fixture.ts';
 
 let engine: EngineStore;
@@ -21,7 +21,7 @@ const owner = { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rc
 async function fill(): Promise<string> {
   const receivedAtNanos = BigInt(Date.now()) * 1_000_000n;
   const batch = stampedBatch([{ body: 'one' }, { body: 'two' }], { owner, receivedAtNanos });
-  await engine.store.insert('logs/1', [batch], 'all', localTenure);
+  await engine.store.insert('logs/1', [batch], 'all', localToken);
   const [row] = await engine.store.connection.query<[string]>('housekeeping', {
     sql: "SELECT path FROM system.parts WHERE active AND table = 'logs'",
     params: {},

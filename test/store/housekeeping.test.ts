@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
-import { localTenure } from './local-tenure.ts';
+import { localToken } from './local-token.ts';
 import type { Stream } from '../../src/model/account.ts';
 import {
   createHousekeeping,
@@ -43,7 +43,7 @@ async function fill(of: Stream, daysAgo: readonly number[], rows = 100): Promise
       'logs/1',
       [stampedBatch(logs, { owner, receivedAtNanos })],
       'all',
-      localTenure,
+      localToken,
     );
   }
 }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
-import { localTenure } from './local-tenure.ts';
+import { localToken } from './local-token.ts';
 import type { BatchOwner } from '../../src/model/batch.ts';
 import { encodeLogId, toTie } from '../../src/model/log-id.ts';
 import type { ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
@@ -76,7 +76,7 @@ test('every field comes back as it was written', async () => {
     resourceAttributes: { both: 'resource', inherited: '' },
   };
   const batch = stampedBatch([{ body: 'first' }, log], { owner, id, receivedAtNanos: noon });
-  await engine.store.insert('logs/1', [batch], 'all', localTenure);
+  await engine.store.insert('logs/1', [batch], 'all', localToken);
 
   const [own, first] = await read(owner);
   assert.deepEqual(own, {
@@ -122,7 +122,7 @@ test('the store ties logs of one time as the model does', async () => {
   const batches = ids.map((id) =>
     stampedBatch([{ body: 'a' }, { body: 'b' }], { owner, id, receivedAtNanos: noon }),
   );
-  await engine.store.insert('logs/1', batches, 'all', localTenure);
+  await engine.store.insert('logs/1', batches, 'all', localToken);
   const expected = ids.flatMap(({ writer, sequence }) =>
     [0, 1].map((row) => encodeLogId({ timeNanos: noon, tie: toTie(writer, sequence, row) })),
   );
@@ -141,9 +141,9 @@ suite('mode missing', () => {
         receivedAtNanos: noon + (sequence * day) / 2n,
       }),
     );
-    await engine.store.insert('logs/1', [batches[1]!, batches[3]!], 'all', localTenure);
+    await engine.store.insert('logs/1', [batches[1]!, batches[3]!], 'all', localToken);
     for (let attempt = 0; attempt < 2; attempt++) {
-      await engine.store.insert('logs/1', batches, 'missing', localTenure);
+      await engine.store.insert('logs/1', batches, 'missing', localToken);
       const records = await read(owner, { limit: 10_000 });
       assert.equal(records.length, 1_200);
       assert.equal(new Set(records.map(({ logId }) => logId)).size, 1_200);
@@ -155,8 +155,8 @@ suite('mode missing', () => {
     const at = { owner, receivedAtNanos: noon };
     const one = stampedBatch([{ body: 'one' }], { ...at, id: { writer: 1n, sequence: 5n } });
     const two = stampedBatch([{ body: 'two' }], { ...at, id: { writer: 2n, sequence: 5n } });
-    await engine.store.insert('logs/1', [one], 'all', localTenure);
-    await engine.store.insert('logs/1', [one, two], 'missing', localTenure);
+    await engine.store.insert('logs/1', [one], 'all', localToken);
+    await engine.store.insert('logs/1', [one, two], 'missing', localToken);
     assert.deepEqual((await read(owner)).map(({ message }) => message).sort(), ['one', 'two']);
   });
 });
@@ -174,7 +174,7 @@ test('thousands of single rows and one large payload go in as one insert', async
     Array.from({ length: 2_000 }, () => ({ body: 'x'.repeat(500) })),
     { owner, id: { writer: 7n, sequence: 5_000n }, receivedAtNanos: noon },
   );
-  await engine.store.insert('logs/1', [...single, large], 'all', localTenure);
+  await engine.store.insert('logs/1', [...single, large], 'all', localToken);
   assert.equal((await read(owner, { limit: 10_000 })).length, 5_000);
 });
 
@@ -191,18 +191,18 @@ suite('failures say what is known of the rows', () => {
   test('rows that cannot be read are data', async () => {
     const batch = stampedBatch([{ body: 'cut' }], { owner: newOwner(), receivedAtNanos: noon });
     const cut = { ...batch, payload: batch.payload.subarray(0, batch.payload.length - 3) };
-    assert.equal(await failureOf(engine.store.insert('logs/1', [cut], 'all', localTenure)), 'data');
+    assert.equal(await failureOf(engine.store.insert('logs/1', [cut], 'all', localToken)), 'data');
   });
 
   test('an engine that dies under an insert leaves it unknown; a fence settles it', async () => {
     const owner = newOwner();
     const logs = Array.from({ length: 50_000 }, () => ({ body: 'y'.repeat(200) }));
     const batch = stampedBatch(logs, { owner, receivedAtNanos: noon });
-    const insert = failureOf(engine.store.insert('logs/1', [batch], 'all', localTenure));
+    const insert = failureOf(engine.store.insert('logs/1', [batch], 'all', localToken));
     process.kill(engine.enginePid()!, 'SIGKILL');
     assert.match(await insert, /unknown|unavailable/);
-    await engine.store.fence(localTenure);
-    await engine.store.insert('logs/1', [batch], 'missing', localTenure);
+    await engine.store.fence(localToken);
+    await engine.store.insert('logs/1', [batch], 'missing', localToken);
     const { counts } = await engine.store.histogram({
       filter: everythingOf(owner),
       startMs: Number(noon / 1_000_000n),

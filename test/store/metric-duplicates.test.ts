@@ -1,7 +1,7 @@
 /** Each sample reads once, the last of those at one time, whatever was sent twice. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { localTenure } from './local-tenure.ts';
+import { localToken } from './local-token.ts';
 import type { BatchOwner, StampedBatch } from '../../src/model/batch.ts';
 import { type EngineStore, openEngineStore } from './engine-store.ts';
 import {
@@ -45,7 +45,7 @@ suite('what is sent twice', () => {
     const metadata = [{ name: 'm', type: 'counter', help: 'h' }];
     const batch = metricBatch([metric], { owner, receivedAtNanos: noon, metadata });
     for (const mode of ['all', 'missing', 'missing'] as const) {
-      await engine.store.insert('metrics/1', [batch, batch], mode, localTenure);
+      await engine.store.insert('metrics/1', [batch, batch], mode, localToken);
       assert.equal((await onlySamples(owner)).length, 100);
       const [series] = await engine.store.samples(samplesPlan(owner));
       assert.equal(series?.histograms.length, 1);
@@ -108,7 +108,7 @@ suite('what is sent twice', () => {
     const batches = [7, 3, 9, 1].map((value, i) =>
       metricBatch([one(value), filler(i * 40_000)], { owner, receivedAtNanos: noon }),
     );
-    await engine.store.insert('metrics/1', batches, 'all', localTenure);
+    await engine.store.insert('metrics/1', batches, 'all', localToken);
     const [, m] = await engine.store.samples(samplesPlan(owner));
     assert.deepEqual([...m!.values], [bitsOf(1)]);
   });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
-import { localTenure } from './local-tenure.ts';
+import { localToken } from './local-token.ts';
 import type { Stream } from '../../src/model/account.ts';
 import {
   createHousekeeping,
@@ -54,7 +54,7 @@ async function fill(of: Stream, daysAgo: readonly number[], series = 1): Promise
     const metadata = [{ name: 'm', help: String(days) }];
     const receivedAtNanos = receiptOf(days);
     const batch = metricBatch(metrics, { owner: ownerOf(of), receivedAtNanos, metadata });
-    await engine.store.insert('metrics/1', [batch], 'all', localTenure);
+    await engine.store.insert('metrics/1', [batch], 'all', localToken);
   }
 }
 
@@ -107,7 +107,7 @@ test('over the disk cap the oldest day goes from logs and metrics alike', async 
   await fill(only, [0, 1, 2, 3, 4], 2_000);
   for (const days of [1, 3, 5]) {
     const batch = stampedBatch(logs, { owner: ownerOf(only), receivedAtNanos: receiptOf(days) });
-    await engine.store.insert('logs/1', [batch], 'all', localTenure);
+    await engine.store.insert('logs/1', [batch], 'all', localToken);
   }
   const sizes = await query<[string]>(
     `SELECT toString(sum(bytes_on_disk)) FROM system.parts
@@ -150,7 +150,7 @@ test('labels that are sent again right after a deletion are found', async () => 
   const deletedUntilNanos = receiptOf(0) + 500_000_000n;
   const insert = (metrics: MetricFixture[], receivedAtNanos: bigint) => {
     const batch = metricBatch(metrics, { owner: ownerOf(only), receivedAtNanos });
-    return engine.store.insert('metrics/1', [batch], 'all', localTenure);
+    return engine.store.insert('metrics/1', [batch], 'all', localToken);
   };
   await insert([metric], deletedUntilNanos - 1_000_000n);
   await insert([metric], deletedUntilNanos + 1_000_000n);

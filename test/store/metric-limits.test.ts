@@ -1,7 +1,7 @@
 /** Whose metrics a read sees, since when, how many, and what it says where it cannot. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { localTenure } from './local-tenure.ts';
+import { localToken } from './local-token.ts';
 import type { Layout, StampedBatch } from '../../src/model/batch.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { StoreInsertError } from '../../src/store/port.ts';
@@ -179,15 +179,15 @@ suite('limits and failures', () => {
     );
     process.kill(engine.enginePid()!, 'SIGKILL');
     assert.match(await attempt, /unknown|unavailable/);
-    await engine.store.fence(localTenure);
-    await engine.store.insert('metrics/1', [batch], 'missing', localTenure);
+    await engine.store.fence(localToken);
+    await engine.store.insert('metrics/1', [batch], 'missing', localToken);
     const [series] = await engine.store.samples(samplesPlan(own));
     assert.equal(series?.times.length, 100_000);
   });
 
   test('an unknown layout is a bug', () => {
     assert.throws(
-      () => engine.store.insert('metrics/9' as Layout, [], 'all', localTenure),
+      () => engine.store.insert('metrics/9' as Layout, [], 'all', localToken),
       /metrics\/9/,
     );
   });

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { localTenure } from './local-tenure.ts';
+import { localToken } from './local-token.ts';
 import type { LabelMatcher, SamplesPlan } from '../../src/model/metric-plan.ts';
 import { type EngineStore, localName, openEngineStore } from './engine-store.ts';
 import {
@@ -78,8 +78,8 @@ before(async () => {
   });
   for (let at = 0; at < batches.length; at += 3) {
     const some = batches.slice(at, at + 3);
-    await engine.store.insert('metrics/1', some, 'all', localTenure);
-    if (at % 2 === 0) await engine.store.insert('metrics/1', some, 'missing', localTenure);
+    await engine.store.insert('metrics/1', some, 'all', localToken);
+    if (at % 2 === 0) await engine.store.insert('metrics/1', some, 'missing', localToken);
   }
   const stranger = { accountId: randomUUID(), streamId: streamIds[0], receiverId: 'rcv_other' };
   const foreign = { name: 'm1', samples: [[startMs, 42]] } as const;
@@ -88,7 +88,7 @@ before(async () => {
     'metrics/1',
     [metricBatch([foreign], { owner: stranger, receivedAtNanos })],
     'all',
-    localTenure,
+    localToken,
   );
 });
 after(() => engine.close());

@@ -1,6 +1,6 @@
 /** What tests of stored metrics do again and again with a store on a real engine. */
 import assert from 'node:assert/strict';
-import { localTenure } from './local-tenure.ts';
+import { localToken } from './local-token.ts';
 import type { BatchOwner, StampedBatch } from '../../src/model/batch.ts';
 import { type EngineStore, localName } from './engine-store.ts';
 import { samplesPlan } from './metric-fixture.ts';
@@ -10,7 +10,7 @@ export const noonMs = Date.parse('2026-04-01T12:00:00Z');
 export const noon = BigInt(noonMs) * 1_000_000n;
 
 export function insertMetrics({ store }: EngineStore, batches: readonly StampedBatch[]) {
-  return store.insert('metrics/1', batches, 'all', localTenure);
+  return store.insert('metrics/1', batches, 'all', localToken);
 }
 
 /** Merges all samples into one part a day. */

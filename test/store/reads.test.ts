@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import fc from 'fast-check';
-import { localTenure } from './local-tenure.ts';
+import { localToken } from './local-token.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { decodeLogId, type LogPosition } from '../../src/model/log-id.ts';
 import type { FacetField, ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
@@ -52,14 +52,14 @@ before(async () => {
       receivedAtNanos: nanos(startMs + i * 86_400_000),
     }),
   );
-  await engine.store.insert('logs/1', batches.slice(0, 4), 'all', localTenure);
-  await engine.store.insert('logs/1', batches.slice(4), 'all', localTenure);
+  await engine.store.insert('logs/1', batches.slice(0, 4), 'all', localToken);
+  await engine.store.insert('logs/1', batches.slice(4), 'all', localToken);
   const stranger = { accountId: randomUUID(), streamId: streamIds[0], receiverId: 'rcv_other' };
   const foreign = stampedBatch(logs.slice(0, 500), {
     owner: stranger,
     receivedAtNanos: nanos(startMs),
   });
-  await engine.store.insert('logs/1', [foreign], 'all', localTenure);
+  await engine.store.insert('logs/1', [foreign], 'all', localToken);
   stored = batches.flatMap((batch, i) => toStored(batch, logs.slice(i * 1_000, (i + 1) * 1_000)));
   stored.sort((a, b) => (a.logId < b.logId ? 1 : -1));
 });

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { localTenure } from './local-tenure.ts';
+import { localToken } from './local-token.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { LogFilter, WalkPoint } from '../../src/model/plan.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -39,7 +39,7 @@ before(async () => {
     'logs/1',
     batches.map(({ batch }) => batch),
     'all',
-    localTenure,
+    localToken,
   );
   stored = batches.flatMap(({ logs, batch }) => toStored(batch, logs));
   stored.sort((a, b) => (a.logId < b.logId ? 1 : -1));

@@ -30,7 +30,7 @@ function toLocalQueue(log: DiskQueue, retried: RetriedBatches): Queue {
   const listeners: (() => void)[] = [];
   const shard: Shard = {
     // The lock on its directory leaves room for one holder, so there is never a later one.
-    tenure: { shard: `log-${log.writer.toString(16)}`, epoch: 0n },
+    fencingToken: { shard: `log-${log.writer.toString(16)}`, epoch: 0n },
     isFirst: true,
     async take(limits) {
       const again = retried.take(limits);

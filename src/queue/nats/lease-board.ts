@@ -7,7 +7,7 @@
 export interface LeaseValue {
   /** Id of the writer; empty = let go of. */
   readonly holder: string;
-  /** Decimal epoch of the last tenure; that of the one before in the entry that begins one. */
+  /** Decimal epoch of the last holder; of the one before in the entry that takes the lease. */
   readonly epoch: string;
   /** Decimal Unix ns: how far it told the shard to be stored. */
   readonly watermarkNanos: string;

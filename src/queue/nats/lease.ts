@@ -13,7 +13,7 @@ export interface LeaseTerms {
   readonly leaseMs: number;
 }
 
-/** What the entry of a lease says of the tenure. */
+/** What a lease entry records about its holder. */
 export interface Told {
   readonly epoch: bigint;
   readonly watermarkNanos: bigint;

@@ -8,10 +8,10 @@ export interface QueueNames {
   /** Streams of work, one for each shard: `weir_0`, … */
   stream(shard: number): string;
   /**
-   * What the store knows a shard by: a stream that was made anew is another one. @param created as
-   * NATS tells it
+   * The shard of a fencing token: a stream that was created again is another shard.
+   * @param created as in StreamInfo
    */
-  tenure(shard: number, created: string): string;
+  shardName(shard: number, created: string): string;
   /** Subject of a shard's messages, what its stream takes: `weir.queue.0`, … */
   subject(shard: number): string;
   /** Stream of what the store would never take: `weir_quarantine`. */
@@ -30,7 +30,7 @@ export interface QueueNames {
 export function createQueueNames(prefix: string): QueueNames {
   return {
     stream: (shard) => `${prefix}_${shard}`,
-    tenure: (shard, created) => `${prefix}_${shard}@${Date.parse(created)}`,
+    shardName: (shard, created) => `${prefix}_${shard}@${Date.parse(created)}`,
     subject: (shard) => `${prefix}.queue.${shard}`,
     quarantineStream: `${prefix}_quarantine`,
     quarantineSubject: `${prefix}.quarantine`,
@@ -104,7 +104,7 @@ export const messageKinds = {
 /** What a writer tells of a shard on its progress subject, as JSON. */
 export interface ShardProgress {
   readonly shard: number;
-  /** Decimal epoch of the writer's tenure, and how many it told before in it: a gap is a loss. */
+  /** Decimal epoch of the holder, and how many it sent before with it: a gap is a loss. */
   readonly epoch: string;
   readonly number: number;
   /** Decimal Unix ns, as in `Progress`, of this shard alone. */

@@ -10,8 +10,8 @@ import { parseStreamTime } from './stream-clock.ts';
 
 export interface ReadStream {
   readonly shard: number;
-  /** As `QueueNames.tenure`. */
-  readonly tenure: string;
+  /** As `QueueNames.shardName`. */
+  readonly shardName: string;
   /** The last message that was read. */
   readonly last: StreamPlace;
 }
@@ -31,8 +31,8 @@ export async function isSameStream(link: NatsLink, read: ReadStream): Promise<bo
 /** What a stream tells of itself: numbers only grow, unless it has lost its end. */
 export function mayBeSame(
   { names }: Pick<NatsLink, 'names'>,
-  { shard, tenure, last }: ReadStream,
+  { shard, shardName, last }: ReadStream,
   { created, state }: Pick<StreamInfo, 'created' | 'state'>,
 ): boolean {
-  return names.tenure(shard, created) === tenure && state.last_seq >= last.sequence;
+  return names.shardName(shard, created) === shardName && state.last_seq >= last.sequence;
 }

@@ -1,5 +1,5 @@
 /**
- * The one consumer of a shard's stream: made anew for each tenure, which fences the earlier
+ * The one consumer of a shard's stream: created again for each epoch, which fences the earlier
  * holder's acknowledgements, and again whenever a delivery may have been lost, so that messages
  * always come in the order of the stream.
  */

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headers as createHeaders } from '@nats-io/transport-node';
 import type { StampedBatch } from '../../model/batch.ts';
-import type { Tenure } from '../../model/tenure.ts';
+import type { FencingToken } from '../../model/fencing-token.ts';
 import type { ShardEvents } from '../../telemetry/shard-events.ts';
 import type { Shard, Taken, TakeLimits } from '../port.ts';
 import { Assembler, type Damage } from './assembler.ts';
@@ -30,7 +30,7 @@ import { untilAborted } from './until-aborted.ts';
 export interface ReaderParts {
   readonly link: NatsLink;
   readonly shard: number;
-  readonly tenure: Tenure;
+  readonly fencingToken: FencingToken;
   readonly earlier: EarlierHolder;
   /** Unix ns; every batch is stamped later. */
   readonly floorNanos: bigint;
@@ -48,7 +48,7 @@ const lookBehindMs = 1000;
 const comparePauseMs = 1000;
 
 export class ShardReader implements Shard {
-  readonly tenure: Tenure;
+  readonly fencingToken: FencingToken;
   readonly isFirst: boolean;
   /** Resolves when it was stopped, or can no longer go on. */
   readonly ended: Promise<'closed' | 'superseded' | 'stream replaced'>;
@@ -71,17 +71,17 @@ export class ShardReader implements Shard {
   #wakeTaker: (() => void) | undefined;
 
   constructor(parts: ReaderParts) {
-    const { link, shard, tenure, telemetry } = parts;
+    const { link, shard, fencingToken, telemetry } = parts;
     this.#parts = parts;
-    this.tenure = tenure;
+    this.fencingToken = fencingToken;
     this.isFirst = shard === 0;
     this.#assembler = new Assembler(parts.floorNanos);
     this.#book = new MessageBook(link.connection);
-    this.#teller = new ProgressTeller(link, shard, tenure.epoch, parts.isHeld);
+    this.#teller = new ProgressTeller(link, shard, fencingToken.epoch, parts.isHeld);
     this.#consumer = openShardConsumer({
       link,
       shard,
-      epoch: tenure.epoch,
+      epoch: fencingToken.epoch,
       earlier: parts.earlier,
       telemetry,
       closing: this.#closing.signal,
@@ -263,7 +263,7 @@ export class ShardReader implements Shard {
   }
 
   #read(): ReadStream {
-    return { shard: this.#parts.shard, tenure: this.tenure.shard, last: this.#book.last };
+    return { shard: this.#parts.shard, shardName: this.fencingToken.shard, last: this.#book.last };
   }
 
   /** One after the other: answers that were long under way must not count as several. */

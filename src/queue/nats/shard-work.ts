@@ -117,8 +117,8 @@ class Writer {
 
   async #renew({ lease, reader, isReleased }: Holding): Promise<void> {
     if (isReleased) return;
-    const { watermarkNanos, tenure } = reader;
-    await lease.renew({ epoch: tenure.epoch, watermarkNanos });
+    const { watermarkNanos, fencingToken } = reader;
+    await lease.renew({ epoch: fencingToken.epoch, watermarkNanos });
   }
 
   /** Lets go of what is lost or too much, takes what is free and wanted. */
@@ -169,7 +169,7 @@ class Writer {
     const reader = new ShardReader({
       link,
       shard,
-      tenure: { shard: link.names.tenure(shard, work.created), epoch },
+      fencingToken: { shard: link.names.shardName(shard, work.created), epoch },
       earlier: { epoch: earlierEpoch, hasLetGo: entry.value.holder === '' },
       floorNanos: told > heard ? told : heard,
       maxHeldBytes: this.#parts.maxHeldBytes ?? defaultMaxHeldBytes,
@@ -201,7 +201,7 @@ class Writer {
     // Where it is another's already, nothing may be released any more.
     if (!isOrderly) await reader.stop();
     await work.close();
-    const { watermarkNanos, tenure } = reader;
+    const { watermarkNanos, fencingToken } = reader;
     await reader.stop();
     if (reason === 'superseded' && !this.#isClosing) {
       // The store may know higher epochs, as of leases that were restored from a copy: not at once.
@@ -211,7 +211,7 @@ class Writer {
     if (lease.isValid()) {
       await this.#tryLease(toShardKey(shard), async () => {
         await this.#beat;
-        await lease.release({ epoch: tenure.epoch, watermarkNanos });
+        await lease.release({ epoch: fencingToken.epoch, watermarkNanos });
       });
     }
     this.#holdings.delete(shard);
