@@ -1,7 +1,7 @@
 /** The embedded engine with the store's tables and nothing else, in a folder of the caller's. */
 import { openEngine } from '../src/engine/supervisor.ts';
 import { openClickHouseStore, type ClickHouseStore } from '../src/store/clickhouse.ts';
-import { createEngineEvents } from '../src/telemetry/engine-events.ts';
+import { createEngineEvents } from '../src/telemetry/store-events.ts';
 import { createInstruments } from '../src/telemetry/instruments.ts';
 
 export interface BenchEngine {

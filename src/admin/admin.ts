@@ -2,7 +2,7 @@
 import type { Directory } from '../directory/port.ts';
 import type { Queue } from '../queue/port.ts';
 import type { Store } from '../store/port.ts';
-import type { DirectoryEvents } from '../telemetry/directory-events.ts';
+import type { DirectoryEvents } from '../telemetry/node-events.ts';
 import { accountRoutes } from './account-routes.ts';
 import type { AdminContext, AdminOptions } from './context.ts';
 import { receiverRoutes } from './receiver-routes.ts';

@@ -2,7 +2,7 @@
 import type { Directory } from '../directory/port.ts';
 import type { Queue } from '../queue/port.ts';
 import type { Store } from '../store/port.ts';
-import type { AdminChange } from '../telemetry/directory-events.ts';
+import type { AdminChange } from '../telemetry/node-events.ts';
 
 export interface AdminOptions {
   /**

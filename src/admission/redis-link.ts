@@ -4,7 +4,7 @@
  * in growing intervals until one holds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { QuotaEvents } from '../telemetry/quota-events.ts';
+import type { QuotaEvents } from '../telemetry/request-events.ts';
 import {
   isDenied,
   openRedisConnection,

@@ -3,7 +3,7 @@
  * not limited never comes here.
  */
 import { AppError } from '../model/errors.ts';
-import type { QuotaEvents } from '../telemetry/quota-events.ts';
+import type { QuotaEvents } from '../telemetry/request-events.ts';
 import { createKnownLevels } from './known-levels.ts';
 import type { Bucket, QuotaStore } from './port.ts';
 import { parseRedisUrl } from './redis-address.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
-import type { DirectoryEvents } from '../telemetry/directory-events.ts';
+import type { DirectoryEvents } from '../telemetry/node-events.ts';
 import { createGrants, defaultGrantsOptions, type GrantsOptions } from './grants.ts';
 import type { GrantSource, TokenGrant } from './port.ts';
 

@@ -4,7 +4,7 @@
  * answered lately still opens doors.
  */
 import type { Stream } from '../model/account.ts';
-import type { DirectoryEvents } from '../telemetry/directory-events.ts';
+import type { DirectoryEvents } from '../telemetry/node-events.ts';
 import { type AnswerCacheOptions, createAnswerCache, type SourceHealth } from './answer-cache.ts';
 import { createLastUsed } from './last-used.ts';
 import type { Grants, GrantSource, ReceiverGrant, TokenGrant } from './port.ts';

@@ -6,7 +6,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { AppError } from '../model/errors.ts';
-import type { DirectoryEvents } from '../telemetry/directory-events.ts';
+import type { DirectoryEvents } from '../telemetry/node-events.ts';
 import type { GrantSource } from './port.ts';
 import {
   defaultPostgresTimes,

@@ -3,7 +3,7 @@
  * does not wait for what only an operator can change.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DirectoryEvents } from '../telemetry/directory-events.ts';
+import type { DirectoryEvents } from '../telemetry/node-events.ts';
 import { bottomOf, mayPass } from './postgres-faults.ts';
 
 export interface Patience {

@@ -10,7 +10,7 @@ import { extname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isNoRoom } from '../files/disk-failure.ts';
-import type { EngineEvents } from '../telemetry/engine-events.ts';
+import type { EngineEvents } from '../telemetry/store-events.ts';
 import type { ChildMessage, ChildStart, Owner } from './child-protocol.ts';
 import type { EnginePaths } from './engine-paths.ts';
 import type { EngineSettings } from './options.ts';

@@ -14,7 +14,7 @@ import {
 } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
-import type { EngineFrontEvents } from '../telemetry/engine-front-events.ts';
+import type { EngineFrontEvents } from '../telemetry/store-events.ts';
 import { EngineException, toWireException } from './exceptions.ts';
 import { assertGuarded, createAccessCheck, type FrontRequest } from './front-access.ts';
 import type { Engine } from './supervisor.ts';

@@ -5,7 +5,7 @@
  */
 import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EngineEvents } from '../telemetry/engine-events.ts';
+import type { EngineEvents } from '../telemetry/store-events.ts';
 
 export interface HeartbeatOptions {
   readonly socketPath: string;

@@ -3,7 +3,7 @@
  * hangs, starts it again. The rest of Weir sees a socket that speaks the ClickHouse HTTP protocol,
  * and `restart` as a fence.
  */
-import type { EngineEvents } from '../telemetry/engine-events.ts';
+import type { EngineEvents } from '../telemetry/store-events.ts';
 import { openEnginePaths } from './engine-paths.ts';
 import type { EngineLaunch, EngineProcess } from './engine-process.ts';
 import { createEngineStarts, startFirst } from './engine-starts.ts';

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Layout, StampedBatch } from '../model/batch.ts';
 import type { Shard, Taken } from '../queue/port.ts';
 import { type Store, StoreInsertError } from '../store/port.ts';
-import type { DrainTelemetry } from '../telemetry/drain-events.ts';
+import type { DrainEvents } from '../telemetry/queue-events.ts';
 import { messageOf, toError } from '../std/error-text.ts';
 
 export interface RetryOptions {
@@ -24,7 +24,7 @@ export interface DrainParts {
   readonly store: Pick<Store, 'insert' | 'fence' | 'ping'>;
   /** Told when labels of series were set aside with a batch. */
   readonly queue: { forgetSeries(): Promise<void> };
-  readonly telemetry: DrainTelemetry;
+  readonly telemetry: DrainEvents;
   readonly retry: RetryOptions;
   /** Ends waiting; what is then not stored stays in the queue. */
   readonly closing: AbortSignal;

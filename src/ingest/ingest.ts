@@ -9,7 +9,7 @@ import { freeMemory, ownMemory } from '../std/free-memory.ts';
 import type { Protocol, Reply } from '../model/protocol.ts';
 import type { RateLimit, RequestHeaders } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
-import type { IngestEvents } from '../telemetry/ingest-events.ts';
+import type { IngestEvents } from '../telemetry/request-events.ts';
 import { type Admitted, admit } from './ingest-admit.ts';
 import {
   type Claims,

@@ -6,7 +6,7 @@
 import type { StatisticsStore } from '../directory/port.ts';
 import { type Batch, countEvents } from '../model/batch.ts';
 import { minuteMs, type MinuteSpan, type ReceiverHistory } from '../model/receiver-statistics.ts';
-import type { StatisticsEvents } from '../telemetry/statistics-events.ts';
+import type { StatisticsEvents } from '../telemetry/node-events.ts';
 import { type Sender, toErrorCode, toRecordSamples, toRequestSample } from './receiver-sample.ts';
 import { sumOfAdditions, sumOfHistories } from './statistics-sums.ts';
 import { StatisticsTally, type TallyLimits } from './statistics-tally.ts';

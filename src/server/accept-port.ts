@@ -4,7 +4,7 @@
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { ConnectionGate, ConnectionPermit } from '../admission/port.ts';
-import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
+import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import { messageOf } from '../std/error-text.ts';
 
 export interface AcceptOptions {

@@ -3,7 +3,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { ConnectionGate, ConnectionPermit } from '../admission/port.ts';
-import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
+import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import { type AcceptPort, openAcceptPort } from './accept-port.ts';
 import { messageOf } from '../std/error-text.ts';
 

@@ -6,7 +6,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Server as TlsServer } from 'node:tls';
 import { AppError } from '../model/errors.ts';
-import type { HttpEvents } from '../telemetry/http-events.ts';
+import type { HttpEvents } from '../telemetry/request-events.ts';
 import { ensureLocalCertificate } from './local-authority.ts';
 import { messageOf } from '../std/error-text.ts';
 

@@ -5,7 +5,7 @@
 import type { Admission } from '../admission/port.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Protocol } from '../model/protocol.ts';
-import type { IngestEvents } from '../telemetry/ingest-events.ts';
+import type { IngestEvents } from '../telemetry/request-events.ts';
 import { toAppError } from './errors.ts';
 import type { GrpcReply } from './grpc-answer.ts';
 import { createHealthCheck } from './grpc-health.ts';

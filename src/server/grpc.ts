@@ -6,7 +6,7 @@ import { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Admission } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
-import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
+import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import { problemHeaders, toAppError } from './errors.ts';
 import { type GrpcReply, sendFailure, sendReply, toGrpcProblem } from './grpc-answer.ts';
 import type { GrpcMethods } from './grpc-methods.ts';

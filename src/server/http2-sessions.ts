@@ -11,7 +11,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { type Allowance, createAllowance } from '../std/allowance.ts';
-import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
+import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import type { Connection, Connections } from './connections.ts';
 
 /**

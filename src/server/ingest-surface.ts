@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Ingest, IngestAnswer } from '../ingest/ingest.ts';
 import type { Protocol } from '../model/protocol.ts';
-import type { IngestEvents } from '../telemetry/ingest-events.ts';
+import type { IngestEvents } from '../telemetry/request-events.ts';
 import { toAppError } from './errors.ts';
 import type { IngestRoute, RouteTable } from './route.ts';
 import {

@@ -14,7 +14,7 @@ import {
 import type { Socket } from 'node:net';
 import type { ConnectionPermit } from '../admission/port.ts';
 import { AppError, type ErrorCode } from '../model/errors.ts';
-import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
+import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import { problemJson, problemType, toProblem } from './errors.ts';
 import type { Certificate } from './certificate.ts';
 import { createConnections } from './connections.ts';

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Admission } from '../admission/port.ts';
-import type { HttpEvents } from '../telemetry/http-events.ts';
+import type { HttpEvents } from '../telemetry/request-events.ts';
 import {
   bindSurfaces,
   type BoundSurfaces,

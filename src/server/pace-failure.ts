@@ -1,7 +1,7 @@
 /** Holds back the answers to tokens that are not accepted, on whichever protocol. */
 import { Http2ServerRequest } from 'node:http2';
 import type { Admission } from '../admission/port.ts';
-import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
+import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import { type HttpRequest, type HttpResponse, readHeaders } from './transport.ts';
 
 interface PaceContext {

@@ -1,7 +1,7 @@
 /** Opens the three ports, each with its surface, and closes them without losing a request. */
 import type { FastifyInstance } from 'fastify';
 import type { Admission, ConnectionGate } from '../admission/port.ts';
-import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
+import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import {
   bindSurfaces,
   type BoundSurfaces,

@@ -8,7 +8,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Admission } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
-import type { HttpEvents, Surface } from '../telemetry/http-events.ts';
+import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import { problemHeaders, problemJson, problemType, toAppError, toProblem } from './errors.ts';
 import { isKnown } from './etag.ts';
 import type { RequestHandler } from './listener.ts';

@@ -11,8 +11,11 @@ import type { Claims } from '../ingest/ingest-replay.ts';
 import type { IngestStatistics } from '../ingest/receiver-statistics.ts';
 import { createSeriesLedger } from '../ingest/series-ledger.ts';
 import type { Queue } from '../queue/port.ts';
-import { createIngestEvents, type IngestEvents } from '../telemetry/ingest-events.ts';
-import { createQuotaEvents } from '../telemetry/quota-events.ts';
+import {
+  createIngestEvents,
+  createQuotaEvents,
+  type IngestEvents,
+} from '../telemetry/request-events.ts';
 import type { Opening } from './opening.ts';
 
 export interface GatewayParts {

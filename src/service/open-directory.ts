@@ -11,8 +11,11 @@ import {
   type ReceiverStatistics,
   receiverStatisticsDefaults,
 } from '../ingest/receiver-statistics.ts';
-import { createDirectoryEvents, type DirectoryEvents } from '../telemetry/directory-events.ts';
-import { createStatisticsEvents } from '../telemetry/statistics-events.ts';
+import {
+  createDirectoryEvents,
+  createStatisticsEvents,
+  type DirectoryEvents,
+} from '../telemetry/node-events.ts';
 import type { Opening } from './opening.ts';
 
 export interface DirectoryParts {

@@ -7,14 +7,14 @@ import type { DiskQueueOptions } from '../queue/disk/open-disk-queue.ts';
 import type { NatsQueueOptions } from '../queue/nats/nats-options.ts';
 import type { Queue } from '../queue/port.ts';
 import { createInstruments } from '../telemetry/instruments.ts';
-import { createQueueTelemetry } from '../telemetry/queue-events.ts';
+import { createQueueEvents } from '../telemetry/queue-events.ts';
 import type { Opening } from './opening.ts';
 import { endAfterDiskFailure } from './process.ts';
 
 const hourMs = 60 * 60 * 1000;
 
 export async function openQueue({ config, instruments, parts }: Opening): Promise<Queue> {
-  const telemetry = createQueueTelemetry(instruments);
+  const telemetry = createQueueEvents(instruments);
   const nats = toNatsQueueOptions(config);
   if (nats === undefined) {
     const log = { ...toQueueOptions(config), onFailed: endAfterDiskFailure };
@@ -30,7 +30,7 @@ export async function openQueue({ config, instruments, parts }: Opening): Promis
 export async function assertLocalLogDrained(config: Readonly<Config>): Promise<void> {
   const log = toQueueOptions(config);
   if (!existsSync(log.directory)) return;
-  const queue = await openLocalQueue(log, createQueueTelemetry(createInstruments('silent')));
+  const queue = await openLocalQueue(log, createQueueEvents(createInstruments('silent')));
   const { batches } = queue.status();
   await queue.close();
   if (batches === 0) return;

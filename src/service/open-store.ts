@@ -20,8 +20,8 @@ import {
   type HousekeepingOptions,
 } from '../store/housekeeping.ts';
 import { openHousekeepingTimer } from '../store/housekeeping-timer.ts';
-import { createDrainTelemetry } from '../telemetry/drain-events.ts';
-import { createEngineEvents } from '../telemetry/engine-events.ts';
+import { createDrainEvents } from '../telemetry/queue-events.ts';
+import { createEngineEvents } from '../telemetry/store-events.ts';
 import type { Opening } from './opening.ts';
 
 const hourMs = 60 * 60 * 1000;
@@ -59,7 +59,7 @@ export async function openWriter(
   },
 ): Promise<void> {
   await queue.bindStore(await store.identity());
-  const telemetry = createDrainTelemetry(instruments);
+  const telemetry = createDrainEvents(instruments);
   const drains = config.queue.urls.length === 0 ? 1 : config.queue.shards;
   const openHousekeeping = () => {
     const options = toHousekeepingOptions(config);

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { lockDirectory } from '../files/directory-lock.ts';
-import { createDataFolderEvents } from '../telemetry/data-folder-events.ts';
+import { createDataFolderEvents } from '../telemetry/node-events.ts';
 import { createInstruments, type Instruments } from '../telemetry/instruments.ts';
 
 export interface Opening {

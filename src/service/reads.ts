@@ -14,8 +14,7 @@ import { createStreamRoutes } from '../stream/routes.ts';
 import { createStreamReader } from '../stream/stream-reader.ts';
 import { createTailRoutes } from '../stream/tail-routes.ts';
 import { createTail } from '../stream/tail.ts';
-import { createExportEvents } from '../telemetry/export-events.ts';
-import { createTailTelemetry } from '../telemetry/tail-events.ts';
+import { createExportEvents, createTailEvents } from '../telemetry/request-events.ts';
 import type { DirectoryParts } from './open-directory.ts';
 import type { Opening } from './opening.ts';
 
@@ -39,7 +38,7 @@ export function createReads(
   const events = createExportEvents(instruments);
 
   const logs = createStreamReader({ store, grants, watermarkNanos, now });
-  const telemetry = createTailTelemetry(instruments);
+  const telemetry = createTailEvents(instruments);
   const tail = createTail(
     { store, grants, watermarkNanos, newestReceiptNanos, now, telemetry },
     { maxTails: config.stream.maxTails, heartbeatMs: config.stream.tailHeartbeatMs },

@@ -5,7 +5,7 @@ import { createClaims } from '../ingest/ingest-replay.ts';
 import type { Queue } from '../queue/port.ts';
 import { openServer } from '../server/server.ts';
 import type { Store } from '../store/port.ts';
-import { createHttpEvents } from '../telemetry/http-events.ts';
+import { createHttpEvents } from '../telemetry/request-events.ts';
 import { createAddresses, type RunAddresses, toServerOptions } from './addresses.ts';
 import { createGateway, openQuota } from './gateway.ts';
 import type { DirectoryParts } from './open-directory.ts';

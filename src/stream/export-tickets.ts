@@ -8,7 +8,7 @@ import { AppError } from '../model/errors.ts';
 import { randomBase32 } from '../std/random-id.ts';
 import type { Reader } from '../model/read-route.ts';
 import { digestSecret } from '../codec/token-secret.ts';
-import type { ExportEvents } from '../telemetry/export-events.ts';
+import type { ExportEvents } from '../telemetry/request-events.ts';
 
 export interface TicketLimits {
   readonly ttlMs: number;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
 import type { LogRecord, WalkPlan, WalkPoint } from '../model/plan.ts';
 import type { StreamedAnswer } from '../model/read-route.ts';
-import type { ExportOutcome } from '../telemetry/export-events.ts';
+import type { ExportOutcome } from '../telemetry/request-events.ts';
 import { createExporter, type ExportOptions, type AskedExport } from './exporter.ts';
 
 const steps = 10;

@@ -7,7 +7,7 @@ import type { LogFilter, LogRecord, WalkPoint } from '../model/plan.ts';
 import { StreamedAnswer } from '../model/read-route.ts';
 import { createTurns } from '../std/turns.ts';
 import type { Store } from '../store/port.ts';
-import type { ExportEvents, ExportOutcome } from '../telemetry/export-events.ts';
+import type { ExportEvents, ExportOutcome } from '../telemetry/request-events.ts';
 import { exportWritings, toChunks } from './export-formats.ts';
 import type { ExportQuery } from './export-request.ts';
 import { toFilter } from './plan.ts';

@@ -14,7 +14,7 @@ import { AppError } from '../model/errors.ts';
 import { parseQuery } from '../std/parse-query.ts';
 import type { LogRecord } from '../model/plan.ts';
 import { createInstruments } from '../telemetry/instruments.ts';
-import { createTailTelemetry } from '../telemetry/tail-events.ts';
+import { createTailEvents } from '../telemetry/request-events.ts';
 import { createTail, type TailOptions } from './tail.ts';
 import { tailQuery } from './tail-request.ts';
 
@@ -73,7 +73,7 @@ class World {
       watermarkNanos: () => this.watermark,
       newestReceiptNanos: (streamId: string | undefined) => this.newest.get(streamId) ?? 0n,
       now: () => nowMs,
-      telemetry: createTailTelemetry(createInstruments('silent')),
+      telemetry: createTailEvents(createInstruments('silent')),
     };
     this.#tail = createTail(parts, { ...hasty, ...options });
   }

@@ -5,7 +5,7 @@
 import type { Store } from '../store/port.ts';
 import { AppError } from '../model/errors.ts';
 import { createTurns } from '../std/turns.ts';
-import type { TailTelemetry } from '../telemetry/tail-events.ts';
+import type { TailEvents } from '../telemetry/request-events.ts';
 import { createArrivalPages } from './arrival-pages.ts';
 import { createArrivalWatch } from './arrival-watch.ts';
 import { droppedEvent, endEvent, errorEvent, heartbeatEvent, openEvent } from './tail-events.ts';
@@ -18,7 +18,7 @@ import {
 
 export interface TailParts extends Omit<TailReaderParts, 'pages' | 'watch' | 'pageBytes'> {
   readonly store: Pick<Store, 'arrivals' | 'countArrivals'>;
-  readonly telemetry: TailTelemetry;
+  readonly telemetry: TailEvents;
 }
 
 export interface TailOptions extends TailReaderOptions {

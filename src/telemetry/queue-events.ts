@@ -1,9 +1,12 @@
-/**
- * What the queue tells of itself: its size and age as gauges, and a line and a count for everything
- * that goes wrong.
- */
-import { Counter, Gauge } from 'prom-client';
-import type { Instruments } from './instruments.ts';
+/** Events of the queue, on disk or at NATS, and of the drain. */
+import { type Instruments, registerMetrics } from './instruments.ts';
+import {
+  drainMetrics,
+  natsMetrics,
+  queueLevelMetrics,
+  queueMetrics,
+  shardMetrics,
+} from './metrics.ts';
 
 export interface QueueOpened {
   readonly directory: string;
@@ -11,7 +14,7 @@ export interface QueueOpened {
   readonly rows: number;
   readonly bytes: number;
   readonly quarantinedBatches: number;
-  /** Files with bytes of the log that could not be read. */
+  /** Files with unreadable bytes of the log. */
   readonly setAsideFiles: number;
   readonly durationMs: number;
 }
@@ -23,11 +26,12 @@ export interface QueueDamage {
   readonly bytes: number;
   readonly fromSequence: bigint;
   readonly toSequence: bigint;
-  /** Acknowledged batches that are lost; undefined where that is not known. */
+  /** Acknowledged batches that are lost; undefined if unknown. */
   readonly batches: number | undefined;
   readonly setAside: string;
 }
 
+/** Gauges, read at each scrape. */
 export interface QueueGauges {
   readonly writable: boolean;
   readonly bytes: number;
@@ -37,52 +41,43 @@ export interface QueueGauges {
   readonly quarantinedBatches: number;
 }
 
-export type QueueTelemetry = ReturnType<typeof createQueueTelemetry>;
+export type QueueEvents = ReturnType<typeof createQueueEvents>;
 
-export function createQueueTelemetry({ log, metrics }: Instruments) {
-  const registers = [metrics];
-  const counter = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name, help, labelNames, registers });
-  const appendedBatches = counter('weir_queue_appended_batches_total', 'Batches made durable');
-  const appendedBytes = counter('weir_queue_appended_bytes_total', 'Frame bytes made durable');
-  const refused = counter('weir_queue_refused_batches_total', 'Batches refused', ['reason']);
-  const damaged = counter('weir_queue_damage_total', 'Stretches of the log not readable', ['kind']);
-  const lost = counter('weir_queue_lost_batches_total', 'Acknowledged batches found to be lost');
-  const failures = counter('weir_queue_failures_total', 'Writes or syncs that failed for good');
-
+export function createQueueEvents({ log, metrics: registry }: Instruments) {
+  const metrics = registerMetrics(registry, queueMetrics);
   return {
     opened(event: QueueOpened): void {
       log.info(event, 'queue opened');
     },
     retriesFound(event: { readonly batches: number }): void {
-      log.info(event, 'queue has batches drained again that had been set aside');
+      log.info(event, 'queue drains batches of the quarantine that an operator retried');
     },
     retryPassedOver({ file, error }: { readonly file: string; readonly error: Error }): void {
-      damaged.inc({ kind: 'unreadable' });
-      log.error({ file, err: error }, 'queue leaves a batch that was retried to the next start');
+      metrics.weir_queue_damage_total.inc({ kind: 'unreadable' });
+      log.error({ file, err: error }, 'queue cannot read a retried batch until the next start');
     },
     batchAppended(frameBytes: number): void {
-      appendedBatches.inc();
-      appendedBytes.inc(frameBytes);
+      metrics.weir_queue_appended_batches_total.inc();
+      metrics.weir_queue_appended_bytes_total.inc(frameBytes);
     },
     appendRefused(event: {
       readonly reason: 'failed' | 'disk' | 'backlog' | 'busy' | 'away';
     }): void {
-      refused.inc(event);
+      metrics.weir_queue_refused_batches_total.inc(event);
     },
     outOfRoom(error: Error): void {
-      log.error({ err: error }, 'queue has no room on its disk and refuses appends until it has');
+      log.error({ err: error }, 'queue disk is full: appends are refused until space is freed');
     },
     roomAgain(): void {
-      log.info('queue has room on its disk again');
+      log.info('queue disk has space again');
     },
     failed(error: Error): void {
-      failures.inc();
+      metrics.weir_queue_failures_total.inc();
       log.error({ err: error }, 'queue cannot write to its disk: weir ends, to be restarted');
     },
     damageFound(damage: QueueDamage): void {
-      damaged.inc({ kind: damage.kind });
-      lost.inc(damage.batches ?? 0);
+      metrics.weir_queue_damage_total.inc({ kind: damage.kind });
+      metrics.weir_queue_lost_batches_total.inc(damage.batches ?? 0);
       const line = {
         ...damage,
         fromSequence: damage.fromSequence.toString(),
@@ -96,13 +91,22 @@ export function createQueueTelemetry({ log, metrics }: Instruments) {
     checkpointUnusable(event: { readonly state: 'absent' | 'damaged' | 'foreign' }): void {
       log.error(event, 'queue has no usable checkpoint and drains again all that is on disk');
     },
-    /** Absent: after an upgrade or a restore, or removed. */
+    /** The mark is absent after an upgrade or a restore. */
     syncedMarkUnusable(event: { readonly state: 'absent' | 'damaged' | 'foreign' }): void {
       const message = 'queue cannot tell a torn end from lost batches: its synced mark is unusable';
       log[event.state === 'damaged' ? 'error' : 'warn'](event, message);
     },
-    /** Reads the gauges whenever they are asked for. */
-    watch: (read: () => QueueGauges) => watchGauges(registers, read),
+    /** @param read called for each gauge at each scrape */
+    watch(read: () => QueueGauges): void {
+      registerMetrics(registry, queueLevelMetrics, {
+        weir_queue_bytes: () => read().bytes,
+        weir_queue_batches: () => read().batches,
+        weir_queue_rows: () => read().rows,
+        weir_queue_writable: () => Number(read().writable),
+        weir_queue_oldest_age_seconds: () => read().oldestAgeMs / 1000,
+        weir_queue_quarantined_batches: () => read().quarantinedBatches,
+      });
+    },
   };
 }
 
@@ -121,28 +125,144 @@ function damageMessage({ kind, batches }: QueueDamage): string {
   }
 }
 
-function watchGauges(registers: Instruments['metrics'][], read: () => QueueGauges): void {
-  const gauge = (name: string, help: string, value: (gauges: QueueGauges) => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(value(read()));
-      },
-    });
-  gauge('weir_queue_bytes', 'Bytes on disk not yet released', (now) => now.bytes);
-  gauge('weir_queue_batches', 'Batches not yet released', (now) => now.batches);
-  gauge('weir_queue_rows', 'Rows not yet released', (now) => now.rows);
-  gauge('weir_queue_writable', '1 while appends are taken', (now) => (now.writable ? 1 : 0));
-  gauge(
-    'weir_queue_oldest_age_seconds',
-    'Age of the oldest batch not yet released',
-    (now) => now.oldestAgeMs / 1000,
-  );
-  gauge(
-    'weir_queue_quarantined_batches',
-    'Batches set aside on disk',
-    (now) => now.quarantinedBatches,
-  );
+export type NatsEvents = ReturnType<typeof createNatsEvents>;
+
+export function createNatsEvents({ log, metrics: registry }: Instruments) {
+  const metrics = registerMetrics(registry, natsMetrics);
+  const connected = metrics.weir_queue_connected;
+  let isLost = false;
+  let restoreFault = '';
+  return {
+    connectionMade(server: string): void {
+      connected.set(1);
+      log.info({ server }, isLost ? 'queue is connected to NATS again' : 'queue found NATS');
+      isLost = false;
+    },
+    connectionLost(server: string): void {
+      connected.set(0);
+      log.error({ server }, 'queue lost its connection to NATS');
+      isLost = true;
+    },
+    serverComplained(error: Error): void {
+      log.warn({ err: error }, 'NATS rejected a request of the queue');
+    },
+    published(seconds: number): void {
+      metrics.weir_queue_publish_seconds.observe(seconds);
+    },
+    publishFailed(kind: string): void {
+      metrics.weir_queue_publish_failures_total.inc({ kind });
+    },
+    shardFailed(event: {
+      readonly shard: number;
+      readonly kind: string;
+      readonly reason: string;
+    }): void {
+      log.error(event, 'queue refuses appends to a shard until JetStream accepts them again');
+    },
+    shardWorksAgain(event: { readonly shard: number }): void {
+      log.info(event, 'queue accepts appends to a shard again');
+    },
+    /** Logs each reason once. */
+    restoreFailed(error: unknown): void {
+      const reason = String(error);
+      if (reason !== restoreFault) log.error({ err: error }, 'queue cannot recreate a lost stream');
+      restoreFault = reason;
+    },
+    provisioned(event: { readonly what: string; readonly name: string }): void {
+      log.info(event, 'queue created or changed a resource at NATS');
+    },
+    notProvisionedYet(error: unknown): void {
+      log.warn({ err: error }, 'JetStream is not ready; asking again');
+    },
+  };
+}
+
+export type ShardEvents = ReturnType<typeof createShardEvents>;
+
+/** Why a writer stopped draining a shard. */
+export type ShardLoss = 'handed over' | 'not renewed' | 'superseded' | 'stream replaced' | 'closed';
+
+export function createShardEvents({ log, metrics: registry }: Instruments) {
+  const metrics = registerMetrics(registry, shardMetrics);
+  return {
+    shardTaken(event: { readonly shard: number; readonly epoch: bigint }): void {
+      metrics.weir_queue_shards_held.inc();
+      metrics.weir_queue_shards_taken_total.inc();
+      log.info({ ...event, epoch: event.epoch.toString() }, 'writer takes a shard of the queue');
+    },
+    shardLost(event: { readonly shard: number; readonly reason: ShardLoss }): void {
+      metrics.weir_queue_shards_held.dec();
+      metrics.weir_queue_shards_lost_total.inc({ reason: event.reason });
+      const isPlanned = event.reason === 'handed over' || event.reason === 'closed';
+      log[isPlanned ? 'info' : 'warn'](event, 'writer no longer drains a shard of the queue');
+    },
+    leaseFailed(event: { readonly key: string; readonly error: unknown }): void {
+      log.warn({ key: event.key, err: event.error }, 'writer cannot renew or look up a lease');
+    },
+    consumerLost(event: { readonly shard: number; readonly reason: string }): void {
+      metrics.weir_queue_consumers_lost_total.inc({ reason: event.reason });
+      log.info(event, 'writer recreates its consumer of a shard');
+    },
+    consumerFailed(event: { readonly shard: number; readonly error: unknown }): void {
+      log.warn({ shard: event.shard, err: event.error }, 'writer cannot read a shard; tries again');
+    },
+    repeated(): void {
+      metrics.weir_queue_repeated_messages_total.inc();
+    },
+    damaged(event: { readonly shard: number; readonly reason: string }): void {
+      metrics.weir_queue_damaged_messages_total.inc();
+      log.error(event, 'writer sets aside part of a message that is damaged');
+    },
+    quarantineFailed(error: unknown): void {
+      log.error({ err: error }, 'writer cannot set a damaged message aside; tries again');
+    },
+    uploadsDropped(event: { readonly shard: number; readonly uploads: number }): void {
+      metrics.weir_queue_dropped_uploads_total.inc(event.uploads);
+      log.warn(event, 'writer drops incomplete batches, which were never acknowledged');
+    },
+  };
+}
+
+export type DrainEvents = ReturnType<typeof createDrainEvents>;
+
+export interface InsertFailed {
+  readonly failure: 'data' | 'unavailable' | 'unknown' | 'superseded';
+  readonly batches: number;
+  /** Number of attempts of this insert so far. */
+  readonly attempt: number;
+  readonly error: Error;
+}
+
+export function createDrainEvents({ log, metrics: registry }: Instruments) {
+  const metrics = registerMetrics(registry, drainMetrics);
+  return {
+    inserted(event: { batches: number; rows: number; bytes: number; durationMs: number }): void {
+      metrics.weir_drain_batches_total.inc(event.batches);
+      metrics.weir_drain_rows_total.inc(event.rows);
+      metrics.weir_drain_bytes_total.inc(event.bytes);
+      metrics.weir_drain_insert_seconds.observe(event.durationMs / 1000);
+    },
+    released(event: { readonly lagMs: number }): void {
+      metrics.weir_drain_lag_seconds.set(event.lagMs / 1000);
+    },
+    insertFailed({ failure, batches, attempt, error }: InsertFailed): void {
+      metrics.weir_drain_insert_failures_total.inc({ failure });
+      log.warn({ failure, batches, attempt, err: error }, 'drain cannot insert and tries again');
+    },
+    fenced(): void {
+      metrics.weir_drain_fences_total.inc();
+    },
+    fenceFailed(error: Error): void {
+      log.warn({ err: error }, 'drain cannot fence an earlier insert and tries again');
+    },
+    batchQuarantined(event: { readonly sequence: bigint; readonly reason: string }): void {
+      metrics.weir_drain_quarantined_batches_total.inc();
+      const line = { ...event, sequence: event.sequence.toString() };
+      log.error(line, 'drain gave up on a batch that the store will never take');
+    },
+    queueFailed(event: { readonly action: string; readonly error: Error }): void {
+      metrics.weir_drain_queue_failures_total.inc();
+      log.error({ action: event.action, err: event.error }, 'drain cannot use the queue');
+    },
+  };
 }

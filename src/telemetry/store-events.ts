@@ -1,7 +1,6 @@
-/** What the store says of itself: inserts, reads, and what housekeeping did. */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Instruments } from './instruments.ts';
-import { createStoreDamageEvents, type StoreDamageEvents } from './store-damage-events.ts';
+/** Events of the store and of the engine process. */
+import { type Instruments, registerMetrics } from './instruments.ts';
+import { engineFrontMetrics, engineMetrics, storeMetrics } from './metrics.ts';
 
 export type ReadKind =
   | 'list'
@@ -17,167 +16,197 @@ export type ReadKind =
   | 'metric_metadata'
   | 'exemplars';
 
-export interface StoreEvents extends StoreDamageEvents {
-  inserted(insert: { rows: number; batches: number; mode: string; seconds: number }): void;
-  insertFailed(insert: { rows: number; failure: string; seconds: number }, error: Error): void;
-  /** A statement of a read has waited so long for its turn. */
-  readBegan(seconds: number): void;
-  read(kind: ReadKind, seconds: number): void;
-  readFailed(kind: ReadKind, seconds: number, error: Error): void;
-  /** No insert of the shard from before can land any more. */
-  fenced(shard: string, seconds: number): void;
-  migrated(versions: readonly number[]): void;
-  /** A whole day of receipt was dropped; `reason` is `retention` or `disk_cap`. */
-  dayDropped(day: string, reason: 'retention' | 'disk_cap', bytes: number): void;
-  rowsExpired(rows: number): void;
-  messagesIndexed(rows: number, seconds: number): void;
-  /** Rows that searches scan, because their indexes are not built yet. */
-  rowsUnindexed(rows: number): void;
-  housekeepingFailed(task: string, error: Error): void;
-  /** The server shows no sign of life; until it does, nothing is sent to it. */
-  storeAway(cause: unknown): void;
-  storeBack(): void;
+interface DamagedPart {
+  readonly table: string;
+  readonly part: string;
+  /** On the disk of the server. */
+  readonly path: string;
 }
 
-export function createStoreEvents({ log, metrics }: Instruments): StoreEvents {
-  const counts = createMetrics(metrics);
+const mostPartsLogged = 20;
+
+export type StoreEvents = ReturnType<typeof createStoreEvents>;
+
+export function createStoreEvents(instruments: Instruments) {
+  const metrics = registerMetrics(instruments.metrics, storeMetrics);
+  metrics.weir_store_reachable.set(1);
   return {
-    ...createStoreDamageEvents({ log, metrics }),
-    inserted(insert) {
-      counts.insertSeconds.observe(insert.seconds);
-      counts.insertedRows.inc(insert.rows);
+    ...statementEvents(instruments.log, metrics),
+    ...housekeepingEvents(instruments.log, metrics),
+    ...damageEvents(instruments.log, metrics),
+  };
+}
+
+type Log = Instruments['log'];
+type StoreMetrics = ReturnType<typeof registerMetrics<typeof storeMetrics>>;
+
+/** A failed insert or read is a debug line: the drain or the listener logs it for operators. */
+function statementEvents(log: Log, metrics: StoreMetrics) {
+  return {
+    inserted(insert: { rows: number; batches: number; mode: string; seconds: number }): void {
+      metrics.weir_store_insert_seconds.observe(insert.seconds);
+      metrics.weir_store_inserted_rows_total.inc(insert.rows);
       log.debug(insert, 'inserted');
     },
-    insertFailed(insert, error) {
-      counts.insertFailures.inc({ failure: insert.failure });
-      log.warn({ ...insert, err: error }, 'cannot insert');
+    insertFailed(insert: { rows: number; failure: string; seconds: number }, error: Error): void {
+      metrics.weir_store_insert_failures_total.inc({ failure: insert.failure });
+      log.debug({ ...insert, err: error }, 'cannot insert');
     },
-    readBegan(seconds) {
-      counts.readWaitSeconds.observe(seconds);
+    /** @param seconds that a statement of a read waited for its turn */
+    readBegan(seconds: number): void {
+      metrics.weir_store_read_wait_seconds.observe(seconds);
     },
-    read(kind, seconds) {
-      counts.readSeconds.observe({ kind }, seconds);
+    read(kind: ReadKind, seconds: number): void {
+      metrics.weir_store_read_seconds.observe({ kind }, seconds);
     },
-    readFailed(kind, seconds, error) {
-      counts.readSeconds.observe({ kind }, seconds);
-      counts.readFailures.inc({ kind });
-      log.warn({ kind, seconds, err: error }, 'cannot read');
+    readFailed(kind: ReadKind, seconds: number, error: Error): void {
+      metrics.weir_store_read_seconds.observe({ kind }, seconds);
+      metrics.weir_store_read_failures_total.inc({ kind });
+      log.debug({ kind, seconds, err: error }, 'cannot read');
     },
-    fenced(shard, seconds) {
-      log.info({ shard, seconds }, 'fenced the inserts of a shard');
-    },
-    migrated(versions) {
-      if (versions.length > 0) log.info({ versions }, 'store schema migrated');
-    },
-    dayDropped(day, reason, bytes) {
-      counts.droppedDays.inc({ reason });
-      log[reason === 'disk_cap' ? 'warn' : 'info'](
-        { day, reason, bytes },
-        'dropped a day of receipt',
-      );
-    },
-    rowsExpired(rows) {
-      counts.expiredRows.inc(rows);
-      log.info({ rows }, 'deleted expired rows');
-    },
-    messagesIndexed(rows, seconds) {
-      log.info({ rows, seconds }, 'indexed messages for search');
-    },
-    rowsUnindexed(rows) {
-      counts.unindexedRows.set(rows);
-    },
-    housekeepingFailed(task, error) {
-      counts.housekeepingFailures.inc({ task });
-      log.error({ task, err: error }, 'housekeeping failed; it will be tried again');
-    },
-    storeAway(cause) {
-      counts.reachable.set(0);
+    /** Statements are held back until the server answers again. */
+    storeAway(cause: unknown): void {
+      metrics.weir_store_reachable.set(0);
       log.warn({ err: cause }, 'the store does not answer');
     },
-    storeBack() {
-      counts.reachable.set(1);
+    storeBack(): void {
+      metrics.weir_store_reachable.set(1);
       log.info('the store answers again');
+    },
+    /** Earlier inserts of the shard can no longer succeed. */
+    fenced(shard: string, seconds: number): void {
+      log.info({ shard, seconds }, 'fenced the inserts of a shard');
     },
   };
 }
 
-function createMetrics(registry: Registry) {
-  const registers = [registry];
-  const insertSeconds = new Histogram({
-    name: 'weir_store_insert_seconds',
-    help: 'Time of one insert into the store',
-    buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
-    registers,
-  });
-  const insertedRows = new Counter({
-    name: 'weir_store_inserted_rows_total',
-    help: 'Rows handed to the store in inserts that succeeded',
-    registers,
-  });
-  const insertFailures = new Counter({
-    name: 'weir_store_insert_failures_total',
-    help: 'Inserts that failed, by what is known of their rows',
-    labelNames: ['failure'],
-    registers,
-  });
-  const readSeconds = new Histogram({
-    name: 'weir_store_read_seconds',
-    help: 'Time of one read of the store, over all its statements',
-    labelNames: ['kind'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10],
-    registers,
-  });
-  const readWaitSeconds = new Histogram({
-    name: 'weir_store_read_wait_seconds',
-    help: 'Time that one statement of a read waited for its turn',
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10],
-    registers,
-  });
-  const readFailures = new Counter({
-    name: 'weir_store_read_failures_total',
-    help: 'Reads that failed',
-    labelNames: ['kind'],
-    registers,
-  });
-  const droppedDays = new Counter({
-    name: 'weir_store_dropped_days_total',
-    help: 'Whole days of receipt dropped to free disk',
-    labelNames: ['reason'],
-    registers,
-  });
-  const expiredRows = new Counter({
-    name: 'weir_store_expired_rows_total',
-    help: 'Rows deleted because their stream keeps them no longer',
-    registers,
-  });
-  const unindexedRows = new Gauge({
-    name: 'weir_store_unindexed_rows',
-    help: 'Rows whose search indexes are not built yet, as of the last round of housekeeping',
-    registers,
-  });
-  const housekeepingFailures = new Counter({
-    name: 'weir_store_housekeeping_failures_total',
-    help: 'Housekeeping tasks that failed and will be tried again',
-    labelNames: ['task'],
-    registers,
-  });
-  const reachable = new Gauge({
-    name: 'weir_store_reachable',
-    help: '0 while the store is known not to answer, and is not asked',
-    registers,
-  });
-  reachable.set(1);
+function housekeepingEvents(log: Log, metrics: StoreMetrics) {
   return {
-    insertSeconds,
-    insertedRows,
-    insertFailures,
-    readSeconds,
-    readWaitSeconds,
-    readFailures,
-    droppedDays,
-    expiredRows,
-    unindexedRows,
-    housekeepingFailures,
-    reachable,
+    migrated(versions: readonly number[]): void {
+      if (versions.length > 0) log.info({ versions }, 'store schema migrated');
+    },
+    dayDropped(day: string, reason: 'retention' | 'disk_cap', bytes: number): void {
+      metrics.weir_store_dropped_days_total.inc({ reason });
+      const level = reason === 'disk_cap' ? 'warn' : 'info';
+      log[level]({ day, reason, bytes }, 'dropped a day of receipt');
+    },
+    rowsExpired(rows: number): void {
+      metrics.weir_store_expired_rows_total.inc(rows);
+      log.info({ rows }, 'deleted expired rows');
+    },
+    messagesIndexed(rows: number, seconds: number): void {
+      log.info({ rows, seconds }, 'indexed messages for search');
+    },
+    rowsUnindexed(rows: number): void {
+      metrics.weir_store_unindexed_rows.set(rows);
+    },
+    housekeepingFailed(task: string, error: Error): void {
+      metrics.weir_store_housekeeping_failures_total.inc({ task });
+      log.error({ task, err: error }, 'housekeeping failed; it will be tried again');
+    },
+  };
+}
+
+function damageEvents(log: Log, metrics: StoreMetrics) {
+  const damagedParts = metrics.weir_store_damaged_parts;
+  return {
+    inventoryDamaged(file: string): void {
+      log.error({ file }, 'cannot check that no table is missing: the list of tables is damaged');
+    },
+    /** @param total parts detached now @param fresh those not reported before */
+    partsDetached(total: number, fresh: readonly (DamagedPart & { reason: string })[]): void {
+      damagedParts.set({ state: 'detached' }, total);
+      if (fresh.length === 0) return;
+      const fields = { parts: fresh.slice(0, mostPartsLogged), total: fresh.length };
+      log.error(fields, 'store has put damaged parts aside: reads lack their rows');
+    },
+    /** @param error with the count since the last report */
+    corruptionFound(error: { name: string; count: number; message: string }): void {
+      metrics.weir_store_corruption_errors_total.inc(error.count);
+      log.error(error, 'store met damaged data');
+    },
+    partDamaged(part: DamagedPart & { message: string }): void {
+      log.error(part, 'store has a part that does not match its checksums');
+    },
+    /** @param parts.due parts whose checksums are yet to be verified */
+    partsScrubbed(parts: { due: number; damaged: number }): void {
+      damagedParts.set({ state: 'corrupt' }, parts.damaged);
+      metrics.weir_store_unscrubbed_parts.set(parts.due);
+    },
+  };
+}
+
+export type EngineEvents = ReturnType<typeof createEngineEvents>;
+
+export function createEngineEvents({ log, metrics: registry }: Instruments) {
+  const metrics = registerMetrics(registry, engineMetrics);
+  const up = metrics.weir_engine_up;
+  const restarts = metrics.weir_engine_restarts_total;
+  for (const cause of ['ended', 'asked']) restarts.inc({ cause }, 0);
+  return {
+    engineReady(pid: number, millis: number, clickhouseVersion: string): void {
+      up.set(1);
+      log.info({ enginePid: pid, millis, clickhouseVersion }, 'engine is ready');
+    },
+    /** The process ended unexpectedly. */
+    engineEnded(pid: number, how: string): void {
+      up.set(0);
+      restarts.inc({ cause: 'ended' });
+      log.error({ enginePid: pid, how }, 'engine ended; starting it again');
+    },
+    engineRestarted(pid: number | undefined, reason: string): void {
+      up.set(0);
+      restarts.inc({ cause: 'asked' });
+      log.warn({ enginePid: pid, reason }, 'killing the engine to start it again');
+    },
+    engineNotStarted(error: unknown, retryMillis: number): void {
+      metrics.weir_engine_failed_starts_total.inc();
+      log.error({ err: error, retryMillis }, 'cannot start the engine; trying again');
+    },
+    /** @param line of standard error */
+    engineSaid(line: string): void {
+      log.warn({ line }, 'engine wrote to standard error');
+    },
+    /** @param paths of parts that a full or failing disk had truncated */
+    cutPartsRemoved(paths: readonly string[]): void {
+      const fields = { parts: paths.slice(0, mostPartsLogged), total: paths.length };
+      log.warn(fields, 'removed truncated parts; their rows are stored again');
+    },
+    engineAnswered(residentBytes: number, fault: string | undefined): void {
+      metrics.weir_engine_resident_bytes.set(residentBytes);
+      if (fault !== undefined) log.warn({ fault }, 'engine answers a trivial query with an error');
+    },
+    engineStopped(how: string): void {
+      up.set(0);
+      log.info({ how }, 'engine stopped');
+    },
+  };
+}
+
+/**
+ * - `passed`: the engine answered, possibly with an error;
+ * - `denied`: wrong user or password, or a request of a browser;
+ * - `away`: the engine was starting;
+ * - `left`: the client disconnected before the answer;
+ * - `broken`: the engine disconnected before the answer.
+ */
+export type EngineFrontOutcome = 'passed' | 'denied' | 'away' | 'left' | 'broken';
+
+const frontOutcomes: readonly EngineFrontOutcome[] = ['passed', 'denied', 'away', 'left', 'broken'];
+
+export type EngineFrontEvents = ReturnType<typeof createEngineFrontEvents>;
+
+/** Events of the port at which the engine serves other processes. */
+export function createEngineFrontEvents({ log, metrics }: Instruments) {
+  const requests = registerMetrics(metrics, engineFrontMetrics).weir_engine_requests_total;
+  for (const outcome of frontOutcomes) requests.inc({ outcome }, 0);
+  return {
+    listening(host: string, port: number): void {
+      log.info({ host, port }, 'engine serves other processes');
+    },
+    served(outcome: EngineFrontOutcome): void {
+      requests.inc({ outcome });
+      if (outcome === 'denied') log.warn('refused a request to the engine: wrong user or password');
+    },
   };
 }

@@ -4,7 +4,7 @@
  * known here.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WorkerEvents } from '../telemetry/worker-events.ts';
+import type { WorkerEvents } from '../telemetry/node-events.ts';
 import { sumOfMetrics, withoutLevels } from './metric-sums.ts';
 import type { MetricsText, WorkerQuestions } from './questions.ts';
 import { createSpread } from './spread.ts';

@@ -11,7 +11,7 @@ import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import type { Account, Receiver, Scope, Stream, View } from '../../src/model/account.ts';
 import { AppError } from '../../src/model/errors.ts';
-import type { AdminChange } from '../../src/telemetry/directory-events.ts';
+import type { AdminChange } from '../../src/telemetry/node-events.ts';
 
 export interface DeletedData {
   readonly accountId: string;

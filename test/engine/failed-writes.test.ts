@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import type { EngineEvents } from '../../src/telemetry/engine-events.ts';
+import type { EngineEvents } from '../../src/telemetry/store-events.ts';
 import {
   type Cleanup,
   countOf,

@@ -24,7 +24,7 @@ import { toInsertError, toReadError } from '../../src/store/failures.ts';
 import {
   createEngineFrontEvents,
   type EngineFrontOutcome,
-} from '../../src/telemetry/engine-front-events.ts';
+} from '../../src/telemetry/store-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { type Cleanup, openTestEngine, rowsOf, temporaryFolder, until } from './harness.ts';
 

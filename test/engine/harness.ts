@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { EngineOptions } from '../../src/engine/options.ts';
 import { type Engine, openEngine } from '../../src/engine/supervisor.ts';
-import { createEngineEvents } from '../../src/telemetry/engine-events.ts';
+import { createEngineEvents } from '../../src/telemetry/store-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 
 export interface TestEngine {

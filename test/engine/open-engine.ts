@@ -3,7 +3,7 @@
  * input ends.
  */
 import { openEngine } from '../../src/engine/supervisor.ts';
-import { createEngineEvents } from '../../src/telemetry/engine-events.ts';
+import { createEngineEvents } from '../../src/telemetry/store-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 
 const events = createEngineEvents(createInstruments('silent'));

@@ -13,9 +13,8 @@ import {
 } from '../../src/ingest/drain.ts';
 import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
 import type { Queue, Shard } from '../../src/queue/port.ts';
-import { createDrainTelemetry } from '../../src/telemetry/drain-events.ts';
+import { createDrainEvents, createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
 import { Random } from '../queue/random.ts';
 import { SimulatedFileSystem } from '../queue/simulated-file-system.ts';
 import { FakeStore } from './fake-store.ts';
@@ -35,12 +34,12 @@ const hasty: Partial<DrainOptions> = {
 function openQueue(fs: SimulatedFileSystem): Promise<Queue> {
   return openLocalQueue(
     { directory: '/queue', segmentBytes: 3000, minFreeDiskBytes: 0, fileSystem: fs },
-    createQueueTelemetry(createInstruments('silent')),
+    createQueueEvents(createInstruments('silent')),
   );
 }
 
 function startDrain(queue: Queue, store: FakeStore, options = hasty) {
-  const telemetry = createDrainTelemetry(createInstruments('silent'));
+  const telemetry = createDrainEvents(createInstruments('silent'));
   return queue.work((shard) =>
     openDrain({ shard, queue, store: store.asStore(), telemetry }, options),
   );
@@ -185,7 +184,7 @@ test('a drain whose store never answers closes, and its rows are stored once lat
     },
   };
   const queue = await openQueue(fs);
-  const telemetry = createDrainTelemetry(createInstruments('silent'));
+  const telemetry = createDrainEvents(createInstruments('silent'));
   const drain = queue.work((shard) =>
     openDrain({ shard, queue, store: hanging, telemetry }, { ...hasty, closeGraceMs: 1 }),
   );
@@ -211,7 +210,7 @@ test('an insert that outlasts the patience of a stop is no fault of the queue', 
   const queue = await openQueue(new SimulatedFileSystem(random));
   const failed: string[] = [];
   const telemetry = {
-    ...createDrainTelemetry(createInstruments('silent')),
+    ...createDrainEvents(createInstruments('silent')),
     queueFailed: ({ action }: { readonly action: string }) => void failed.push(action),
   };
   let isHeld = true;

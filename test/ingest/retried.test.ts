@@ -10,9 +10,8 @@ import type { StampedBatch } from '../../src/model/batch.ts';
 import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
 import { listStems } from '../../src/queue/disk/quarantine-files.ts';
 import type { Queue, Shard, Taken } from '../../src/queue/port.ts';
-import { createDrainTelemetry } from '../../src/telemetry/drain-events.ts';
+import { createDrainEvents, createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
 import { Random } from '../queue/random.ts';
 import { recordTelemetry } from '../queue/recording-telemetry.ts';
 import { openSink } from '../queue/sink.ts';
@@ -35,7 +34,7 @@ const instruments = () => createInstruments('silent');
 
 function openQueue(
   fs: SimulatedFileSystem,
-  telemetry = createQueueTelemetry(instruments()),
+  telemetry = createQueueEvents(instruments()),
 ): Promise<Queue> {
   return openLocalQueue(
     { directory: '/queue', segmentBytes: 3000, minFreeDiskBytes: 0, fileSystem: fs },
@@ -78,7 +77,7 @@ class RememberingStore extends FakeStore {
 }
 
 function startDrain(queue: Queue, store: FakeStore) {
-  const telemetry = createDrainTelemetry(instruments());
+  const telemetry = createDrainEvents(instruments());
   return queue.work((shard) =>
     openDrain({ shard, queue, store: store.asStore(), telemetry }, hasty),
   );

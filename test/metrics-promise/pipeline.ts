@@ -27,11 +27,10 @@ import { createPromText } from '../../src/protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../../src/protocols/remote-write/remote-write.ts';
 import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
 import { createHousekeeping, housekeepingDefaults } from '../../src/store/housekeeping.ts';
-import { createDirectoryEvents } from '../../src/telemetry/directory-events.ts';
-import { createDrainTelemetry } from '../../src/telemetry/drain-events.ts';
-import { createIngestEvents } from '../../src/telemetry/ingest-events.ts';
+import { createDirectoryEvents } from '../../src/telemetry/node-events.ts';
+import { createDrainEvents, createQueueEvents } from '../../src/telemetry/queue-events.ts';
+import { createIngestEvents } from '../../src/telemetry/request-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
 import {
   decodeReadResponse,
   encodeReadRequest,
@@ -242,10 +241,10 @@ export class Pipeline {
     const grants = createGrants(directory, defaultGrantsOptions, directoryEvents, now);
     const queue = await openLocalQueue(
       { directory: join(this.#folder, 'queue'), minFreeDiskBytes: 0, now },
-      createQueueTelemetry(instruments),
+      createQueueEvents(instruments),
     );
     const series = createSeriesLedger({ maxSeriesPerAccount: 1_000_000, ...this.#options });
-    const telemetry = createDrainTelemetry(instruments);
+    const telemetry = createDrainEvents(instruments);
     const pace = { minIntervalMs: 0, maxIntervalMs: 0, heavyRowsPerSecond: 1 };
     queue.whenSeriesForgotten(() => series.forget());
     const drain = queue.work((shard) => openDrain({ shard, queue, store, telemetry }, { pace }));

@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 
 const owner = {
   accountId: '0b5a7f7e-3f0f-4d8e-9a43-0f2d7c1c2f10',
@@ -45,7 +45,7 @@ for (const shape of shapes) await measure(shape);
 
 async function measure(shape: Shape): Promise<void> {
   const directory = await mkdtemp(join(process.argv[2] ?? tmpdir(), 'weir-append-'));
-  const telemetry = createQueueTelemetry(createInstruments('error'));
+  const telemetry = createQueueEvents(createInstruments('error'));
   const queue = await openDiskQueue({ directory }, telemetry);
   const drained = drain(queue);
   const latencies: number[] = [];

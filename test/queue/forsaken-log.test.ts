@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { assertLocalLogDrained, toQueueOptions } from '../../src/service/open-queue.ts';
 import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { until } from '../harness/until.ts';
 import { openSink } from './sink.ts';
 
@@ -18,7 +18,7 @@ test('a log that holds batches is not left for a queue or store elsewhere', asyn
   const settings = ['--data', folder, '--queue-min-free-disk-bytes', '0'];
   const config = loadConfig({ flags: settings, environment: {} });
   const open = () =>
-    openLocalQueue(toQueueOptions(config), createQueueTelemetry(createInstruments('silent')));
+    openLocalQueue(toQueueOptions(config), createQueueEvents(createInstruments('silent')));
   await assertLocalLogDrained(config);
 
   let queue = await open();

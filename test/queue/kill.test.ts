@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 
 const kills = Number(process.env['WEIR_KILLS'] ?? 5);
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
@@ -23,7 +23,7 @@ async function makeDirectory(t: TestContext): Promise<string> {
 }
 
 function open(directory: string, options: { idempotencyKeys?: number } = {}): Promise<DiskQueue> {
-  const telemetry = createQueueTelemetry(createInstruments('silent'));
+  const telemetry = createQueueEvents(createInstruments('silent'));
   return openDiskQueue({ directory, minFreeDiskBytes: 0, ...options }, telemetry);
 }
 

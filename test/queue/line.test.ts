@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { Random } from './random.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';
 
@@ -12,7 +12,7 @@ const content = () => ({ layout: 'logs/1' as const, rows: 1, payload: new Uint8A
 const nowMs = 1_000_000_300;
 
 function open(fs: SimulatedFileSystem, now: number) {
-  const telemetry = createQueueTelemetry(createInstruments('silent'));
+  const telemetry = createQueueEvents(createInstruments('silent'));
   return openDiskQueue({ directory: '/queue', fileSystem: fs, now: () => now }, telemetry);
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'node:test';
 import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { type QueuePlace, testQueueContract } from './contract.ts';
 
 suite('the queue on local disk', () => testQueueContract(createPlace));
@@ -17,7 +17,7 @@ async function createPlace(): Promise<QueuePlace> {
     open: () =>
       openLocalQueue(
         { directory, minFreeDiskBytes: 0 },
-        createQueueTelemetry(createInstruments('silent')),
+        createQueueEvents(createInstruments('silent')),
       ),
     remove: () => rm(directory, { recursive: true }),
   };

@@ -1,5 +1,5 @@
 /** Queue telemetry that keeps what it is told, for tests to look at. */
-import type { QueueDamage, QueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import type { QueueDamage, QueueEvents } from '../../src/telemetry/queue-events.ts';
 
 export interface Told {
   readonly damage: QueueDamage[];
@@ -12,12 +12,12 @@ export function recordTelemetry(): {
   told: Told;
   /** Files of batches that were retried and cannot be read. */
   passedOver: string[];
-  telemetry: QueueTelemetry;
+  telemetry: QueueEvents;
 } {
   const passedOver: string[] = [];
   const told: Told = { damage: [], foreign: [], checkpoints: [], marks: [] };
   const nothing = () => undefined;
-  const telemetry: QueueTelemetry = {
+  const telemetry: QueueEvents = {
     opened: nothing,
     retriesFound: nothing,
     retryPassedOver: ({ file }) => void passedOver.push(file),

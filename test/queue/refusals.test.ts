@@ -5,7 +5,7 @@ import { AppError } from '../../src/model/errors.ts';
 import { type DiskQueueOptions, openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { Random } from './random.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';
 
@@ -18,7 +18,7 @@ async function open(options: Partial<DiskQueueOptions> = {}) {
   let nowMs = 1_000_000;
   const queue = await openDiskQueue(
     { directory: '/queue', segmentBytes: 10_000, fileSystem: fs, now: () => nowMs, ...options },
-    createQueueTelemetry(createInstruments('silent')),
+    createQueueEvents(createInstruments('silent')),
   );
   const wait = async (ms: number) => {
     nowMs += ms;
@@ -80,7 +80,7 @@ test('a disk that is full while the queue closes leaves the end to the next star
   fs.fillAfter(0, 0);
   const next = await openDiskQueue(
     { directory: '/queue', minFreeDiskBytes: 0, fileSystem: fs },
-    createQueueTelemetry(createInstruments('silent')),
+    createQueueEvents(createInstruments('silent')),
   );
   assert.equal(next.status().batches, 1);
   await next.close();

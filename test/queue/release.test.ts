@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { Random } from './random.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';
 
@@ -16,7 +16,7 @@ for (const memoryTailBytes of [0, 1_000_000]) {
     const fileSystem = new SimulatedFileSystem(new Random(1));
     const queue = await openDiskQueue(
       { directory: '/queue', fileSystem, minFreeDiskBytes: 0, memoryTailBytes },
-      createQueueTelemetry(createInstruments('silent')),
+      createQueueEvents(createInstruments('silent')),
     );
     for (const byte of [1, 2]) {
       const payload = new Uint8Array(1000).fill(byte);

@@ -5,11 +5,11 @@
 import fs from 'node:fs';
 import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 
 const [directory = '', ledgerPath = '', first = '0'] = process.argv.slice(2);
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
-const telemetry = createQueueTelemetry(createInstruments('error'));
+const telemetry = createQueueEvents(createInstruments('error'));
 const queue = await openDiskQueue(
   { directory, segmentBytes: 200_000, minFreeDiskBytes: 0 },
   telemetry,

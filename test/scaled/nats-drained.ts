@@ -8,9 +8,8 @@ import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
 import type { Queue, ShardWork } from '../../src/queue/port.ts';
 import { type Store, StoreInsertError } from '../../src/store/port.ts';
-import { createDrainTelemetry } from '../../src/telemetry/drain-events.ts';
+import { createDrainEvents, createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
 import type { JudgingStore, SentBatch } from './judging-store.ts';
 
 const pace = { minIntervalMs: 20, maxIntervalMs: 50, heavyRowsPerSecond: 100_000 };
@@ -30,8 +29,8 @@ export async function openDrained(
   logLevel: 'silent' | 'info' = 'silent',
 ): Promise<DrainedQueue> {
   const instruments = createInstruments(logLevel);
-  const queue = await openNatsQueue(options, instruments, createQueueTelemetry(instruments));
-  const telemetry = createDrainTelemetry(instruments);
+  const queue = await openNatsQueue(options, instruments, createQueueEvents(instruments));
+  const telemetry = createDrainEvents(instruments);
   let gate = Promise.withResolvers<void>();
   gate.resolve();
   const store = toStore(judge, () => gate.promise);

@@ -10,7 +10,7 @@ import { createQueueNames } from '../../src/queue/nats/names.ts';
 import { ShardWriter } from '../../src/queue/nats/shard-writer.ts';
 import type { IdempotencyRecord, Queue } from '../../src/queue/port.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createNatsEvents } from '../../src/telemetry/nats-events.ts';
+import { createNatsEvents } from '../../src/telemetry/queue-events.ts';
 import { until } from '../harness/until.ts';
 import { openSink } from '../queue/sink.ts';
 import { openQueue, owner, textOf, toBatch, toOptions } from './nats-queues.ts';

@@ -3,7 +3,7 @@ import type { Queue } from '../../src/queue/port.ts';
 import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 
 export const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 
@@ -33,7 +33,7 @@ export function toOptions(
 
 export function openQueue(options: NatsQueueOptions): Promise<Queue> {
   const instruments = createInstruments('silent');
-  return openNatsQueue(options, instruments, createQueueTelemetry(instruments));
+  return openNatsQueue(options, instruments, createQueueEvents(instruments));
 }
 
 /** A batch whose payload begins with this text; the queue does not look into it. */

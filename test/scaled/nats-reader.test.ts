@@ -6,7 +6,7 @@ import { createQueueNames, headers } from '../../src/queue/nats/names.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
 import type { Queue, Shard, ShardWork } from '../../src/queue/port.ts';
 import { createInstruments, type Instruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
+import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { until } from '../harness/until.ts';
 import { openSink, type Sink } from '../queue/sink.ts';
 import { cutEnd } from './nats-changes.ts';
@@ -39,7 +39,7 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
     prefix = `r${prefixes++}`;
     instruments = createInstruments('silent');
     const options = toOptions([server.url], { prefix, shards });
-    queue = await openNatsQueue(options, instruments, createQueueTelemetry(instruments));
+    queue = await openNatsQueue(options, instruments, createQueueEvents(instruments));
   }
 
   function sink(...args: Parameters<typeof openSink>): Sink {

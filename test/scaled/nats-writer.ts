@@ -8,9 +8,8 @@ import type { FencingToken } from '../../src/model/fencing-token.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
 import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
 import { StoreInsertError } from '../../src/store/port.ts';
-import { createDrainTelemetry } from '../../src/telemetry/drain-events.ts';
+import { createDrainEvents, createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import { createQueueTelemetry } from '../../src/telemetry/queue-events.ts';
 import type { SentBatch, SentInsert, Verdict } from './judging-store.ts';
 import type { FromWriter, ToWriter } from './nats-writers.ts';
 
@@ -22,8 +21,8 @@ let calls = 0;
 
 const options = JSON.parse(process.argv[2] ?? '') as NatsQueueOptions;
 const instruments = createInstruments('info');
-const queue = await openNatsQueue(options, instruments, createQueueTelemetry(instruments));
-const telemetry = createDrainTelemetry(instruments);
+const queue = await openNatsQueue(options, instruments, createQueueEvents(instruments));
+const telemetry = createDrainEvents(instruments);
 
 const store = {
   async insert(

@@ -9,7 +9,7 @@ import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { openPostgresDirectory } from '../../src/directory/postgres.ts';
 import { openDirectoryChanges } from '../../src/directory/postgres-changes.ts';
 import { AppError } from '../../src/model/errors.ts';
-import type { DirectoryEvents } from '../../src/telemetry/directory-events.ts';
+import type { DirectoryEvents } from '../../src/telemetry/node-events.ts';
 import { until } from '../harness/until.ts';
 import { newDigest, newToken, rejectsWith } from '../directory/fixtures.ts';
 import { patientTimes as times, postgresMissing, PostgresServer } from './postgres-server.ts';

@@ -6,7 +6,7 @@ import {
   type RedisQuota,
   type RedisQuotaOptions,
 } from '../../src/admission/redis-quota.ts';
-import { createQuotaEvents } from '../../src/telemetry/quota-events.ts';
+import { createQuotaEvents } from '../../src/telemetry/request-events.ts';
 
 export interface ObservedQuota extends RedisQuota {
   /** Lines of its log so far. */

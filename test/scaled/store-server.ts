@@ -9,8 +9,7 @@ import {
   type ClickHouseStoreOptions,
   openClickHouseStore,
 } from '../../src/store/clickhouse.ts';
-import { createEngineEvents } from '../../src/telemetry/engine-events.ts';
-import { createEngineFrontEvents } from '../../src/telemetry/engine-front-events.ts';
+import { createEngineEvents, createEngineFrontEvents } from '../../src/telemetry/store-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { generousLimits, ofOneServer } from '../store/engine-store.ts';
 

@@ -12,7 +12,7 @@ import { connect } from 'node:tls';
 import { openCertificate } from '../../src/server/certificate.ts';
 import { createListener } from '../../src/server/listener.ts';
 import { ensureLocalCertificate as ensure } from '../../src/server/local-authority.ts';
-import type { HttpEvents } from '../../src/telemetry/http-events.ts';
+import type { HttpEvents } from '../../src/telemetry/request-events.ts';
 
 let root: string;
 let folders = 0;

@@ -23,8 +23,7 @@ import { digestSecret } from '../../src/codec/token-secret.ts';
 import type { IdempotencyRecord, RememberedAnswer } from '../../src/queue/port.ts';
 import type { Protocols } from '../../src/server/routes.ts';
 import { openServer, type ServerOptions, type ServerParts } from '../../src/server/server.ts';
-import { createHttpEvents } from '../../src/telemetry/http-events.ts';
-import { createIngestEvents } from '../../src/telemetry/ingest-events.ts';
+import { createHttpEvents, createIngestEvents } from '../../src/telemetry/request-events.ts';
 
 export const accountId = '3f6f0c1e-8a54-4c1b-9d0e-1f2a3b4c5d6e';
 export const otherAccountId = '00000000-0000-4000-8000-000000000001';

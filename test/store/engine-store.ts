@@ -11,7 +11,7 @@ import {
 } from '../../src/store/clickhouse.ts';
 import { until } from '../harness/until.ts';
 import { clusterName, openClusterEngine } from './cluster-store.ts';
-import { createEngineEvents } from '../../src/telemetry/engine-events.ts';
+import { createEngineEvents } from '../../src/telemetry/store-events.ts';
 import { createInstruments, type Instruments } from '../../src/telemetry/instruments.ts';
 
 export interface EngineStore {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { WorkerEvents } from '../../src/telemetry/worker-events.ts';
+import type { WorkerEvents } from '../../src/telemetry/node-events.ts';
 import type { OwnedParts } from '../../src/workers/owner.ts';
 import { createWorkers, type Workers, workersDefaults } from '../../src/workers/supervisor.ts';
 import { until } from '../harness/until.ts';

@@ -6,7 +6,7 @@
 import type { Batch, BatchId, BatchOwner, StampedBatch } from '../../model/batch.ts';
 import { isNoRoom } from '../../files/disk-failure.ts';
 import { AppError } from '../../model/errors.ts';
-import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
+import type { QueueEvents } from '../../telemetry/queue-events.ts';
 import type {
   IdempotencyRecord,
   QueueStatus,
@@ -37,7 +37,7 @@ const nanosPerMs = 1_000_000n;
 
 export class DiskQueue {
   readonly #limits: QueueLimits;
-  readonly #telemetry: QueueTelemetry;
+  readonly #telemetry: QueueEvents;
   readonly #host: LogHost;
   readonly #writer: bigint;
   /** Batches before it were left by an earlier process. */
@@ -56,7 +56,7 @@ export class DiskQueue {
   #isOutOfRoom = false;
   #wakeTaker: (() => void) | undefined;
 
-  constructor(opened: OpenedHost, limits: QueueLimits, telemetry: QueueTelemetry) {
+  constructor(opened: OpenedHost, limits: QueueLimits, telemetry: QueueEvents) {
     const { host, recovery } = opened;
     this.#host = host;
     this.#limits = limits;

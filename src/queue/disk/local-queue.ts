@@ -2,7 +2,7 @@
  * The queue of a Weir that is one process: the log on local disk, drained where it is written, as
  * one shard that is always ours.
  */
-import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
+import type { QueueEvents } from '../../telemetry/queue-events.ts';
 import { createNewestReceipts } from '../newest-receipts.ts';
 import type { Queue, QueueStatus, Shard } from '../port.ts';
 import { type DiskQueueOptions, openDiskQueue } from './open-disk-queue.ts';
@@ -14,7 +14,7 @@ import { openRetriedBatches, type RetriedBatches } from './retried-batches.ts';
 /** @throws Error where a newer version wrote the directory, or where the disk refuses. */
 export async function openLocalQueue(
   options: DiskQueueOptions,
-  telemetry: QueueTelemetry,
+  telemetry: QueueEvents,
 ): Promise<Queue> {
   await using opened = new AsyncDisposableStack();
   const log = opened.adopt(await openDiskQueue(options, telemetry), (it) => it.close());

@@ -2,7 +2,7 @@
  * Opens the queue on local disk. The caller holds the lock on the directory; nothing else may touch
  * it meanwhile.
  */
-import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
+import type { QueueEvents } from '../../telemetry/queue-events.ts';
 import { DiskQueue } from './disk-queue.ts';
 import type { FileSystem } from '../../files/file-system.ts';
 import { openInlineHost } from './log-host.ts';
@@ -51,7 +51,7 @@ const defaults = {
 /** @throws Error where a newer version wrote the directory, or where the disk refuses. */
 export async function openDiskQueue(
   options: DiskQueueOptions,
-  telemetry: QueueTelemetry,
+  telemetry: QueueEvents,
 ): Promise<DiskQueue> {
   const limits = { ...defaults, ...options };
   const { directory, segmentBytes, idempotencyTtlMs, idempotencyKeys } = limits;
@@ -71,7 +71,7 @@ export async function openDiskQueue(
 function report(
   recovery: Recovery,
   where: { readonly directory: string; readonly durationMs: number },
-  telemetry: QueueTelemetry,
+  telemetry: QueueEvents,
 ): void {
   const { batches, rows, bytes, checkpoint, foreign, damage } = recovery;
   for (const each of damage) telemetry.damageFound(each);

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import type { BatchId, StampedBatch } from '../../model/batch.ts';
-import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
+import type { QueueEvents } from '../../telemetry/queue-events.ts';
 import { frameHeaderBytes, readFrameHeader } from '../frame.ts';
 import type { TakeLimits } from '../port.ts';
 import type { DiskQueue } from './disk-queue.ts';
@@ -26,7 +26,7 @@ interface Place {
   readonly fs: FileSystem;
   /** The quarantine. */
   readonly folder: string;
-  readonly telemetry: QueueTelemetry;
+  readonly telemetry: QueueEvents;
 }
 
 interface Waiting {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Batch, BatchId, BatchOwner, StampedBatch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import { freeMemory, ownMemory } from '../../std/free-memory.ts';
-import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
+import type { QueueEvents } from '../../telemetry/queue-events.ts';
 import type { Appended, IdempotencyRecord } from '../port.ts';
 import type { ClaimedKey, IdempotencyKeys } from './idempotency-keys.ts';
 import type { NatsLink } from './connection.ts';
@@ -42,7 +42,7 @@ export interface AppenderParts {
   readonly writers: readonly ShardWriter[];
   readonly keys: IdempotencyKeys;
   readonly progress: Pick<ProgressBoard, 'shardNanos'>;
-  readonly telemetry: Pick<QueueTelemetry, 'batchAppended' | 'appendRefused'>;
+  readonly telemetry: Pick<QueueEvents, 'batchAppended' | 'appendRefused'>;
 }
 
 export function createAppender(parts: AppenderParts): Appender {

@@ -5,7 +5,7 @@
 import { JetStreamApiError } from '@nats-io/jetstream';
 import { type Circuit, createCircuit } from '../../std/circuit.ts';
 import { randomBase32 } from '../../std/random-id.ts';
-import type { NatsEvents } from '../../telemetry/nats-events.ts';
+import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes } from './error-codes.ts';
 import { orLost, publish } from './publish.ts';

@@ -19,7 +19,7 @@ import {
 } from '@nats-io/transport-node';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NatsEvents } from '../../telemetry/nats-events.ts';
+import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import { createQueueNames, type QueueNames } from './names.ts';
 import { parseNatsUrl } from './nats-address.ts';
 import type { NatsQueueOptions } from './nats-options.ts';

@@ -5,9 +5,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../model/errors.ts';
 import type { Instruments } from '../../telemetry/instruments.ts';
-import { createNatsEvents } from '../../telemetry/nats-events.ts';
-import type { QueueTelemetry } from '../../telemetry/queue-events.ts';
-import { createShardEvents } from '../../telemetry/shard-events.ts';
+import {
+  createNatsEvents,
+  createShardEvents,
+  type QueueEvents,
+} from '../../telemetry/queue-events.ts';
 import type { Queue, Shard } from '../port.ts';
 import { createAppender } from './append.ts';
 import { openBucket } from './bucket.ts';
@@ -31,7 +33,7 @@ const leastPayloadBytes = 64 * 1024;
 export async function openNatsQueue(
   options: NatsQueueOptions,
   instruments: Instruments,
-  telemetry: QueueTelemetry,
+  telemetry: QueueEvents,
 ): Promise<Queue> {
   refuseUnusablePrefix(options.prefix);
   const events = createNatsEvents(instruments);

@@ -11,7 +11,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NatsEvents } from '../../telemetry/nats-events.ts';
+import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes } from './error-codes.ts';
 import { messageOf } from '../../std/error-text.ts';

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamPublishOptions, PubAck } from '@nats-io/jetstream';
 import { headers as createHeaders } from '@nats-io/transport-node';
-import type { NatsEvents } from '../../telemetry/nats-events.ts';
+import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { headers } from './names.ts';
 import { PublishFault, toPublishFault } from './publish-fault.ts';

@@ -3,7 +3,7 @@
  * one message or in several, and may lie there twice where its writer was lost at the wrong moment.
  */
 import type { Instruments } from '../../telemetry/instruments.ts';
-import { createNatsEvents } from '../../telemetry/nats-events.ts';
+import { createNatsEvents } from '../../telemetry/queue-events.ts';
 import { isBodyIntact, readFrameHeader } from '../frame.ts';
 import { notABatch, notSetAside, type Quarantine } from '../quarantine.ts';
 import { openNatsLink } from './connection.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JetStreamPublishOptions } from '@nats-io/jetstream';
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
-import type { NatsEvents } from '../../telemetry/nats-events.ts';
+import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import { encodeFrame, finishFrame, measureFrame } from '../frame.ts';
 import { Assembler, type HeldBatch } from './assembler.ts';
 import type { NatsLink } from './connection.ts';

@@ -1,6 +1,6 @@
 /** Publishes a frame that had been set aside once more. It knows nothing of quarantine. */
 import { randomBase32 } from '../../std/random-id.ts';
-import type { NatsEvents } from '../../telemetry/nats-events.ts';
+import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import { decodeFrameHeader } from '../frame.ts';
 import type { NatsLink } from './connection.ts';
 import { headers, messageKinds, toBatchName, toMessageBytes } from './names.ts';

@@ -1,7 +1,7 @@
 /** Making the consumer of a shard, against a server that now and then gives no answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ShardEvents } from '../../telemetry/shard-events.ts';
+import type { ShardEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { createQueueNames } from './names.ts';
 import { type Claimed, openShardConsumer } from './shard-consumer.ts';

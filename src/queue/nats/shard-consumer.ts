@@ -11,7 +11,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ShardEvents } from '../../telemetry/shard-events.ts';
+import type { ShardEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { epochOf, listConsumers, toConsumerName } from './consumer-names.ts';
 import type { Delivery } from './delivery.ts';

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { headers as createHeaders } from '@nats-io/transport-node';
 import type { StampedBatch } from '../../model/batch.ts';
 import type { FencingToken } from '../../model/fencing-token.ts';
-import type { ShardEvents } from '../../telemetry/shard-events.ts';
+import type { ShardEvents } from '../../telemetry/queue-events.ts';
 import type { Shard, Taken, TakeLimits } from '../port.ts';
 import { Assembler, type Damage } from './assembler.ts';
 import type { NatsLink } from './connection.ts';

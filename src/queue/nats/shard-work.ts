@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBase32 } from '../../std/random-id.ts';
-import type { ShardEvents, ShardLoss } from '../../telemetry/shard-events.ts';
+import type { ShardEvents, ShardLoss } from '../../telemetry/queue-events.ts';
 import type { Shard, ShardWork } from '../port.ts';
 import type { Bucket } from './bucket.ts';
 import type { NatsLink } from './connection.ts';

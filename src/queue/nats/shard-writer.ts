@@ -7,7 +7,7 @@ import type { StampedBatch } from '../../model/batch.ts';
 import { type Circuit, createCircuit } from '../../std/circuit.ts';
 import { freeMemory, ownMemory } from '../../std/free-memory.ts';
 import { randomBase32 } from '../../std/random-id.ts';
-import type { NatsEvents } from '../../telemetry/nats-events.ts';
+import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import { encodeFrame, finishFrame, measureFrame } from '../frame.ts';
 import type { NatsLink } from './connection.ts';
 import { headers, messageKinds, toBatchName, toMessageBytes } from './names.ts';

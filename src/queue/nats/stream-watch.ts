@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JetStreamApiError, type StreamInfo } from '@nats-io/jetstream';
-import type { NatsEvents } from '../../telemetry/nats-events.ts';
+import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes } from './error-codes.ts';
 import { orLost } from './publish.ts';

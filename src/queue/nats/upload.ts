@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBase32 } from '../../std/random-id.ts';
-import type { NatsEvents } from '../../telemetry/nats-events.ts';
+import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { headers, messageKinds } from './names.ts';
 import { type Message, publish } from './publish.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { createHttpEvents } from './http-events.ts';
+import { createHttpEvents } from './request-events.ts';
 
 test('an address over its limits is named once a minute and counted each time', async () => {
   const lines: string[] = [];
