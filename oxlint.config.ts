@@ -218,7 +218,7 @@ export default defineConfig({
   ],
   ignorePatterns: [
     'dist',
-    'ui/src/api/schema.d.ts',
+    'ui/src/api/{log-fields,schema.d}.ts',
     'node_modules',
     'test/fixtures',
     'scripts/fixtures',

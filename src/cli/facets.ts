@@ -1,5 +1,6 @@
 /** `weir facets [field…]`: the commonest values of fields. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { filterFields, logFields } from '../model/log-fields.ts';
 import { toInteger } from './arguments.ts';
 import { barSetOf } from './reading/bars.ts';
 import { type Facet, facetsText } from './reading/facets-text.ts';
@@ -17,21 +18,13 @@ interface FacetsOptions extends FilterOptions {
   readonly ascii?: true;
 }
 
-/** Names of the command line, as other options have them, by those of the API. */
-const parameters: Readonly<Record<string, string>> = {
-  severity: 'severity',
-  service: 'service',
-  namespace: 'serviceNamespace',
-  host: 'host',
-  stream: 'stream',
-  'k8s-cluster': 'k8sCluster',
-  'k8s-namespace': 'k8sNamespace',
-  'k8s-node': 'k8sNode',
-  'k8s-pod': 'k8sPod',
-  'k8s-container': 'k8sContainer',
-  'k8s-deployment': 'k8sDeployment',
-};
-const facetNames = Object.keys(parameters);
+/** Facets of the API by the flags of their fields. */
+const facetsByFlag = new Map<string, string>(
+  filterFields.flatMap((name) => {
+    const { flag, filter } = logFields[name];
+    return filter.facets.slice(0, 1).map((facet) => [flag, facet] as const);
+  }),
+);
 const mostValues = 100;
 
 const examples = `
@@ -43,7 +36,7 @@ Examples:
 export function addFacetsCommand(program: Command, open: OpenSession): void {
   addRange(addFilterOptions(program.command('facets')))
     .description('show the commonest values of fields; of severity, service and host by default')
-    .addArgument(new Argument('[field...]').choices(facetNames))
+    .addArgument(new Argument('[field...]').choices([...facetsByFlag.keys()]))
     .option('--search <words>', 'words that must all occur in the message')
     .option('--top <n>', `values of each field, at most ${mostValues}`, toTop, 10)
     .option('--ascii', 'bars of # alone')
@@ -52,7 +45,7 @@ export function addFacetsCommand(program: Command, open: OpenSession): void {
     .action(async (given: string[], options: FacetsOptions, self: Command) => {
       const { reads, api, output, format, terminal } = open(self);
       const fields = given.length > 0 ? given : ['severity', 'service', 'host'];
-      const names = fields.map((field) => parameters[field] ?? field);
+      const names = fields.map((field) => facetsByFlag.get(field) ?? field);
       const query = await toFilterQuery([options.search ?? ''], options, api);
       query.set('fields', names.join(','));
       query.set('topK', String(options.top));

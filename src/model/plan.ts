@@ -2,28 +2,8 @@
  * What a read asks of the store, as plain data: the stream spine makes plans, the store turns them
  * into SQL.
  */
+import type { EqualityField, FilterField } from './log-fields.ts';
 import type { LogPosition } from './log-id.ts';
-
-/**
- * Fields that can be filtered by equality (any of the values, text compared without case for
- * severity).
- */
-export const equalityFields = [
-  'severity',
-  'host',
-  'serviceName',
-  'serviceNamespace',
-  'k8sCluster',
-  'k8sNamespace',
-  'k8sNode',
-  'k8sPod',
-  'k8sContainer',
-  'k8sDeployment',
-] as const;
-export type EqualityField = (typeof equalityFields)[number];
-
-/** `stream` counts by stream id. */
-export type FacetField = EqualityField | 'stream';
 
 /** One stream that may be read, with the receipt time after which its rows are still kept. */
 export interface ReadableStream {
@@ -122,12 +102,12 @@ export interface HistogramResult {
 
 export interface FacetsPlan {
   readonly filter: LogFilter;
-  readonly fields: readonly FacetField[];
+  readonly fields: readonly FilterField[];
   readonly topK: number;
 }
 
 export interface FacetsResult {
-  readonly field: FacetField;
+  readonly field: FilterField;
   readonly values: readonly { readonly value: string; readonly count: number }[];
   /** Rows that have none of `values`. */
   readonly other: number;

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { type ErrorCode, errorTable } from '../model/errors.ts';
+import { fieldEntries } from '../model/log-fields.ts';
 import type {
   ReadBody,
   ReadFailure,
@@ -94,7 +95,21 @@ export function streamDocument(routes: RouteTable['stream'], info: DocumentInfo)
     );
   }
   for (const route of routes.open) add(paths, route, describeOpen(route));
-  return document('Weir stream', info, paths, 'An access token (`wra_…`).');
+  const described = document('Weir stream', info, paths, 'An access token (`wra_…`).');
+  return { ...described, 'x-weir-fields': fieldEntries.map(describeField) };
+}
+
+/** How the explorer shows a field, and whether it filters and counts by it. */
+function describeField([name, { title, path, filter }]: (typeof fieldEntries)[number]): Json {
+  const [facet] = filter?.facets ?? [];
+  return {
+    name,
+    title,
+    path,
+    isFilter: filter !== undefined,
+    isAnyCase: filter?.match === 'anyCase',
+    ...(facet !== undefined && { facet }),
+  };
 }
 
 function describeRead(route: ReadRoute, response: ReadResponse): Json {

@@ -85,8 +85,8 @@ test('the same host may be none; the same service has its namespace', () => {
   assert.deepEqual(
     [...older.filter.equal],
     [
-      ['host', ['']],
       ['serviceName', ['orders']],
+      ['host', ['']],
       ['serviceNamespace', ['shop']],
     ],
   );

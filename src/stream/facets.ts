@@ -1,6 +1,6 @@
 /** The facets: each field under the name it was asked by. Pure. */
+import { facetFields, type FacetName } from '../model/log-fields.ts';
 import type { FacetsResult } from '../model/plan.ts';
-import { type FacetName, facetFieldsByName } from './requests.ts';
 import type { FacetResponse } from './responses.ts';
 
 /** One answer a name, in the order asked; two names of one field get the same counts. */
@@ -9,7 +9,7 @@ export function toFacetResponses(
   results: readonly FacetsResult[],
 ): FacetResponse[] {
   return names.map((name) => {
-    const result = results.find(({ field }) => field === facetFieldsByName[name])!;
+    const result = results.find(({ field }) => field === facetFields.get(name))!;
     const { values, other, total } = result;
     return { field: name, values: [...values], other, total };
   });

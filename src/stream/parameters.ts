@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { nilLogId } from '../model/log-id.ts';
-import { equalityFields } from '../model/plan.ts';
+import { filterFields } from '../model/log-fields.ts';
 import { parseCursor } from './cursor.ts';
 import { parseTimestamp } from './timestamps.ts';
 
@@ -16,9 +16,10 @@ const timestampForm = 'a time from 1970 to 2149: RFC 3339, or epoch milliseconds
 const cursorForm = 'a cursor of an earlier answer: <timestamp>,<logId>, or the JSON object';
 const labelForm = 'key:value';
 
-export function text(description: string) {
+export function text(description?: string) {
   const error = `at most ${maxTextLength} characters`;
-  return z.string().max(maxTextLength, { error }).meta({ description });
+  const schema = z.string().max(maxTextLength, { error });
+  return description === undefined ? schema : schema.meta({ description });
 }
 
 /** A parameter that may be repeated; each occurrence is one value. */
@@ -81,12 +82,8 @@ export const uuid = z
   .transform((value) => value.toLowerCase())
   .meta({ example: '0b9f6a3e-3c5d-4a51-9a3a-6e3b1c0a7f10' });
 
-/** What can be excluded by value, under the names of the filters that include. */
-export const excludableFields = [...equalityFields, 'streamId'] as const;
-export type ExcludableField = (typeof excludableFields)[number];
-
 const exclusionForm =
-  `<field>:<value>, field being one of ${excludableFields.join(', ')}; ` +
+  `<field>:<value>, field being one of ${filterFields.join(', ')}; ` +
   'the value of streamId a UUID';
 
 export const exclusion = z
@@ -94,7 +91,7 @@ export const exclusion = z
   .max(maxTextLength, { error: `at most ${maxTextLength} characters` })
   .transform((value, context) => {
     const colon = value.indexOf(':');
-    const field = excludableFields.find((name) => name === value.slice(0, Math.max(0, colon)));
+    const field = filterFields.find((name) => name === value.slice(0, Math.max(0, colon)));
     const excluded = value.slice(colon + 1);
     const isPossible = field !== 'streamId' || uuid.safeParse(excluded).success;
     if (field !== undefined && isPossible) return { field, value: excluded };

@@ -5,21 +5,14 @@
 import { AppError } from '../model/errors.ts';
 import {
   equalityFields,
-  type FacetsPlan,
-  type HistogramPlan,
-  type ListPlan,
-  type LogFilter,
-} from '../model/plan.ts';
+  facetFields,
+  type FacetName,
+  type FilterField,
+} from '../model/log-fields.ts';
+import type { FacetsPlan, HistogramPlan, ListPlan, LogFilter } from '../model/plan.ts';
 import { type ReadContext, readableStreams } from '../model/readable-streams.ts';
 import { toPosition } from './cursor.ts';
-import type { ExcludableField } from './parameters.ts';
-import {
-  type FacetName,
-  facetFieldsByName,
-  type FilterQuery,
-  type HistogramQuery,
-  type ListQuery,
-} from './requests.ts';
+import type { FilterQuery, HistogramQuery, ListQuery } from './requests.ts';
 import { parseSearch } from './search-terms.ts';
 
 const nanosPerMilli = 1_000_000n;
@@ -68,13 +61,13 @@ export function planFacets(
   query: FilterQuery & { readonly topK: number },
   names: readonly FacetName[],
 ): FacetsPlan {
-  const fields = new Set(names.map((name) => facetFieldsByName[name]));
+  const fields = new Set(names.map((name) => facetFields.get(name)!));
   return { filter: toFilter(context, query), fields: [...fields], topK: query.topK };
 }
 
 /** @throws AppError `not_found` */
 export function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
-  const excludedBy = (field: ExcludableField) =>
+  const excludedBy = (field: FilterField) =>
     (query.exclude ?? []).filter((one) => one.field === field).map(({ value }) => value);
   const excludedStreams = excludedBy('streamId').map((id) => id.toLowerCase());
   return {

@@ -3,50 +3,45 @@
  * made of them. One name a parameter; synonyms are renamed before. Source: SPEC §4.2. Pure.
  */
 import { z } from 'zod';
-import type { FacetField } from '../model/plan.ts';
 import {
-  cursor,
-  excludableFields,
-  exclusion,
-  integer,
-  label,
-  list,
-  text,
-  timestamp,
-  uuid,
-} from './parameters.ts';
+  type EqualityField,
+  equalityFields,
+  facetFields,
+  type FacetName,
+  filterFields,
+  logFields,
+} from '../model/log-fields.ts';
+import { cursor, exclusion, integer, label, list, text, timestamp, uuid } from './parameters.ts';
 
 const maxLimit = 1_000;
 const maxBuckets = 500;
 const maxTopK = 100;
 const maxBatchFields = 20;
 
-const anyOf = 'Repeated: any of them.';
+function anyOf<Item extends z.ZodType>(item: Item, help: string) {
+  const description = help.charAt(0).toUpperCase() + help.slice(1);
+  return list(item, `${description}. Repeated: any of them.`);
+}
 
-/** What every read of logs may filter by. */
+const equality = (field: EqualityField) => anyOf(text(), logFields[field].filter.help);
+
+/** Filters of every read of logs. */
 export const filters = {
-  streamId: list(uuid, `Stream to read; default: all streams of the account. ${anyOf}`),
+  streamId: anyOf(uuid, logFields.streamId.filter.help),
+  ...(Object.fromEntries(equalityFields.map((field) => [field, equality(field)])) as Readonly<
+    Record<EqualityField, ReturnType<typeof equality>>
+  >),
   search: text(
     'Words that must all occur in the message, as substrings without case; ' +
       '"quoted phrase" literally, -word excludes.',
   ).optional(),
-  severity: list(text('Severity, compared without case.'), `Severity, without case. ${anyOf}`),
-  host: list(text('Host.'), `Emitting host; empty: none. ${anyOf}`),
-  serviceName: list(text('Service.'), `Name of the service. ${anyOf}`),
-  serviceNamespace: list(text('Namespace.'), `Namespace of the service. ${anyOf}`),
   label: list(label, 'Label as key:value, split at the first colon. Repeated: all of them.'),
   exclude: list(
     exclusion,
     'Not these: <field>:<value>, split at the first colon; ' +
-      `field is ${excludableFields.join(', ')}.`,
+      `field is ${filterFields.join(', ')}.`,
   ),
   excludeLabel: list(label, 'Not with this label, as key:value, split at the first colon.'),
-  k8sCluster: list(text('Cluster.'), `Kubernetes cluster. ${anyOf}`),
-  k8sNamespace: list(text('Namespace.'), `Kubernetes namespace. ${anyOf}`),
-  k8sNode: list(text('Node.'), `Kubernetes node. ${anyOf}`),
-  k8sPod: list(text('Pod.'), `Kubernetes pod. ${anyOf}`),
-  k8sContainer: list(text('Container.'), `Kubernetes container. ${anyOf}`),
-  k8sDeployment: list(text('Deployment.'), `Kubernetes deployment. ${anyOf}`),
 };
 
 /** Which time a read of logs looks at. */
@@ -74,25 +69,7 @@ export const histogramQuery = z.strictObject({
     .meta({ description: 'Adds the counts of each severity.' }),
 });
 
-/** The names a facet is asked by, and the field each one means. */
-export const facetFieldsByName = {
-  severity: 'severity',
-  host: 'host',
-  service: 'serviceName',
-  service_name: 'serviceName',
-  serviceName: 'serviceName',
-  serviceNamespace: 'serviceNamespace',
-  stream: 'stream',
-  k8sCluster: 'k8sCluster',
-  k8sNamespace: 'k8sNamespace',
-  k8sNode: 'k8sNode',
-  k8sPod: 'k8sPod',
-  k8sContainer: 'k8sContainer',
-  k8sDeployment: 'k8sDeployment',
-} as const satisfies Record<string, FacetField>;
-
-export type FacetName = keyof typeof facetFieldsByName;
-export const facetNames = Object.keys(facetFieldsByName) as FacetName[];
+export const facetNames = [...facetFields.keys()];
 
 const fieldsForm = `one of ${facetNames.join(', ')}`;
 const batchForm = `1 to ${maxBatchFields} fields separated by commas, each ${fieldsForm}`;
@@ -134,5 +111,5 @@ export type FacetsBatchQuery = z.output<typeof facetsBatchQuery>;
 export type FilterQuery = Omit<FacetsQuery, 'field' | 'topK'>;
 
 function isFacetName(name: string): name is FacetName {
-  return Object.hasOwn(facetFieldsByName, name);
+  return (facetNames as readonly string[]).includes(name);
 }

@@ -1,7 +1,8 @@
 /** What a filter means, in plain JavaScript over an array: the judge of the store's statements. */
 import type { StampedBatch } from '../../src/model/batch.ts';
 import { encodeLogId, toTie } from '../../src/model/log-id.ts';
-import type { FacetField, LogFilter } from '../../src/model/plan.ts';
+import type { FilterField } from '../../src/model/log-fields.ts';
+import type { LogFilter } from '../../src/model/plan.ts';
 import { emptyLog, type LogFixture } from './log-row-fixture.ts';
 
 export interface Stored {
@@ -52,12 +53,12 @@ export function matches(filter: LogFilter, stored: Stored): boolean {
   );
 }
 
-export function facetValue(field: FacetField, stored: Stored): string {
-  if (field === 'stream') return stored.streamId;
+export function facetValue(field: FilterField, stored: Stored): string {
+  if (field === 'streamId') return stored.streamId;
   return field === 'severity' ? stored.log.severityText : stored.log[field];
 }
 
-function fold(field: FacetField, value: string): string {
+function fold(field: FilterField, value: string): string {
   return field === 'severity' ? value.toUpperCase() : value;
 }
 

@@ -9,7 +9,8 @@ import fc from 'fast-check';
 import { localToken } from './local-token.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { decodeLogId, type LogPosition } from '../../src/model/log-id.ts';
-import type { FacetField, ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
+import type { FilterField } from '../../src/model/log-fields.ts';
+import type { ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
 import { type EngineStore, generousLimits, openEngineStore } from './engine-store.ts';
 import { type LogFixture, stampedBatch } from './log-row-fixture.ts';
 import { facetValue, matches, type Stored, toStored } from './read-oracle.ts';
@@ -128,7 +129,7 @@ async function walk(plan: ListPlan): Promise<LogRecord[]> {
 const idsOf = (logs: readonly { readonly logId: string }[]) => logs.map(({ logId }) => logId);
 
 test('any filter: the list, the histogram and the facets agree with the array', async () => {
-  const fields: FacetField[] = ['severity', 'host', 'serviceName', 'k8sPod', 'stream'];
+  const fields: FilterField[] = ['severity', 'host', 'serviceName', 'k8sPod', 'streamId'];
   await fc.assert(
     fc.asyncProperty(filterArbitrary, fc.integer({ min: 1, max: 500 }), async (filter, buckets) => {
       const expected = stored.filter((log) => matches(filter, log));

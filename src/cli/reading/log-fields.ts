@@ -1,4 +1,5 @@
 /** The fields of a log by the names that people choose columns with. Pure. */
+import { fieldEntries, fieldValue } from '../../model/log-fields.ts';
 import type { LogRecord } from '../../model/plan.ts';
 import { showInstant, type Zone } from './instant.ts';
 
@@ -11,25 +12,15 @@ const fields: Readonly<Record<string, ReadField>> = {
   timestampNanos: (log) => log.timestampNanos,
   observed: (log, zone) => showInstant(log.observedTimestamp, zone),
   received: (log, zone) => showInstant(log.receivedAt, zone),
-  severity: (log) => log.severity,
   severityNumber: (log) => String(log.severityNumber),
-  service: (log) => log.serviceName,
-  namespace: (log) => log.serviceNamespace,
-  host: (log) => log.host,
   message: (log) => log.message,
-  event: (log) => log.eventName,
-  scope: (log) => log.scope.name,
-  trace: (log) => log.traceId,
-  span: (log) => log.spanId,
-  stream: (log) => log.streamId,
-  receiver: (log) => log.receiverId,
   logId: (log) => log.logId,
-  k8sCluster: (log) => log.kubernetes.cluster,
-  k8sNamespace: (log) => log.kubernetes.namespace,
-  k8sNode: (log) => log.kubernetes.node,
-  k8sPod: (log) => log.kubernetes.pod,
-  k8sContainer: (log) => log.kubernetes.container,
-  k8sDeployment: (log) => log.kubernetes.deployment,
+  ...Object.fromEntries(
+    fieldEntries.map(([, { flag, path }]) => [
+      camelCase(flag),
+      (log: LogRecord) => fieldValue(log, path),
+    ]),
+  ),
 };
 
 const labelPrefix = 'label.';
@@ -43,4 +34,9 @@ export function findField(name: string): ReadField | undefined {
     return (log) => (Object.hasOwn(log.labels, key) ? (log.labels[key] ?? '') : '');
   }
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
+/** `k8s-pod` to `k8sPod`. */
+export function camelCase(flag: string): string {
+  return flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -3,47 +3,21 @@
  * filters as the API's.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type FilterField, filterFields, logFields } from '../../model/log-fields.ts';
 import { collect } from '../arguments.ts';
 import type { ControlApi } from '../control-api.ts';
 import { CommandError, exitCodes } from '../terminal.ts';
 import { instantHelp, toInstant, type Zone } from './instant.ts';
+import { camelCase } from './log-fields.ts';
 
 export interface FilterOptions {
   readonly since?: string;
   readonly until?: string;
   readonly utc?: true;
-  readonly stream?: readonly string[];
   readonly label?: readonly string[];
   readonly exclude?: readonly string[];
   readonly excludeLabel?: readonly string[];
-  readonly severity?: readonly string[];
-  readonly host?: readonly string[];
-  readonly service?: readonly string[];
-  readonly namespace?: readonly string[];
-  readonly k8sCluster?: readonly string[];
-  readonly k8sNamespace?: readonly string[];
-  readonly k8sNode?: readonly string[];
-  readonly k8sPod?: readonly string[];
-  readonly k8sContainer?: readonly string[];
-  readonly k8sDeployment?: readonly string[];
 }
-
-/** Options that repeat, by the parameter that each one means. */
-const equalities = {
-  severity: 'severity',
-  service: 'serviceName',
-  namespace: 'serviceNamespace',
-  host: 'host',
-  label: 'label',
-  exclude: 'exclude',
-  excludeLabel: 'excludeLabel',
-  k8sCluster: 'k8sCluster',
-  k8sNamespace: 'k8sNamespace',
-  k8sNode: 'k8sNode',
-  k8sPod: 'k8sPod',
-  k8sContainer: 'k8sContainer',
-  k8sDeployment: 'k8sDeployment',
-} as const satisfies Partial<Record<keyof FilterOptions, string>>;
 
 const uuidForm = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -56,23 +30,16 @@ export function addFilters(command: Command): Command {
 }
 
 export function addFilterOptions(command: Command): Command {
-  const repeated = 'repeat it for any of several';
+  command.optionsGroup('Filters (repeat a flag to match any of its values):');
+  for (const name of filterFields) {
+    const { flag, filter } = logFields[name];
+    const value = { exact: 'name', anyCase: 'word', stream: 'id or name' }[filter.match];
+    command.option(`--${flag} <${value}>`, filter.help, collect);
+  }
   return command
-    .optionsGroup('Filters:')
-    .option('--severity <word>', `severity, in any case; ${repeated}`, collect)
-    .option('--service <name>', 'name of the service', collect)
-    .option('--namespace <name>', 'namespace of the service', collect)
-    .option('--host <name>', 'host that sent it', collect)
-    .option('--label <key:value>', 'label; repeat it for all of several', collectLabels)
+    .option('--label <key:value>', 'label; repeat it to match all of them', collectLabels)
     .option('--exclude <field:value>', 'not these, as severity:debug', collectExclusions)
     .option('--exclude-label <key:value>', 'not with this label', collectLabels)
-    .option('--stream <id or name>', 'stream; all of the account by default', collect)
-    .option('--k8s-cluster <name>', 'Kubernetes cluster', collect)
-    .option('--k8s-namespace <name>', 'Kubernetes namespace', collect)
-    .option('--k8s-node <name>', 'Kubernetes node', collect)
-    .option('--k8s-pod <name>', 'Kubernetes pod', collect)
-    .option('--k8s-container <name>', 'Kubernetes container', collect)
-    .option('--k8s-deployment <name>', 'Kubernetes deployment', collect)
     .optionsGroup('Options:');
 }
 
@@ -104,20 +71,26 @@ export async function toFilterQuery(
   const query = new URLSearchParams();
   const words = search.join(' ').trim();
   if (words !== '') query.set('search', words);
-  for (const [option, parameter] of Object.entries(equalities)) {
-    for (const value of options[option as keyof typeof equalities] ?? []) {
-      query.append(parameter, value);
-    }
+  for (const name of ['label', 'exclude', 'excludeLabel'] as const) {
+    for (const value of options[name] ?? []) query.append(name, value);
   }
   const now = Date.now();
   for (const option of ['since', 'until'] as const) {
     const text = options[option];
     if (text !== undefined) query.set(`${option}Time`, readInstant(option, text, { now, options }));
   }
-  for (const streamId of await findStreams(options.stream ?? [], api)) {
-    query.append('streamId', streamId);
+  for (const name of filterFields) {
+    const given = valuesOf(options, name);
+    const values = name === 'streamId' ? await findStreams(given, api) : given;
+    for (const value of values) query.append(name, value);
   }
   return query;
+}
+
+/** Commander names an option after its flag, in camel case. */
+function valuesOf(options: FilterOptions, field: FilterField): readonly string[] {
+  const values = options as Readonly<Record<string, readonly string[] | undefined>>;
+  return values[camelCase(logFields[field].flag)] ?? [];
 }
 
 function readInstant(
@@ -156,18 +129,16 @@ async function findStreams(given: readonly string[], api: ControlApi): Promise<s
   });
 }
 
-/** Fields by what their options are called, beside the API's own names. */
-const fieldsByOption: Readonly<Record<string, string>> = {
-  service: 'serviceName',
-  namespace: 'serviceNamespace',
-  stream: 'streamId',
-};
+/** Fields of the API by their flags. */
+const fieldsByFlag = new Map<string, FilterField>(
+  filterFields.map((name) => [logFields[name].flag, name]),
+);
 
 function collectExclusions(text: string, earlier: readonly string[] = []): string[] {
   const colon = text.indexOf(':');
   if (colon < 1) throw new InvalidArgumentError('Give a field and its value as severity:debug.');
   const field = text.slice(0, colon);
-  return [...earlier, (fieldsByOption[field] ?? field) + text.slice(colon)];
+  return [...earlier, (fieldsByFlag.get(field) ?? field) + text.slice(colon)];
 }
 
 function collectLabels(text: string, earlier: readonly string[] = []): string[] {

@@ -2,6 +2,7 @@
  * CSV (RFC 4180) to events: the first record names the columns, a record may span lines. Columns
  * are named as in an export of Weir, or as the fields of a JSON event; any other is a label.
  */
+import { fieldEntries, logFields } from '../../model/log-fields.ts';
 import type { OutgoingEvent } from './batcher.ts';
 import { type EventDefaults, type LineReading, readObject } from './event-line.ts';
 import { countReading, tooLong, toText } from './line-source.ts';
@@ -25,14 +26,12 @@ const exportedColumns: Readonly<Record<string, string | undefined>> = {
   serviceNamespace: 'service_namespace',
   traceId: 'trace_id',
   spanId: 'span_id',
-  k8sCluster: 'k8s.cluster.name',
-  k8sNamespace: 'k8s.namespace.name',
-  k8sNode: 'k8s.node.name',
-  k8sPod: 'k8s.pod.name',
-  k8sContainer: 'k8s.container.name',
-  k8sDeployment: 'k8s.deployment.name',
-  eventName: 'event.name',
-  scopeName: 'otel.scope.name',
+  scopeName: logFields.scope.attribute,
+  ...Object.fromEntries(
+    fieldEntries.flatMap(([name, { attribute }]) =>
+      attribute === undefined ? [] : [[name, attribute]],
+    ),
+  ),
   streamId: undefined,
   receiverId: undefined,
   logId: undefined,

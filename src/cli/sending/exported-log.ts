@@ -3,19 +3,10 @@
  * Pure. What the JSON receiver has no field for is kept as a label, or falls away because it is
  * made anew: log id, receiver, stream, the times of receipt and observation.
  */
-import type { Kubernetes, LogRecord } from '../../model/plan.ts';
+import { fieldEntries, fieldValue } from '../../model/log-fields.ts';
+import type { LogRecord } from '../../model/plan.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Labels that Weir reads Kubernetes' names from. */
-const kubernetesLabels: Readonly<Record<keyof Kubernetes, string>> = {
-  cluster: 'k8s.cluster.name',
-  namespace: 'k8s.namespace.name',
-  node: 'k8s.node.name',
-  pod: 'k8s.pod.name',
-  container: 'k8s.container.name',
-  deployment: 'k8s.deployment.name',
-};
 
 export function isExportedLog(object: JsonObject): object is JsonObject & Partial<LogRecord> {
   const marks = ['logId', 'timestampNanos', 'streamId', 'message'];
@@ -38,14 +29,13 @@ export function toEvent(log: Partial<LogRecord>): JsonObject {
 }
 
 /** What the log says of itself wins over what its columns say. */
-function toLabels({ labels, kubernetes, eventName, scope }: Partial<LogRecord>): JsonObject {
-  const names = Object.entries(kubernetesLabels) as [keyof Kubernetes, string][];
+function toLabels(log: Partial<LogRecord>): JsonObject {
   return Object.fromEntries([
-    ...names.flatMap(([field, name]) => Object.entries(whereGiven(name, kubernetes?.[field]))),
-    ...Object.entries(whereGiven('event.name', eventName)),
-    ...Object.entries(whereGiven('otel.scope.name', scope?.name)),
-    ...Object.entries(whereGiven('otel.scope.version', scope?.version)),
-    ...Object.entries(labels ?? {}),
+    ...fieldEntries.flatMap(([, { attribute, path }]) =>
+      attribute === undefined ? [] : Object.entries(whereGiven(attribute, fieldValue(log, path))),
+    ),
+    ...Object.entries(whereGiven('otel.scope.version', log.scope?.version)),
+    ...Object.entries(log.labels ?? {}),
   ]);
 }
 

@@ -1,31 +1,8 @@
-/**
- * The names of what reads may touch: the only place where a field of a request becomes an
- * identifier of the table. It knows the table's columns, not how a statement is built of them.
- */
-import type { EqualityField, FacetField } from '../../model/plan.ts';
-
+/** Names of tables, and what the indexes on labels and messages are built on. */
 /**
  * The skip indexes that inserts and merges leave out, for housekeeping to build when it is quiet.
  */
 export const searchIndexes = ['labels', 'message_ngrams'] as const;
-
-const columns: Readonly<Record<FacetField, string>> = {
-  severity: 'SeverityText',
-  host: 'Host',
-  serviceName: 'ServiceName',
-  serviceNamespace: 'ServiceNamespace',
-  k8sCluster: 'K8sCluster',
-  k8sNamespace: 'K8sNamespace',
-  k8sNode: 'K8sNode',
-  k8sPod: 'K8sPod',
-  k8sContainer: 'K8sContainer',
-  k8sDeployment: 'K8sDeployment',
-  stream: 'StreamId',
-};
-
-export function columnOf(field: EqualityField | FacetField): string {
-  return columns[field];
-}
 
 /**
  * Every `key=value` of a row's labels: what the index `labels` is built on, to be repeated

@@ -1,6 +1,6 @@
 /** The commonest values of several fields in one scan, with exact counts. Pure. */
-import type { FacetField, FacetsPlan, FacetsResult } from '../../model/plan.ts';
-import { columnOf } from './columns.ts';
+import { type FilterField, logFields } from '../../model/log-fields.ts';
+import type { FacetsPlan, FacetsResult } from '../../model/plan.ts';
 import { limitsSql, Parameters, type ReadLimits, type Statement } from './statement.ts';
 import { whereSql } from './where.ts';
 
@@ -10,7 +10,7 @@ export type FacetRow = readonly [number, string, string, string];
 /** One grouping set a field: each has all its groups counted before the best are taken. */
 export function compileFacets(table: string, plan: FacetsPlan, limits: ReadLimits): Statement {
   const params = new Parameters();
-  const columns = plan.fields.map(columnOf);
+  const columns = plan.fields.map((field) => logFields[field].column);
   const sets = columns.map((column) => `(${column})`).join(', ');
   const sql = `SELECT field, value, toString(n), toString(total)
 FROM
@@ -53,7 +53,7 @@ export function toFacetsResults(plan: FacetsPlan, rows: readonly FacetRow[]): Fa
   return plan.fields.map((field, index) => toFacets(field, rowsByField.get(index) ?? []));
 }
 
-function toFacets(field: FacetField, rows: readonly FacetRow[]): FacetsResult {
+function toFacets(field: FilterField, rows: readonly FacetRow[]): FacetsResult {
   const values = rows.map(([, value, count]) => ({ value, count: Number(count) }));
   const total = Number(rows[0]?.[3] ?? 0);
   const listed = values.reduce((sum, { count }) => sum + count, 0);

@@ -104,7 +104,7 @@ test('buckets without rows count zero, groups add up', () => {
 });
 
 test('several facets are one scan', () => {
-  const plan = { filter, fields: ['severity', 'host', 'stream'] as const, topK: 3 };
+  const plan = { filter, fields: ['severity', 'host', 'streamId'] as const, topK: 3 };
   assert.equal(
     compileFacets('weir.logs', plan, limits).sql,
     `SELECT field, value, toString(n), toString(total)

@@ -2,8 +2,9 @@
  * One meaning of a filter for list, histogram and facets alike. The account stands outermost and
  * first; then streams with what is still kept of each, then time, then the rest. Pure.
  */
+import { logFields } from '../../model/log-fields.ts';
 import type { LogFilter, SearchTerm } from '../../model/plan.ts';
-import { columnOf, labelPairs } from './columns.ts';
+import { labelPairs } from './columns.ts';
 import type { Parameters } from './statement.ts';
 import { ownerConditions } from './streams.ts';
 
@@ -31,14 +32,12 @@ function timeConditions(filter: LogFilter, params: Parameters): string[] {
   return conditions;
 }
 
-/**
- * Severity is stored in upper case (by the same rule as here), so comparing without case needs no
- * function a row.
- */
+/** Values of any case are stored in upper case by the same rule, which spares a function a row. */
 function equalityConditions(equal: LogFilter['equal'], params: Parameters): string[] {
   return [...equal].map(([field, values]) => {
-    const wanted = field === 'severity' ? values.map((value) => value.toUpperCase()) : values;
-    return `${columnOf(field)} ${params.anyOf('String', wanted)}`;
+    const { column, filter } = logFields[field];
+    const wanted = filter.match === 'anyCase' ? values.map((value) => value.toUpperCase()) : values;
+    return `${column} ${params.anyOf('String', wanted)}`;
   });
 }
 

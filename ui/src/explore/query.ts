@@ -3,26 +3,19 @@
  * parameters of the API. Pure; knows nothing of React or the browser.
  */
 
+import { logFields } from '../api/log-fields.ts';
+
 /** `span` is a number and a unit such as `90m`; from and until are ISO times, from before until. */
 export type Range =
   | { readonly kind: 'relative'; readonly span: string }
   | { readonly kind: 'absolute'; readonly from: string; readonly until: string };
 
-/** The fields that can be filtered by, under the names of the API's parameters. */
-export const filterFields = [
-  'severity',
-  'host',
-  'serviceName',
-  'serviceNamespace',
-  'streamId',
-  'k8sCluster',
-  'k8sNamespace',
-  'k8sNode',
-  'k8sPod',
-  'k8sContainer',
-  'k8sDeployment',
-] as const;
-export type FilterField = (typeof filterFields)[number];
+/** A field that can be filtered by, under the name of the API's parameter. */
+export type FilterField = Extract<(typeof logFields)[number], { isFilter: true }>['name'];
+
+export const filterFields = logFields
+  .filter(({ isFilter }) => isFilter)
+  .map(({ name }) => name) as readonly FilterField[];
 
 export interface Filter {
   readonly field: FilterField | `label.${string}`;

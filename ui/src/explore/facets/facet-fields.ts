@@ -1,4 +1,5 @@
 /** The fields of the sidebar, and what it shows of each. Pure. */
+import { logFields } from '../../api/log-fields.ts';
 import type { Facet } from '../../api/models.ts';
 import type { Filter, FilterField } from '../query.ts';
 
@@ -8,19 +9,9 @@ export interface FacetField {
   readonly name: Facet['field'];
 }
 
-export const facetFields: readonly FacetField[] = [
-  { field: 'severity', name: 'severity' },
-  { field: 'serviceName', name: 'service' },
-  { field: 'host', name: 'host' },
-  { field: 'streamId', name: 'stream' },
-  { field: 'serviceNamespace', name: 'serviceNamespace' },
-  { field: 'k8sCluster', name: 'k8sCluster' },
-  { field: 'k8sNamespace', name: 'k8sNamespace' },
-  { field: 'k8sDeployment', name: 'k8sDeployment' },
-  { field: 'k8sPod', name: 'k8sPod' },
-  { field: 'k8sContainer', name: 'k8sContainer' },
-  { field: 'k8sNode', name: 'k8sNode' },
-];
+export const facetFields: readonly FacetField[] = logFields.flatMap((field) =>
+  'facet' in field ? [{ field: field.name, name: field.facet }] : [],
+);
 
 export interface FacetRow {
   readonly value: string;
@@ -35,8 +26,9 @@ export function facetRows(
   filters: readonly Filter[],
 ): FacetRow[] {
   const own = filters.filter((filter) => filter.field === field);
+  const isAnyCase = logFields.some(({ name, isAnyCase: ignores }) => name === field && ignores);
   const sameAs = (left: string, right: string) =>
-    field === 'severity' ? left.toUpperCase() === right.toUpperCase() : left === right;
+    isAnyCase ? left.toUpperCase() === right.toUpperCase() : left === right;
   const stateOf = (value: string): FacetRow['state'] => {
     const filter = own.find((one) => sameAs(one.value, value));
     if (filter === undefined) return 'plain';

@@ -69,7 +69,7 @@ test('knows what can be a column', () => {
 
 test('filters by what the API filters by', () => {
   assert.deepEqual(toFilter('host', 'a', false), { field: 'host', value: 'a', isExcluded: false });
-  assert.equal(toFilter('traceId', 'a', false), undefined);
+  assert.equal(toFilter('message', 'a', false), undefined);
   assert.equal(toFilter('label.a:b', 'a', false), undefined);
 });
 

@@ -1,6 +1,7 @@
 /**
  * The fields of a log under the names that columns and filters use, and how people call them. Pure.
  */
+import { logFields } from '../../api/log-fields.ts';
 import type { Log } from '../../api/models.ts';
 import { type Filter, isFilterField } from '../query.ts';
 
@@ -14,25 +15,24 @@ interface Field {
 
 const labelPrefix = 'label.';
 
-/** In the order in which they are listed; time, severity and message stand apart. */
-const fields: Readonly<Record<string, Field>> = {
-  severity: { title: 'Severity', read: (log) => log.severity },
-  serviceName: { title: 'Service', read: (log) => log.serviceName },
-  serviceNamespace: { title: 'Namespace', read: (log) => log.serviceNamespace },
-  host: { title: 'Host', read: (log) => log.host },
-  streamId: { title: 'Stream', read: (log) => log.streamId },
-  k8sCluster: { title: 'K8s cluster', read: (log) => log.kubernetes.cluster },
-  k8sNamespace: { title: 'K8s namespace', read: (log) => log.kubernetes.namespace },
-  k8sNode: { title: 'K8s node', read: (log) => log.kubernetes.node },
-  k8sPod: { title: 'K8s pod', read: (log) => log.kubernetes.pod },
-  k8sContainer: { title: 'K8s container', read: (log) => log.kubernetes.container },
-  k8sDeployment: { title: 'K8s deployment', read: (log) => log.kubernetes.deployment },
-  traceId: { title: 'Trace id', read: (log) => log.traceId },
-  spanId: { title: 'Span id', read: (log) => log.spanId },
-  eventName: { title: 'Event', read: (log) => log.eventName },
-  scope: { title: 'Scope', read: ({ scope }) => [scope.name, scope.version].join(' ').trim() },
-  receiverId: { title: 'Receiver', read: (log) => log.receiverId },
-};
+/** In the order of the API's list; time and message stand apart. */
+const fields: Readonly<Record<string, Field>> = Object.fromEntries(
+  logFields.map(({ name, title, path }) => [
+    name,
+    { title, read: name === 'scope' ? readScope : (log: Log) => readPath(log, path) },
+  ]),
+);
+
+function readPath(log: Log, path: string): string {
+  const value = path
+    .split('.')
+    .reduce<unknown>((part, key) => (part as Readonly<Record<string, unknown>>)[key], log);
+  return String(value);
+}
+
+function readScope({ scope }: Log): string {
+  return [scope.name, scope.version].join(' ').trim();
+}
 
 /** What a column may show, without labels. */
 export const columnFields: readonly FieldName[] = Object.keys(fields).filter(

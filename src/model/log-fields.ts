@@ -1,0 +1,174 @@
+/**
+ * The fields of a log. The filter and its SQL, the parameters and facets of the API, the flags of
+ * the command line and the columns of the explorer follow from this table.
+ */
+
+interface LogField {
+  /** In the table `logs`. */
+  readonly column: string;
+  /** Keys to the value in a `LogRecord`, separated by dots. */
+  readonly path: string;
+  /** Title in the explorer. */
+  readonly title: string;
+  /** Name on the command line, in kebab case. */
+  readonly flag: string;
+  /** Attribute or label by which senders fill the column. */
+  readonly attribute?: string;
+  /** Absent = shown, but neither filtered nor counted by. */
+  readonly filter?: FieldFilter;
+}
+
+interface FieldFilter {
+  /** `anyCase`: values are stored in upper case. `stream`: limits which streams are read. */
+  readonly match: 'exact' | 'anyCase' | 'stream';
+  /** Names of the facet that counts its values, the usual one first; empty = no facet. */
+  readonly facets: readonly string[];
+  /** Description of the flag and of the parameter. */
+  readonly help: string;
+}
+
+/** By the name of the API's parameter, in the order of the explorer. */
+export const logFields = {
+  severity: {
+    column: 'SeverityText',
+    path: 'severity',
+    title: 'Severity',
+    flag: 'severity',
+    filter: { match: 'anyCase', facets: ['severity'], help: 'severity, in any case' },
+  },
+  serviceName: {
+    column: 'ServiceName',
+    path: 'serviceName',
+    title: 'Service',
+    flag: 'service',
+    filter: {
+      match: 'exact',
+      facets: ['service', 'service_name', 'serviceName'],
+      help: 'name of the service',
+    },
+  },
+  host: {
+    column: 'Host',
+    path: 'host',
+    title: 'Host',
+    flag: 'host',
+    filter: { match: 'exact', facets: ['host'], help: 'host that sent the log; empty: none' },
+  },
+  streamId: {
+    column: 'StreamId',
+    path: 'streamId',
+    title: 'Stream',
+    flag: 'stream',
+    filter: { match: 'stream', facets: ['stream'], help: 'stream; default: all of the account' },
+  },
+  serviceNamespace: {
+    column: 'ServiceNamespace',
+    path: 'serviceNamespace',
+    title: 'Namespace',
+    flag: 'namespace',
+    filter: { match: 'exact', facets: ['serviceNamespace'], help: 'namespace of the service' },
+  },
+  k8sCluster: {
+    column: 'K8sCluster',
+    path: 'kubernetes.cluster',
+    title: 'K8s cluster',
+    flag: 'k8s-cluster',
+    attribute: 'k8s.cluster.name',
+    filter: { match: 'exact', facets: ['k8sCluster'], help: 'Kubernetes cluster' },
+  },
+  k8sNamespace: {
+    column: 'K8sNamespace',
+    path: 'kubernetes.namespace',
+    title: 'K8s namespace',
+    flag: 'k8s-namespace',
+    attribute: 'k8s.namespace.name',
+    filter: { match: 'exact', facets: ['k8sNamespace'], help: 'Kubernetes namespace' },
+  },
+  k8sDeployment: {
+    column: 'K8sDeployment',
+    path: 'kubernetes.deployment',
+    title: 'K8s deployment',
+    flag: 'k8s-deployment',
+    attribute: 'k8s.deployment.name',
+    filter: { match: 'exact', facets: ['k8sDeployment'], help: 'Kubernetes deployment' },
+  },
+  k8sPod: {
+    column: 'K8sPod',
+    path: 'kubernetes.pod',
+    title: 'K8s pod',
+    flag: 'k8s-pod',
+    attribute: 'k8s.pod.name',
+    filter: { match: 'exact', facets: ['k8sPod'], help: 'Kubernetes pod' },
+  },
+  k8sContainer: {
+    column: 'K8sContainer',
+    path: 'kubernetes.container',
+    title: 'K8s container',
+    flag: 'k8s-container',
+    attribute: 'k8s.container.name',
+    filter: { match: 'exact', facets: ['k8sContainer'], help: 'Kubernetes container' },
+  },
+  k8sNode: {
+    column: 'K8sNode',
+    path: 'kubernetes.node',
+    title: 'K8s node',
+    flag: 'k8s-node',
+    attribute: 'k8s.node.name',
+    filter: { match: 'exact', facets: ['k8sNode'], help: 'Kubernetes node' },
+  },
+  traceId: { column: 'TraceId', path: 'traceId', title: 'Trace id', flag: 'trace' },
+  spanId: { column: 'SpanId', path: 'spanId', title: 'Span id', flag: 'span' },
+  eventName: {
+    column: 'EventName',
+    path: 'eventName',
+    title: 'Event',
+    flag: 'event',
+    attribute: 'event.name',
+  },
+  scope: {
+    column: 'ScopeName',
+    path: 'scope.name',
+    title: 'Scope',
+    flag: 'scope',
+    attribute: 'otel.scope.name',
+  },
+  receiverId: { column: 'ReceiverId', path: 'receiverId', title: 'Receiver', flag: 'receiver' },
+} as const satisfies Readonly<Record<string, LogField>>;
+
+type Fields = typeof logFields;
+type Filterable<Filter> = {
+  [Name in keyof Fields]: Fields[Name] extends { readonly filter: Filter } ? Name : never;
+}[keyof Fields];
+
+/** A field that logs can be filtered by. */
+export type FilterField = Filterable<FieldFilter>;
+/** A field whose column is compared with values. */
+export type EqualityField = Exclude<FilterField, Filterable<{ readonly match: 'stream' }>>;
+/** A name that a facet is requested by. */
+export type FacetName = Fields[FilterField]['filter']['facets'][number];
+
+export const fieldEntries: readonly (readonly [keyof Fields, LogField])[] = (
+  Object.keys(logFields) as (keyof Fields)[]
+).map((name) => [name, logFields[name]]);
+
+export const filterFields = fieldEntries
+  .filter(([, { filter }]) => filter !== undefined)
+  .map(([name]) => name) as readonly FilterField[];
+
+export const equalityFields = filterFields.filter(
+  (name) => logFields[name].filter.match !== 'stream',
+) as readonly EqualityField[];
+
+export const facetFields: ReadonlyMap<FacetName, FilterField> = new Map(
+  filterFields.flatMap((field) =>
+    logFields[field].filter.facets.map((name) => [name, field] as const),
+  ),
+);
+
+/** @param path of an entry. @returns '' where the log has no such value. */
+export function fieldValue(log: unknown, path: string): string {
+  const value = path
+    .split('.')
+    .reduce<unknown>((part, key) => (part as Readonly<Record<string, unknown>>)?.[key], log);
+  return typeof value === 'string' ? value : '';
+}
