@@ -35,7 +35,7 @@ export function checkRoles(config: Servers): string[] {
     if (config.directory.url === '') {
       faults.push(
         `cannot use ${named} without directory.url: ` +
-          'separate processes cannot share the directory in the data directory; they need PostgreSQL',
+          'separate processes cannot share an embedded directory; they need PostgreSQL',
       );
     }
   }

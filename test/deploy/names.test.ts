@@ -10,7 +10,8 @@ import { captureTerminal } from '../cli/captured-terminal.ts';
 import { mentionsOf, readFiles, readText, readYaml, repository, unknownOf } from './files.ts';
 
 const settings = listSettings();
-const docs = readFiles('docs/*.md');
+const docs = readFiles('docs/**/*.md');
+const runbook = readFiles('docs/runbook*.md');
 const all = [...docs, ...readFiles('deploy/**/*'), ...readFiles('README.md')];
 
 /** Variables of commands and tests, which are no settings of the service. */
@@ -38,7 +39,7 @@ test('every flag of weir serve is a setting', () => {
   );
 });
 
-test('every key that stands like one is a setting', () => {
+test('every key of a section is a setting', () => {
   const known = new Set(settings.map(({ key }) => key));
   const sections = [...new Set(settings.flatMap(({ path }) => (path.length > 1 ? path[0]! : [])))];
   // `directory.db` is a file.
@@ -54,9 +55,9 @@ test('every key that stands like one is a setting', () => {
   );
 });
 
-test('the commands of runbook and deployment exist, with these options', () => {
+test('commands in the documentation exist, with these options', () => {
   const program = createProgram(captureTerminal());
-  const pages = readFiles('docs/{runbook,deploying,sizing}.md');
+  const pages = readFiles('docs/{runbook*,operating,tutorial,deploying,sizing,scaled-out/*}.md');
   const mentions = mentionsOf(pages, /(?<=^|[`\s])weir [a-z]+[^`\n|&()]*/gm);
   const commands = [...mentions.keys()].filter((line) => isCommand(program, line));
   assert.ok(commands.length > 10);
@@ -86,13 +87,13 @@ function unknownParts(program: Command, line: string): string[] {
   return [...(isWhole ? [] : [`${line}: no such command`]), ...wrong.map((o) => `${line}: ${o}`)];
 }
 
-test('each alert leads to an entry of the runbook', () => {
-  const headings = readText('docs/runbook.md').match(/^## .+$/gm) ?? [];
-  const anchors = new Set(headings.map(toAnchor));
+test('each alert names an entry of the runbook', () => {
+  const text = runbook.map((page) => page.text).join('\n');
+  const anchors = new Set((text.match(/^## .+$/gm) ?? []).map(toAnchor));
   const { groups } = readYaml<Alerts>('deploy/prometheus/alerts.yaml');
   for (const { alert, annotations } of groups.flatMap(({ rules }) => rules)) {
     assert.ok(anchors.has(annotations.runbook), `${alert} leads to ${annotations.runbook}`);
-    assert.ok(readText('docs/runbook.md').includes(alert), `${alert} is not in the runbook`);
+    assert.ok(text.includes(alert), `${alert} is not in the runbook`);
   }
 });
 
@@ -102,8 +103,8 @@ interface Alerts {
   }[];
 }
 
-test('links between pages lead somewhere', () => {
-  for (const { path, text } of readFiles('docs/{runbook,deploying,sizing}.md')) {
+test('links between pages resolve', () => {
+  for (const { path, text } of readFiles('docs/{runbook*,deploying,sizing}.md')) {
     for (const [, target = '', anchor] of text.matchAll(/\]\((?!https?:)([^)#]*)(#[^)]*)?\)/g)) {
       const file = target === '' ? path : join(dirname(path), target);
       assert.ok(existsSync(join(repository, file)), `${path} links to ${target}`);

@@ -11,7 +11,7 @@ import { until } from '../harness/until.ts';
 import { openQueue, owner, textOf, toBatch, toOptions } from './nats-queues.ts';
 import { missingNats, NatsServer } from './nats-server.ts';
 
-/** As docs/scaled-out.md lists them. */
+/** As docs/scaled-out/nats.md lists them. */
 const publishable = [
   'weir.queue.*',
   'weir.quarantine',

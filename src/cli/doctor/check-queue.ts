@@ -52,7 +52,7 @@ function judgeQueue(metrics: string): Finding {
   }
   const lost = gauge('lost_batches_total');
   if (lost > 0) {
-    const advice = 'check the disk; docs/runbook.md, "A damaged log", says what to do';
+    const advice = 'check the disk; see "A damaged log" in docs/runbook-damage.md';
     return {
       check,
       status: 'fail',
@@ -70,7 +70,7 @@ function judgeQueue(metrics: string): Finding {
     check,
     status: 'warn',
     says: `${says}; ${setAside} batches set aside`,
-    advice: 'the store refused them: weir quarantine list says why, and docs/runbook.md what to do',
+    advice: 'the store refused them: weir quarantine list shows why; see docs/runbook-damage.md',
   };
 }
 
@@ -96,7 +96,7 @@ function judgeStoredData(metrics: string): Finding[] {
       check,
       status: 'fail',
       says: `${damaged} parts are damaged, and ${errors} reads or merges met damaged files`,
-      advice: 'check the disk; the log names the parts, and docs/runbook.md says what to do',
+      advice: 'check the disk; the log names the parts; see docs/runbook-damage.md',
     },
   ];
 }
