@@ -65,7 +65,8 @@ async function backUp(destination: string, flags: Flags, terminal: Terminal): Pr
   const away = servers.filter(([part]) => isSet[part]);
   for (const [part, key] of away) {
     writeError(
-      `weir: this does not cover the ${part}, which is on a server (${key}): see docs/runbook-upkeep.md\n`,
+      `weir: this does not cover the ${part}, which is on a server (${key}): ` +
+        'see docs/runbook-upkeep.md\n',
     );
   }
   const { backUp: makeBackup } = await import('../maintenance/backup.ts');

@@ -104,7 +104,7 @@ interface Alerts {
 }
 
 test('links between pages resolve', () => {
-  for (const { path, text } of readFiles('docs/{runbook*,deploying,sizing}.md')) {
+  for (const { path, text } of readFiles('{*.md,docs/**/*.md,bench/README.md}')) {
     for (const [, target = '', anchor] of text.matchAll(/\]\((?!https?:)([^)#]*)(#[^)]*)?\)/g)) {
       const file = target === '' ? path : join(dirname(path), target);
       assert.ok(existsSync(join(repository, file)), `${path} links to ${target}`);
