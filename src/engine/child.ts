@@ -18,8 +18,8 @@ import {
   removeCutParts,
   removeEmptyMutations,
 } from './cut-files.ts';
-import { assertDiskRoom } from './disk-room.ts';
-import { type Member, openMember } from './member.ts';
+import type { Control } from './kill-query.ts';
+import { type Member, openMember, verifySettings } from './member.ts';
 import { createPool, type Pool } from './pool.ts';
 import { createQueryServer } from './query-server.ts';
 import { createRunningQueries } from './running-queries.ts';
@@ -31,7 +31,6 @@ import {
   toConfigXml,
 } from './settings.ts';
 import { openSpool } from './spool.ts';
-import { verifySettings } from './verify-settings.ts';
 import {
   countFailedWrites,
   createWriteWatch,
@@ -102,10 +101,10 @@ async function main(): Promise<void> {
     pools: { ...pools, control },
     spool,
     running: createRunningQueries((mark) => void kill(control, `startsWith(query, '${mark}')`)),
-    control: (sql, format) => ask(control, sql, format),
+    control: (...query) => ask(control, ...query),
     probe: async () => void (await ask(control, 'SELECT 1', 'TabSeparated')),
     writes,
-    assertRoom: (kind) => assertDiskRoom(start.storePath, kind),
+    storePath: start.storePath,
   });
   process.once('SIGTERM', () => void stop({ server, pools, control, members, writes }));
   await listen(server);
@@ -219,9 +218,13 @@ async function listen(server: Server): Promise<void> {
   chmodSync(start.socketPath, 0o600);
 }
 
-async function ask(control: Pool<Member>, sql: string, format: string): Promise<Uint8Array> {
+async function ask(
+  control: Pool<Member>,
+  ...[sql, format, parameters = new Map()]: Parameters<Control>
+): Promise<Uint8Array> {
   const member = await control.acquire(ownAccount, never);
   try {
+    await member.configure({ settings: new Map(), parameters, database: 'default' });
     return (await member.query(sql, format)).bytes;
   } finally {
     control.release(member);

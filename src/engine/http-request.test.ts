@@ -26,7 +26,7 @@ test('parameters, settings and words of the protocol are told apart', () => {
   );
   const request = toEngineRequest(fields, { 'x-weir-pool': 'insert' });
   assert.deepEqual([...request.settings], [['max_threads', '2']]);
-  assert.deepEqual(textFields(request.parameters), { a: '1' });
+  assert.deepEqual(textFields(request.parameters), { param_a: '1' });
   assert.equal(request.sql, 'Q');
   assert.equal(request.queryId, 'I');
   assert.equal(request.database, 'd');

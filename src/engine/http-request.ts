@@ -5,7 +5,6 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { EngineException } from './exceptions.ts';
-import type { Parameters } from './literals.ts';
 import type { PoolName } from './settings.ts';
 
 export interface EngineRequest {
@@ -18,7 +17,8 @@ export interface EngineRequest {
   readonly account: string;
   readonly database: string;
   readonly defaultFormat: string;
-  readonly parameters: Parameters;
+  /** By name, `param_` included, in ClickHouse's escaped text format. */
+  readonly parameters: ReadonlyMap<string, Uint8Array>;
   readonly settings: ReadonlyMap<string, string>;
   /** Answer only when the query has ended, so that a failure is never a short answer. */
   readonly waitsForEnd: boolean;
@@ -63,7 +63,7 @@ export function toEngineRequest(
   const parameters = new Map<string, Uint8Array>();
   const settings = new Map<string, string>();
   for (const [name, value] of fields) {
-    if (name.startsWith('param_')) parameters.set(name.slice('param_'.length), value);
+    if (name.startsWith('param_')) parameters.set(settingName(name), value);
     else if (!protocolNames.has(name)) settings.set(settingName(name), textOf(value) ?? '');
   }
   return {

@@ -5,9 +5,8 @@
  * effect any more.
  */
 import { EngineException } from './exceptions.ts';
-import { stringLiteral } from './literals.ts';
 import type { RunningQuery } from './running-queries.ts';
-import { type Token, tokenize } from './sql-tokens.ts';
+import { stringLiteral, type Token, tokenize } from './sql-tokens.ts';
 
 export interface KillStatement {
   /** Over the columns of `system.processes` that `processesSql` has. */
@@ -52,11 +51,16 @@ function takeMode(tokens: Token[]): KillStatement['mode'] {
   return word;
 }
 
-/** What kills, and what chDB says of it. */
+/** Runs a statement on the control pool, with these query parameters (default: none). */
+export type Control = (
+  sql: string,
+  format: string,
+  parameters?: ReadonlyMap<string, Uint8Array>,
+) => Promise<Uint8Array>;
+
 export interface KillParts {
   readonly running: readonly RunningQuery[];
-  /** Runs a statement at once, beside everything else. */
-  control(sql: string, format: string): Promise<Uint8Array>;
+  readonly control: Control;
 }
 
 /** @returns the answer in that format: kill_status, query_id, user, query of each. */
@@ -76,7 +80,7 @@ export async function runKill(
 async function matching(
   condition: string,
   running: readonly RunningQuery[],
-  control: KillParts['control'],
+  control: Control,
 ): Promise<RunningQuery[]> {
   const limit = `SETTINGS max_execution_time = ${conditionSeconds}`;
   const sql = `SELECT number FROM (${processesSql(running)}) WHERE (${condition}\n) ${limit}`;

@@ -7,11 +7,10 @@ import { changesBetween, type SettingMap, setStatement, unsetValue } from './set
 
 export interface Member {
   /**
-   * Makes the session's settings its defaults plus these, and `database` its current one. The
-   * caller holds the member.
-   * @throws what chDB says of an unknown or bad setting; the session is then back at its defaults
+   * Prepares the session for one query. The caller holds the member.
+   * @throws the error of chDB for an unknown or invalid setting; the session then has its defaults
    */
-  configure(settings: SettingMap, database: string): Promise<void>;
+  configure(session: SessionState): Promise<void>;
   /** Runs off the main thread; the answer is complete in memory. */
   query(sql: string, format: string): Promise<MemberAnswer>;
   /**
@@ -21,6 +20,17 @@ export interface Member {
   stream(sql: string, format: string): ChdbQueryStream;
   /** Only when no query runs: closing a session in use takes the whole engine down. */
   close(): void;
+}
+
+export interface SessionState {
+  /** Beyond the defaults of the session. */
+  readonly settings: SettingMap;
+  /**
+   * By name, `param_` included, as the bytes of ClickHouse's escaped text format. A session keeps
+   * them: the caller checks that the next query names none of these.
+   */
+  readonly parameters: ReadonlyMap<string, Uint8Array>;
+  readonly database: string;
 }
 
 export interface MemberAnswer {
@@ -39,7 +49,7 @@ export async function openMember(
   let applied = new Map<string, string>();
   let currentDatabase = 'default';
 
-  async function set(changes: SettingMap): Promise<void> {
+  async function set(changes: ReadonlyMap<string, Uint8Array | string>): Promise<void> {
     const statement = setStatement(changes);
     if (statement !== undefined) await session.queryAsync(statement);
   }
@@ -66,12 +76,13 @@ export async function openMember(
 
   await set(defaults);
   return {
-    async configure(settings, database) {
+    async configure({ settings, parameters, database }) {
       if (database !== currentDatabase) {
         await session.queryAsync(`USE \`${database.replace(/[\\`]/g, '\\$&')}\``);
         currentDatabase = database;
       }
       await apply(settings);
+      await set(parameters);
     },
     async query(sql, format) {
       const result = await session.queryAsync(sql, { format }).catch(async (error: unknown) => {
@@ -88,4 +99,25 @@ export async function openMember(
       session.close();
     },
   };
+}
+
+/**
+ * Compares settings with those that chDB reports: it ignores a setting whose name is misspelled or
+ * whose value is out of bounds.
+ * @throws Error naming each setting that differs
+ */
+export async function verifySettings(
+  member: Pick<Member, 'query'>,
+  scope: 'server_settings' | 'merge_tree_settings' | 'settings',
+  wanted: SettingMap,
+): Promise<void> {
+  const { bytes } = await member.query(`SELECT name, value FROM system.${scope}`, 'TabSeparated');
+  const lines = Buffer.from(bytes).toString().split('\n');
+  const actual = new Map(lines.map((line) => line.split('\t', 2) as [string, string]));
+  const faults = [...wanted].filter(([name, value]) => actual.get(name) !== value);
+  if (faults.length === 0) return;
+  const texts = faults.map(([name, value]) => {
+    return `${name} is ${actual.get(name) ?? 'unknown'} instead of ${value}`;
+  });
+  throw new Error(`cannot start the engine: in system.${scope} ${texts.join('; ')}`);
 }

@@ -57,7 +57,7 @@ function setUp(fake: Partial<Member> & { readonly onKill?: () => void }) {
     }),
     control: () => assert.fail('no query here is a KILL'),
     writes: { check: async () => undefined },
-    assertRoom: async () => undefined,
+    storePath: '.',
   };
   const fields = new Map([
     ['query', text('SELECT 1')],

@@ -2,29 +2,28 @@
  * One query from the request to the answer: bind, classify, spool what an INSERT brings, wait for a
  * member of the right pool, run, answer. The order of these steps is here and nowhere else.
  */
+import { statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { EngineException } from './exceptions.ts';
 import type { EngineRequest } from './http-request.ts';
-import { parseKill, runKill } from './kill-query.ts';
-import { bindParameters } from './literals.ts';
+import { type Control, parseKill, runKill } from './kill-query.ts';
 import type { Member } from './member.ts';
 import type { Pool } from './pool.ts';
 import type { Reply, Summary } from './reply.ts';
 import type { RunningQueries, RunningQuery } from './running-queries.ts';
 import type { PoolName } from './settings.ts';
 import type { Spool } from './spool.ts';
-import { insertFromFile, parseStatement, type Statement } from './statement.ts';
+import { assertParameters, insertFromFile, parseStatement, type Statement } from './statement.ts';
 import type { WriteWatch } from './write-watch.ts';
 
 export interface QueryParts {
   readonly pools: Readonly<Record<PoolName, Pool<Member>>>;
   readonly spool: Spool;
   readonly running: RunningQueries;
-  /** Runs a statement of our own at once, beside everything else. */
-  control(sql: string, format: string): Promise<Uint8Array>;
+  /** Runs a statement of the engine itself on the control pool. */
+  control: Control;
   readonly writes: WriteWatch;
-  /** @throws EngineException 243 where the disk may not have room for it */
-  assertRoom(kind: 'insert' | 'change'): Promise<void>;
+  readonly storePath: string;
 }
 
 export interface QueryCall {
@@ -42,6 +41,10 @@ export interface QueryCall {
 /** No read fills its share of the memory, half of which is kept before it writes, in this time. */
 const maxMillisInMemory = 50;
 const maxQueryBytes = 32 * 2 ** 20;
+/** Rows are spooled, sorted and merged in files. */
+const insertReserveBytes = 64 * 2 ** 20;
+/** A DDL statement writes a few small files. */
+const changeReserveBytes = 16 * 2 ** 20;
 /**
  * A stream never stands in memory as a whole, and its chunks are blocks, which are small for that.
  */
@@ -56,10 +59,12 @@ const streamSettings = [
 export async function runQuery(parts: QueryParts, call: QueryCall): Promise<void> {
   const { request, body, reply } = call;
   const statement = await readStatement(request, body);
+  assertParameters(textOf(statement), request.parameters);
   const kill = statement.kind === 'write' ? parseKill(statement.sql) : undefined;
   if (kill !== undefined) {
     const format = kill.format ?? request.defaultFormat;
-    const answer = await runKill(kill, { ...parts, running: parts.running.all() }, format);
+    const control: Control = (text, as) => parts.control(text, as, request.parameters);
+    const answer = await runKill(kill, { running: parts.running.all(), control }, format);
     await reply.whole(answer, format, nothingRead);
     return;
   }
@@ -86,7 +91,7 @@ async function runStatement(parts: QueryParts, call: StatementCall): Promise<voi
   pool.assertRoom(request.account);
   if (statement.kind !== 'read') {
     const isInsert = statement.kind === 'insertData' || statement.isInsert;
-    await parts.assertRoom(isInsert ? 'insert' : 'change');
+    await assertDiskRoom(parts.storePath, isInsert ? insertReserveBytes : changeReserveBytes);
   }
   if (statement.kind !== 'insertData') {
     await runOnMember(parts, pool, { ...call, statement });
@@ -102,6 +107,19 @@ async function runStatement(parts: QueryParts, call: StatementCall): Promise<voi
   }
 }
 
+/**
+ * Refuses a write for which the disk may not have room: chDB would cut it short without an error,
+ * and the engine would have to restart.
+ * @throws EngineException 243
+ */
+async function assertDiskRoom(folder: string, neededBytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const freeBytes = bavail * bsize;
+  if (freeBytes >= neededBytes) return;
+  const space = `${freeBytes} bytes are free of ${neededBytes}`;
+  throw new EngineException(243, `cannot write to the store: no space left, ${space}`);
+}
+
 function textOf(statement: Statement): string {
   if (statement.kind !== 'insertData') return statement.sql;
   const { head, tail } = statement.insert;
@@ -113,13 +131,12 @@ type RunnableCall = StatementCall<Runnable>;
 
 /** As in ClickHouse, a body behind a query that takes no data belongs to the query's text. */
 async function readStatement(request: EngineRequest, body: Readable): Promise<Statement> {
-  const { parameters, defaultFormat } = request;
-  const sql = bindParameters(request.sql ?? (await readText(body)), parameters);
+  const { defaultFormat } = request;
+  const sql = request.sql ?? (await readText(body));
   const statement = parseStatement(sql, defaultFormat);
   if (request.sql === undefined || statement.kind === 'insertData') return statement;
   const rest = await readText(body);
-  if (rest.trim() === '') return statement;
-  return parseStatement(`${sql}\n${bindParameters(rest, parameters)}`, defaultFormat);
+  return rest.trim() === '' ? statement : parseStatement(`${sql}\n${rest}`, defaultFormat);
 }
 
 function poolFor(statement: Statement): PoolName {
@@ -139,7 +156,7 @@ async function runOnMember(
   const member = await pool.acquire(request.account, signal);
   try {
     const settings = streams ? new Map([...streamSettings, ...request.settings]) : request.settings;
-    await member.configure(settings, request.database);
+    await member.configure({ ...request, settings });
     if (signal.aborted) throw new EngineException(394, 'the query was cancelled before it began');
     query.start();
     if (isRead) signal.addEventListener('abort', kill);

@@ -4,32 +4,20 @@
  * and stops when one did not take.
  */
 
+import type { EngineSettings } from './options.ts';
+import { stringLiteral } from './sql-tokens.ts';
+
 /** `control` is for statements that take no time: kills and probes, which wait for no others. */
 export type PoolName = 'insert' | 'read' | 'housekeeping' | 'control';
 
 export type SettingMap = ReadonlyMap<string, string>;
-
-export interface EngineLimits {
-  /** All memory of the engine, bytes. */
-  readonly memoryBytes: number;
-  /** Threads of one query. */
-  readonly threads: number;
-  /** Reads that run at once. */
-  readonly readMembers: number;
-  /** Of a query that does not set `max_execution_time` itself, by pool. */
-  readonly maxExecutionSeconds: number;
-  readonly maxInsertSeconds: number;
-  readonly maxHousekeepingSeconds: number;
-  /** Of an answer that is not streamed, bytes before formatting. */
-  readonly maxResultBytes: number;
-}
 
 const mebibyte = 2 ** 20;
 /** Of an answer that is not streamed. */
 const maxResultRows = 1_000_000;
 
 /** https://clickhouse.com/docs/operations/server-configuration-parameters/settings */
-export function serverSettings(limits: EngineLimits): SettingMap {
+export function serverSettings(limits: EngineSettings): SettingMap {
   const cacheShare = (part: number) => String(Math.floor(limits.memoryBytes * part));
   return new Map([
     ['max_server_memory_usage', String(limits.memoryBytes)],
@@ -76,7 +64,7 @@ export const tableDefaults: SettingMap = new Map([
 ]);
 
 /** https://clickhouse.com/docs/operations/settings/settings */
-export function sessionSettings(pool: PoolName, limits: EngineLimits): SettingMap {
+export function sessionSettings(pool: PoolName, limits: EngineSettings): SettingMap {
   const queryBytes = Math.floor(limits.memoryBytes * memoryShare(pool, limits));
   const settings = new Map([
     ['async_insert', '0'],
@@ -105,12 +93,12 @@ export function sessionSettings(pool: PoolName, limits: EngineLimits): SettingMa
 }
 
 /** All reads together take three quarters at most, and leave the rest to an insert. */
-function memoryShare(pool: PoolName, limits: EngineLimits): number {
+function memoryShare(pool: PoolName, limits: EngineSettings): number {
   if (pool === 'read') return 0.75 / limits.readMembers;
   return pool === 'insert' ? 0.6 : 0.4;
 }
 
-function secondsOf(pool: PoolName, limits: EngineLimits): number {
+function secondsOf(pool: PoolName, limits: EngineSettings): number {
   if (pool === 'read') return limits.maxExecutionSeconds;
   return pool === 'insert' ? limits.maxInsertSeconds : limits.maxHousekeepingSeconds;
 }
@@ -128,11 +116,11 @@ export function toConfigXml(server: SettingMap, tables: SettingMap): string {
   ].join('\n');
 }
 
-/**
- * `SET …` for these, or nothing when there is nothing to set. Values are data, names are checked.
- */
-export function setStatement(settings: SettingMap): string | undefined {
-  const assignments = [...settings].map(([name, value]) => `${name} = ${settingLiteral(value)}`);
+/** `SET …` for these, or undefined when there is nothing to set. The caller checks the names. */
+export function setStatement(values: ReadonlyMap<string, Uint8Array | string>): string | undefined {
+  const assignments = [...values].map(([name, value]) => {
+    return `${name} = ${value === unsetValue ? 'DEFAULT' : stringLiteral(value)}`;
+  });
   return assignments.length === 0 ? undefined : `SET ${assignments.join(', ')}`;
 }
 
@@ -152,20 +140,5 @@ export function changesBetween(
   return changes;
 }
 
-/** One line per setting that is not as wanted; `actual` is what chDB reports. */
-export function settingFaults(wanted: SettingMap, actual: SettingMap): string[] {
-  const faults: string[] = [];
-  for (const [name, value] of wanted) {
-    const found = actual.get(name);
-    if (found !== value) faults.push(`${name} is ${found ?? 'unknown'} instead of ${value}`);
-  }
-  return faults;
-}
-
 /** Stands for the value that chDB itself would use. */
 export const unsetValue = '\0default';
-
-function settingLiteral(value: string): string {
-  if (value === unsetValue) return 'DEFAULT';
-  return `'${value.replace(/[\\']/g, '\\$&')}'`;
-}

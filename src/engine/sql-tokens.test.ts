@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EngineException } from './exceptions.ts';
-import { tokenize } from './sql-tokens.ts';
+import { stringLiteral, tokenize } from './sql-tokens.ts';
 
 const cases: readonly (readonly [sql: string, tokens: readonly string[]])[] = [
   ['', []],
@@ -58,5 +58,22 @@ test('any text is cut into pieces in order, or refused', () => {
       },
     ),
     { numRuns: 2000 },
+  );
+});
+
+test('writes any bytes as one string token of printable ASCII', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
+      const literal = stringLiteral(bytes);
+      assert.match(literal, /^'[ -~]*'$/);
+      assert.deepEqual(
+        [...tokenize(literal)].map(({ kind, end }) => [kind, end]),
+        [['string', literal.length]],
+      );
+      const read = literal.slice(1, -1).replace(/\\x(..)/g, (_, hex: string) => {
+        return String.fromCharCode(Number.parseInt(hex, 16));
+      });
+      assert.deepEqual(Buffer.from(read, 'latin1'), Buffer.from(bytes));
+    }),
   );
 });

@@ -1,6 +1,6 @@
 /**
- * Cuts SQL text into tokens the way ClickHouse's own lexer does, so that what looks like SQL inside
- * a string, a quoted name or a comment is never taken for SQL. It knows nothing of grammar.
+ * The lexical side of SQL: string literals, and tokens as ClickHouse's own lexer cuts them, so that
+ * text inside a string, a quoted name or a comment is never taken for SQL. No grammar.
  */
 import { EngineException } from './exceptions.ts';
 
@@ -123,4 +123,17 @@ function match(pattern: RegExp, text: string, at: number): number | undefined {
 
 function unterminated(what: string, at: number): EngineException {
   return new EngineException(62, `cannot read the query: ${what} at position ${at + 1} has no end`);
+}
+
+/**
+ * A string literal of exactly these bytes. Every byte but plain printable ASCII is written as
+ * `\xHH`, so that no encoding can be misread.
+ */
+export function stringLiteral(bytes: Uint8Array | string): string {
+  // As Latin-1, every byte is one character.
+  const text = Buffer.from(bytes as Uint8Array).toString('latin1');
+  const escaped = text.replace(/[^ !#-&(-[\]-_a-~]/g, (byte) => {
+    return `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+  return `'${escaped}'`;
 }

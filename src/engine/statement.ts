@@ -4,8 +4,7 @@
  * belongs. Pure; works on bound SQL.
  */
 import { EngineException } from './exceptions.ts';
-import { stringLiteral } from './literals.ts';
-import { type Token, tokenize } from './sql-tokens.ts';
+import { stringLiteral, type Token, tokenize } from './sql-tokens.ts';
 
 export type Statement =
   | {
@@ -72,6 +71,25 @@ export function parseStatement(sql: string, defaultFormat: string): Statement {
   }
   const format = namedFormat(sql, all) ?? defaultFormat;
   return { kind: 'read', sql: text, format, canStream: canStream(all, format) };
+}
+
+/**
+ * Checks that each `{name:Type}` placeholder has a value in `parameters`, whose names begin with
+ * `param_`: a session still has the values of earlier queries, and would use those.
+ * @throws EngineException 456
+ */
+export function assertParameters(sql: string, parameters: ReadonlyMap<string, unknown>): void {
+  if (!sql.includes('{')) return;
+  let [brace, word]: (Token | undefined)[] = [];
+  for (const token of tokenize(sql)) {
+    if (token.text === ':' && word?.kind === 'word' && brace?.text === '{') {
+      const name = textOf(sql, word);
+      if (!parameters.has(`param_${name}`)) {
+        throw new EngineException(456, `cannot bind ${name}: no value was sent for it`);
+      }
+    }
+    [brace, word] = [word, token];
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-/** What the encoder binds is, byte for byte, what chDB reads. */
+/** Query parameters arrive byte for byte, and belong to one query. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
@@ -82,4 +82,34 @@ test('any text comes back unchanged out of arrays, maps and tuples', async () =>
     }),
     { numRuns: 100 },
   );
+});
+
+test('does not use the parameters of an earlier query', async () => {
+  const { socketPath } = opened.engine;
+  const path = '/?param_s=secret';
+  for (let round = 0; round < 6; round++) {
+    await rawRequest(socketPath, { path }, 'SELECT {s:String}');
+  }
+  for (let round = 0; round < 6; round++) {
+    const answer = await rawRequest(socketPath, { path: '/' }, 'SELECT {s:String}');
+    assert.match(answer.body.toString(), /^Code: 456\./);
+  }
+});
+
+test('refuses a parameter whose name is no identifier', async () => {
+  const path = `/?${encodeURIComponent('param_a, max_threads')}=1`;
+  const answer = await rawRequest(opened.engine.socketPath, { path }, 'SELECT 1');
+  assert.match(answer.body.toString(), /^Code: 62\./);
+});
+
+test('binds the parameters of KILL QUERY and of ALTER', async () => {
+  const { client } = opened;
+  const query_params = { id: "'none' OR 1", a: 1 };
+  await client.command({ query: 'KILL QUERY WHERE query_id = {id:String} SYNC', query_params });
+  await client.command({ query: 'CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a' });
+  await client.command({ query: 'INSERT INTO t VALUES (1), (2)' });
+  const query = 'ALTER TABLE t DELETE WHERE a = {a:UInt8} SETTINGS mutations_sync = 1';
+  await client.command({ query, query_params });
+  const answer = await client.query({ query: 'SELECT a FROM t', format: 'JSONCompactEachRow' });
+  assert.deepEqual(await answer.json(), [[2]]);
 });
