@@ -112,14 +112,20 @@ export function openChannel<Own, Peer>(transport: Transport, served: Served<Own>
   });
 
   return {
-    remote: createRemote(call),
+    remote: createProxy(call),
     notify: (name, ...input) => send(0, name, input),
     closed: transport.closed,
     close: () => transport.close(),
   };
 }
 
-function createRemote<Methods>(
+/** Calls the methods in this thread, without a channel. */
+export function createRemote<Methods>(served: Served<Methods>): Remote<Methods> {
+  const methods = served as Readonly<Record<string, (...input: readonly unknown[]) => never>>;
+  return createProxy(async (name, input) => methods[name]!(...input));
+}
+
+function createProxy<Methods>(
   call: (method: string, input: readonly unknown[]) => Promise<never>,
 ): Remote<Methods> {
   const known: Record<string, unknown> = {};

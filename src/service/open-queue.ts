@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { openLocalQueue } from '../queue/disk/local-queue.ts';
-import type { DiskQueueOptions } from '../queue/disk/open-disk-queue.ts';
+import type { DiskQueueSettings } from '../queue/disk/log-options.ts';
 import type { NatsQueueOptions } from '../queue/nats/nats-options.ts';
 import type { Queue } from '../queue/port.ts';
 import { createInstruments } from '../telemetry/instruments.ts';
@@ -41,16 +41,8 @@ export async function assertLocalLogDrained(config: Readonly<Config>): Promise<v
   );
 }
 
-export function toQueueOptions({ queue, data }: Config): DiskQueueOptions {
-  return {
-    directory: join(resolve(data), 'queue'),
-    segmentBytes: queue.segmentBytes,
-    minFreeDiskBytes: queue.minFreeDiskBytes,
-    maxBacklogBytes: queue.maxBacklogBytes === 0 ? Number.MAX_SAFE_INTEGER : queue.maxBacklogBytes,
-    idempotencyTtlMs: queue.idempotencyTtlHours * hourMs,
-    idempotencyKeys: queue.idempotencyKeys,
-    memoryTailBytes: queue.memoryTailBytes,
-  };
+export function toQueueOptions({ queue, data }: Config): DiskQueueSettings {
+  return { ...queue, directory: join(resolve(data), 'queue') };
 }
 
 /** @returns undefined where the queue is the log in the data folder. */

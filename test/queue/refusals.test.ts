@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/model/errors.ts';
-import { type DiskQueueOptions, openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { openDiskQueue, type OpenDiskQueueOptions } from '../../src/queue/disk/open-disk-queue.ts';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
@@ -13,7 +13,7 @@ const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver'
 /** A new one each time: the queue owns what it was given. */
 const content = () => ({ layout: 'logs/1' as const, rows: 1, payload: new Uint8Array(1000) });
 
-async function open(options: Partial<DiskQueueOptions> = {}) {
+async function open(options: Partial<OpenDiskQueueOptions> = {}) {
   const fs = new SimulatedFileSystem(new Random(1));
   let nowMs = 1_000_000;
   const queue = await openDiskQueue(
@@ -124,9 +124,10 @@ test('a failed sync is final and reported once, and durable batches can be drain
   await queue.close();
 });
 
-test('a batch beyond the limit is too large for ever', async () => {
-  const { queue } = await open({ minFreeDiskBytes: 0, maxBatchBytes: 999 });
-  await assert.rejects(queue.append(content(), owner), { code: 'too_large' });
+test('rejects a batch over the limit as too large', async () => {
+  const { queue } = await open({ minFreeDiskBytes: 0 });
+  const large = { ...content(), payload: new Uint8Array(128 * 1024 * 1024 + 1) };
+  await assert.rejects(queue.append(large, owner), { code: 'too_large' });
 });
 
 test('stamps after every watermark, even if the clock stands', async () => {

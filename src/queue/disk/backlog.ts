@@ -6,7 +6,12 @@ import type { StampedBatch } from '../../model/batch.ts';
 import type { TakeLimits } from '../port.ts';
 import { freeMemory, ownMemory } from '../../std/free-memory.ts';
 import type { Recovery } from './log-options.ts';
-import { MemoryTail, type QueuedBatch } from './memory-tail.ts';
+
+export interface QueuedBatch {
+  readonly batch: StampedBatch;
+  /** Bytes of its frame on disk. */
+  readonly frameBytes: number;
+}
 
 export interface DiskRange {
   readonly fromSequence: bigint;
@@ -176,4 +181,65 @@ export class Backlog {
     this.#rows = 0;
     this.#bytes = 0;
   }
+}
+
+/** Memory a batch takes besides its payload, roughly. */
+const overheadBytes = 512;
+
+/**
+ * The newest batches, so that a drain that keeps up never reads the disk. Over its limit, the
+ * backlog drops them and reads them from the log instead.
+ */
+class MemoryTail {
+  #batches: QueuedBatch[] = [];
+  #bytes = 0;
+  #frameBytes = 0;
+
+  /** Memory taken, roughly. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Bytes the same batches take on disk. */
+  get frameBytes(): number {
+    return this.#frameBytes;
+  }
+
+  get oldest(): StampedBatch | undefined {
+    return this.#batches[0]?.batch;
+  }
+
+  push(queued: QueuedBatch): void {
+    this.#batches.push(queued);
+    this.#bytes += sizeOf(queued);
+    this.#frameBytes += queued.frameBytes;
+  }
+
+  /** Removes the oldest batches up to the limits, but at least one where there is one. */
+  take(limits: TakeLimits): QueuedBatch[] {
+    let count = 0;
+    let rows = 0;
+    let bytes = 0;
+    for (const queued of this.#batches) {
+      rows += queued.batch.rows;
+      bytes += queued.frameBytes;
+      if (count > 0 && (rows > limits.maxRows || bytes > limits.maxBytes)) break;
+      this.#bytes -= sizeOf(queued);
+      this.#frameBytes -= queued.frameBytes;
+      count++;
+    }
+    return this.#batches.splice(0, count);
+  }
+
+  /** Lets go of all of it, memory included. */
+  clear(): void {
+    freeMemory(this.#batches.map(({ batch }) => ownMemory(batch.payload)));
+    this.#batches = [];
+    this.#bytes = 0;
+    this.#frameBytes = 0;
+  }
+}
+
+function sizeOf(queued: QueuedBatch): number {
+  return queued.batch.payload.length + overheadBytes;
 }

@@ -1,12 +1,14 @@
 /**
- * The queue on local disk as its users see it: numbers and stamps batches in the order of the
- * calls, refuses what there is no room for, and keeps account of what was taken and released. Group
- * writer, backlog and log do the rest.
+ * The queue on local disk: numbers and stamps batches in call order, refuses those it has no room
+ * for, and tracks what was taken and released.
  */
-import type { Batch, BatchId, BatchOwner, StampedBatch } from '../../model/batch.ts';
+import { type Remote, transfer } from '../../channel/channel.ts';
 import { isNoRoom } from '../../files/disk-failure.ts';
+import type { Batch, BatchId, BatchOwner, StampedBatch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
+import { toError } from '../../std/error-text.ts';
 import type { QueueEvents } from '../../telemetry/queue-events.ts';
+import { decodeFrame, encodeFrame, measureFrame } from '../frame.ts';
 import type {
   IdempotencyRecord,
   QueueStatus,
@@ -14,73 +16,84 @@ import type {
   Taken,
   TakeLimits,
 } from '../port.ts';
-import { Backlog } from './backlog.ts';
-import { DiskSpace } from './disk-space.ts';
-import { decodeFrame, encodeFrame, measureFrame } from '../frame.ts';
+import { Backlog, type QueuedBatch } from './backlog.ts';
+import { Capacity, type Refusal, toUnavailable } from './capacity.ts';
 import { GroupWriter } from './group-writer.ts';
-import type { KeyTable } from './key-table.ts';
-import type { LogHost, OpenedHost } from './log-host.ts';
-import type { QueuedBatch } from './memory-tail.ts';
-import type { QueueLimits } from './queue-limits.ts';
+import { KeyTable } from './key-table.ts';
+import type { LogMethods } from './log.ts';
+import type { DiskQueueSettings, Recovery } from './log-options.ts';
 import { ReceiptClock } from './receipt-clock.ts';
-import { recoverKeys } from './recovered-keys.ts';
-import { type Refusal, refusalOf, toUnavailable } from './refusal.ts';
-import { toError } from '../../std/error-text.ts';
 
-/** Where in the order of the log a batch came to lie. */
-export interface Numbered {
-  readonly sequence: bigint;
-  readonly receivedAtNanos: bigint;
+export interface OpenedLog {
+  readonly log: Remote<LogMethods>;
+  readonly recovery: Recovery;
+  /** Ends the thread of the closed log. */
+  end(): Promise<void>;
+}
+
+export interface DiskQueueOptions extends DiskQueueSettings {
+  /** Called once, when a write or a sync has failed for good: only a restart can recover. */
+  readonly onFailed?: ((error: Error) => void) | undefined;
+  /** Unix ms. */
+  readonly now: () => number;
 }
 
 const nanosPerMs = 1_000_000n;
+const hourMs = 60 * 60 * 1000;
+const maxBatchBytes = 128 * 1024 * 1024;
+const maxAnswerBytes = 64 * 1024 * 1024;
 
 export class DiskQueue {
-  readonly #limits: QueueLimits;
   readonly #telemetry: QueueEvents;
-  readonly #host: LogHost;
+  readonly #onFailed: ((error: Error) => void) | undefined;
+  readonly #now: () => number;
+  readonly #opened: OpenedLog;
+  readonly #log: Remote<LogMethods>;
   readonly #writer: bigint;
-  /** Batches before it were left by an earlier process. */
+  /** Earlier batches were left by a previous process. */
   readonly #firstOwnSequence: bigint;
   readonly #groups: GroupWriter;
   readonly #backlog: Backlog;
   readonly #keys: KeyTable;
-  readonly #space: DiskSpace;
+  readonly #capacity: Capacity;
   readonly #clock: ReceiptClock;
   #nextSequence: bigint;
   #released: bigint;
   #quarantinedBatches: number;
-  #isMeasuring = false;
   #isClosed = false;
-  #isFailureTold = false;
+  #isFailureReported = false;
   #isOutOfRoom = false;
   #wakeTaker: (() => void) | undefined;
 
-  constructor(opened: OpenedHost, limits: QueueLimits, telemetry: QueueEvents) {
-    const { host, recovery } = opened;
-    this.#host = host;
-    this.#limits = limits;
+  constructor(opened: OpenedLog, options: DiskQueueOptions, telemetry: QueueEvents) {
+    const { log, recovery } = opened;
+    const { now, onFailed, memoryTailBytes, idempotencyKeys, idempotencyTtlHours } = options;
+    this.#opened = opened;
+    this.#log = log;
+    this.#onFailed = onFailed;
+    this.#now = now;
     this.#telemetry = telemetry;
     this.#writer = recovery.writer;
     this.#firstOwnSequence = recovery.nextSequence;
     this.#nextSequence = recovery.nextSequence;
-    this.#clock = new ReceiptClock(recovery.floorNanos, limits.now);
+    this.#clock = new ReceiptClock(recovery.floorNanos, now);
     this.#released = recovery.released;
     this.#quarantinedBatches = recovery.quarantinedBatches;
-    this.#groups = new GroupWriter(host);
-    this.#backlog = new Backlog(recovery, limits.memoryTailBytes);
-    this.#keys = recoverKeys(recovery, limits);
-    const minFreeBytes = limits.minFreeDiskBytes;
-    this.#space = new DiskSpace({ minFreeBytes }, recovery.freeBytes, limits.now());
+    this.#groups = new GroupWriter(log);
+    this.#backlog = new Backlog(recovery, memoryTailBytes);
+    const ttlMs = idempotencyTtlHours * hourMs;
+    this.#keys = new KeyTable({ maxKeys: idempotencyKeys, ttlMs, maxAnswerBytes });
+    for (const chunk of recovery.keyChunks) this.#keys.insertChunk(chunk);
+    this.#capacity = new Capacity(options, recovery.freeBytes, now);
   }
 
+  /** Resolves once the batch is synced. @throws AppError as `Queue.append` does */
   async append(
     content: Pick<Batch, 'layout' | 'rows' | 'payload'>,
     owner: BatchOwner,
     idempotency?: IdempotencyRecord,
-  ): Promise<Numbered> {
-    this.#refuseTooLarge(content.payload.length);
-    this.#measureSpace();
+  ): Promise<{ readonly sequence: bigint; readonly receivedAtNanos: bigint }> {
+    rejectTooLarge(content.payload.length);
     const refusal = this.#refusal();
     if (refusal !== undefined) throw this.#refuse(refusal);
     const sequence = this.#nextSequence++;
@@ -89,7 +102,7 @@ export class DiskQueue {
     const id = { writer: this.#writer, sequence };
     const batch: StampedBatch = { id, receivedAtNanos, owner, layout, rows, payload };
     const frameBytes = measureFrame(batch, idempotency);
-    this.#space.add(frameBytes);
+    this.#capacity.add(frameBytes);
     try {
       await this.#groups.write({ batch, idempotency, frameBytes });
     } catch (error) {
@@ -100,20 +113,20 @@ export class DiskQueue {
   }
 
   recall(key: Uint8Array): RememberedAnswer | undefined {
-    return this.#keys.recall(key, this.#limits.now());
+    return this.#keys.recall(key, this.#now());
   }
 
-  /** Of the batches appended here: no other log has it. */
+  /** Part of the ids of batches appended here; unique to this log. */
   get writer(): bigint {
     return this.#writer;
   }
 
-  /** Which of these it has and will hand out; in the order of their sequences. */
+  /** Which of these batches are still to be taken. @param ids in sequence order */
   holds(ids: readonly BatchId[]): Promise<boolean[]> {
-    return this.#host.holds(ids);
+    return this.#log.holds(ids);
   }
 
-  /** A time of receipt: Unix ns, past every one that was given or told as complete. */
+  /** A time of receipt: Unix ns, later than any earlier stamp or watermark. */
   stamp(): bigint {
     return this.#clock.stamp();
   }
@@ -138,29 +151,30 @@ export class DiskQueue {
 
   async release(sequence: bigint): Promise<void> {
     this.#released = sequence;
-    await this.#host.release(sequence, this.#clock.last);
+    await this.#log.release(sequence, this.#clock.last);
     this.#backlog.release(sequence);
   }
 
   async quarantine(batch: StampedBatch, reason: string): Promise<void> {
-    // Since when rows of it may be stored: from there on they are looked for when it is retried.
+    // A retry looks for rows stored from this time on.
     const receivedAtNanos = batch.copies?.fromNanos ?? batch.receivedAtNanos;
     const frame = Buffer.from(new ArrayBuffer(measureFrame(batch)));
     encodeFrame(frame, 0, { ...batch, receivedAtNanos });
-    this.#quarantinedBatches = await this.#host.quarantine(frame, reason);
+    const moved = transfer(frame, [frame.buffer]);
+    this.#quarantinedBatches = await this.#log.quarantine(moved, reason);
   }
 
   watermarkNanos(): bigint {
     const oldest = this.#backlog.oldestNanos ?? this.#groups.oldestNanos;
     if (oldest !== undefined) return oldest - 1n;
-    // Whoever is told "all up to now" must never see a batch stamped before it later.
+    // Later batches are stamped after it.
     return this.#clock.pass();
   }
 
   async drawLine(): Promise<bigint> {
     const line = this.#clock.passSecond();
     try {
-      await this.#host.release(this.#released, this.#clock.last);
+      await this.#log.release(this.#released, this.#clock.last);
     } catch (cause) {
       throw new AppError('unavailable', 'cannot draw a line: the queue cannot write to its disk', {
         cause,
@@ -171,7 +185,6 @@ export class DiskQueue {
   }
 
   status(): QueueStatus {
-    this.#measureSpace();
     const refusal = this.#refusal();
     const oldest = this.#backlog.oldestNanos;
     const { bytes, batches, rows } = this.#backlog;
@@ -182,7 +195,7 @@ export class DiskQueue {
       batches,
       rows,
       oldestAgeMs:
-        oldest === undefined ? 0 : Math.max(0, this.#limits.now() - Number(oldest / nanosPerMs)),
+        oldest === undefined ? 0 : Math.max(0, this.#now() - Number(oldest / nanosPerMs)),
       quarantinedBatches: this.#quarantinedBatches,
     };
   }
@@ -192,7 +205,11 @@ export class DiskQueue {
     this.#isClosed = true;
     this.#wakeTaker?.();
     await this.#groups.idle();
-    await this.#host.close(this.#clock.last);
+    try {
+      await this.#log.close(this.#clock.last);
+    } finally {
+      await this.#opened.end();
+    }
   }
 
   #becameDurable(queued: QueuedBatch, idempotency: IdempotencyRecord | undefined): void {
@@ -211,13 +228,13 @@ export class DiskQueue {
   async #takeFromDisk(limits: TakeLimits): Promise<QueuedBatch[]> {
     const range = this.#backlog.diskRange;
     if (range === undefined) return [];
-    // What an earlier process left is never taken together with what this one appended.
+    // Batches of a previous process are suspect, and are not taken together with others.
     const isOwn = range.fromSequence >= this.#firstOwnSequence;
     const untilSequence =
       isOwn || range.untilSequence < this.#firstOwnSequence
         ? range.untilSequence
         : this.#firstOwnSequence;
-    const { frames, damage } = await this.#host.read({ ...range, untilSequence, ...limits });
+    const { frames, damage } = await this.#log.read({ ...range, untilSequence, ...limits });
     for (const each of damage) this.#telemetry.damageFound(each);
     const taken = frames.map((frame) => ({
       batch: decodeFrame(Buffer.from(frame.buffer, frame.byteOffset, frame.length)),
@@ -236,28 +253,11 @@ export class DiskQueue {
     });
   }
 
-  #refuseTooLarge(payloadBytes: number): void {
-    const { maxBatchBytes } = this.#limits;
-    if (payloadBytes <= maxBatchBytes) return;
-    throw new AppError(
-      'too_large',
-      `cannot queue ${payloadBytes} bytes at once: the limit is ${maxBatchBytes}; ` +
-        'send smaller batches',
-    );
-  }
-
   #refusal(): Refusal | undefined {
+    if (!this.#isClosed) this.#capacity.refresh(() => this.#log.freeBytes());
     const { failure, pendingBatches, pendingBytes } = this.#groups;
-    return refusalOf(
-      {
-        isClosed: this.#isClosed,
-        failure,
-        pendingBatches,
-        bytes: this.#backlog.bytes + pendingBytes,
-        missingDiskBytes: this.#space.missingBytes,
-      },
-      this.#limits,
-    );
+    const bytes = this.#backlog.bytes + pendingBytes;
+    return this.#capacity.refusal({ isClosed: this.#isClosed, failure, pendingBatches, bytes });
   }
 
   #refuse(refusal: Refusal): AppError {
@@ -269,30 +269,28 @@ export class DiskQueue {
     if (isNoRoom(error)) {
       if (!this.#isOutOfRoom) this.#telemetry.outOfRoom(error as Error);
       this.#isOutOfRoom = true;
-      // Whatever the file system reports as free: it has just refused a write.
-      this.#space.measured(0, this.#limits.now());
+      // The file system may still report free space.
+      this.#capacity.measured(0);
       return this.#refuse({ reason: 'disk', detail: String(error) });
     }
-    if (!this.#isFailureTold) {
-      this.#isFailureTold = true;
+    if (!this.#isFailureReported) {
+      this.#isFailureReported = true;
       const failure = toError(error);
       this.#telemetry.failed(failure);
-      this.#limits.onFailed?.(failure);
+      this.#onFailed?.(failure);
     }
     return new AppError('unavailable', 'cannot take in data: the queue cannot write to its disk', {
       cause: error,
       retryAfterSeconds: 3,
     });
   }
+}
 
-  #measureSpace(): void {
-    if (this.#isMeasuring || this.#isClosed || !this.#space.isStale(this.#limits.now())) return;
-    this.#isMeasuring = true;
-    const measured = (freeBytes: number) => {
-      this.#isMeasuring = false;
-      this.#space.measured(freeBytes, this.#limits.now());
-    };
-    // A disk that cannot even be measured has no room.
-    this.#host.freeBytes().then(measured, () => measured(0));
-  }
+function rejectTooLarge(payloadBytes: number): void {
+  if (payloadBytes <= maxBatchBytes) return;
+  throw new AppError(
+    'too_large',
+    `cannot queue ${payloadBytes} bytes at once: the limit is ${maxBatchBytes}; ` +
+      'send smaller batches',
+  );
 }

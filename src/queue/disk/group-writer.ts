@@ -7,7 +7,8 @@ import type { StampedBatch } from '../../model/batch.ts';
 import type { IdempotencyRecord } from '../port.ts';
 import { isNoRoom } from '../../files/disk-failure.ts';
 import { encodeFrame } from '../frame.ts';
-import type { LogHost } from './log-host.ts';
+import { type Remote, transfer } from '../../channel/channel.ts';
+import type { LogMethods } from './log.ts';
 import { toError } from '../../std/error-text.ts';
 
 export interface GroupEntry {
@@ -27,7 +28,7 @@ const groupBytes = 8 * 1024 * 1024;
 const smallestBufferBytes = 64 * 1024;
 
 export class GroupWriter {
-  readonly #host: LogHost;
+  readonly #log: Remote<LogMethods>;
   #spare: ArrayBuffer | undefined;
   #waiting: Waiting[] = [];
   #underWay: Waiting[] = [];
@@ -36,8 +37,8 @@ export class GroupWriter {
   #failure: Error | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(host: LogHost) {
-    this.#host = host;
+  constructor(log: Remote<LogMethods>) {
+    this.#log = log;
   }
 
   /** Why nothing is written any more; undefined while all is well. */
@@ -90,7 +91,7 @@ export class GroupWriter {
       const buffer = this.#bufferFor(bytes);
       encodeGroup(Buffer.from(buffer), this.#underWay);
       try {
-        this.#keepSpare(await this.#host.append(buffer, bytes));
+        this.#keepSpare(await this.#log.append(transfer(buffer, [buffer]), bytes));
       } catch (thrown) {
         const error = toError(thrown);
         if (!isNoRoom(error)) return this.#fail(error);

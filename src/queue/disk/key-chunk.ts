@@ -7,7 +7,7 @@
  * then per key: u64 stamp, 16-byte key, 16-byte body digest, u32 answer bytes, answer
  */
 import { crc32c } from '@node-rs/crc32';
-import { digestBytes } from '../frame.ts';
+import { decodeFrameHeader, digestBytes, idempotencyOf } from '../frame.ts';
 
 const chunkHeaderBytes = 24;
 const chunkMagic = Buffer.from('WKC1', 'latin1').readUInt32LE(0);
@@ -45,6 +45,16 @@ export class KeyCollector {
     this.#length = end;
     this.#keys++;
     this.#newestNanos = stampNanos;
+  }
+
+  /** Adds the keys of consecutive frames. */
+  addGroup(group: Buffer): void {
+    for (let offset = 0; offset < group.length; ) {
+      const header = decodeFrameHeader(group, offset);
+      const record = idempotencyOf(group, offset, header);
+      if (record.length > 0) this.add(header.receivedAtNanos, record);
+      offset += header.length;
+    }
   }
 
   /** All that was added since the last `clear`, or undefined where that is nothing. */

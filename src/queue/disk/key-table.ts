@@ -5,11 +5,12 @@
  */
 import { randomInt } from 'node:crypto';
 import type { RememberedAnswer } from '../port.ts';
-import { AnswerArena } from './answer-arena.ts';
 import { digestBytes } from '../frame.ts';
+import { readKeyEntries } from './key-chunk.ts';
 
 const words = digestBytes / 4;
 const firstCapacity = 1024;
+const pieceBytes = 64 * 1024;
 
 export interface KeyTableOptions {
   readonly maxKeys: number;
@@ -66,6 +67,14 @@ export class KeyTable {
     slots.answerLengths[slot] = answer.length;
     this.#size++;
     slots.index[this.#find(slots, this.#probe)] = slot + 1;
+  }
+
+  /** Inserts the keys of a chunk of the key log. */
+  insertChunk({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>): void {
+    const entries = readKeyEntries(Buffer.from(buffer, byteOffset, length));
+    for (const { key, bodyDigest, answer, stampNanos } of entries) {
+      this.insert(key, { bodyDigest, answer, stampMs: Number(stampNanos / 1_000_000n) });
+    }
   }
 
   /** The answer remembered for `key`, unless it is older than the time to live. */
@@ -186,4 +195,52 @@ function closeHole(index: Uint32Array, position: number, homeOf: (slot: number) 
     next = (next + 1) & mask;
   }
   index[hole] = 0;
+}
+
+interface Piece {
+  readonly bytes: Uint8Array;
+  /** Where it begins in the endless row of all bytes. */
+  readonly start: number;
+}
+
+/** Bytes in order of arrival, in a few large pieces that are dropped from the old end. */
+class AnswerArena {
+  #pieces: Piece[] = [];
+  #end = 0;
+
+  /** The position the next bytes may get, at the earliest. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Copies the bytes in. @returns their position. */
+  append(bytes: Uint8Array): number {
+    let last = this.#pieces.at(-1);
+    if (last === undefined || this.#end + bytes.length > last.start + last.bytes.length) {
+      const start = last === undefined ? this.#end : last.start + last.bytes.length;
+      last = { bytes: new Uint8Array(Math.max(pieceBytes, bytes.length)), start };
+      this.#pieces.push(last);
+      this.#end = start;
+    }
+    const position = this.#end;
+    last.bytes.set(bytes, position - last.start);
+    this.#end += bytes.length;
+    return position;
+  }
+
+  /** A copy of the bytes that `append` put at this position. */
+  read(position: number, length: number): Uint8Array {
+    const piece = this.#pieces.findLast((each) => each.start <= position);
+    if (piece === undefined) throw new Error(`cannot read answer at ${position}: it was dropped`);
+    return piece.bytes.slice(position - piece.start, position - piece.start + length);
+  }
+
+  /** Lets go of all that lies before this position. */
+  dropBefore(position: number): void {
+    let [, second] = this.#pieces;
+    while (second !== undefined && second.start <= position) {
+      this.#pieces.shift();
+      [, second] = this.#pieces;
+    }
+  }
 }

@@ -5,7 +5,7 @@
 import type { QueueEvents } from '../../telemetry/queue-events.ts';
 import { createNewestReceipts } from '../newest-receipts.ts';
 import type { Queue, QueueStatus, Shard } from '../port.ts';
-import { type DiskQueueOptions, openDiskQueue } from './open-disk-queue.ts';
+import { type OpenDiskQueueOptions, openDiskQueue } from './open-disk-queue.ts';
 import type { DiskQueue } from './disk-queue.ts';
 import { createNodeFileSystem } from '../../files/file-system.ts';
 import { pathsOf } from './log-options.ts';
@@ -13,7 +13,7 @@ import { openRetriedBatches, type RetriedBatches } from './retried-batches.ts';
 
 /** @throws Error where a newer version wrote the directory, or where the disk refuses. */
 export async function openLocalQueue(
-  options: DiskQueueOptions,
+  options: OpenDiskQueueOptions,
   telemetry: QueueEvents,
 ): Promise<Queue> {
   await using opened = new AsyncDisposableStack();

@@ -1,14 +1,19 @@
-/**
- * What the log is told when it is opened, and the plain values it answers with. It runs in a
- * thread: all can be cloned.
- */
+/** What the log is opened with, and the plain values that cross between threads. */
 import { join } from 'node:path';
+import type { Config } from '../../config/schema.ts';
 
-export interface LogOptions {
+export interface DiskQueueSettings
+  extends Pick<
+    Config['queue'],
+    | 'segmentBytes'
+    | 'minFreeDiskBytes'
+    | 'maxBacklogBytes'
+    | 'memoryTailBytes'
+    | 'idempotencyTtlHours'
+    | 'idempotencyKeys'
+  > {
+  /** Created where absent; holds nothing but the queue. */
   readonly directory: string;
-  readonly segmentBytes: number;
-  readonly idempotencyTtlMs: number;
-  readonly idempotencyKeys: number;
 }
 
 /**

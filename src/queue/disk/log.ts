@@ -1,21 +1,19 @@
 /**
- * The log itself: appends groups of frames to the newest segment, reads batches back, and unlinks
- * what is released. Synchronous and single-threaded; it knows nothing of threads, promises, memory
- * tails or clocks.
+ * The log: appends groups of frames to the newest segment, reads batches back, and unlinks released
+ * segments. Synchronous; runs in a thread of its own (`log-thread.ts`).
  */
-import { join } from 'node:path';
 import type { BatchId } from '../../model/batch.ts';
+import { type Served, transfer } from '../../channel/channel.ts';
 import { isNoRoom } from '../../files/disk-failure.ts';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
 import { removeIfThere, writeFully } from '../../files/whole-file.ts';
 import { decodeFrameHeader, type FrameHeader } from '../frame.ts';
-import { collectKeys, finishGroup } from './group.ts';
 import { KeyCollector } from './key-chunk.ts';
 import type { KeyLog } from './key-log.ts';
 import { LogCursor } from './log-cursor.ts';
 import { countQuarantined } from './log-directory.ts';
 import {
-  type LogOptions,
+  type DiskQueueSettings,
   type LogPaths,
   pathsOf,
   type ReadRequest,
@@ -26,23 +24,60 @@ import { batchesUpTo } from './lost-batches.ts';
 import { writeBatch } from './quarantine-files.ts';
 import { type Checkpoint, writeCheckpoint } from './records.ts';
 import { recover, type Recovered } from './recovery.ts';
-import { encodeSegmentHeader, segmentHeaderBytes, segmentName, segmentVersion } from './segment.ts';
-import { sealSegment, type Segment } from './segment-file.ts';
+import { createSegment, extendSegment, sealSegment, type Segment } from './segment-file.ts';
 import type { SyncedMark } from './synced-mark.ts';
 import { toError } from '../../std/error-text.ts';
 
-/** @throws Error where the directory cannot be used; nothing of its data is changed then. */
-export function openLog(
-  fs: FileSystem,
-  options: LogOptions,
-): { log: SegmentLog; recovery: Recovery } {
-  const recovered = recover(fs, options);
-  return { log: new SegmentLog(fs, options, recovered), recovery: recovered.recovery };
+/** The calls of the log from another thread. Buffers change hands in both directions. */
+export interface LogMethods {
+  /** To be called first. @throws Error where the directory cannot be used; then it is unchanged */
+  open(options: DiskQueueSettings): Recovery;
+  /** Appends the first `length` bytes. @returns the buffer, for reuse */
+  append(buffer: ArrayBuffer, length: number): ArrayBuffer;
+  read(request: ReadRequest): ReadResult;
+  holds(ids: readonly BatchId[]): boolean[];
+  release(sequence: bigint, floorNanos: bigint): void;
+  /** @returns the number of batches in quarantine */
+  quarantine(frame: Uint8Array<ArrayBuffer>, reason: string): number;
+  freeBytes(): number;
+  /** @param floorNanos as for `release` */
+  close(floorNanos: bigint): void;
 }
 
-export class SegmentLog {
+export function createLogMethods(fs: FileSystem): Served<LogMethods> {
+  let log: SegmentLog;
+  return {
+    open(options) {
+      const recovered = recover(fs, options);
+      log = new SegmentLog(fs, options, recovered);
+      const { recovery } = recovered;
+      return transfer(recovery, buffersOf(recovery.keyChunks));
+    },
+    append(buffer, length) {
+      log.append(Buffer.from(buffer, 0, length));
+      return transfer(buffer, [buffer]);
+    },
+    read(request) {
+      const result = log.read(request);
+      return transfer(result, buffersOf(result.frames));
+    },
+    holds: (ids) => log.holds(ids),
+    release: (sequence, floorNanos) => log.release(sequence, floorNanos),
+    quarantine: ({ buffer, byteOffset, length }, reason) =>
+      log.quarantine(Buffer.from(buffer, byteOffset, length), reason),
+    freeBytes: () => log.freeBytes(),
+    close: (floorNanos) => log.close(floorNanos),
+  };
+}
+
+/** Frames that were read together share a buffer. */
+function buffersOf(views: readonly Uint8Array<ArrayBuffer>[]): ArrayBuffer[] {
+  return [...new Set(views.map((view) => view.buffer))];
+}
+
+class SegmentLog {
   readonly #fs: FileSystem;
-  readonly #options: LogOptions;
+  readonly #options: DiskQueueSettings;
   readonly #paths: LogPaths;
   readonly #keyLog: KeyLog;
   readonly #cursor: LogCursor;
@@ -58,7 +93,7 @@ export class SegmentLog {
   #mustSeal = false;
   #failure: Error | undefined;
 
-  constructor(fs: FileSystem, options: LogOptions, recovered: Recovered) {
+  constructor(fs: FileSystem, options: DiskQueueSettings, recovered: Recovered) {
     this.#fs = fs;
     this.#options = options;
     this.#paths = pathsOf(options.directory);
@@ -71,10 +106,9 @@ export class SegmentLog {
   }
 
   /**
-   * Writes frames that lie back to back, and returns once they are synced. The checksums are filled
-   * in here.
-   * @throws Error, after which `failure` says whether a later append may succeed. Where it may,
-   *   nothing of this group is kept.
+   * Writes consecutive frames, whose checksums it fills in, and returns once they are synced.
+   * @throws Error: for want of room, where a later append may succeed and nothing of this group is
+   *   kept; any other error is final
    */
   append(group: Buffer): void {
     if (this.#failure !== undefined) throw this.#failure;
@@ -85,11 +119,6 @@ export class SegmentLog {
       else this.#failure = toError(error);
       throw this.#failure ?? error;
     }
-  }
-
-  /** Set for good once a write or a sync has failed for another reason than want of room. */
-  get failure(): Error | undefined {
-    return this.#failure;
   }
 
   /** See `LogCursor.read`. */
@@ -194,13 +223,13 @@ export class SegmentLog {
     if (this.#active === undefined) this.#active = this.#begin(first);
     const segment = this.#segments.at(-1);
     if (segment === undefined) throw new Error('cannot append: no segment was begun');
-    const grown = finishGroup(group, segment);
+    const grown = extendSegment(segment, group);
     writeFully(this.#fs, this.#active, group, segment.end);
     this.#fs.sync(this.#active);
     this.#segments[this.#segments.length - 1] = grown;
     this.#batches += BigInt(grown.batches - segment.batches);
     // Only now: the key of a batch that is not durable would answer for one that is lost.
-    collectKeys(group, this.#keys);
+    this.#keys.addGroup(group);
     this.#writeMark();
   }
 
@@ -231,46 +260,15 @@ export class SegmentLog {
   }
 
   #begin(first: FrameHeader): FileId {
-    const header = {
-      version: segmentVersion,
+    const { file, segment } = createSegment(this.#fs, this.#paths.segments, {
       writer: this.#checkpoint.writer,
       firstSequence: first.sequence,
       previousSequence: this.#segments.at(-1)?.lastSequence ?? this.#checkpoint.released,
       batchesBefore: this.#batches,
-    };
-    const path = join(this.#paths.segments, segmentName(first.sequence));
-    const file = this.#create(path, encodeSegmentHeader(header));
-    this.#mustSeal = false;
-    this.#segments.push({
-      path,
-      header,
-      sealed: false,
-      fileBytes: segmentHeaderBytes,
-      firstSequence: first.sequence,
-      lastSequence: first.sequence - 1n,
-      firstReceivedAtNanos: first.receivedAtNanos,
-      lastReceivedAtNanos: first.receivedAtNanos,
-      batches: 0,
-      rows: 0,
-      end: segmentHeaderBytes,
-      tornFrom: segmentHeaderBytes,
     });
+    this.#mustSeal = false;
+    this.#segments.push(segment);
     return file;
-  }
-
-  /** Leaves no file behind where there is no room for it. */
-  #create(path: string, bytes: Uint8Array): FileId {
-    const file = this.#fs.open(path, 'create');
-    try {
-      writeFully(this.#fs, file, bytes, 0);
-      this.#fs.sync(file);
-      this.#fs.syncDirectory(this.#paths.segments);
-      return file;
-    } catch (error) {
-      this.#fs.close(file);
-      if (isNoRoom(error)) removeIfThere(this.#fs, path);
-      throw error;
-    }
   }
 
   /**

@@ -1,71 +1,58 @@
-/**
- * Opens the queue on local disk. The caller holds the lock on the directory; nothing else may touch
- * it meanwhile.
- */
-import type { QueueEvents } from '../../telemetry/queue-events.ts';
-import { DiskQueue } from './disk-queue.ts';
+/** Opens the queue on local disk. The caller holds the lock of the data directory. */
+import { Worker } from 'node:worker_threads';
+import { createRemote, openChannel } from '../../channel/channel.ts';
+import { overWorker } from '../../channel/transports.ts';
+import { queueSection } from '../../config/schema-queue.ts';
 import type { FileSystem } from '../../files/file-system.ts';
-import { openInlineHost } from './log-host.ts';
-import type { LogOptions, RecordState, Recovery } from './log-options.ts';
-import { openThreadHost } from './thread-host.ts';
+import type { QueueEvents } from '../../telemetry/queue-events.ts';
+import { DiskQueue, type DiskQueueOptions, type OpenedLog } from './disk-queue.ts';
+import { createLogMethods, type LogMethods } from './log.ts';
+import type { DiskQueueSettings, RecordState, Recovery } from './log-options.ts';
 
-export interface DiskQueueOptions {
-  /** Made where absent; holds nothing but the queue. */
+/** Settings default to those of the configuration. */
+export interface OpenDiskQueueOptions extends Partial<DiskQueueOptions> {
   readonly directory: string;
-  /** A segment is finished before it would grow beyond this; default 64 MiB. */
-  readonly segmentBytes?: number;
-  /**
-   * Appends are refused below so many free bytes, or two segments where that is more; default 1
-   * GiB.
-   */
-  readonly minFreeDiskBytes?: number;
-  /** Appends are refused beyond so many bytes not yet released; default 64 GiB. */
-  readonly maxBacklogBytes?: number;
-  /** Larger payloads are refused as too large; default 128 MiB. */
-  readonly maxBatchBytes?: number;
-  /** The newest batches are kept in memory up to so many bytes; default 96 MiB. */
-  readonly memoryTailBytes?: number;
-  /** Answers are remembered so long, default 24 h, */
-  readonly idempotencyTtlMs?: number;
-  /** and so many of them, default 1,000,000. */
-  readonly idempotencyKeys?: number;
-  /** Called once, when a write or a sync has failed for good: only another process can go on. */
-  readonly onFailed?: (error: Error) => void;
   /** Runs the log on this file system and in the calling thread; for tests. */
   readonly fileSystem?: FileSystem;
-  /** Unix ms; for tests. */
-  readonly now?: () => number;
 }
-
-const defaults = {
-  segmentBytes: 64 * 1024 * 1024,
-  minFreeDiskBytes: 1024 * 1024 * 1024,
-  maxBacklogBytes: 64 * 1024 * 1024 * 1024,
-  maxBatchBytes: 128 * 1024 * 1024,
-  memoryTailBytes: 96 * 1024 * 1024,
-  idempotencyTtlMs: 24 * 60 * 60 * 1000,
-  idempotencyKeys: 1_000_000,
-  now: Date.now,
-};
 
 /** @throws Error where a newer version wrote the directory, or where the disk refuses. */
 export async function openDiskQueue(
-  options: DiskQueueOptions,
+  { fileSystem, ...options }: OpenDiskQueueOptions,
   telemetry: QueueEvents,
 ): Promise<DiskQueue> {
-  const limits = { ...defaults, ...options };
-  const { directory, segmentBytes, idempotencyTtlMs, idempotencyKeys } = limits;
-  const logOptions: LogOptions = { directory, segmentBytes, idempotencyTtlMs, idempotencyKeys };
-  const startedAtMs = limits.now();
-  const opened =
-    options.fileSystem === undefined
-      ? await openThreadHost(logOptions)
-      : openInlineHost(options.fileSystem, logOptions);
-  report(opened.recovery, { directory, durationMs: limits.now() - startedAtMs }, telemetry);
-  const minFreeDiskBytes = Math.max(limits.minFreeDiskBytes, 2 * segmentBytes);
-  const queue = new DiskQueue(opened, { ...limits, minFreeDiskBytes }, telemetry);
+  const all: DiskQueueOptions = { ...queueSection.parse({}), now: Date.now, ...options };
+  const { onFailed: _, now, ...settings } = all;
+  const startedAtMs = now();
+  const opened = await (fileSystem === undefined
+    ? openInThread(settings)
+    : openHere(settings, fileSystem));
+  const { directory } = settings;
+  report(opened.recovery, { directory, durationMs: now() - startedAtMs }, telemetry);
+  const queue = new DiskQueue(opened, all, telemetry);
   telemetry.watch(() => queue.status());
   return queue;
+}
+
+async function openInThread(settings: DiskQueueSettings): Promise<OpenedLog> {
+  const file = import.meta.url.endsWith('.ts') ? './log-thread.ts' : './log-thread.js';
+  const transport = overWorker(new Worker(new URL(file, import.meta.url)));
+  const channel = openChannel<object, LogMethods>(transport, {});
+  const end = async () => {
+    channel.close();
+    await channel.closed;
+  };
+  try {
+    return { log: channel.remote, recovery: await channel.remote.open(settings), end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function openHere(settings: DiskQueueSettings, fs: FileSystem): Promise<OpenedLog> {
+  const log = createRemote<LogMethods>(createLogMethods(fs));
+  return { log, recovery: await log.open(settings), end: async () => undefined };
 }
 
 function report(

@@ -27,7 +27,7 @@ import {
 } from './lost-batches.ts';
 import {
   type Damage,
-  type LogOptions,
+  type DiskQueueSettings,
   type LogPaths,
   maxUnsyncedBatches,
   pathsOf,
@@ -39,6 +39,8 @@ import { segmentHeaderBytes, type SegmentSummary } from './segment.ts';
 import { finishSegment, measureReleased, scanSegment } from './segment-file.ts';
 import type { Segment } from './segment-file.ts';
 import { nothingSynced, openSyncedMark, type Synced, type SyncedMark } from './synced-mark.ts';
+
+const hourMs = 60 * 60 * 1000;
 
 export interface Recovered {
   readonly recovery: Recovery;
@@ -52,7 +54,7 @@ export interface Recovered {
 }
 
 /** @throws Error where a newer version wrote the directory, or where the disk refuses. */
-export function recover(fs: FileSystem, options: LogOptions): Recovered {
+export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
   const paths = pathsOf(options.directory);
   prepareDirectories(fs, paths);
   finishRetries(fs, paths.quarantine);
@@ -67,7 +69,7 @@ export function recover(fs: FileSystem, options: LogOptions): Recovered {
   foreign.push(...others);
   const keyLog = new KeyLog(fs, {
     directory: paths.keys,
-    ttlMs: options.idempotencyTtlMs,
+    ttlMs: options.idempotencyTtlHours * hourMs,
     maxKeys: options.idempotencyKeys,
   });
   const { chunks: keyChunks, damage } = keyLog.load(synced);

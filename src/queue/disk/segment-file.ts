@@ -4,19 +4,22 @@
  */
 import { dirname, join } from 'node:path';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
-import { readRange, temporarySuffix, writeFully } from '../../files/whole-file.ts';
-import { idempotencyOf } from '../frame.ts';
+import { isNoRoom } from '../../files/disk-failure.ts';
+import { readRange, removeIfThere, temporarySuffix, writeFully } from '../../files/whole-file.ts';
+import { decodeFrameHeader, finishFrame, idempotencyOf } from '../frame.ts';
 import { FrameReader, type Gap } from './frame-reader.ts';
 import type { KeyCollector } from './key-chunk.ts';
 import {
   decodeSeal,
   decodeSegmentHeader,
   encodeSeal,
+  encodeSegmentHeader,
   sealBytes,
   type SegmentHeader,
   segmentHeaderBytes,
   segmentName,
   type SegmentSummary,
+  segmentVersion,
 } from './segment.ts';
 
 const scanWindowBytes = 4 * 1024 * 1024;
@@ -111,6 +114,48 @@ export function measureReleased(
   } finally {
     fs.close(file);
   }
+}
+
+/** Begins a segment; its file is durable on return, and absent where there is no room for it. */
+export function createSegment(
+  fs: FileSystem,
+  directory: string,
+  fields: Omit<SegmentHeader, 'version'>,
+): { file: FileId; segment: Segment } {
+  const { firstSequence } = fields;
+  const header = { version: segmentVersion, ...fields };
+  const path = join(directory, segmentName(firstSequence));
+  const file = fs.open(path, 'create');
+  try {
+    writeFully(fs, file, encodeSegmentHeader(header), 0);
+    fs.sync(file);
+    fs.syncDirectory(directory);
+  } catch (error) {
+    fs.close(file);
+    if (isNoRoom(error)) removeIfThere(fs, path);
+    throw error;
+  }
+  const fileBytes = segmentHeaderBytes;
+  const segment = { ...emptySummary(firstSequence), path, header, sealed: false, fileBytes };
+  return { file, segment };
+}
+
+/** Fills in the checksums of a group of frames. @returns the segment with the group at its end */
+export function extendSegment(segment: Segment, group: Buffer): Segment {
+  let { lastSequence, firstReceivedAtNanos, lastReceivedAtNanos, batches, rows } = segment;
+  for (let offset = 0; offset < group.length; ) {
+    finishFrame(group, offset, segment.end);
+    const header = decodeFrameHeader(group, offset);
+    if (batches === 0) firstReceivedAtNanos = header.receivedAtNanos;
+    lastSequence = header.sequence;
+    lastReceivedAtNanos = header.receivedAtNanos;
+    rows += header.rows;
+    batches++;
+    offset += header.length;
+  }
+  const end = segment.end + group.length;
+  const times = { firstReceivedAtNanos, lastReceivedAtNanos };
+  return { ...segment, ...times, lastSequence, batches, rows, end, tornFrom: end, fileBytes: end };
 }
 
 /** Ends the segment being written with its seal, durably. @returns bytes of the file afterwards. */
