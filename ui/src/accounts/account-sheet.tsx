@@ -5,10 +5,10 @@ import type { Account } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useChange } from '../manage/control.ts';
 import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
-import { TextField } from '../parts/fields.tsx';
-import { FormSheet } from '../parts/form-sheet.tsx';
-import { LogText } from '../parts/log-text.tsx';
-import { useToast } from '../parts/toasts.tsx';
+import { TextField } from '../parts/controls/fields.tsx';
+import { FormSheet } from '../parts/layout/form-sheet.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { useToast } from '../parts/feedback/toasts.tsx';
 
 export interface AccountSheetProps {
   /** Undefined = a new one. */

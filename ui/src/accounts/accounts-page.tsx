@@ -5,16 +5,16 @@ import type { Account } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useAccounts } from '../manage/control.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
-import { Ago } from '../parts/ago.tsx';
-import { Button } from '../parts/button.tsx';
-import { actions, type Column, DataTable } from '../parts/data-table.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { LogText } from '../parts/log-text.tsx';
-import { Menu } from '../parts/menu.tsx';
-import { Card, Page } from '../parts/page.tsx';
-import { ProblemNotice } from '../parts/problem-notice.tsx';
-import { formatCount } from '../parts/time-text.ts';
+import { Ago } from '../parts/text/ago.tsx';
+import { Button } from '../parts/controls/button.tsx';
+import { actions, type Column, DataTable } from '../parts/layout/data-table.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { Loading } from '../parts/feedback/loading.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { Menu } from '../parts/controls/menu.tsx';
+import { Card, Page } from '../parts/layout/page.tsx';
+import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
+import { formatCount } from '../parts/text/time-text.ts';
 import { AccountSheet } from './account-sheet.tsx';
 
 type Step =

@@ -2,7 +2,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { ApiProblem } from '../api/problem.ts';
-import { Toasts } from '../parts/toasts.tsx';
+import { Toasts } from '../parts/feedback/toasts.tsx';
 import { AppContext } from './context.ts';
 import { apiOf, type Session, SessionStore, useSession } from './session.ts';
 import { Shell } from './shell.tsx';

@@ -1,5 +1,5 @@
 /** What the keys do, and how a search is written. */
-import { Sheet } from '../parts/sheet.tsx';
+import { Sheet } from '../parts/layout/sheet.tsx';
 import styles from './help-sheet.module.css';
 import { type Shortcut, useRegisteredShortcuts } from './shortcuts.ts';
 

@@ -1,12 +1,12 @@
 /** The frame around every page: navigation, account, theme, help. */
 import { Suspense, useEffect, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
-import { Button } from '../parts/button.tsx';
-import { ErrorBoundary } from '../parts/error-boundary.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { Page as Frame } from '../parts/page.tsx';
+import { Button } from '../parts/controls/button.tsx';
+import { ErrorBoundary } from '../parts/feedback/error-boundary.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { Loading } from '../parts/feedback/loading.tsx';
+import { Notice } from '../parts/feedback/notice.tsx';
+import { Page as Frame } from '../parts/layout/page.tsx';
 import { useApp } from './context.ts';
 import { HelpSheet } from './help-sheet.tsx';
 import { homeOf, type Page, pages } from './pages.tsx';

@@ -1,7 +1,7 @@
 /** The door: an access token opens it, and is kept for this tab only. */
 import { type SubmitEvent, useState } from 'react';
-import { Button } from '../parts/button.tsx';
-import { Notice } from '../parts/notice.tsx';
+import { Button } from '../parts/controls/button.tsx';
+import { Notice } from '../parts/feedback/notice.tsx';
 import type { SessionStore } from './session.ts';
 import styles from './sign-in.module.css';
 import { Wordmark } from './wordmark.tsx';

@@ -1,6 +1,6 @@
 /** The values at the time that somebody points at, the largest first. */
-import { LogText } from '../parts/log-text.tsx';
-import { formatTime } from '../parts/time-text.ts';
+import { LogText } from '../parts/text/log-text.tsx';
+import { formatTime } from '../parts/text/time-text.ts';
 import type { alignSeries, TimedValues } from './aligned-series.ts';
 import { formatValue } from './format-value.ts';
 import styles from './time-readout.module.css';

@@ -1,11 +1,11 @@
 /** The filters in force: a press turns one round, the cross (or Delete) removes it. */
-import { Button } from '../parts/button.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { LogText } from '../parts/log-text.tsx';
-import { cutText, toVisibleText } from '../parts/visible-text.ts';
+import { Button } from '../parts/controls/button.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { cutText, toVisibleText } from '../parts/text/visible-text.ts';
 import styles from './filter-chips.module.css';
 import type { Filter } from './query.ts';
-import { fieldTitle } from './results/log-fields.ts';
+import { fieldTitle } from './log/log-fields.ts';
 
 export interface FilterChipsProps {
   readonly filters: readonly Filter[];

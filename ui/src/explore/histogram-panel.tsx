@@ -2,11 +2,11 @@
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { usePreferences } from '../app/preferences.ts';
 import { StackedBars } from '../charts/stacked-bars.tsx';
-import { ProblemNotice } from '../parts/problem-notice.tsx';
-import { formatCount } from '../parts/time-text.ts';
+import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
+import { formatCount } from '../parts/text/time-text.ts';
 import styles from './histogram-panel.module.css';
 import type { Range } from './query.ts';
-import { toAbsolute } from './range.ts';
+import { toAbsolute } from './range/range.ts';
 import { useHistogram } from './reads.ts';
 import { groupByFamily, severityColor } from './severity-family.ts';
 import type { Run } from './use-run.ts';

@@ -4,7 +4,7 @@ import { dataOf } from '../api/client.ts';
 import type { Facet, Histogram, Log } from '../api/models.ts';
 import { useApp, useScope } from '../app/context.ts';
 import type { ApiFilters } from './query.ts';
-import { bucketsFor } from './range.ts';
+import { bucketsFor } from './range/range.ts';
 import type { Run } from './use-run.ts';
 
 /** Counts of one run never change, and a run seldom comes back. */

@@ -1,9 +1,9 @@
 /** The words that the logs must have. Runs with Enter, or once the writing pauses. */
 import { useEffect, useRef, useState } from 'react';
 import { useShortcuts } from '../app/shortcuts.ts';
-import { Button } from '../parts/button.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Popover } from '../parts/popover.tsx';
+import { Button } from '../parts/controls/button.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { Popover } from '../parts/controls/popover.tsx';
 import styles from './search-box.module.css';
 
 export interface SearchBoxProps {

@@ -1,8 +1,8 @@
 /** Links to what is shown: the query as it stands, or the very logs of this moment. */
 import { useState } from 'react';
-import { Icon } from '../parts/icon.tsx';
-import { Popover } from '../parts/popover.tsx';
-import { useToast } from '../parts/toasts.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { Popover } from '../parts/controls/popover.tsx';
+import { useToast } from '../parts/feedback/toasts.tsx';
 import { type ExploreQuery, formatQuery, type TimeBounds } from './query.ts';
 import styles from './share-menu.module.css';
 

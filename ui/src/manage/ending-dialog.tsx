@@ -1,8 +1,8 @@
 /** Asks before something is ended for good, ends it, and says so. */
 import type { ReactNode } from 'react';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { LogText } from '../parts/log-text.tsx';
-import { useToast } from '../parts/toasts.tsx';
+import { ConfirmDialog } from '../parts/layout/confirm-dialog.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { useToast } from '../parts/feedback/toasts.tsx';
 import { useChange } from './control.ts';
 import { toTypedWord } from './typed-word.ts';
 

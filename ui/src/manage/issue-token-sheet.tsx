@@ -2,10 +2,10 @@
 import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
-import { FieldRow, TextField } from '../parts/fields.tsx';
-import { FormSheet } from '../parts/form-sheet.tsx';
-import { LogText } from '../parts/log-text.tsx';
-import { SecretSheet } from '../parts/secret-sheet.tsx';
+import { FieldRow, TextField } from '../parts/controls/fields.tsx';
+import { FormSheet } from '../parts/layout/form-sheet.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { SecretSheet } from '../parts/layout/secret-sheet.tsx';
 import { useChange } from './control.ts';
 import { noFaults, otherThan, toFieldFaults } from './field-faults.ts';
 import { toExpiry } from './token-state.ts';

@@ -1,12 +1,12 @@
 /** Tokens with what can be done with each: rename, rotate, revoke, delete. */
 import { useState } from 'react';
 import type { Token } from '../api/models.ts';
-import { Ago } from '../parts/ago.tsx';
-import { Badge, type BadgeTone } from '../parts/badge.tsx';
-import { actions, type Column, DataTable } from '../parts/data-table.tsx';
-import { LogText } from '../parts/log-text.tsx';
-import { Menu, type MenuItem } from '../parts/menu.tsx';
-import { toVisibleText } from '../parts/visible-text.ts';
+import { Ago } from '../parts/text/ago.tsx';
+import { Badge, type BadgeTone } from '../parts/feedback/badge.tsx';
+import { actions, type Column, DataTable } from '../parts/layout/data-table.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { Menu, type MenuItem } from '../parts/controls/menu.tsx';
+import { toVisibleText } from '../parts/text/visible-text.ts';
 import { TokenDialog, type TokenStep } from './token-dialog.tsx';
 import { sortTokens, toTokenState, type TokenState } from './token-state.ts';
 import styles from './token-table.module.css';

@@ -1,5 +1,5 @@
 /** What has to be typed before data goes. Pure. */
-import { toVisibleParts } from '../parts/visible-text.ts';
+import { toVisibleParts } from '../parts/text/visible-text.ts';
 
 const maxLength = 40;
 

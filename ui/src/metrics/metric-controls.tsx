@@ -1,9 +1,9 @@
 /** What is looked at: metric, labels, range, and whether as values or as rates. */
 import { usePreferences } from '../app/preferences.ts';
-import { Button } from '../parts/button.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { LogText } from '../parts/log-text.tsx';
-import { formatTime } from '../parts/time-text.ts';
+import { Button } from '../parts/controls/button.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { formatTime } from '../parts/text/time-text.ts';
 import styles from './metric-controls.module.css';
 import { MetricPicker } from './metric-picker.tsx';
 import { type MetricQuery, type Span, spans } from './metric-query.ts';

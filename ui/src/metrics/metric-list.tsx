@@ -1,8 +1,8 @@
 /** What there is to look at while no metric is chosen. */
 import { Link } from 'wouter';
-import { LogText } from '../parts/log-text.tsx';
-import { Card } from '../parts/page.tsx';
-import { formatCount } from '../parts/time-text.ts';
+import { LogText } from '../parts/text/log-text.tsx';
+import { Card } from '../parts/layout/page.tsx';
+import { formatCount } from '../parts/text/time-text.ts';
 import styles from './metric-list.module.css';
 
 export interface MetricListProps {

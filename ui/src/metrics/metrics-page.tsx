@@ -2,8 +2,8 @@
 import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useShortcuts } from '../app/shortcuts.ts';
-import { Card, Page } from '../parts/page.tsx';
-import { ProblemNotice } from '../parts/problem-notice.tsx';
+import { Card, Page } from '../parts/layout/page.tsx';
+import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { MetricControls } from './metric-controls.tsx';
 import {
   type Bounds,

@@ -1,6 +1,6 @@
 /** Nothing here yet, or not in this range: what to do about it. */
 import { Link } from 'wouter';
-import { Notice } from '../parts/notice.tsx';
+import { Notice } from '../parts/feedback/notice.tsx';
 
 export function NoMetrics() {
   return (

@@ -1,8 +1,8 @@
 /** The series that fit: which are drawn, what tells them apart, and where they stand. */
 import { formatValue } from '../charts/format-value.ts';
-import { Button } from '../parts/button.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { LogText } from '../parts/log-text.tsx';
+import { Button } from '../parts/controls/button.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
 import type { LabelFilter } from './metric-query.ts';
 import { type Labels, type SampledSeries, seriesKey, varyingLabels } from './remote-read.ts';
 import styles from './series-table.module.css';

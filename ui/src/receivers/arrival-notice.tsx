@@ -4,11 +4,11 @@ import type { Receiver } from '../api/models.ts';
 import { toStreamLogs } from '../manage/explore-links.ts';
 import { toAddress, toReasonWords } from '../manage/reason-words.ts';
 import { useStatistics } from '../manage/statistics.ts';
-import { Ago } from '../parts/ago.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { LogText } from '../parts/log-text.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { ProblemNotice } from '../parts/problem-notice.tsx';
+import { Ago } from '../parts/text/ago.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { Notice } from '../parts/feedback/notice.tsx';
+import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { type RefusalSample, toArrival } from './arrival.ts';
 import styles from './arrival-notice.module.css';
 

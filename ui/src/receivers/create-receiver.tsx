@@ -6,7 +6,7 @@ import type { Stream } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useChange } from '../manage/control.ts';
 import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
-import { FormSheet } from '../parts/form-sheet.tsx';
+import { FormSheet } from '../parts/layout/form-sheet.tsx';
 import {
   type DraftFaults,
   isFields,

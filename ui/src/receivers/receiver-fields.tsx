@@ -1,7 +1,13 @@
 /** The fields of a receiver, for creating one and for changing it. */
 import type { Stream } from '../api/models.ts';
 import { kindHints, kindWords, type ReceiverKind } from '../manage/kind-words.ts';
-import { CheckField, FieldRow, SelectField, TextAreaField, TextField } from '../parts/fields.tsx';
+import {
+  CheckField,
+  FieldRow,
+  SelectField,
+  TextAreaField,
+  TextField,
+} from '../parts/controls/fields.tsx';
 import type { DraftFaults, ReceiverDraft } from './receiver-draft.ts';
 import styles from './receiver-fields.module.css';
 

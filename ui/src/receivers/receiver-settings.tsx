@@ -7,12 +7,12 @@ import { useApp } from '../app/context.ts';
 import { useChange, useStreams } from '../manage/control.ts';
 import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
 import { toTypedWord } from '../manage/typed-word.ts';
-import { Button } from '../parts/button.tsx';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { LogText } from '../parts/log-text.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { Card } from '../parts/page.tsx';
-import { useToast } from '../parts/toasts.tsx';
+import { Button } from '../parts/controls/button.tsx';
+import { ConfirmDialog } from '../parts/layout/confirm-dialog.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { Notice } from '../parts/feedback/notice.tsx';
+import { Card } from '../parts/layout/page.tsx';
+import { useToast } from '../parts/feedback/toasts.tsx';
 import {
   type DraftFaults,
   isFields,

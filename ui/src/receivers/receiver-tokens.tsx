@@ -4,12 +4,12 @@ import type { Receiver } from '../api/models.ts';
 import { useTokens } from '../manage/control.ts';
 import { IssueTokenSheet } from '../manage/issue-token-sheet.tsx';
 import { TokenTable } from '../manage/token-table.tsx';
-import { Button } from '../parts/button.tsx';
-import { EmptyState } from '../parts/empty-state.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { Card } from '../parts/page.tsx';
-import { ProblemNotice } from '../parts/problem-notice.tsx';
+import { Button } from '../parts/controls/button.tsx';
+import { EmptyState } from '../parts/feedback/empty-state.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { Loading } from '../parts/feedback/loading.tsx';
+import { Card } from '../parts/layout/page.tsx';
+import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import styles from './receiver-tokens.module.css';
 
 export interface ReceiverTokensProps {

@@ -4,8 +4,8 @@ import { dataOf } from '../api/client.ts';
 import type { Receiver, Stream } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
-import { LogText } from '../parts/log-text.tsx';
-import { Sheet } from '../parts/sheet.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { Sheet } from '../parts/layout/sheet.tsx';
 
 interface DeleteStreamDataProps {
   readonly stream: Stream;

@@ -6,10 +6,10 @@ import { useChange } from '../manage/control.ts';
 import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
 import { notDays } from '../manage/issue-token-sheet.tsx';
 import { toExpiry } from '../manage/token-state.ts';
-import { CheckField, CheckGroup, FieldRow, TextField } from '../parts/fields.tsx';
-import { FormSheet } from '../parts/form-sheet.tsx';
-import { LogText } from '../parts/log-text.tsx';
-import { SecretSheet } from '../parts/secret-sheet.tsx';
+import { CheckField, CheckGroup, FieldRow, TextField } from '../parts/controls/fields.tsx';
+import { FormSheet } from '../parts/layout/form-sheet.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { SecretSheet } from '../parts/layout/secret-sheet.tsx';
 import { type AccessScope, accessScopes, scopeWords } from './scope-words.ts';
 
 interface Wanted {

@@ -1,12 +1,12 @@
 /** One field of the sidebar: its commonest values; on demand many more, and a box to find one. */
 import { useId, useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { ProblemNotice } from '../../parts/problem-notice.tsx';
-import { formatCount } from '../../parts/time-text.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Icon } from '../../parts/controls/icon.tsx';
+import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
+import { formatCount } from '../../parts/text/time-text.ts';
 import type { Filter, FilterField } from '../query.ts';
 import { useValues } from '../reads.ts';
-import { fieldTitle } from '../results/log-fields.ts';
+import { fieldTitle } from '../log/log-fields.ts';
 import type { Run } from '../use-run.ts';
 import { type FacetField, type FacetRow, facetRows } from './facet-fields.ts';
 import styles from './facet-group.module.css';

@@ -1,5 +1,5 @@
 /** The commonest values of each field among the logs that match. */
-import { ProblemNotice } from '../../parts/problem-notice.tsx';
+import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { useKept } from '../use-kept.ts';
 import type { ExploreQuery, Filter } from '../query.ts';
 import { useFacets } from '../reads.ts';

@@ -1,8 +1,8 @@
 /** One value and its count: a press includes it; Alt, or the small button, excludes it. */
-import { Icon } from '../../parts/icon.tsx';
-import { LogText } from '../../parts/log-text.tsx';
-import { formatCount } from '../../parts/time-text.ts';
-import { cutText, toVisibleText } from '../../parts/visible-text.ts';
+import { Icon } from '../../parts/controls/icon.tsx';
+import { LogText } from '../../parts/text/log-text.tsx';
+import { formatCount } from '../../parts/text/time-text.ts';
+import { cutText, toVisibleText } from '../../parts/text/visible-text.ts';
 import type { Filter } from '../query.ts';
 import { severityColor, severityFamily } from '../severity-family.ts';
 import type { FacetRow } from './facet-fields.ts';

@@ -2,8 +2,8 @@
 import { Popover } from '@base-ui/react/popover';
 import { type SyntheticEvent, useId, useMemo, useState } from 'react';
 import type { Log } from '../../api/models.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { toVisibleText } from '../../parts/visible-text.ts';
+import { Icon } from '../../parts/controls/icon.tsx';
+import { toVisibleText } from '../../parts/text/visible-text.ts';
 import styles from './columns-menu.module.css';
 import {
   columnFields,
@@ -12,7 +12,7 @@ import {
   isColumnName,
   labelKeysOf,
   labelName,
-} from './log-fields.ts';
+} from '../log/log-fields.ts';
 
 export interface ColumnsMenuProps {
   readonly logs: readonly Log[];

@@ -1,8 +1,8 @@
 /** What stands under the last row: more is coming, that was all, or why it stopped. */
-import { Button } from '../../parts/button.tsx';
-import { ProblemNotice } from '../../parts/problem-notice.tsx';
-import { formatCount, formatTime, type Zone } from '../../parts/time-text.ts';
-import type { FeedState } from './log-feed.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
+import { formatCount, formatTime, type Zone } from '../../parts/text/time-text.ts';
+import type { FeedState } from '../feed/log-feed.ts';
 
 export interface ListEndProps {
   readonly state: FeedState;

@@ -1,8 +1,8 @@
 /** How the live tail is doing, in a few words; and what can be done about it. */
-import { Button } from '../../parts/button.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { formatCount, formatTimeOfDay, type Zone } from '../../parts/time-text.ts';
-import type { FeedState } from './log-feed.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Icon } from '../../parts/controls/icon.tsx';
+import { formatCount, formatTimeOfDay, type Zone } from '../../parts/text/time-text.ts';
+import type { FeedState } from '../feed/log-feed.ts';
 import styles from './live-status.module.css';
 
 export interface LiveStatusProps {

@@ -1,9 +1,9 @@
 /**
  * What stands where rows would be: their outline while they load, why there are none, what to do.
  */
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { ProblemNotice } from '../../parts/problem-notice.tsx';
-import type { FeedState } from './log-feed.ts';
+import { EmptyState } from '../../parts/feedback/empty-state.tsx';
+import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
+import type { FeedState } from '../feed/log-feed.ts';
 import styles from './no-rows.module.css';
 
 export function NoRows({ state, onRetry }: { state: FeedState; onRetry: () => void }) {

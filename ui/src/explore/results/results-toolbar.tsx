@@ -1,14 +1,14 @@
 /** What can be done with the list as a whole. */
 import type { Log } from '../../api/models.ts';
 import { changePreferences, usePreferences } from '../../app/preferences.ts';
-import { Button } from '../../parts/button.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { formatCount } from '../../parts/time-text.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Icon } from '../../parts/controls/icon.tsx';
+import { formatCount } from '../../parts/text/time-text.ts';
 import type { ExploreQuery, TimeBounds } from '../query.ts';
 import { ColumnsMenu } from './columns-menu.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { LiveStatus } from './live-status.tsx';
-import type { FeedState } from './log-feed.ts';
+import type { FeedState } from '../feed/log-feed.ts';
 import styles from './results-toolbar.module.css';
 
 export interface ResultsToolbarProps {

@@ -3,19 +3,19 @@ import { useLayoutEffect, useRef, useState } from 'react';
 import type { Log } from '../../api/models.ts';
 import { usePreferences } from '../../app/preferences.ts';
 import type { ExploreQuery, Filter, TimeBounds } from '../query.ts';
-import { ContextSheet } from './context-sheet.tsx';
-import { LinkedLog } from './linked-log.tsx';
+import { ContextSheet } from '../log/context-sheet.tsx';
+import { LinkedLog } from '../log/linked-log.tsx';
 import { ListEnd } from './list-end.tsx';
 import { HeldLogs } from './live-status.tsx';
-import { LogDetail } from './log-detail.tsx';
-import { LogGrid, type LogGridHandle } from './log-grid.tsx';
+import { LogDetail } from '../log/log-detail.tsx';
+import { LogGrid, type LogGridHandle } from '../grid/log-grid.tsx';
 import { NoRows } from './no-rows.tsx';
 import { ResultsToolbar } from './results-toolbar.tsx';
 import styles from './results.module.css';
-import { useGridKeys } from './use-grid-keys.ts';
-import { useLogActions } from './use-log-actions.ts';
-import { useLogFeed } from './use-log-feed.ts';
-import { useLogSelection } from './use-log-selection.ts';
+import { useGridKeys } from '../grid/use-grid-keys.ts';
+import { useLogActions } from '../log/use-log-actions.ts';
+import { useLogFeed } from '../feed/use-log-feed.ts';
+import { useLogSelection } from '../grid/use-log-selection.ts';
 import { useOpenedLog, useResultsKeys } from './use-results.ts';
 
 export interface ResultsProps {

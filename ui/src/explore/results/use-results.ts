@@ -2,7 +2,7 @@
 import { useCallback, useState } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import type { ExploreQuery } from '../query.ts';
-import type { FeedState, LogFeed } from './log-feed.ts';
+import type { FeedState, LogFeed } from '../feed/log-feed.ts';
 
 type OnChange = (change: Partial<ExploreQuery>) => void;
 

@@ -1,9 +1,9 @@
 /** One saved view in the menu, or the field in which it gets another name. */
 import { useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { LogText } from '../../parts/log-text.tsx';
-import { Menu } from '../../parts/menu.tsx';
-import { toVisibleText } from '../../parts/visible-text.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { LogText } from '../../parts/text/log-text.tsx';
+import { Menu } from '../../parts/controls/menu.tsx';
+import { toVisibleText } from '../../parts/text/visible-text.ts';
 import type { SavedView } from './saved-view.ts';
 import styles from './view-row.module.css';
 

@@ -1,11 +1,11 @@
 /** Saved views: open one, keep what is shown under a name, rename, overwrite, delete. */
 import { useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { LogText } from '../../parts/log-text.tsx';
-import { Popover } from '../../parts/popover.tsx';
-import { ProblemNotice } from '../../parts/problem-notice.tsx';
-import { useToast } from '../../parts/toasts.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { Icon } from '../../parts/controls/icon.tsx';
+import { LogText } from '../../parts/text/log-text.tsx';
+import { Popover } from '../../parts/controls/popover.tsx';
+import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
+import { useToast } from '../../parts/feedback/toasts.tsx';
 import type { ExploreQuery } from '../query.ts';
 import { findView, type SavedView, toViewQuery } from './saved-view.ts';
 import { useViewChange, useViews, type ViewChange } from './use-views.ts';

@@ -1,6 +1,6 @@
 /** Keeps a page that fails from taking the frame around it along. */
 import { Component, type ReactNode } from 'react';
-import { Button } from './button.tsx';
+import { Button } from '../controls/button.tsx';
 import { Notice } from './notice.tsx';
 
 interface State {

@@ -1,8 +1,8 @@
 /** A dialog over the page; Escape or a press outside closes it, and the focus goes back. */
 import { Dialog } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
-import { Button } from './button.tsx';
-import { Icon } from './icon.tsx';
+import { Button } from '../controls/button.tsx';
+import { Icon } from '../controls/icon.tsx';
 import styles from './sheet.module.css';
 
 export interface SheetProps {

@@ -1,9 +1,9 @@
 /** Asks before something that cannot be taken back, and says what it will do. */
 import { type ReactNode, type SubmitEvent, useState } from 'react';
-import { Button } from './button.tsx';
-import { TextField } from './fields.tsx';
+import { Button } from '../controls/button.tsx';
+import { TextField } from '../controls/fields.tsx';
 import styles from './form-sheet.module.css';
-import { ProblemNotice } from './problem-notice.tsx';
+import { ProblemNotice } from '../feedback/problem-notice.tsx';
 import { Sheet } from './sheet.tsx';
 
 export interface ConfirmDialogProps {

@@ -1,5 +1,5 @@
 /** Copies a text and says that it did, or that the browser did not let it. */
-import { useToast } from './toasts.tsx';
+import { useToast } from '../feedback/toasts.tsx';
 
 /** @returns copies `text`; `what` is what it is called, such as `the message` */
 export function useCopy(): (text: string, what: string) => Promise<void> {

@@ -1,8 +1,8 @@
 /** A form in a dialog: fields, what was refused as a whole, and the button that does it. */
 import type { ReactNode, SubmitEvent } from 'react';
-import { Button } from './button.tsx';
+import { Button } from '../controls/button.tsx';
 import styles from './form-sheet.module.css';
-import { Notice } from './notice.tsx';
+import { Notice } from '../feedback/notice.tsx';
 import { Sheet } from './sheet.tsx';
 
 export interface FormSheetProps {

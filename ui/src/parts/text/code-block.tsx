@@ -1,6 +1,6 @@
 /** Text to be pasted somewhere else, as it stands, with a button that copies it. */
 import styles from './code-block.module.css';
-import { CopyButton } from './copy-button.tsx';
+import { CopyButton } from '../controls/copy-button.tsx';
 
 export interface CodeBlockProps {
   /** Where it goes: a file, a shell. */

@@ -3,10 +3,10 @@
  */
 import { memo } from 'react';
 import type { Log } from '../../api/models.ts';
-import { VisibleText } from '../../parts/log-text.tsx';
-import { formatTime, type Zone } from '../../parts/time-text.ts';
-import { cutText } from '../../parts/visible-text.ts';
-import { type FieldName, fieldValue, severityTone } from './log-fields.ts';
+import { VisibleText } from '../../parts/text/log-text.tsx';
+import { formatTime, type Zone } from '../../parts/text/time-text.ts';
+import { cutText } from '../../parts/text/visible-text.ts';
+import { type FieldName, fieldValue, severityTone } from '../log/log-fields.ts';
 import styles from './log-row.module.css';
 
 export interface LogRowProps {

@@ -1,7 +1,7 @@
 /** Fields of a form: each with its label, a hint, and what is wrong with it, read out with it. */
 import { type HTMLInputTypeAttribute, type ReactNode, useId } from 'react';
 import styles from './fields.module.css';
-import { toVisibleText } from './visible-text.ts';
+import { toVisibleText } from '../text/visible-text.ts';
 
 interface FieldProps {
   readonly label: string;

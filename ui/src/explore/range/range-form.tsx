@@ -1,11 +1,11 @@
 /** The panel of the time range: presets, a span of one's own, or from when until when. */
 import { useId, useState } from 'react';
-import { changePreferences, usePreferences } from '../app/preferences.ts';
-import { Button } from '../parts/button.tsx';
-import type { Range, TimeBounds } from './query.ts';
+import { changePreferences, usePreferences } from '../../app/preferences.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import type { Range, TimeBounds } from '../query.ts';
 import { formatMoment, parseMoment, parseSpanWords, presets, spanWords } from './range.ts';
 import styles from './range-form.module.css';
-import { serviceNowMs } from '../api/service-clock.ts';
+import { serviceNowMs } from '../../api/service-clock.ts';
 
 export interface RangeFormProps {
   readonly range: Range;

@@ -1,15 +1,15 @@
 /** Names and values, and what can be done with each value. */
 import { useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Icon, type IconName } from '../../parts/icon.tsx';
-import { LogText } from '../../parts/log-text.tsx';
-import { LongText } from '../../parts/long-text.tsx';
-import { formatCount } from '../../parts/time-text.ts';
-import { cutText, toVisibleText } from '../../parts/visible-text.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Icon, type IconName } from '../../parts/controls/icon.tsx';
+import { LogText } from '../../parts/text/log-text.tsx';
+import { LongText } from '../../parts/text/long-text.tsx';
+import { formatCount } from '../../parts/text/time-text.ts';
+import { cutText, toVisibleText } from '../../parts/text/visible-text.ts';
 import styles from './field-list.module.css';
 import type { LogActions } from './log-actions.ts';
 import { type FieldRow, isColumnName, toFilter } from './log-fields.ts';
-import { useCopy } from '../../parts/use-copy.ts';
+import { useCopy } from '../../parts/controls/use-copy.ts';
 
 export interface FieldListProps {
   readonly title: string;

@@ -1,20 +1,20 @@
 /** What happened before and after one log, in its own stream. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { Log } from '../../api/models.ts';
-import { Button } from '../../parts/button.tsx';
-import { Loading } from '../../parts/loading.tsx';
-import { ProblemNotice } from '../../parts/problem-notice.tsx';
-import { Sheet } from '../../parts/sheet.tsx';
-import type { Zone } from '../../parts/time-text.ts';
-import { cutText, toVisibleText } from '../../parts/visible-text.ts';
-import { type Same, useContextLogs } from './context-feed.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Loading } from '../../parts/feedback/loading.tsx';
+import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
+import { Sheet } from '../../parts/layout/sheet.tsx';
+import type { Zone } from '../../parts/text/time-text.ts';
+import { cutText, toVisibleText } from '../../parts/text/visible-text.ts';
+import { type Same, useContextLogs } from '../feed/context-feed.ts';
 import styles from './context-sheet.module.css';
 import type { LogActions } from './log-actions.ts';
 import { LogDetail } from './log-detail.tsx';
 import type { FieldName } from './log-fields.ts';
-import { LogGrid, type LogGridHandle } from './log-grid.tsx';
-import { useGridKeys } from './use-grid-keys.ts';
-import { useLogSelection } from './use-log-selection.ts';
+import { LogGrid, type LogGridHandle } from '../grid/log-grid.tsx';
+import { useGridKeys } from '../grid/use-grid-keys.ts';
+import { useLogSelection } from '../grid/use-log-selection.ts';
 
 export interface ContextSheetProps {
   readonly log: Log;

@@ -1,7 +1,7 @@
 /** How long ago something was, which goes on by itself; its time when it is pointed at. */
 import { useEffect, useState } from 'react';
 import { formatAgo } from './time-text.ts';
-import { serviceNowMs } from '../api/service-clock.ts';
+import { serviceNowMs } from '../../api/service-clock.ts';
 
 export interface AgoProps {
   /** ISO time; null = never. */

@@ -10,7 +10,7 @@ import {
   stepRange,
   zoomOut,
 } from './range.ts';
-import { parseSpan } from './query.ts';
+import { parseSpan } from '../query.ts';
 
 const bounds = { sinceTime: '2026-04-01T08:00:00.000Z', untilTime: '2026-04-01T09:00:00.000Z' };
 const absolute = { kind: 'absolute', from: bounds.sinceTime, until: bounds.untilTime } as const;

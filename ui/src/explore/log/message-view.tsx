@@ -1,9 +1,9 @@
 /** The message of a log as it is, lines and all; JSON laid out, to the last digit as it came. */
 import { useMemo, useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { layOutJson } from '../../parts/json-text.ts';
-import { LongText } from '../../parts/long-text.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { CopyButton } from '../../parts/controls/copy-button.tsx';
+import { layOutJson } from '../../parts/text/json-text.ts';
+import { LongText } from '../../parts/text/long-text.tsx';
 import styles from './message-view.module.css';
 
 export function MessageView({ message }: { message: string }) {

@@ -1,6 +1,6 @@
 /** What a failed call looks like: the service's own words, and a way to ask again. */
-import { ApiProblem } from '../api/problem.ts';
-import { Button } from './button.tsx';
+import { ApiProblem } from '../../api/problem.ts';
+import { Button } from '../controls/button.tsx';
 import { Notice } from './notice.tsx';
 import styles from './problem-notice.module.css';
 

@@ -18,8 +18,8 @@ import {
   useRef,
 } from 'react';
 import type { Log } from '../../api/models.ts';
-import type { Zone } from '../../parts/time-text.ts';
-import { type FieldName, fieldTitle } from './log-fields.ts';
+import type { Zone } from '../../parts/text/time-text.ts';
+import { type FieldName, fieldTitle } from '../log/log-fields.ts';
 import { useStreamNames } from '../reads.ts';
 import { LogRow } from './log-row.tsx';
 import { useClosedHeights, useReadingPlace, useRowHeight } from './use-grid-layout.ts';

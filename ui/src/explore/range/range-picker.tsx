@@ -1,15 +1,15 @@
 /** Which time is looked at: choosing, moving, widening and asking again. */
 import { useEffect, useRef, useState } from 'react';
-import { usePreferences } from '../app/preferences.ts';
-import { useShortcuts } from '../app/shortcuts.ts';
-import { Button } from '../parts/button.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Popover } from '../parts/popover.tsx';
-import type { Range, TimeBounds } from './query.ts';
+import { usePreferences } from '../../app/preferences.ts';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Icon } from '../../parts/controls/icon.tsx';
+import { Popover } from '../../parts/controls/popover.tsx';
+import type { Range, TimeBounds } from '../query.ts';
 import { formatRange, stepRange, zoomOut } from './range.ts';
 import { RangeForm } from './range-form.tsx';
 import styles from './range-picker.module.css';
-import { serviceNowMs } from '../api/service-clock.ts';
+import { serviceNowMs } from '../../api/service-clock.ts';
 
 export interface RangePickerProps {
   readonly range: Range;

@@ -1,6 +1,6 @@
 /** A secret that is shown this once, to be copied now. */
-import { CopyButton } from './copy-button.tsx';
-import { Notice } from './notice.tsx';
+import { CopyButton } from '../controls/copy-button.tsx';
+import { Notice } from '../feedback/notice.tsx';
 import styles from './secret-once.module.css';
 
 export interface SecretOnceProps {

@@ -1,6 +1,6 @@
 /** The end of issuing a secret: it is shown in a dialog, this once. */
 import type { ReactNode } from 'react';
-import { Button } from './button.tsx';
+import { Button } from '../controls/button.tsx';
 import styles from './form-sheet.module.css';
 import { SecretOnce } from './secret-once.tsx';
 import { Sheet } from './sheet.tsx';

@@ -1,5 +1,5 @@
 /** Ranges of time as people choose, move and read them. Pure. */
-import { parseSpan, type Range, type TimeBounds } from './query.ts';
+import { parseSpan, type Range, type TimeBounds } from '../query.ts';
 
 export type Zone = 'local' | 'utc';
 

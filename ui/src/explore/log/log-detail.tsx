@@ -1,17 +1,17 @@
 /** Everything about one log: its message, its times, each field and label with what can be done. */
 import { useState } from 'react';
 import type { Log } from '../../api/models.ts';
-import { Button } from '../../parts/button.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { LongText } from '../../parts/long-text.tsx';
-import { formatTime, type Zone } from '../../parts/time-text.ts';
+import { Button } from '../../parts/controls/button.tsx';
+import { Icon } from '../../parts/controls/icon.tsx';
+import { LongText } from '../../parts/text/long-text.tsx';
+import { formatTime, type Zone } from '../../parts/text/time-text.ts';
 import { useStreamNames } from '../reads.ts';
 import { FieldList } from './field-list.tsx';
 import type { LogActions } from './log-actions.ts';
 import styles from './log-detail.module.css';
 import { fieldRows, type FieldRow, withNanos } from './log-fields.ts';
 import { MessageView } from './message-view.tsx';
-import { useCopy } from '../../parts/use-copy.ts';
+import { useCopy } from '../../parts/controls/use-copy.ts';
 
 export interface LogDetailProps {
   readonly log: Log;
