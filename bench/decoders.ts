@@ -1,7 +1,10 @@
 /** Each decoder alone, one thread, on what the load generator sends: what a core could take in. */
 import { configSchema } from '../src/config/schema.ts';
 import { createSeriesLedger } from '../src/ingest/series-ledger.ts';
-import { toProtocols } from '../src/service/protocols.ts';
+import { createJsonLogs } from '../src/protocols/json-logs/json-logs.ts';
+import { createOtlpHttp } from '../src/protocols/otlp/otlp-logs.ts';
+import { createPromText } from '../src/protocols/prom-text/prom-text.ts';
+import { createRemoteWrite } from '../src/protocols/remote-write/remote-write.ts';
 import type { BodyFormat, Protocol } from '../src/model/protocol.ts';
 import { type Ceiling, measureDecoder, measureJsonParse } from './ceiling.ts';
 import { type Body, createCorpus } from './corpus.ts';
@@ -14,7 +17,11 @@ export async function measureDecoders(
   seed: number,
   seconds: number,
 ): Promise<Readonly<Record<string, Ceiling>>> {
-  const { jsonLogs, otlpLogs, promText, remoteWrite } = toProtocols(configSchema.parse({}));
+  const config = configSchema.parse({});
+  const jsonLogs = createJsonLogs(config);
+  const otlpLogs = createOtlpHttp(config);
+  const promText = createPromText(config);
+  const remoteWrite = createRemoteWrite(config);
   const logs = createCorpus(seed, 32, 1000).bodies;
   const protobuf = 'application/x-protobuf';
   const alone = (protocol: Protocol, mediaType: string, bodies: readonly Body[]) =>

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { adminRoutes, type AdminParts } from '../../src/admin/admin.ts';
 import { createStatisticsRoutes, type StatisticsParts } from '../../src/admin/statistics-routes.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { toProtocols } from '../../src/service/protocols.ts';
+import { createProtocols } from '../../src/service/protocols.ts';
 import type { MetricsReader } from '../../src/metrics/metrics-reader.ts';
 import { createMetricRoutes } from '../../src/metrics/routes.ts';
 import { streamDocument } from '../../src/server/openapi.ts';
@@ -27,7 +27,7 @@ export function openApiDocuments(): Readonly<Record<'ingest' | 'stream', object>
   const ingestInfo = { version, serverUrl: addresses.ingestUrl };
   const streamInfo = { version, serverUrl: addresses.streamUrl };
   const routes = createRoutes({
-    protocols: toProtocols(configSchema.parse({})),
+    protocols: createProtocols(configSchema.parse({})),
     reads: [
       ...createStreamRoutes(neverAsked<StreamReader>()),
       ...createExportRoutes(neverAsked<Exporter>(), neverAsked<ExportTickets>()),

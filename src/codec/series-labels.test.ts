@@ -12,7 +12,7 @@ import {
 } from './series-labels.ts';
 import type { Label } from '../model/metric-plan.ts';
 
-const limits = { maxLabels: 3, maxNameLength: 8, maxValueLength: 5 };
+const limits = { maxLabels: 3, maxLabelNameLength: 8, maxLabelValueLength: 5 };
 
 describe('canonical labels', () => {
   const name: Label = ['__name__', 'up'];

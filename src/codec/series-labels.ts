@@ -9,9 +9,9 @@ import type { Label } from '../model/metric-plan.ts';
 export interface LabelLimits {
   readonly maxLabels: number;
   /** UTF-16 units of a label's name. */
-  readonly maxNameLength: number;
+  readonly maxLabelNameLength: number;
   /** UTF-16 units of a label's value. */
-  readonly maxValueLength: number;
+  readonly maxLabelValueLength: number;
 }
 
 export const metricNameLabel = '__name__';
@@ -41,8 +41,8 @@ export function toSortedLabels(labels: readonly Label[], limits: LabelLimits): L
   for (const [index, [name, value]] of sorted.entries()) {
     if (name === '') return 'empty label name';
     if (name === sorted[index - 1]?.[0]) return 'repeated label name';
-    if (name.length > limits.maxNameLength) return 'label name too long';
-    if (value.length > limits.maxValueLength) return 'label value too long';
+    if (name.length > limits.maxLabelNameLength) return 'label name too long';
+    if (value.length > limits.maxLabelValueLength) return 'label value too long';
   }
   return sorted;
 }

@@ -1,51 +1,53 @@
 /**
- * What the ingest spine needs of a wire protocol, as one plain value: what it accepts, how its
- * bytes become a batch and how a batch becomes an answer. Each folder of src/protocols/ makes one;
- * none of them knows HTTP.
+ * A wire protocol as one value: its routes, what it accepts, how a body becomes a batch and a batch
+ * becomes an answer. Each folder of src/protocols/ creates one or two; src/service/protocols.ts
+ * lists them. A protocol does not know HTTP.
  */
+import type { z } from 'zod';
 import type { ReceiverKind } from './account.ts';
 import type { Batch } from './batch.ts';
+import type { ErrorCode } from './errors.ts';
 import type { SeriesView } from './series-view.ts';
 
 export type ContentCoding = 'identity' | 'gzip' | 'snappy';
 
 export interface MediaTypeRule {
-  /** Lower case, e.g. `application/json`. `charset=utf-8` may always stand beside it. */
+  /** Lower case, e.g. `application/json`. The parameter `charset=utf-8` is always allowed. */
   readonly name: string;
-  /** Other parameters that may stand beside it, lower case, each with the values it may have. */
+  /** Further allowed parameters and their allowed values, in lower case. */
   readonly parameters?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** How the body of one request is written; settled from its headers, before the body is read. */
+/** Format of a request body, determined from the headers before the body is read. */
 export interface BodyFormat {
   /** One of the protocol's media types, lower case, without parameters. */
   readonly mediaType: string;
-  /** The parameters that were sent, lower case, `charset` left out. */
+  /** Parameters of the media type as sent, in lower case, without `charset`. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly coding: ContentCoding;
 }
 
 export interface DecodeLimits {
-  /** More records than this are `too_large`. */
+  /** A body with more records fails with `too_large`. */
   readonly maxEvents: number;
-  /** Deeper nesting is `malformed`. */
+  /** A body with deeper nesting fails with `malformed`. */
   readonly maxDepth: number;
-  /** Rejections listed in the answer; all are counted. */
+  /** Rejections listed in the answer. All are counted. */
   readonly maxRejections: number;
 }
 
 /** Largest bodies in one format, in bytes. */
 export interface BodyCaps {
-  /** As the body travels; a receiver may have a lower one. */
+  /** On the wire. A receiver may have a lower cap. */
   readonly travelling: number;
-  /** Once inflated; the same as `travelling` where nothing is. */
+  /** After decompression; equal to `travelling` for bodies without a content coding. */
   readonly inflated: number;
 }
 
-/** What a decoder is told besides the bytes. */
+/** Input of a decoder besides the body. */
 export interface DecodeContext {
   readonly limits: DecodeLimits;
-  /** Unix ms; the time of all samples of a request that have none of their own. */
+  /** Unix ms; the time of samples sent without a timestamp. */
   readonly nowMs: number;
   readonly series: SeriesView;
 }
@@ -53,20 +55,20 @@ export interface DecodeContext {
 /** A success answer. */
 export interface Reply {
   readonly status: number;
-  /** Undefined where there is no body. */
+  /** Undefined for an answer without a body. */
   readonly contentType: string | undefined;
   readonly body: Uint8Array | string;
   /** Further headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A message taken out of the framing of its transport. */
+/** A message without the framing of its transport. */
 export interface Unframed {
   readonly message: Buffer;
   readonly coding: ContentCoding;
 }
 
-/** A failed request as the sender may see it. */
+/** A failed request as shown to the sender. */
 export interface Problem {
   readonly status: number;
   /** Numeric gRPC status (https://grpc.io/docs/guides/status-codes). */
@@ -76,58 +78,102 @@ export interface Problem {
   readonly detail: string;
   readonly requestId: string;
   readonly parameter: string | undefined;
-  /** Whole seconds after which the same request may succeed; undefined where it never will. */
+  /** Whole seconds until a retry may succeed; undefined where a retry cannot succeed. */
   readonly retryAfterSeconds: number | undefined;
 }
 
 export interface EncodedProblem {
-  /** In place of the problem's own, where a protocol gives another meaning to it. */
+  /** Replaces the problem's status where the protocol gives that status another meaning. */
   readonly status?: number;
-  /** Whole seconds, for a status that says to come again where the problem's own does not. */
+  /** Whole seconds; for a retryable `status` of a problem that is not. */
   readonly retryAfterSeconds?: number;
   readonly contentType: string;
   readonly body: Uint8Array | string;
 }
 
+/** A request or response body in OpenAPI. */
+export interface BodyDescription {
+  /** Undefined = bytes, or text that is not JSON. */
+  readonly schema: z.ZodType | undefined;
+  readonly examples?: Readonly<Record<string, unknown>>;
+}
+
+export interface AnswerDescription {
+  readonly description: string;
+  /** Descriptions of headers by name. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** By media type; absent for an answer without a body. */
+  readonly content?: Readonly<Record<string, BodyDescription>>;
+}
+
+/** A route in OpenAPI. */
+export interface IngestDescription {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly details: string;
+  /** By media type. */
+  readonly request: Readonly<Record<string, BodyDescription>>;
+  /** Success answers by status. Errors common to all routes are added. */
+  readonly answers: Readonly<Record<number, AnswerDescription>>;
+  /** Error bodies by media type, for a protocol that does not answer problem+json. */
+  readonly errors?: Readonly<Record<string, BodyDescription>>;
+  /** Error codes that `encodeProblem` answers with the status of another code. */
+  readonly unanswered?: readonly ErrorCode[];
+}
+
+export interface HttpRoute {
+  /** Path of the POST route below the receiver's address, without a leading slash. */
+  readonly path: string;
+  /**
+   * Prefix below the receiver's address. Requests to unknown paths below it are answered by
+   * `encodeProblem`: senders that append paths to the prefix cannot parse problem+json.
+   */
+  readonly prefix?: string;
+  readonly description: IngestDescription;
+}
+
 export interface Protocol {
-  /** A fixed word such as `json_logs`; labels metrics. */
+  /** A fixed word such as `json_logs`; a label of metrics. */
   readonly name: string;
-  /** Receivers that take it. */
+  /** Kind of the receivers that take this protocol. */
   readonly kind: ReceiverKind;
+  /** Undefined for a protocol without an HTTP route. */
+  readonly http: HttpRoute | undefined;
+  /** gRPC method, `package.Service/Method`. The token names the receiver. */
+  readonly grpcMethod?: string;
   readonly mediaTypes: readonly MediaTypeRule[];
-  /** `identity` is listed where a body without coding is welcome. */
+  /** Includes `identity` if bodies without a content coding are accepted. */
   readonly codings: readonly ContentCoding[];
-  /** Largest body that travels, in any format. */
+  /** Largest body on the wire, in any format. */
   readonly maxBodyBytes: number;
   readonly limits: DecodeLimits;
   /**
-   * Peak heap that one byte of the (inflated) body costs until its batch is durable; counts against
-   * the in-flight cap.
+   * Peak heap per byte of the inflated body until its batch is durable. Counts against the cap on
+   * memory in flight.
    */
   readonly heapBytesPerBodyByte: number;
 
   bodyCaps(format: BodyFormat): BodyCaps;
 
   /**
-   * Takes the message out of what the transport has put around it; absent = the body is the
-   * message. Pure.
+   * Removes the framing of the transport; absent = the body is the message. Pure.
    * @throws AppError `malformed` | `too_large` | `unsupported_media`
    */
   unframe?(body: Buffer, format: BodyFormat): Unframed;
 
   /**
-   * May yield to the event loop for large bodies. `body` must not be kept or written to.
-   * @throws AppError `malformed` | `too_large`, and of metrics `quota_exceeded` where there would
-   *   be too many series; nothing else
+   * Yields to the event loop between slices of a large body. Must neither keep nor modify `body`.
+   * @throws AppError `malformed` | `too_large`; for metrics also `quota_exceeded` when the account
+   *   has too many series
    */
   decode(body: Buffer, format: BodyFormat, context: DecodeContext): Batch | Promise<Batch>;
 
-  /** The answer once what the batch holds is durable. */
+  /** The answer once the batch is durable. */
   reply(batch: Batch, format: BodyFormat): Reply;
 
   /**
-   * Where errors do not travel as problem+json (RFC 9457).
-   * @param contentType as sent, unchecked: a request may fail before its content type is looked at.
+   * Encodes errors; absent = problem+json (RFC 9457).
+   * @param contentType as sent and unchecked: a request may fail before its content type is checked
    */
   encodeProblem?(problem: Problem, contentType: string | undefined): EncodedProblem;
 }

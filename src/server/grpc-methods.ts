@@ -2,6 +2,7 @@
  * The gRPC methods that are served, each as a function of a call: the counterpart of the table of
  * routes. A call becomes the same values as an HTTP request, and messages stay bytes.
  */
+import assert from 'node:assert/strict';
 import type { Admission } from '../admission/port.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Protocol } from '../model/protocol.ts';
@@ -24,25 +25,34 @@ export interface GrpcParts extends Pick<Answers, 'missing'> {
   readonly admission: Admission;
   readonly ingest: Ingest;
   readonly ingestEvents: IngestEvents;
-  readonly protocols: { readonly otlpGrpc: Protocol };
+  readonly protocols: readonly Protocol[];
 }
-
-const logsService = 'opentelemetry.proto.collector.logs.v1.LogsService';
 
 export const noGrpcMethods: GrpcMethods = new Map();
 
 export function createGrpcMethods(parts: GrpcParts): GrpcMethods {
   const { admission, missing, protocols } = parts;
-  const health = { admission, missing, framing: protocols.otlpGrpc, services: [logsService] };
-  return new Map([
-    [`/${logsService}/Export`, createExport(parts)],
-    ['/grpc.health.v1.Health/Check', createHealthCheck(health)],
-  ]);
+  const methods = new Map<string, GrpcMethod>();
+  const services: string[] = [];
+  for (const protocol of protocols) {
+    const { grpcMethod } = protocol;
+    if (grpcMethod === undefined) continue;
+    methods.set(`/${grpcMethod}`, createExport(parts, protocol));
+    services.push(grpcMethod.slice(0, grpcMethod.indexOf('/')));
+  }
+  const health = { admission, missing, framing: grpcProtocolOf(protocols), services };
+  return methods.set('/grpc.health.v1.Health/Check', createHealthCheck(health));
 }
 
-/** SPEC §4.1: the method names no receiver, so the token does. */
-function createExport({ ingest, ingestEvents, protocols }: GrpcParts): GrpcMethod {
-  const protocol = protocols.otlpGrpc;
+/** The protocol whose framing and error encoding serve calls of any gRPC method. */
+export function grpcProtocolOf(protocols: readonly Protocol[]): Protocol {
+  const protocol = protocols.find(({ grpcMethod }) => grpcMethod !== undefined);
+  assert.ok(protocol, 'no protocol has a gRPC method');
+  return protocol;
+}
+
+/** SPEC §4.1: the token names the receiver, because the method cannot. */
+function createExport({ ingest, ingestEvents }: GrpcParts, protocol: Protocol): GrpcMethod {
   return async (call) => {
     try {
       const answer = await ingest.ingest({ receiverId: undefined, ...call }, protocol);

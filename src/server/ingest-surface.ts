@@ -37,7 +37,7 @@ export function createIngestSurface(
   }
   for (const route of routes.data) {
     mountIngestRoute(app, context, route, parts);
-    mountArea(app, context, route);
+    mountPrefix(app, context, route);
   }
   mountOpenRoutes(app, routes.open);
   noteStrays(app, parts.ingest);
@@ -90,16 +90,16 @@ function mountIngestRoute(
   });
 }
 
-function mountArea(
+function mountPrefix(
   app: FastifyInstance,
   context: SurfaceContext,
-  { method, area, protocol }: IngestRoute,
+  { method, prefix, protocol }: IngestRoute,
 ): void {
-  if (area === undefined) return;
+  if (prefix === undefined) return;
   const form = failureForm(protocol);
   app.route({
     method,
-    url: `${area}/*`,
+    url: `${prefix}/*`,
     handler: (request, reply) => sendFailure(context, unknownRoute(method), request, reply, form),
   });
 }

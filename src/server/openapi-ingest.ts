@@ -1,9 +1,9 @@
 /**
- * The OpenAPI 3.1 document of the ingest surface: its routes are described by hand, for decoders
- * judge bytes and have no schema; a test holds the examples against them.
+ * The OpenAPI 3.1 document of the ingest surface. Protocols describe their routes by hand, because
+ * decoders work on bytes and have no schema; a test sends the examples.
  */
-import type { z } from 'zod';
 import { type ErrorCode, errorTable } from '../model/errors.ts';
+import type { AnswerDescription, BodyDescription } from '../model/protocol.ts';
 import {
   add,
   describeOpen,
@@ -19,35 +19,6 @@ import {
 } from './openapi-parts.ts';
 import type { IngestRoute, RouteTable } from './route.ts';
 
-/** A body, of a request or of an answer. */
-export interface BodyDescription {
-  /** Undefined = bytes, or text of another form than JSON. */
-  readonly schema: z.ZodType | undefined;
-  readonly examples?: Readonly<Record<string, unknown>>;
-}
-
-export interface AnswerDescription {
-  readonly description: string;
-  /** Header names and what they say. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** By media type; absent where the answer has no body. */
-  readonly content?: Readonly<Record<string, BodyDescription>>;
-}
-
-export interface IngestDescription {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly details: string;
-  /** By media type. */
-  readonly request: Readonly<Record<string, BodyDescription>>;
-  /** By status; what all routes answer need not be repeated. */
-  readonly answers: Readonly<Record<number, AnswerDescription>>;
-  /** What errors look like, where they are no problem+json; by media type. */
-  readonly errors?: Readonly<Record<string, BodyDescription>>;
-  /** Errors that its protocol answers with the status of another. */
-  readonly unanswered?: readonly ErrorCode[];
-}
-
 const dataErrors: readonly ErrorCode[] = [
   'malformed',
   'unauthenticated',
@@ -60,6 +31,7 @@ const dataErrors: readonly ErrorCode[] = [
   'internal',
   'unavailable',
 ];
+
 export function ingestDocument(routes: RouteTable['ingest'], info: DocumentInfo): Json {
   const paths: Operations = {};
   for (const route of routes.data) add(paths, route, describeIngest(route));

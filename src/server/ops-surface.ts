@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Admission } from '../admission/port.ts';
+import type { Protocol } from '../model/protocol.ts';
 import type { HttpEvents } from '../telemetry/request-events.ts';
 import {
   bindSurfaces,
@@ -10,24 +11,25 @@ import {
   type PortOptions,
 } from './bound-surfaces.ts';
 import { serveGrpc } from './grpc.ts';
-import { noGrpcMethods } from './grpc-methods.ts';
+import { grpcProtocolOf, noGrpcMethods } from './grpc-methods.ts';
 import type { Answers } from './health.ts';
 import type { RouteTable } from './route.ts';
-import { createOpsRoutes, type Protocols } from './routes.ts';
+import { createOpsRoutes } from './routes.ts';
 import { createSurface, mountOpenRoutes } from './surface.ts';
 
 export interface OpsSurfaceParts {
   readonly admission: Pick<Admission, 'discardBody' | 'paceFailure'>;
   readonly events: HttpEvents;
-  /** Whose words tell a gRPC caller that this is no place for it. */
-  readonly protocols: Pick<Protocols, 'otlpGrpc'>;
+  /** One of them encodes the error of a gRPC call. */
+  readonly protocols: readonly Protocol[];
 }
 
 export function createOpsSurface(
   routes: RouteTable['ops'],
   { admission, events, protocols }: OpsSurfaceParts,
 ): FastifyInstance {
-  const context = { surface: 'ops', events, admission, protocol: protocols.otlpGrpc } as const;
+  const protocol = grpcProtocolOf(protocols);
+  const context = { surface: 'ops', events, admission, protocol } as const;
   const surface = createSurface({
     surface: 'ops',
     events,

@@ -1,8 +1,7 @@
 /** What a route is, as plain data: the surfaces mount it, and the OpenAPI documents describe it. */
 import type { AdminRoute } from '../admin/routes.ts';
-import type { Protocol } from '../model/protocol.ts';
+import type { IngestDescription, Protocol } from '../model/protocol.ts';
 import type { ReadRoute, TicketRoute } from '../model/read-route.ts';
-import type { IngestDescription } from './openapi-ingest.ts';
 
 /** Data comes in; `:receiverId` stands in the path. */
 export interface IngestRoute {
@@ -10,11 +9,8 @@ export interface IngestRoute {
   readonly path: string;
   readonly protocol: Protocol;
   readonly description: IngestDescription;
-  /**
-   * What is below this path and no route is refused in the protocol's own words: its senders append
-   * to addresses, and can read no others.
-   */
-  readonly area?: string;
+  /** Unknown paths below this one are answered by the protocol's `encodeProblem`. */
+  readonly prefix: string | undefined;
 }
 
 /** Open to everyone: no token, no account. */

@@ -3,24 +3,11 @@ import type { AdminRoute } from '../admin/routes.ts';
 import type { Protocol } from '../model/protocol.ts';
 import type { ReadRoute, TicketRoute } from '../model/read-route.ts';
 import { type Answers, answerHealth, answerReadiness, createMetricsAnswer } from './health.ts';
-import { jsonLogsDescription } from './describe-json-logs.ts';
-import { otlpLogsDescription } from './describe-otlp.ts';
-import { promTextDescription, remoteWriteDescription } from './describe-prometheus.ts';
 import { etagOf } from './etag.ts';
 import { streamDocument } from './openapi.ts';
-import { type IngestDescription, ingestDocument } from './openapi-ingest.ts';
+import { ingestDocument } from './openapi-ingest.ts';
 import type { DocumentInfo } from './openapi-parts.ts';
 import type { IngestRoute, OpenAnswer, OpenRoute, RouteTable } from './route.ts';
-
-/** One for each way in. */
-export interface Protocols {
-  readonly jsonLogs: Protocol;
-  readonly otlpLogs: Protocol;
-  /** Has no address of its own: gRPC names the method, and the token the receiver. */
-  readonly otlpGrpc: Protocol;
-  readonly promText: Protocol;
-  readonly remoteWrite: Protocol;
-}
 
 interface StreamParts {
   readonly reads: readonly ReadRoute[];
@@ -29,23 +16,17 @@ interface StreamParts {
 }
 
 export interface RouteParts extends Answers, StreamParts {
-  readonly protocols: Protocols;
+  readonly protocols: readonly Protocol[];
   readonly ingestInfo: DocumentInfo;
   readonly streamInfo: DocumentInfo;
 }
 
 export function createRoutes(parts: RouteParts): RouteTable {
-  const { jsonLogs, otlpLogs, promText, remoteWrite } = parts.protocols;
   const probes = createProbes(parts);
 
   const table: RouteTable = {
     ingest: {
-      data: [
-        ingest('logs', jsonLogs, jsonLogsDescription),
-        { ...ingest('otlp/v1/logs', otlpLogs, otlpLogsDescription), area: receiver('otlp') },
-        ingest('prometheus/metrics', promText, promTextDescription),
-        ingest('prometheus/api/v1/write', remoteWrite, remoteWriteDescription),
-      ],
+      data: parts.protocols.flatMap(toIngestRoutes),
       open: [
         ...probes,
         documentRoute(parts.ingestInfo, () => ingestDocument(table.ingest, parts.ingestInfo)),
@@ -77,13 +58,19 @@ function createProbes(answers: Answers): OpenRoute[] {
   ];
 }
 
-/** @param path below the receiver's own */
-function ingest(path: string, protocol: Protocol, description: IngestDescription): IngestRoute {
-  return { method: 'POST', path: receiver(path), protocol, description };
-}
-
-function receiver(path: string): string {
-  return `/v1/receivers/:receiverId/${path}`;
+function toIngestRoutes(protocol: Protocol): IngestRoute[] {
+  if (protocol.http === undefined) return [];
+  const { path, prefix, description } = protocol.http;
+  const receiver = '/v1/receivers/:receiverId';
+  return [
+    {
+      method: 'POST',
+      path: `${receiver}/${path}`,
+      protocol,
+      description,
+      prefix: prefix === undefined ? undefined : `${receiver}/${prefix}`,
+    },
+  ];
 }
 
 function open(

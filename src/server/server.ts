@@ -12,7 +12,12 @@ import {
 } from './bound-surfaces.ts';
 import { type Certificate, type CertificateOptions, openCertificate } from './certificate.ts';
 import { serveGrpc } from './grpc.ts';
-import { createGrpcMethods, type GrpcMethods, noGrpcMethods } from './grpc-methods.ts';
+import {
+  createGrpcMethods,
+  type GrpcMethods,
+  grpcProtocolOf,
+  noGrpcMethods,
+} from './grpc-methods.ts';
 import { createIngestSurface, type IngestSurfaceParts } from './ingest-surface.ts';
 import { type ConnectionLimits, createListener, type RequestHandler } from './listener.ts';
 import { createOpsSurface, openOpsServer } from './ops-surface.ts';
@@ -113,7 +118,7 @@ function listenWithGrpc(
   { admission, protocols, certificate, events }: SurfaceParts,
   methods: GrpcMethods,
 ): Omit<SurfaceContext, 'headers'> {
-  const context = { surface, events, admission, protocol: protocols.otlpGrpc };
+  const context = { surface, events, admission, protocol: grpcProtocolOf(protocols) };
   const listen = (handle: RequestHandler) =>
     createListener({ surface, limits, certificate, events }, serveGrpc(context, methods, handle));
   return { surface, events, admission, listen };

@@ -11,7 +11,7 @@ import { toServerOptions } from './addresses.ts';
 import { assertLocalLogDrained } from './open-queue.ts';
 import { openEmbeddedEngine } from './open-store.ts';
 import { openDataFolder, Parts, startOpening } from './opening.ts';
-import { toProtocols } from './protocols.ts';
+import { createProtocols } from './protocols.ts';
 import { createReadiness } from './readiness.ts';
 
 export interface EngineNode {
@@ -53,7 +53,7 @@ export async function openEngineNode(config: Readonly<Config>): Promise<EngineNo
         paceFailure: () => Promise.resolve('at once'),
       },
       events: createHttpEvents(instruments),
-      protocols: toProtocols(config),
+      protocols: createProtocols(config),
     }),
   );
   const addresses = {

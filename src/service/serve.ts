@@ -10,7 +10,7 @@ import { createAddresses, type RunAddresses, toServerOptions } from './addresses
 import { createGateway, openQuota } from './gateway.ts';
 import type { DirectoryParts } from './open-directory.ts';
 import type { Opening } from './opening.ts';
-import { toProtocols } from './protocols.ts';
+import { createProtocols } from './protocols.ts';
 import type { Readiness } from './readiness.ts';
 import { createReads, noStreamRoutes } from './reads.ts';
 import { version } from './version.ts';
@@ -60,7 +60,7 @@ export async function serve(opening: Opening, parts: ServedParts): Promise<RunAd
       toServerOptions(config),
       {
         ...gateway,
-        protocols: toProtocols(config),
+        protocols: createProtocols(config),
         ...(workers?.withInvalidation(routes) ?? routes),
         ingestInfo: toDocumentInfo(() => addresses.ingestUrl),
         streamInfo: toDocumentInfo(() => addresses.streamUrl),

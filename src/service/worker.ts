@@ -11,7 +11,7 @@ import { openGrants, openStatistics } from './open-directory.ts';
 import { Parts, startOpening } from './opening.ts';
 import { createGateway } from './gateway.ts';
 import { toServerOptions } from './addresses.ts';
-import { toProtocols } from './protocols.ts';
+import { createProtocols } from './protocols.ts';
 import { noStreamRoutes } from './reads.ts';
 import { handedOver } from '../server/bound-surfaces.ts';
 import { openServer, type ServerOptions } from '../server/server.ts';
@@ -113,7 +113,7 @@ async function openParts(
       toWorkerServerOptions(config),
       {
         ...gateway,
-        protocols: toProtocols(config),
+        protocols: createProtocols(config),
         ...noStreamRoutes,
         ingestInfo: info,
         streamInfo: info,

@@ -9,7 +9,11 @@ import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom
 const maxEvents = 200_000;
 const bodyBytes = 8 * 1024 * 1024;
 const limits = { maxEvents, maxDepth: 1, maxRejections: 1 };
-const decode = createPromTextDecoder({ maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 });
+const decode = createPromTextDecoder({
+  maxLabels: 64,
+  maxLabelNameLength: 1024,
+  maxLabelValueLength: 8192,
+});
 
 const eachLine = (count: number, line: (index: number) => string) => () =>
   Array.from({ length: count }, (_, index) => line(index)).join('');

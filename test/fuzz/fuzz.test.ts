@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { configSchema } from '../../src/config/schema.ts';
-import { toProtocols } from '../../src/service/protocols.ts';
+import { createJsonLogs } from '../../src/protocols/json-logs/json-logs.ts';
 import { breaks, breakSubject } from './broken-decoders.ts';
 import { readFixtures, writeFixture } from './fixture.ts';
 import { fuzz, replay } from './fuzz-run.ts';
@@ -51,7 +51,7 @@ suite('what was found once is not there again', () => {
 suite('a broken decoder is caught', () => {
   const jsonLogs = batchSubjects.find(({ name }) => name === 'json_logs')!;
   const wire = {
-    protocol: toProtocols(configSchema.parse({})).jsonLogs,
+    protocol: createJsonLogs(configSchema.parse({})),
     format: { mediaType: 'application/json', parameters: new Map(), coding: 'identity' as const },
   };
   for (const [name, how] of Object.entries(breaks)) {

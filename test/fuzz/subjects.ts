@@ -5,9 +5,9 @@
 import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { configSchema } from '../../src/config/schema.ts';
-import { toProtocols } from '../../src/service/protocols.ts';
+import { createProtocols } from '../../src/service/protocols.ts';
 import { AppError } from '../../src/model/errors.ts';
-import type { ContentCoding, Protocol } from '../../src/model/protocol.ts';
+import type { ContentCoding } from '../../src/model/protocol.ts';
 import { decodeReadRequest } from '../../src/metrics/read-request.ts';
 import { parseSelector } from '../../src/metrics/selector.ts';
 import type { Random } from '../harness/random.ts';
@@ -137,7 +137,8 @@ const grpcFrame = wrapped((random, input) => {
 });
 
 interface Way {
-  readonly protocol: (all: ReturnType<typeof toProtocols>) => Protocol;
+  /** Name of the protocol. */
+  readonly protocol: string;
   readonly mediaType: string;
   readonly coding?: ContentCoding;
 }
@@ -149,8 +150,8 @@ function batches(name: string, way: Way, making: Making): BatchSubject {
     name,
     ...making,
     open: () => {
-      const own = protocol(toProtocols(configSchema.parse({})));
-      return openProtocol({ protocol: own, format });
+      const protocols = createProtocols(configSchema.parse({}));
+      return openProtocol({ protocol: protocols.find((one) => one.name === protocol)!, format });
     },
   };
 }
@@ -159,23 +160,19 @@ function batches(name: string, way: Way, making: Making): BatchSubject {
 export const batchSubjects: readonly BatchSubject[] = [
   batches(
     'json_logs',
-    { protocol: ({ jsonLogs: own }) => own, mediaType: 'application/json' },
+    { protocol: 'json_logs', mediaType: 'application/json' },
     ofText(jsonWords, jsonLogs),
   ),
-  batches(
-    'otlp_json',
-    { protocol: ({ otlpLogs: own }) => own, mediaType: 'application/json' },
-    otlpJson,
-  ),
+  batches('otlp_json', { protocol: 'otlp_http', mediaType: 'application/json' }, otlpJson),
   batches(
     'otlp_protobuf',
-    { protocol: ({ otlpLogs: own }) => own, mediaType: 'application/x-protobuf' },
+    { protocol: 'otlp_http', mediaType: 'application/x-protobuf' },
     otlpProtobuf,
   ),
   batches(
     'otlp_gzip',
     {
-      protocol: ({ otlpLogs: own }) => own,
+      protocol: 'otlp_http',
       mediaType: 'application/x-protobuf',
       coding: 'gzip',
     },
@@ -183,23 +180,23 @@ export const batchSubjects: readonly BatchSubject[] = [
   ),
   batches(
     'otlp_grpc',
-    { protocol: ({ otlpGrpc }) => otlpGrpc, mediaType: 'application/grpc', coding: 'gzip' },
+    { protocol: 'otlp_grpc', mediaType: 'application/grpc', coding: 'gzip' },
     { ...otlpProtobuf, ...grpcFrame },
   ),
   batches(
     'prom_text',
-    { protocol: ({ promText }) => promText, mediaType: 'text/plain' },
+    { protocol: 'prom_text', mediaType: 'text/plain' },
     ofText(textWords, metrics.classicText),
   ),
   batches(
     'openmetrics',
-    { protocol: ({ promText }) => promText, mediaType: 'application/openmetrics-text' },
+    { protocol: 'prom_text', mediaType: 'application/openmetrics-text' },
     ofText(textWords, metrics.openMetrics),
   ),
   batches(
     'remote_write',
     {
-      protocol: ({ remoteWrite }) => remoteWrite,
+      protocol: 'remote_write',
       mediaType: 'application/x-protobuf',
       coding: 'snappy',
     },

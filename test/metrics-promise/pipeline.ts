@@ -23,6 +23,7 @@ import { createMetricsReader, defaultMetricsLimits } from '../../src/metrics/met
 import { AppError } from '../../src/model/errors.ts';
 import type { Protocol } from '../../src/model/protocol.ts';
 import { digestSecret } from '../../src/codec/token-secret.ts';
+import { configSchema } from '../../src/config/schema.ts';
 import { createPromText } from '../../src/protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../../src/protocols/remote-write/remote-write.ts';
 import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
@@ -42,15 +43,11 @@ import { until } from '../harness/until.ts';
 import { type EngineStore, openEngineStore } from '../store/engine-store.ts';
 
 const gibibyte = 2 ** 30;
-const limits = { maxEvents: 1_000_000, maxDepth: 1, maxRejections: 10 };
-const labels = { maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 };
-export const promText = createPromText({ maxBodyBytes: 2 ** 24, limits, labels });
-const remoteWrite = createRemoteWrite({
-  maxBodyBytes: 2 ** 24,
-  maxInflatedBytes: 2 ** 26,
-  limits,
-  labels,
+const config = configSchema.parse({
+  ingest: { promTextMaxSamples: 1_000_000, remoteWriteMaxSamples: 1_000_000 },
 });
+export const promText = createPromText(config);
+const remoteWrite = createRemoteWrite(config);
 const caller = { tokenId: 'tok_test', accountIds: [], scopes: new Set(['operator'] as const) };
 const statistics = { accepted() {}, replayed() {}, refused() {} };
 const openMetrics = 'application/openmetrics-text';

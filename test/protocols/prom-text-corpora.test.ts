@@ -17,7 +17,11 @@ const skip = existsSync(corpora) ? false : 'no test data here: set WEIR_CORPORA'
 const expfmt = `${corpora}/prometheus-common-expfmt`;
 const textparse = `${corpora}/prometheus-textparse`;
 
-const decode = createPromTextDecoder({ maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 });
+const decode = createPromTextDecoder({
+  maxLabels: 64,
+  maxLabelNameLength: 1024,
+  maxLabelValueLength: 8192,
+});
 const limits = { maxEvents: 100_000, maxDepth: 1, maxRejections: 1 };
 
 async function push(body: Buffer, format: TextFormat): Promise<MetricRows> {

@@ -5,7 +5,7 @@ import { blankSeriesView, type SeriesView } from '../../src/model/series-view.ts
 import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom-text/decode.ts';
 import { type LabelRow, type MetricRows, readMetricRows } from './read-metric-rows.ts';
 
-export const labelLimits = { maxLabels: 8, maxNameLength: 40, maxValueLength: 60 };
+export const labelLimits = { maxLabels: 8, maxLabelNameLength: 40, maxLabelValueLength: 60 };
 export const nowMs = 1_767_319_445_123;
 
 const limits = { maxEvents: 5000, maxDepth: 1, maxRejections: 1 };

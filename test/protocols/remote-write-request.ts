@@ -6,7 +6,7 @@ import { createRemoteWriteDecoder } from '../../src/protocols/remote-write/decod
 import { encodeMessage } from './prompb-schema.ts';
 import { type MetricRows, readMetricRows } from './read-metric-rows.ts';
 
-const labels = { maxLabels: 5, maxNameLength: 20, maxValueLength: 30 };
+const labels = { maxLabels: 5, maxLabelNameLength: 20, maxLabelValueLength: 30 };
 const limits = { maxEvents: 1000, maxDepth: 1, maxRejections: 3 };
 const memo = { maxBytes: 1e6, maxSeries: 1000 };
 const decodeBody = createRemoteWriteDecoder({ labels, maxLabelBytes: 2000, memo });

@@ -16,7 +16,7 @@ import { AppError } from '../../src/model/errors.ts';
 import { blankSeriesView } from '../../src/model/series-view.ts';
 import { createRemoteWriteDecoder } from '../../src/protocols/remote-write/decode.ts';
 
-const labelLimits = { maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 };
+const labelLimits = { maxLabels: 64, maxLabelNameLength: 1024, maxLabelValueLength: 8192 };
 const limits = { maxEvents: 200_000, maxDepth: 1, maxRejections: 10 };
 const context = { limits, nowMs: 0, series: blankSeriesView };
 const mebibyte = 1024 * 1024;

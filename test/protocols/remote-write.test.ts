@@ -9,19 +9,13 @@ import type { MemoryLease } from '../../src/admission/port.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { RequestHeaders } from '../../src/model/request.ts';
 import { blankSeriesView } from '../../src/model/series-view.ts';
+import { configSchema } from '../../src/config/schema.ts';
 import { createRemoteWrite } from '../../src/protocols/remote-write/remote-write.ts';
 import { problemJson, toProblem } from '../../src/server/errors.ts';
 import { readMetricRows } from './read-metric-rows.ts';
 
-const limits = { maxEvents: 10_000, maxDepth: 1, maxRejections: 10 };
-const labels = { maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 };
 const maxBytes = 1_000_000;
-const protocol = createRemoteWrite({
-  maxBodyBytes: maxBytes,
-  maxInflatedBytes: maxBytes,
-  limits,
-  labels,
-});
+const protocol = createRemoteWrite(configSchema.parse({}));
 const memory: MemoryLease = {
   growTo: () => undefined,
   coverHeap: () => undefined,
@@ -85,7 +79,7 @@ test('takes what travels compressed, with values filled in or compressed anew', 
     const filled = await inflate(Buffer.from(body), 'snappy', { maxBytes, memory });
     const anew = await inflate(compressSync(message), 'snappy', { maxBytes, memory });
     assert.deepEqual(filled, anew);
-    const context = { limits, nowMs: 0, series: blankSeriesView };
+    const context = { limits: protocol.limits, nowMs: 0, series: blankSeriesView };
     const format = formatOf('application/x-protobuf');
     const batch = await protocol.decode(filled, format, context);
     assert.equal(batch.written?.samples, samples);

@@ -21,7 +21,6 @@ import { AppError } from '../../src/model/errors.ts';
 import type { Protocol } from '../../src/model/protocol.ts';
 import { digestSecret } from '../../src/codec/token-secret.ts';
 import type { IdempotencyRecord, RememberedAnswer } from '../../src/queue/port.ts';
-import type { Protocols } from '../../src/server/routes.ts';
 import { openServer, type ServerOptions, type ServerParts } from '../../src/server/server.ts';
 import { createHttpEvents, createIngestEvents } from '../../src/telemetry/request-events.ts';
 
@@ -60,7 +59,7 @@ export interface EdgeOptions {
   readonly admission?: Partial<Parameters<typeof createAdmission>[0]>;
   readonly gate?: Partial<ConnectionGateOptions>;
   readonly protocol?: Partial<Protocol>;
-  readonly parts?: Partial<Pick<ServerParts, 'reads' | 'tickets' | 'admin'>>;
+  readonly parts?: Partial<Pick<ServerParts, 'protocols' | 'reads' | 'tickets' | 'admin'>>;
 }
 
 export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
@@ -162,6 +161,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
 export const lineProtocol: Omit<Protocol, 'bodyCaps'> = {
   name: 'json_logs',
   kind: 'http_json',
+  http: undefined,
   mediaTypes: [{ name: 'application/json' }],
   codings: ['identity'],
   maxBodyBytes: 1000,
@@ -188,18 +188,13 @@ export const lineProtocol: Omit<Protocol, 'bodyCaps'> = {
   }),
 };
 
-/** The protocol under test on every route. */
-function toProtocols(lines: Omit<Protocol, 'bodyCaps'>): Protocols {
+/** The protocol under test, over HTTP and gRPC. */
+function toProtocols(lines: Omit<Protocol, 'bodyCaps'>): Protocol[] {
   const { maxBodyBytes } = lines;
   const bodyCaps = () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes });
-  const protocol: Protocol = { bodyCaps, ...lines };
-  return {
-    jsonLogs: protocol,
-    otlpLogs: protocol,
-    otlpGrpc: protocol,
-    promText: protocol,
-    remoteWrite: protocol,
-  };
+  const description = { operationId: '', summary: '', details: '', request: {}, answers: {} };
+  const grpcMethod = 'opentelemetry.proto.collector.logs.v1.LogsService/Export';
+  return [{ bodyCaps, ...lines, http: { path: 'logs', prefix: 'otlp', description }, grpcMethod }];
 }
 
 function createState(): EdgeState {

@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminRoutes } from '../../src/admin/admin.ts';
 import { createStatisticsRoutes } from '../../src/admin/statistics-routes.ts';
+import { configSchema } from '../../src/config/schema.ts';
 import { createMetricRoutes } from '../../src/metrics/routes.ts';
+import { createProtocols } from '../../src/service/protocols.ts';
 import { createExportRoutes, createTicketRoutes } from '../../src/stream/export-routes.ts';
 import { createStreamRoutes } from '../../src/stream/routes.ts';
 import { createTailRoutes } from '../../src/stream/tail-routes.ts';
@@ -31,6 +33,7 @@ async function openWithAllRoutes() {
   const nobody = {} as never;
   return openEdge({
     parts: {
+      protocols: createProtocols(configSchema.parse({})),
       reads: [
         ...createStreamRoutes(nobody),
         ...createTailRoutes(nobody),
@@ -103,7 +106,7 @@ for (const surface of surfaces) {
 }
 
 test('the ingest document names every status of the specification', async () => {
-  const edge = await openEdge();
+  const edge = await openWithAllRoutes();
   const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
   const target = { port: edge.ports.ingest, ca: edge.ca };
   const { body } = await transports['HTTP/1.1'](target, sent);

@@ -1,10 +1,9 @@
 /**
- * Plain JSON logs (SPEC §2 "Log event"): one object, or an array of objects, to a batch of `logs/1`
- * rows. Pure: bytes in, batch out. Events are transcoded from bytes to bytes, so the work and the
- * memory are bounded by the body's size.
+ * Decodes plain JSON logs (SPEC §2 "Log event") to `logs/1` rows. Events are transcoded from bytes
+ * to bytes without building objects, so that work and memory are bounded by the size of the body.
  */
 import { isUtf8 } from 'node:buffer';
-import type { Batch, Rejection } from '../../model/batch.ts';
+import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import {
   closeBracket,
@@ -16,69 +15,40 @@ import {
   skipValue,
 } from '../../codec/json-scanner.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
+import { Rejections } from '../../codec/rejections.ts';
 import { RowWriter } from '../../codec/row-writer.ts';
+import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
 import { EventSlots } from './event-fields.ts';
 import { EventReader } from './event-reader.ts';
 import { EventRowWriter, findFault } from './event-row.ts';
 
-/** Decoding lets other requests have a turn after each slice of this many bytes. */
+/** Bytes decoded without yielding. */
 const sliceBytes = 512 * 1024;
 
-/** Decodes one body after the other, or several in turns; a server needs one. */
 export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Promise<Batch>;
 
 /**
- * The decoder keeps its working memory from body to body. A body must stay unchanged until its
- * batch is there.
- *
- * The decoder throws AppError `malformed` for text that is no JSON, is nested too deep, or holds no
- * acceptable event at all, and `too_large` for more than `maxEvents` events. Nothing of such a body
- * may be stored.
+ * The decoder throws AppError `malformed` for a body that is not JSON, is nested too deeply or has
+ * no acceptable event, and `too_large` for more than `maxEvents` events.
  */
 export function createJsonLogsDecoder(): JsonLogsDecoder {
   const slots = new EventSlots();
-  const idleWriters: RowWriter[] = [];
-
-  async function finishInTurns(decoding: Decoding, rows: RowWriter): Promise<Batch> {
-    try {
-      do await new Promise<void>((resolve) => setImmediate(resolve));
-      while (!decoding.run());
-      return decoding.finish();
-    } finally {
-      rows.clear();
-      idleWriters.push(rows);
-    }
-  }
-
-  return (body, limits) => {
-    const rows = idleWriters.pop() ?? new RowWriter();
-    const decoding = new Decoding(body, slots, rows, limits);
-    let isDone = true;
-    try {
-      isDone = decoding.run();
-      return isDone ? decoding.finish() : finishInTurns(decoding, rows);
-    } finally {
-      if (isDone) {
-        rows.clear();
-        idleWriters.push(rows);
-      }
-    }
-  };
+  const decodeInSlices = createSlicedDecoder(() => new RowWriter());
+  return (body, limits) =>
+    decodeInSlices((rows) => new JsonLogsDecoding(body, slots, rows, limits));
 }
 
-/** One body being decoded. The slots are shared: between two events they hold nothing. */
-class Decoding {
+/** The slots are shared by all bodies: they are empty between events. */
+class JsonLogsDecoding implements Decoding {
   readonly #body: Buffer;
   readonly #limits: DecodeLimits;
   readonly #slots: EventSlots;
   readonly #rows: RowWriter;
   readonly #reader: EventReader;
   readonly #writer: EventRowWriter;
-  readonly #rejected: Rejection[] = [];
+  readonly #rejections: Rejections;
   #at = 0;
   #events = 0;
-  #rejectedCount = 0;
-  readonly #rejectedByReason = new Map<string, number>();
   #started = false;
 
   constructor(body: Buffer, slots: EventSlots, rows: RowWriter, limits: DecodeLimits) {
@@ -88,9 +58,9 @@ class Decoding {
     this.#rows = rows;
     this.#reader = new EventReader(body, slots, limits.maxDepth);
     this.#writer = new EventRowWriter(body, slots, this.#rows);
+    this.#rejections = new Rejections(limits.maxRejections);
   }
 
-  /** Decodes up to the end of a slice. @returns true once the body is done. */
   run(): boolean {
     if (!this.#started) {
       this.#started = true;
@@ -111,25 +81,19 @@ class Decoding {
   }
 
   finish(): Batch {
-    const rows = this.#events - this.#rejectedCount;
+    const rejections = this.#rejections.toBatch();
+    const rows = this.#events - rejections.rejectedCount;
     if (rows === 0 && this.#events > 0) {
-      const { index, reason } = this.#rejected[0] ?? { index: 0, reason: 'it is not acceptable' };
+      const { index, reason } = rejections.rejected[0] ?? { index: 0, reason: 'not acceptable' };
       throw new AppError(
         'malformed',
         `cannot accept any of ${this.#events} events; the one at index ${index}: ${reason}`,
       );
     }
-    return {
-      layout: 'logs/1',
-      rows,
-      payload: this.#rows.finish(),
-      rejected: this.#rejected,
-      rejectedCount: this.#rejectedCount,
-      rejectedByReason: this.#rejectedByReason,
-    };
+    return { layout: 'logs/1', rows, payload: this.#rows.finish(), ...rejections };
   }
 
-  /** @returns true if the body is done already: a single object, or an empty array. */
+  /** @returns true if the body is done: a single object, or an empty array. */
   #start(): boolean {
     const body = this.#body;
     if (!isUtf8(body)) {
@@ -162,19 +126,13 @@ class Decoding {
     const start = this.#at;
     if (this.#body[start] !== openBrace) {
       this.#at = skipValue(this.#body, start, this.#limits.maxDepth);
-      this.#reject(index, 'the event is not an object');
+      this.#rejections.add(index, 'the event is not an object');
       return;
     }
     this.#at = this.#reader.read(start);
     const fault = findFault(this.#slots);
     if (fault === '') this.#writer.write(this.#at - start);
-    else this.#reject(index, fault);
-  }
-
-  #reject(index: number, reason: string): void {
-    this.#rejectedCount += 1;
-    this.#rejectedByReason.set(reason, (this.#rejectedByReason.get(reason) ?? 0) + 1);
-    if (this.#rejected.length < this.#limits.maxRejections) this.#rejected.push({ index, reason });
+    else this.#rejections.add(index, fault);
   }
 
   #expectEnd(at: number): void {

@@ -1,45 +1,38 @@
-/**
- * The plain JSON log path as a protocol (SPEC §4.1, first row): one object or an array, answered
- * with a count.
- */
+/** Plain JSON logs (SPEC §4.1): one event or an array of events, answered with counts. */
+import { maxListedRejections } from '../../codec/rejections.ts';
+import type { Config } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
-import type { DecodeLimits, Protocol } from '../../model/protocol.ts';
+import type { Protocol } from '../../model/protocol.ts';
 import { createJsonLogsDecoder } from './decode.ts';
+import { description } from './describe.ts';
 
-export interface JsonLogsOptions {
-  readonly maxBodyBytes: number;
-  readonly limits: DecodeLimits;
-}
-
-/** A body is held once as sent, once as rows, and once more while it is written to the queue. */
+/** The body as sent, its rows, and their copy while they are appended to the queue. */
 const heapBytesPerBodyByte = 4;
 
-export function createJsonLogs(options: JsonLogsOptions): Protocol {
+export function createJsonLogs({ ingest }: Config): Protocol {
+  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
   const decode = createJsonLogsDecoder();
   return {
     name: 'json_logs',
     kind: 'http_json',
+    http: { path: 'logs', description },
     mediaTypes: [{ name: 'application/json' }],
     codings: ['identity'],
-    maxBodyBytes: options.maxBodyBytes,
-    limits: options.limits,
+    maxBodyBytes,
+    limits: {
+      maxEvents: jsonMaxEvents,
+      maxDepth: jsonMaxDepth,
+      maxRejections: maxListedRejections,
+    },
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: options.maxBodyBytes, inflated: options.maxBodyBytes }),
-    decode: (body, _format, { limits }) => decode(toBuffer(body), limits),
+    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
+    decode: (body, _format, { limits }) => decode(body, limits),
     reply: (batch) => ({ status: 202, contentType: 'application/json', body: toText(batch) }),
   };
 }
 
-/**
- * `accepted` counts the events taken; `rejected` lists the first of the others with position and
- * reason.
- */
-function toText(batch: Batch): string {
-  if (batch.rejectedCount === 0) return `{"accepted":${batch.rows}}`;
-  const { rows, rejected, rejectedCount } = batch;
+/** `accepted` counts the accepted events; `rejected` lists the first rejected ones. */
+function toText({ rows, rejected, rejectedCount }: Batch): string {
+  if (rejectedCount === 0) return `{"accepted":${rows}}`;
   return JSON.stringify({ accepted: rows, rejected, rejectedCount });
-}
-
-function toBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

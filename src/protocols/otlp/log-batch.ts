@@ -3,9 +3,10 @@
  * other, and rows come of it. So a request is the same rows whether it was sent as JSON or as
  * protobuf. It knows neither encoding.
  */
-import type { Batch, Rejection } from '../../model/batch.ts';
+import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
+import { Rejections } from '../../codec/rejections.ts';
 import { RowWriter } from '../../codec/row-writer.ts';
 import { type Attributed, LogRecord, LogResource, LogScope, type TimeSlot } from './log-record.ts';
 import { LogRowWriter, maxRowBytes } from './log-row.ts';
@@ -51,18 +52,17 @@ export class LogBatch {
   #records = 0;
   #hasNewResource = true;
   #hasNewScope = true;
-  #rejected: Rejection[] = [];
-  #rejectedByReason = new Map<string, number>();
-  #rejectedCount = 0;
+  #rejections = new Rejections(0);
 
   /** Begins a request, whatever became of the last one. */
   start(bodyBytes: number, limits: DecodeLimits): void {
     this.#limits = limits;
+    this.#rejections = new Rejections(limits.maxRejections);
     this.#maxBytes = Math.min(Math.max(bodyBytes * rowBytesPerBodyByte, minRowsCap), maxRowsCap);
     this.startResource();
   }
 
-  /** Whoever drives the reader says when its turn begins. */
+  /** Called before each slice. */
   startTurn(): void {
     this.#turnEnd = this.#rows.length + turnRowBytes;
   }
@@ -123,21 +123,19 @@ export class LogBatch {
     this.#reject(`the record takes more than ${maxRowBytes} bytes`);
   }
 
-  /** The batch of all records since `start`; to be followed by `release`. */
+  /** The batch of all records since `start`; to be followed by `clear`. */
   finish(): Batch {
     return {
       layout: 'logs/1',
-      rows: this.#records - this.#rejectedCount,
+      rows: this.#records - this.#rejections.count,
       payload: this.#rows.finish(),
-      rejected: this.#rejected,
-      rejectedCount: this.#rejectedCount,
-      rejectedByReason: this.#rejectedByReason,
+      ...this.#rejections.toBatch(),
       warnings: this.warnings.take(),
     };
   }
 
-  /** Forgets the request, and lets go of its buffers. */
-  release(): void {
+  /** Forgets the request and releases its buffers. */
+  clear(): void {
     this.startResource();
     this.record.clear();
     for (const { attributes } of [this.resource, this.scope, this.record]) attributes.release();
@@ -145,9 +143,6 @@ export class LogBatch {
     this.#rows.clear();
     this.warnings.take();
     this.#records = 0;
-    this.#rejected = [];
-    this.#rejectedByReason = new Map();
-    this.#rejectedCount = 0;
   }
 
   /** Resource and scope are encoded with their first record: most that have none cost nothing. */
@@ -203,10 +198,7 @@ export class LogBatch {
   }
 
   #reject(reason: string): void {
-    const index = this.#records - 1;
-    this.#rejectedCount += 1;
-    this.#rejectedByReason.set(reason, (this.#rejectedByReason.get(reason) ?? 0) + 1);
-    if (this.#rejected.length < this.#limits.maxRejections) this.#rejected.push({ index, reason });
+    this.#rejections.add(this.#records - 1, reason);
   }
 
   #failTooManyBytes(): never {

@@ -2,6 +2,7 @@
  * What senders of OTLP logs are told about records that were taken, but not quite as they were
  * sent. Fixed words: they are counted, and answered as the message of a full success.
  */
+import { addCount } from '../../codec/rejections.ts';
 
 export const logWarnings = {
   timeUnit: 'time not in nanoseconds, read in the unit its magnitude speaks for',
@@ -23,7 +24,7 @@ export class WarningCounts {
 
   /** @param word fixed, none of the sender's. */
   add(word: string, times = 1): void {
-    if (times > 0) this.#counts.set(word, (this.#counts.get(word) ?? 0) + times);
+    if (times > 0) addCount(this.#counts, word, times);
   }
 
   /** @returns what was counted since the last time. */

@@ -2,14 +2,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { label, limits, requestOf, text } from '../../../test/protocols/otlp-rows.ts';
+import { configSchema } from '../../config/schema.ts';
 import type { BodyFormat, ContentCoding, Protocol } from '../../model/protocol.ts';
 import { blankSeriesView } from '../../model/series-view.ts';
 import { frame } from './grpc-message.ts';
-import { createOtlpGrpc, createOtlpLogs } from './otlp-logs.ts';
+import { createOtlpGrpc, createOtlpHttp } from './otlp-logs.ts';
 
-const options = { maxBodyBytes: 16, maxProtobufBytes: 64, maxJsonBytes: 32, limits };
-const http = createOtlpLogs(options);
-const grpc = createOtlpGrpc(options);
+const config = configSchema.parse({
+  ingest: { otlpMaxBodyBytes: 16, otlpMaxProtobufBytes: 64, otlpMaxJsonBytes: 32 },
+});
+const http = createOtlpHttp(config);
+const grpc = createOtlpGrpc(config);
 
 function formatOf(mediaType: string, coding: ContentCoding = 'identity'): BodyFormat {
   return { mediaType, parameters: new Map(), coding };

@@ -1,41 +1,36 @@
 /**
- * OTLP logs as protocols (https://opentelemetry.io/docs/specs/otlp): over HTTP in JSON or protobuf,
- * and over gRPC. Whatever the way, the same request is the same rows.
+ * OTLP logs (https://opentelemetry.io/docs/specs/otlp) over HTTP in JSON or protobuf, and over
+ * gRPC. Each encoding yields the same rows for the same request.
  */
+import { maxListedRejections } from '../../codec/rejections.ts';
+import type { Config } from '../../config/schema.ts';
 import type { BodyCaps, BodyFormat, DecodeLimits, Protocol } from '../../model/protocol.ts';
 import { createLogsDecoder } from './decode.ts';
+import { description } from './describe.ts';
 import { frameHeadBytes, unframe } from './grpc-message.ts';
 import { openJsonLogs } from './json-logs-reader.ts';
 import { openProtobufLogs } from './protobuf-logs.ts';
 import { replyTo, replyToGrpc } from './reply.ts';
 import { encodeProblem } from './status.ts';
 
-export interface OtlpOptions {
-  /** Largest compressed body as it travels. */
-  readonly maxBodyBytes: number;
-  /** Largest protobuf message, inflated or sent without compression. */
-  readonly maxProtobufBytes: number;
-  /** Largest JSON text, inflated or sent without compression. */
-  readonly maxJsonBytes: number;
-  readonly limits: DecodeLimits;
-}
-
-/** A body is held once as sent, once inflated, and as rows twice while these are written. */
+/** The body as sent, inflated, and its rows twice while they are appended to the queue. */
 const heapBytesPerBodyByte = 5;
 
 /** `POST …/otlp/v1/logs` */
-export function createOtlpLogs(options: OtlpOptions): Protocol {
-  const { maxBodyBytes, maxProtobufBytes, maxJsonBytes } = options;
+export function createOtlpHttp({ ingest }: Config): Protocol {
+  const { otlpMaxBodyBytes, otlpMaxProtobufBytes, otlpMaxJsonBytes } = ingest;
   const decode = createLogsDecoder();
   return {
     name: 'otlp_http',
     kind: 'otlp',
+    http: { path: 'otlp/v1/logs', prefix: 'otlp', description },
     mediaTypes: [{ name: 'application/json' }, { name: 'application/x-protobuf' }],
     codings: ['identity', 'gzip'],
-    maxBodyBytes: Math.max(maxBodyBytes, maxProtobufBytes, maxJsonBytes),
-    limits: options.limits,
+    maxBodyBytes: Math.max(otlpMaxBodyBytes, otlpMaxProtobufBytes, otlpMaxJsonBytes),
+    limits: toLimits(ingest),
     heapBytesPerBodyByte,
-    bodyCaps: (format) => toCaps(format, isJson(format) ? maxJsonBytes : maxProtobufBytes, options),
+    bodyCaps: (format) =>
+      toCaps(format, isJson(format) ? otlpMaxJsonBytes : otlpMaxProtobufBytes, ingest),
     decode: (body, format, { limits }) =>
       decode(body, isJson(format) ? openJsonLogs : openProtobufLogs, limits),
     reply: replyTo,
@@ -43,20 +38,21 @@ export function createOtlpLogs(options: OtlpOptions): Protocol {
   };
 }
 
-/** `opentelemetry.proto.collector.logs.v1.LogsService/Export`; the token names the receiver. */
-export function createOtlpGrpc(options: OtlpOptions): Protocol {
-  const { maxBodyBytes, maxProtobufBytes } = options;
+export function createOtlpGrpc({ ingest }: Config): Protocol {
+  const { otlpMaxBodyBytes, otlpMaxProtobufBytes } = ingest;
   const decode = createLogsDecoder();
   return {
     name: 'otlp_grpc',
     kind: 'otlp',
+    http: undefined,
+    grpcMethod: 'opentelemetry.proto.collector.logs.v1.LogsService/Export',
     mediaTypes: [{ name: 'application/grpc' }, { name: 'application/grpc+proto' }],
     codings: ['identity', 'gzip'],
-    maxBodyBytes: Math.max(maxBodyBytes, maxProtobufBytes) + frameHeadBytes,
-    limits: options.limits,
+    maxBodyBytes: Math.max(otlpMaxBodyBytes, otlpMaxProtobufBytes) + frameHeadBytes,
+    limits: toLimits(ingest),
     heapBytesPerBodyByte,
     bodyCaps: (format) => {
-      const { travelling, inflated } = toCaps(format, maxProtobufBytes, options);
+      const { travelling, inflated } = toCaps(format, otlpMaxProtobufBytes, ingest);
       return { travelling: travelling + frameHeadBytes, inflated };
     },
     unframe,
@@ -66,10 +62,19 @@ export function createOtlpGrpc(options: OtlpOptions): Protocol {
   };
 }
 
+function toLimits({ otlpMaxRecords, otlpMaxDepth }: Config['ingest']): DecodeLimits {
+  const maxRejections = maxListedRejections;
+  return { maxEvents: otlpMaxRecords, maxDepth: otlpMaxDepth, maxRejections };
+}
+
 function isJson(format: BodyFormat): boolean {
   return format.mediaType === 'application/json';
 }
 
-function toCaps({ coding }: BodyFormat, inflated: number, { maxBodyBytes }: OtlpOptions): BodyCaps {
-  return { travelling: coding === 'identity' ? inflated : maxBodyBytes, inflated };
+function toCaps(
+  { coding }: BodyFormat,
+  inflated: number,
+  { otlpMaxBodyBytes }: Config['ingest'],
+): BodyCaps {
+  return { travelling: coding === 'identity' ? inflated : otlpMaxBodyBytes, inflated };
 }

@@ -7,6 +7,7 @@ import { AppError } from '../../model/errors.ts';
 import { maxRowsPerBatch } from '../../model/log-id.ts';
 import { toDay } from '../../codec/metric-rows.ts';
 import type { MetricWriter } from '../../codec/metric-writer.ts';
+import type { Decoding } from '../../codec/sliced-decoder.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
 import type { LabelLimits } from '../../codec/series-labels.ts';
 import { seriesState } from '../../model/series-view.ts';
@@ -43,12 +44,14 @@ export interface ExpositionParts {
   readonly samples: SampleSet;
 }
 
-/** As many as are read in the time that a new series takes. */
+/** Bytes decoded without yielding, in whole lines. */
+const sliceBytes = 512 * 1024;
+/** Bytes of known series that take as long to decode as one new series. */
 const bytesPerNewSeries = 1024;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-export class Exposition {
+export class Exposition implements Decoding {
   readonly #bytes: Buffer;
   readonly #parts: ExpositionParts;
   readonly #context: DecodeContext;
@@ -81,12 +84,7 @@ export class Exposition {
     this.#sample = { series: toSeriesFacts([]), value: 0, time: this.#now };
   }
 
-  /**
-   * Decodes whole lines until at least this many bytes are done; a series that is new to the cache
-   * takes the time of a thousand.
-   * @returns true once the body is. @throws AppError; then nothing of it may be used
-   */
-  run(sliceBytes: number): boolean {
+  run(): boolean {
     this.#parts.series.trim();
     this.#sliceEnd = Math.min(this.#at + sliceBytes, this.#bytes.length);
     while (this.#at < this.#sliceEnd) this.#at = this.#readLine(this.#at);

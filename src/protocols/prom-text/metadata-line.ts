@@ -36,10 +36,10 @@ export class MetadataReader {
   /** Of names and texts, in UTF-16 units. */
   readonly #maxLength: number;
 
-  constructor(bytes: Buffer, grammar: Grammar, { maxValueLength }: LabelLimits) {
+  constructor(bytes: Buffer, grammar: Grammar, { maxLabelValueLength }: LabelLimits) {
     this.#bytes = bytes;
     this.#grammar = grammar;
-    this.#maxLength = maxValueLength;
+    this.#maxLength = maxLabelValueLength;
   }
 
   /** @param start the position of the '#'. @throws AppError `malformed` */

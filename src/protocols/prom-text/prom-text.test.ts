@@ -1,20 +1,19 @@
-/** What the ingest spine sees of pushes: what they may be, how they are answered. */
+/** Accepted formats and answers of pushes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { configSchema } from '../../config/schema.ts';
 import type { BodyFormat } from '../../model/protocol.ts';
 import { blankSeriesView } from '../../model/series-view.ts';
 import { createPromText } from './prom-text.ts';
 
-const limits = { maxEvents: 100, maxDepth: 1, maxRejections: 1 };
-const labels = { maxLabels: 8, maxNameLength: 40, maxValueLength: 60 };
-const protocol = createPromText({ maxBodyBytes: 1000, limits, labels });
-const context = { limits, nowMs: 1, series: blankSeriesView };
+const protocol = createPromText(configSchema.parse({ ingest: { promTextMaxBodyBytes: 1000 } }));
+const context = { limits: protocol.limits, nowMs: 1, series: blankSeriesView };
 
 function toFormat(mediaType: string): BodyFormat {
   return { mediaType, parameters: new Map(), coding: 'identity' };
 }
 
-test('takes both text formats in their known versions, as they are', () => {
+test('accepts both text formats in their known versions, uncompressed', () => {
   const types = protocol.mediaTypes.map(({ name, parameters }) => [name, parameters?.['version']]);
   assert.deepEqual(types, [
     ['text/plain', ['0.0.4']],
@@ -26,7 +25,7 @@ test('takes both text formats in their known versions, as they are', () => {
   assert.deepEqual(caps, { travelling: 1000, inflated: 1000 });
 });
 
-test('the media type settles the format', async () => {
+test('decodes by the media type', async () => {
   const text = Buffer.from('a  1\n');
   assert.equal((await protocol.decode(text, toFormat('text/plain'), context)).rows, 1);
   assert.throws(
@@ -35,7 +34,7 @@ test('the media type settles the format', async () => {
   );
 });
 
-test('answers 202 with nothing more', async () => {
+test('answers 202 without a body', async () => {
   const format = toFormat('text/plain');
   const batch = await protocol.decode(Buffer.from('a 1\n'), format, context);
   assert.deepEqual(protocol.reply(batch, format), {

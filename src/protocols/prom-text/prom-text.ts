@@ -1,37 +1,37 @@
 /**
- * Pushes of Prometheus text and OpenMetrics as a protocol (SPEC §4.1, fourth row): taken whole and
- * answered with nothing but a status, or refused whole.
+ * Pushes of Prometheus text and OpenMetrics (SPEC §4.1). A push is accepted as a whole or rejected
+ * as a whole.
  */
-import type { DecodeLimits, Protocol } from '../../model/protocol.ts';
-import type { LabelLimits } from '../../codec/series-labels.ts';
+import { maxListedRejections } from '../../codec/rejections.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Protocol } from '../../model/protocol.ts';
 import { createPromTextDecoder } from './decode.ts';
-
-export interface PromTextOptions {
-  readonly maxBodyBytes: number;
-  /** `maxEvents` counts samples. */
-  readonly limits: DecodeLimits;
-  readonly labels: LabelLimits;
-}
+import { description } from './describe.ts';
 
 const openMetricsType = 'application/openmetrics-text';
-/** What scrapers ask for and exporters answer with; names in quotes are read in any case. */
+/** Values that scrapers request and exporters answer with. Quoted names are read with any. */
 const escaping = ['allow-utf-8', 'underscores', 'dots', 'values'];
-/** The body, its samples in the writer and in the set, the payload, and the queue's copy of it. */
+/** The body, its samples in the writer and in the set, the payload and the queue's copy of it. */
 const heapBytesPerBodyByte = 8;
 
-export function createPromText(options: PromTextOptions): Protocol {
-  const { maxBodyBytes, limits, labels } = options;
-  const decode = createPromTextDecoder(labels);
+export function createPromText({ ingest, metrics }: Config): Protocol {
+  const maxBodyBytes = ingest.promTextMaxBodyBytes;
+  const decode = createPromTextDecoder(metrics);
   return {
     name: 'prom_text',
     kind: 'prometheus',
+    http: { path: 'prometheus/metrics', description },
     mediaTypes: [
       { name: 'text/plain', parameters: { version: ['0.0.4'], escaping } },
       { name: openMetricsType, parameters: { version: ['0.0.1', '1.0.0'], escaping } },
     ],
     codings: ['identity'],
     maxBodyBytes,
-    limits,
+    limits: {
+      maxEvents: ingest.promTextMaxSamples,
+      maxDepth: 1,
+      maxRejections: maxListedRejections,
+    },
     heapBytesPerBodyByte,
     bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     decode: (body, { mediaType }, context) =>

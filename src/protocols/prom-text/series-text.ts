@@ -144,17 +144,17 @@ export class SeriesReader {
 
   /** Says of a reason of `toCanonicalLabels` which option would help. */
   #explain(reason: string): string {
-    const { maxLabels, maxNameLength, maxValueLength } = this.#limits;
+    const { maxLabels, maxLabelNameLength, maxLabelValueLength } = this.#limits;
     if (reason === 'too many labels') {
       return `more than ${maxLabels} labels, the metric's name included: raise metrics.maxLabels`;
     }
     if (reason === 'label name too long') {
-      const limit = `more than ${maxNameLength} characters`;
+      const limit = `more than ${maxLabelNameLength} characters`;
       return `a label name of ${limit}: raise metrics.maxLabelNameLength`;
     }
     if (reason === 'label value too long') {
       return (
-        `a name or label value of more than ${maxValueLength} characters: ` +
+        `a name or label value of more than ${maxLabelValueLength} characters: ` +
         'raise metrics.maxLabelValueLength'
       );
     }

@@ -11,7 +11,7 @@ import { AppError } from '../../model/errors.ts';
 import { blankSeriesView } from '../../model/series-view.ts';
 import { createRemoteWriteDecoder } from './decode.ts';
 
-const labelLimits = { maxLabels: 6, maxNameLength: 10, maxValueLength: 10 };
+const labelLimits = { maxLabels: 6, maxLabelNameLength: 10, maxLabelValueLength: 10 };
 const limits = { maxEvents: 10_000, maxDepth: 1, maxRejections: 10 };
 /** One for all runs, so that each also meets label sets that it knows. */
 const decodeBody = createRemoteWriteDecoder({

@@ -8,13 +8,14 @@ import type { MetricWriter } from '../../codec/metric-writer.ts';
 import { ProtobufWire } from '../../codec/protobuf-wire.ts';
 import type { DecodeContext, DecodeLimits } from '../../model/protocol.ts';
 import { type LabelLimits, toSeries } from '../../codec/series-labels.ts';
+import { addCount, Rejections } from '../../codec/rejections.ts';
+import type { Decoding } from '../../codec/sliced-decoder.ts';
 import type { SeriesMemo, SeriesMemoOptions } from '../../codec/series-memo.ts';
 import type { SeriesView } from '../../model/series-view.ts';
 import { readExemplar } from './exemplar.ts';
 import { readHistogram } from './histogram.ts';
 import { describeLabels, maxLabelSetBytes, readSeriesLabels } from './label-list.ts';
 import { readMetadata } from './metadata.ts';
-import { Rejections } from './rejections.ts';
 import { SeriesRows } from './series-rows.ts';
 import type { TimeSeries } from './time-series.ts';
 
@@ -26,8 +27,8 @@ export interface DecodingOptions {
   readonly memo: SeriesMemoOptions;
 }
 
-/** Working memory that is kept from body to body. */
-export interface Desk {
+/** Working memory kept from body to body. */
+interface Workspace {
   readonly writer: MetricWriter;
   readonly series: TimeSeries;
 }
@@ -35,7 +36,7 @@ export interface Desk {
 interface Parts {
   readonly body: Buffer;
   readonly context: DecodeContext;
-  readonly desk: Desk;
+  readonly workspace: Workspace;
   /** Shared with other requests under way. */
   readonly memo: SeriesMemo;
   readonly options: DecodingOptions;
@@ -55,7 +56,7 @@ const detailByteCost = 8;
 /** One alone is not read in slices. */
 const maxHistogramBytes = 256 * 1024;
 
-export class Decoding {
+export class WriteRequestDecoding implements Decoding {
   readonly #body: Buffer;
   readonly #limits: DecodeLimits;
   readonly #labelLimits: LabelLimits;
@@ -81,15 +82,15 @@ export class Decoding {
   #isV1 = false;
   #isV2 = false;
 
-  constructor({ body, context, desk, memo, options }: Parts) {
+  constructor({ body, context, workspace, memo, options }: Parts) {
     this.#body = body;
     this.#limits = context.limits;
     this.#labelLimits = options.labels;
-    this.#writer = desk.writer;
+    this.#writer = workspace.writer;
     this.#memo = memo;
-    this.#series = desk.series;
+    this.#series = workspace.series;
     this.#rows = new SeriesRows({
-      writer: desk.writer,
+      writer: workspace.writer,
       view: context.series,
       memo,
       maxLabelBytes: options.maxLabelBytes,
@@ -100,7 +101,6 @@ export class Decoding {
     this.#detail = new ProtobufWire(body);
   }
 
-  /** Decodes up to the end of a slice. @returns true once the body is done. */
   run(): boolean {
     this.#sliceEnd = this.#wire.at + sliceCost;
     while (this.#wire.at < this.#sliceEnd) {
@@ -126,9 +126,7 @@ export class Decoding {
       layout: 'metrics/1',
       rows: written.samples + written.histograms + written.exemplars + written.metadata,
       payload: this.#writer.finish(),
-      rejected: this.#rejections.first,
-      rejectedCount: this.#rejections.count,
-      rejectedByReason: this.#rejections.byReason,
+      ...this.#rejections.toBatch(),
       warnings: this.#warnings,
       written,
     };
@@ -253,7 +251,7 @@ export class Decoding {
     this.#checkRecords(0);
     const metadata = readMetadata(this.#wire, end, this.#labelLimits);
     if (typeof metadata !== 'string') this.#writer.metadata(metadata);
-    else this.#warnings.set(metadata, (this.#warnings.get(metadata) ?? 0) + 1);
+    else addCount(this.#warnings, metadata);
   }
 
   #refuse(records: number): void {

@@ -16,10 +16,10 @@ const plainName = /^[\w.:]+$/;
 /** What is longer has a name or a value that is too long, and need not be read to know it. */
 export function maxLabelSetBytes({
   maxLabels,
-  maxNameLength,
-  maxValueLength,
+  maxLabelNameLength,
+  maxLabelValueLength,
 }: LabelLimits): number {
-  return maxLabels * (maxBytesPerUnit * (maxNameLength + maxValueLength) + tagBytes);
+  return maxLabels * (maxBytesPerUnit * (maxLabelNameLength + maxLabelValueLength) + tagBytes);
 }
 
 /**

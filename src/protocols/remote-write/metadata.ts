@@ -54,6 +54,6 @@ export function readMetadata(
   }
   if (name === '') return 'metadata dropped: no metric name';
   const longest = Math.max(name.length, help.length, unit.length);
-  if (longest > limits.maxValueLength) return 'metadata dropped: too long';
+  if (longest > limits.maxLabelValueLength) return 'metadata dropped: too long';
   return { name, type, unit, help };
 }

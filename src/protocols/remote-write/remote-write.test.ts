@@ -1,13 +1,16 @@
-/** What senders of remote_write are told. */
+/** Answers of remote_write. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { configSchema } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
 import type { BodyFormat } from '../../model/protocol.ts';
 import { createRemoteWrite } from './remote-write.ts';
 
-const limits = { maxEvents: 10, maxDepth: 1, maxRejections: 10 };
-const labels = { maxLabels: 64, maxNameLength: 1024, maxValueLength: 8192 };
-const protocol = createRemoteWrite({ maxBodyBytes: 100, maxInflatedBytes: 400, limits, labels });
+const protocol = createRemoteWrite(
+  configSchema.parse({
+    ingest: { remoteWriteMaxBodyBytes: 100, remoteWriteMaxInflatedBytes: 400 },
+  }),
+);
 const format: BodyFormat = {
   mediaType: 'application/x-protobuf',
   parameters: new Map(),
@@ -34,19 +37,19 @@ const written = {
 };
 
 describe('the answer', () => {
-  test('says without a body what was written', () => {
+  test('reports the written counts without a body', () => {
     const reply = protocol.reply(batchOf({}), format);
     assert.deepEqual(reply, { status: 204, contentType: undefined, body: '', headers: written });
   });
 
-  test('is a 204 for nothing at all, since nothing was lost', () => {
+  test('is 204 for an empty request', () => {
     const empty = { samples: 0, histograms: 0, exemplars: 0, metadata: 0 };
     const { status, headers } = protocol.reply(batchOf({ rows: 0, written: empty }), format);
     assert.equal(status, 204);
     assert.equal(headers?.['x-prometheus-remote-write-samples-written'], '0');
   });
 
-  test('is a 400 in one line, with what was stored, once something was rejected', () => {
+  test('is 400 with one line about the rejected and the stored records', () => {
     const rejectedByReason = new Map([
       ['no metric name', 2],
       ['too many labels', 1],
@@ -66,7 +69,7 @@ describe('the answer', () => {
     });
   });
 
-  test('says so where nothing is left to store', () => {
+  test('says that nothing was stored if all records were rejected', () => {
     const rejected = [{ index: 0, reason: 'no metric name' }];
     const rejectedByReason = new Map([['no metric name', 1]]);
     const batch = batchOf({ rows: 0, rejected, rejectedCount: 1, rejectedByReason });
@@ -75,6 +78,6 @@ describe('the answer', () => {
   });
 });
 
-test('has one cap for what travels and one for what it becomes', () => {
+test('has separate caps for the compressed and the inflated body', () => {
   assert.deepEqual(protocol.bodyCaps(format), { travelling: 100, inflated: 400 });
 });

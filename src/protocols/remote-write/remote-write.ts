@@ -1,46 +1,43 @@
-/**
- * Prometheus remote_write v1 as a protocol (SPEC §4.1): what it accepts, and how its senders are
- * told what was stored. https://prometheus.io/docs/specs/prw/remote_write_spec
- */
+/** Prometheus remote_write v1 (SPEC §4.1): https://prometheus.io/docs/specs/prw/remote_write_spec */
+import { maxListedRejections } from '../../codec/rejections.ts';
+import type { Config } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
-import type { DecodeLimits, Protocol, Reply } from '../../model/protocol.ts';
-import type { LabelLimits } from '../../codec/series-labels.ts';
+import type { Protocol, Reply } from '../../model/protocol.ts';
 import { createRemoteWriteDecoder } from './decode.ts';
+import { description } from './describe.ts';
 
-export interface RemoteWriteOptions {
-  /** As it travels. */
-  readonly maxBodyBytes: number;
-  readonly maxInflatedBytes: number;
-  readonly limits: DecodeLimits;
-  readonly labels: LabelLimits;
-}
-
-/** A body is held inflated, as rows, and once more while it is written to the queue. */
+/** The inflated body, its rows, and their copy while they are appended to the queue. */
 const heapBytesPerBodyByte = 4;
 /** Some 350,000 series with labels of 150 bytes. */
 const memo = { maxBytes: 128 * 1024 * 1024, maxSeries: 500_000 };
 const plainText = 'text/plain; charset=utf-8';
 
 /**
- * Messages of 2.0 have another `proto` and are refused with 415, upon which senders may fall back
- * to v1. Errors travel as problem+json, on one line: senders log the first line of an answer.
+ * Messages of remote_write 2.0 have another `proto` parameter and fail with 415, so that senders
+ * fall back to v1. Errors are problem+json on one line: senders log the first line of an answer.
  */
-export function createRemoteWrite(options: RemoteWriteOptions): Protocol {
-  const { maxBodyBytes, maxInflatedBytes, labels } = options;
+export function createRemoteWrite({ ingest, metrics }: Config): Protocol {
+  const { remoteWriteMaxBodyBytes: maxBodyBytes } = ingest;
+  const { remoteWriteMaxInflatedBytes: maxInflatedBytes } = ingest;
   const decode = createRemoteWriteDecoder({
-    labels,
+    labels: metrics,
     maxLabelBytes: 2 * maxInflatedBytes,
     memo,
   });
   return {
     name: 'remote_write',
     kind: 'prometheus',
+    http: { path: 'prometheus/api/v1/write', description },
     mediaTypes: [
       { name: 'application/x-protobuf', parameters: { proto: ['prometheus.writerequest'] } },
     ],
     codings: ['snappy'],
     maxBodyBytes,
-    limits: options.limits,
+    limits: {
+      maxEvents: ingest.remoteWriteMaxSamples,
+      maxDepth: 1,
+      maxRejections: maxListedRejections,
+    },
     heapBytesPerBodyByte,
     bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxInflatedBytes }),
     decode: (body, _format, context) => decode(body, context),
@@ -49,8 +46,8 @@ export function createRemoteWrite(options: RemoteWriteOptions): Protocol {
 }
 
 /**
- * 204, or 400 where a part was rejected, which no sender repeats; the rest is stored all the same.
- * Either says what was written, as 2.0 has it.
+ * 204, or 400 if records were rejected: senders do not retry it, and the accepted records are
+ * stored. Both report the written counts in the headers of remote_write 2.0.
  */
 function reply(batch: Batch): Reply {
   const { samples = 0, histograms = 0, exemplars = 0 } = batch.written ?? {};
@@ -65,7 +62,7 @@ function reply(batch: Batch): Reply {
   return { status: 400, contentType: plainText, body: describeRejections(batch), headers };
 }
 
-/** One line, the reasons first: some senders log no more than 256 bytes of it. */
+/** One line with the reasons first: some senders log only 256 bytes. */
 function describeRejections({ rows, rejected, rejectedCount, rejectedByReason }: Batch): string {
   const reasons = [...rejectedByReason].map(([reason, count]) => `${count} ${reason}`).join(', ');
   const stored = rows === 0 ? 'nothing was stored' : `the other ${rows} are stored`;

@@ -1,12 +1,10 @@
-/** The plain JSON log path in the words of OpenAPI. */
+/** The route in OpenAPI. */
 import { z } from 'zod';
-import type { IngestDescription } from './openapi-ingest.ts';
+import type { IngestDescription } from '../../model/protocol.ts';
 
 const text = z.string().nullable().optional();
 
-/**
- * The decoder is the judge of events, byte by byte; this says the same in the words of JSON Schema.
- */
+/** Documentation only: the decoder validates events. */
 const logEvent = z
   .looseObject({
     message: z
@@ -43,7 +41,7 @@ const oneEvent = {
   labels: { region: 'eu' },
 };
 
-export const jsonLogsDescription: IngestDescription = {
+export const description: IngestDescription = {
   operationId: 'ingestJsonLogs',
   summary: 'Send logs as plain JSON',
   details:

@@ -1,6 +1,6 @@
-/** OTLP logs over HTTP in the words of OpenAPI. */
+/** The HTTP route in OpenAPI. */
 import { z } from 'zod';
-import type { BodyDescription, IngestDescription } from './openapi-ingest.ts';
+import type { BodyDescription, IngestDescription } from '../../model/protocol.ts';
 
 const specification = 'https://opentelemetry.io/docs/specs/otlp/';
 
@@ -45,11 +45,11 @@ const exampleRequest = {
   ],
 };
 
-const bytes = (description: string): BodyDescription => ({
-  schema: z.string().meta({ description, contentMediaType: 'application/x-protobuf' }),
+const bytes = (text: string): BodyDescription => ({
+  schema: z.string().meta({ description: text, contentMediaType: 'application/x-protobuf' }),
 });
 
-export const otlpLogsDescription: IngestDescription = {
+export const description: IngestDescription = {
   operationId: 'ingestOtlpLogs',
   summary: 'Send logs by OTLP over HTTP',
   details:
@@ -85,6 +85,6 @@ export const otlpLogsDescription: IngestDescription = {
     'application/json': { schema: status },
     'application/x-protobuf': bytes('google.rpc.Status'),
   },
-  // What may pass is 503: its senders drop what they hold on these two.
+  // Answered as 503: OTLP senders drop their data on 408 and 500.
   unanswered: ['timeout', 'internal'],
 };

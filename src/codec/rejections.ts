@@ -1,0 +1,45 @@
+/** Records of one request that were rejected: all are counted, the first are listed. */
+import type { Batch, Rejection } from '../model/batch.ts';
+
+/** Rejections listed in one answer. */
+export const maxListedRejections = 100;
+
+export class Rejections {
+  readonly #maxListed: number;
+  readonly #listed: Rejection[] = [];
+  readonly #byReason = new Map<string, number>();
+  #count = 0;
+
+  constructor(maxListed: number) {
+    this.#maxListed = maxListed;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * @param index position in the request
+   * @param reason a fixed word; never contains data of the sender
+   * @param records number of records rejected
+   * @param example shown to the sender only
+   */
+  add(index: number, reason: string, records = 1, example = ''): void {
+    this.#count += records;
+    addCount(this.#byReason, reason, records);
+    if (this.#listed.length >= this.#maxListed) return;
+    this.#listed.push({ index, reason: example === '' ? reason : `${reason}: ${example}` });
+  }
+
+  toBatch(): Pick<Batch, 'rejected' | 'rejectedCount' | 'rejectedByReason'> {
+    return {
+      rejected: this.#listed,
+      rejectedCount: this.#count,
+      rejectedByReason: this.#byReason,
+    };
+  }
+}
+
+export function addCount(counts: Map<string, number>, word: string, count = 1): void {
+  counts.set(word, (counts.get(word) ?? 0) + count);
+}
