@@ -1,69 +1,113 @@
-/** Accounts in the directory's database. */
+/** Accounts and their streams. */
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
-import type { Account, Scope } from '../model/account.ts';
+import type { Account, Scope, Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
-import type { Database } from './database.ts';
+import type { Database, Tables } from './database.ts';
 import type { Directory } from './port.ts';
-import type { AccountRow, Tables } from './tables.ts';
 
 type AccountQueries = Pick<
   Directory,
-  'listAccounts' | 'getAccount' | 'createAccount' | 'updateAccount' | 'deleteAccount'
+  | 'listAccounts'
+  | 'getAccount'
+  | 'createAccount'
+  | 'updateAccount'
+  | 'deleteAccount'
+  | 'listStreams'
+  | 'listAllStreams'
+  | 'getStream'
+  | 'createStream'
+  | 'updateStream'
+  | 'deleteStream'
 >;
 
 export function createAccountQueries(database: Database): AccountQueries {
   return {
     listAccounts: () =>
-      database.read(async (db) => {
-        const rows = await db
-          .selectFrom('accounts')
-          .selectAll()
-          .orderBy('created_at')
-          .orderBy('account_id')
-          .execute();
-        return rows.map(toAccount);
-      }),
+      database.read((db) =>
+        db.selectFrom('accounts').selectAll().orderBy('createdAt').orderBy('accountId').execute(),
+      ),
 
     getAccount: (accountId) =>
-      database.read(async (db) => {
-        const row = await db
-          .selectFrom('accounts')
-          .selectAll()
-          .where('account_id', '=', accountId)
-          .executeTakeFirst();
-        return row && toAccount(row);
+      database.read((db) =>
+        db.selectFrom('accounts').selectAll().where('accountId', '=', accountId).executeTakeFirst(),
+      ),
+
+    createAccount: ({ name, eventsPerSecond }) =>
+      database.write(async (tx) => {
+        const createdAt = database.timestamp();
+        const account: Account = { accountId: randomUUID(), name, eventsPerSecond, createdAt };
+        await tx.insertInto('accounts').values(account).execute();
+        return account;
       }),
 
-    createAccount: (account) =>
-      database.write(async (tx) => {
-        const row: AccountRow = {
-          account_id: randomUUID(),
-          name: account.name,
-          events_per_second: account.eventsPerSecond,
-          created_at: database.timestamp(),
-        };
-        await tx.insertInto('accounts').values(row).execute();
-        return toAccount(row);
-      }),
-
-    updateAccount: (accountId, change) =>
-      database.write(async (tx) => {
-        const row = await tx
+    updateAccount: (accountId, { name, eventsPerSecond }) =>
+      database.write((tx) =>
+        tx
           .updateTable('accounts')
-          .set((column) => ({
-            name: change.name ?? column.ref('name'),
-            ...(change.eventsPerSecond !== undefined && {
-              events_per_second: change.eventsPerSecond,
-            }),
-          }))
-          .where('account_id', '=', accountId)
+          .set((column) => ({ name: name ?? column.ref('name'), eventsPerSecond }))
+          .where('accountId', '=', accountId)
           .returningAll()
-          .executeTakeFirst();
-        return row && toAccount(row);
-      }),
+          .executeTakeFirst(),
+      ),
 
     deleteAccount: (accountId) => database.write((tx) => deleteAccount(tx, accountId)),
+
+    listStreams: (accountId) =>
+      database.read((db) =>
+        db
+          .selectFrom('streams')
+          .selectAll()
+          .where('accountId', '=', accountId)
+          .orderBy('createdAt')
+          .orderBy('streamId')
+          .execute(),
+      ),
+
+    listAllStreams: () => database.read((db) => db.selectFrom('streams').selectAll().execute()),
+
+    getStream: (streamId) =>
+      database.read((db) =>
+        db.selectFrom('streams').selectAll().where('streamId', '=', streamId).executeTakeFirst(),
+      ),
+
+    createStream: ({ accountId, name, retentionDays }) =>
+      database.write(async (tx) => {
+        await requireAccount(tx, accountId);
+        const given = { accountId, name, retentionDays };
+        const createdAt = database.timestamp();
+        const stream: Stream = {
+          streamId: randomUUID(),
+          ...given,
+          dataDeletedUntil: null,
+          createdAt,
+        };
+        await tx.insertInto('streams').values(stream).execute();
+        return stream;
+      }),
+
+    updateStream: (streamId, { name, retentionDays, dataDeletedUntil: until }) =>
+      database.write((tx) =>
+        tx
+          .updateTable('streams')
+          .set((column) => ({
+            name: name ?? column.ref('name'),
+            retentionDays,
+            dataDeletedUntil:
+              until &&
+              column
+                .case()
+                .when('dataDeletedUntil', '>', until)
+                .then(column.ref('dataDeletedUntil'))
+                .else(until)
+                .end(),
+          }))
+          .where('streamId', '=', streamId)
+          .returningAll()
+          .executeTakeFirst(),
+      ),
+
+    deleteStream: (streamId) => database.write((tx) => deleteStream(tx, streamId)),
   };
 }
 
@@ -71,18 +115,33 @@ export function createAccountQueries(database: Database): AccountQueries {
 export async function requireAccount(tx: Transaction<Tables>, accountId: string): Promise<void> {
   const row = await tx
     .selectFrom('accounts')
-    .select('account_id')
-    .where('account_id', '=', accountId)
+    .select('accountId')
+    .where('accountId', '=', accountId)
     .executeTakeFirst();
   if (!row) throw new AppError('not_found', `cannot find account ${accountId}`);
+}
+
+/** @throws AppError `not_found` */
+export async function requireStream(
+  tx: Transaction<Tables>,
+  accountId: string,
+  streamId: string,
+): Promise<void> {
+  const row = await tx
+    .selectFrom('streams')
+    .select('streamId')
+    .where('streamId', '=', streamId)
+    .where('accountId', '=', accountId)
+    .executeTakeFirst();
+  if (!row) throw new AppError('not_found', `cannot find stream ${streamId} in this account`);
 }
 
 async function deleteAccount(tx: Transaction<Tables>, accountId: string): Promise<boolean> {
   for (const table of ['receivers', 'streams'] as const) {
     const row = await tx
       .selectFrom(table)
-      .select('account_id')
-      .where('account_id', '=', accountId)
+      .select('accountId')
+      .where('accountId', '=', accountId)
       .executeTakeFirst();
     if (!row) continue;
     throw new AppError(
@@ -92,35 +151,46 @@ async function deleteAccount(tx: Transaction<Tables>, accountId: string): Promis
   }
   const tokens = await tx
     .selectFrom('tokens')
-    .innerJoin('token_accounts as own', 'own.token_id', 'tokens.token_id')
-    .select(['tokens.token_id', 'tokens.scopes'])
-    .where('own.account_id', '=', accountId)
+    .innerJoin('tokenAccounts as own', 'own.tokenId', 'tokens.tokenId')
+    .select(['tokens.tokenId', 'tokens.scopes'])
+    .where('own.accountId', '=', accountId)
     .execute();
-  await tx.deleteFrom('token_accounts').where('account_id', '=', accountId).execute();
+  await tx.deleteFrom('tokenAccounts').where('accountId', '=', accountId).execute();
   for (const token of tokens) {
     const scopes = JSON.parse(token.scopes) as Scope[];
-    if (!scopes.includes('operator')) await deleteIfUnbound(tx, token.token_id);
+    if (!scopes.includes('operator')) await deleteIfUnbound(tx, token.tokenId);
   }
-  const deleted = await tx
+  const { numDeletedRows } = await tx
     .deleteFrom('accounts')
-    .where('account_id', '=', accountId)
+    .where('accountId', '=', accountId)
     .executeTakeFirst();
-  return deleted.numDeletedRows > 0n;
+  return numDeletedRows > 0n;
 }
 
 async function deleteIfUnbound(tx: Transaction<Tables>, tokenId: string): Promise<void> {
   await tx
     .deleteFrom('tokens')
-    .where('token_id', '=', tokenId)
-    .where('token_id', 'not in', (rest) => rest.selectFrom('token_accounts').select('token_id'))
+    .where('tokenId', '=', tokenId)
+    .where('tokenId', 'not in', (rest) => rest.selectFrom('tokenAccounts').select('tokenId'))
     .execute();
 }
 
-function toAccount(row: AccountRow): Account {
-  return {
-    accountId: row.account_id,
-    name: row.name,
-    eventsPerSecond: row.events_per_second,
-    createdAt: row.created_at,
-  };
+async function deleteStream(tx: Transaction<Tables>, streamId: string): Promise<boolean> {
+  const receiver = await tx
+    .selectFrom('receivers')
+    .select('receiverId')
+    .where('streamId', '=', streamId)
+    .executeTakeFirst();
+  if (receiver) {
+    throw new AppError(
+      'conflict',
+      `cannot delete stream ${streamId}: receiver ${receiver.receiverId} feeds it; ` +
+        'delete the receiver or give it another stream first',
+    );
+  }
+  const { numDeletedRows } = await tx
+    .deleteFrom('streams')
+    .where('streamId', '=', streamId)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
 }

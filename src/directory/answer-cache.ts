@@ -1,33 +1,30 @@
 /**
- * Remembers answers of a source that may go away: fresh for a while, then asked again, and served
- * stale for a limited time when asking fails. It does not know what the answers mean.
+ * Caches answers of a source: fresh for a while, then looked up again, and served stale for a
+ * limited time while the source fails.
  */
 import { AppError } from '../model/errors.ts';
 
 export interface AnswerCacheOptions {
-  /** How long a found answer is served without asking again, ms. */
+  /** How long a found answer is served without a look-up. */
   readonly freshMs: number;
-  /** How long a found answer is served while the source fails, ms since it was last confirmed. */
+  /** How long a found answer is served while the source fails, since its last look-up. */
   readonly staleMs: number;
-  /** How long "there is no such thing" is served without asking again, ms. */
+  /** How long a missing answer is served without a look-up. */
   readonly negativeMs: number;
-  /**
-   * Found answers kept; the least recently confirmed goes first. As many negative ones are kept
-   * apart.
-   */
+  /** Found answers kept, and as many missing ones; the oldest look-up is evicted first. */
   readonly maxEntries: number;
 }
 
 export interface AnswerCache<Answer> {
-  /** @throws AppError `unavailable` when the source fails and no answer is young enough. */
+  /** @throws AppError `unavailable` when the source fails and no answer is recent enough. */
   get(key: string): Promise<Answer | undefined>;
-  /** Forgets everything, answers under way included. */
+  /** Also discards the answers of look-ups in flight. */
   clear(): void;
 }
 
-/** How the source fares; one for all caches over the same source. */
+/** Shared by all caches of one source. */
 export interface SourceHealth {
-  /** False for a moment after a failure: then nobody needs to wait for another one. */
+  /** False for a moment after a failure. */
   mayAsk(): boolean;
   answered(): void;
   failed(error: unknown): void;
@@ -46,25 +43,25 @@ export function createAnswerCache<Answer>(
   now: () => number,
 ): AnswerCache<Answer> {
   const found = new Map<string, Entry<Answer>>();
-  // Apart from `found`, so that a flood of unknown keys pushes out nothing that is known.
+  // Separate from `found`, so that a flood of unknown keys evicts no known one.
   const missing = new Map<string, number>();
-  let asking = new Map<string, Promise<Answer | undefined>>();
+  let inFlight = new Map<string, Promise<Answer | undefined>>();
 
   const askOnce = (key: string): Promise<Answer | undefined> => {
-    const mates = asking;
-    const underWay = mates.get(key);
-    if (underWay) return underWay;
+    const lookups = inFlight;
+    const shared = lookups.get(key);
+    if (shared) return shared;
     const askedAtMs = now();
-    const question = ask(key)
+    const lookup = ask(key)
       .then((answer) => {
         health.answered();
-        // After clear() this answer may be from before the change that led to it.
-        if (mates === asking) remember(key, answer, askedAtMs);
+        // After clear() this answer may be older than the change that caused it.
+        if (lookups === inFlight) remember(key, answer, askedAtMs);
         return answer;
       })
-      .finally(() => mates.delete(key));
-    mates.set(key, question);
-    return question;
+      .finally(() => lookups.delete(key));
+    lookups.set(key, lookup);
+    return lookup;
   };
 
   const remember = (key: string, answer: Answer | undefined, askedAtMs: number): void => {
@@ -102,12 +99,12 @@ export function createAnswerCache<Answer>(
     clear() {
       found.clear();
       missing.clear();
-      asking = new Map();
+      inFlight = new Map();
     },
   };
 }
 
-/** A Map lists its keys in the order in which they were set, so the first is the oldest. */
+/** A Map iterates in insertion order, so the first key is the oldest. */
 function setBounded<Value>(
   map: Map<string, Value>,
   key: string,

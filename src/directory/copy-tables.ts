@@ -1,9 +1,8 @@
-/** Copies all that the embedded directory holds into a shared one that holds nothing. */
+/** Copies the embedded directory into an empty shared one. */
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { Database } from './database.ts';
-import type { Tables } from './tables.ts';
+import type { Database, Tables } from './database.ts';
 
-/** How many there are of each. */
+/** Number of copied rows. */
 export interface DirectoryCounts {
   accounts: number;
   streams: number;
@@ -14,31 +13,31 @@ export interface DirectoryCounts {
   statistics: number;
 }
 
-type CopiedTable = Exclude<keyof Tables, 'directory_migrations' | 'export_tickets'>;
+type CopiedTable = Exclude<keyof Tables, 'directoryMigrations' | 'exportTickets'>;
 
-/** In an order in which no row comes before what it refers to; what its rows count as. */
+/** In the order of foreign keys, each with the counter of its rows. */
 const tables = {
   accounts: 'accounts',
   streams: 'streams',
   receivers: 'receivers',
   tokens: 'tokens',
-  token_accounts: undefined,
+  tokenAccounts: undefined,
   views: 'views',
-  receiver_minutes: 'statistics',
-  receiver_reasons: 'statistics',
-  receiver_samples: 'statistics',
-  receiver_activity: undefined,
+  receiverMinutes: 'statistics',
+  receiverReasons: 'statistics',
+  receiverSamples: 'statistics',
+  receiverActivity: undefined,
 } as const satisfies Record<CopiedTable, keyof DirectoryCounts | undefined>;
 
 const copiedTables = Object.keys(tables) as CopiedTable[];
 
-/** Of one statement: few enough for the parameters that a database takes. */
+/** Keeps a statement below the maximum number of parameters of a database. */
 const rowsPerStatement = 500;
 
 /**
- * All of it or nothing; nobody changes either of them meanwhile.
- * @param from an embedded one, whose rows are numbered.
- * @throws Error where `to` holds anything, AppError `unavailable`
+ * Copies everything or nothing, with both databases locked for writes.
+ * @param from SQLite, for its row ids.
+ * @throws Error when `to` is not empty, AppError `unavailable`
  */
 export function copyTables(from: Database, to: Database): Promise<DirectoryCounts> {
   return from.write((source) =>
@@ -64,7 +63,7 @@ async function checkEmpty(target: Transaction<Tables>): Promise<void> {
       .execute();
     if (row === undefined) continue;
     throw new Error(
-      `cannot copy into a directory that holds ${table.replace('_', ' of ')} already: ` +
+      `cannot copy into a directory that holds ${table} already: ` +
         'give the URL of an empty database, or of an empty schema in one',
     );
   }
@@ -101,7 +100,7 @@ function rowsAfter(table: CopiedTable, last: number, source: Kysely<Tables>) {
     .execute();
 }
 
-/** Which one it is does not matter, and statements of a table that may be any have no type. */
+/** Stands for any table: Kysely cannot type a statement over a union of tables. */
 function asOne(table: CopiedTable): 'accounts' {
   return table as 'accounts';
 }

@@ -1,26 +1,66 @@
 /**
- * What the directory's queries need of a database, whichever it is: reads, and writes in a
- * transaction.
+ * The directory's tables and what its queries need of a database. Columns are text or integers, so
+ * that SQLite and PostgreSQL store the same: times are ISO 8601 UTC text, flags 0 or 1, lists JSON
+ * text. Names are snake case in the database and camel case here, by Kysely's `CamelCasePlugin`.
  */
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
-import type { Tables } from './tables.ts';
+import type { Account, Receiver, ReceiverLimits, Stream, Token, View } from '../model/account.ts';
+import type { MinuteCounts, ReasonCount } from '../model/receiver-statistics.ts';
+import type { TakenTicket } from './port.ts';
+
+export interface ReceiverRow
+  extends Omit<Receiver, 'active' | 'allowedCidrs' | 'limits'>,
+    ReceiverLimits {
+  readonly active: number;
+  /** JSON array of text. */
+  readonly allowedCidrs: string;
+}
+
+export interface TokenRow extends Omit<Token, 'accountIds' | 'allAccounts' | 'scopes'> {
+  readonly digest: string;
+  readonly allAccounts: number;
+  /** JSON array of text. */
+  readonly scopes: string;
+}
+
+export interface Tables {
+  accounts: Account;
+  streams: Stream;
+  receivers: ReceiverRow;
+  tokens: TokenRow;
+  tokenAccounts: { tokenId: string; accountId: string };
+  receiverMinutes: MinuteCounts & { receiverId: string };
+  receiverReasons: ReasonCount & { receiverId: string; minute: number };
+  /** `sample` is a JSON object. */
+  receiverSamples: { receiverId: string; at: string; seq: number; sample: string };
+  receiverActivity: { receiverId: string; kind: 'seen' | 'accepted'; at: string };
+  views: View;
+  exportTickets: TakenTicket;
+  directoryMigrations: { version: number; appliedAt: string };
+}
 
 export interface Database {
   /** One statement. @throws AppError `unavailable` when the database cannot answer. */
   read<Result>(query: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /**
-   * All statements of `work` or none; durable when it resolves. Writers take turns.
-   * @throws AppError `unavailable`, and whatever `work` throws, after undoing it.
+   * One transaction, durable when the promise resolves; such writes are serialized.
+   * @throws AppError `unavailable`, and any error of `work` after a rollback.
    */
   write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
   /**
-   * The same without taking turns where the database can, for what processes write all the time
-   * and in any order, and no grant depends on. `work` may be run again after it was undone.
+   * The same, but concurrent where the database can: for frequent writes whose order does not
+   * matter and that no grant depends on. `work` may be repeated after a rollback.
    */
-  writeBeside<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
+  writeConcurrently<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
   /** ISO 8601 UTC. */
   timestamp(): string;
-  /** Unix ms by the database's own clock, which is one for all nodes; within a statement. */
+  /** Expression of the database's clock, which is the same for all nodes, in Unix ms. */
   readonly clockMs: RawBuilder<number>;
   close(): Promise<void>;
+}
+
+/** Sorts rows by key. Transactions that lock rows in the same order cannot deadlock. */
+export function inLockOrder<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Row[] {
+  const keyed = rows.map((row) => ({ row, key: keyOf(row) }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row);
 }

@@ -1,4 +1,4 @@
-/** The cached view of the directory against a clock and a source that the test moves. */
+/** The cached view of the directory, with a fake clock and source. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
@@ -6,7 +6,7 @@ import type { DirectoryEvents } from '../telemetry/node-events.ts';
 import { createGrants, defaultGrantsOptions, type GrantsOptions } from './grants.ts';
 import type { GrantSource, TokenGrant } from './port.ts';
 
-test('an answer is asked for once and served fresh for five seconds', async () => {
+test('serves an answer for five seconds without another look-up', async () => {
   const { grants, source, clock } = setUp();
   source.tokens.set('a', grantOf('tok_a'));
   assert.equal((await grants.token('a'))?.tokenId, 'tok_a');
@@ -18,7 +18,7 @@ test('an answer is asked for once and served fresh for five seconds', async () =
   assert.deepEqual(source.asked, ['a', 'a']);
 });
 
-test('a revocation elsewhere is seen within five seconds', async () => {
+test('applies a revocation by another node within five seconds', async () => {
   const { grants, source, clock } = setUp();
   source.tokens.set('a', grantOf('tok_a'));
   await grants.token('a');
@@ -27,7 +27,7 @@ test('a revocation elsewhere is seen within five seconds', async () => {
   assert.equal((await grants.token('a'))?.revoked, true);
 });
 
-test('a revocation here is seen at once', async () => {
+test('applies a revocation by this node at once', async () => {
   const { grants, source } = setUp();
   source.tokens.set('a', grantOf('tok_a'));
   await grants.token('a');
@@ -36,7 +36,7 @@ test('a revocation here is seen at once', async () => {
   assert.equal((await grants.token('a'))?.revoked, true);
 });
 
-test('an answer that was under way during invalidate() is not kept, nor joined', async () => {
+test('neither caches nor shares a look-up in flight during invalidate()', async () => {
   const { grants, source } = setUp();
   source.tokens.set('a', grantOf('tok_a'));
   const release = source.hold();
@@ -50,14 +50,14 @@ test('an answer that was under way during invalidate() is not kept, nor joined',
   assert.equal((await grants.token('a'))?.revoked, true);
 });
 
-test('look-ups of one key at the same time share one question', async () => {
+test('concurrent look-ups of one key share one query', async () => {
   const { grants, source } = setUp();
   source.tokens.set('a', grantOf('tok_a'));
   await Promise.all([grants.token('a'), grants.token('a'), grants.token('a')]);
   assert.deepEqual(source.asked, ['a']);
 });
 
-test('while the directory is away a known token serves for staleForSeconds, then 503', async () => {
+test('serves a known token for staleForSeconds during an outage, then is unavailable', async () => {
   const { grants, source, clock, events } = setUp();
   source.tokens.set('a', grantOf('tok_a'));
   await grants.token('a');
@@ -73,7 +73,7 @@ test('while the directory is away a known token serves for staleForSeconds, then
   assert.deepEqual(events, ['failed', 'recovered']);
 });
 
-test('a token that was not seen lately is 503 during an outage, not unknown', async () => {
+test('answers unavailable, not unknown, for an uncached token during an outage', async () => {
   const { grants, source } = setUp();
   source.away = true;
   await rejectsUnavailable(grants.token('a'));
@@ -81,7 +81,7 @@ test('a token that was not seen lately is 503 during an outage, not unknown', as
   await rejectsUnavailable(grants.streams('account'));
 });
 
-test('a directory that fails is not asked again for a moment', async () => {
+test('pauses look-ups after a failure', async () => {
   const { grants, source, clock } = setUp();
   source.away = true;
   await rejectsUnavailable(grants.token('a'));
@@ -102,7 +102,7 @@ test('a change of the directory ends the pause after a failure', async () => {
   assert.equal((await grants.token('a'))?.tokenId, 'tok_a');
 });
 
-test('an unknown token stays unknown for a second at most', async () => {
+test('caches an unknown token for at most a second', async () => {
   const { grants, source, clock } = setUp();
   assert.equal(await grants.token('a'), undefined);
   source.tokens.set('a', grantOf('tok_a'));
@@ -129,7 +129,7 @@ test('a flood of unknown tokens evicts no known one', async () => {
   assert.deepEqual(source.asked, ['unknown-0']);
 });
 
-test('at most maxEntries known answers are kept, the oldest goes first', async () => {
+test('keeps at most maxEntries known answers and evicts the oldest', async () => {
   const { grants, source } = setUp({ maxEntries: 2 });
   for (const key of ['a', 'b', 'c']) {
     source.tokens.set(key, grantOf(`tok_${key}`));
@@ -140,14 +140,14 @@ test('at most maxEntries known answers are kept, the oldest goes first', async (
   assert.deepEqual(source.asked, ['a']);
 });
 
-test('a bug in the directory is no outage', async () => {
+test('rethrows a bug in the directory without reporting an outage', async () => {
   const { grants, source, events } = setUp();
   source.bug = new TypeError('bug');
   await assert.rejects(grants.token('a'), TypeError);
   assert.deepEqual(events, []);
 });
 
-test('the last use of a token is written at most once a minute', async () => {
+test('writes the last use of a token at most once a minute', async () => {
   const { grants, source, clock } = setUp();
   grants.touch('tok_a');
   grants.touch('tok_b');
@@ -167,7 +167,7 @@ test('the last use of a token is written at most once a minute', async () => {
   ]);
 });
 
-test('a last use that could not be written is written with the next', async () => {
+test('retries a failed write of last uses with the next one', async () => {
   const { grants, source, events } = setUp();
   source.away = true;
   grants.touch('tok_a');
@@ -192,8 +192,8 @@ function setUp(options: Partial<GrantsOptions> = {}) {
     directoryReached: () => events.push('reached'),
     sharedDirectoryOpened: () => assert.fail('grants open nothing'),
     lastUsedNotWritten: () => events.push('last use not written'),
-    changesNotHeard: () => assert.fail('grants listen to nobody'),
-    changesHeard: () => assert.fail('grants listen to nobody'),
+    changesNotHeard: () => assert.fail('grants do not listen'),
+    changesHeard: () => assert.fail('grants do not listen'),
     adminChanged: () => assert.fail('no change was made'),
   };
   const grants = createGrants(

@@ -1,24 +1,20 @@
 /**
- * The cached view of the directory that every request goes through. A change reaches it within
- * `freshMs`, at once when `invalidate()` is called; while the directory is away, what it has
- * answered lately still opens doors.
+ * The cached view of the directory that authenticates requests. A change takes effect within
+ * `freshMs`, or at once after `invalidate()`. During an outage of the directory, recent answers
+ * stay valid for a limited time.
  */
-import type { Stream } from '../model/account.ts';
 import type { DirectoryEvents } from '../telemetry/node-events.ts';
 import { type AnswerCacheOptions, createAnswerCache, type SourceHealth } from './answer-cache.ts';
-import { createLastUsed } from './last-used.ts';
-import type { Grants, GrantSource, ReceiverGrant, TokenGrant } from './port.ts';
+import type { Grants, GrantSource } from './port.ts';
 
 export interface GrantsOptions {
-  /** How long an answer is served without asking again, ms; a revocation takes effect within it. */
+  /** How long an answer is served without a look-up; a revocation takes effect within it. */
   readonly freshMs: number;
-  /**
-   * How long an answer is served while the directory is away, seconds since it was last confirmed.
-   */
+  /** How long an answer is served during an outage, in seconds since its last look-up. */
   readonly staleForSeconds: number;
-  /** How long an unknown token or receiver stays unknown, ms. */
+  /** How long an unknown token or receiver stays unknown. */
   readonly negativeMs: number;
-  /** Tokens, receivers and accounts kept, of each. */
+  /** Cached tokens; the same for receivers and for accounts. */
   readonly maxEntries: number;
 }
 
@@ -30,18 +26,15 @@ export const defaultGrantsOptions: GrantsOptions = {
 };
 
 export interface CachedGrants extends Grants {
-  /** To be called after every change of the directory, by this process or another. */
+  /** Must be called after each change of the directory by any process. */
   invalidate(): void;
   /** @param listener called at each `invalidate`. */
   whenInvalidated(listener: () => void): void;
-  /** Writes what is left to write; does not close the source. */
+  /** Writes pending last uses; does not close the source. */
   close(): Promise<void>;
 }
 
-/**
- * After a failure nobody asks for this long, ms: a directory that times out must not hold every
- * request.
- */
+/** Without look-ups after a failure, so that a directory that times out delays few requests. */
 const pauseAfterFailureMs = 500;
 
 /** @param now Unix ms. */
@@ -53,30 +46,12 @@ export function createGrants(
 ): CachedGrants {
   const health = createSourceHealth(telemetry, now);
   const cacheOptions: AnswerCacheOptions = { ...options, staleMs: options.staleForSeconds * 1000 };
-  const tokens = createAnswerCache<TokenGrant>(
-    (digest) => source.findToken(digest),
-    cacheOptions,
-    health,
-    now,
-  );
-  const receivers = createAnswerCache<ReceiverGrant>(
-    (receiverId) => source.findReceiver(receiverId),
-    cacheOptions,
-    health,
-    now,
-  );
-  const streams = createAnswerCache<readonly Stream[]>(
-    (accountId) => source.listStreams(accountId),
-    cacheOptions,
-    health,
-    now,
-  );
-  const lastUsed = createLastUsed(
-    (usedAtMs) => source.noteTokensUsed(usedAtMs),
-    (error) => telemetry.lastUsedNotWritten(error),
-    { perTokenMs: 60_000, gatherMs: 5_000 },
-    now,
-  );
+  const cached = <Answer>(ask: (key: string) => Promise<Answer | undefined>) =>
+    createAnswerCache(ask, cacheOptions, health, now);
+  const tokens = cached((digest) => source.findToken(digest));
+  const receivers = cached((receiverId) => source.findReceiver(receiverId));
+  const streams = cached((accountId) => source.listStreams(accountId));
+  const lastUsed = createLastUsed(source, telemetry, now);
   const listeners: (() => void)[] = [];
   return {
     token: (digest) => tokens.get(digest),
@@ -84,7 +59,7 @@ export function createGrants(
     streams: async (accountId) => (await streams.get(accountId)) ?? [],
     touch: (tokenId) => lastUsed.note(tokenId),
     invalidate() {
-      // Whoever changed something was answered: what is forgotten can be asked for at once.
+      // The change shows that the directory answers.
       health.answered();
       tokens.clear();
       receivers.clear();
@@ -109,5 +84,55 @@ function createSourceHealth(telemetry: DirectoryEvents, now: () => number): Sour
       if (failedAtMs === undefined) telemetry.directoryFailed(error);
       failedAtMs = now();
     },
+  };
+}
+
+/** Minimum time between two writes of one token's last use. */
+const lastUsedEveryMs = 60_000;
+/** How long uses are collected before they are written together. */
+const lastUsedDelayMs = 5_000;
+
+/** Writes last uses in batches, outside of requests. A failed batch is retried with the next. */
+function createLastUsed(source: GrantSource, telemetry: DirectoryEvents, now: () => number) {
+  // Bounded by the number of tokens in the directory.
+  const noted = new Map<string, number>();
+  let pending = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+
+  const writePending = async (): Promise<void> => {
+    if (pending.size === 0) return;
+    const batch = pending;
+    pending = new Map();
+    try {
+      await source.noteTokensUsed(batch);
+    } catch (error) {
+      telemetry.lastUsedNotWritten(error);
+      for (const [tokenId, usedAtMs] of batch) {
+        if (!pending.has(tokenId)) pending.set(tokenId, usedAtMs);
+      }
+    }
+    for (const [tokenId, notedAtMs] of noted) {
+      if (now() - notedAtMs >= lastUsedEveryMs) noted.delete(tokenId);
+    }
+  };
+
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    writing = writing.then(writePending);
+    return writing;
+  };
+
+  return {
+    note(tokenId: string): void {
+      const usedAtMs = now();
+      const notedAtMs = noted.get(tokenId);
+      if (notedAtMs !== undefined && usedAtMs - notedAtMs < lastUsedEveryMs) return;
+      noted.set(tokenId, usedAtMs);
+      pending.set(tokenId, usedAtMs);
+      timer ??= setTimeout(() => void flush(), lastUsedDelayMs).unref();
+    },
+    flush,
   };
 }

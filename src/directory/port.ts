@@ -18,7 +18,7 @@ import type {
   StatisticsAddition,
 } from '../model/receiver-statistics.ts';
 
-/** What a token opens; looked up by the SHA-256 digest of the secret. */
+/** What a token grants; looked up by the SHA-256 digest of the secret. */
 export interface TokenGrant {
   readonly tokenId: string;
   readonly type: TokenType;
@@ -31,23 +31,20 @@ export interface TokenGrant {
   readonly revoked: boolean;
 }
 
-/** A receiver with what its account says of it. */
+/** A receiver with the limit of its account. */
 export interface ReceiverGrant {
   readonly receiver: Receiver;
   readonly accountEventsPerSecond: number | null;
 }
 
-/**
- * Cached view, fresh within 5 s. Every call may reject with AppError `unavailable` when the
- * directory is away.
- */
+/** Cached for up to 5 s. @throws AppError `unavailable` while the directory does not answer */
 export interface Grants {
   /** @param digest lower-case hex SHA-256 of the whole secret. */
   token(digest: string): Promise<TokenGrant | undefined>;
   receiver(receiverId: string): Promise<ReceiverGrant | undefined>;
   /** The account's streams, for reads. */
   streams(accountId: string): Promise<readonly Stream[]>;
-  /** Notes that the token was used now; written later, at most once a minute. */
+  /** Records a use of the token now; written later, at most once a minute. */
   touch(tokenId: string): void;
 }
 
@@ -64,24 +61,20 @@ export interface NewToken {
   readonly digest: string;
 }
 
-/** What a `Grants` asks of the directory, uncached. @throws AppError `unavailable` */
+/** The uncached look-ups of `Grants`. @throws AppError `unavailable` */
 export interface GrantSource {
-  /**
-   * A token whose accounts are all gone opens nothing, and one of a deleted receiver is revoked.
-   */
+  /** A token without accounts grants nothing; one of a deleted receiver is revoked. */
   findToken(digest: string): Promise<TokenGrant | undefined>;
   findReceiver(receiverId: string): Promise<ReceiverGrant | undefined>;
   listStreams(accountId: string): Promise<Stream[]>;
   /**
-   * The latest use counts, whoever writes last.
+   * Keeps the latest use of each token.
    * @param usedAtMs token id to the Unix ms of its last use; unknown ids are skipped.
    */
   noteTokensUsed(usedAtMs: ReadonlyMap<string, number>): Promise<void>;
 }
 
-/**
- * What a first run creates, with ids chosen beforehand so that it can be repeated after a crash.
- */
+/** Created at the first start. Ids are chosen before, so that it can be repeated after a crash. */
 export interface DirectorySeed {
   readonly account: Pick<Account, 'accountId' | 'name'>;
   readonly stream: Pick<Stream, 'streamId' | 'name' | 'retentionDays'>;
@@ -90,41 +83,37 @@ export interface DirectorySeed {
   readonly tokens: readonly Omit<NewToken, 'accountIds' | 'allAccounts' | 'expiresAt'>[];
 }
 
-/** Only what is given changes, each limit by itself. */
+/** Absent fields and limits keep their value. */
 export interface ReceiverChange
   extends Partial<Pick<Receiver, 'name' | 'active' | 'allowedCidrs' | 'streamId'>> {
   readonly limits?: Partial<ReceiverLimits>;
 }
 
-/**
- * Where statistics of receivers are kept. They go with their receiver. @throws AppError
- * `unavailable`
- */
+/** Statistics of receivers, deleted with the receiver. @throws AppError `unavailable` */
 export interface StatisticsStore {
   /**
-   * Adds counts to those that are there, in one transaction, so that several gateways can write
-   * beside each other. What is of unknown receivers is left out. No receiver and minute, and no
-   * reason of one, may stand in it twice.
-   * @returns which of the receivers are known.
+   * Adds to the stored counts in one transaction, so that gateways can write concurrently. Skips
+   * unknown receivers. Keys of minutes and reasons must be unique.
+   * @returns the known receivers.
    */
   addStatistics(addition: StatisticsAddition): Promise<ReadonlySet<string>>;
   /** Empty for an unknown receiver. */
   findStatistics(receiverId: string, span: MinuteSpan): Promise<ReceiverHistory>;
-  /** Forgets counts and samples of minutes before this one. */
+  /** Deletes counts and samples of earlier minutes. */
   pruneStatistics(beforeMinute: number): Promise<void>;
 }
 
-/** Saved views; they go with their account. @throws AppError `unavailable` */
+/** Saved views, deleted with the account. @throws AppError `unavailable` */
 export interface ViewStore {
-  /** By name. */
+  /** Ordered by name. */
   listViews(accountId: string): Promise<View[]>;
   getView(viewId: string): Promise<View | undefined>;
   /**
    * @param maxViews of one account.
-   * @throws AppError `conflict` where the name is taken or there are as many; `not_found`
+   * @throws AppError `conflict` when the name is taken or the maximum is reached; `not_found`
    */
   createView(view: Pick<View, 'accountId' | 'name' | 'query'>, maxViews: number): Promise<View>;
-  /** @throws AppError `conflict` where the name is taken */
+  /** @throws AppError `conflict` when the name is taken */
   updateView(
     viewId: string,
     change: Partial<Pick<View, 'name' | 'query'>>,
@@ -132,49 +121,47 @@ export interface ViewStore {
   deleteView(viewId: string): Promise<boolean>;
 }
 
-/** An export that somebody with a token asked for, to be fetched by whoever holds its ticket. */
+/** An export requested with a token; the ticket authorizes one download without the token. */
 export interface NewTicket {
   /** Lower-case hex SHA-256 of the ticket; the ticket itself never reaches the directory. */
   readonly digest: string;
   readonly accountId: string;
-  /** Of the token that asked, in the same form. */
+  /** Digest of the token that requested the export. */
   readonly tokenDigest: string;
-  /** What was asked, as in a URL. */
+  /** URL query of the requested export. */
   readonly query: string;
 }
 
 export interface TakenTicket extends NewTicket {
-  /** Unix ms, by the directory's clock. */
+  /** Unix ms by the directory's clock. */
   readonly expiresAtMs: number;
 }
 
 /**
- * Tickets of exports, for any node to redeem. They expire by the directory's own clock, which is
- * one for all nodes. @throws AppError `unavailable`
+ * Tickets of exports, which any node can redeem. They expire by the directory's clock, the same for
+ * all nodes. @throws AppError `unavailable`
  */
 export interface TicketStore {
   /**
-   * @param limits `maxTickets` of one account; those that ask at the same moment may pass it.
-   * @returns when it expires, Unix ms; undefined where as many wait already
+   * @param limits `maxTickets` of one account; concurrent requests may exceed it.
+   * @returns the expiry in Unix ms; undefined when the maximum is reached
    */
   keepTicket(
     ticket: NewTicket,
     limits: { readonly ttlMs: number; readonly maxTickets: number },
   ): Promise<number | undefined>;
-  /** Takes it away from everybody else; undefined where it is unknown, taken or too old. */
+  /** Removes the ticket; undefined when it is unknown, taken or expired. */
   takeTicket(digest: string): Promise<TakenTicket | undefined>;
-  /** Lets it be taken again for the rest of its time. */
+  /** Makes the ticket valid again until its expiry. */
   returnTicket(ticket: TakenTicket): Promise<void>;
 }
 
 /**
- * Every write is durable when its promise resolves. Unknown ids resolve to undefined. @throws
- * AppError
+ * A write is durable when its promise resolves. Unknown ids resolve to undefined.
+ * @throws AppError
  */
 export interface Directory extends StatisticsStore, ViewStore, TicketStore {
-  /**
-   * All of it in one transaction, but only where there is no account yet; else resolves to false.
-   */
+  /** One transaction. Resolves to false, without a change, when an account or token exists. */
   seed(seed: DirectorySeed): Promise<boolean>;
 
   listAccounts(): Promise<Account[]>;
@@ -185,33 +172,33 @@ export interface Directory extends StatisticsStore, ViewStore, TicketStore {
     change: Partial<Pick<Account, 'name' | 'eventsPerSecond'>>,
   ): Promise<Account | undefined>;
   /**
-   * Refused with `conflict` while it has streams or receivers. Tokens of this account alone are
-   * deleted with it; an operator token stays for the control API and opens no account.
+   * Deletes tokens of this account alone with it; an operator token is kept, without accounts.
+   * @throws AppError `conflict` while it has streams or receivers
    */
   deleteAccount(accountId: string): Promise<boolean>;
 
   listStreams(accountId: string): Promise<Stream[]>;
-  /** Of all accounts, for retention. */
+  /** Streams of all accounts, for retention. */
   listAllStreams(): Promise<Stream[]>;
   getStream(streamId: string): Promise<Stream | undefined>;
   createStream(stream: Pick<Stream, 'accountId' | 'name' | 'retentionDays'>): Promise<Stream>;
-  /** `dataDeletedUntil` only grows: whoever deletes at the same moment deletes the more. */
+  /** `dataDeletedUntil` never decreases, also with concurrent deletions. */
   updateStream(
     streamId: string,
     change: Partial<Pick<Stream, 'name' | 'retentionDays' | 'dataDeletedUntil'>>,
   ): Promise<Stream | undefined>;
-  /** Refused with `conflict` while receivers feed it. */
+  /** @throws AppError `conflict` while receivers feed it */
   deleteStream(streamId: string): Promise<boolean>;
 
   listReceivers(accountId: string): Promise<Receiver[]>;
   getReceiver(receiverId: string): Promise<Receiver | undefined>;
   createReceiver(receiver: Omit<Receiver, 'receiverId' | 'createdAt'>): Promise<Receiver>;
   updateReceiver(receiverId: string, change: ReceiverChange): Promise<Receiver | undefined>;
-  /** Revokes its tokens with it. */
+  /** Also revokes its tokens. */
   deleteReceiver(receiverId: string): Promise<boolean>;
 
   listTokens(accountId: string): Promise<Token[]>;
-  /** Operator tokens that no account lists: over all accounts, or of deleted ones alone. */
+  /** Operator tokens of all accounts, or whose accounts are all deleted. */
   listUnboundTokens(): Promise<Token[]>;
   getToken(tokenId: string): Promise<Token | undefined>;
   createToken(token: NewToken): Promise<Token>;
@@ -219,7 +206,7 @@ export interface Directory extends StatisticsStore, ViewStore, TicketStore {
     tokenId: string,
     change: Partial<Pick<Token, 'name' | 'expiresAt'>>,
   ): Promise<Token | undefined>;
-  /** Replaces the secret's digest; the old secret stops working. */
+  /** Replaces the digest, so that the old secret becomes invalid. */
   rotateToken(tokenId: string, digest: string): Promise<Token | undefined>;
   revokeToken(tokenId: string): Promise<Token | undefined>;
   deleteToken(tokenId: string): Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
- * Hears of changes that other nodes make to the directory in PostgreSQL, within milliseconds. While
- * it cannot, what is cached grows old as it does without it: nothing depends on hearing.
+ * Invalidates the cache within milliseconds of a change by another node, with LISTEN/NOTIFY. While
+ * the connection is lost, cached answers expire by age instead.
  */
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,14 +15,14 @@ import {
   toClientConfig,
 } from './postgres-pool.ts';
 
-/** Where writers tell that they have changed something. */
+/** Channel that writers notify at each commit. */
 export const changesChannel = 'weir_directory';
 
-/** Many changes in a row make the cache forget once. */
+/** Notifications within this time cause one invalidation. */
 const gatherMs = 20;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
-const lookUpEveryMs = 20;
+const lookUpPauseMs = 20;
 
 export interface DirectoryChanges {
   close(): Promise<void>;
@@ -32,14 +32,13 @@ export interface DirectoryChangesOptions extends PostgresAddress {
   readonly times?: PostgresTimes;
 }
 
-/** What is cached of the directory, and the directory that is asked once the cache is empty. */
 export interface CachedDirectory {
-  /** Invalidated at each change, and where one may have been missed. */
+  /** Invalidated at each change, and after each gap in the notifications. */
   readonly grants: { invalidate(): void };
   readonly source: Pick<GrantSource, 'listStreams'>;
 }
 
-/** Listens for as long as it is open, and connects again whenever it must. */
+/** Reconnects with backoff until closed. */
 export function openDirectoryChanges(
   options: DirectoryChangesOptions,
   cached: CachedDirectory,
@@ -62,34 +61,34 @@ async function listen(
   closing: AbortSignal,
 ): Promise<void> {
   let pauseMs = firstPauseMs;
-  let isDeaf = false;
-  const listens = (): void => {
+  let isLost = false;
+  const onListening = (): void => {
     pauseMs = firstPauseMs;
-    if (isDeaf) telemetry.changesHeard();
-    isDeaf = false;
+    if (isLost) telemetry.changesHeard();
+    isLost = false;
     cached.grants.invalidate();
   };
   while (!closing.aborted) {
-    const error = await untilLost(options, cached, listens, closing);
+    const error = await listenUntilLost(options, cached, onListening, closing);
     if (closing.aborted) return;
-    if (!isDeaf) telemetry.changesNotHeard(error);
-    isDeaf = true;
+    if (!isLost) telemetry.changesNotHeard(error);
+    isLost = true;
     await pause(pauseMs, closing);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }
 }
 
-/** @returns why it listens no more. */
-async function untilLost(
+/** @returns the reason for the loss of the connection. */
+async function listenUntilLost(
   options: DirectoryChangesOptions,
   { grants, source }: CachedDirectory,
-  listens: () => void,
+  onListening: () => void,
   closing: AbortSignal,
 ): Promise<unknown> {
   const lost = new AbortController();
   const ends = AbortSignal.any([closing, lost.signal]);
   const socket = new Socket();
-  // Whatever is under way then gets no answer, and need not wait for one.
+  // Aborts the query in flight, if any.
   closing.addEventListener('abort', () => socket.destroy(), { signal: lost.signal });
   let gathering: NodeJS.Timeout | undefined;
   const notified = (): void => {
@@ -99,7 +98,7 @@ async function untilLost(
     }, gatherMs);
   };
   try {
-    // Inside, since it may have to read files for TLS.
+    // Inside `try`, since it may read files for TLS.
     const { times = defaultPostgresTimes, ...address } = options;
     const client = new Client({
       ...toClientConfig(address, times),
@@ -110,11 +109,11 @@ async function untilLost(
     client.on('end', () => lost.abort(new Error('the server closed the connection')));
     await client.connect();
     await client.query(`listen ${changesChannel}`);
-    // Until then the cache must not be emptied: known tokens would be refused.
-    await untilLookedUp(source, ends);
+    // An empty cache without a working look-up would refuse known tokens.
+    await waitForLookUp(source, ends);
     if (!ends.aborted) {
       client.on('notification', notified);
-      listens();
+      onListening();
     }
     while (!ends.aborted) {
       await pause(times.tryMs, ends);
@@ -130,8 +129,8 @@ async function untilLost(
   }
 }
 
-/** Resolves once a look-up succeeds, which other connections serve, or once aborted. */
-async function untilLookedUp(source: CachedDirectory['source'], ends: AbortSignal): Promise<void> {
+/** Resolves when a look-up on another connection succeeds, or when aborted. */
+async function waitForLookUp(source: CachedDirectory['source'], ends: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<void>();
   ends.addEventListener('abort', () => aborted.resolve(), { once: true });
   while (!ends.aborted) {
@@ -140,12 +139,11 @@ async function untilLookedUp(source: CachedDirectory['source'], ends: AbortSigna
       return;
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
-      await pause(lookUpEveryMs, ends);
+      await pause(lookUpPauseMs, ends);
     }
   }
 }
 
 async function pause(ms: number, ends: AbortSignal): Promise<void> {
-  // Cut short is as good as over.
   await sleep(ms, undefined, { signal: ends, ref: false }).catch(() => undefined);
 }

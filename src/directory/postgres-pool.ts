@@ -1,7 +1,6 @@
 /**
- * Connections to PostgreSQL as Kysely wants them: each step of a request bounded in time, a
- * connection that failed used no more, and a server that is away not waited for. It knows nothing
- * of the directory's tables.
+ * A PostgreSQL connection pool for Kysely: each step has a time limit, a failed connection is not
+ * reused, and a circuit breaker refuses at once while the server does not answer.
  */
 import { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
@@ -13,23 +12,23 @@ import { faultOf } from './postgres-faults.ts';
 export interface PostgresAddress {
   /** `postgres://user@host:port/database?sslmode=verify-full`, as `pg` reads it. */
   readonly url: string;
-  /** In place of one in the URL; empty = that one. */
+  /** Overrides the one in the URL; empty = not. */
   readonly password: string;
 }
 
-/** How long is waited for the server, ms. */
+/** Time limits and intervals of connections to the server. */
 export interface PostgresTimes {
-  /** For a connection to be made, or to become free. */
+  /** Limit for a connection to be opened or to become free. */
   readonly connectMs: number;
-  /** For a statement of a look-up, which holds a request up. */
+  /** Limit for a statement of a look-up, which delays a request. */
   readonly readMs: number;
-  /** For a statement of a write, which may have to wait for writes of other nodes. */
+  /** Limit for a statement of a write, which may wait for writes of other nodes. */
   readonly writeMs: number;
-  /** What an answer may take on its way, beyond the time for its statement. */
+  /** Additional limit for the transfer of an answer. */
   readonly answerMs: number;
-  /** A server that is away is asked so often whether it is back. */
+  /** Between probes of a server that does not answer. */
   readonly pauseMs: number;
-  /** A connection that only listens is tried out so often: it may have been cut in silence. */
+  /** Between probes of the listening connection, which may have been cut silently. */
   readonly tryMs: number;
 }
 
@@ -46,9 +45,9 @@ const what = 'the directory';
 
 export interface PostgresPoolOptions extends PostgresAddress {
   readonly maxConnections: number;
-  /** How long the server may work at a statement, ms. */
+  /** Limit for the server to execute a statement. */
   readonly statementMs: number;
-  /** Called at each answer of the server. */
+  /** Called after each answer of the server. */
   readonly onAnswer: () => void;
 }
 
@@ -57,7 +56,6 @@ export interface DirectoryPool extends PostgresPool {
   reached(): void;
 }
 
-/** What every connection to the directory's database has in common. */
 export function toClientConfig(
   { url, password }: PostgresAddress,
   times: PostgresTimes,
@@ -72,21 +70,17 @@ export function toClientConfig(
   };
 }
 
-/** As a parameter of the URL, which wins over everything else. */
+/** A parameter of the URL overrides all other settings. */
 function withPassword(url: string, password: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}`;
 }
 
-/** All our whole numbers of 64 bits are exact as numbers of JavaScript. */
+/** Stored 64-bit integers are all below 2^53. */
 function parserOf(oid: number, format?: 'text'): unknown {
   return oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format);
 }
 
-/**
- * Connects when the first connection is asked for.
- * @returns a pool whose every call may reject with AppError `unavailable`, within the time that
- * connecting and one statement may take
- */
+/** @returns a pool that connects at first use; its calls may reject with AppError `unavailable` */
 export function openPostgresPool(
   options: PostgresPoolOptions,
   times: PostgresTimes,
@@ -101,7 +95,7 @@ export function openPostgresPool(
     stream: () => openSocket(sockets),
     onConnect: prepare,
   });
-  // The pool has dropped it already; who needs a connection makes another.
+  // The pool has already removed the connection.
   pool.on('error', () => undefined);
   const ask = () => pool.query('select 1');
   const circuit = createCircuit({ what, ask, pauseMs: times.pauseMs });
@@ -123,11 +117,11 @@ function openSocket(sockets: Set<Socket>): Socket {
 }
 
 /**
- * What is answered is to survive the server, also where it is set up to be faster than that.
- * @returns a promise; the pool waits for it, though its type does not say so.
+ * Overrides a server setting that would acknowledge writes before they are durable.
+ * @returns a promise, which the pool awaits although its type does not say so.
  */
 function prepare(client: ClientBase): unknown {
-  // Between two statements of a transaction nobody else listens; the next one fails by itself.
+  // An error between two statements would be uncaught; the next statement fails with it.
   client.on('error', () => undefined);
   const setting = "current_setting('synchronous_commit')";
   return client.query(
@@ -138,7 +132,7 @@ function prepare(client: ClientBase): unknown {
 async function endPool(pool: Pool, circuit: Circuit, sockets: Set<Socket>): Promise<void> {
   circuit.close();
   const ended = pool.end();
-  // A server that is away answers nothing any more, and says no goodbye to wait for.
+  // A graceful end would wait for an answer of the server.
   if (circuit.isTripped()) for (const socket of sockets) socket.destroy();
   await ended;
   for (const socket of sockets) socket.unref();
@@ -154,13 +148,13 @@ async function connect(
   try {
     return toClient(await pool.connect(), circuit, onAnswer);
   } catch (error) {
-    // Having waited in line for too long says nothing of the server.
+    // A timeout of the wait for a free connection is no fault of the server.
     if (!mustWait && faultOf(error) === 'lost') circuit.trip(error);
     throw awayError(what, error);
   }
 }
 
-/** For one holder: given back as broken when a statement says that it is. */
+/** Released as broken after a statement that lost the connection. */
 function toClient(client: PoolClient, circuit: Circuit, onAnswer: () => void): PostgresPoolClient {
   let lost: Error | undefined;
   const query = async (sql: string, parameters: readonly unknown[]) => {
@@ -182,7 +176,7 @@ function toClient(client: PoolClient, circuit: Circuit, onAnswer: () => void): P
     }
   };
   return {
-    // Without cursors, which the type has besides.
+    // The type also has cursors, which are not used.
     query: query as unknown as PostgresPoolClient['query'],
     release: () => client.release(lost),
   };

@@ -1,56 +1,50 @@
-/**
- * The directory that several nodes share: a PostgreSQL database. It holds the same tables as the
- * embedded one, compared in the same way, and its writers take turns as they do there.
- */
-import {
-  Kysely,
-  type KyselyPlugin,
-  type OperationNode,
-  OperationNodeTransformer,
-  PostgresDialect,
-  type QueryId,
-  RawNode,
-  sql,
-  type Transaction,
-} from 'kysely';
-import { changesChannel } from './postgres-changes.ts';
-import type { Database } from './database.ts';
-import { migrate } from './migrate.ts';
+/** The directory that nodes share: a PostgreSQL database with the tables of the embedded one. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CamelCasePlugin, Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import type { DirectoryEvents } from '../telemetry/node-events.ts';
+import type { Database, Tables } from './database.ts';
+import { migrate } from './migrations.ts';
 import type { Directory, GrantSource } from './port.ts';
-import { faultOf } from './postgres-faults.ts';
+import { changesChannel } from './postgres-changes.ts';
+import { faultOf, isTransient, reasonOf } from './postgres-faults.ts';
 import {
   defaultPostgresTimes,
   openPostgresPool,
   type PostgresAddress,
   type PostgresTimes,
 } from './postgres-pool.ts';
-import { type Patience, reasonOf, untilReached } from './postgres-start.ts';
 import { createSqlDirectory } from './sql-directory.ts';
-import type { Tables } from './tables.ts';
 
-export interface PostgresDirectoryOptions extends PostgresAddress {
-  /** Connections of this process, the one that listens for changes included; 5 or more. */
-  readonly poolSize: number;
-  readonly times?: PostgresTimes;
-  /** How long opening waits for a server that is away; absent = not at all. */
-  readonly patience?: Patience;
+export interface StartRetry {
+  readonly seconds: number;
+  readonly telemetry: Pick<DirectoryEvents, 'directoryAwaited' | 'directoryReached'>;
 }
 
-/**
- * Of `poolSize`: so many for writes, which wait for each other, so that no look-up waits with
- * them; and one that listens.
- */
-const writeConnections = 3;
-const listeners = 1;
+export interface PostgresDirectoryOptions extends PostgresAddress {
+  /** Connections of this process, including the one that listens for changes; at least 5. */
+  readonly poolSize: number;
+  readonly times?: PostgresTimes;
+  /** Waits for a server that is starting; absent: fails at once. */
+  readonly startRetry?: StartRetry;
+}
 
-/** Of writes that were undone because another was in the way. */
+/** Connections reserved for writes: writes wait for each other, and look-ups must not. */
+const writeConnections = 3;
+const listenConnections = 1;
+
+/** Between attempts to reach a server that is starting. */
+const startPauseMs = 500;
+
+/** Attempts of a transaction that conflicts with others. */
 const maxAttempts = 5;
 
+/** Ordered by bytes as in SQLite, whatever the server's locale, also after an upgrade of it. */
+const text = sql`text collate "C"`;
+
 /**
- * Brings the tables up to date, also where several nodes start at once.
  * @param now Unix ms, for `createdAt` and the like.
- * @throws Error where the URL is of another kind, PostgreSQL does not answer, or a newer Weir has
- * changed the tables.
+ * @throws Error when the URL has another scheme, PostgreSQL does not answer, or a newer version of
+ * Weir has changed the tables.
  */
 export async function openPostgresDirectory(
   options: PostgresDirectoryOptions,
@@ -59,21 +53,21 @@ export async function openPostgresDirectory(
   return createSqlDirectory(await openPostgresDatabase(options, now));
 }
 
-/** The tables beneath it, up to date. @throws Error as above */
+/** Opens the tables and migrates them. @throws Error as above */
 export async function openPostgresDatabase(
   options: PostgresDirectoryOptions,
   now: () => number = Date.now,
 ): Promise<Database> {
-  // Without the value, which may hold a password.
+  // The message omits the URL, which may contain a password.
   if (!/^postgres(?:ql)?:\/\//.test(options.url)) {
     throw new Error('cannot use directory.url: it must begin with postgres://');
   }
   const timestamp = () => new Date(now()).toISOString();
   const database = openDatabase(options, timestamp);
   try {
-    await untilReached(
-      () => database.write((tx) => migrate(tx.withPlugin(byteOrder), timestamp())),
-      options.patience,
+    await retryStart(
+      () => database.write((tx) => migrate(tx, text, timestamp())),
+      options.startRetry,
     );
   } catch (error) {
     await database.close();
@@ -84,51 +78,71 @@ export async function openPostgresDatabase(
   return database;
 }
 
+/** Repeats `work` while it fails for a reason that may pass without a change of settings. */
+async function retryStart(work: () => Promise<void>, retry: StartRetry | undefined): Promise<void> {
+  const deadline = performance.now() + (retry?.seconds ?? 0) * 1000;
+  let reported = '';
+  for (;;) {
+    try {
+      await work();
+      if (reported !== '') retry?.telemetry.directoryReached();
+      return;
+    } catch (error) {
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0 || !isTransient(error)) throw error;
+      const reason = reasonOf(error);
+      if (reason !== reported) {
+        retry?.telemetry.directoryAwaited(reason, Math.ceil(leftMs / 1000));
+      }
+      reported = reason;
+      await sleep(Math.min(startPauseMs, leftMs));
+    }
+  }
+}
+
 function openDatabase(options: PostgresDirectoryOptions, timestamp: () => string): Database {
   const { poolSize, times = defaultPostgresTimes, ...address } = options;
-  // One server: where a look-up succeeds, no write is refused for what failed before.
+  // Both pools have the same server: an answer to one closes the circuit breaker of both.
   const onAnswer = () => {
     reads.pool.reached();
     writes.pool.reached();
   };
   const open = (maxConnections: number, statementMs: number) => {
     const pool = openPostgresPool({ ...address, maxConnections, statementMs, onAnswer }, times);
-    return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) };
+    const dialect = new PostgresDialect({ pool });
+    return { pool, db: new Kysely<Tables>({ dialect, plugins: [new CamelCasePlugin()] }) };
   };
-  const reads = open(Math.max(1, poolSize - writeConnections - listeners), times.readMs);
+  const reads = open(Math.max(1, poolSize - writeConnections - listenConnections), times.readMs);
   const writes = open(writeConnections, times.writeMs);
   return {
     timestamp,
     clockMs: sql`(extract(epoch from now()) * 1000)::bigint`,
     read: (query) => query(reads.db),
     write: (work) =>
-      repeated(() =>
+      retried(() =>
         writes.db.transaction().execute(async (tx) => {
-          await takeTurn(tx);
+          await lockAndNotify(tx);
           return work(tx);
         }),
       ),
-    writeBeside: (work) => repeated(() => writes.db.transaction().execute(work)),
+    writeConcurrently: (work) => retried(() => writes.db.transaction().execute(work)),
     close: async () => {
       await Promise.all([reads.pool.end(), writes.pool.end()]);
     },
   };
 }
 
-/** Any number, for nobody else in this database to use. */
-const turnLock = 0x77656972;
+/** Key of an advisory lock: any number that other users of the database do not use. */
+const writeLock = 0x77656972;
 
-/**
- * Waits until every node's writes before this one are done, and has every node told once this one
- * is. Both end with the transaction, however that ends.
- */
-async function takeTurn(tx: Transaction<Tables>): Promise<void> {
+/** Serializes the writes of all nodes, and notifies all nodes at the commit. */
+async function lockAndNotify(tx: Transaction<Tables>): Promise<void> {
   await sql`
-    select pg_advisory_xact_lock(${turnLock}), pg_notify(${changesChannel}, '')
+    select pg_advisory_xact_lock(${writeLock}), pg_notify(${changesChannel}, '')
   `.execute(tx);
 }
 
-async function repeated<Result>(work: () => Promise<Result>): Promise<Result> {
+async function retried<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
@@ -137,21 +151,3 @@ async function repeated<Result>(work: () => Promise<Result>): Promise<Result> {
     }
   }
 }
-
-/**
- * Text is ordered byte by byte, as SQLite does: the order of a list does not depend on the server's
- * language, and no index breaks when the rules of that language change.
- */
-class ByteOrder extends OperationNodeTransformer {
-  override transformNode<Node extends OperationNode | undefined>(node: Node, id?: QueryId): Node {
-    if (node?.kind === 'DataTypeNode' && 'dataType' in node && node.dataType === 'text') {
-      return RawNode.createWithSql('text collate "C"') as OperationNode as Node;
-    }
-    return super.transformNode(node, id);
-  }
-}
-
-const byteOrder: KyselyPlugin = {
-  transformQuery: ({ node, queryId }) => new ByteOrder().transformNode(node, queryId),
-  transformResult: ({ result }) => Promise.resolve(result),
-};

@@ -2,10 +2,9 @@
 import type { Transaction } from 'kysely';
 import type { Receiver } from '../model/account.ts';
 import { createId } from '../std/random-id.ts';
-import type { Database } from './database.ts';
+import { requireStream } from './account-queries.ts';
+import type { Database, ReceiverRow, Tables } from './database.ts';
 import type { Directory, GrantSource, ReceiverChange } from './port.ts';
-import { requireStream } from './stream-queries.ts';
-import type { ReceiverRow, Tables } from './tables.ts';
 
 type ReceiverQueries = Pick<
   Directory & GrantSource,
@@ -24,9 +23,9 @@ export function createReceiverQueries(database: Database): ReceiverQueries {
         const rows = await db
           .selectFrom('receivers')
           .selectAll()
-          .where('account_id', '=', accountId)
-          .orderBy('created_at')
-          .orderBy('receiver_id')
+          .where('accountId', '=', accountId)
+          .orderBy('createdAt')
+          .orderBy('receiverId')
           .execute();
         return rows.map(toReceiver);
       }),
@@ -36,41 +35,56 @@ export function createReceiverQueries(database: Database): ReceiverQueries {
         const row = await db
           .selectFrom('receivers')
           .selectAll()
-          .where('receiver_id', '=', receiverId)
+          .where('receiverId', '=', receiverId)
           .executeTakeFirst();
         return row && toReceiver(row);
       }),
 
     findReceiver: (receiverId) =>
       database.read(async (db) => {
-        const row = await db
+        const found = await db
           .selectFrom('receivers')
-          .innerJoin('accounts', 'accounts.account_id', 'receivers.account_id')
+          .innerJoin('accounts', 'accounts.accountId', 'receivers.accountId')
           .selectAll('receivers')
-          .select('accounts.events_per_second as account_events_per_second')
-          .where('receiver_id', '=', receiverId)
+          .select('accounts.eventsPerSecond as accountEventsPerSecond')
+          .where('receiverId', '=', receiverId)
           .executeTakeFirst();
-        if (!row) return undefined;
-        return {
-          receiver: toReceiver(row),
-          accountEventsPerSecond: row.account_events_per_second,
-        };
+        if (!found) return undefined;
+        const { accountEventsPerSecond, ...row } = found;
+        return { receiver: toReceiver(row), accountEventsPerSecond };
       }),
 
-    createReceiver: (receiver) =>
+    createReceiver: (given) =>
       database.write(async (tx) => {
-        await requireStream(tx, receiver.accountId, receiver.streamId);
-        const row = toRow(receiver, createId('rcv'), database.timestamp());
-        await tx.insertInto('receivers').values(row).execute();
-        return toReceiver(row);
+        await requireStream(tx, given.accountId, given.streamId);
+        const createdAt = database.timestamp();
+        const receiver: Receiver = { ...given, receiverId: createId('rcv'), createdAt };
+        await insertReceiver(tx, receiver);
+        return receiver;
       }),
 
     updateReceiver: (receiverId, change) =>
       database.write((tx) => updateReceiver(tx, receiverId, change)),
 
     deleteReceiver: (receiverId) =>
-      database.write((tx) => deleteReceiver(tx, receiverId, database.timestamp())),
+      database.write(async (tx) => {
+        await tx
+          .updateTable('tokens')
+          .set({ revokedAt: database.timestamp() })
+          .where('receiverId', '=', receiverId)
+          .where('revokedAt', 'is', null)
+          .execute();
+        const { numDeletedRows } = await tx
+          .deleteFrom('receivers')
+          .where('receiverId', '=', receiverId)
+          .executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
   };
+}
+
+export async function insertReceiver(tx: Transaction<Tables>, receiver: Receiver): Promise<void> {
+  await tx.insertInto('receivers').values(toRow(receiver)).execute();
 }
 
 async function updateReceiver(
@@ -81,71 +95,31 @@ async function updateReceiver(
   const row = await tx
     .selectFrom('receivers')
     .selectAll()
-    .where('receiver_id', '=', receiverId)
+    .where('receiverId', '=', receiverId)
     .executeTakeFirst();
   if (!row) return undefined;
-  if (change.streamId) await requireStream(tx, row.account_id, change.streamId);
-  const changed = toRow(applied(toReceiver(row), change), receiverId, row.created_at);
-  await tx.updateTable('receivers').set(changed).where('receiver_id', '=', receiverId).execute();
-  return toReceiver(changed);
-}
-
-async function deleteReceiver(
-  tx: Transaction<Tables>,
-  receiverId: string,
-  revokedAt: string,
-): Promise<boolean> {
+  if (change.streamId) await requireStream(tx, row.accountId, change.streamId);
+  const before = toReceiver(row);
+  const after = { ...before, ...change, limits: { ...before.limits, ...change.limits } };
   await tx
-    .updateTable('tokens')
-    .set({ revoked_at: revokedAt })
-    .where('receiver_id', '=', receiverId)
-    .where('revoked_at', 'is', null)
+    .updateTable('receivers')
+    .set(toRow(after))
+    .where('receiverId', '=', receiverId)
     .execute();
-  const deleted = await tx
-    .deleteFrom('receivers')
-    .where('receiver_id', '=', receiverId)
-    .executeTakeFirst();
-  return deleted.numDeletedRows > 0n;
+  return after;
 }
 
-function applied(receiver: Receiver, change: ReceiverChange): Receiver {
-  return { ...receiver, ...change, limits: { ...receiver.limits, ...change.limits } };
-}
-
-export function toRow(
-  receiver: Omit<Receiver, 'receiverId' | 'createdAt'>,
-  receiverId: string,
-  createdAt: string,
-): ReceiverRow {
-  return {
-    receiver_id: receiverId,
-    account_id: receiver.accountId,
-    stream_id: receiver.streamId,
-    name: receiver.name,
-    kind: receiver.kind,
-    active: receiver.active ? 1 : 0,
-    allowed_cidrs: JSON.stringify(receiver.allowedCidrs),
-    events_per_second: receiver.limits.eventsPerSecond,
-    burst_events: receiver.limits.burstEvents,
-    max_body_bytes: receiver.limits.maxBodyBytes,
-    created_at: createdAt,
-  };
+function toRow({ limits, active, allowedCidrs, ...same }: Receiver): ReceiverRow {
+  const cidrs = JSON.stringify(allowedCidrs);
+  return { ...same, ...limits, active: active ? 1 : 0, allowedCidrs: cidrs };
 }
 
 function toReceiver(row: ReceiverRow): Receiver {
+  const { active, allowedCidrs, eventsPerSecond, burstEvents, maxBodyBytes, ...same } = row;
   return {
-    receiverId: row.receiver_id,
-    accountId: row.account_id,
-    streamId: row.stream_id,
-    name: row.name,
-    kind: row.kind,
-    active: row.active === 1,
-    allowedCidrs: JSON.parse(row.allowed_cidrs) as string[],
-    limits: {
-      eventsPerSecond: row.events_per_second,
-      burstEvents: row.burst_events,
-      maxBodyBytes: row.max_body_bytes,
-    },
-    createdAt: row.created_at,
+    ...same,
+    active: active === 1,
+    allowedCidrs: JSON.parse(allowedCidrs) as string[],
+    limits: { eventsPerSecond, burstEvents, maxBodyBytes },
   };
 }

@@ -1,26 +1,59 @@
-/** The directory over an SQL database, whichever it is. */
+/** The directory in an SQL database, SQLite or PostgreSQL. */
+import type { Transaction } from 'kysely';
 import { createAccountQueries } from './account-queries.ts';
-import type { Database } from './database.ts';
-import type { Directory, GrantSource } from './port.ts';
-import { createReceiverQueries } from './receiver-queries.ts';
-import { createSeedQueries } from './seed-queries.ts';
+import type { Database, Tables } from './database.ts';
+import type { Directory, DirectorySeed, GrantSource } from './port.ts';
+import { createReceiverQueries, insertReceiver } from './receiver-queries.ts';
 import { createStatisticsQueries } from './statistics-queries.ts';
-import { createStreamQueries } from './stream-queries.ts';
 import { createTicketQueries } from './ticket-queries.ts';
-import { createTokenQueries } from './token-queries.ts';
+import { createTokenQueries, insertToken } from './token-queries.ts';
 import { createViewQueries } from './view-queries.ts';
 
-/** Takes over `database` and closes it. */
+/** @param database closed with the directory. */
 export function createSqlDirectory(database: Database): Directory & GrantSource {
   return {
-    ...createSeedQueries(database),
     ...createAccountQueries(database),
-    ...createStreamQueries(database),
     ...createReceiverQueries(database),
     ...createTokenQueries(database),
     ...createStatisticsQueries(database),
     ...createViewQueries(database),
     ...createTicketQueries(database),
+    seed: (seed) =>
+      database.write(async (tx) => {
+        if (!(await isEmpty(tx))) return false;
+        await insertSeed(tx, seed, database.timestamp());
+        return true;
+      }),
     close: () => database.close(),
   };
+}
+
+/** Tokens count too: after an operator deleted every account, the first one is not recreated. */
+async function isEmpty(tx: Transaction<Tables>): Promise<boolean> {
+  const account = await tx.selectFrom('accounts').select('accountId').executeTakeFirst();
+  const token = await tx.selectFrom('tokens').select('tokenId').executeTakeFirst();
+  return !account && !token;
+}
+
+async function insertSeed(
+  tx: Transaction<Tables>,
+  seed: DirectorySeed,
+  createdAt: string,
+): Promise<void> {
+  const { accountId } = seed.account;
+  const { streamId } = seed.stream;
+  const account = { ...seed.account, eventsPerSecond: null, createdAt };
+  await tx.insertInto('accounts').values(account).execute();
+  const stream = { ...seed.stream, accountId, dataDeletedUntil: null, createdAt };
+  await tx.insertInto('streams').values(stream).execute();
+  const limits = { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null };
+  for (const { receiverId, name, kind } of seed.receivers) {
+    const owner = { accountId, streamId, createdAt };
+    const access = { active: true, allowedCidrs: [], limits };
+    await insertReceiver(tx, { receiverId, name, kind, ...owner, ...access });
+  }
+  for (const token of seed.tokens) {
+    const bound = { accountIds: [accountId], allAccounts: false, expiresAt: null };
+    await insertToken(tx, { ...token, ...bound }, createdAt);
+  }
 }

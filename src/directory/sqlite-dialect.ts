@@ -1,7 +1,4 @@
-/**
- * Lets Kysely speak to `node:sqlite`: its SQLite dialect expects statements that say whether they
- * return rows. It knows nothing of the directory's tables.
- */
+/** Kysely dialect of `node:sqlite`, with transactions that wait without blocking the thread. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -18,7 +15,7 @@ import {
 const busy = 5;
 
 export interface SqliteDialectOptions {
-  /** How long a write waits for another process's transaction to end, ms. */
+  /** How long a transaction waits for one of another process. */
   readonly writeWaitMs: number;
 }
 
@@ -29,7 +26,7 @@ export function createSqliteDialect(
   return new NodeSqliteDialect(database, options);
 }
 
-/** @returns the primary SQLite result code, or undefined where `error` did not come from SQLite. */
+/** @returns the primary SQLite result code; undefined for other errors. */
 export function sqliteResultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
@@ -59,8 +56,8 @@ class NodeSqliteDialect extends SqliteDialect {
 }
 
 /**
- * Transactions take the write lock at once (a later upgrade could fail midway), and wait for it
- * without blocking the thread, as SQLite's own busy handler would.
+ * Transactions take the write lock at once, since a later upgrade could fail midway. SQLite's own
+ * busy handler would block the thread while it waits.
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #database: DatabaseSync;
@@ -81,21 +78,21 @@ class ImmediateDriver extends SqliteDriver {
       } catch (error) {
         if (sqliteResultCode(error) !== busy || performance.now() > deadline) throw error;
       }
-      // Uneven pauses, so that waiting processes do not try in step.
+      // Jitter, so that waiting processes do not retry in step.
       await sleep(1 + Math.random() * 10);
     }
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // SQLite undoes a transaction by itself on some faults (disk full); a second rollback would
-    // fail and hide the first error.
+    // SQLite rolls back by itself on some faults, such as a full disk; a second rollback would
+    // fail and hide the error.
     if (this.#database.isTransaction) await super.rollbackTransaction(connection);
   }
 }
 
 const maxStatements = 200;
 
-/** Each statement is prepared once; there are few, and lists of values come in a few lengths. */
+/** Prepares each statement once. The texts are few: lists of values have few lengths. */
 function createStatementCache(database: DatabaseSync): (sql: string) => SqliteStatement {
   const statements = new Map<string, SqliteStatement>();
   return (sql) => {

@@ -1,32 +1,32 @@
 /**
- * Finds damage in the file of the embedded directory. SQLite notices a broken structure, but not a
- * changed value, so every transaction that changes the control plane also stores a digest of it.
+ * Detects damage in the file of the embedded directory. SQLite detects a broken structure, but not
+ * a changed value, so each transaction that changes the control plane also stores a digest of it.
  */
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Tables that grants depend on; statistics and tickets change all the time and are not covered. */
+/** Tables that grants depend on; statistics and tickets change too often to be covered. */
 const controlTables = ['accounts', 'streams', 'receivers', 'tokens', 'token_accounts', 'views'];
-/** Written beside the transactions of the control plane. */
+/** Written outside of control plane transactions. */
 const uncoveredColumns: ReadonlySet<string> = new Set(['last_used_at']);
 
 /**
- * @param isAccepted whether values that do not match their digest are accepted as they are
- * @throws Error that says what is damaged
+ * @param isAccepted accepts values that do not match the digest
+ * @throws Error with a description of the damage
  */
 export function checkIntegrity(connection: DatabaseSync, isAccepted: boolean): void {
   const [first] = connection.prepare('PRAGMA integrity_check(1)').all();
   const found = String(first?.['integrity_check']);
   if (found !== 'ok') throw new Error(`it is damaged (${found}); restore the last backup`);
-  if (isAccepted || isAsWritten(connection)) return;
+  if (isAccepted || matchesDigest(connection)) return;
   throw new Error(
     'its accounts, receivers, tokens or views changed on disk since they were written; ' +
       'restore the last backup, or keep them as they are now with: weir directory accept',
   );
 }
 
-/** In one transaction, since another process may write. */
-function isAsWritten(connection: DatabaseSync): boolean {
+/** Reads in one transaction, since another process may write. */
+function matchesDigest(connection: DatabaseSync): boolean {
   connection.exec('BEGIN');
   try {
     if (!hasTable(connection, 'control_digest')) return true;
@@ -37,7 +37,7 @@ function isAsWritten(connection: DatabaseSync): boolean {
   }
 }
 
-/** Part of a transaction on `connection`, after its other statements. */
+/** Must be the last statement of the transaction on `connection`. */
 export function storeDigest(connection: DatabaseSync): void {
   connection.exec(`CREATE TABLE IF NOT EXISTS control_digest
     (id INTEGER PRIMARY KEY CHECK (id = 1), digest TEXT NOT NULL)`);
@@ -47,16 +47,16 @@ export function storeDigest(connection: DatabaseSync): void {
 }
 
 /**
- * Moves what the write-ahead log holds into the file and empties the log: SQLite ignores the rest
- * of a damaged log without an error. Left for the next call while a transaction is open here or in
- * another process, and where the disk has no room for it: what was committed stays in the log.
+ * Checkpoints and truncates the write-ahead log, since SQLite silently ignores the rest of a
+ * damaged log. Skipped while a transaction is open in any process or the disk is full; committed
+ * data then stays in the log until the next call.
  */
 export function emptyLog(connection: DatabaseSync): void {
   if (connection.isTransaction) return;
   try {
     connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // The transaction before it is durable, and its caller has to be told so.
+    // The preceding transaction is durable, so its caller must not fail.
   }
 }
 

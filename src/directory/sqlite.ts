@@ -1,37 +1,33 @@
-/**
- * The embedded directory: one SQLite file. Other processes may have it open at the same time (the
- * command `weir token recover` does).
- */
+/** The embedded directory: one SQLite file, which other processes may open at the same time. */
 import { chmodSync, closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely, sql } from 'kysely';
+import { CamelCasePlugin, Kysely, sql } from 'kysely';
 import { AppError } from '../model/errors.ts';
-import type { Database } from './database.ts';
-import { migrate } from './migrate.ts';
+import type { Database, Tables } from './database.ts';
+import { migrate } from './migrations.ts';
 import type { Directory, GrantSource } from './port.ts';
 import { createSqlDirectory } from './sql-directory.ts';
 import { createSqliteDialect, sqliteResultCode } from './sqlite-dialect.ts';
 import { checkIntegrity, emptyLog, storeDigest } from './sqlite-integrity.ts';
-import type { Tables } from './tables.ts';
 import { messageOf } from '../std/error-text.ts';
 
-/** Its name within a data directory. */
+/** Name of the file in a data directory. */
 export const sqliteFileName = 'directory.db';
 
-/** How long a statement waits for another process, ms. */
+/** How long a statement waits for a lock of another process. */
 const waitMs = 5_000;
 
 export interface SqliteDirectoryOptions {
-  /** Created with mode 0600 where it does not exist; its folder must. */
+  /** Created with mode 0600 if absent; its folder must exist. */
   readonly file: string;
-  /** True: values that changed on disk are kept, and are not damage from now on. */
+  /** Accepts values that changed on disk, and covers them with a new digest. */
   readonly acceptsDamage?: boolean;
 }
 
 /**
  * @param now Unix ms, for `createdAt` and the like.
- * @throws Error where the file cannot be opened or was written by a newer Weir.
+ * @throws Error when the file cannot be opened or was written by a newer version of Weir.
  */
 export async function openSqliteDirectory(
   options: SqliteDirectoryOptions,
@@ -40,7 +36,7 @@ export async function openSqliteDirectory(
   return createSqlDirectory(await openSqliteDatabase(options, now));
 }
 
-/** The tables beneath it, up to date. @throws Error as above */
+/** Opens the tables and migrates them. @throws Error as above */
 export async function openSqliteDatabase(
   options: SqliteDirectoryOptions,
   now: () => number = Date.now,
@@ -48,7 +44,7 @@ export async function openSqliteDatabase(
   const timestamp = () => new Date(now()).toISOString();
   const database = openDatabase(options, timestamp);
   try {
-    await database.write((tx) => migrate(tx, timestamp()));
+    await database.write((tx) => migrate(tx, sql`text`, timestamp()));
   } catch (error) {
     await database.close();
     throw error;
@@ -56,24 +52,21 @@ export async function openSqliteDatabase(
   return database;
 }
 
-/**
- * Two connections: in WAL mode a reader never waits for a writer, not even for one of ours that
- * waits its turn.
- */
+/** Two connections: in WAL mode a reader never waits for a writer. */
 function openDatabase(options: SqliteDirectoryOptions, timestamp: () => string): Database {
   const [reader, writer] = openConnections(options);
   reader.exec('PRAGMA query_only = ON');
-  // From here on waiting is done by the dialect, which does not block the thread.
+  // The dialect waits for locks instead, without blocking the thread.
   writer.exec('PRAGMA busy_timeout = 0');
   const writes = toKysely(writer);
   const reads = toKysely(reader);
-  const writeBeside: Database['write'] = async (work) => {
+  const writeConcurrently: Database['write'] = async (work) => {
     const result = await unavailableOnFault(writer, () => writes.transaction().execute(work));
     emptyLog(writer);
     return result;
   };
   const write: Database['write'] = (work) =>
-    writeBeside(async (tx) => {
+    writeConcurrently(async (tx) => {
       const result = await work(tx);
       storeDigest(writer);
       return result;
@@ -83,11 +76,26 @@ function openDatabase(options: SqliteDirectoryOptions, timestamp: () => string):
     clockMs: sql`cast(unixepoch('subsec') * 1000 as integer)`,
     read: (query) => unavailableOnFault(reader, () => query(reads)),
     write,
-    writeBeside,
+    writeConcurrently,
     close: async () => {
       for (const connection of [reader, writer]) if (connection.isOpen) connection.close();
     },
   };
+}
+
+/**
+ * Copies the directory as it is at one moment, while other processes may use it.
+ * @param target must not exist; it is not synced.
+ */
+export function copySqliteDirectory(file: string, target: string): void {
+  const database = new DatabaseSync(file, { timeout: waitMs });
+  try {
+    database.prepare('VACUUM INTO ?').run(target);
+  } catch (cause) {
+    throw new Error(`cannot copy the directory ${file}: ${messageOf(cause)}`, { cause });
+  } finally {
+    database.close();
+  }
 }
 
 function openConnections(options: SqliteDirectoryOptions): [DatabaseSync, DatabaseSync] {
@@ -103,7 +111,7 @@ function openConnections(options: SqliteDirectoryOptions): [DatabaseSync, Databa
   }
 }
 
-/** SQLite gives its log files the mode of the main file, so this protects all three. */
+/** SQLite creates its log files with the mode of the main file. */
 function createFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);
@@ -119,7 +127,7 @@ function openConnection(file: string): DatabaseSync {
   return connection;
 }
 
-/** SQLite ignores in silence what it cannot do; without these two no write would be durable. */
+/** Verified, since SQLite ignores unsupported pragmas and no write would be durable. */
 function setPragma(connection: DatabaseSync, name: string, value: 'WAL' | 'FULL'): void {
   connection.exec(`PRAGMA ${name} = ${value}`);
   const actual = connection.prepare(`PRAGMA ${name}`).get()?.[name];
@@ -132,13 +140,11 @@ function setPragma(connection: DatabaseSync, name: string, value: 'WAL' | 'FULL'
 }
 
 function toKysely(connection: DatabaseSync): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: createSqliteDialect(connection, { writeWaitMs: waitMs }) });
+  const dialect = createSqliteDialect(connection, { writeWaitMs: waitMs });
+  return new Kysely<Tables>({ dialect, plugins: [new CamelCasePlugin()] });
 }
 
-/**
- * https://www.sqlite.org/rescode.html: these say that the file or the disk is at fault, not the
- * statement.
- */
+/** Faults of the file or disk, not of the statement: https://www.sqlite.org/rescode.html */
 const faultCodes: ReadonlySet<number> = new Set([
   5, // busy
   6, // locked

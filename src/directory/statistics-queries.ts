@@ -10,28 +10,26 @@ import {
   type ReceiverSample,
   type StatisticsAddition,
 } from '../model/receiver-statistics.ts';
-import type { Database } from './database.ts';
-import { inOrder } from './in-order.ts';
+import { type Database, inLockOrder, type Tables } from './database.ts';
 import type { StatisticsStore } from './port.ts';
-import type { ReceiverActivityRow, Tables } from './tables.ts';
 
-/** Of one statement: few enough for the parameters that a database takes. */
+/** Keeps a statement below the maximum number of parameters of a database. */
 const rowsPerStatement = 100;
 
 export function createStatisticsQueries(database: Database): StatisticsStore {
-  // From a random start, so that processes that write beside each other do not meet.
+  // A random start, so that concurrent processes do not write the same numbers.
   let nextSeq = randomInt(2 ** 40);
   return {
     addStatistics: (addition) =>
-      database.writeBeside(async (tx) => {
+      database.writeConcurrently(async (tx) => {
         const known = await knownAmong(tx, addition);
         const isKnown = ({ receiverId }: { receiverId: string }) => known.has(receiverId);
-        await addMinutes(tx, inOrder(addition.minutes.filter(isKnown), keyOfRow));
-        await addReasons(tx, inOrder(addition.reasons.filter(isKnown), keyOfRow));
+        await addMinutes(tx, inLockOrder(addition.minutes.filter(isKnown), keyOfRow));
+        await addReasons(tx, inLockOrder(addition.reasons.filter(isKnown), keyOfRow));
         const samples = addition.samples.filter(isKnown);
         await addSamples(tx, samples, nextSeq);
         nextSeq += samples.length;
-        await noteActivities(tx, inOrder(addition.activities.filter(isKnown), keyOfRow));
+        await noteActivities(tx, inLockOrder(addition.activities.filter(isKnown), keyOfRow));
         return known;
       }),
 
@@ -44,25 +42,26 @@ export function createStatisticsQueries(database: Database): StatisticsStore {
     },
 
     pruneStatistics: async (beforeMinute) => {
-      for (const table of ['receiver_minutes', 'receiver_reasons'] as const) {
-        const prune = () => database.writeBeside((tx) => pruneOldest(tx, table, beforeMinute));
+      for (const table of ['receiverMinutes', 'receiverReasons'] as const) {
+        const prune = () =>
+          database.writeConcurrently((tx) => pruneOldest(tx, table, beforeMinute));
         while (await prune()) await setImmediate();
       }
       const before = new Date(beforeMinute * minuteMs).toISOString();
-      await database.writeBeside((tx) =>
-        tx.deleteFrom('receiver_samples').where('at', '<', before).execute(),
+      await database.writeConcurrently((tx) =>
+        tx.deleteFrom('receiverSamples').where('at', '<', before).execute(),
       );
     },
   };
 }
 
-/** Of one statement, so that what was left for long still goes within the time of one. */
+/** Keeps the deletion of a long backlog below the time limit of one statement. */
 const minutesPerStatement = 10;
 
-/** @returns whether there was anything. */
+/** @returns whether a row was old enough. */
 async function pruneOldest(
   tx: Transaction<Tables>,
-  table: 'receiver_minutes' | 'receiver_reasons',
+  table: 'receiverMinutes' | 'receiverReasons',
   beforeMinute: number,
 ): Promise<boolean> {
   const { oldest } = await tx
@@ -75,7 +74,6 @@ async function pruneOldest(
   return true;
 }
 
-/** Of minutes, reasons and activities alike. */
 function keyOfRow(row: {
   readonly receiverId: string;
   readonly minute?: number;
@@ -94,10 +92,10 @@ async function knownAmong(
   for await (const chunk of inChunks([...ids])) {
     const rows = await tx
       .selectFrom('receivers')
-      .select('receiver_id')
-      .where('receiver_id', 'in', chunk)
+      .select('receiverId')
+      .where('receiverId', 'in', chunk)
       .execute();
-    for (const row of rows) known.add(row.receiver_id);
+    for (const row of rows) known.add(row.receiverId);
   }
   return known;
 }
@@ -108,15 +106,15 @@ async function addMinutes(
 ): Promise<void> {
   for await (const chunk of inChunks(minutes)) {
     await tx
-      .insertInto('receiver_minutes')
-      .values(chunk.map(({ receiverId, ...counts }) => ({ receiver_id: receiverId, ...counts })))
+      .insertInto('receiverMinutes')
+      .values(chunk)
       .onConflict((conflict) =>
-        conflict.columns(['receiver_id', 'minute']).doUpdateSet((row) => ({
-          requests: row('receiver_minutes.requests', '+', row.ref('excluded.requests')),
-          refused: row('receiver_minutes.refused', '+', row.ref('excluded.refused')),
-          accepted: row('receiver_minutes.accepted', '+', row.ref('excluded.accepted')),
-          rejected: row('receiver_minutes.rejected', '+', row.ref('excluded.rejected')),
-          bytes: row('receiver_minutes.bytes', '+', row.ref('excluded.bytes')),
+        conflict.columns(['receiverId', 'minute']).doUpdateSet((row) => ({
+          requests: row('receiverMinutes.requests', '+', row.ref('excluded.requests')),
+          refused: row('receiverMinutes.refused', '+', row.ref('excluded.refused')),
+          accepted: row('receiverMinutes.accepted', '+', row.ref('excluded.accepted')),
+          rejected: row('receiverMinutes.rejected', '+', row.ref('excluded.rejected')),
+          bytes: row('receiverMinutes.bytes', '+', row.ref('excluded.bytes')),
         })),
       )
       .execute();
@@ -129,38 +127,38 @@ async function addReasons(
 ): Promise<void> {
   for await (const chunk of inChunks(reasons)) {
     await tx
-      .insertInto('receiver_reasons')
-      .values(chunk.map(({ receiverId, ...counts }) => ({ receiver_id: receiverId, ...counts })))
+      .insertInto('receiverReasons')
+      .values(chunk)
       .onConflict((conflict) =>
-        conflict.columns(['receiver_id', 'minute', 'kind', 'reason']).doUpdateSet((row) => ({
-          count: row('receiver_reasons.count', '+', row.ref('excluded.count')),
+        conflict.columns(['receiverId', 'minute', 'kind', 'reason']).doUpdateSet((row) => ({
+          count: row('receiverReasons.count', '+', row.ref('excluded.count')),
         })),
       )
       .execute();
   }
 }
 
-/** The newest of each receiver stay. */
+/** Keeps the newest samples of each receiver. */
 async function addSamples(
   tx: Transaction<Tables>,
   samples: StatisticsAddition['samples'],
   firstSeq: number,
 ): Promise<void> {
   const rows = samples.map(({ receiverId, ...sample }, index) => ({
-    receiver_id: receiverId,
+    receiverId,
     at: sample.at,
     seq: firstSeq + index,
     sample: JSON.stringify(sample),
   }));
   for await (const chunk of inChunks(rows)) {
-    await tx.insertInto('receiver_samples').values(chunk).execute();
+    await tx.insertInto('receiverSamples').values(chunk).execute();
   }
   const receiverIds = new Set(samples.map(({ receiverId }) => receiverId));
   for await (const chunk of inChunks([...receiverIds].sort())) {
     for (const receiverId of chunk) {
       await tx
-        .deleteFrom('receiver_samples')
-        .where('receiver_id', '=', receiverId)
+        .deleteFrom('receiverSamples')
+        .where('receiverId', '=', receiverId)
         .where('seq', 'not in', newestSamples(tx, receiverId).select('seq'))
         .execute();
     }
@@ -169,14 +167,14 @@ async function addSamples(
 
 function newestSamples(db: Kysely<Tables>, receiverId: string) {
   return db
-    .selectFrom('receiver_samples')
-    .where('receiver_id', '=', receiverId)
+    .selectFrom('receiverSamples')
+    .where('receiverId', '=', receiverId)
     .orderBy('at', 'desc')
     .orderBy('seq', 'desc')
     .limit(maxReceiverSamples);
 }
 
-/** The later time wins, whoever writes last. */
+/** Keeps the later of the stored and the new time. */
 async function noteActivities(
   tx: Transaction<Tables>,
   activities: StatisticsAddition['activities'],
@@ -184,13 +182,13 @@ async function noteActivities(
   const rows = activities.flatMap(toActivityRows);
   for await (const chunk of inChunks(rows)) {
     await tx
-      .insertInto('receiver_activity')
+      .insertInto('receiverActivity')
       .values(chunk)
       .onConflict((conflict) =>
         conflict
-          .columns(['receiver_id', 'kind'])
+          .columns(['receiverId', 'kind'])
           .doUpdateSet((row) => ({ at: row.ref('excluded.at') }))
-          .whereRef('excluded.at', '>', 'receiver_activity.at'),
+          .whereRef('excluded.at', '>', 'receiverActivity.at'),
       )
       .execute();
   }
@@ -200,41 +198,33 @@ function toActivityRows({
   receiverId,
   lastSeenAt,
   lastAcceptedAt,
-}: StatisticsAddition['activities'][number]): ReceiverActivityRow[] {
-  const toRow = (kind: ReceiverActivityRow['kind'], at: string | null) =>
-    at === null ? [] : [{ receiver_id: receiverId, kind, at }];
+}: StatisticsAddition['activities'][number]): Tables['receiverActivity'][] {
+  const toRow = (kind: 'seen' | 'accepted', at: string | null) =>
+    at === null ? [] : [{ receiverId, kind, at }];
   return [...toRow('seen', lastSeenAt), ...toRow('accepted', lastAcceptedAt)];
 }
 
-async function findMinutes(db: Kysely<Tables>, receiverId: string, span: MinuteSpan) {
-  const rows = await db
-    .selectFrom('receiver_minutes')
+function findMinutes(db: Kysely<Tables>, receiverId: string, span: MinuteSpan) {
+  return db
+    .selectFrom('receiverMinutes')
     .select(['minute', 'requests', 'refused', 'accepted', 'rejected', 'bytes'])
-    .where('receiver_id', '=', receiverId)
+    .where('receiverId', '=', receiverId)
     .where('minute', '>=', span.fromMinute)
     .where('minute', '<', span.untilMinute)
     .orderBy('minute')
     .execute();
-  // A database may give whole numbers of 64 bits as text.
-  return rows.map((row) => ({
-    minute: row.minute,
-    requests: Number(row.requests),
-    refused: Number(row.refused),
-    accepted: Number(row.accepted),
-    rejected: Number(row.rejected),
-    bytes: Number(row.bytes),
-  }));
 }
 
 async function findReasons(db: Kysely<Tables>, receiverId: string, span: MinuteSpan) {
   const rows = await db
-    .selectFrom('receiver_reasons')
+    .selectFrom('receiverReasons')
     .select((select) => ['kind', 'reason', select.fn.sum('count').as('count')])
-    .where('receiver_id', '=', receiverId)
+    .where('receiverId', '=', receiverId)
     .where('minute', '>=', span.fromMinute)
     .where('minute', '<', span.untilMinute)
     .groupBy(['kind', 'reason'])
     .execute();
+  // PostgreSQL gives a sum as text.
   return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }
 
@@ -245,9 +235,9 @@ async function findSamples(db: Kysely<Tables>, receiverId: string): Promise<Rece
 
 async function findActivity(db: Kysely<Tables>, receiverId: string): Promise<ReceiverActivity> {
   const rows = await db
-    .selectFrom('receiver_activity')
+    .selectFrom('receiverActivity')
     .select(['kind', 'at'])
-    .where('receiver_id', '=', receiverId)
+    .where('receiverId', '=', receiverId)
     .execute();
   const times = new Map(rows.map(({ kind, at }) => [kind, at]));
   return {
@@ -256,7 +246,7 @@ async function findActivity(db: Kysely<Tables>, receiverId: string): Promise<Rec
   };
 }
 
-/** Between chunks others get the thread, on which an embedded database works. */
+/** Yields the thread between chunks, since SQLite runs on it. */
 async function* inChunks<Item>(items: readonly Item[]): AsyncGenerator<Item[]> {
   for (let at = 0; at < items.length; at += rowsPerStatement) {
     if (at > 0) await setImmediate();

@@ -1,13 +1,11 @@
-/** Tokens in the directory's database. Secrets never come here, only their digests. */
+/** Tokens in the directory's database, which stores digests of secrets and no secret. */
 import type { Kysely, Transaction } from 'kysely';
 import type { Scope, Token } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { createId } from '../std/random-id.ts';
 import { requireAccount } from './account-queries.ts';
-import type { Database } from './database.ts';
-import { inOrder } from './in-order.ts';
+import { type Database, inLockOrder, type Tables, type TokenRow } from './database.ts';
 import type { Directory, GrantSource, NewToken, TokenGrant } from './port.ts';
-import type { Tables, TokenRow } from './tables.ts';
 
 type TokenQueries = Pick<
   Directory & GrantSource,
@@ -27,7 +25,7 @@ export function createTokenQueries(database: Database): TokenQueries {
   const change = (tokenId: string, columns: Partial<TokenRow>): Promise<Token | undefined> =>
     database.write(async (tx) => {
       if (Object.keys(columns).length > 0) {
-        await tx.updateTable('tokens').set(columns).where('token_id', '=', tokenId).execute();
+        await tx.updateTable('tokens').set(columns).where('tokenId', '=', tokenId).execute();
       }
       return getToken(tx, tokenId);
     });
@@ -36,8 +34,8 @@ export function createTokenQueries(database: Database): TokenQueries {
     listTokens: (accountId) =>
       database.read(async (db) => {
         const rows = await tokensWithAccounts(db)
-          .where('tokens.token_id', 'in', (own) =>
-            own.selectFrom('token_accounts').select('token_id').where('account_id', '=', accountId),
+          .where('tokens.tokenId', 'in', (own) =>
+            own.selectFrom('tokenAccounts').select('tokenId').where('accountId', '=', accountId),
           )
           .execute();
         return toTokens(rows);
@@ -45,7 +43,7 @@ export function createTokenQueries(database: Database): TokenQueries {
 
     listUnboundTokens: () =>
       database.read(async (db) =>
-        toTokens(await tokensWithAccounts(db).where('bound.account_id', 'is', null).execute()),
+        toTokens(await tokensWithAccounts(db).where('bound.accountId', 'is', null).execute()),
       ),
 
     getToken: (tokenId) => database.read((db) => getToken(db, tokenId)),
@@ -62,7 +60,7 @@ export function createTokenQueries(database: Database): TokenQueries {
     updateToken: (tokenId, { name, expiresAt }) =>
       change(tokenId, {
         ...(name !== undefined && { name }),
-        ...(expiresAt !== undefined && { expires_at: expiresAt }),
+        ...(expiresAt !== undefined && { expiresAt }),
       }),
 
     rotateToken: (tokenId, digest) => change(tokenId, { digest }),
@@ -71,34 +69,32 @@ export function createTokenQueries(database: Database): TokenQueries {
       database.write(async (tx) => {
         await tx
           .updateTable('tokens')
-          .set({ revoked_at: database.timestamp() })
-          .where('token_id', '=', tokenId)
-          .where('revoked_at', 'is', null)
+          .set({ revokedAt: database.timestamp() })
+          .where('tokenId', '=', tokenId)
+          .where('revokedAt', 'is', null)
           .execute();
         return getToken(tx, tokenId);
       }),
 
     deleteToken: (tokenId) =>
       database.write(async (tx) => {
-        const deleted = await tx
+        const { numDeletedRows } = await tx
           .deleteFrom('tokens')
-          .where('token_id', '=', tokenId)
+          .where('tokenId', '=', tokenId)
           .executeTakeFirst();
-        return deleted.numDeletedRows > 0n;
+        return numDeletedRows > 0n;
       }),
 
     noteTokensUsed: (usedAtMs) =>
-      database.writeBeside(async (tx) => {
-        for (const [tokenId, millis] of inOrder([...usedAtMs], ([id]) => id)) {
+      database.writeConcurrently(async (tx) => {
+        for (const [tokenId, millis] of inLockOrder([...usedAtMs], ([id]) => id)) {
           const usedAt = new Date(millis).toISOString();
           await tx
             .updateTable('tokens')
-            .set({ last_used_at: usedAt })
-            .where('token_id', '=', tokenId)
-            // Another node may have seen it later and written it sooner.
-            .where((row) =>
-              row.or([row('last_used_at', 'is', null), row('last_used_at', '<', usedAt)]),
-            )
+            .set({ lastUsedAt: usedAt })
+            .where('tokenId', '=', tokenId)
+            // Another node may have written a later use.
+            .where((row) => row.or([row('lastUsedAt', 'is', null), row('lastUsedAt', '<', usedAt)]))
             .execute();
         }
       }),
@@ -113,27 +109,25 @@ export async function insertToken(
 ): Promise<Token> {
   for (const accountId of token.accountIds) await requireAccount(tx, accountId);
   if (token.receiverId !== null) await requireReceiver(tx, token.receiverId, token.accountIds);
+  const { type, name, digest, accountIds, receiverId, expiresAt } = token;
   const row: TokenRow = {
-    token_id: createId('tok'),
-    type: token.type,
-    name: token.name,
-    digest: token.digest,
-    all_accounts: token.allAccounts ? 1 : 0,
-    receiver_id: token.receiverId,
+    tokenId: createId('tok'),
+    type,
+    name,
+    digest,
+    receiverId,
+    expiresAt,
+    allAccounts: token.allAccounts ? 1 : 0,
     scopes: JSON.stringify(token.scopes),
-    expires_at: token.expiresAt,
-    revoked_at: null,
-    last_used_at: null,
-    created_at: createdAt,
+    revokedAt: null,
+    lastUsedAt: null,
+    createdAt,
   };
   await tx.insertInto('tokens').values(row).execute();
-  for (const accountId of token.accountIds) {
-    await tx
-      .insertInto('token_accounts')
-      .values({ token_id: row.token_id, account_id: accountId })
-      .execute();
+  for (const accountId of accountIds) {
+    await tx.insertInto('tokenAccounts').values({ tokenId: row.tokenId, accountId }).execute();
   }
-  return toToken(row, [...token.accountIds]);
+  return toToken(row, [...accountIds]);
 }
 
 async function requireReceiver(
@@ -143,69 +137,64 @@ async function requireReceiver(
 ): Promise<void> {
   const row = await tx
     .selectFrom('receivers')
-    .select('receiver_id')
-    .where('receiver_id', '=', receiverId)
-    .where('account_id', 'in', accountIds)
+    .select('receiverId')
+    .where('receiverId', '=', receiverId)
+    .where('accountId', 'in', accountIds)
     .executeTakeFirst();
   if (row) return;
   throw new AppError('not_found', `cannot find receiver ${receiverId} in this account`);
 }
 
 async function getToken(db: Kysely<Tables>, tokenId: string): Promise<Token | undefined> {
-  const rows = await tokensWithAccounts(db).where('tokens.token_id', '=', tokenId).execute();
+  const rows = await tokensWithAccounts(db).where('tokens.tokenId', '=', tokenId).execute();
   return toTokens(rows)[0];
 }
 
 /**
- * One row per token and account, in one statement: read apart, a token deleted in between would
- * look like one without accounts.
+ * One row per token and account, read in one statement: between two statements a token could be
+ * deleted, and would look like one without accounts.
  */
 function tokensWithAccounts(db: Kysely<Tables>) {
   return db
     .selectFrom('tokens')
-    .leftJoin('token_accounts as bound', 'bound.token_id', 'tokens.token_id')
+    .leftJoin('tokenAccounts as bound', 'bound.tokenId', 'tokens.tokenId')
     .selectAll('tokens')
-    .select('bound.account_id')
-    .orderBy('created_at')
-    .orderBy('tokens.token_id')
-    .orderBy('bound.account_id');
+    .select('bound.accountId')
+    .orderBy('createdAt')
+    .orderBy('tokens.tokenId')
+    .orderBy('bound.accountId');
 }
 
-function toTokens(rows: readonly (TokenRow & { account_id: string | null })[]): Token[] {
-  const byId = Map.groupBy(rows, (row) => row.token_id);
+function toTokens(rows: readonly (TokenRow & { accountId: string | null })[]): Token[] {
+  const byId = Map.groupBy(rows, (row) => row.tokenId);
   return Array.from(byId.values(), (group) =>
     toToken(
       group[0] as TokenRow,
-      group.flatMap((row) => row.account_id ?? []),
+      group.flatMap((row) => row.accountId ?? []),
     ),
   );
 }
 
-function toToken(row: TokenRow, accountIds: string[]): Token {
+function toToken(row: TokenRow & { accountId?: unknown }, accountIds: string[]): Token {
+  const { digest: _digest, accountId: _accountId, allAccounts, scopes, ...same } = row;
   return {
-    tokenId: row.token_id,
-    type: row.type,
-    name: row.name,
+    ...same,
     accountIds,
-    allAccounts: row.all_accounts === 1,
-    receiverId: row.receiver_id,
-    scopes: JSON.parse(row.scopes) as Scope[],
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
-    createdAt: row.created_at,
+    allAccounts: allAccounts === 1,
+    scopes: JSON.parse(scopes) as Scope[],
   };
 }
 
 function toGrant(token: Token): TokenGrant {
+  const { tokenId, type, accountIds, allAccounts, receiverId, expiresAt, revokedAt } = token;
   return {
-    tokenId: token.tokenId,
-    type: token.type,
-    accountIds: token.accountIds,
-    allAccounts: token.allAccounts,
-    receiverId: token.receiverId,
+    tokenId,
+    type,
+    accountIds,
+    allAccounts,
+    receiverId,
     scopes: new Set(token.scopes),
-    expiresAtMs: token.expiresAt === null ? null : Date.parse(token.expiresAt),
-    revoked: token.revokedAt !== null,
+    expiresAtMs: expiresAt === null ? null : Date.parse(expiresAt),
+    revoked: revokedAt !== null,
   };
 }

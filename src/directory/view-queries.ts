@@ -4,126 +4,98 @@ import type { Transaction } from 'kysely';
 import type { View } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { requireAccount } from './account-queries.ts';
-import type { Database } from './database.ts';
+import type { Database, Tables } from './database.ts';
 import type { ViewStore } from './port.ts';
-import type { Tables, ViewRow } from './tables.ts';
 
 export function createViewQueries(database: Database): ViewStore {
   return {
     listViews: (accountId) =>
-      database.read(async (db) => {
-        const rows = await db
+      database.read((db) =>
+        db
           .selectFrom('views')
           .selectAll()
-          .where('account_id', '=', accountId)
+          .where('accountId', '=', accountId)
           .orderBy('name')
-          .execute();
-        return rows.map(toView);
-      }),
+          .execute(),
+      ),
 
     getView: (viewId) =>
-      database.read(async (db) => {
-        const row = await db
-          .selectFrom('views')
-          .selectAll()
-          .where('view_id', '=', viewId)
-          .executeTakeFirst();
-        return row && toView(row);
-      }),
+      database.read((db) =>
+        db.selectFrom('views').selectAll().where('viewId', '=', viewId).executeTakeFirst(),
+      ),
 
-    createView: (view, maxViews) =>
+    createView: ({ accountId, name, query }, maxViews) =>
       database.write(async (tx) => {
-        await requireAccount(tx, view.accountId);
-        await checkRoom(tx, view.accountId, maxViews);
-        await checkNameFree(tx, view);
+        await requireAccount(tx, accountId);
+        await checkCount(tx, accountId, maxViews);
         const now = database.timestamp();
-        const row: ViewRow = {
-          view_id: randomUUID(),
-          account_id: view.accountId,
-          name: view.name,
-          query: view.query,
-          created_at: now,
-          updated_at: now,
-        };
-        await tx.insertInto('views').values(row).execute();
-        return toView(row);
+        const times = { createdAt: now, updatedAt: now };
+        const view: View = { viewId: randomUUID(), accountId, name, query, ...times };
+        await checkNameFree(tx, view);
+        await tx.insertInto('views').values(view).execute();
+        return view;
       }),
 
-    updateView: (viewId, change) =>
+    updateView: (viewId, { name, query }) =>
       database.write(async (tx) => {
-        const row = await tx
-          .selectFrom('views')
-          .selectAll()
-          .where('view_id', '=', viewId)
+        const view = await tx
+          .updateTable('views')
+          .set({ query, updatedAt: database.timestamp() })
+          .where('viewId', '=', viewId)
+          .returningAll()
           .executeTakeFirst();
-        if (!row) return undefined;
-        const changed = { ...toView(row), ...change };
-        await checkNameFree(tx, changed);
-        const columns = {
-          name: changed.name,
-          query: changed.query,
-          updated_at: database.timestamp(),
-        };
-        await tx.updateTable('views').set(columns).where('view_id', '=', viewId).execute();
-        return toView({ ...row, ...columns });
+        if (!view || name === undefined) return view;
+        const renamed = { ...view, name };
+        await checkNameFree(tx, renamed);
+        await tx.updateTable('views').set({ name }).where('viewId', '=', viewId).execute();
+        return renamed;
       }),
 
     deleteView: (viewId) =>
       database.write(async (tx) => {
-        const deleted = await tx
+        const { numDeletedRows } = await tx
           .deleteFrom('views')
-          .where('view_id', '=', viewId)
+          .where('viewId', '=', viewId)
           .executeTakeFirst();
-        return deleted.numDeletedRows > 0n;
+        return numDeletedRows > 0n;
       }),
   };
 }
 
-async function checkRoom(
+async function checkCount(
   tx: Transaction<Tables>,
   accountId: string,
   maxViews: number,
 ): Promise<void> {
   const { count } = await tx
     .selectFrom('views')
-    .select((select) => select.fn.countAll().as('count'))
-    .where('account_id', '=', accountId)
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('accountId', '=', accountId)
     .executeTakeFirstOrThrow();
-  if (Number(count) < maxViews) return;
+  if (count < maxViews) return;
   throw new AppError(
     'conflict',
-    `cannot save another view: the account has ${maxViews}, which is the most; delete one first`,
+    `cannot save another view: the account has the maximum of ${maxViews}; delete one first`,
   );
 }
 
-/** Words that name the view: the constraint alone would only say that something is wrong. */
+/** Checked before the constraint fails, for a message that names the other view. */
 async function checkNameFree(
   tx: Transaction<Tables>,
-  { accountId, name, viewId = '' }: Pick<View, 'accountId' | 'name'> & { viewId?: string },
+  { accountId, name, viewId }: View,
 ): Promise<void> {
   const row = await tx
     .selectFrom('views')
-    .select('view_id')
-    .where('account_id', '=', accountId)
+    .select('viewId')
+    .where('accountId', '=', accountId)
     .where('name', '=', name)
-    .where('view_id', '!=', viewId)
+    .where('viewId', '!=', viewId)
     .executeTakeFirst();
   if (!row) return;
   throw new AppError(
     'conflict',
-    `cannot call the view ${JSON.stringify(name)}: view ${row.view_id} of this account has that ` +
+    `cannot call the view ${JSON.stringify(name)}: view ${row.viewId} of this account has that ` +
       'name; choose another, or change that one',
     { parameter: 'name' },
   );
-}
-
-function toView(row: ViewRow): View {
-  return {
-    viewId: row.view_id,
-    accountId: row.account_id,
-    name: row.name,
-    query: row.query,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
 }

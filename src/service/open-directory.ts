@@ -31,10 +31,10 @@ export async function openDirectory(opening: Opening): Promise<DirectoryParts> {
   const directoryEvents = createDirectoryEvents(instruments);
   const { url, password, poolSize, waitSeconds } = config.directory;
   const isShared = url !== '';
-  const patience = { seconds: waitSeconds, telemetry: directoryEvents };
+  const startRetry = { seconds: waitSeconds, telemetry: directoryEvents };
   const directory = parts.own(
     isShared
-      ? await openPostgresDirectory({ url, password, poolSize, patience })
+      ? await openPostgresDirectory({ url, password, poolSize, startRetry })
       : await openEmbedded(resolve(config.data)),
   );
   const grants = openGrants(opening, directory, directoryEvents);

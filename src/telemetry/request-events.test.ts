@@ -1,11 +1,11 @@
-/** An operator learns which address is refused, without a line for each connection. */
+/** Events of requests, as log lines and metrics. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createHttpEvents } from './request-events.ts';
 
-test('an address over its limits is named once a minute and counted each time', async () => {
+test('logs a refused address once a minute and counts each connection', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   const metrics = new Registry();

@@ -24,7 +24,7 @@ describe('a start', { skip: postgresMissing() }, () => {
       url,
       password: '',
       poolSize: 5,
-      patience: {
+      startRetry: {
         seconds,
         telemetry: {
           directoryAwaited: (reason) => said.push(reason),

@@ -32,11 +32,12 @@ describe('a PostgreSQL that speaks TLS', { skip: postgresMissing() }, () => {
     url.searchParams.set('sslrootcert', join(folder, authority, 'ca.pem'));
     return url.href.replaceAll('+', '%20');
   };
-  const patience = {
+  const startRetry = {
     seconds: 3_600,
     telemetry: { directoryAwaited: assert.fail, directoryReached: assert.fail },
   };
-  const open = (url: string) => openPostgresDirectory({ url, password: '', poolSize: 5, patience });
+  const open = (url: string) =>
+    openPostgresDirectory({ url, password: '', poolSize: 5, startRetry });
 
   test('is used by name and by address, and every connection is encrypted', async () => {
     for (const host of ['localhost', '127.0.0.1']) {
