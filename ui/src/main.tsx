@@ -1,4 +1,4 @@
-/** Puts the explorer on the page. */
+/** Mounts the explorer. */
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';

@@ -1,2 +1,2 @@
-/** What Vite makes of files that are no code. */
+/** Types of non-code imports. */
 /// <reference types="vite/client" />

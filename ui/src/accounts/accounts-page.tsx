@@ -1,4 +1,4 @@
-/** Accounts, for operators: each is a world of its own of streams, receivers and tokens. */
+/** Accounts, for operators. */
 import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import type { Account } from '../api/models.ts';

@@ -1,6 +1,6 @@
 /**
- * Typed calls of Weir's API, made of its OpenAPI document. Every call carries the token in a
- * header, none ever in a URL; a refusal is thrown as an `ApiProblem`.
+ * Typed calls of Weir's API, generated from its OpenAPI document. Each call sends the token in a
+ * header, never in a URL; an error response is thrown as an `ApiProblem`.
  */
 import createClient, { type Client } from 'openapi-fetch';
 import { ApiProblem, unreachable } from './problem.ts';
@@ -9,16 +9,16 @@ import type { paths } from './schema.d.ts';
 
 export interface Credentials {
   readonly token: string;
-  /** Undefined for calls that concern no account. */
+  /** Undefined = the call concerns no account. */
   readonly accountId: string | undefined;
 }
 
 export interface Api extends Pick<Client<HeadedPaths>, 'GET' | 'POST' | 'PATCH' | 'DELETE'> {
-  /** A call whose answer is a stream of events, or anything else that the schema cannot type. */
+  /** For responses that the schema cannot type, such as event streams. */
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
 }
 
-/** The API without the headers that every call brings along, the active account among them. */
+/** The generated API without the headers that this client adds. */
 type HeadedPaths = {
   [Path in keyof paths]: {
     [Method in keyof paths[Path]]: paths[Path][Method] extends { parameters: infer Parameters }
@@ -27,7 +27,7 @@ type HeadedPaths = {
   };
 };
 
-/** @param onRefused told of every 401: the token no longer opens anything */
+/** @param onRefused called on every 401: the token is no longer valid */
 export function createApi(credentials: Credentials, onRefused: (problem: ApiProblem) => void): Api {
   const { token, accountId } = credentials;
   const headers = {
@@ -64,7 +64,7 @@ export function createApi(credentials: Credentials, onRefused: (problem: ApiProb
   };
 }
 
-/** The data of a call that succeeded; one that did not has thrown. */
+/** Returns the data; errors were thrown before. */
 export async function dataOf<Data>(call: Promise<{ data?: Data }>): Promise<Data> {
   const { data } = await call;
   return data as Data;

@@ -1,4 +1,4 @@
-/** Event streams as the standard reads them, cut into chunks at every place. */
+/** Parses event streams as the standard says, for every chunk boundary. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventStreamParser, readEvents, type ServerEvent } from './event-stream.ts';
@@ -55,7 +55,7 @@ test('reads bytes cut within a character', async () => {
   }
 });
 
-test('reads a long line in many pieces in time that grows with its length', () => {
+test('reads a long line from many chunks in linear time', () => {
   const piece = 'x'.repeat(1000);
   const parser = new EventStreamParser();
   parser.push('data: ');

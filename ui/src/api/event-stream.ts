@@ -1,21 +1,21 @@
 /**
- * Reads `text/event-stream` from a fetch, as browsers do it for `EventSource`
- * (https://html.spec.whatwg.org/multipage/server-sent-events.html), which can send no token. It
- * knows lines and fields, not what the events mean.
+ * Reads `text/event-stream` from a fetch
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html): `EventSource` cannot send a
+ * token.
  */
 
 export interface ServerEvent {
-  /** `message` where the service names none. */
+  /** Default `message`. */
   readonly name: string;
   readonly data: string;
-  /** The last id that was given up to here; empty before the first. */
+  /** The last id received; empty before the first. */
   readonly id: string;
 }
 
-/** Takes text as it comes, cut anywhere, and gives the events that it completes. */
+/** Appends a chunk and returns the events that it completes. */
 export class EventStreamParser {
   #rest = '';
-  /** How much of the rest is known to hold no end of a line. */
+  /** Length of the rest already searched for a line end. */
   #searched = 0;
   #isAtStart = true;
   #name = '';
@@ -48,7 +48,7 @@ export class EventStreamParser {
     const match = lineEnd.exec(this.#rest);
     if (match === null) return undefined;
     const next = match.index + match[0].length;
-    // A CR at the very end waits for what follows it: an LF would belong to it.
+    // A CR at the end of the chunk waits: the next character may be its LF.
     if (match[0] === '\r' && next === this.#rest.length) return undefined;
     return { at: match.index, next };
   }
@@ -76,7 +76,7 @@ export class EventStreamParser {
 
 const lineEnd = /\r\n|\n|\r/g;
 
-/** The events of an answer, those of one chunk together; ends when the service ends it. */
+/** Yields the events of each chunk; ends with the response. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<readonly ServerEvent[]> {

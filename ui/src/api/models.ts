@@ -1,4 +1,4 @@
-/** Short names for what the API gives. */
+/** Short names for types of the API. */
 import type { operations } from './schema.d.ts';
 
 type Answer<Name extends keyof operations> = operations[Name] extends {

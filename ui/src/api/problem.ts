@@ -1,13 +1,13 @@
-/** What a refused call throws: the service's own words (RFC 9457), or why there was no answer. */
+/** Error of a failed call: the problem document (RFC 9457), or why there was no response. */
 
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
-  /** HTTP status; 0 where no answer came. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
-  /** The service's word for the kind of refusal, such as `forbidden`; empty where it gave none. */
+  /** Error code of the service, such as `forbidden`; may be empty. */
   readonly code: string;
   readonly requestId: string;
-  /** The field or parameter at fault, such as `limits.burstEvents`; empty where it is none. */
+  /** The invalid field or parameter, such as `limits.burstEvents`; may be empty. */
   readonly parameter: string;
 
   constructor(status: number, body: unknown) {
@@ -20,7 +20,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** The service is away, or the way to it is. */
+/** The service is unavailable or unreachable. */
 export function unreachable(cause: unknown): ApiProblem {
   const problem = new ApiProblem(0, undefined);
   problem.cause = cause;

@@ -1,9 +1,9 @@
-/** How far the clocks of browser and service are apart. */
+/** Estimates the clock difference between browser and service. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { offsetBetween, serviceNowMs } from './service-clock.ts';
 
-test('a real difference is told, a second of rounding is not', () => {
+test('reports a real difference and ignores a second of rounding', () => {
   const nowMs = Date.parse('2026-11-21T02:00:00.400Z');
   const cases: readonly (readonly [string | null, number | undefined])[] = [
     ['Sat, 21 Nov 2026 02:00:00 GMT', 0],
@@ -18,6 +18,6 @@ test('a real difference is told, a second of rounding is not', () => {
   }
 });
 
-test('without an answer it is the time of this machine', () => {
+test('uses the local time before the first response', () => {
   assert.ok(Math.abs(serviceNowMs() - Date.now()) < 1_000);
 });

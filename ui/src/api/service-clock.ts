@@ -1,10 +1,10 @@
 /**
- * What time it is for the service: a browser whose clock runs behind would otherwise look past the
- * newest logs without a word. Learned from the answers, and kept for the tab.
+ * The time of the service, from its responses: with a slow clock the browser would otherwise ask
+ * for a range that ends before the newest logs. Kept per tab.
  */
 
 const storageKey = 'weir.clock';
-/** Less is the precision of the header and the way of the answer. */
+/** Smaller differences are within the header's precision and the latency. */
 const minOffsetMs = 5_000;
 
 let offsetMs = read();
@@ -14,7 +14,7 @@ export function serviceNowMs(): number {
   return Date.now() + offsetMs;
 }
 
-/** @param date the header `Date` of an answer that came just now */
+/** @param date the `Date` header of a response just received */
 export function noteServiceTime(date: string | null): void {
   const offset = offsetBetween(date, Date.now());
   if (offset === undefined || offset === offsetMs) return;
@@ -22,7 +22,7 @@ export function noteServiceTime(date: string | null): void {
   sessionStorage.setItem(storageKey, String(offset));
 }
 
-/** By how much the service is ahead; 0 where that cannot be told from none. */
+/** How far the service is ahead; 0 below the precision. */
 export function offsetBetween(date: string | null, nowMs: number): number | undefined {
   const serviceMs = Date.parse(date ?? '');
   if (Number.isNaN(serviceMs)) return undefined;
@@ -31,7 +31,7 @@ export function offsetBetween(date: string | null, nowMs: number): number | unde
 }
 
 function read(): number {
-  // Tests of what is pure have no tab to keep things in.
+  // Unit tests have no sessionStorage.
   if (typeof sessionStorage === 'undefined') return 0;
   const kept = Number(sessionStorage.getItem(storageKey));
   return Number.isFinite(kept) ? kept : 0;

@@ -1,4 +1,4 @@
-/** The whole explorer: signed out a form, signed in the shell with one of its pages. */
+/** The explorer: sign-in form, or the shell with a page. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { ApiProblem } from '../api/problem.ts';
@@ -18,7 +18,7 @@ export function App() {
       {session === undefined ? (
         <SignIn store={store} />
       ) : (
-        // Nothing of one account may be shown to another.
+        // Remounted per account, so that no data of one account shows in another.
         <SignedIn key={session.token + session.accountId} store={store} session={session} />
       )}
     </Toasts>
@@ -33,7 +33,7 @@ function SignedIn({ store, session }: { store: SessionStore; session: Session })
       session,
       signOut: () => store.signOut(),
       switchAccount: (accountId: string) => store.switchAccount(accountId),
-      // Where it fails the next call of the page says why.
+      // On failure the next call of the page reports the error.
       refreshSession: () => void store.signIn(session.token).catch(() => undefined),
     }),
     [store, session],
@@ -51,10 +51,10 @@ function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: {
-        // A refusal stays one; only what was away may be there now.
+        // Retries only when the service was unavailable.
         retry: (attempts, error) =>
           attempts < 3 && error instanceof ApiProblem && [0, 429, 503].includes(error.status),
-        // Three seconds in all: who waits longer wants to know why.
+        // Three seconds in total; then the error is shown.
         retryDelay: (attempts) => 400 * 2 ** attempts,
         refetchOnWindowFocus: false,
         staleTime: 5_000,

@@ -1,4 +1,4 @@
-/** What every page may ask of the app around it: the API as one account, and who is signed in. */
+/** What the app provides to pages: the API of the active account, and the session. */
 import { createContext, useContext } from 'react';
 import type { Api } from '../api/client.ts';
 import type { WhoAmI } from '../api/models.ts';
@@ -9,13 +9,13 @@ export interface AppContext {
   readonly session: Session;
   readonly signOut: () => void;
   readonly switchAccount: (accountId: string) => void;
-  /** Asks again which accounts there are. */
+  /** Reloads the accounts of the token. */
   readonly refreshSession: () => void;
 }
 
 export const AppContext = createContext<AppContext | undefined>(undefined);
 
-/** Inside the app only, where somebody is signed in. */
+/** For components inside the signed-in app. */
 export function useApp(): AppContext {
   const app = useContext(AppContext);
   if (app === undefined) throw new Error('useApp outside of the signed-in app');

@@ -1,4 +1,4 @@
-/** What the keys do, and how a search is written. */
+/** Help: keys and search syntax. */
 import { Sheet } from '../parts/layout/sheet.tsx';
 import styles from './help-sheet.module.css';
 import { type Shortcut, useRegisteredShortcuts } from './shortcuts.ts';

@@ -1,12 +1,12 @@
-/** The pages, where they are and what they need. The service serves the same paths. */
+/** The pages with their paths and scopes. The service serves the same paths. */
 import { type ComponentType, lazy } from 'react';
 import type { WhoAmI } from '../api/models.ts';
 
 export interface Page {
-  /** As wouter matches it. */
+  /** Pattern of wouter. */
   readonly path: string;
   readonly title: string;
-  /** In the navigation; absent = reached from another page. */
+  /** Label in the navigation; absent = linked from another page. */
   readonly label?: string;
   readonly scope: WhoAmI['scopes'][number];
   readonly Page: ComponentType;
@@ -73,7 +73,7 @@ export const pages: readonly Page[] = [
   },
 ];
 
-/** Where a token with these scopes begins: the first page that it opens. */
+/** The first page that these scopes can open. */
 export function homeOf(scopes: WhoAmI['scopes']): string {
   const first = pages.find(({ label, scope }) => label !== undefined && scopes.includes(scope));
   return first?.path ?? '/explore/logs';

@@ -1,4 +1,4 @@
-/** How somebody likes to look at things: theme and time zone, kept in this browser for all tabs. */
+/** Theme and time zone, stored in this browser for all tabs. */
 import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -26,7 +26,7 @@ export function changePreferences(change: Partial<Preferences>): void {
   for (const listener of listeners) listener();
 }
 
-/** Once before the first paint, and again with each change. */
+/** Called before the first paint and after each change. */
 export function applyTheme(): void {
   document.documentElement.dataset['theme'] = preferences.theme;
 }

@@ -1,6 +1,6 @@
 /**
- * Who is signed in: an access token kept for this tab only, what it opens, and the account that is
- * looked at. A plain store; React reads it through `useSession`.
+ * The session: the access token (kept for this tab only), its accounts and the active one. A plain
+ * store; React reads it through `useSession`.
  */
 import { useSyncExternalStore } from 'react';
 import { type Api, createApi, dataOf } from '../api/client.ts';
@@ -13,12 +13,12 @@ export interface Session {
   readonly accountId: string;
 }
 
-/** Session storage ends with the tab and is not sent anywhere by itself. */
+/** Session storage ends with the tab. */
 const storageKey = 'weir.session';
 
 export class SessionStore {
   #session: Session | undefined = read();
-  /** Why the last session ended, for the one who signs in again. */
+  /** Why the last session ended, shown on the sign-in form. */
   #farewell = '';
   readonly #listeners = new Set<() => void>();
 
@@ -32,7 +32,7 @@ export class SessionStore {
     return this.#farewell;
   }
 
-  /** @throws ApiProblem for a token that opens nothing */
+  /** @throws ApiProblem for an invalid token */
   async signIn(token: string): Promise<void> {
     const api = createApi({ token, accountId: undefined }, () => {});
     const { scopes, accounts } = await dataOf(api.GET('/api/v1/admin/whoami'));

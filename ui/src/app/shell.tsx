@@ -61,7 +61,7 @@ export function Shell() {
   );
 }
 
-/** A page whose scope the token lacks would only fail; this says why instead. */
+/** Shown instead of a page whose scope the token lacks. */
 function Allowed({ page }: { page: Page }) {
   const { session } = useApp();
   useEffect(() => {
@@ -119,7 +119,7 @@ function Navigation() {
   const nav = useRef<HTMLElement>(null);
   const shown = pages.filter(({ label, scope }) => label && session.scopes.includes(scope));
   const current = shown.find(({ path }) => location.startsWith(path))?.path;
-  // On a phone the later ones stand beyond the edge.
+  // On a phone the later links are beyond the edge.
   useEffect(() => {
     if (current === undefined) return;
     nav.current

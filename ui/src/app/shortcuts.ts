@@ -1,17 +1,17 @@
 /**
- * Keys that do things: a page registers what it listens to, and the help sheet shows what is
- * registered. Keys pressed while somebody writes are text, unless they say otherwise.
+ * Keyboard shortcuts: a page registers its keys, and the help sheet lists them. Ignored while a
+ * field has the focus, unless they opt in.
  */
 import { useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 
 export interface Shortcut {
-  /** As `KeyboardEvent.key` has it, such as `/`, `?`, `j`, `Escape`. */
+  /** A `KeyboardEvent.key`, such as `/`, `?`, `j`, `Escape`. */
   readonly key: string;
   readonly description: string;
   readonly run: (event: KeyboardEvent) => void;
-  /** Where the help sheet lists it. */
+  /** Group in the help sheet. */
   readonly group: string;
-  /** Also while a field has the focus; default only outside of fields. */
+  /** Also while a field has the focus; default false. */
   readonly worksInFields?: boolean;
 }
 
@@ -23,10 +23,10 @@ function change(next: readonly Shortcut[]): void {
   for (const listener of listeners) listener();
 }
 
-/** In force while the component is shown. The list of keys must not change; what they do may. */
+/** Active while the component is mounted. The list of keys must not change; the handlers may. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const latest = useRef(shortcuts);
-  // Before the next key can be pressed: two in a row must not both start from the same state.
+  // A layout effect, so that two quick key presses do not see the same state.
   useLayoutEffect(() => {
     latest.current = shortcuts;
   });
@@ -44,12 +44,12 @@ export function useRegisteredShortcuts(): readonly Shortcut[] {
   return useSyncExternalStore(subscribe, () => registered);
 }
 
-/** Called once, by the app. @returns how to stop */
+/** Called once, by the app. @returns stops listening */
 export function listenToKeys(): () => void {
   const listen = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const isWriting = isField(event.target);
-    // The last one registered is the innermost.
+    // The last registered component is the innermost.
     const found = registered.findLast(
       ({ key, worksInFields = false }) => key === event.key && (worksInFields || !isWriting),
     );

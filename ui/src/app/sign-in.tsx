@@ -1,4 +1,4 @@
-/** The door: an access token opens it, and is kept for this tab only. */
+/** Sign-in form for an access token. */
 import { type SubmitEvent, useState } from 'react';
 import { Button } from '../parts/controls/button.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';

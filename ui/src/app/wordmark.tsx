@@ -1,4 +1,4 @@
-/** The name, with its sign. */
+/** Logo and name. */
 import icon from '../styles/icon.svg';
 import styles from './wordmark.module.css';
 

@@ -1,9 +1,9 @@
-/** Series of different times on one axis. */
+/** Aligns series with different timestamps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { alignSeries } from './aligned-series.ts';
 
-test('series meet on the union of their times', () => {
+test('aligns series on the union of their timestamps', () => {
   const a = { times: [1000, 3000], values: [1, 3] };
   const b = { times: [2000, 3000], values: [20, 30] };
   assert.deepEqual(alignSeries([a, b]), [
@@ -13,19 +13,19 @@ test('series meet on the union of their times', () => {
   ]);
 });
 
-test('a mark of an end, and what cannot be drawn, breaks the line', () => {
+test('breaks the line at stale markers and values that cannot be drawn', () => {
   const series = { times: [1, 2, 3], values: [1, Number.NaN, Infinity] };
   assert.deepEqual(alignSeries([series])[1], [1, null, null]);
 });
 
-test('a pause breaks the line, a usual distance does not', () => {
+test('breaks the line at a gap, not at the usual interval', () => {
   const times = [0, 15_000, 30_000, 45_000, 245_000, 260_000];
   const [seconds, column] = alignSeries([{ times, values: times.map(() => 1) }]);
   assert.deepEqual(seconds, [0, 15, 30, 45, 45.001, 245, 260]);
   assert.deepEqual(column, [1, 1, 1, 1, null, 1, 1]);
 });
 
-test('nothing is nothing', () => {
+test('returns empty columns for no series', () => {
   assert.deepEqual(alignSeries([]), [[]]);
   assert.deepEqual(alignSeries([{ times: [], values: [] }]), [[], []]);
 });

@@ -1,24 +1,24 @@
 /**
- * Several series on one axis of time, as uPlot wants them: where a series has no sample of its own
- * at a time it is passed over, where it ended or paused the line breaks. Pure.
+ * Aligns several series on one time axis, in the format of uPlot: a missing sample is skipped, a
+ * stale marker or a gap breaks the line. Pure.
  */
 
 export interface TimedValues {
-  /** Unix ms, rising. */
+  /** Unix ms, ascending. */
   readonly times: readonly number[];
   /** NaN breaks the line. */
   readonly values: readonly number[];
 }
 
-/** `undefined` = nothing there, go on; `null` = a break. */
+/** `undefined` = no sample, continue the line; `null` = break. */
 export type AlignedColumn = (number | null | undefined)[];
 
-/** A pause longer than this many usual distances is a break, */
+/** A gap is longer than this many median intervals, */
 const pauseFactor = 4;
-/** and never one shorter than this. */
+/** and at least this long. */
 const minPauseMs = 60_000;
 
-/** @returns Unix seconds of all samples, and a column for each series */
+/** @returns Unix seconds of all samples, and one column per series */
 export function alignSeries(
   all: readonly TimedValues[],
 ): readonly [seconds: number[], ...columns: AlignedColumn[]] {
@@ -51,7 +51,7 @@ function breakAtPauses({ times, values }: TimedValues): TimedValues {
   return broken;
 }
 
-/** The median, which a few pauses do not move. */
+/** The median is robust against a few gaps. */
 function usualDistance(times: readonly number[]): number {
   const distances = times.slice(1).map((time, index) => time - (times[index] ?? time));
   return distances.sort((a, b) => a - b)[Math.floor(distances.length / 2)] ?? 0;

@@ -1,10 +1,10 @@
-/** Bars lie where their counts say, and every count shows. */
+/** Positions of stacked bars. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { barEdges, bucketEdge, roundMax, shortCount, stackPaths } from './bar-layout.ts';
 
-test('bars stand on each other', () => {
+test('stacks bars without gaps', () => {
   const paths = stackPaths(
     [
       [10, 0],
@@ -15,12 +15,12 @@ test('bars stand on each other', () => {
   assert.deepEqual(paths, ['M0 100V50H9V100z', 'M0 50V0H9V50zM10 100V0H19V100z']);
 });
 
-test('one among a million shows', () => {
+test('shows one among a million', () => {
   const paths = stackPaths([[1], [1_000_000]], { width: 10, height: 50, max: 1_000_000 });
   assert.equal(paths[0], 'M0 50V49H9V50z');
 });
 
-test('bars fill the width without overlap', () => {
+test('fills the width without overlap', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 500 }),
@@ -36,14 +36,14 @@ test('bars fill the width without overlap', () => {
   );
 });
 
-test('buckets are cut as the service cuts them', () => {
+test('cuts buckets like the service', () => {
   assert.deepEqual(
     [0, 1, 2, 3].map((at) => bucketEdge(100, 110, at, 3)),
     [100, 103, 106, 110],
   );
 });
 
-test('the top of the scale is round', () => {
+test('rounds the maximum of the scale', () => {
   const cases = [
     [0, 1],
     [1, 1],

@@ -1,13 +1,13 @@
-/** Where stacked bars lie, in whole pixels, as one SVG path for each series. Pure. */
+/** Positions of stacked bars in whole pixels, as one SVG path per series. Pure. */
 
 export interface BarSize {
   readonly width: number;
   readonly height: number;
-  /** The value at the top. */
+  /** Maximum of the scale. */
   readonly max: number;
 }
 
-/** @param series values per bucket, the lowest in the stack first. @returns a path for each */
+/** @param series values per bucket, bottom of the stack first @returns one path per series */
 export function stackPaths(series: readonly (readonly number[])[], size: BarSize): string[] {
   const buckets = series[0]?.length ?? 0;
   const sums = new Float64Array(buckets);
@@ -19,7 +19,7 @@ export function stackPaths(series: readonly (readonly number[])[], size: BarSize
       if (value <= 0) continue;
       const bottom = tops[bucket]!;
       sums[bucket]! += value;
-      // A single error among a million others still shows.
+      // A single error among a million other logs stays visible.
       const top = Math.min(bottom - 1, size.height - Math.round(sums[bucket]! * scaleOf(size)));
       tops[bucket] = top;
       const { left, right } = barEdges(bucket, buckets, size.width);
@@ -29,19 +29,19 @@ export function stackPaths(series: readonly (readonly number[])[], size: BarSize
   });
 }
 
-/** Pixels from the left; bars stand apart where there is room. */
+/** Pixels from the left, with a gap where there is room. */
 export function barEdges(bucket: number, buckets: number, width: number) {
   const left = Math.round((bucket * width) / buckets);
   const next = Math.round(((bucket + 1) * width) / buckets);
   return { left, right: next - left >= 4 ? next - 1 : Math.max(next, left + 1) };
 }
 
-/** Start of bucket `at` of `buckets`, in Unix ms, as the service cuts them. */
+/** Start of bucket `at` of `buckets`, in Unix ms, as the service computes it. */
 export function bucketEdge(startMs: number, endMs: number, at: number, buckets: number): number {
   return startMs + Math.floor((at * (endMs - startMs)) / buckets);
 }
 
-/** The next of 1, 2, 3, 4, 6, 8, 10, 20, 30, …; at least 1. */
+/** Rounds up to 1, 2, 3, 4, 6, 8, 10, 20, 30, … */
 export function roundMax(value: number): number {
   if (value <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

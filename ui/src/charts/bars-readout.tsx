@@ -1,4 +1,4 @@
-/** What the bars under the pointer stand for. */
+/** Tooltip with the counts of the bars under the pointer. */
 import styles from './bars-readout.module.css';
 
 export interface BarsReadoutProps {
@@ -8,7 +8,7 @@ export interface BarsReadoutProps {
     readonly color: string;
     readonly count: number;
   }[];
-  /** Where the pointer is, from 0 on the left to 1 on the right. */
+  /** Pointer position, 0 (left) to 1 (right). */
   readonly leftRatio: number;
 }
 
@@ -18,7 +18,7 @@ export function BarsReadout({ title, rows, leftRatio }: BarsReadoutProps) {
   return (
     <div
       className={styles.readout}
-      // Beside the pointer, on the side with more room.
+      // On the side with more room.
       style={{ left, translate: leftRatio > 0.5 ? 'calc(-100% - 12px)' : '12px' }}
       aria-hidden="true"
     >

@@ -1,6 +1,6 @@
-/** Numbers where there is little room. Pure. */
+/** Compact numbers for axes. Pure. */
 
-/** `1.2 M` and the like: axes have little room. */
+/** For example `1.2 M`. */
 export function formatValue(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);

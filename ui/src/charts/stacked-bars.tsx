@@ -1,6 +1,6 @@
 /**
- * Counts over time as stacked bars, from which a span can be chosen. One SVG path for each series,
- * so that 500 buckets are drawn at once and follow the theme by themselves. It knows no page.
+ * Counts over time as stacked bars with range selection. One SVG path per series keeps 500 buckets
+ * fast and lets CSS change the theme.
  */
 import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import { barEdges, bucketEdge, roundMax, shortCount, stackPaths } from './bar-layout.ts';
@@ -11,25 +11,25 @@ import { type BucketSpan, useBrush } from './use-brush.ts';
 
 export interface BarSeries {
   readonly name: string;
-  /** Any CSS colour, `var(--…)` among them. */
+  /** Any CSS colour, including `var(--…)`. */
   readonly color: string;
-  /** One for each bucket. */
+  /** One per bucket. */
   readonly values: readonly number[];
 }
 
 export interface StackedBarsProps {
-  /** What is counted, such as `Logs over time`. */
+  /** Accessible name, such as `Logs over time`. */
   readonly label: string;
   /** Unix ms. */
   readonly startMs: number;
   readonly endMs: number;
   readonly buckets: number;
-  /** The lowest in the stack first. */
+  /** Bottom of the stack first. */
   readonly series: readonly BarSeries[];
   readonly isUtc: boolean;
-  /** Pixels, without the axis; default 96. */
+  /** Pixels without the axis; default 96. */
   readonly height?: number;
-  /** Of a span that was chosen, in Unix ms, on the edges of buckets. Absent: none can be. */
+  /** Called with the selected range in Unix ms, on bucket edges. Absent = no selection. */
   readonly onBrush?: (fromMs: number, untilMs: number) => void;
 }
 
@@ -140,7 +140,7 @@ function Axis({ startMs, endMs, width, isUtc }: AxisProps) {
   return (
     <div className={styles.axis} aria-hidden="true">
       {ticks
-        // A label at the very edge would be cut.
+        // A label at the edge would be cut off.
         .filter(({ ms }) => ratio(ms) * width > 20 && ratio(ms) * width < width - 20)
         .map(({ ms, label }) => (
           <span key={ms} style={{ left: `${ratio(ms) * 100}%` }}>

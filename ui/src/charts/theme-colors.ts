@@ -1,18 +1,18 @@
-/** Colours of the design as a canvas needs them, again after each change of theme. */
+/** Theme colours for a canvas, which does not follow CSS. */
 import { useSyncExternalStore } from 'react';
 
-/** @returns what resolves a custom property such as `--accent` to a colour; a new one per theme */
+/** @returns resolves a custom property such as `--accent` to a colour; a new function per theme */
 export function useThemeColors(): (property: string) => string {
   useSyncExternalStore(subscribe, currentTheme);
   return resolve;
 }
 
-/** Changes whenever the colours do: to be named among what a drawing depends on. */
+/** Changes with the colours: a dependency of every drawing. */
 export function useThemeKey(): string {
   return useSyncExternalStore(subscribe, currentTheme);
 }
 
-/** `light-dark()` is settled only in a property that is a colour. */
+/** `light-dark()` resolves only in a colour property. */
 function resolve(property: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${property})`;

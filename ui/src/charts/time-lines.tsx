@@ -1,4 +1,4 @@
-/** Lines over time, and a span that can be drawn open. It knows numbers and colours alone. */
+/** Line chart over time with range selection. */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -10,11 +10,11 @@ import { type Line, type Pointer, TimeReadout } from './time-readout.tsx';
 
 export interface TimeLinesProps {
   readonly lines: readonly Line[];
-  /** Unix ms; the whole of it is shown, whatever the lines cover. */
+  /** Unix ms; the whole range is shown even where there are no samples. */
   readonly fromMs: number;
   readonly untilMs: number;
   readonly isUtc: boolean;
-  /** What is drawn, for those who do not see it. */
+  /** Accessible name. */
   readonly label: string;
   readonly onBrush: (fromMs: number, untilMs: number) => void;
 }
@@ -96,7 +96,7 @@ function toPointer(index: number | null | undefined, left: number): Pointer | un
 }
 
 const day = '{YYYY}-{MM}-{DD}';
-/** From which distance of ticks on, how, and how where a day begins; hours from 0 to 23. */
+/** Minimum distance of ticks, their format, and the format at the start of a day; hours 0 to 23. */
 const timeLabels: uPlot.Axis.Values = [
   [86_400, day, null, null, null, null, null, null, 1],
   [60, '{HH}:{mm}', `\n${day}`, null, `\n${day}`, null, null, null, 1],

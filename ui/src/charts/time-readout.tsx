@@ -1,4 +1,4 @@
-/** The values at the time that somebody points at, the largest first. */
+/** Tooltip with the values at the hovered time, largest first. */
 import { LogText } from '../parts/text/log-text.tsx';
 import { formatTime } from '../parts/text/time-text.ts';
 import type { alignSeries, TimedValues } from './aligned-series.ts';
@@ -6,13 +6,13 @@ import { formatValue } from './format-value.ts';
 import styles from './time-readout.module.css';
 
 export interface Line extends TimedValues {
-  /** What tells it from the others. */
+  /** Labels that distinguish this series. */
   readonly name: string;
-  /** A CSS colour. */
+  /** Any CSS colour. */
   readonly color: string;
 }
 
-/** The hovered time: its index in the data, and pixels from the left. */
+/** Hovered index in the data, and pixels from the left. */
 export interface Pointer {
   readonly index: number;
   readonly left: number;
@@ -25,7 +25,7 @@ export interface TimeReadoutProps {
   readonly isUtc: boolean;
 }
 
-/** As far as a line without a sample of its own at this time is looked back for one. */
+/** How far to look back for the last sample of a series. */
 const lookBack = 50;
 
 export function TimeReadout({ pointer: { index, left }, lines, data, isUtc }: TimeReadoutProps) {

@@ -1,4 +1,4 @@
-/** Ticks are round, few enough and within the axis. */
+/** Ticks of a time axis. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ const labels = (from: string, until: string) =>
     ({ label }) => label,
   );
 
-test('ticks have the labels of their step', () => {
+test('labels ticks according to their step', () => {
   assert.deepEqual(labels('2026-04-01T08:01:10', '2026-04-01T09:01:10'), [
     '08:15',
     '08:30',
@@ -49,7 +49,7 @@ test('ticks have the labels of their step', () => {
   ]);
 });
 
-test('the hour that a clock shows twice has its ticks twice', (t) => {
+test('repeats the ticks of the hour that daylight saving time repeats', (t) => {
   const before = process.env['TZ'];
   process.env['TZ'] = 'Europe/Zurich';
   t.after(() => {
@@ -75,7 +75,7 @@ test('the hour that a clock shows twice has its ticks twice', (t) => {
   ]);
 });
 
-test('ticks lie within the axis, in order, and are no more than asked for', () => {
+test('returns ordered ticks within the axis, at most as many as requested', () => {
   const ms = fc.integer({ min: 0, max: at('2149-01-01T00:00:00') });
   fc.assert(
     fc.property(ms, ms, fc.integer({ min: 2, max: 30 }), fc.boolean(), (a, b, maxTicks, isUtc) => {
@@ -90,7 +90,7 @@ test('ticks lie within the axis, in order, and are no more than asked for', () =
   );
 });
 
-test('a span says no more than is needed', () => {
+test('abbreviates the end of a range', () => {
   const from = at('2026-04-01T08:30:00');
   assert.equal(spanText(from, from + 60_000, true), '2026-04-01 08:30:00 – 08:31:00');
   assert.equal(spanText(from, from + 1, true), '2026-04-01 08:30:00.000 – 08:30:00.001');

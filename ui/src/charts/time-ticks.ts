@@ -1,4 +1,4 @@
-/** Where an axis of time has its ticks, on round times of the zone that is shown. Pure. */
+/** Ticks of a time axis at round times of the displayed time zone. Pure. */
 
 export interface TimeTick {
   /** Unix ms. */
@@ -27,11 +27,11 @@ export function timeTicks({ startMs, endMs, maxTicks, isUtc }: TimeAxis): TimeTi
   const step = steps.find((size) => spanMs / size <= maxTicks) ?? steps.at(-1)!;
   const ticks: TimeTick[] = [];
   const startOffsetMs = offsetMs(startMs, isUtc);
-  // Counted in the zone's own time, so that ticks are round there, summer time or not.
+  // Computed in local time, so that ticks stay round across daylight saving changes.
   let localMs = Math.ceil((startMs + startOffsetMs) / step) * step;
   for (; ticks.length <= maxTicks; localMs += step) {
     const guess = localMs - startOffsetMs;
-    // Short steps stay round by themselves, and see the hour twice that a clock shows twice.
+    // Steps below an hour are round in UTC too, and cover the repeated hour twice.
     const ms = step <= hour ? guess : localMs - offsetMs(guess, isUtc);
     if (ms > endMs) break;
     if (ms >= startMs) ticks.push({ ms, label: labelOf(zonedText(ms, isUtc), step) });
@@ -44,7 +44,7 @@ function zonedText(ms: number, isUtc: boolean): string {
   return new Date(ms + offsetMs(ms, isUtc)).toISOString().slice(0, 23).replace('T', ' ');
 }
 
-/** `2026-04-01 08:30:00 – 08:31:00`: no more digits than tell the two ends apart. */
+/** `2026-04-01 08:30:00 – 08:31:00`: the end is abbreviated. */
 export function spanText(fromMs: number, untilMs: number, isUtc: boolean): string {
   const hasFractions = fromMs % second !== 0 || untilMs % second !== 0;
   const [from, until] = [fromMs, untilMs].map((ms) =>

@@ -1,19 +1,19 @@
 /**
- * Choosing bars: by pointer (press one, or drag over several) and by keys (arrows move, with Shift
- * they choose several, Enter takes them, Escape gives up). It counts buckets, and knows no times.
+ * Selection of bars by pointer (click or drag) and keyboard (arrows move, Shift extends, Enter
+ * applies, Escape cancels). Counts buckets, not times.
  */
 import { type KeyboardEvent, type PointerEvent, useEffect, useState } from 'react';
 
-/** First and last bucket, both included. */
+/** First and last bucket, inclusive. */
 export interface BucketSpan {
   readonly first: number;
   readonly last: number;
 }
 
 export interface Brush {
-  /** The bucket that is pointed at. */
+  /** The hovered bucket. */
   readonly pointed: number | undefined;
-  /** What is being chosen. */
+  /** The current selection. */
   readonly chosen: BucketSpan | undefined;
   readonly handlers: {
     readonly onPointerDown: (event: PointerEvent<HTMLElement>) => void;
@@ -37,7 +37,7 @@ export function useBrush(buckets: number, onChoose?: (span: BucketSpan) => void)
   const isDragging = choice?.by === 'pointer';
   const giveUp = () => setChoice(undefined);
 
-  // The pointer is down, so the focus may be anywhere.
+  // During a drag the focus may be elsewhere.
   useEffect(() => {
     if (!isDragging) return;
     const listen = (event: globalThis.KeyboardEvent) => {

@@ -1,4 +1,4 @@
-/** The filters in force: a press turns one round, the cross (or Delete) removes it. */
+/** The active filters: a click inverts one, the cross (or Delete) removes it. */
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { LogText } from '../parts/text/log-text.tsx';

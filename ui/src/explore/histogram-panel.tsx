@@ -1,4 +1,4 @@
-/** How many logs match, when, and how grave they are; a drag or a press narrows the time. */
+/** Histogram of the matching logs by severity; drag or click narrows the range. */
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { usePreferences } from '../app/preferences.ts';
 import { StackedBars } from '../charts/stacked-bars.tsx';
@@ -17,7 +17,7 @@ export interface HistogramPanelProps {
   readonly onRange: (range: Range) => void;
 }
 
-/** The histogram of a run, in as many buckets as the panel that gets the ref has room for. */
+/** Reads the histogram with as many buckets as fit the panel. */
 export interface Counts {
   readonly panel: RefObject<HTMLElement | null>;
   readonly buckets: number;
@@ -80,7 +80,7 @@ const chartHeight = 80;
 const pixelsPerBucket = 7;
 const maxBuckets = 500;
 
-/** In steps, so that a window being resized does not ask with each pixel; 0 = not yet known. */
+/** Rounded, so that resizing does not request on every pixel; 0 = not measured yet. */
 function useBucketCount(panel: RefObject<HTMLElement | null>): number {
   const [buckets, setBuckets] = useState(0);
   useEffect(() => {

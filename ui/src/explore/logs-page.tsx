@@ -1,4 +1,4 @@
-/** The page of logs: what is looked for above, what there is to choose from beside, logs below. */
+/** The logs page: search on top, facets beside, logs below. */
 import { useState } from 'react';
 import { useScope } from '../app/context.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
@@ -64,7 +64,7 @@ export function LogsPage() {
 type Actions = ReturnType<typeof actionsOf>;
 
 function actionsOf(change: ExploreState['change']) {
-  // The log that was open belongs to what was looked for before.
+  // A new query closes the open log.
   const look = (makeNext: QueryChange, history?: 'push' | 'replace') =>
     change((query) => ({ ...makeNext(query), openLogId: undefined }), history);
   return {
@@ -137,7 +137,7 @@ function Body({ query, run, side, actions, onRefresh }: BodyProps) {
             />
           ) : (
             <Results
-              // A range that stands still is asked again only by a list of its own.
+              // An absolute range is refreshed only by live mode.
               key={query.range.kind === 'absolute' ? run.refreshes : 0}
               query={query}
               bounds={run.bounds}
@@ -151,7 +151,7 @@ function Body({ query, run, side, actions, onRefresh }: BodyProps) {
   );
 }
 
-/** Where the values stand: beside the logs where there is room, else in a sheet on demand. */
+/** Facets beside the logs on wide screens, else in a sheet. */
 function useSide() {
   const isNarrow = useIsNarrow();
   const [isWanted, setIsWanted] = useKept('weir.facets.shown', true);

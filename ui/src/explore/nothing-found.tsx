@@ -1,4 +1,4 @@
-/** In place of logs where none match: why, and the ways out; before the first log, how to send. */
+/** Shown when no logs match: the reason and what to do; before the first log, how to send. */
 import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Log } from '../api/models.ts';
@@ -26,7 +26,7 @@ const aroundMs = 15 * 60_000;
 export function NothingFound({ query, run, onChange, onRefresh }: NothingFoundProps) {
   const hasConditions = Object.keys(run.filters).length > 0;
   const first = useNewestLog({}, pollMs);
-  // Looks through all that is kept, which may take its time: nothing waits for it.
+  // May scan all data, so nothing else waits for it.
   const match = useNewestLog(run.filters, undefined);
   useFirstArrival(first.data, onRefresh);
   useArrival(match.data, query.range, run, onRefresh);
@@ -62,13 +62,13 @@ export function NothingFound({ query, run, onChange, onRefresh }: NothingFoundPr
   );
 }
 
-/** Spans that reach further than this run; none where no time would do. */
+/** Larger ranges that would have results. */
 function widerThan({ bounds }: Run, isAnywhere: boolean): string[] {
   const lengthMs = Date.parse(bounds.untilTime) - Date.parse(bounds.sinceTime);
   return isAnywhere ? ['24h', '7d', '30d'].filter((span) => parseSpan(span)! > lengthMs) : [];
 }
 
-/** @param newest null = none at any time; undefined = not yet known */
+/** @param newest null = none at any time; undefined = loading */
 function Reason({ query, newest }: { query: ExploreQuery; newest: Log | null | undefined }) {
   const { timeZone } = usePreferences();
   const { search, filters, range } = query;
@@ -122,11 +122,11 @@ function useFirstArrival(first: Log | null | undefined, onArrival: () => void) {
   }, [first, onArrival, toast]);
 }
 
-/** Asks again where a log came after the times of this run were settled. */
+/** Refreshes when a log arrived after this run. */
 function useArrival(newest: Log | null | undefined, range: Range, run: Run, onArrival: () => void) {
   const newestMs = newest ? Date.parse(newest.timestamp) : undefined;
   useEffect(() => {
-    // Only what will then be within: not beyond a fixed end, nor ahead of this browser's clock.
+    // Only when the refreshed range would include it.
     if (newestMs === undefined || range.kind === 'absolute' || newestMs >= serviceNowMs()) return;
     if (newestMs >= Date.parse(run.bounds.untilTime)) onArrival();
   }, [newestMs, range, run, onArrival]);

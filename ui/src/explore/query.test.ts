@@ -1,4 +1,4 @@
-/** The state of the page survives its URL, and no URL breaks the page. */
+/** Page state and URL: round trip, and robustness against any URL. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -62,7 +62,7 @@ const query: fc.Arbitrary<ExploreQuery> = fc
     made.filters.reduce(withFilter, { ...made, filters: [] as readonly Filter[] } as ExploreQuery),
   );
 
-test('a URL carries the whole state', () => {
+test('the URL carries the whole state', () => {
   fc.assert(
     fc.property(query, (state) => {
       assert.deepEqual(parseQuery(formatQuery(state)), state);
@@ -71,12 +71,12 @@ test('a URL carries the whole state', () => {
   );
 });
 
-test('the default state needs no words', () => {
+test('the default state has an empty query string', () => {
   assert.equal(formatQuery(defaultQuery), '');
   assert.deepEqual(parseQuery(''), defaultQuery);
 });
 
-test('no URL throws, and what it becomes is stable', () => {
+test('any URL parses, and parsing is stable', () => {
   const word = fc.constantFrom(
     'range',
     'from',
@@ -119,7 +119,7 @@ test('no URL throws, and what it becomes is stable', () => {
   );
 });
 
-test('a URL of any length stays within what the API takes', () => {
+test('a URL of any length stays within the limits of the API', () => {
   const many = Array.from({ length: 500 }, (_, at) => `host=h${at}&column=c${at}`).join('&');
   const state = parseQuery(`search=${'x'.repeat(100_000)}&${many}&log=<script>`);
   assert.equal(state.search.length, 1000);
@@ -128,7 +128,7 @@ test('a URL of any length stays within what the API takes', () => {
   assert.equal(state.openLogId, undefined);
 });
 
-test('a range that means nothing becomes the default', () => {
+test('an invalid range becomes the default', () => {
   for (const search of [
     'range=0m',
     'range=1y',
@@ -143,7 +143,7 @@ test('a range that means nothing becomes the default', () => {
   }
 });
 
-test('spans', () => {
+test('parses spans', () => {
   assert.equal(parseSpan('90m'), 5_400_000);
   assert.equal(parseSpan('2w'), 14 * 86_400_000);
   for (const wrong of ['', 'm', '1', '1.5h', '1 h', '-1h', '1y']) {
@@ -151,7 +151,7 @@ test('spans', () => {
   }
 });
 
-test('a range is resolved against the given time', () => {
+test('resolves a relative range against the given time', () => {
   const nowMs = Date.UTC(2026, 3, 1, 8, 30);
   assert.deepEqual(resolveRange({ kind: 'relative', span: '90m' }, nowMs), {
     sinceTime: '2026-04-01T07:00:01.000Z',
@@ -159,7 +159,7 @@ test('a range is resolved against the given time', () => {
   });
 });
 
-test('filters become parameters of the API', () => {
+test('converts filters to parameters of the API', () => {
   const state = parseQuery(
     'search=+a+&severity=ERROR&severity=WARN&host=&exclude=host:a:b&label=k:v:w&excludeLabel=x:',
   );
@@ -174,7 +174,7 @@ test('filters become parameters of the API', () => {
   assert.deepEqual(toApiFilters(defaultQuery), {});
 });
 
-test('a filter that turns round stays where it stands; one label has one value', () => {
+test('an inverted filter keeps its place; a label has one value', () => {
   const host = { field: 'host', value: 'a', isExcluded: false } as const;
   const other = { field: 'host', value: 'b', isExcluded: false } as const;
   const both = withFilter(withFilter(defaultQuery, host), other);
@@ -190,7 +190,7 @@ test('a filter that turns round stays where it stands; one label has one value',
   assert.deepEqual(withFilter(withFilter(defaultQuery, eu), notUs).filters, [eu, notUs]);
 });
 
-test('what can be filtered by', () => {
+test('knows which names and values can be filtered', () => {
   assert.ok(isFilterField('host'));
   assert.ok(isFilterField('label.a.b'));
   for (const field of ['message', 'label.', 'label.a:b', '']) {

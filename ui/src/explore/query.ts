@@ -1,7 +1,4 @@
-/**
- * What the page of logs shows, as one value, and that value as the query string of its URL and as
- * parameters of the API. Pure; knows nothing of React or the browser.
- */
+/** State of the logs page, its URL query string and its API parameters. Pure. */
 
 import { logFields } from '../api/log-fields.ts';
 
@@ -10,7 +7,7 @@ export type Range =
   | { readonly kind: 'relative'; readonly span: string }
   | { readonly kind: 'absolute'; readonly from: string; readonly until: string };
 
-/** A field that can be filtered by, under the name of the API's parameter. */
+/** A filterable field, by the name of its API parameter. */
 export type FilterField = Extract<(typeof logFields)[number], { isFilter: true }>['name'];
 
 export const filterFields = logFields
@@ -30,24 +27,24 @@ export interface ExploreQuery {
   /** Names of fields, or `label.<key>`. */
   readonly columns: readonly string[];
   readonly isWrapped: boolean;
-  /** Follows what arrives. */
+  /** Live mode. */
   readonly isLive: boolean;
-  /** The log that is expanded, or that a link leads to. */
+  /** The expanded log, or the log of a link. */
   readonly openLogId: string | undefined;
 }
 
-/** ISO times; `untilTime` is not included. */
+/** ISO times, half-open. */
 export interface TimeBounds {
   readonly sinceTime: string;
   readonly untilTime: string;
 }
 
-/** The filters as parameters that list, histogram, facets, tail and export take alike. */
+/** The filters as API parameters, common to list, histogram, facets, tail and export. */
 export type ApiFilters = {
   readonly [Field in FilterField]?: string[];
 } & {
   readonly search?: string;
-  /** `key:value`, as `exclude` (`field:value`) and `excludeLabel`. */
+  /** `key:value`, for `exclude` (`field:value`) and `excludeLabel`. */
   readonly label?: string[];
   readonly exclude?: string[];
   readonly excludeLabel?: string[];
@@ -64,12 +61,12 @@ export const defaultQuery: ExploreQuery = {
 };
 
 const labelPrefix = 'label.';
-/** The API's own bound of a text. */
+/** Maximum text length of the API. */
 const maxTextLength = 1_000;
 const maxFilters = 100;
 const maxColumns = 20;
 
-/** @param search with or without `?`; what it says wrongly is left out, so nothing ever throws */
+/** @param search with or without `?`; invalid parts are ignored */
 export function parseQuery(search: string): ExploreQuery {
   const parameters = new URLSearchParams(search);
   const columns = parameters.getAll('column');
@@ -84,7 +81,7 @@ export function parseQuery(search: string): ExploreQuery {
   };
 }
 
-/** The whole state, without what is as it is by default; empty or without `?`. */
+/** The state without defaults, without `?`; may be empty. */
 export function formatQuery(query: ExploreQuery): string {
   const parameters = new URLSearchParams();
   const { range, search, filters, columns } = query;
@@ -102,14 +99,14 @@ export function formatQuery(query: ExploreQuery): string {
   if (query.isWrapped) parameters.set('wrap', '1');
   if (query.isLive) parameters.set('live', '1');
   if (query.openLogId !== undefined) parameters.set('log', query.openLogId);
-  // As readable as a URL may be; URLSearchParams escapes more than it must.
+  // Keeps the URL readable: URLSearchParams escapes more than necessary.
   return parameters.toString().replaceAll('%3A', ':').replaceAll('%2C', ',');
 }
 
-/** The times that a range means now; ask once, so that all parts of the page look at the same. */
+/** Resolves a range to absolute times; once per run, so that all parts of the page use the same. */
 export function resolveRange(range: Range, nowMs: number): TimeBounds {
   if (range.kind === 'absolute') return { sinceTime: range.from, untilTime: range.until };
-  // Up to the end of this second: what comes within it is seen, and times stay short to read.
+  // Rounded up to the end of this second: includes its logs and keeps the times short.
   const untilMs = Math.floor(nowMs / 1000) * 1000 + 1000;
   const sinceMs = Math.max(0, untilMs - (parseSpan(range.span) ?? 0));
   return {
@@ -127,7 +124,7 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 const longestSpanMs = 3650 * 86_400_000;
 
-/** ms of `90m`, `1h`, `7d`, `2w`; undefined for what is no span from 1 s to ten years */
+/** ms of `90m`, `1h`, `7d`, `2w`; undefined unless between 1 s and ten years */
 export function parseSpan(span: string): number | undefined {
   const [, count, unit] = /^(\d{1,9})([smhdw])$/.exec(span) ?? [];
   if (count === undefined || unit === undefined) return undefined;
@@ -144,17 +141,17 @@ export function toApiFilters({ search, filters }: ExploreQuery): ApiFilters {
   return { ...lists, ...(search.trim() !== '' && { search: search.trim() }) };
 }
 
-/** Whether a filter can say this: the API splits `key:value` at the first colon. */
+/** Whether a filter can express this: the API splits `key:value` at the first colon. */
 export function isFilterField(field: string): field is Filter['field'] {
   if ((filterFields as readonly string[]).includes(field)) return true;
   return field.length > labelPrefix.length && field.startsWith(labelPrefix) && !field.includes(':');
 }
 
-/** With the filter; one of the same field and value gives way, whichever way it went. */
+/** Adds a filter; replaces one of the same field and value. */
 export function withFilter(query: ExploreQuery, filter: Filter): ExploreQuery {
   const others = query.filters.filter((other) => !isSameTarget(other, filter));
   const at = query.filters.findIndex((other) => isSameTarget(other, filter));
-  // Labels are asked for all at once, and one label has one value only.
+  // Label filters are combined by AND, so a label has one value.
   const kept = others.filter(
     (other) =>
       !(isLabel(filter) && other.field === filter.field && !other.isExcluded && !filter.isExcluded),
@@ -223,7 +220,7 @@ function parseRange(parameters: URLSearchParams): Range {
 
 const lastMs = Date.UTC(2149, 0);
 
-/** ISO in ms, of a time that the API can be asked for. */
+/** ISO with ms, clamped to what the API accepts. */
 function parseTime(text: string | null): string | undefined {
   if (text === null || !/^\d{4}-\d\d-\d\dT/.test(text)) return undefined;
   const ms = Date.parse(text);
@@ -241,7 +238,7 @@ function parseLogId(text: string | null): string | undefined {
     : undefined;
 }
 
-/** A cut may part a pair of surrogates, which no URL can carry. */
+/** A cut may split a surrogate pair, which a URL cannot encode. */
 function cut(text: string): string {
   return text.slice(0, maxTextLength).toWellFormed();
 }

@@ -1,4 +1,4 @@
-/** What the page asks for besides the logs themselves: counts, names, the newest log. */
+/** Queries besides the logs: histogram, facets, stream names, newest log. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { dataOf } from '../api/client.ts';
 import type { Facet, Histogram, Log } from '../api/models.ts';
@@ -7,10 +7,10 @@ import type { ApiFilters } from './query.ts';
 import { bucketsFor } from './range/range.ts';
 import type { Run } from './use-run.ts';
 
-/** Counts of one run never change, and a run seldom comes back. */
+/** Results of a run never change, and a run rarely returns. */
 const ofOneRun = { staleTime: Number.POSITIVE_INFINITY, gcTime: 30_000 };
 
-/** @param buckets how many have room; 0 = not yet known, so nothing is asked */
+/** @param buckets 0 = not measured yet, no request */
 export function useHistogram({ id, bounds, filters }: Run, buckets: number) {
   const { api } = useApp();
   const isAllowed = useScope('analytics:read');
@@ -48,7 +48,7 @@ export function useFacets({ id, bounds, filters }: Run, fields: string, isWanted
   });
 }
 
-/** @param topK 0 = not wanted now; 100 = as many as the service counts at once */
+/** @param topK 0 = no request; 100 = the maximum of the service */
 export function useValues({ id, bounds, filters }: Run, field: Facet['field'], topK: number) {
   const { api } = useApp();
   const query = { ...filters, ...bounds, field, topK };
@@ -62,7 +62,7 @@ export function useValues({ id, bounds, filters }: Run, field: Facet['field'], t
   });
 }
 
-/** The newest log of all times that passes these filters; null = there is none. */
+/** The newest log of all time that matches these filters; null = none. */
 export function useNewestLog(filters: ApiFilters, pollMs: number | undefined) {
   const { api } = useApp();
   const query = { ...filters, limit: 1 };
@@ -78,7 +78,7 @@ export function useNewestLog(filters: ApiFilters, pollMs: number | undefined) {
   });
 }
 
-/** Names of streams by id; empty until they are known. */
+/** Stream names by id; empty while loading. */
 export function useStreamNames(): ReadonlyMap<string, string> {
   const { api } = useApp();
   const { data } = useQuery({

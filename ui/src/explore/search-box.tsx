@@ -1,4 +1,4 @@
-/** The words that the logs must have. Runs with Enter, or once the writing pauses. */
+/** Search input. Applies on Enter, or when typing pauses. */
 import { useEffect, useRef, useState } from 'react';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { Button } from '../parts/controls/button.tsx';
@@ -8,12 +8,12 @@ import styles from './search-box.module.css';
 
 export interface SearchBoxProps {
   readonly search: string;
-  /** `history` is `replace` while one and the same search is being written. */
+  /** `history` is `replace` while the same search is edited. */
   readonly onSearch: (search: string, history: 'push' | 'replace') => void;
 }
 
 const pauseMs = 500;
-/** The API's own bound. */
+/** Maximum length of the API. */
 const maxLength = 1000;
 
 export function SearchBox({ search, onSearch }: SearchBoxProps) {
@@ -79,13 +79,13 @@ export function SearchBox({ search, onSearch }: SearchBoxProps) {
 
 interface Draft {
   readonly text: string;
-  /** The search that it was written over. */
+  /** The applied search when editing began. */
   readonly of: string;
-  /** Runs once the writing pauses. */
+  /** Applies after a pause. */
   readonly isPending: boolean;
 }
 
-/** What is written; a search from elsewhere (back, a view) takes its place. */
+/** The text; an external change (back, a view) replaces it. */
 function useDraft(search: string, onSearch: SearchBoxProps['onSearch']) {
   const [draft, setDraft] = useState<Draft>({ text: search, of: search, isPending: false });
   const isWriting = useRef(false);
@@ -94,7 +94,7 @@ function useDraft(search: string, onSearch: SearchBoxProps['onSearch']) {
     latest.current = onSearch;
   });
   if (draft.of !== search) {
-    // What somebody goes on writing, beyond what was run, stays.
+    // Keeps what was typed after the search was applied.
     const isContinued = draft.isPending && search !== '' && draft.text.startsWith(search);
     setDraft(
       isContinued ? { ...draft, of: search } : { text: search, of: search, isPending: false },
@@ -118,7 +118,7 @@ function useDraft(search: string, onSearch: SearchBoxProps['onSearch']) {
       onSearch(text, 'push');
       isWriting.current = false;
     },
-    /** What is written next is another search. */
+    /** The next edit is a new search. */
     leave() {
       isWriting.current = false;
     },

@@ -1,9 +1,9 @@
-/** Words for severities find their family. */
+/** Severity words and their families. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { groupByFamily, severityFamily } from './severity-family.ts';
 
-test('words of a severity', () => {
+test('maps severity words to families', () => {
   const cases = {
     INFO: 'info',
     info: 'info',
@@ -21,7 +21,7 @@ test('words of a severity', () => {
   assert.equal(severityFamily('__proto__'), 'other');
 });
 
-test('buckets by family, the gravest first', () => {
+test('groups buckets by family, most severe first', () => {
   const buckets = [{ groups: { INFO: 2, NOTICE: 1 } }, {}, { groups: { ERR: 4, '': 1 } }];
   assert.deepEqual(groupByFamily(buckets), [
     { family: 'error', values: [0, 0, 4], total: 4 },

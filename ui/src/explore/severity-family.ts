@@ -1,4 +1,4 @@
-/** Which of a few families the words for a severity belong to, and the colour of each. Pure. */
+/** Groups severity words into families with colours. Pure. */
 
 const severityFamilies = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'other'] as const;
 export type SeverityFamily = (typeof severityFamilies)[number];
@@ -20,7 +20,7 @@ const aliases: Readonly<Record<string, SeverityFamily>> = {
   VERBOSE: 'trace',
 };
 
-/** By name (`WARN`, `ERROR3`) and by the aliases that the service knows, in any case. */
+/** By name (`WARN`, `ERROR3`) and by the aliases that the service knows, ignoring case. */
 export function severityFamily(word: string): SeverityFamily {
   const upper = word.toUpperCase();
   if (Object.hasOwn(aliases, upper)) return aliases[upper]!;
@@ -28,12 +28,12 @@ export function severityFamily(word: string): SeverityFamily {
   return severityFamilies.find((family) => family === plain) ?? 'other';
 }
 
-/** A CSS colour. */
+/** Any CSS colour. */
 export function severityColor(family: SeverityFamily): string {
   return `var(--severity-${family === 'other' ? 'none' : family})`;
 }
 
-/** Counts per bucket of each family that occurs, the gravest first. */
+/** Counts per bucket for each family that occurs, most severe first. */
 export function groupByFamily(
   buckets: readonly { readonly groups?: Readonly<Record<string, number>> }[],
 ): { family: SeverityFamily; values: number[]; total: number }[] {

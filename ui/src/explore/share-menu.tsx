@@ -1,4 +1,4 @@
-/** Links to what is shown: the query as it stands, or the very logs of this moment. */
+/** Links: the query as it is, or the logs at this moment. */
 import { useState } from 'react';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Popover } from '../parts/controls/popover.tsx';

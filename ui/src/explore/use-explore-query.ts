@@ -1,14 +1,14 @@
-/** The state of the page, read from the URL and written to it. */
+/** Page state, read from and written to the URL. */
 import { useCallback, useMemo } from 'react';
-// wouter's own `useSearch` decodes what it gives, and a value may hold a `%`.
+// wouter's `useSearch` decodes the query, which breaks values with `%`.
 import { navigate, useSearch } from 'wouter/use-browser-location';
 import { type ExploreQuery, formatQuery, parseQuery } from './query.ts';
 
 export interface ExploreState {
   readonly query: ExploreQuery;
   /**
-   * Changes what the URL says now. How things look replaces the entry in the browser's history,
-   * what is looked for adds one, unless `history` says otherwise.
+   * Updates the current URL. Display changes replace the history entry, query changes add one,
+   * unless `history` overrides it.
    */
   readonly change: (change: QueryChange, history?: 'push' | 'replace') => void;
 }

@@ -1,4 +1,4 @@
-/** Whether the window is too narrow for a sidebar. */
+/** Whether the window is too narrow for the sidebar. */
 import { useSyncExternalStore } from 'react';
 
 const query = '(max-width: 52rem)';

@@ -1,7 +1,7 @@
-/** How somebody left a part of the page, kept in this browser. */
+/** State kept in this browser. */
 import { useState } from 'react';
 
-/** @param first where nothing is kept, or nothing of the same kind */
+/** @param first default when nothing valid is stored */
 export function useKept<Value>(key: string, first: Value): [Value, (value: Value) => void] {
   const [value, setValue] = useState(() => read(key, first));
   const keep = (next: Value) => {

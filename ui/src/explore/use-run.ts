@@ -1,6 +1,6 @@
 /**
- * One asking of the query: its times are settled once, so that list, histogram and facets look at
- * the same logs, until the query changes or somebody asks again.
+ * A run of the query: its times are fixed once, so that list, histogram and facets show the same
+ * logs until the query changes or is refreshed.
  */
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import {
@@ -13,9 +13,9 @@ import {
 import { serviceNowMs } from '../api/service-clock.ts';
 
 export interface Run {
-  /** Another one for each asking, even of the same times. */
+  /** Changes with each run, even for the same times. */
   readonly id: number;
-  /** How often somebody asked again, of all runs. */
+  /** Number of refreshes, over all runs. */
   readonly refreshes: number;
   readonly bounds: TimeBounds;
   readonly filters: ApiFilters;
@@ -29,7 +29,7 @@ export function useRun(query: ExploreQuery): { run: Run; refresh: () => void } {
   const { range, search, filters } = query;
   const asked = JSON.stringify([range, search.trim(), filters]);
   const [state, setState] = useState(() => start(query, asked, { id: 0, refreshes: 0 }));
-  // While drawing, so that nothing of the page ever asks for the new filters with the old times.
+  // Computed during render, so that new filters never combine with old times.
   if (state.asked !== asked) setState(start(query, asked, { ...state, id: state.id + 1 }));
   const refresh = useCallback(
     () =>
@@ -50,7 +50,7 @@ function start(query: ExploreQuery, asked: string, { id, refreshes }: Counts): S
 
 const liveRefreshMs = 5000;
 
-/** The run, moving on with the time while the list follows what arrives. */
+/** The run; in live mode its range follows the time. */
 export function useOverviewRun(run: Run, { range, isLive }: ExploreQuery): Run {
   const [moved, setMoved] = useState<{ of: Run; bounds: TimeBounds }>();
   const isMoving = isLive && range.kind === 'relative';

@@ -1,6 +1,6 @@
 /**
- * What the management pages ask and change: accounts, streams, receivers, tokens. Every change
- * makes all of it be asked again, since one thing names another.
+ * Queries and mutations of the management pages: accounts, streams, receivers, tokens. Each
+ * mutation invalidates all of them, because they refer to each other.
  */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
@@ -55,24 +55,24 @@ export function useTokens() {
   return useQuery({
     queryKey: [control, 'tokens'],
     queryFn: async () => (await dataOf(api.GET('/api/v1/admin/tokens'))).tokens,
-    // When a token was last used changes by itself.
+    // `lastUsedAt` changes over time.
     refetchInterval: 30_000,
   });
 }
 
 export interface Change<Input, Output> {
-  /** Does nothing while the last one is still on its way, so a double click is one. */
+  /** Ignored while a call is running, so that a double click acts once. */
   readonly start: (input: Input) => void;
   readonly isBusy: boolean;
-  /** Of the last one that was done. */
+  /** Result of the last call. */
   readonly data: Output | undefined;
-  /** null = it was not refused. */
+  /** null = no error. */
   readonly error: Error | null;
-  /** Forgets the refusal. */
+  /** Clears the error. */
   readonly reset: () => void;
 }
 
-/** @param onDone once it is done, before the pages have asked again */
+/** @param onDone called on success, before the queries reload */
 export function useChange<Input, Output>(
   run: (input: Input) => Promise<Output>,
   onDone: (output: Output, input: Input) => void,
@@ -84,7 +84,7 @@ export function useChange<Input, Output>(
     onSuccess: onDone,
     onSettled: () => {
       isUnderWay.current = false;
-      // Nobody waits for it: what was done is done.
+      // Not awaited: the mutation has succeeded.
       void client.invalidateQueries({ queryKey: [control] });
     },
   });

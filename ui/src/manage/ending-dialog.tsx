@@ -1,4 +1,4 @@
-/** Asks before something is ended for good, ends it, and says so. */
+/** Confirms a deletion or revocation, performs it, and reports success. */
 import type { ReactNode } from 'react';
 import { ConfirmDialog } from '../parts/layout/confirm-dialog.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
@@ -7,19 +7,19 @@ import { useChange } from './control.ts';
 import { toTypedWord } from './typed-word.ts';
 
 export interface EndingDialogProps {
-  /** Of what is ended. */
+  /** Name of the resource. */
   readonly name: string;
-  /** Before the name: `Delete`, `Delete the data of`, and once it is done. */
+  /** Verb before the name: `Delete`, `Delete the data of`, and its past form. */
   readonly asked: string;
   readonly done: string;
-  /** On the button. */
+  /** Label of the button. */
   readonly action: string;
-  /** Whether the name has to be typed first; default not. */
+  /** Whether the name must be typed; default false. */
   readonly isTyped?: boolean;
   readonly end: () => Promise<unknown>;
   readonly onEnded?: () => void;
   readonly onClose: () => void;
-  /** What goes with it. */
+  /** What is deleted with it. */
   readonly children: ReactNode;
 }
 

@@ -1,6 +1,6 @@
-/** Addresses of the pages that show what was received. Pure. */
+/** Links to the data of a receiver or stream. Pure. */
 
-/** Logs of one stream, as the page of logs reads them from its address. */
+/** Link to the logs of one stream. */
 export function toStreamLogs(streamId: string): string {
   return `/explore/logs?streamId=${encodeURIComponent(streamId)}`;
 }

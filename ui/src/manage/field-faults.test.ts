@@ -1,4 +1,4 @@
-/** Refusals of forms as the service words them, and the fields that they are about. */
+/** Maps error responses to form fields. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiProblem } from '../api/problem.ts';
@@ -8,7 +8,7 @@ function problem(detail: string, parameter = ''): ApiProblem {
   return new ApiProblem(400, { detail, parameter });
 }
 
-test('each fault of a body goes to its field', () => {
+test('assigns each fault of a body to its field', () => {
   const detail =
     'cannot accept the body: name: too small; limits.burstEvents: expected int; unknown field "x"';
   assert.deepEqual(toFieldFaults(problem(detail, 'name')), {
@@ -17,12 +17,12 @@ test('each fault of a body goes to its field', () => {
   });
 });
 
-test('an empty text is told in plain words', () => {
+test('explains an empty text', () => {
   const detail = 'cannot accept the body: name: too small: expected string to have >=1 characters';
   assert.deepEqual(toFieldFaults(problem(detail)).fields, { name: 'cannot be empty' });
 });
 
-test('another refusal with a parameter belongs to that field, one without to none', () => {
+test('assigns other errors to their parameter, or to the form', () => {
   const past = problem('cannot let a token expire at 2020: that is past', 'expiresAt');
   assert.deepEqual(toFieldFaults(past).fields, { expiresAt: past.message });
   assert.deepEqual(toFieldFaults(problem('cannot delete it: it is fed')), {
@@ -32,7 +32,7 @@ test('another refusal with a parameter belongs to that field, one without to non
   assert.equal(toFieldFaults(new TypeError('failed')).other, 'failed');
 });
 
-test('a fault of a field that the form does not show is told with its name', () => {
+test('names fields that the form does not show', () => {
   const faults = toFieldFaults(problem('cannot accept the body: a: bad; b.1: worse; c: no'));
   assert.equal(otherThan(faults, ['a', 'b']), 'c: no');
   assert.equal(otherThan(faults, ['a', 'b', 'c']), undefined);

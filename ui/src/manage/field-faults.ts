@@ -1,17 +1,17 @@
-/** Which fields of a form a refused call is about, from the words of its problem. Pure. */
+/** Maps the problem of a failed call to form fields. Pure. */
 
 export interface FieldFaults {
   /** Messages by field of the body, such as `limits.burstEvents` or `allowedCidrs.0`. */
   readonly fields: Readonly<Record<string, string>>;
-  /** What belongs to no field; undefined = nothing. */
+  /** Errors without a field; undefined = none. */
   readonly other: string | undefined;
 }
 
 export const noFaults: FieldFaults = { fields: {}, other: undefined };
 
 /**
- * A body with faults is told as `cannot accept the body: name: …; limits.burstEvents: …`, and the
- * parameter names the first of them; of other refusals the whole sentence belongs to the parameter.
+ * An invalid body is reported as `cannot accept the body: name: …; limits.burstEvents: …`, and the
+ * parameter is the first of them; for other errors the sentence belongs to the parameter.
  */
 export function toFieldFaults(error: unknown): FieldFaults {
   if (!(error instanceof Error)) return { fields: {}, other: String(error) };
@@ -30,12 +30,12 @@ export function toFieldFaults(error: unknown): FieldFaults {
   return { fields, other: others.length === 0 ? undefined : others.join('; ') };
 }
 
-/** The check of an empty text speaks of types. */
+/** The validator's message for an empty text mentions types. */
 function plain(words: string): string {
   return words.startsWith('too small: expected string to have >=1 ') ? 'cannot be empty' : words;
 }
 
-/** Those of fields that the form does not show must be told as well. */
+/** Faults of hidden fields are shown at the form. */
 export function otherThan(faults: FieldFaults, shown: readonly string[]): string | undefined {
   const hidden = Object.entries(faults.fields).filter(
     ([field]) => !shown.some((name) => field === name || field.startsWith(`${name}.`)),

@@ -1,4 +1,4 @@
-/** Issues a token for one receiver; the secret is shown this once. */
+/** Issues a token for a receiver and shows its secret once. */
 import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';

@@ -1,4 +1,4 @@
-/** The kinds of receivers in words. Pure. */
+/** Display names of receiver kinds. Pure. */
 import type { Receiver } from '../api/models.ts';
 
 export type ReceiverKind = Receiver['kind'];

@@ -1,21 +1,21 @@
-/** Every code that the service may give has words; the codes are the service's own. */
+/** Every error code of the service has a display text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorTable } from '../../../src/model/errors.ts';
 import { toAddress, toReasonWords } from './reason-words.ts';
 
-test('every code of a refused request has words', () => {
+test('every code of a refused request has a text', () => {
   for (const code of Object.keys(errorTable)) {
     assert.notEqual(toReasonWords('request', code), code);
   }
 });
 
-test('a code from a later version stands for itself, and words of records stay', () => {
+test('unknown codes and reasons of records are shown unchanged', () => {
   assert.equal(toReasonWords('request', 'teapot'), 'teapot');
   assert.equal(toReasonWords('record', 'message is missing'), 'Message is missing');
 });
 
-test('an IPv4 address is shown as one', () => {
+test('shows a mapped IPv4 address as IPv4', () => {
   assert.equal(toAddress('::ffff:127.0.0.1'), '127.0.0.1');
   assert.equal(toAddress('2001:db8::1'), '2001:db8::1');
   assert.equal(toAddress('::ffff:a'), '::ffff:a');

@@ -1,4 +1,4 @@
-/** What the statistics' short words for refusals mean. Pure. */
+/** Display texts for the reasons of refusals. Pure. */
 
 const ofRequests: Readonly<Record<string, string>> = {
   malformed: 'Malformed request',
@@ -15,12 +15,12 @@ const ofRequests: Readonly<Record<string, string>> = {
   internal: 'A fault in Weir',
 };
 
-/** An IPv4 address in the form that people know, where it came on a socket for both. */
+/** Unmaps an IPv4 address from a dual-stack socket. */
 export function toAddress(peerAddress: string): string {
   return peerAddress.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-/** @param reason of a request an error code, of a record words of the decoder */
+/** @param reason error code of a request, or the decoder's reason for a record */
 export function toReasonWords(kind: 'request' | 'record', reason: string): string {
   if (kind === 'record') return reason.charAt(0).toUpperCase() + reason.slice(1);
   return ofRequests[reason] ?? reason;

@@ -1,14 +1,14 @@
-/** What a receiver took and refused, asked again and again. */
+/** Polls the statistics of a receiver. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { serviceNowMs } from '../api/service-clock.ts';
 
 export interface StatisticsRequest {
-  /** How far back from now. */
+  /** Length of the range, up to now. */
   readonly rangeMs: number;
   readonly buckets: number;
-  /** false = only once. */
+  /** false = no polling. */
   readonly everyMs: number | false;
 }
 

@@ -1,4 +1,4 @@
-/** What can be done with one token, each step asked for and told what it ends. */
+/** Actions on a token, each with a confirmation that names the consequence. */
 import { type ReactNode, useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import type { Token } from '../api/models.ts';
@@ -20,7 +20,7 @@ export interface TokenStep {
 
 export interface TokenDialogProps {
   readonly step: TokenStep;
-  /** Whether it is the token that is signed in with. */
+  /** Whether this is the token of the session. */
   readonly isOwn: boolean;
   readonly stopping: string;
   readonly onSecret: ((tokenId: string, name: string, secret: string) => void) | undefined;
@@ -164,7 +164,7 @@ interface EndTokenProps {
   readonly dialog: TokenDialogProps;
   readonly words: { readonly action: string; readonly done: string };
   readonly end: () => Promise<unknown>;
-  /** What it ends. */
+  /** What stops working. */
   readonly children: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** Whether a token still opens anything. Pure. */
+/** State of a token. Pure. */
 import type { Token } from '../api/models.ts';
 
 export type TokenState = 'active' | 'revoked' | 'expired';
@@ -11,7 +11,7 @@ export function toTokenState(
   return expiresAt !== null && Date.parse(expiresAt) <= nowMs ? 'expired' : 'active';
 }
 
-/** Those that work first, then the newest. */
+/** Active first, then newest. */
 export function sortTokens<Listed extends Pick<Token, 'revokedAt' | 'expiresAt' | 'createdAt'>>(
   tokens: readonly Listed[],
   nowMs: number,
@@ -22,7 +22,7 @@ export function sortTokens<Listed extends Pick<Token, 'revokedAt' | 'expiresAt' 
   );
 }
 
-/** @param days as typed; empty = never. @returns undefined for what is no number of days */
+/** @param days as typed; empty = never @returns undefined for an invalid number */
 export function toExpiry(days: string, nowMs: number): string | null | undefined {
   const text = days.trim();
   if (text === '') return null;

@@ -1,4 +1,4 @@
-/** Tokens with what can be done with each: rename, rotate, revoke, delete. */
+/** Table of tokens with rename, rotate, revoke, delete. */
 import { useState } from 'react';
 import type { Token } from '../api/models.ts';
 import { Ago } from '../parts/text/ago.tsx';
@@ -14,13 +14,13 @@ import styles from './token-table.module.css';
 export interface TokenTableProps {
   readonly caption: string;
   readonly tokens: readonly Token[];
-  /** The token that is signed in with. */
+  /** The token of the session. */
   readonly currentTokenId: string | undefined;
-  /** What stops when the token does, such as `senders that carry it`. */
+  /** What stops when the token is revoked, such as `senders that use it`. */
   readonly stopping: (token: Token) => string;
-  /** Between name and dates. */
+  /** Extra columns between name and dates. */
   readonly columns?: readonly Column<Token>[];
-  /** Told of each new secret, with the token it belongs to. */
+  /** Called with each new secret and its token. */
   readonly onSecret?: (tokenId: string, name: string, secret: string) => void;
 }
 
@@ -53,7 +53,7 @@ export function TokenTable(props: TokenTableProps) {
     });
     const items = [
       item('Rename', 'rename'),
-      // The new secret would be lost with the session that the old one ends.
+      // The new secret would be lost when the session of the old token ends.
       ...(isRevoked || isOwn(token) ? [] : [item('Rotate secret', 'rotate')]),
       ...(isRevoked ? [] : [item('Revoke', 'revoke', true)]),
       item('Delete', 'delete', true),

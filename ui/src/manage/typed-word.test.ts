@@ -1,9 +1,9 @@
-/** Names that can be typed, and names that cannot. */
+/** Confirmation words. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toTypedWord } from './typed-word.ts';
 
-test('a name is typed where it can be', () => {
+test('asks for the name where it can be typed', () => {
   assert.equal(toTypedWord('check out (β)'), 'check out (β)');
   assert.equal(toTypedWord(' padded '), 'padded');
   assert.equal(toTypedWord('safe\u202egpj.exe'), 'delete');

@@ -1,4 +1,4 @@
-/** What is looked at: metric, labels, range, and whether as values or as rates. */
+/** Controls: metric, labels, range, values or rates. */
 import { usePreferences } from '../app/preferences.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';

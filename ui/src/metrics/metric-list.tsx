@@ -1,4 +1,4 @@
-/** What there is to look at while no metric is chosen. */
+/** Metrics to choose from while none is selected. */
 import { Link } from 'wouter';
 import { LogText } from '../parts/text/log-text.tsx';
 import { Card } from '../parts/layout/page.tsx';
@@ -10,7 +10,7 @@ export interface MetricListProps {
   readonly hrefOf: (metric: string) => string;
 }
 
-/** The field above finds the others. */
+/** The search field finds the rest. */
 const maxShown = 200;
 
 export function MetricList({ names, hrefOf }: MetricListProps) {

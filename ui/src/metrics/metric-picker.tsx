@@ -1,4 +1,4 @@
-/** Finds a metric among thousands by any part of its name. */
+/** Combobox that finds a metric by any part of its name. */
 import { Combobox } from '@base-ui/react/combobox';
 import styles from './metric-picker.module.css';
 
@@ -8,7 +8,7 @@ export interface MetricPickerProps {
   readonly onChange: (metric: string) => void;
 }
 
-/** More would only be scrolled over. */
+/** Maximum of suggestions. */
 const maxShown = 100;
 
 export function MetricPicker({ names, value, onChange }: MetricPickerProps) {

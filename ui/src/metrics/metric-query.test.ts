@@ -1,4 +1,4 @@
-/** The URL of the page of metrics. */
+/** URL state of the metrics page. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -36,7 +36,7 @@ const queries: fc.Arbitrary<MetricQuery> = fc.record(
   { noNullPrototype: true },
 );
 
-test('what stands in the URL is what was shown', () => {
+test('the URL carries the whole state', () => {
   fc.assert(
     fc.property(queries, (query) => {
       assert.deepEqual(parseMetricQuery(formatMetricQuery(query)), query);
@@ -44,7 +44,7 @@ test('what stands in the URL is what was shown', () => {
   );
 });
 
-test('no URL makes it fail', () => {
+test('any URL parses', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (search) => {
       const { range } = parseMetricQuery(search);
@@ -55,7 +55,7 @@ test('no URL makes it fail', () => {
   assert.deepEqual(parseMetricQuery(backwards).range, { kind: 'relative', span: '1h' });
 });
 
-test('twice the time grows at both ends, but not beyond now', () => {
+test('zooming out grows both ends, but not beyond now', () => {
   const bounds = { fromMs: 1000, untilMs: 1100 };
   assert.deepEqual(widen(bounds, 2000), { kind: 'absolute', fromMs: 950, untilMs: 1150 });
   assert.deepEqual(widen(bounds, 1110), { kind: 'absolute', fromMs: 910, untilMs: 1110 });

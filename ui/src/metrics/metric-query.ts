@@ -1,11 +1,11 @@
-/** What the page of metrics shows, as it stands in the URL. Pure; no URL makes it fail. */
+/** State of the metrics page and its URL. Pure. */
 
 export interface MetricQuery {
-  /** Empty = none chosen yet. */
+  /** Empty = no metric selected. */
   readonly metric: string;
   readonly labels: readonly LabelFilter[];
   readonly range: MetricRange;
-  /** `auto`: rates of what only grows, values of the rest. */
+  /** `auto`: rates for counters, values otherwise. */
   readonly mode: 'auto' | 'value' | 'rate';
 }
 
@@ -51,7 +51,7 @@ export function parseMetricQuery(search: string): MetricQuery {
   };
 }
 
-/** What is as it is by default stays out. */
+/** Defaults are omitted. */
 export function formatMetricQuery({ metric, labels, range, mode }: MetricQuery): string {
   const parameters = new URLSearchParams();
   if (metric !== '') parameters.set('metric', metric);
@@ -71,7 +71,7 @@ export function boundsOf(range: MetricRange, nowMs: number): Bounds {
   return { fromMs: nowMs - spans[range.span], untilMs: nowMs };
 }
 
-/** Twice the time, at both ends; but nothing is to be seen after now. */
+/** Doubles the range at both ends, but not beyond now. */
 export function widen(bounds: Bounds, nowMs: number): MetricRange {
   const lengthMs = bounds.untilMs - bounds.fromMs;
   const untilMs = Math.max(bounds.untilMs, Math.min(bounds.untilMs + lengthMs / 2, nowMs));

@@ -1,4 +1,4 @@
-/** The reads of metrics that the page makes, as queries with their keys. */
+/** Queries of the metrics page. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type Api, dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
@@ -10,7 +10,7 @@ import {
   type SampledSeries,
 } from './remote-read.ts';
 
-/** More series than this are not listed: labels narrow them. */
+/** Maximum of listed series. */
 export const maxListedSeries = 500;
 
 const base = '/api/v1/prometheus/api/v1';
@@ -18,7 +18,7 @@ const base = '/api/v1/prometheus/api/v1';
 export function useMetricNames(bounds: Bounds) {
   const { api } = useApp();
   return useQuery({
-    // A name that came within the last minute can wait.
+    // New names may appear up to a minute late.
     queryKey: ['metric names', Math.floor(bounds.fromMs / 60_000), bounds.untilMs - bounds.fromMs],
     queryFn: ({ signal }) => labelValues(api, { name: '__name__', bounds, signal }),
     staleTime: 60_000,
@@ -39,7 +39,7 @@ export function useMetricType(metric: string) {
   });
 }
 
-/** Label sets that fit. */
+/** Matching label sets. */
 export function useSeries(metric: string, labels: readonly LabelFilter[], bounds: Bounds) {
   const { api } = useApp();
   return useQuery({
@@ -58,7 +58,7 @@ export function useSeries(metric: string, labels: readonly LabelFilter[], bounds
   });
 }
 
-/** Samples of exactly these series, in their order. */
+/** Samples of exactly these series, in this order. */
 export function useSamples(series: readonly Labels[], bounds: Bounds) {
   const { api } = useApp();
   return useQuery({
@@ -74,7 +74,7 @@ export function useSamples(series: readonly Labels[], bounds: Bounds) {
         headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' },
       });
       const results = decodeReadResponse(new Uint8Array(await response.arrayBuffer()));
-      // Equal labels may also fit series that have more of them.
+      // The same labels also match series with additional labels.
       return series.map((labels, index) => {
         const size = Object.keys(labels).length;
         const own = results[index]?.find((one) => Object.keys(one.labels).length === size);
@@ -98,7 +98,7 @@ async function labelValues(
   return answer.data;
 }
 
-/** Unix seconds, as this API counts. */
+/** Unix seconds, as in Prometheus' API. */
 function toRange({ fromMs, untilMs }: Bounds): { start: string; end: string } {
   return { start: String(fromMs / 1000), end: String(untilMs / 1000) };
 }
@@ -108,7 +108,7 @@ function toSelector(metric: string, labels: readonly LabelFilter[]): string {
   return `{${all.map(({ name, value }) => `${quote(name)}=${quote(value)}`).join(',')}}`;
 }
 
-/** Names are quoted too: since Prometheus 3 they may hold anything. */
+/** Names are quoted too: since Prometheus 3 they may contain any character. */
 function quote(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
 }

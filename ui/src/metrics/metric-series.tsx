@@ -1,4 +1,4 @@
-/** The series of one metric: drawn, and listed below. */
+/** The series of a metric: chart and table. */
 import { useMemo, useState } from 'react';
 import { usePreferences } from '../app/preferences.ts';
 import { useThemeColors, useThemeKey } from '../charts/theme-colors.ts';
@@ -21,7 +21,7 @@ export interface MetricSeriesProps {
   readonly onChange: (change: Partial<MetricQuery>) => void;
 }
 
-/** As many as there are colours to tell them apart. */
+/** One per distinguishable colour. */
 const maxDrawn = 10;
 
 export function MetricSeries({ query, bounds, onChange }: MetricSeriesProps) {
@@ -75,14 +75,14 @@ export function MetricSeries({ query, bounds, onChange }: MetricSeriesProps) {
   );
 }
 
-/** The first few, until somebody chooses others. */
+/** Default: the first few series. */
 function useDrawn(listed: readonly Labels[]) {
   const [chosen, setChosen] = useState<readonly string[] | undefined>();
   const keys = chosen ?? listed.slice(0, maxDrawn).map(seriesKey);
   const drawn = listed.filter((labels) => keys.includes(seriesKey(labels)));
   const toggle = (key: string) => {
     const without = keys.filter((one) => one !== key);
-    // One too many takes the place of the oldest.
+    // At the limit the oldest selection is replaced.
     setChosen(without.length < keys.length ? without : [...keys, key].slice(-maxDrawn));
   };
   return { drawn, toggle };
@@ -110,7 +110,7 @@ function useLines(data: readonly SampledSeries[], drawn: readonly Labels[], isRa
       return color === undefined ? [] : [{ name: names.get(key) ?? key, color, times, values }];
     });
     return { lines, colors, byKey };
-    // `drawn` is made anew with each drawing; what it holds changes with its keys.
+    // `drawn` is a new array on each render; its keys identify the content.
   }, [data, drawn.map(seriesKey).join(), isRate, resolve, theme]);
 }
 

@@ -1,4 +1,4 @@
-/** The page of metrics: one metric, its series over time, narrowed by labels. */
+/** The metrics page: one metric, its series over time, filtered by labels. */
 import { useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useShortcuts } from '../app/shortcuts.ts';
@@ -23,7 +23,7 @@ export function MetricsPage() {
   const search = useSearch();
   const query = parseMetricQuery(search);
   const [, navigate] = useLocation();
-  // Relative ranges end when they were asked for, not with each drawing.
+  // Relative ranges end at the time of the request, not of the render.
   const [nowMs, setNowMs] = useState(serviceNowMs);
   const bounds = toBounds(query, nowMs);
   const names = useMetricNames(bounds);

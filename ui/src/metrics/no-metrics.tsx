@@ -1,4 +1,4 @@
-/** Nothing here yet, or not in this range: what to do about it. */
+/** Shown when there are no metrics, or none in the range. */
 import { Link } from 'wouter';
 import { Notice } from '../parts/feedback/notice.tsx';
 

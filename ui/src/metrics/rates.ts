@@ -1,7 +1,7 @@
-/** How fast a counter grows, in units per second; a fall is a restart from zero. Pure. */
+/** Rate of a counter per second; a decrease is a reset to zero. Pure. */
 import type { TimedValues } from '../charts/aligned-series.ts';
 
-/** One value for each pair of neighbours, at the time of the later one. */
+/** One value per pair of neighbours, at the later time. */
 export function toRates({ times, values }: TimedValues): TimedValues {
   const rates = { times: [] as number[], values: [] as number[] };
   for (let index = 1; index < times.length; index += 1) {
@@ -17,7 +17,7 @@ export function toRates({ times, values }: TimedValues): TimedValues {
 }
 
 /**
- * Whether a metric is one that only grows: its type where it is known, else its name
+ * Whether a metric is a counter: by its type, else by its name
  * (https://prometheus.io/docs/practices/naming/).
  */
 export function isCounter(name: string, type: string | undefined): boolean {

@@ -1,4 +1,4 @@
-/** The messages against the reader and writer that the tests of the service use. */
+/** Checks messages against the reader and writer of the service's tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compressSync, uncompressSync } from 'snappy';
@@ -11,7 +11,7 @@ import {
 } from '../../../test/harness/proto-wire.ts';
 import { decodeReadResponse, encodeReadRequest } from './remote-read.ts';
 
-test('a request asks for each series by all of its labels', () => {
+test('requests each series by all of its labels', () => {
   const labels = { __name__: 'up', job: 'ä"{}' };
   const packed = encodeReadRequest([
     { labels, fromMs: 1_700_000_000_000, untilMs: 1_700_000_060_000 },
@@ -32,7 +32,7 @@ test('a request asks for each series by all of its labels', () => {
   ]);
 });
 
-test('an answer becomes series with their samples', () => {
+test('decodes series with their samples', () => {
   const label = (name: string, value: string) =>
     bytesField(
       1,

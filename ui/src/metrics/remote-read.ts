@@ -1,6 +1,6 @@
 /**
- * The messages of Prometheus' remote read (version 1, answered in samples), as the explorer asks
- * and understands them: https://prometheus.io/docs/prometheus/latest/querying/remote_read_api/.
+ * Encodes and decodes Prometheus remote read (version 1, sampled response):
+ * https://prometheus.io/docs/prometheus/latest/querying/remote_read_api/.
  */
 import { PbfReader, PbfWriter } from 'pbf';
 import snappy from 'snappyjs';
@@ -8,26 +8,26 @@ import snappy from 'snappyjs';
 export type Labels = Readonly<Record<string, string>>;
 
 export interface SampleQuery {
-  /** Each must be equal. */
+  /** All must be equal. */
   readonly labels: Labels;
-  /** Unix ms, both included. */
+  /** Unix ms, inclusive. */
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
 export interface SampledSeries {
   readonly labels: Labels;
-  /** Unix ms, rising. */
+  /** Unix ms, ascending. */
   readonly times: readonly number[];
-  /** As many; NaN may be a value, or the mark of a series that ended. */
+  /** Same length; NaN may be a value or a stale marker. */
   readonly values: readonly number[];
 }
 
 const equal = 0;
-/** Nobody draws more than this answer could hold. */
+/** Larger responses are refused. */
 const maxAnswerBytes = 256 * 1024 * 1024;
 
-/** A message `prometheus.ReadRequest`, packed with snappy. */
+/** Encodes `prometheus.ReadRequest`, compressed with snappy. */
 export function encodeReadRequest(queries: readonly SampleQuery[]): Uint8Array<ArrayBuffer> {
   const request = new PbfWriter();
   for (const query of queries) {
@@ -36,7 +36,7 @@ export function encodeReadRequest(queries: readonly SampleQuery[]): Uint8Array<A
   return Uint8Array.from(snappy.compress(request.finish()));
 }
 
-/** One list of series for each query, in order. @throws RangeError, Error for what is no answer */
+/** One list of series per query, in order. @throws RangeError, Error for an invalid response */
 export function decodeReadResponse(packed: Uint8Array): SampledSeries[][] {
   const message = snappy.uncompress(packed, maxAnswerBytes);
   const results: SampledSeries[][] = [];
@@ -99,12 +99,12 @@ function readSampleField(
   if (tag === 2) sample.timeMs = reader.readVarint(true);
 }
 
-/** The same for the same labels, in whatever order. */
+/** Independent of label order. */
 export function seriesKey(labels: Labels): string {
   return JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Names of labels that tell these series apart: what is the same for all says nothing. */
+/** Names of labels whose values differ between these series. */
 export function varyingLabels(series: readonly Labels[]): ReadonlySet<string> {
   const first = series[0] ?? {};
   const names = new Set(series.flatMap((labels) => Object.keys(labels)));

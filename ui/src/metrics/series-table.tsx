@@ -1,4 +1,4 @@
-/** The series that fit: which are drawn, what tells them apart, and where they stand. */
+/** Table of matching series: visibility, distinguishing labels, current value. */
 import { formatValue } from '../charts/format-value.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
@@ -9,10 +9,10 @@ import styles from './series-table.module.css';
 
 export interface SeriesTableProps {
   readonly series: readonly Labels[];
-  /** Key of a series to the colour it is drawn in. */
+  /** Colour by series key. */
   readonly colors: ReadonlyMap<string, string>;
   readonly samples: ReadonlyMap<string, SampledSeries>;
-  /** Labels chosen already. */
+  /** Labels already filtered. */
   readonly chosen: readonly LabelFilter[];
   readonly onToggle: (key: string) => void;
   readonly onFilter: (label: LabelFilter) => void;

@@ -1,4 +1,4 @@
-/** Waits for the first event and says when it came, or at once why it did not get through. */
+/** Waits for the first event and shows its arrival or the reason of a refusal. */
 import { Link } from 'wouter';
 import type { Receiver } from '../api/models.ts';
 import { toStreamLogs } from '../manage/explore-links.ts';

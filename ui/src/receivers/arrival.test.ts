@@ -1,4 +1,4 @@
-/** Requests and refusals in the orders in which they may come. */
+/** State of a receiver from its statistics. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
@@ -22,14 +22,14 @@ function sample(at: string, kind: RefusalSample['kind'] = 'request'): RefusalSam
   };
 }
 
-test('nothing came yet', () => {
+test('nothing arrived yet', () => {
   assert.deepEqual(toArrival({ lastAcceptedAt: null, samples: [] }), {
     acceptedAt: null,
     refusal: undefined,
   });
 });
 
-test('a refusal is told until something gets through after it', () => {
+test('shows a refusal until a later request is accepted', () => {
   const refused = sample(late);
   assert.equal(toArrival({ lastAcceptedAt: null, samples: [refused] }).refusal, refused);
   assert.equal(toArrival({ lastAcceptedAt: early, samples: [refused] }).refusal, refused);
@@ -37,7 +37,7 @@ test('a refusal is told until something gets through after it', () => {
   assert.equal(toArrival({ lastAcceptedAt: late, samples: [refused] }).refusal, undefined);
 });
 
-test('refused records of the last request are told beside it', () => {
+test('shows rejected records of the last accepted request', () => {
   const record = sample(late, 'record');
   assert.deepEqual(toArrival({ lastAcceptedAt: late, samples: [record] }), {
     acceptedAt: late,

@@ -1,16 +1,16 @@
-/** Whether what was sent to a receiver gets through, from its statistics. Pure. */
+/** Whether events reach a receiver, from its statistics. Pure. */
 import type { Statistics } from '../api/models.ts';
 
 export type RefusalSample = Statistics['samples'][number];
 
 export interface Arrival {
-  /** ISO time of the last request that was taken; null = none was. */
+  /** ISO time of the last accepted request; null = none. */
   readonly acceptedAt: string | null;
-  /** The last refusal, where nothing got through after it; undefined = there is none. */
+  /** The last refusal without a later success; undefined = none. */
   readonly refusal: RefusalSample | undefined;
 }
 
-/** Of a request that was taken in part both are told: its records are refused as it is taken. */
+/** A partially accepted request counts as both. */
 export function toArrival({
   lastAcceptedAt,
   samples,

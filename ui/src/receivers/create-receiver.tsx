@@ -1,4 +1,4 @@
-/** Creates a receiver, and the stream it feeds where that is new. */
+/** Creates a receiver, and its stream if it is new. */
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { dataOf } from '../api/client.ts';
@@ -31,7 +31,7 @@ export function CreateReceiver({ streams, onClose }: CreateReceiverProps) {
   const stream = useChange(
     (name: string) =>
       dataOf(api.POST('/api/v1/admin/streams', { body: { name, retentionDays: 30 } })),
-    // Where the receiver is refused after this, the next attempt takes the stream that is there.
+    // If creating the receiver fails, the next attempt reuses the stream.
     ({ streamId }) => {
       setDraft((latest) => ({ ...latest, streamId }));
       create(streamId);
@@ -85,7 +85,7 @@ export function CreateReceiver({ streams, onClose }: CreateReceiverProps) {
   );
 }
 
-/** With the one that was made on the way, before the list was asked again. */
+/** Includes a stream created by a failed attempt. */
 function knownStreams(streams: readonly Stream[], made: Stream | undefined): readonly Stream[] {
   const isListed = streams.some(({ streamId }) => streamId === made?.streamId);
   return made === undefined || isListed ? streams : [...streams, made];

@@ -1,4 +1,4 @@
-/** Secrets shown on this page, kept until it is left so that configurations carry them. */
+/** Secrets issued on this page, kept until it is closed, for the configurations. */
 
 export interface KnownSecret {
   readonly tokenId: string;
@@ -6,7 +6,7 @@ export interface KnownSecret {
   readonly secret: string;
 }
 
-/** With this one first, in place of an earlier one of the same token. */
+/** Newest first; replaces an earlier secret of the same token. */
 export function withSecret(
   secrets: readonly KnownSecret[],
   known: KnownSecret,

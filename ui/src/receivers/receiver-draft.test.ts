@@ -1,11 +1,11 @@
-/** Forms of receivers as people fill them in, sensibly and otherwise. */
+/** Input of the receiver form. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isFields, newDraft, toDraft, toDraftFaults, toFields } from './receiver-draft.ts';
 
 const draft = { ...newDraft('stream'), name: 'shop' };
 
-test('a draft of a receiver gives its fields back', () => {
+test('round-trips the fields of a receiver', () => {
   const receiver = {
     receiverId: 'rcv_1',
     accountId: 'a',
@@ -21,7 +21,7 @@ test('a draft of a receiver gives its fields back', () => {
   assert.deepEqual(toFields(toDraft(receiver)), { name, active, allowedCidrs, limits });
 });
 
-test('amounts are read as people write them', () => {
+test('parses amounts', () => {
   const limitsOf = (changed: Partial<typeof draft>) => {
     const fields = toFields({ ...draft, ...changed });
     return isFields(fields) ? fields.limits : fields;
@@ -38,13 +38,13 @@ test('amounts are read as people write them', () => {
   assert.deepEqual(Object.keys(limitsOf({ burstEvents: '-1' })), ['burstEvents']);
 });
 
-test('address ranges are separated by lines or commas', () => {
+test('splits address ranges at lines and commas', () => {
   const fields = toFields({ ...draft, cidrs: '10.0.0.0/8\n\n 192.0.2.1, ::1 ' });
   assert.ok(isFields(fields));
   assert.deepEqual(fields.allowedCidrs, ['10.0.0.0/8', '192.0.2.1', '::1']);
 });
 
-test('what the API refuses is told at the field, a range by its text', () => {
+test('shows errors of the API at their fields', () => {
   const cidrs = '10.0.0.0/8\n\n10.0.0.0/99\nnowhere';
   assert.deepEqual(
     toDraftFaults(

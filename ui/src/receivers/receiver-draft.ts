@@ -1,4 +1,4 @@
-/** A receiver as it is typed into a form, and what the API takes of it. Pure. */
+/** Receiver form: input and API fields. Pure. */
 import type { Receiver } from '../api/models.ts';
 import type { ReceiverKind } from '../manage/kind-words.ts';
 
@@ -59,7 +59,7 @@ export function toDraft(receiver: Receiver): ReceiverDraft {
   };
 }
 
-/** @returns fields for the API, or what must be corrected before it is asked */
+/** @returns fields for the API, or errors */
 export function toFields(draft: ReceiverDraft): ReceiverFields | DraftFaults {
   const eventsPerSecond = toAmount(draft.eventsPerSecond, counts);
   const burstEvents = toAmount(draft.burstEvents, counts);
@@ -93,10 +93,10 @@ const fieldNames: Readonly<Record<string, keyof ReceiverDraft>> = {
   'limits.maxBodyBytes': 'maxBodyBytes',
 };
 
-/** The API's names of fields that are told where they are typed. */
+/** API fields whose errors are shown at an input. */
 export const shownFields: readonly string[] = [...Object.keys(fieldNames), 'allowedCidrs'];
 
-/** @param fields messages by the API's names of fields */
+/** @param fields messages by API field */
 export function toDraftFaults(
   fields: Readonly<Record<string, string>>,
   draft: ReceiverDraft,
@@ -130,7 +130,7 @@ const bytes: Readonly<Record<string, number>> = {
   mib: 1_048_576,
 };
 
-/** @returns null for nothing, undefined for what is no amount */
+/** @returns null for empty input, undefined for an invalid amount */
 function toAmount(
   text: string,
   units: Readonly<Record<string, number>>,

@@ -1,4 +1,4 @@
-/** The fields of a receiver, for creating one and for changing it. */
+/** Fields of the receiver form. */
 import type { Stream } from '../api/models.ts';
 import { kindHints, kindWords, type ReceiverKind } from '../manage/kind-words.ts';
 import {
@@ -15,7 +15,7 @@ export interface ReceiverFieldsProps {
   readonly draft: ReceiverDraft;
   readonly faults: DraftFaults;
   readonly streams: readonly Stream[];
-  /** A receiver keeps its kind for life. */
+  /** The kind of a receiver cannot change. */
   readonly isNew?: boolean;
   readonly onChange: (change: Partial<ReceiverDraft>) => void;
 }

@@ -1,4 +1,4 @@
-/** One receiver: how to send to it, what gets through, its tokens and its settings. */
+/** A receiver: configurations, status, tokens, settings. */
 import { useState } from 'react';
 import { Link, useParams, useSearchParams } from 'wouter';
 import type { Receiver } from '../api/models.ts';

@@ -1,4 +1,4 @@
-/** Changes a receiver, or deletes it. */
+/** Edits or deletes a receiver. */
 import { type SubmitEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { dataOf } from '../api/client.ts';
@@ -54,7 +54,7 @@ function SettingsForm({ receiver }: { receiver: Receiver }) {
         }),
       ),
     (changed) => {
-      // Ranges come back in one spelling.
+      // The service normalises ranges.
       setDraft(toDraft(changed));
       toast(`Saved ${changed.name}; it takes effect within 5 seconds`);
     },

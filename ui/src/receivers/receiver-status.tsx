@@ -1,4 +1,4 @@
-/** What a receiver took and refused over time, and why: where to look when data is missing. */
+/** What a receiver accepted and refused over time, and why. */
 import { type ReactNode, useState } from 'react';
 import type { Receiver, Statistics } from '../api/models.ts';
 import { usePreferences } from '../app/preferences.ts';
@@ -129,7 +129,7 @@ function Reasons({ reasons }: Pick<Statistics, 'reasons'>) {
   );
 }
 
-/** Two may be of one moment. */
+/** Times are not unique. */
 type NumberedSample = Statistics['samples'][number] & { readonly index: number };
 
 function Samples({ samples }: Pick<Statistics, 'samples'>) {

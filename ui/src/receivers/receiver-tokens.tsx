@@ -1,4 +1,4 @@
-/** The tokens that open one receiver. */
+/** Tokens of a receiver. */
 import { useState } from 'react';
 import type { Receiver } from '../api/models.ts';
 import { useTokens } from '../manage/control.ts';

@@ -1,4 +1,4 @@
-/** Receivers: who sends what, whether it gets through, and a way to add one. */
+/** List of receivers with their status. */
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { Receiver, Stream } from '../api/models.ts';
@@ -66,7 +66,7 @@ function Receivers({ streams, create }: ReceiversProps) {
   return <ReceiverList receivers={receivers.data} streams={streams} />;
 }
 
-/** Each row asks for its numbers, so not all of hundreds are shown at once. */
+/** Each row requests statistics, so the list is paged. */
 const pageLength = 50;
 
 interface ReceiverListProps {
@@ -138,7 +138,7 @@ function State({ isActive }: { isActive: boolean }) {
   return isActive ? <Badge tone="success">active</Badge> : <Badge tone="quiet">off</Badge>;
 }
 
-/** The cells of a row ask for the same, so it is asked once. */
+/** Shared by the cells of a row. */
 const lastHour = { rangeMs: 3_600_000, buckets: 1, everyMs: 15_000 } as const;
 
 function Count({ receiverId, of }: { receiverId: string; of: 'accepted' | 'refused' }) {

@@ -1,4 +1,4 @@
-/** How to send to a receiver: its token, configurations to paste, and whether something arrives. */
+/** How to send to a receiver: token, configurations, arrival of events. */
 import { useState } from 'react';
 import type { Receiver } from '../api/models.ts';
 import { IssueTokenSheet } from '../manage/issue-token-sheet.tsx';
@@ -17,7 +17,7 @@ import { toSnippets } from './snippets/snippets-of.ts';
 
 export interface SendDataProps {
   readonly receiver: Receiver;
-  /** Secrets that were issued since the page was opened, the newest first. */
+  /** Issued since the page was opened, newest first. */
   readonly secrets: readonly KnownSecret[];
   readonly onSecret: (tokenId: string, name: string, secret: string) => void;
 }
@@ -84,7 +84,7 @@ function TokenCard({ receiver, secrets, picked, onPick, onSecret }: TokenCardPro
         <IssueTokenSheet
           receiver={receiver}
           onSecret={(tokenId, name, secret) => {
-            // It is shown here, where the configurations are.
+            // Shown here, next to the configurations.
             setIsIssuing(false);
             onSecret(tokenId, name, secret);
           }}

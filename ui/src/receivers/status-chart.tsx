@@ -1,4 +1,4 @@
-/** Events and requests of a receiver over time: what got through, and what did not. */
+/** Events and requests of a receiver over time. */
 import type { Statistics } from '../api/models.ts';
 import { usePreferences } from '../app/preferences.ts';
 import { type BarSeries, StackedBars } from '../charts/stacked-bars.tsx';
@@ -7,7 +7,7 @@ import styles from './status-chart.module.css';
 
 type Buckets = Statistics['buckets'];
 
-/** Two charts, since a request that was refused as a whole never said how many events it holds. */
+/** Two charts: the number of events in a refused request is unknown. */
 export function StatusChart({ statistics }: { statistics: Statistics }) {
   const { buckets } = statistics;
   return (

@@ -1,4 +1,4 @@
-/** Takes the data of a stream away, or the stream with it; both only after its name was typed. */
+/** Deletes the data of a stream, or the stream; asks for its name first. */
 import { Link } from 'wouter';
 import { dataOf } from '../api/client.ts';
 import type { Receiver, Stream } from '../api/models.ts';
@@ -34,7 +34,7 @@ export function DeleteStreamData({ stream: { streamId, name }, onClose }: Delete
 }
 
 interface DeleteStreamProps extends DeleteStreamDataProps {
-  /** While there are any it cannot be deleted. */
+  /** A stream with receivers cannot be deleted. */
   readonly feeding: readonly Receiver[];
 }
 

@@ -1,4 +1,4 @@
-/** Creates a stream, or changes its name and retention. */
+/** Creates or edits a stream. */
 import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import type { Stream } from '../api/models.ts';

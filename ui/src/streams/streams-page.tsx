@@ -1,4 +1,4 @@
-/** Streams: what they keep and for how long, who feeds them, and what can be done with them. */
+/** List of streams with retention and receivers. */
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { Receiver, Stream } from '../api/models.ts';

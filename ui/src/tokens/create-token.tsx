@@ -1,4 +1,4 @@
-/** Creates an access token; the secret is shown this once. */
+/** Creates an access token and shows its secret once. */
 import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';

@@ -1,4 +1,4 @@
-/** What each scope of an access token lets its holder do. Pure. */
+/** Descriptions of the scopes of access tokens. Pure. */
 import type { Token } from '../api/models.ts';
 
 export type AccessScope = Exclude<Token['scopes'][number], 'ingest:write'>;
@@ -11,5 +11,5 @@ export const scopeWords: Readonly<Record<AccessScope, string>> = {
   operator: 'Manage every account: create and delete them, and set their quotas.',
 };
 
-/** In the order in which a form shows them. */
+/** In form order. */
 export const accessScopes = Object.keys(scopeWords) as readonly AccessScope[];

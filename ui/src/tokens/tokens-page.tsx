@@ -1,4 +1,4 @@
-/** Access tokens of people and programs that read and manage, and where those of senders are. */
+/** Access tokens, with a link to the tokens of receivers. */
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Receiver, Token } from '../api/models.ts';

@@ -1,4 +1,4 @@
-/** What the sidebar shows of a facet. */
+/** Facet values shown in the sidebar. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { facetRows, isTelling } from './facet-fields.ts';
@@ -8,7 +8,7 @@ const values = [
   { value: '', count: 1 },
 ];
 
-test('values that are filtered by stay visible', () => {
+test('keeps filtered values visible', () => {
   const filters = [
     { field: 'severity', value: 'info', isExcluded: false },
     { field: 'severity', value: 'DEBUG', isExcluded: true },
@@ -21,12 +21,12 @@ test('values that are filtered by stay visible', () => {
   ]);
 });
 
-test('only severities are the same in any case', () => {
+test('ignores case for severities only', () => {
   const filters = [{ field: 'host', value: 'info', isExcluded: false }] as const;
   assert.equal(facetRows({ values }, 'host', filters)[0]!.state, 'plain');
 });
 
-test('a field without values tells nothing, unless it is filtered by', () => {
+test('hides a field without values, unless it is filtered', () => {
   const none = [{ value: '', count: 9 }];
   assert.ok(!isTelling(facetRows({ values: none }, 'host', [])));
   assert.ok(!isTelling(facetRows({ values: [] }, 'host', [])));

@@ -1,11 +1,11 @@
-/** The fields of the sidebar, and what it shows of each. Pure. */
+/** Fields of the sidebar and their values. Pure. */
 import { logFields } from '../../api/log-fields.ts';
 import type { Facet } from '../../api/models.ts';
 import type { Filter, FilterField } from '../query.ts';
 
 export interface FacetField {
   readonly field: FilterField;
-  /** As the facets of the API call it. */
+  /** Name in the facets API. */
   readonly name: Facet['field'];
 }
 
@@ -19,7 +19,7 @@ export interface FacetRow {
   readonly state: 'plain' | 'included' | 'excluded';
 }
 
-/** The counted values, then those that are filtered by and did not come up. */
+/** The counted values, then filtered ones that were not counted. */
 export function facetRows(
   facet: Pick<Facet, 'values'>,
   field: FilterField,
@@ -41,7 +41,7 @@ export function facetRows(
   return [...counted, ...absent];
 }
 
-/** Whether a field says anything here: some value, or a filter of its own. */
+/** Whether the field has any value or filter. */
 export function isTelling(rows: readonly FacetRow[]): boolean {
   return rows.some(({ value, state }) => value !== '' || state !== 'plain');
 }

@@ -1,4 +1,4 @@
-/** One field of the sidebar: its commonest values; on demand many more, and a box to find one. */
+/** One field of the sidebar: its most frequent values, more on demand, and a search box. */
 import { useId, useState } from 'react';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
@@ -15,7 +15,7 @@ import { FacetValue } from './facet-value.tsx';
 export interface FacetGroupProps extends FacetField {
   readonly rows: readonly FacetRow[];
   readonly total: number;
-  /** Logs with none of the values. */
+  /** Logs without a value. */
   readonly other: number;
   readonly run: Run;
   readonly filters: readonly Filter[];
@@ -32,7 +32,7 @@ export function FacetGroup(props: FacetGroupProps) {
   const [wanted, setWanted] = useState('');
   const listId = useId();
   const title = fieldTitle(field);
-  // One value is chosen beside another, so those that its own filters leave out stay on offer.
+  // Counted without the field's own filters, so that other values remain selectable.
   const isChosen = filters.some((filter) => filter.field === field && !filter.isExcluded);
   const topK = hasMore ? 100 : isChosen ? 10 : 0;
   const all = useValues(isChosen ? withoutField(run, field) : run, name, isOpen ? topK : 0);
@@ -109,7 +109,7 @@ interface RestProps {
   readonly onToggle: () => void;
 }
 
-/** How many logs have another value, and the way to those values or back. */
+/** How many logs have other values, and a button to show them. */
 function Rest({ other, hasMore, title, onToggle }: RestProps) {
   if (other === 0 && !hasMore) return null;
   return (

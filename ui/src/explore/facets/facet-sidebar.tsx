@@ -1,4 +1,4 @@
-/** The commonest values of each field among the logs that match. */
+/** The most frequent values of each field among the matching logs. */
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { useKept } from '../use-kept.ts';
 import type { ExploreQuery, Filter } from '../query.ts';

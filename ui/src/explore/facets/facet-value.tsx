@@ -1,4 +1,4 @@
-/** One value and its count: a press includes it; Alt, or the small button, excludes it. */
+/** One value with its count: click includes it; Alt-click or the small button excludes it. */
 import { Icon } from '../../parts/controls/icon.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
@@ -12,9 +12,9 @@ export interface FacetValueProps {
   readonly row: FacetRow;
   readonly total: number;
   readonly field: Filter['field'];
-  /** Of the field. */
+  /** Total of the field. */
   readonly title: string;
-  /** In place of the value, such as the name of a stream. */
+  /** Displayed instead of the value, such as the name of a stream. */
   readonly shownValue: string;
   readonly onFilter: (filter: Filter) => void;
   readonly onRemove: (filter: Filter) => void;

@@ -1,4 +1,4 @@
-/** What stands around one log, newest first, and more of it in both directions. */
+/** Loads the neighbours of a log in both directions, newest first. */
 import { useCallback, useEffect, useState } from 'react';
 import { type Api, dataOf } from '../../api/client.ts';
 import type { Log } from '../../api/models.ts';
@@ -9,7 +9,7 @@ export type Same = 'host' | 'service';
 
 export interface ContextState {
   readonly logs: readonly Log[];
-  /** Which of its kind they are around; changes when the log is in the middle again. */
+  /** Changes when the view is centred again. */
   readonly same: readonly Same[] | undefined;
   readonly isLoading: boolean;
   readonly error: unknown;
@@ -34,7 +34,7 @@ const nothing: ContextState = {
   hasOlder: false,
 };
 
-/** @param same logs of the same host or service only; the same value from call to call */
+/** @param same only logs of the same host or service; must be a stable value */
 export function useContextLogs(log: Log, same: readonly Same[]): Context {
   const { api } = useApp();
   const [state, setState] = useState(nothing);

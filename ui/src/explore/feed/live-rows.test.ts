@@ -1,4 +1,4 @@
-/** A live list shows every log once, holds and forgets as it says. */
+/** Rows of a live list: each log once, bounded, held while reading. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -8,17 +8,17 @@ import { appendListed, arrive, type LiveRows, noLiveRows, release } from './live
 const following = { isHolding: false };
 const holding = { isHolding: true };
 
-test('puts what arrives on top, the newest first', () => {
+test('puts new logs on top, newest first', () => {
   const live = arrive(arrive(noLiveRows, logs('2', '3'), following), logs('5', '4'), following);
   assert.equal(shown(live), '5 4 3 2');
 });
 
-test('keeps a late log on top, where it is seen', () => {
+test('keeps a late log on top, where it is visible', () => {
   const live = arrive(arrive(noLiveRows, logs('8'), following), logs('1'), following);
   assert.equal(shown(live), '1 8');
 });
 
-test('holds what arrives while somebody reads, and releases it', () => {
+test('holds new logs while the reader has scrolled down, and releases them', () => {
   let live = arrive(noLiveRows, logs('1'), following);
   live = arrive(live, logs('2'), holding);
   live = arrive(live, logs('3'), holding);
@@ -28,7 +28,7 @@ test('holds what arrives while somebody reads, and releases it', () => {
   assert.equal(shown(arrive(live, logs('4'), following)), '4 3 2 1');
 });
 
-test('knows a log that was listed and arrives as well, in either order', () => {
+test('deduplicates a log that is both listed and tailed, in either order', () => {
   const listedFirst = arrive(appendListed(noLiveRows, logs('2', '1')), logs('2', '3'), following);
   assert.equal(shown(listedFirst), '3 2 1');
   const arrivedFirst = appendListed(arrive(noLiveRows, logs('3'), following), logs('3', '2', '1'));
@@ -36,13 +36,13 @@ test('knows a log that was listed and arrives as well, in either order', () => {
   assert.equal(shown(appendListed(arrive(noLiveRows, logs('3'), holding), logs('3', '2'))), '2');
 });
 
-test('stays the same value when nothing is new', () => {
+test('returns the same object when nothing is new', () => {
   const live = arrive(noLiveRows, logs('1'), following);
   assert.equal(arrive(live, logs('1'), following), live);
   assert.equal(release(live), live);
 });
 
-test('keeps the newest and says how many it forgot', () => {
+test('keeps the newest logs and counts the dropped ones', () => {
   const few = { maxRows: 3 };
   let live = arrive(noLiveRows, logs('1', '2', '3', '4'), { ...following, ...few });
   assert.equal(shown(live), '4 3 2');
@@ -51,7 +51,7 @@ test('keeps the newest and says how many it forgot', () => {
   assert.equal(shown(release(live, 3)), '8 7 6');
 });
 
-test('shows every log once, however it arrives', () => {
+test('shows every log once, in any arrival order', () => {
   const step = fc.record({ ids: fc.array(fc.nat(30)), isHolding: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step), (steps) => {

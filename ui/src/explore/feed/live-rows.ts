@@ -1,24 +1,24 @@
 /**
- * The rows of a live list: what arrives comes on top, or is held while somebody reads. Bounded in
- * both. Pure; knows neither the connection nor the page.
+ * Rows of a live list: new logs go on top, or are held while the reader has scrolled down. Both are
+ * bounded. Pure.
  */
 import type { Log } from '../../api/models.ts';
 
 export interface LiveRows {
-  /** Newest first: what arrived, then what was listed. */
+  /** Newest first: tailed logs, then listed ones. */
   readonly rows: readonly Log[];
-  /** Newest first; arrived, and not shown yet. */
+  /** Newest first; held back. */
   readonly held: readonly Log[];
-  /** Held logs that gave way to newer ones. */
+  /** Held logs dropped for newer ones. */
   readonly forgotten: number;
 }
 
-/** Older rows give way to newer ones; who wants to read far back leaves live mode. */
+/** Maximum of rows; older ones are dropped. */
 export const maxLiveRows = 10_000;
 
 export const noLiveRows: LiveRows = { rows: [], held: [], forgotten: 0 };
 
-/** @param arrived in the order of arrival; those known already are left out */
+/** @param arrived in arrival order; known logs are skipped */
 export function arrive(
   live: LiveRows,
   arrived: readonly Log[],
@@ -26,7 +26,7 @@ export function arrive(
 ): LiveRows {
   const fresh = onlyUnknown(arrived, live);
   if (fresh.length === 0) return live;
-  // Of what came together the newest stands first, whatever its way here.
+  // Logs of one chunk are sorted by time.
   const newestFirst = fresh.sort((a, b) => (a.logId < b.logId ? 1 : -1));
   const held = [...newestFirst, ...live.held];
   if (!isHolding) return release({ ...live, held }, maxRows);
@@ -37,13 +37,12 @@ export function arrive(
   };
 }
 
-/** Shows what was held. */
 export function release(live: LiveRows, maxRows = maxLiveRows): LiveRows {
   if (live.held.length === 0) return live;
   return { rows: [...live.held, ...live.rows].slice(0, maxRows), held: [], forgotten: 0 };
 }
 
-/** Adds what was listed, older than what arrived, without what is there already. */
+/** Appends listed logs, skipping those already present. */
 export function appendListed(
   live: LiveRows,
   listed: readonly Log[],
@@ -52,7 +51,7 @@ export function appendListed(
   return { ...live, rows: [...live.rows, ...onlyUnknown(listed, live)].slice(0, maxRows) };
 }
 
-/** The set is made of the few, not of the many. */
+/** The smaller side becomes the set. */
 function onlyUnknown(logs: readonly Log[], { rows, held }: LiveRows): Log[] {
   const ids = new Set(logs.map(({ logId }) => logId));
   for (const { logId } of rows) ids.delete(logId);

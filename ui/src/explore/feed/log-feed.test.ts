@@ -1,4 +1,4 @@
-/** The feed of a list: pages in order, the tail before the list, and either of them failing. */
+/** Feed of the list: paging, tail before list, and failures of both. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Log, LogPage } from '../../api/models.ts';
@@ -6,7 +6,7 @@ import { ApiProblem } from '../../api/problem.ts';
 import { type FeedState, LogFeed, type LogSource, type PageRequest } from './log-feed.ts';
 import type { OpenTail } from './tail-news.ts';
 
-test('loads page after page until one is short', async () => {
+test('loads pages until one is short', async () => {
   const { feed, asked } = await started({ stored: 900 });
   assert.equal(feed.current().rows.length, 200);
   assert.equal(feed.current().phase, 'ready');
@@ -29,7 +29,7 @@ test('loads page after page until one is short', async () => {
   );
 });
 
-test('keeps what is loaded when a page fails, and asks for it again only when told', async () => {
+test('keeps loaded rows when a page fails, and retries on request only', async () => {
   const { feed, source } = await started({ stored: 900 });
   source.failure = new ApiProblem(503, { detail: 'busy' });
   feed.loadMore();
@@ -45,14 +45,14 @@ test('keeps what is loaded when a page fails, and asks for it again only when to
   assert.equal(feed.current().rows.length, 700);
 });
 
-test('asks for fewer logs where they are long', async () => {
+test('requests smaller pages when logs are long', async () => {
   const { feed, asked } = await started({ stored: 900, message: 'x'.repeat(99_000) });
   feed.loadMore();
   await settled(feed);
   assert.equal(asked[1]?.limit, 20);
 });
 
-test('shows the rows of an earlier run until its own are there', async () => {
+test('shows the rows of the previous run until its first page arrives', async () => {
   const earlier = [log(5000)];
   const feed = new LogFeed(new Source(3), earlier);
   const end = feed.start({ isLive: false });
@@ -72,7 +72,7 @@ test('opens the tail before it lists, and shows each log once', async () => {
   end();
 });
 
-test('holds what arrives while paused or read further down', async () => {
+test('holds new logs while paused or scrolled down', async () => {
   const { feed, source, end } = await started({ stored: 10, isLive: true });
   feed.pause();
   source.arrive(log(10));
@@ -88,7 +88,7 @@ test('holds what arrives while paused or read further down', async () => {
   end();
 });
 
-test('keeps its rows when it stops following, what was held among them', async () => {
+test('keeps its rows, including held ones, when live mode ends', async () => {
   const { feed, source, end } = await started({ stored: 10, isLive: true });
   feed.pause();
   source.arrive(log(10));
@@ -99,7 +99,7 @@ test('keeps its rows when it stops following, what was held among them', async (
   end();
 });
 
-test('lists what is stored where the tail is refused, and says why it is', async () => {
+test('lists stored logs when the tail is refused, and reports the reason', async () => {
   const source = new Source(10);
   source.refusal = new ApiProblem(403, { detail: 'no scope' });
   const { feed, end } = await started({ source, isLive: true });
@@ -109,7 +109,7 @@ test('lists what is stored where the tail is refused, and says why it is', async
   end();
 });
 
-/** Logs from 0, the oldest, and a tail that says what it is told to. */
+/** Logs numbered from 0, the oldest, and a scripted tail. */
 class Source implements LogSource {
   readonly stored: number;
   readonly message: string;

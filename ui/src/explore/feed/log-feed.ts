@@ -1,6 +1,6 @@
 /**
- * The logs of one run of a query: pages that are loaded one after another, and what arrives while
- * it is live. A plain store with bounded memory; it knows where logs come from, not how they look.
+ * The logs of one run of a query: pages loaded on demand, and new logs in live mode. A plain store
+ * with bounded memory.
  */
 import type { Log, LogPage } from '../../api/models.ts';
 import {
@@ -14,10 +14,10 @@ import {
 import { type Dropped, followTail, type OpenTail, type TailNews } from './tail-news.ts';
 
 export interface PageRequest {
-  /** Undefined = the newest. */
+  /** Undefined = newest page. */
   readonly cursor: LogPage['cursor'] | undefined;
   readonly limit: number;
-  /** False once the tail brings what is newer than the range. */
+  /** False once the tail delivers logs newer than the range. */
   readonly hasEnd: boolean;
   readonly signal: AbortSignal;
 }
@@ -32,43 +32,43 @@ export type Connection = 'off' | 'connecting' | 'open' | 'interrupted' | 'refuse
 export interface FeedState {
   /** Newest first. */
   readonly rows: readonly Log[];
-  /** The rows are those of an earlier run, until the first page is here. */
+  /** Rows of the previous run, until the first page arrives. */
   readonly isStale: boolean;
-  /** `full` = no more rows are kept, though there may be some. */
+  /** `full` = the row limit is reached. */
   readonly phase: 'loading' | 'ready' | 'complete' | 'full' | 'failed';
-  /** Why the last page did not come. */
+  /** Error of the last page. */
   readonly error: unknown;
   readonly connection: Connection;
   readonly connectionError: unknown;
   readonly isPaused: boolean;
-  /** Arrived and not shown yet. */
+  /** Held back, not shown yet. */
   readonly heldCount: number;
-  /** Arrived and not kept, since too many were held. */
+  /** Dropped because too many were held. */
   readonly forgottenCount: number;
-  /** What the service left out, all in all. */
+  /** Total number of logs that the service dropped. */
   readonly dropped: Dropped | undefined;
 }
 
 const maxListedRows = 100_000;
-/** The first page is small, so that it is there at once. */
+/** A small first page arrives faster. */
 const firstLimit = 200;
 const maxLimit = 500;
 const minLimit = 10;
 const maxPageLength = 2_000_000;
-/** What arrives within this time is shown at once. */
+/** New logs within this time are rendered together. */
 const batchMs = 80;
 const maxBatch = 2_000;
 
 export class LogFeed {
   readonly #source: LogSource;
-  /** False once it has been live: what arrived is newer than the range. */
+  /** False after live mode: tailed logs are newer than the range. */
   #hasEnd = true;
   #state: FeedState;
   #live: LiveRows = noLiveRows;
   #arrived: Log[] = [];
   #batchTimer: ReturnType<typeof setTimeout> | undefined;
   #nextLimit = firstLimit;
-  /** Where the last page ended. */
+  /** Cursor of the last page. */
   #cursor: LogPage['cursor'] | undefined;
   #closing = new AbortController();
   #tail: AbortController | undefined;
@@ -88,7 +88,7 @@ export class LogFeed {
   };
   readonly current = (): FeedState => this.#state;
 
-  /** @returns how to end it; it can be started again */
+  /** @returns stops it; it can be started again */
   start({ isLive }: { isLive: boolean }): () => void {
     this.#closing = new AbortController();
     if (isLive) this.setLive({ isLive });
@@ -100,7 +100,7 @@ export class LogFeed {
     };
   }
 
-  /** Live mode begins with the newest logs; leaving it leaves the rows as they are. */
+  /** Live mode starts with the newest logs; leaving it keeps the rows. */
   setLive({ isLive }: { isLive: boolean }): void {
     if (isLive === (this.#tail !== undefined)) return;
     if (isLive) {
@@ -116,17 +116,17 @@ export class LogFeed {
     this.#change({ connection: 'off', isPaused: false });
   }
 
-  /** Begins anew with the newest logs. */
+  /** Restarts with the newest logs. */
   readonly reload = (): void => {
     void this.#loadFirst();
   };
 
-  /** The next older page, unless one is on its way, there is none, or the last one failed. */
+  /** Loads the next older page, unless one is loading, failed, or was the last. */
   readonly loadMore = (): void => {
     if (this.#state.phase === 'ready') this.retry();
   };
 
-  /** Asks again for the page that failed. */
+  /** Retries the failed page. */
   readonly retry = (): void => {
     void this.#load({ phase: 'loading', error: undefined });
   };
@@ -136,13 +136,13 @@ export class LogFeed {
     this.#change({ isPaused: true });
   };
 
-  /** Shows what was held and follows again. */
+  /** Releases held logs and follows again. */
   readonly resume = (): void => {
     this.#live = release(this.#live);
     this.#change({ isPaused: false, dropped: undefined });
   };
 
-  /** Holds what arrives while somebody reads further down; released with `resume` or here. */
+  /** Holds new logs while the reader has scrolled down; `resume` releases them. */
   readonly setReading = (isReading: boolean): void => {
     if (this.#isReading === isReading) return;
     this.#isReading = isReading;
@@ -167,7 +167,7 @@ export class LogFeed {
         return;
       case 'open':
         this.#change({ connection: 'open', connectionError: undefined });
-        // Listed only now, so that nothing is missed between the list and the tail.
+        // Lists only after the tail is open, so that no log is missed in between.
         if (!news.isResumed) void this.#loadFirst();
         return;
       case 'dropped':
@@ -178,7 +178,7 @@ export class LogFeed {
         return;
       default:
         this.#change({ connection: news.kind, connectionError: news.error });
-        // The tail may stay away for long; what is stored can be read all the same.
+        // The tail may fail for long; stored logs can be listed meanwhile.
         if (this.#state.phase === 'loading' && this.#page === undefined) void this.#loadFirst();
     }
   }
@@ -261,7 +261,7 @@ const initialState: FeedState = {
   dropped: undefined,
 };
 
-/** Pages of long messages hold fewer of them, so that none takes the page's breath. */
+/** Pages of long messages have fewer logs, to keep rendering fast. */
 function limitAfter(logs: readonly Log[]): number {
   if (logs.length === 0) return maxLimit;
   const length = logs.reduce((sum, { message }) => sum + message.length + 1000, 0);

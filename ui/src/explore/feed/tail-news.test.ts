@@ -1,4 +1,4 @@
-/** A tail that is followed through everything that can break it. */
+/** Following a live tail through every kind of interruption. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiProblem, unreachable } from '../../api/problem.ts';
@@ -8,7 +8,7 @@ const times = { silenceMs: 10_000, firstRetryMs: 1, maxRetryMs: 2 };
 const opened = 'event: open\nid: 1\ndata: {}\n\n';
 const log = (id: string) => `event: log\nid: ${id}\ndata: {"logId":"${id}"}\n\n`;
 
-test('tells of what arrives', async () => {
+test('reports new logs', async () => {
   const dropped = 'event: dropped\nid: 4\ndata: {"count":2,"fromTime":"a","untilTime":"b"}\n\n';
   const news = await follow([answer(opened + log('2') + log('3'), dropped), refusal(403)]);
   assert.deepEqual(news.slice(0, 4), [
@@ -19,7 +19,7 @@ test('tells of what arrives', async () => {
   ]);
 });
 
-test('goes on after the last event, whatever broke', async () => {
+test('resumes after the last event, whatever failed', async () => {
   const asked: string[] = [];
   const steps = [
     answer(opened + log('2')),
@@ -45,7 +45,7 @@ test('goes on after the last event, whatever broke', async () => {
   assert.deepEqual(news[6], { kind: 'open', isResumed: true });
 });
 
-test('asks once more when a tail breaks off with a refusal', async () => {
+test('reconnects once when a tail ends with an error', async () => {
   const revoked = 'event: error\ndata: {"status":401,"detail":"cannot go on"}\n\n';
   const news = await follow([answer(opened + revoked), refusal(401)]);
   assert.deepEqual(kinds(news), ['connecting', 'open', 'interrupted', 'refused']);
@@ -53,7 +53,7 @@ test('asks once more when a tail breaks off with a refusal', async () => {
   assert.equal((interrupted.error as Error).message, 'cannot go on');
 });
 
-test('takes a connection that falls silent for dead', async () => {
+test('treats a silent connection as dead', async () => {
   const silent: OpenTail = (_id, signal) => {
     const body = new ReadableStream({
       start(controller) {
@@ -67,7 +67,7 @@ test('takes a connection that falls silent for dead', async () => {
   assert.deepEqual(kinds(news), ['connecting', 'open', 'interrupted', 'refused']);
 });
 
-test('ends when nobody listens any longer', async () => {
+test('ends when the consumer stops', async () => {
   const controller = new AbortController();
   const seen: string[] = [];
   for await (const { kind } of followTail(answer(opened), controller.signal, times)) {

@@ -1,6 +1,6 @@
 /**
- * Follows the live tail for as long as somebody listens: connects, goes on after the last event
- * when the connection breaks, and tells what happens as values. It knows events, not rows.
+ * Follows the live tail: connects, resumes after the last event when the connection breaks, and
+ * yields what happens.
  */
 import { readEvents, type ServerEvent } from '../../api/event-stream.ts';
 import type { Log } from '../../api/models.ts';
@@ -8,26 +8,26 @@ import { ApiProblem } from '../../api/problem.ts';
 
 export type TailNews =
   | { readonly kind: 'connecting' }
-  /** @property isResumed false where what arrived before has to be listed */
+  /** @property isResumed false when older logs have to be listed again */
   | { readonly kind: 'open'; readonly isResumed: boolean }
   | { readonly kind: 'logs'; readonly logs: readonly Log[] }
   | { readonly kind: 'dropped'; readonly dropped: Dropped }
   | { readonly kind: 'interrupted'; readonly error: unknown }
-  /** The last one: asking again would be refused again. */
+  /** Final: a retry would be refused again. */
   | { readonly kind: 'refused'; readonly error: unknown };
 
-/** Logs that the service left out for this reader, by time of receipt. */
+/** Logs that the service dropped for this reader, by time of receipt. */
 export interface Dropped {
   readonly count: number;
   readonly fromTime: string;
   readonly untilTime: string;
 }
 
-/** Opens the tail after this event; empty = from now on. */
+/** Opens the tail after this event; empty = now. */
 export type OpenTail = (lastEventId: string, signal: AbortSignal) => Promise<Response>;
 
 export interface TailTimes {
-  /** The service gives a sign of life every 5 s; a connection silent for so long is dead. */
+  /** The service sends a heartbeat every 5 s; a connection silent for this long is dead. */
   readonly silenceMs: number;
   readonly firstRetryMs: number;
   readonly maxRetryMs: number;
@@ -65,7 +65,7 @@ export async function* followTail(
       silence.stop();
     }
     if (signal.aborted) return;
-    // A tail that breaks off with a refusal is asked for once more: then the answer is plain.
+    // A tail that ends with an error is requested once more, to get a definite status.
     if (!hasBegun && error instanceof ApiProblem && !mayPass(error)) {
       yield { kind: 'refused', error };
       return;
@@ -96,7 +96,7 @@ function mayPass({ status }: ApiProblem): boolean {
   return status === 0 || status === 429 || status >= 500;
 }
 
-/** Doubles from try to try, with a random part so that many readers do not come back at once. */
+/** Exponential backoff with jitter. */
 function retryDelayMs(failures: number, { firstRetryMs, maxRetryMs }: TailTimes): number {
   return Math.min(maxRetryMs, firstRetryMs * 2 ** failures) * (0.5 + Math.random() / 2);
 }
@@ -122,7 +122,7 @@ class SilenceTimer {
 
   stop(): void {
     clearTimeout(this.#timer);
-    // A body that is no longer read is let go.
+    // Releases the unread body.
     this.#controller.abort();
   }
 }

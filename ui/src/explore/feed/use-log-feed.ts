@@ -1,4 +1,4 @@
-/** The feed of the query that is shown: one for each run, ended when the next one begins. */
+/** The feed of the current query: one per run, stopped when the next begins. */
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { type Api, dataOf } from '../../api/client.ts';
 import { useApp } from '../../app/context.ts';
@@ -50,12 +50,12 @@ function logSource(api: Api, filters: ApiFilters, bounds: TimeBounds): LogSource
   };
 }
 
-/** A position as the parameters `cursor` and `since` take it. */
+/** Formats a position for `cursor` and `since`. */
 export function positionText({ timestamp, logId }: { timestamp: string; logId: string }): string {
   return `${timestamp},${logId}`;
 }
 
-/** Lists become repeated parameters. */
+/** Arrays become repeated parameters. */
 function toQueryString(
   parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>,
 ): string {

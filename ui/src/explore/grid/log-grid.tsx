@@ -1,7 +1,4 @@
-/**
- * A list of logs of any length, newest first: draws only what is in view, moves by key, opens rows
- * in place. It knows nothing of where the logs come from.
- */
+/** Virtual list of logs, newest first, with keyboard navigation and rows that expand in place. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
   type CSSProperties,
@@ -29,13 +26,13 @@ import type { LogSelection } from './use-log-selection.ts';
 export interface LogGridHandle {
   readonly focus: () => void;
   readonly toTop: () => void;
-  /** Shows this row in the middle. */
+  /** Scrolls this row to the middle. */
   readonly toLog: (logId: string) => void;
 }
 
 export interface LogGridProps {
   readonly logs: readonly Log[];
-  /** What the list is, for those who listen. */
+  /** Accessible name. */
   readonly label: string;
   readonly columns: readonly FieldName[];
   readonly zone: Zone;
@@ -43,22 +40,22 @@ export interface LogGridProps {
   readonly isStale?: boolean;
   readonly markedLogId?: string;
   readonly selection: LogSelection;
-  /** What stands under an open row. */
+  /** Content of an expanded row. */
   readonly renderDetail: (log: Log) => ReactNode;
-  /** What stands after the last row. */
+  /** Content after the last row. */
   readonly end?: ReactNode;
-  /** The end is near: time to load more. */
+  /** Called near the end of the list. */
   readonly onEndNear?: () => void;
-  /** Rows that come in above move nothing that is on the screen; default: they push it down. */
+  /** Rows inserted above do not move the viewport; default: they push it down. */
   readonly isPlaceKept?: boolean;
-  /** Whether somebody has scrolled away from the top. */
+  /** Called when the reader scrolls away from the top or back. */
   readonly onReadingChange?: (isReading: boolean) => void;
   readonly ref?: Ref<LogGridHandle>;
 }
 
 const headHeight = 28;
 const overscanRows = 8;
-/** More is loaded when fewer rows than this are left below. */
+/** Fewer remaining rows than this trigger loading. */
 const endNearRows = 150;
 
 export function LogGrid(props: LogGridProps) {
@@ -80,7 +77,7 @@ export function LogGrid(props: LogGridProps) {
   useLayoutEffect(() => toIndex(selection.activeIndex), [selection.moves]);
   useImperativeHandle(props.ref, () => ({
     focus: () => scroller.current?.focus({ preventScroll: true }),
-    // In new browsers `scrollTo` gives a promise, which an effect would take for its end.
+    // Newer browsers return a promise from `scrollTo`, which an effect would treat as cleanup.
     toTop: () => {
       scroller.current?.scrollTo({ top: 0 });
     },
@@ -139,7 +136,7 @@ export function LogGrid(props: LogGridProps) {
   );
 }
 
-/** Heights: one for all rows, but for those that are open or wrapped, which are measured. */
+/** Row height is constant, except for expanded or wrapped rows, which are measured. */
 function useLogVirtualizer(
   { logs, columns, isWrapped, selection, onReadingChange, isPlaceKept = false }: LogGridProps,
   scroller: RefObject<HTMLDivElement | null>,
@@ -156,12 +153,12 @@ function useLogVirtualizer(
     useFlushSync: false,
     isScrollingResetDelay: 300,
   });
-  // Heights that were measured hold for one layout only.
+  // Measured heights are valid for one layout only.
   useLayoutEffect(() => {
     virtualizer.measure();
-    // What was forgotten is laid out anew first: only a height that differs from it is taken.
+    // Recomputes estimates first: the virtualizer ignores a measurement equal to its estimate.
     virtualizer.getTotalSize();
-    // Rows that stay as tall as they are would not tell their height again.
+    // Rows whose height did not change trigger no resize event.
     for (const element of virtualizer.elementsCache.values()) {
       virtualizer.measureElement(element);
     }
@@ -181,7 +178,7 @@ interface GridItemProps {
   readonly streamNames: ReadonlyMap<string, string>;
 }
 
-/** A row alone where its height is known, and within a frame that is measured where it is not. */
+/** A bare row when its height is known, else a measured frame. */
 function GridItem({ index, grid, streamNames, idOf, measure }: GridItemProps) {
   const { columns, isWrapped, selection } = grid;
   const log = grid.logs[index];
@@ -233,7 +230,7 @@ function Head({ columns }: { columns: readonly FieldName[] }) {
   );
 }
 
-/** Then a time of day alone says too little. */
+/** The list spans several days: times need the date. */
 function spansDays(logs: readonly Log[]): boolean {
   const [newest, oldest] = [logs[0], logs.at(-1)];
   if (newest === undefined || oldest === undefined) return false;
@@ -250,7 +247,7 @@ function columnStyle(columns: readonly FieldName[]): CSSProperties {
 function toggleClicked(event: MouseEvent, logs: readonly Log[], selection: LogSelection): void {
   const target = event.target as HTMLElement;
   if (target.closest('[data-detail]') !== null) return;
-  // Somebody who marks text to copy it wants it to stay where it is.
+  // Keeps the row open while the user selects text.
   if (getSelection()?.type === 'Range') return;
   const index = target.closest<HTMLElement>('[data-index]')?.dataset['index'];
   const log = logs[Number(index)];

@@ -1,6 +1,4 @@
-/**
- * One log on its line: few elements and no state, since a hundred of them change with each scroll.
- */
+/** One row: few elements and no state, since scrolling renders a hundred at a time. */
 import { memo } from 'react';
 import type { Log } from '../../api/models.ts';
 import { VisibleText } from '../../parts/text/log-text.tsx';
@@ -11,21 +9,21 @@ import styles from './log-row.module.css';
 
 export interface LogRowProps {
   readonly log: Log;
-  /** In the whole list, from 0. */
+  /** Index in the whole list. */
   readonly index: number;
   readonly id: string;
   readonly columns: readonly FieldName[];
-  /** By id. */
+  /** Names by stream id. */
   readonly streamNames: ReadonlyMap<string, string>;
   readonly zone: Zone;
   readonly isWrapped: boolean;
   readonly isActive: boolean;
   readonly isExpanded: boolean;
-  /** The one that a context is about. */
+  /** The log whose context is shown. */
   readonly isMarked: boolean;
 }
 
-/** Characters of a message that a row shows. */
+/** Maximum of characters shown. */
 const maxLineLength = 600;
 const maxWrappedLength = 3000;
 const maxCellLength = 200;
@@ -45,7 +43,7 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
     <div
       role="row"
       id={id}
-      // The first row of a grid is its header.
+      // Row 1 is the header.
       aria-rowindex={index + 2}
       data-index={index}
       data-tone={severityTone(log.severityNumber)}

@@ -1,11 +1,11 @@
-/** Keys that move through a list of logs wherever the focus is; the list itself takes arrows. */
+/** Keys that move through the list wherever the focus is; arrow keys work in the list itself. */
 import { useShortcuts } from '../../app/shortcuts.ts';
 import type { LogSelection } from './use-log-selection.ts';
 
 export interface GridKeyActions {
-  /** The list takes the focus, so that Enter is its own and the active log is read out. */
+  /** Focuses the list, so that Enter and the screen reader act on the active log. */
   readonly focus: () => void;
-  /** The active log, where the list can show its context. */
+  /** Opens the context of the active log, where supported. */
   readonly onContext?: () => void;
 }
 

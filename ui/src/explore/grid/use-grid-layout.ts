@@ -1,8 +1,8 @@
-/** What a list of logs does with its heights and its place while rows come and go. */
+/** Row heights and scroll position of the list while rows change. */
 import { type RefObject, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import type { Log } from '../../api/models.ts';
 
-/** px; as the style sheet has it, where fingers need more room than a pointer. */
+/** px; from the style sheet, larger for touch. */
 export function useRowHeight(): number {
   const isCoarse = useSyncExternalStore(subscribeToPointer, () => coarsePointer.matches);
   return isCoarse ? 40 : 24;
@@ -15,7 +15,7 @@ function subscribeToPointer(listener: () => void): () => void {
   return () => coarsePointer.removeEventListener('change', listener);
 }
 
-/** A row that is closed is measured no longer: says which have been, so that they shrink again. */
+/** Collapsed rows are no longer measured: reports them, so that their height is reset. */
 export function useClosedHeights(
   logs: readonly Log[],
   openIds: ReadonlySet<string>,
@@ -36,16 +36,16 @@ export interface ReadingPlace {
   readonly logs: readonly Log[];
   readonly rowHeight: number;
   readonly onReadingChange: ((isReading: boolean) => void) | undefined;
-  /** Whatever comes in above moves nothing that is on the screen. */
+  /** Rows inserted above do not move the viewport. */
   readonly isPlaceKept: boolean;
 }
 
-/** Rows further down than this from the top are being read. */
+/** px from the top beyond which the reader counts as scrolled down. */
 const topRows = 0.5;
 
 /**
- * Tells when somebody scrolls away from the top and comes back. What was held meanwhile comes in
- * above, without moving what is on the screen.
+ * Reports when the reader scrolls away from the top or back. Released rows are inserted without
+ * moving the viewport.
  */
 export function useReadingPlace(
   scroller: RefObject<HTMLElement | null>,
@@ -60,7 +60,7 @@ export function useReadingPlace(
       const now = element.scrollTop > rowHeight * topRows;
       if (now === isReading) return;
       isReading = now;
-      // The row that is on top now stays where it is when others come in above it.
+      // Anchors the current top row.
       topId.current = isReading ? undefined : logsNow.current[0]?.logId;
       onReadingChange(isReading);
       requestAnimationFrame(() => {
@@ -82,5 +82,5 @@ export function useReadingPlace(
   }, [logs]);
 }
 
-/** So few rows push the others down without anybody losing the place. */
+/** So few new rows may push the others down. */
 const maxUnanchored = 3;

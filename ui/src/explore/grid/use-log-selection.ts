@@ -1,23 +1,21 @@
-/**
- * Which row of a list is the active one and which are open: by id, so that it stays when rows come.
- */
+/** The active row and the expanded rows, by log id, so that they survive new rows. */
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { Log } from '../../api/models.ts';
 
 export interface LogSelection {
   /** -1 = none. */
   readonly activeIndex: number;
-  /** Changes when a key has moved it, so that the row is brought into view. */
+  /** Changes when a key moves it, which scrolls the row into view. */
   readonly moves: number;
   readonly openIds: ReadonlySet<string>;
-  /** By so many rows, up to the first or the last. */
+  /** Moves by this many rows, clamped to the list. */
   readonly move: (rows: number) => void;
   readonly toggle: (log: Log) => void;
   readonly toggleActive: () => void;
   readonly open: (logId: string) => void;
 }
 
-/** @param onToggle told which log was opened, or that one was closed */
+/** @param onToggle called with the expanded log, or undefined when one is collapsed */
 export function useLogSelection(
   logs: readonly Log[],
   onToggle?: (openedLogId: string | undefined) => void,
@@ -62,7 +60,7 @@ export function useLogSelection(
   );
 }
 
-/** Looks first where it was, and then near: rows come on top a few at a time. */
+/** Searches near the previous index first: a few rows are inserted at a time. */
 function useIndexOf(logs: readonly Log[], logId: string): number {
   const last = useRef(-1);
   if (logId === '') return -1;

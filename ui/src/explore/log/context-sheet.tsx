@@ -1,4 +1,4 @@
-/** What happened before and after one log, in its own stream. */
+/** The neighbours of a log in its stream. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { Log } from '../../api/models.ts';
 import { Button } from '../../parts/controls/button.tsx';

@@ -1,4 +1,4 @@
-/** Names and values, and what can be done with each value. */
+/** Table of names and values with actions. */
 import { useState } from 'react';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon, type IconName } from '../../parts/controls/icon.tsx';
@@ -17,7 +17,7 @@ export interface FieldListProps {
   readonly actions: LogActions;
 }
 
-/** A log may have thousands of labels; they are all drawn only when somebody wants them. */
+/** A log may have thousands of labels; the rest is rendered on demand. */
 const maxRows = 100;
 
 export function FieldList({ title, rows, actions }: FieldListProps) {

@@ -1,4 +1,4 @@
-/** The log that a link leads to, over the list: it may be out of the range, or match no filter. */
+/** The log of a link, above the list: it may be outside the range or the filters. */
 import { useQuery } from '@tanstack/react-query';
 import { dataOf } from '../../api/client.ts';
 import type { Log } from '../../api/models.ts';

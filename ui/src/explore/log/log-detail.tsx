@@ -1,4 +1,4 @@
-/** Everything about one log: its message, its times, each field and label with what can be done. */
+/** All details of a log: message, times, fields and labels with actions. */
 import { useState } from 'react';
 import type { Log } from '../../api/models.ts';
 import { Button } from '../../parts/controls/button.tsx';
@@ -65,7 +65,7 @@ export function LogDetail({ log, zone, actions }: LogDetailProps) {
   );
 }
 
-/** To the nanosecond where it happened; where the others differ from it they are told as well. */
+/** Timestamp with nanoseconds; other times where they differ. */
 function timeRows(log: Log, zone: Zone): FieldRow[] {
   const shown = formatTime(log.timestamp, zone);
   const row = (name: string, title: string, value: string): FieldRow => ({ name, title, value });

@@ -1,4 +1,4 @@
-/** Names, values and filters of a log's fields. */
+/** Names, values and filters of log fields. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Log } from '../../api/models.ts';
@@ -45,12 +45,12 @@ test('reads fields and labels by name', () => {
   assert.equal(fieldValue(log, 'nothing'), '');
 });
 
-test('calls fields as people do', () => {
+test('labels fields for display', () => {
   assert.equal(fieldTitle('serviceName'), 'Service');
   assert.equal(fieldTitle('label.region'), 'region');
 });
 
-test('lists what a log has', () => {
+test('lists all fields and labels of a log', () => {
   const { fields, labels } = fieldRows(log);
   assert.deepEqual(
     fields.map(({ name }) => name),
@@ -62,12 +62,12 @@ test('lists what a log has', () => {
   );
 });
 
-test('knows what can be a column', () => {
+test('knows which fields can be columns', () => {
   for (const name of ['host', 'label.a', 'traceId']) assert.ok(isColumnName(name), name);
   for (const name of ['', 'label.', 'toString', 'hosts']) assert.ok(!isColumnName(name), name);
 });
 
-test('filters by what the API filters by', () => {
+test('offers filters for fields that the API can filter', () => {
   assert.deepEqual(toFilter('host', 'a', false), { field: 'host', value: 'a', isExcluded: false });
   assert.equal(toFilter('message', 'a', false), undefined);
   assert.equal(toFilter('label.a:b', 'a', false), undefined);
@@ -78,7 +78,7 @@ test('finds label keys in a sample of many logs', () => {
   assert.deepEqual(labelKeysOf(Array<Log>(10_000).fill(log)).length, 3);
 });
 
-test('tells the tone of a severity by its number', () => {
+test('maps severity numbers to tones', () => {
   const tones = [0, 1, 4, 5, 9, 12, 13, 17, 21, 24, 25].map(severityTone);
   const expected = 'none trace trace debug info info warn error fatal fatal none'.split(' ');
   assert.deepEqual(tones, expected);

@@ -1,6 +1,4 @@
-/**
- * The fields of a log under the names that columns and filters use, and how people call them. Pure.
- */
+/** Log fields by the names that columns and filters use, with display labels. Pure. */
 import { logFields } from '../../api/log-fields.ts';
 import type { Log } from '../../api/models.ts';
 import { type Filter, isFilterField } from '../query.ts';
@@ -15,7 +13,7 @@ interface Field {
 
 const labelPrefix = 'label.';
 
-/** In the order of the API's list; time and message stand apart. */
+/** In the order of the API's list, without time and message. */
 const fields: Readonly<Record<string, Field>> = Object.fromEntries(
   logFields.map(({ name, title, path }) => [
     name,
@@ -34,7 +32,7 @@ function readScope({ scope }: Log): string {
   return [scope.name, scope.version].join(' ').trim();
 }
 
-/** What a column may show, without labels. */
+/** Fields that can be columns, without labels. */
 export const columnFields: readonly FieldName[] = Object.keys(fields).filter(
   (name) => name !== 'severity',
 );
@@ -43,7 +41,7 @@ export function fieldTitle(name: FieldName): string {
   return fields[name]?.title ?? (isLabelName(name) ? name.slice(labelPrefix.length) : name);
 }
 
-/** Empty where the log has nothing there, or the name is unknown. */
+/** Empty when the log lacks the field, or the name is unknown. */
 export function fieldValue(log: Log, name: FieldName): string {
   const field = fields[name];
   if (field !== undefined) return field.read(log);
@@ -64,11 +62,11 @@ export interface FieldRow {
   readonly name: FieldName;
   readonly title: string;
   readonly value: string;
-  /** What people call the value, where that is something else. */
+  /** Display form of a value, where different. */
   readonly called?: string;
 }
 
-/** Everything that the log has besides its times and message: fields first, then labels by name. */
+/** Everything except times and message: fields first, then labels by name. */
 export function fieldRows(log: Log): { fields: readonly FieldRow[]; labels: readonly FieldRow[] } {
   const toRow = (name: FieldName): FieldRow => ({
     name,
@@ -85,12 +83,12 @@ export function fieldRows(log: Log): { fields: readonly FieldRow[]; labels: read
   };
 }
 
-/** @returns undefined for a field that cannot be filtered by */
+/** @returns undefined for a field without a filter */
 export function toFilter(name: FieldName, value: string, isExcluded: boolean): Filter | undefined {
   return isFilterField(name) ? { field: name, value, isExcluded } : undefined;
 }
 
-/** Keys of labels in these logs, by name; looks at no more than `maxLogs`, spread evenly. */
+/** Label keys of these logs, sorted; samples at most `maxLogs`, evenly spread. */
 export function labelKeysOf(logs: readonly Log[], maxLogs = 500): string[] {
   const keys = new Set<string>();
   const step = Math.max(1, Math.ceil(logs.length / maxLogs));
@@ -100,16 +98,16 @@ export function labelKeysOf(logs: readonly Log[], maxLogs = 500): string[] {
   return [...keys].sort();
 }
 
-/** `2026-04-01 08:30:00.123456789` in the zone of `shown`, which ends with milliseconds. */
+/** `2026-04-01 08:30:00.123456789` in the time zone of `shown`, which has milliseconds. */
 export function withNanos(shown: string, timestampNanos: string): string {
   return shown + timestampNanos.padStart(9, '0').slice(-6);
 }
 
-/** The colours that the design has for severities. */
+/** Colours of severities. */
 const severityTones = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 export type SeverityTone = (typeof severityTones)[number] | 'none';
 
-/** Of OpenTelemetry's number: four of each, from 1 for TRACE on. */
+/** OpenTelemetry severity numbers: four per level, 1 to 4 are TRACE. */
 export function severityTone(severityNumber: number): SeverityTone {
   return severityTones[Math.floor((severityNumber - 1) / 4)] ?? 'none';
 }

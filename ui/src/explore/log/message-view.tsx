@@ -1,4 +1,4 @@
-/** The message of a log as it is, lines and all; JSON laid out, to the last digit as it came. */
+/** The message unchanged; JSON is indented without changing digits. */
 import { useMemo, useState } from 'react';
 import { Button } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';

@@ -1,4 +1,4 @@
-/** The actions of the list of results, the same value until the query changes. */
+/** Actions of the result list; a stable value until the query changes. */
 import { useMemo, useRef } from 'react';
 import type { Log } from '../../api/models.ts';
 import { type ExploreQuery, type Filter, formatQuery } from '../query.ts';

@@ -1,4 +1,4 @@
-/** The panel of the time range: presets, a span of one's own, or from when until when. */
+/** Panel of the time range: presets, custom span, absolute range. */
 import { useId, useState } from 'react';
 import { changePreferences, usePreferences } from '../../app/preferences.ts';
 import { Button } from '../../parts/controls/button.tsx';
@@ -32,7 +32,7 @@ export function RangeForm({ range, bounds, onRange }: RangeFormProps) {
         ))}
       </ul>
       <SpanForm onRange={onRange} />
-      {/* Another zone writes the same moments differently. */}
+      {/* Remounted per time zone, which formats the same times differently. */}
       <MomentsForm key={timeZone} bounds={bounds} onRange={onRange} />
       <label className={styles.zone}>
         <input

@@ -1,4 +1,4 @@
-/** Which time is looked at: choosing, moving, widening and asking again. */
+/** Time range: select, move, zoom out, refresh. */
 import { useEffect, useRef, useState } from 'react';
 import { usePreferences } from '../../app/preferences.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
@@ -83,7 +83,7 @@ const pauses = [
   [300, 'Auto: 5 min'],
 ] as const;
 
-/** For a screen on a wall; a tab that nobody sees asks for nothing. */
+/** Automatic refresh for wall screens; pauses in hidden tabs. */
 function AutoRefresh({ onRefresh }: { onRefresh: () => void }) {
   const [seconds, setSeconds] = useState(0);
   const latest = useRef(onRefresh);

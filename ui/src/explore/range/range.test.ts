@@ -1,4 +1,4 @@
-/** Ranges move without losing their length, and times are read as they were meant. */
+/** Time ranges and time input. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
@@ -16,7 +16,7 @@ const bounds = { sinceTime: '2026-04-01T08:00:00.000Z', untilTime: '2026-04-01T0
 const absolute = { kind: 'absolute', from: bounds.sinceTime, until: bounds.untilTime } as const;
 const nowMs = Date.parse('2026-04-02T00:00:00Z');
 
-test('ranges in words', () => {
+test('describes ranges', () => {
   assert.equal(formatRange({ kind: 'relative', span: '90m' }, 'utc'), 'Last 90 minutes');
   assert.equal(formatRange({ kind: 'relative', span: '1h' }, 'utc'), 'Last hour');
   assert.equal(formatRange(absolute, 'utc'), '2026-04-01 08:00:00 – 09:00:00');
@@ -24,7 +24,7 @@ test('ranges in words', () => {
   assert.equal(formatRange(long, 'utc'), '2026-04-01 08:00:00.000 – 2026-04-02 09:00:00.001');
 });
 
-test('steps lie beside each other', () => {
+test('moves a range by its length', () => {
   const earlier = stepRange(bounds, 'earlier');
   assert.deepEqual(earlier, {
     kind: 'absolute',
@@ -36,7 +36,7 @@ test('steps lie beside each other', () => {
   assert.deepEqual(stepRange(there, 'later'), absolute);
 });
 
-test('zooming out doubles the time, and does not look into the future', () => {
+test('doubles the range when zooming out, without the future', () => {
   const relative = { kind: 'relative', span: '1h' } as const;
   assert.deepEqual(zoomOut(relative, bounds, nowMs), { kind: 'relative', span: '2h' });
   assert.deepEqual(zoomOut(absolute, bounds, nowMs), {
@@ -55,7 +55,7 @@ test('zooming out doubles the time, and does not look into the future', () => {
   assert.ok(wider.kind === 'absolute' && wider.from < range.from && wider.until > range.until);
 });
 
-test('buckets have readable lengths where the range allows it', () => {
+test('chooses readable bucket lengths where possible', () => {
   const minute = 60_000;
   assert.equal(bucketsFor(60 * minute, 140), 120);
   assert.equal(bucketsFor(5 * minute, 140), 60);
@@ -64,7 +64,7 @@ test('buckets have readable lengths where the range allows it', () => {
   assert.equal(bucketsFor(1_000_003, 140), 140);
 });
 
-test('times as people write them', () => {
+test('parses times', () => {
   const read = (text: string) => {
     const ms = parseMoment(text, 'utc', nowMs);
     return ms === undefined ? undefined : new Date(ms).toISOString();
@@ -90,12 +90,12 @@ test('times as people write them', () => {
   }
 });
 
-test('times without a zone are those of the chosen one', () => {
+test('reads times without a zone in the selected zone', () => {
   const local = new Date(2026, 3, 1, 8, 30).getTime();
   assert.equal(parseMoment('2026-04-01 08:30', 'local', nowMs), local);
 });
 
-test('spans as people write them', () => {
+test('parses spans', () => {
   const cases = [
     ['90m', '90m'],
     ['2 hours', '2h'],

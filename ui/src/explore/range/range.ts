@@ -1,4 +1,4 @@
-/** Ranges of time as people choose, move and read them. Pure. */
+/** Time ranges: display, move, parse. Pure. */
 import { parseSpan, type Range, type TimeBounds } from '../query.ts';
 
 export type Zone = 'local' | 'utc';
@@ -37,14 +37,14 @@ export function spanWords(span: string): string {
   return count === 1 ? unit : `${count} ${unit}s`;
 }
 
-/** As far again as the range is long, before or after it. */
+/** Moves the range by its length, back or forth. */
 export function stepRange(bounds: TimeBounds, direction: 'earlier' | 'later'): Range {
   const { sinceMs, untilMs } = toMs(bounds);
   const shiftMs = (untilMs - sinceMs) * (direction === 'earlier' ? -1 : 1);
   return toAbsolute(sinceMs + shiftMs, untilMs + shiftMs);
 }
 
-/** Twice the time: a relative range reaches further back, another one grows at both ends. */
+/** Doubles the range: a relative one reaches further back, an absolute one grows at both ends. */
 export function zoomOut(range: Range, bounds: TimeBounds, nowMs: number): Range {
   const { sinceMs, untilMs } = toMs(bounds);
   if (range.kind === 'relative') {
@@ -56,11 +56,11 @@ export function zoomOut(range: Range, bounds: TimeBounds, nowMs: number): Range 
   return toAbsolute(until - 2 * (untilMs - sinceMs) - (half === 1 ? 1 : 0), until);
 }
 
-/** Into how many equal buckets of a readable length a range is cut, where `fitting` have room. */
+/** Number of buckets of a readable length, at most `fitting`. */
 export function bucketsFor(spanMs: number, fitting: number): number {
   const round = bucketLengths.find((ms) => spanMs % ms === 0 && spanMs / ms <= fitting);
   if (round !== undefined && spanMs / round >= fitting / 3) return spanMs / round;
-  // The service cuts at milliseconds, so no bucket can be shorter.
+  // The service cuts at milliseconds, so no bucket is shorter.
   return Math.max(1, Math.min(fitting, spanMs));
 }
 
@@ -71,7 +71,7 @@ const bucketLengths: readonly number[] = [
   ...[1, 2, 3, 4, 6, 8, 12, 24].map((hours) => hours * 3_600_000),
 ];
 
-/** A range of at least 1 ms within what the API can be asked for. */
+/** Clamps to at least 1 ms and to what the API accepts. */
 export function toAbsolute(fromMs: number, untilMs: number): Range {
   const from = Math.max(0, Math.min(fromMs, lastMs - 1));
   const until = Math.max(from + 1, Math.min(untilMs, lastMs));
@@ -89,8 +89,8 @@ export function formatMoment(ms: number, zone: Zone): string {
 }
 
 /**
- * Unix ms of a time as somebody writes or pastes it: `2026-04-01 08:30` and its like in their zone,
- * ISO with a zone of its own, seconds or milliseconds since 1970, `now`, `now-90m`.
+ * Unix ms of typed or pasted input: `2026-04-01 08:30` and similar in the selected zone, ISO with a
+ * zone, seconds or milliseconds since 1970, `now`, `now-90m`.
  */
 export function parseMoment(text: string, zone: Zone, nowMs: number): number | undefined {
   const trimmed = text.trim();
@@ -98,7 +98,7 @@ export function parseMoment(text: string, zone: Zone, nowMs: number): number | u
   return ms !== undefined && ms >= 0 && ms <= lastMs ? ms : undefined;
 }
 
-/** A span as somebody writes it: `90m`, `90 min`, `2 hours`, `last 3d`. */
+/** Parses a span: `90m`, `90 min`, `2 hours`, `last 3d`. */
 export function parseSpanWords(text: string): string | undefined {
   const [, count, word = ''] =
     /^(?:last\s+)?(\d{1,9})\s*([a-z]+)$/.exec(text.trim().toLowerCase()) ?? [];
@@ -139,7 +139,7 @@ function parseDate(text: string, zone: Zone): number | undefined {
   if (day === undefined) return undefined;
   const ms = Date.parse(`${day}T${time}${own ?? (zone === 'utc' ? 'Z' : '')}`);
   if (Number.isNaN(ms)) return undefined;
-  // Date takes 31 February for 3 March.
+  // `Date` turns 31 February into 3 March.
   const isReal = own !== undefined || formatMoment(ms, zone).startsWith(day);
   return isReal ? ms : undefined;
 }
@@ -148,7 +148,7 @@ function toMs({ sinceTime, untilTime }: TimeBounds) {
   return { sinceMs: Date.parse(sinceTime), untilMs: Date.parse(untilTime) };
 }
 
-/** In the largest unit that leaves no rest. */
+/** In the largest unit that divides it. */
 function toSpan(ms: number): string {
   const sizes = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 };
   const [unit, size] = Object.entries(sizes).find(([, length]) => ms % length === 0) ?? ['s', 1000];

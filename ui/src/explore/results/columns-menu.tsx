@@ -1,4 +1,4 @@
-/** Which columns stand between severity and message, and in which order. */
+/** Menu of the columns between severity and message, and their order. */
 import { Popover } from '@base-ui/react/popover';
 import { type SyntheticEvent, useId, useMemo, useState } from 'react';
 import type { Log } from '../../api/models.ts';

@@ -1,4 +1,4 @@
-/** Takes all logs of the query home as a file, however many there are. */
+/** Downloads all logs of the query. */
 import { Menu } from '@base-ui/react/menu';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -52,7 +52,7 @@ export function ExportMenu({ query, bounds }: ExportMenuProps) {
   );
 }
 
-/** Counted when somebody wants to know; a token may read logs and not count them. */
+/** Counted on demand; a token may lack the scope. */
 function useTotal(query: ExploreQuery, bounds: TimeBounds, isWanted: boolean): number | undefined {
   const { api } = useApp();
   const mayCount = useScope('analytics:read');
@@ -78,7 +78,7 @@ function useDownload(query: ExploreQuery, bounds: TimeBounds): (format: Format) 
       const { url } = await dataOf(api.POST('/api/v1/logs/export', { params }));
       const link = document.createElement('a');
       link.href = url;
-      // The service gives the file its name.
+      // The service sets the file name.
       link.download = '';
       link.click();
       toast('The download has begun');

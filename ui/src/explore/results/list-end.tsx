@@ -1,4 +1,4 @@
-/** What stands under the last row: more is coming, that was all, or why it stopped. */
+/** End of the list: loading, complete, or the error. */
 import { Button } from '../../parts/controls/button.tsx';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { formatCount, formatTime, type Zone } from '../../parts/text/time-text.ts';

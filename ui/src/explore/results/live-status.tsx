@@ -1,4 +1,4 @@
-/** How the live tail is doing, in a few words; and what can be done about it. */
+/** State of the live tail, with actions. */
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { formatCount, formatTimeOfDay, type Zone } from '../../parts/text/time-text.ts';
@@ -45,7 +45,7 @@ function liveWords({ connection, connectionError, isPaused }: FeedState): string
   return isPaused ? 'Paused' : 'Live';
 }
 
-/** What came while somebody read, over the list; absent while there is nothing. */
+/** Button for logs that arrived while the reader had scrolled down. */
 export function HeldLogs({ state, onShow }: { state: FeedState; onShow: () => void }) {
   const { heldCount, forgottenCount } = state;
   return (

@@ -1,6 +1,4 @@
-/**
- * What stands where rows would be: their outline while they load, why there are none, what to do.
- */
+/** Shown instead of rows: a skeleton while loading, or why there are none. */
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import type { FeedState } from '../feed/log-feed.ts';
@@ -26,7 +24,7 @@ export function NoRows({ state, onRetry }: { state: FeedState; onRetry: () => vo
   );
 }
 
-/** Shown only where it takes a moment. */
+/** Delayed, so that fast responses do not flicker. */
 function Skeleton() {
   return (
     <div className={styles.skeleton} role="status">

@@ -1,4 +1,4 @@
-/** What can be done with the list as a whole. */
+/** Actions on the whole list. */
 import type { Log } from '../../api/models.ts';
 import { changePreferences, usePreferences } from '../../app/preferences.ts';
 import { Button } from '../../parts/controls/button.tsx';

@@ -1,4 +1,4 @@
-/** The logs that match: a list to read, to open, to follow and to take home. */
+/** The matching logs: list, details, live mode, export. */
 import { useLayoutEffect, useRef, useState } from 'react';
 import type { Log } from '../../api/models.ts';
 import { usePreferences } from '../../app/preferences.ts';
@@ -20,7 +20,7 @@ import { useOpenedLog, useResultsKeys } from './use-results.ts';
 
 export interface ResultsProps {
   readonly query: ExploreQuery;
-  /** Of this run of the query. */
+  /** Total of this run. */
   readonly bounds: TimeBounds;
   readonly onChange: (change: Partial<ExploreQuery>) => void;
   readonly onFilter: (filter: Filter) => void;

@@ -1,4 +1,4 @@
-/** How the list of results follows its query, and what its keys do. */
+/** Connects the result list to its query and keys. */
 import { useCallback, useState } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import type { ExploreQuery } from '../query.ts';
@@ -7,12 +7,12 @@ import type { FeedState, LogFeed } from '../feed/log-feed.ts';
 type OnChange = (change: Partial<ExploreQuery>) => void;
 
 export interface OpenedLog {
-  /** The log that a link led here for, shown apart from the list. */
+  /** The log of the link that opened the page, shown above the list. */
   readonly linkedLogId: string | undefined;
   readonly onToggle: (openedLogId: string | undefined) => void;
 }
 
-/** The log that was opened last is part of the address; who reads it does not want it to move. */
+/** The last expanded log is part of the URL; replaced without scrolling. */
 export function useOpenedLog(query: ExploreQuery, feed: LogFeed, onChange: OnChange): OpenedLog {
   const { openLogId, isLive } = query;
   const [openedHere, setOpenedHere] = useState<string>();

@@ -1,4 +1,4 @@
-/** A state finds the view that it equals. */
+/** Matching page state to saved views. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseQuery } from '../query.ts';
@@ -9,14 +9,14 @@ const views = [
   { viewId: 'b', name: 'All', query: '' },
 ];
 
-test('a state equals a view whatever the way it is written', () => {
+test('matches a view however its query is written', () => {
   const log = '018f2c2e-0000-7000-8000-000000000000';
   assert.equal(findView(views, parseQuery(`log=${log}&severity=ERROR`))?.name, 'Errors');
   assert.equal(findView(views, parseQuery(''))?.name, 'All');
   assert.equal(findView(views, parseQuery('severity=ERROR&wrap=1')), undefined);
 });
 
-test('a view does not keep which log is open', () => {
+test('a view does not include the open log', () => {
   const state = parseQuery('search=x&log=018f2c2e-0000-7000-8000-000000000000');
   assert.equal(toViewQuery(state), 'search=x');
 });

@@ -1,4 +1,4 @@
-/** What a saved view keeps of a state, and which of them a state equals. Pure. */
+/** What a saved view includes, and which view matches the page state. Pure. */
 import { type ExploreQuery, formatQuery, parseQuery } from '../query.ts';
 
 export interface SavedView {
@@ -8,13 +8,13 @@ export interface SavedView {
   readonly query: string;
 }
 
-/** All but what is of the moment: the log that is open. */
+/** Everything except the open log. */
 export function toViewQuery(query: ExploreQuery): string {
   return formatQuery({ ...query, openLogId: undefined });
 }
 
 export function findView(views: readonly SavedView[], query: ExploreQuery): SavedView | undefined {
   const wanted = toViewQuery(query);
-  // Compared as states: a view may have been written by hand, or by an older explorer.
+  // Compared as parsed state: the stored text may be written by hand or by another version.
   return views.find((view) => toViewQuery(parseQuery(view.query)) === wanted);
 }

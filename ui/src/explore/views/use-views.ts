@@ -1,4 +1,4 @@
-/** The saved views of the account, and what can be done with them. */
+/** Saved views of the account: list and mutations. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { dataOf } from '../../api/client.ts';
 import { useApp } from '../../app/context.ts';

@@ -1,4 +1,4 @@
-/** One saved view in the menu, or the field in which it gets another name. */
+/** One saved view in the menu, or its rename field. */
 import { useState } from 'react';
 import { Button } from '../../parts/controls/button.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
@@ -9,7 +9,7 @@ import styles from './view-row.module.css';
 
 export interface ViewRowProps {
   readonly view: SavedView;
-  /** The page shows just this. */
+  /** The view matches the page. */
   readonly isShown: boolean;
   readonly onOpen: () => void;
   readonly onRename: (name: string) => void;
@@ -79,7 +79,7 @@ function Rename({ view, onRename, onDone }: ViewRowProps & { readonly onDone: ()
           onChange={({ target }) => setName(target.value)}
           onKeyDown={(event) => {
             if (event.key !== 'Escape') return;
-            // Gives up the name, not the whole menu.
+            // Escape cancels the rename, not the menu.
             event.stopPropagation();
             onDone();
           }}

@@ -1,4 +1,4 @@
-/** Saved views: open one, keep what is shown under a name, rename, overwrite, delete. */
+/** Saved views: open, save, rename, overwrite, delete. */
 import { useState } from 'react';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';

@@ -1,16 +1,16 @@
-/** A button in one of the tones of the design. */
+/** Button in the tones of the design. */
 import type { ReactNode, Ref } from 'react';
 import styles from './button.module.css';
 
 export interface ButtonProps {
   readonly children: ReactNode;
-  /** `bare` shows no frame until it is pointed at: for icons. Default `quiet`. */
+  /** `bare` has no frame until hovered: for icons. Default `quiet`. */
   readonly tone?: 'primary' | 'quiet' | 'danger' | 'bare';
-  /** What it does, where its content is no text; shown as a tip as well. */
+  /** Accessible name and tooltip, for buttons without text. */
   readonly label?: string;
   readonly type?: 'button' | 'submit';
   readonly isDisabled?: boolean;
-  /** For a button that stays pressed. */
+  /** For toggle buttons. */
   readonly isPressed?: boolean;
   readonly onPress?: () => void;
   readonly ref?: Ref<HTMLButtonElement>;

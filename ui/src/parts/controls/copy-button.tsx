@@ -1,4 +1,4 @@
-/** Copies a text and says that it did. */
+/** Copies a text and confirms it. */
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { useCopy } from './use-copy.ts';

@@ -1,13 +1,13 @@
-/** Fields of a form: each with its label, a hint, and what is wrong with it, read out with it. */
+/** Form fields with label, hint and error, announced by screen readers. */
 import { type HTMLInputTypeAttribute, type ReactNode, useId } from 'react';
 import styles from './fields.module.css';
 import { toVisibleText } from '../text/visible-text.ts';
 
 interface FieldProps {
   readonly label: string;
-  /** Below the field, also read out with it. */
+  /** Below the field. */
   readonly hint?: ReactNode;
-  /** What is wrong with it; undefined = nothing. */
+  /** Error message; undefined = valid. */
   readonly fault?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface TextFieldProps extends ValueProps {
   readonly isRequired?: boolean;
   readonly isFirst?: boolean;
   readonly inputMode?: 'numeric' | 'text';
-  /** For addresses, amounts and secrets, which are read letter by letter. */
+  /** For addresses, amounts and secrets: monospace. */
   readonly isMono?: boolean;
 }
 
@@ -130,7 +130,7 @@ interface CheckGroupProps {
   readonly children: ReactNode;
 }
 
-/** Boxes that belong together. */
+/** A group of checkboxes. */
 export function CheckGroup({ label, fault, children }: CheckGroupProps) {
   return (
     <fieldset className={styles.group}>

@@ -1,4 +1,4 @@
-/** The pictures on buttons: strokes on a 24-unit square, in the colour of the text around them. */
+/** Icons: strokes on a 24-unit square in the text colour. */
 import styles from './icon.module.css';
 
 const paths = {

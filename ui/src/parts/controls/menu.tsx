@@ -1,4 +1,4 @@
-/** What can be done with one thing, behind a button with three dots. */
+/** Menu behind a button with three dots. */
 import { Menu as BaseMenu } from '@base-ui/react/menu';
 import { Icon } from './icon.tsx';
 import styles from './menu.module.css';
@@ -10,7 +10,7 @@ export interface MenuItem {
 }
 
 export interface MenuProps {
-  /** Of the button, such as `More for checkout`. */
+  /** Accessible name of the button, such as `More for checkout`. */
   readonly label: string;
   readonly items: readonly MenuItem[];
 }

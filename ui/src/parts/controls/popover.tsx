@@ -1,17 +1,17 @@
-/** A button that opens a small panel beside it; Escape or a press outside closes it. */
+/** Button that opens a panel; Escape or a click outside closes it. */
 import { Popover as BasePopover } from '@base-ui/react/popover';
 import type { ReactNode } from 'react';
 import styles from './popover.module.css';
 
 export interface PopoverProps {
-  /** What is on the button. */
+  /** Content of the button. */
   readonly trigger: ReactNode;
-  /** What the button does, and the name of the panel. */
+  /** Accessible name of the button and the panel. */
   readonly label: string;
   readonly isOpen: boolean;
   readonly onOpenChange: (isOpen: boolean) => void;
   readonly children: ReactNode;
-  /** Default `quiet`; `bare` shows no frame until it is pointed at. */
+  /** Default `quiet`; `bare` has no frame until hovered. */
   readonly tone?: 'quiet' | 'bare';
   /** Edge of the button that the panel is aligned with; default `start`. */
   readonly align?: 'start' | 'end';

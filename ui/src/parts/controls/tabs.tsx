@@ -1,4 +1,4 @@
-/** Parts of a page of which one is shown; arrow keys move between them. */
+/** Tabs; arrow keys move between them. */
 import { Tabs as BaseTabs } from '@base-ui/react/tabs';
 import type { ReactNode } from 'react';
 import styles from './tabs.module.css';
@@ -10,7 +10,7 @@ export interface Tab<Name extends string> {
 }
 
 export interface TabsProps<Name extends string> {
-  /** Read aloud. */
+  /** Accessible name. */
   readonly label: string;
   readonly tabs: readonly Tab<Name>[];
   readonly shown: Name;

@@ -1,7 +1,7 @@
-/** Copies a text and says that it did, or that the browser did not let it. */
+/** Copies a text and reports success or failure in a toast. */
 import { useToast } from '../feedback/toasts.tsx';
 
-/** @returns copies `text`; `what` is what it is called, such as `the message` */
+/** @returns copies `text`; `what` names it, such as `the message` */
 export function useCopy(): (text: string, what: string) => Promise<void> {
   const toast = useToast();
   return async (text, what) => {

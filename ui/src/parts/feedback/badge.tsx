@@ -1,4 +1,4 @@
-/** One word about the state of a thing; the colour says it again, never alone. */
+/** A word for a state, with a colour that repeats it. */
 import styles from './badge.module.css';
 
 export type BadgeTone = 'success' | 'warning' | 'danger' | 'quiet';

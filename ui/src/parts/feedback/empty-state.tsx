@@ -1,4 +1,4 @@
-/** What a page says while there is nothing on it: what would be here, and how to begin. */
+/** Empty page: what would be here, and how to begin. */
 import type { ReactNode } from 'react';
 import styles from './empty-state.module.css';
 

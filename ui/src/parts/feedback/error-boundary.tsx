@@ -1,4 +1,4 @@
-/** Keeps a page that fails from taking the frame around it along. */
+/** Contains the error of a page, so that the shell keeps working. */
 import { Component, type ReactNode } from 'react';
 import { Button } from '../controls/button.tsx';
 import { Notice } from './notice.tsx';

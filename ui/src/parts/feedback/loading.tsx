@@ -1,4 +1,4 @@
-/** Something is on its way; said aloud, and shown only where it takes a moment. */
+/** Loading indicator, delayed and announced by screen readers. */
 import styles from './loading.module.css';
 
 export function Loading({ what = 'Loading' }: { what?: string }) {

@@ -1,4 +1,4 @@
-/** A sentence that stands out: why there is nothing, what went wrong, what to do. */
+/** A highlighted message. */
 import type { ReactNode } from 'react';
 import styles from './notice.module.css';
 

@@ -1,4 +1,4 @@
-/** What a failed call looks like: the service's own words, and a way to ask again. */
+/** Error of a failed call, with a retry button. */
 import { ApiProblem } from '../../api/problem.ts';
 import { Button } from '../controls/button.tsx';
 import { Notice } from './notice.tsx';
@@ -26,7 +26,7 @@ export function ProblemNotice({ error, onRetry }: ProblemNoticeProps) {
   );
 }
 
-/** The same token would be refused the same again. */
+/** A retry with the same token would fail again. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiProblem && error.status === 403;
 }

@@ -1,4 +1,4 @@
-/** Short news that goes by itself: copied, saved, revoked. */
+/** Short messages that disappear: copied, saved, revoked. */
 import { Toast } from '@base-ui/react/toast';
 import type { ReactNode } from 'react';
 import styles from './toasts.module.css';
@@ -16,7 +16,7 @@ export function Toasts({ children }: { children: ReactNode }) {
   );
 }
 
-/** @returns a function that shows a sentence */
+/** @returns shows a message */
 export function useToast(): (sentence: string) => void {
   const { add } = Toast.useToastManager();
   return (sentence) => void add({ title: sentence });

@@ -1,4 +1,4 @@
-/** Asks before something that cannot be taken back, and says what it will do. */
+/** Confirmation of an irreversible action. */
 import { type ReactNode, type SubmitEvent, useState } from 'react';
 import { Button } from '../controls/button.tsx';
 import { TextField } from '../controls/fields.tsx';
@@ -8,17 +8,17 @@ import { Sheet } from './sheet.tsx';
 
 export interface ConfirmDialogProps {
   readonly title: ReactNode;
-  /** What happens, and to whom. */
+  /** The consequence. */
   readonly children: ReactNode;
-  /** What the button says, such as `Delete`. */
+  /** Label of the button, such as `Delete`. */
   readonly action: string;
   readonly isOpen: boolean;
   readonly isBusy: boolean;
-  /** What the attempt was refused with; null = nothing. */
+  /** Error of the attempt; null = none. */
   readonly error: unknown;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
-  /** To be typed before the button works: for what takes data with it. */
+  /** Must be typed to enable the button, for actions that delete data. */
   readonly typed?: string;
 }
 
@@ -30,7 +30,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   );
 }
 
-/** A part of its own, so that what was typed goes with the dialog. */
+/** A separate component, so that closing the dialog clears the input. */
 function Question(props: ConfirmDialogProps) {
   const { children, action, isBusy, error, onConfirm, onClose, typed } = props;
   const [text, setText] = useState('');

@@ -1,20 +1,20 @@
-/** Rows of things with names; on a phone each row is a card. */
+/** Table that becomes a list of cards on a phone. */
 import type { ReactNode } from 'react';
 import styles from './data-table.module.css';
 
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
-  /** For numbers, and for buttons at the end. */
+  /** For numbers, and for a last column of buttons. */
   readonly isAtEnd?: boolean;
-  /** In one line. */
+  /** No wrapping. */
   readonly isTight?: boolean;
 }
 
 export interface DataTableProps<Row> {
-  /** Read aloud. */
+  /** Accessible name. */
   readonly caption: string;
-  /** The first says what the row is called. */
+  /** The first column names the row. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
@@ -46,7 +46,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
   );
 }
 
-/** The header of a column of buttons, which is read aloud only. */
+/** Column header for screen readers only. */
 export const actions = 'Actions';
 
 function Cell<Row>({

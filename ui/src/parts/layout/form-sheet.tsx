@@ -1,4 +1,4 @@
-/** A form in a dialog: fields, what was refused as a whole, and the button that does it. */
+/** Form in a dialog: fields, general error, submit button. */
 import type { ReactNode, SubmitEvent } from 'react';
 import { Button } from '../controls/button.tsx';
 import styles from './form-sheet.module.css';
@@ -10,10 +10,10 @@ export interface FormSheetProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly onSubmit: () => void;
-  /** What the button says. */
+  /** Label of the button. */
   readonly action: string;
   readonly isBusy: boolean;
-  /** What is wrong and belongs to no field; undefined = nothing. */
+  /** Error without a field; undefined = none. */
   readonly fault?: string | undefined;
   readonly children: ReactNode;
 }

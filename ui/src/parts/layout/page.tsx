@@ -1,4 +1,4 @@
-/** The frame of a page of settings: a title, what can be done, and the content. */
+/** Frame of a management page: title, actions, content. */
 import type { ReactNode } from 'react';
 import styles from './page.module.css';
 

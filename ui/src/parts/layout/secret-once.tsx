@@ -1,4 +1,4 @@
-/** A secret that is shown this once, to be copied now. */
+/** A secret, shown once, with a copy button. */
 import { CopyButton } from '../controls/copy-button.tsx';
 import { Notice } from '../feedback/notice.tsx';
 import styles from './secret-once.module.css';

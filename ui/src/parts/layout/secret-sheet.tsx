@@ -1,4 +1,4 @@
-/** The end of issuing a secret: it is shown in a dialog, this once. */
+/** Dialog that shows a new secret once. */
 import type { ReactNode } from 'react';
 import { Button } from '../controls/button.tsx';
 import styles from './form-sheet.module.css';
@@ -10,7 +10,7 @@ export interface SecretSheetProps {
   readonly secret: string;
   /** What it is, such as `the token`. */
   readonly what: string;
-  /** What to know about it. */
+  /** Additional text. */
   readonly children?: ReactNode;
   readonly onClose: () => void;
 }

@@ -1,4 +1,4 @@
-/** A dialog over the page; Escape or a press outside closes it, and the focus goes back. */
+/** Modal dialog; Escape or a click outside closes it and restores the focus. */
 import { Dialog } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
 import { Button } from '../controls/button.tsx';

@@ -1,4 +1,4 @@
-/** How long ago something was, which goes on by itself; its time when it is pointed at. */
+/** Relative time that updates itself; the absolute time as a tooltip. */
 import { useEffect, useState } from 'react';
 import { formatAgo } from './time-text.ts';
 import { serviceNowMs } from '../../api/service-clock.ts';
@@ -6,7 +6,7 @@ import { serviceNowMs } from '../../api/service-clock.ts';
 export interface AgoProps {
   /** ISO time; null = never. */
   readonly at: string | null;
-  /** What stands there when it never was. Default `never`. */
+  /** Text for null. Default `never`. */
   readonly never?: string;
 }
 
@@ -22,7 +22,7 @@ export function Ago({ at, never = 'never' }: AgoProps) {
 
 const everyMs = 5_000;
 
-/** Unix ms, anew every few seconds and with every rendering. */
+/** Current Unix ms, updated every few seconds. */
 function useNow(): number {
   const [, setTick] = useState(0);
   useEffect(() => {

@@ -1,9 +1,9 @@
-/** Text to be pasted somewhere else, as it stands, with a button that copies it. */
+/** Text to paste elsewhere, with a copy button. */
 import styles from './code-block.module.css';
 import { CopyButton } from '../controls/copy-button.tsx';
 
 export interface CodeBlockProps {
-  /** Where it goes: a file, a shell. */
+  /** Where it belongs: a file, a shell. */
   readonly caption: string;
   readonly text: string;
 }

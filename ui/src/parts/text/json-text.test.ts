@@ -1,10 +1,10 @@
-/** JSON laid out says what it said, to the last digit. */
+/** Indents JSON without changing its tokens. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { layOutJson } from './json-text.ts';
 
-test('lays objects and arrays out over lines', () => {
+test('indents objects and arrays', () => {
   assert.equal(
     layOutJson('{"a":1,"b":[true,null,{}],"c":{"d":[]}}'),
     [
@@ -31,7 +31,7 @@ test('keeps every digit and every escape', () => {
   }
 });
 
-test('keeps keys that occur twice', () => {
+test('keeps duplicate keys', () => {
   assert.equal(layOutJson('{"a":1,"a":2}'), '{\n  "a": 1,\n  "a": 2\n}');
 });
 
@@ -46,10 +46,10 @@ for (const text of [
   '{"a":1',
   '[INFO] up',
 ]) {
-  test(`leaves ${JSON.stringify(text)} as it is`, () => assert.equal(layOutJson(text), undefined));
+  test(`leaves ${JSON.stringify(text)} unchanged`, () => assert.equal(layOutJson(text), undefined));
 }
 
-test('agrees with the layout of the language where numbers are small', () => {
+test('agrees with JSON.stringify for small numbers', () => {
   const value = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()));
   fc.assert(
     fc.property(value, fc.constantFrom(0, 1, 3), (json, indent) => {
@@ -59,7 +59,7 @@ test('agrees with the layout of the language where numbers are small', () => {
   );
 });
 
-test('does not let deep nesting grow without bounds', () => {
+test('limits the indentation of deep nesting', () => {
   const text = '['.repeat(3000) + ']'.repeat(3000);
   assert.ok(layOutJson(text)!.length < text.length * 90);
   assert.equal(layOutJson(text, { maxLength: 1000 }), undefined);

@@ -1,18 +1,17 @@
 /**
- * Lays JSON out over lines without reading its values: what was `9007199254740993` or `1.0` stays
- * so to the last digit. Pure.
+ * Indents JSON without parsing values, so that `9007199254740993` or `1.0` keep their digits. Pure.
  */
 
 export interface JsonLayoutLimits {
-  /** Characters; beyond them the text is left as it is. */
+  /** Maximum length; longer text is not indented. */
   readonly maxLength: number;
 }
 
-/** Layout may not turn a small text into a huge one: deeper levels stand no further in. */
+/** Deeper levels are not indented further, which bounds the output. */
 const maxIndent = 40;
 const defaults: JsonLayoutLimits = { maxLength: 8_000_000 };
 
-/** @returns undefined for what is no JSON object or array, or grows beyond the limit */
+/** @returns undefined unless the text is a JSON object or array within the limit */
 export function layOutJson(text: string, limits = defaults): string | undefined {
   if (!looksLikeJson(text) || !isJson(text)) return undefined;
   const lines: string[] = [];
@@ -53,7 +52,7 @@ export function layOutJson(text: string, limits = defaults): string | undefined 
   return lines.join('\n');
 }
 
-/** Strings whole, punctuation alone, and numbers and words up to what ends them. */
+/** Strings, punctuation, and runs of other characters. */
 const everyToken = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 function looksLikeJson(text: string): boolean {

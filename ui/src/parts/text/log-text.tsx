@@ -1,7 +1,4 @@
-/**
- * Text of somebody else, shown as text: what hides in it becomes a mark, and its direction stays
- * its own.
- */
+/** Untrusted text: invisible characters become symbols, and bidirectional text is isolated. */
 import type { ReactNode } from 'react';
 import styles from './log-text.module.css';
 import { toVisibleParts } from './visible-text.ts';
@@ -14,13 +11,13 @@ export function LogText({ text }: { text: string }) {
   );
 }
 
-/** The same without an element of its own, for a place that isolates its direction by itself. */
+/** Without an element, for a parent that isolates direction. */
 export function VisibleText({ text }: { text: string }): ReactNode {
   return toVisibleParts(text).map((part, index) =>
     typeof part === 'string' ? (
       part
     ) : (
-      // Parts of one text never change places.
+      // Index keys: parts never reorder.
       <span key={index} className={styles.mark} title={part.name}>
         {part.shown}
       </span>

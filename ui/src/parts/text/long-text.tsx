@@ -1,6 +1,6 @@
 /**
- * A text of any length: the beginning at once, all of it when asked for, in pieces. The place where
- * it stands isolates its direction.
+ * Long text: the beginning at once, all of it on demand, in pieces. The parent isolates its
+ * direction.
  */
 import { useMemo, useState } from 'react';
 import { VisibleText } from './log-text.tsx';
@@ -11,7 +11,7 @@ import { cutText } from './visible-text.ts';
 
 export interface LongTextProps {
   readonly text: string;
-  /** Characters that are shown at once; default 5,000. */
+  /** Characters shown at once; default 5,000. */
   readonly maxLength?: number;
 }
 
@@ -25,7 +25,7 @@ export function LongText({ text, maxLength = 5_000 }: LongTextProps) {
     <>
       {!isWhole && <VisibleText text={cutText(text, maxLength)} />}
       {pieces.map((piece, index) => (
-        // Only those in view are laid out, so a megabyte costs no more than a screen.
+        // `content-visibility` lays out visible pieces only.
         <span key={index} className={styles.piece}>
           <VisibleText text={piece} />
         </span>

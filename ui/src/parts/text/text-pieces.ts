@@ -1,7 +1,10 @@
-/** Cuts a long text into pieces that can be shown one below the other. Pure. */
+/** Splits a long text into pieces for rendering. Pure. */
 import { cutText } from './visible-text.ts';
 
-/** Pieces of about this length, cut after a line where one ends in the second half of a piece. */
+/**
+ * Pieces of about this length, split after a line end in the second half of a piece if there is
+ * one.
+ */
 export function splitText(text: string, pieceLength: number): string[] {
   const pieces: string[] = [];
   let from = 0;

@@ -1,8 +1,8 @@
-/** Times and amounts as people read them, in the zone that they chose. Pure. */
+/** Formats times and amounts in the selected time zone. Pure. */
 
 export type Zone = 'local' | 'utc';
 
-/** `2026-04-01 08:30:00.123`, which sorts as it reads. */
+/** `2026-04-01 08:30:00.123` */
 export function formatTime(iso: string, zone: Zone): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;

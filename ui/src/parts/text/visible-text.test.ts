@@ -1,4 +1,4 @@
-/** What hides in a text becomes visible, and nothing else changes. */
+/** Invisible characters become visible, and nothing else changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cutText, toVisibleParts, toVisibleText } from './visible-text.ts';
@@ -13,7 +13,7 @@ const untouched: readonly (readonly [string, string])[] = [
   ['nothing', ''],
 ];
 for (const [name, text] of untouched) {
-  test(`shows ${name} as it is`, () => {
+  test(`leaves ${name} unchanged`, () => {
     assert.deepEqual(toVisibleParts(text), [text]);
     assert.equal(toVisibleText(text), text);
   });
@@ -41,18 +41,18 @@ for (const [name, text, expected] of marked) {
   test(`makes ${name} visible`, () => assert.equal(toVisibleText(text), expected));
 }
 
-test('ends lines of Windows as any other', () => {
+test('treats CR LF as a line end', () => {
   assert.deepEqual(toVisibleParts('a\r\nb'), ['a', '\nb']);
 });
 
-test('says what a mark stands for', () => {
+test('describes each symbol', () => {
   assert.deepEqual(toVisibleParts('\u202E'), [
     { shown: 'U+202E', name: 'U+202E right-to-left override' },
   ]);
   assert.deepEqual(toVisibleParts('\u0001'), [{ shown: 'SOH', name: 'U+0001 control character' }]);
 });
 
-test('leaves nothing hidden, whatever the text', () => {
+test('leaves nothing invisible, for any text', () => {
   let every = '';
   for (let code = 0; code < 0x30000; code += 1) every += `x${String.fromCodePoint(code)}`;
   const shown = toVisibleText(every);
@@ -61,7 +61,7 @@ test('leaves nothing hidden, whatever the text', () => {
 
 const hiding = /[[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}\u200B-\u200F]--[\n\t]]/v;
 
-test('cuts between characters, never within one', () => {
+test('cuts between characters', () => {
   assert.equal(cutText('abc', 3), 'abc');
   assert.equal(cutText('abcd', 3), 'abc');
   assert.equal(cutText('ab👩d', 3), 'ab');

@@ -1,19 +1,19 @@
 /**
- * Text of logs as it can be shown safely: what is invisible, moves other text or drives a terminal
- * becomes a mark that can be seen. Pure; how a mark looks is settled elsewhere.
+ * Makes untrusted text safe to display: invisible characters, bidirectional controls and terminal
+ * escapes become symbols. Pure.
  */
 
-/** Something that could not be seen, and what is shown in its place. */
+/** An invisible character and its symbol. */
 export interface Mark {
-  /** Such as `ESC`, or `U+202E` for what has no short name. */
+  /** Such as `ESC`, or `U+202E` without a short name. */
   readonly shown: string;
-  /** For a tip and for those who listen: `U+202E right-to-left override`. */
+  /** Tooltip and accessible name: `U+202E right-to-left override`. */
   readonly name: string;
 }
 
 export type VisiblePart = string | Mark;
 
-/** @returns the text alone, in one part, where nothing in it hides */
+/** @returns one part when nothing is invisible */
 export function toVisibleParts(text: string): readonly VisiblePart[] {
   if (!hidden.test(text)) return [text];
   const parts: VisiblePart[] = [];
@@ -21,7 +21,7 @@ export function toVisibleParts(text: string): readonly VisiblePart[] {
   for (const match of text.matchAll(everyHidden)) {
     if (isJoining(text, match.index)) continue;
     if (match.index > from) parts.push(text.slice(from, match.index));
-    // The CR of a CR LF is only the way in which Windows ends a line.
+    // The CR of a line end needs no symbol.
     if (match[0] !== '\r' || text[match.index + 1] !== '\n') parts.push(toMark(match[0]));
     from = match.index + match[0].length;
   }
@@ -29,14 +29,14 @@ export function toVisibleParts(text: string): readonly VisiblePart[] {
   return parts;
 }
 
-/** The same as plain text, marks in angle brackets: for titles and labels. */
+/** As plain text with symbols in angle brackets, for titles and labels. */
 export function toVisibleText(text: string): string {
   return toVisibleParts(text)
     .map((part) => (typeof part === 'string' ? part : `<${part.shown}>`))
     .join('');
 }
 
-/** At most so many characters, never half of one. */
+/** Truncates without splitting a character. */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const isHalf = /[\uD800-\uDBFF]/.test(text[maxLength - 1] ?? '');
@@ -44,9 +44,8 @@ export function cutText(text: string, maxLength: number): string {
 }
 
 /**
- * Controls, formatting characters, halves of surrogate pairs, line and paragraph separators, and
- * letters that are blank. Not among them: tab and line feed, which are layout, and the signs of
- * Arabic numbers, which can be seen.
+ * Controls, format characters, lone surrogates, line and paragraph separators, and blank letters.
+ * Excludes tab, line feed and the visible signs of Arabic numbers.
  */
 const hiddenClass =
   '[[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\u115F\\u1160\\u3164\\uFFA0\\u2800]' +
@@ -54,10 +53,7 @@ const hiddenClass =
 const hidden = new RegExp(hiddenClass, 'v');
 const everyHidden = new RegExp(hiddenClass, 'gv');
 
-/**
- * Joiners do honest work in emoji (family, flag) and within words of scripts that join letters;
- * there they stay as they are.
- */
+/** Joiners are legitimate in emoji (family, flag) and within words of scripts that join letters. */
 function isJoining(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   if (code !== zeroWidthJoiner && code !== zeroWidthNonJoiner) return false;
@@ -85,7 +81,7 @@ function toMark(character: string): Mark {
   return { shown: controls[code] ?? (code === 0x7f ? 'DEL' : point), name: `${point} ${name}` };
 }
 
-/** The short names of the C0 controls (ECMA-48); their pictures are missing from too many fonts. */
+/** Short names of the C0 controls (ECMA-48); many fonts lack their pictures. */
 const controls: readonly string[] = (
   'NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB ' +
   'CAN EM SUB ESC FS GS RS US'
