@@ -18,8 +18,9 @@ import { openServer, type ServerOptions } from '../server/server.ts';
 import { createDirectoryEvents } from '../telemetry/node-events.ts';
 import { createHttpEvents } from '../telemetry/request-events.ts';
 import { version } from './version.ts';
-import { openChannel } from '../workers/channel.ts';
-import type { Beginning, MainQuestions, WorkerQuestions } from '../workers/questions.ts';
+import { openChannel } from '../channel/channel.ts';
+import { overStream } from '../channel/stream.ts';
+import type { MainChannel, MainMethods, WorkerMethods, WorkerStart } from '../workers/methods.ts';
 import * as remote from '../workers/remote-parts.ts';
 import { messageOf } from '../std/error-text.ts';
 
@@ -41,41 +42,41 @@ type Ending = 'asked' | 'orphaned';
  */
 export async function openWorker(stream: Duplex): Promise<Worker> {
   let parts: WorkerParts | undefined;
-  let forgotten = 0;
+  let seriesEpoch = 0;
   let isStopped = false;
-  const main = openChannel<WorkerQuestions, MainQuestions>(stream, {
-    alive: () => undefined,
+  const main = openChannel<WorkerMethods, MainMethods>(overStream(stream), {
+    ping: () => undefined,
     invalidate: () => parts?.grants.invalidate(),
-    forgetSeries(times) {
-      forgotten = times;
+    forgetSeries(epoch) {
+      seriesEpoch = epoch;
       parts?.gateway.forgetSeries();
     },
     flushStatistics: () => parts?.statistics.flush(),
-    metrics: () => parts?.instruments.metrics.getMetricsAsJSON() ?? [],
+    metrics: async () => (await parts?.instruments.metrics.getMetricsAsJSON()) ?? [],
     async stop() {
       isStopped = true;
       await parts?.close();
     },
   });
   const ended = main.closed.then((): Ending => (isStopped ? 'asked' : 'orphaned'));
-  const beginning = await main.ask('begin', null);
-  forgotten = Math.max(forgotten, beginning.forgotten);
+  const start = await main.remote.start();
+  seriesEpoch = Math.max(seriesEpoch, start.seriesEpoch);
   try {
-    parts = await openParts(beginning, main, () => forgotten);
+    parts = await openParts(start, main, () => seriesEpoch);
   } catch (error) {
-    main.tell('failed', messageOf(error));
+    main.notify('failed', messageOf(error));
     throw error;
   }
   const { server } = parts;
-  const noteEnd = createEndList((ids) => main.tell('ended', ids));
-  main.tell('ready', null);
+  const noteEnd = createEndList((ids) => main.notify('connectionsEnded', ids));
+  main.notify('ready');
   return {
     ended,
     take(id, socket) {
       if (socket === undefined) return noteEnd(id);
       server.take(socket, {
         closed: () => noteEnd(id),
-        abused: () => main.tell('abused', id),
+        abused: () => main.notify('connectionAbused', id),
       });
     },
   };
@@ -84,15 +85,15 @@ export async function openWorker(stream: Duplex): Promise<Worker> {
 type WorkerParts = Awaited<ReturnType<typeof openParts>>;
 
 async function openParts(
-  { settings, number, ingestUrl }: Beginning,
-  main: remote.MainChannel,
-  forgotten: () => number,
+  { settings, number, ingestUrl }: WorkerStart,
+  main: MainChannel,
+  seriesEpoch: () => number,
 ) {
   await using parts = new Parts();
   const config = settings as Config;
   const opening = startOpening(config, parts, { worker: number });
   const { instruments } = opening;
-  const directory = remote.createRemoteDirectory(main);
+  const directory = main.remote;
   const grants = openGrants(opening, directory, createDirectoryEvents(instruments));
   const statistics = openStatistics(opening, directory);
   const known = createKnownLevels({ maxLevels: 10_000, maxAgeMs: 5_000 }, () => performance.now());
@@ -101,7 +102,7 @@ async function openParts(
     {
       grants,
       quota: remote.createRemoteQuota(main, known),
-      queue: remote.createRemoteQueue(main, forgotten),
+      queue: remote.createRemoteQueue(main, seriesEpoch),
       claims: remote.createRemoteClaims(main),
       statistics,
     },
@@ -117,7 +118,7 @@ async function openParts(
         ...noStreamRoutes,
         ingestInfo: info,
         streamInfo: info,
-        missing: () => main.ask('missing', null),
+        missing: () => main.remote.missing(),
         metrics: instruments.metrics,
         gate: undefined,
       },

@@ -18,11 +18,10 @@ import type { RouteParts } from '../server/routes.ts';
 import type { Server } from '../server/server.ts';
 import type { HttpEvents } from '../telemetry/request-events.ts';
 import { createWorkerEvents } from '../telemetry/node-events.ts';
-import { sumOfMetrics } from '../workers/metric-sums.ts';
-import type { OwnedParts } from '../workers/owner.ts';
-import { createWorkers, type Workers, workersDefaults } from '../workers/supervisor.ts';
+import type { SharedParts } from '../workers/served-parts.ts';
+import { createWorkers, sumOfMetrics, type Workers } from '../workers/supervisor.ts';
 
-export interface WorkersParts extends Omit<OwnedParts, 'forgotten'> {
+export interface WorkersParts extends Omit<SharedParts, 'seriesEpoch'> {
   readonly queue: Queue;
   readonly grants: CachedGrants;
   readonly httpEvents: HttpEvents;
@@ -56,12 +55,12 @@ export function createIngestWorkers(
 ): IngestWorkers | undefined {
   if (config.workers === 1 || !rolesOf(config).has('gateway')) return undefined;
   const { addresses, missing } = parts;
-  let forgotten = 0;
+  let seriesEpoch = 0;
   const workers: Workers = createWorkers(
     {
       file: fileURLToPath(new URL('./worker-process.ts', import.meta.url)),
-      begin: () => ({ settings: config, ingestUrl: addresses.ingestUrl, forgotten }),
-      parts: { ...parts, forgotten: () => forgotten },
+      start: () => ({ settings: config, ingestUrl: addresses.ingestUrl, seriesEpoch }),
+      parts: { ...parts, seriesEpoch: () => seriesEpoch },
     },
     toWorkersOptions(config),
     createWorkerEvents(instruments, {
@@ -70,12 +69,12 @@ export function createIngestWorkers(
     }),
   );
   parts.queue.whenSeriesForgotten(() => {
-    forgotten += 1;
-    workers.tellAll('forgetSeries', forgotten);
+    seriesEpoch += 1;
+    workers.seriesForgotten(seriesEpoch);
   });
   let invalidated = Promise.resolve();
   parts.grants.whenInvalidated(() => {
-    invalidated = workers.askAll('invalidate', null, waitMs);
+    invalidated = workers.callAll((worker) => worker.invalidate(), waitMs);
   });
   const { metrics } = instruments;
   const opened = new AsyncDisposableStack();
@@ -129,7 +128,6 @@ export function createIngestWorkers(
 function toWorkersOptions(config: Config) {
   const { closing } = toServerOptions(config);
   return {
-    ...workersDefaults,
     count: config.workers,
     maxConnections: config.ingest.maxConnections,
     stopMs: closing.graceMs + 5_000,
@@ -142,7 +140,7 @@ function withWorkerCounts(statistics: ReceiverStatistics, workers: Workers): Rec
     replayed: (...counted) => statistics.replayed(...counted),
     refused: (...counted) => statistics.refused(...counted),
     async history(...query) {
-      await workers.askAll('flushStatistics', null, waitMs);
+      await workers.callAll((worker) => worker.flushStatistics(), waitMs);
       return statistics.history(...query);
     },
     flush: () => statistics.flush(),

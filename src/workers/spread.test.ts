@@ -22,7 +22,7 @@ function openSpread(maxConnections: number) {
   return { spread, takers, hand };
 }
 
-test('connections that last are spread evenly', () => {
+test('spreads long connections evenly', () => {
   const { spread, takers, hand } = openSpread(100);
   hand(0, 9);
   assert.deepEqual(
@@ -32,7 +32,7 @@ test('connections that last are spread evenly', () => {
   assert.equal(spread.connections(), 9);
 });
 
-test('connections that end at once go round', () => {
+test('takes turns for short connections', () => {
   const { spread, takers } = openSpread(100);
   const order: number[] = [];
   for (let one = 0; one < 6; one++) {
@@ -42,7 +42,7 @@ test('connections that end at once go round', () => {
   assert.deepEqual(order, [0, 1, 2, 0, 1, 2]);
 });
 
-test('a new worker catches up with the others', () => {
+test('a new worker catches up', () => {
   const { spread, takers, hand } = openSpread(100);
   hand(0, 9);
   spread.remove(takers[0]);
@@ -52,7 +52,7 @@ test('a new worker catches up with the others', () => {
   assert.equal(fresh.taken.size, 3);
 });
 
-test('beyond the cap, and without a worker, nobody is handed any', () => {
+test('refuses over the cap and without a worker', () => {
   const { spread, takers, hand } = openSpread(2);
   hand(0, 2);
   assert.equal(spread.hand(2), 'cap');

@@ -1,10 +1,10 @@
 /**
- * Which worker gets a connection: the one that has the fewest, so that those that live for days and
- * carry everything, of HTTP/2 or gRPC, are spread as evenly as short ones.
+ * Picks the worker with the fewest open connections, the least recently picked of several. Long
+ * connections (HTTP/2, gRPC) are then spread as evenly as short ones.
  */
 
 export interface ConnectionTaker<Connection> {
-  /** That it was handed and that have not ended. */
+  /** Open connections that it was handed. */
   connections(): number;
   hand(connection: Connection): void;
 }
@@ -12,15 +12,15 @@ export interface ConnectionTaker<Connection> {
 export interface Spread<Connection> {
   add(taker: ConnectionTaker<Connection>): void;
   remove(taker: ConnectionTaker<Connection>): void;
-  /** @returns why nobody was handed the connection; undefined when somebody was. */
+  /** @returns why the connection was refused, or undefined */
   hand(connection: Connection): 'cap' | 'no_worker' | undefined;
   takers(): number;
-  /** Of all of them. */
+  /** Of all takers. */
   connections(): number;
 }
 
 export function createSpread<Connection>(maxConnections: number): Spread<Connection> {
-  /** Who was handed one longest ago stands first. */
+  /** Least recently picked first. */
   let takers: readonly ConnectionTaker<Connection>[] = [];
   const without = (one: ConnectionTaker<Connection>) => takers.filter((taker) => taker !== one);
   const connections = () => takers.reduce((sum, taker) => sum + taker.connections(), 0);

@@ -1,12 +1,12 @@
 /**
- * Keeps so many worker processes alive for as long as Weir runs: starts them, starts another for
- * one that ends, gives each new connection to the one that has the fewest. What workers do is not
- * known here.
+ * Keeps a fixed number of worker processes running: restarts those that exit or hang, gives each
+ * new connection to the one with the fewest, and sums their metrics.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { AggregatorRegistry, type PrometheusContentType, type Registry } from 'prom-client';
+import type { Remote } from '../channel/channel.ts';
 import type { WorkerEvents } from '../telemetry/node-events.ts';
-import { sumOfMetrics, withoutLevels } from './metric-sums.ts';
-import type { MetricsText, WorkerQuestions } from './questions.ts';
+import type { MetricsJson, WorkerMethods } from './methods.ts';
 import { createSpread } from './spread.ts';
 import {
   type Accepted,
@@ -20,65 +20,54 @@ export interface WorkersOptions {
   readonly count: number;
   /** Of all workers together; further ones are closed at once. */
   readonly maxConnections: number;
-  /** Before a worker is started again, ms; it doubles up to the other with each early end. */
-  readonly firstPauseMs: number;
-  readonly maxPauseMs: number;
-  /** A worker that ends within this, ms, has ended early. */
-  readonly earlyMs: number;
-  /** Between two questions to a worker whether it is alive, ms. */
-  readonly askEveryMs: number;
-  /** How long the answer may take, ms; who gives none several times in a row is killed. */
-  readonly answerMs: number;
-  /** For what is under way when workers are told to stop, ms; then they are killed. */
+  /** How long a worker may take to stop, ms; then it is killed. */
   readonly stopMs: number;
+  /** Interval of pings to each worker, and how long a reply may take, ms; default 5000 each. */
+  readonly pingEveryMs?: number;
+  readonly pingTimeoutMs?: number;
 }
 
-export const workersDefaults: Omit<WorkersOptions, 'count' | 'maxConnections' | 'stopMs'> = {
-  firstPauseMs: 100,
-  maxPauseMs: 10_000,
-  earlyMs: 10_000,
-  askEveryMs: 5_000,
-  answerMs: 5_000,
-};
-
 export interface Workers {
-  /** Resolves when all take connections. @throws Error when one cannot; the others are ended */
+  /** Resolves when all accept connections. @throws Error when one cannot; the others are ended */
   start(): Promise<void>;
   /** Hands over a connection, or closes it where no worker can take it. */
   hand(connection: Accepted): void;
-  /** Of those that take connections. */
+  /** Workers that accept connections. */
   running(): number;
   connections(): number;
-  /**
-   * Asks all, those that are starting too. Resolves when they have answered, are gone, or `waitMs`
-   * is over.
-   */
-  askAll(name: keyof WorkerQuestions, ask: null, waitMs: number): Promise<void>;
-  tellAll<Name extends keyof WorkerQuestions>(name: Name, ask: WorkerQuestions[Name]['ask']): void;
-  /** Of every worker, and of those that are gone. */
-  metrics(waitMs: number): Promise<readonly MetricsText[]>;
-  /** Lets requests under way end, then ends all workers. */
+  /** Calls all workers, those that are starting included; waits for replies up to `waitMs`. */
+  callAll(call: (worker: Remote<WorkerMethods>) => Promise<unknown>, waitMs: number): Promise<void>;
+  seriesForgotten(seriesEpoch: number): void;
+  /** Of every worker, and the counters of those that exited. */
+  metrics(waitMs: number): Promise<readonly MetricsJson[]>;
+  /** Lets in-flight requests end, then ends all workers. */
   close(): Promise<void>;
 }
 
+const firstPauseMs = 100;
+const maxPauseMs = 10_000;
+/** A worker that exits within this time counts towards the backoff. */
+const earlyMs = 10_000;
+const pingMs = 5_000;
+/** In a row: the first may be due to a stall of the main process itself. */
+const maxMissedPings = 3;
 const killAfterMs = 2_000;
 const maxRetired = 16;
-/** In a row: the first may be due to a main process that stood still itself. */
-const mostSilences = 3;
 
 export function createWorkers(
   launch: WorkerLaunch,
   options: WorkersOptions,
   events: WorkerEvents,
 ): Workers {
-  /** All that have not ended, those that are starting too. */
+  /** All that have not exited, those that are starting included. */
   const alive = new Set<WorkerProcess>();
   const spread = createSpread<Accepted>(options.maxConnections);
-  const retired = createRetired();
+  const retired = createRetiredCounters();
   const closing = new AbortController();
-  let keeping: Promise<void>[] = [];
+  const { signal } = closing;
+  let supervised: Promise<void>[] = [];
 
-  /** @throws Error when it does not get to taking connections; it has ended then */
+  /** @throws Error when it exits before it is ready */
   async function startOne(number: number): Promise<WorkerProcess> {
     const startedAt = performance.now();
     const worker = startWorkerProcess(launch, number);
@@ -96,7 +85,7 @@ export function createWorkers(
       throw error;
     }
     spread.add(worker);
-    void watch(worker, options, events);
+    void killWhenHung(worker, options, events);
     events.workerReady(number, worker.pid, Math.round(performance.now() - startedAt));
     return worker;
   }
@@ -104,16 +93,15 @@ export function createWorkers(
   async function close(): Promise<void> {
     closing.abort();
     await Promise.all([...alive].map((worker) => stop(worker, options.stopMs, events)));
-    await Promise.all(keeping);
+    await Promise.all(supervised);
   }
 
   return {
     async start() {
       const numbers = Array.from({ length: options.count }, (_, index) => index + 1);
-      const starts = { startOne, closed: closing.signal };
       try {
-        const first = await Promise.all(numbers.map(startOne));
-        keeping = first.map((worker) => keepAlive(worker, starts, { options, events }));
+        const started = await Promise.all(numbers.map(startOne));
+        supervised = started.map((worker) => supervise(worker, startOne, { signal, events }));
       } catch (error) {
         await close();
         throw error;
@@ -128,11 +116,11 @@ export function createWorkers(
     },
     running: () => spread.takers(),
     connections: () => spread.connections(),
-    async askAll(name, ask, waitMs) {
-      await Promise.all([...alive].map(({ channel }) => within(waitMs, channel.ask(name, ask))));
+    async callAll(call, waitMs) {
+      await Promise.all([...alive].map(({ remote }) => within(waitMs, call(remote))));
     },
-    tellAll(name, ask) {
-      for (const { channel } of alive) channel.tell(name, ask);
+    seriesForgotten(seriesEpoch) {
+      for (const worker of alive) worker.seriesForgotten(seriesEpoch);
     },
     async metrics(waitMs) {
       const own = await Promise.all([...alive].map((worker) => worker.metrics(waitMs)));
@@ -142,75 +130,74 @@ export function createWorkers(
   };
 }
 
-interface Starts {
-  readonly startOne: (number: number) => Promise<WorkerProcess>;
-  readonly closed: AbortSignal;
-}
-
-type Manner = { readonly options: WorkersOptions; readonly events: WorkerEvents };
-
-/** Resolves when workers are closed and this one's last successor has ended. */
-async function keepAlive(
+/** Restarts the worker with backoff until closed. */
+async function supervise(
   first: WorkerProcess,
-  starts: Starts,
-  { options, events }: Manner,
+  startOne: (number: number) => Promise<WorkerProcess>,
+  { signal, events }: { readonly signal: AbortSignal; readonly events: WorkerEvents },
 ): Promise<void> {
   const { number } = first;
   let worker: WorkerProcess | undefined = first;
-  let early = 0;
-  while (worker !== undefined) {
-    const since = performance.now();
-    const how = await worker.exited;
-    if (starts.closed.aborted) return;
-    events.workerEnded(number, worker.pid, how);
-    early = performance.now() - since < options.earlyMs ? early + 1 : 0;
-    worker = await startAgain({ number, early }, starts, { options, events });
-  }
-}
-
-/** Tries until one takes connections; undefined when workers are closed before that. */
-async function startAgain(
-  { number, early }: { readonly number: number; readonly early: number },
-  { startOne, closed }: Starts,
-  { options, events }: Manner,
-): Promise<WorkerProcess | undefined> {
-  for (let failures = early; ; failures++) {
-    await delay(pauseMs(options, failures), undefined, { signal: closed }).catch(() => undefined);
-    if (closed.aborted) return undefined;
-    try {
-      return await startOne(number);
-    } catch (error) {
-      if (closed.aborted) return undefined;
-      events.workerNotStarted(number, error, pauseMs(options, failures + 1));
+  for (let failures = 0; ; ) {
+    if (worker !== undefined) {
+      const since = performance.now();
+      const how = await worker.exited;
+      if (signal.aborted) return;
+      events.workerEnded(number, worker.pid, how);
+      failures = performance.now() - since < earlyMs ? failures + 1 : 0;
     }
+    await delay(pauseMs(failures), undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    worker = await startOne(number).catch((error: unknown) => {
+      failures += 1;
+      if (!signal.aborted) events.workerNotStarted(number, error, pauseMs(failures));
+      return undefined;
+    });
   }
 }
 
-/** Kills a worker that hangs: whoever is handed to it would wait for ever. */
-async function watch(
+/** Connections handed to a hung worker would wait for ever. */
+async function killWhenHung(
   worker: WorkerProcess,
-  { askEveryMs, answerMs }: WorkersOptions,
+  { pingEveryMs = pingMs, pingTimeoutMs = pingMs }: WorkersOptions,
   events: WorkerEvents,
 ): Promise<void> {
   let isGone = false;
   void worker.exited.then(() => (isGone = true));
-  for (let silences = 0; silences < mostSilences; ) {
-    await delay(askEveryMs, undefined, { ref: false });
-    const answer = await within(answerMs, worker.channel.ask('alive', null));
+  for (let missed = 0; missed < maxMissedPings; ) {
+    await delay(pingEveryMs, undefined, { ref: false });
+    const reply = await within(
+      pingTimeoutMs,
+      worker.remote.ping().then(() => true),
+    );
     if (isGone) return;
-    silences = answer === undefined ? silences + 1 : 0;
+    missed = reply === undefined ? missed + 1 : 0;
   }
   events.workerHung(worker.number, worker.pid);
   worker.kill();
 }
 
-/** What workers have counted that are gone, without end and in bounded memory. */
-function createRetired() {
-  let lists: readonly MetricsText[] = [];
+async function stop(worker: WorkerProcess, stopMs: number, events: WorkerEvents): Promise<void> {
+  await worker.stop(stopMs);
+  const timer = setTimeout(() => {
+    events.workerKilled(worker.number, worker.pid);
+    worker.kill();
+  }, killAfterMs);
+  await worker.exited;
+  clearTimeout(timer);
+}
+
+function pauseMs(failures: number): number {
+  return Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
+}
+
+/** What exited workers had counted, in bounded memory. */
+function createRetiredCounters() {
+  let lists: readonly MetricsJson[] = [];
   return {
     lists: () => lists,
-    add(metrics: MetricsText) {
-      lists = [...lists, withoutLevels(metrics)];
+    add(metrics: MetricsJson) {
+      lists = [...lists, withoutGauges(metrics)];
       if (lists.length < maxRetired) return;
       const many = lists;
       void sumOfMetrics(many)
@@ -222,17 +209,12 @@ function createRetired() {
   };
 }
 
-async function stop(worker: WorkerProcess, stopMs: number, events: WorkerEvents): Promise<void> {
-  await within(stopMs, worker.channel.ask('stop', null));
-  worker.channel.close();
-  const timer = setTimeout(() => {
-    events.workerKilled(worker.number, worker.pid);
-    worker.kill();
-  }, killAfterMs);
-  await worker.exited;
-  clearTimeout(timer);
+/** Each value is the sum over the processes: gauges too, which are all levels that add up. */
+export function sumOfMetrics(lists: readonly MetricsJson[]): Registry {
+  return AggregatorRegistry.aggregate<PrometheusContentType>([...lists]);
 }
 
-function pauseMs({ firstPauseMs, maxPauseMs }: WorkersOptions, failures: number): number {
-  return Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
+/** Counters of an exited process stay, so that sums never decrease; its levels are gone. */
+export function withoutGauges(metrics: MetricsJson): MetricsJson {
+  return metrics.filter((metric) => 'type' in metric && metric.type !== 'gauge');
 }

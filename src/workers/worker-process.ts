@@ -1,52 +1,53 @@
-/**
- * One run of a worker process: starts it, answers its questions, hands it connections, and tells
- * when it is gone. Starting another is the supervisor's business.
- */
+/** One run of a worker process: starts it, serves its calls, and hands it connections. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionPermit } from '../admission/port.ts';
-import { type Channel, openChannel } from './channel.ts';
-import { createOwner, type OwnedParts } from './owner.ts';
-import type { Beginning, MainQuestions, MetricsText, WorkerQuestions } from './questions.ts';
+import { openChannel, type Remote } from '../channel/channel.ts';
+import { overStream } from '../channel/stream.ts';
+import type { MainMethods, MetricsJson, WorkerMethods, WorkerStart } from './methods.ts';
+import { serveParts, type SharedParts } from './served-parts.ts';
 
 export interface WorkerProcess {
   readonly number: number;
   readonly pid: number;
-  readonly channel: Channel<WorkerQuestions>;
-  /** Resolves when it takes connections. @throws Error with what it said, or how it ended */
+  readonly remote: Remote<WorkerMethods>;
+  /** Resolves when it accepts connections. @throws Error with its reason, or how it exited */
   readonly ready: Promise<void>;
-  /** Resolves with what is known of its end once the process is gone. */
+  /** Resolves with how it exited. */
   readonly exited: Promise<string>;
-  /** That it was handed and that have not ended. */
+  /** Open connections that it was handed. */
   connections(): number;
   hand(connection: Accepted): void;
-  /** As it answered last; asked anew where it answers in time. */
-  metrics(waitMs: number): Promise<MetricsText>;
-  lastMetrics(): MetricsText;
+  seriesForgotten(seriesEpoch: number): void;
+  /** The last known ones where it does not reply in time. */
+  metrics(waitMs: number): Promise<MetricsJson>;
+  lastMetrics(): MetricsJson;
+  /** Asks it to stop, and lets it exit once it has, or after `waitMs`. */
+  stop(waitMs: number): Promise<void>;
   kill(): void;
 }
 
-/** A connection that was accepted and is that no process reads yet. */
+/** An accepted connection that no process reads yet. */
 export interface Accepted {
   readonly socket: Socket;
   readonly permit: ConnectionPermit;
 }
 
 export interface WorkerLaunch {
-  /** What the process runs. */
+  /** Entry of the process. */
   readonly file: string;
-  readonly begin: () => Omit<Beginning, 'number'>;
-  readonly parts: OwnedParts;
+  readonly start: () => Omit<WorkerStart, 'number'>;
+  readonly parts: SharedParts;
 }
 
-/** Where the channel is among the open files of a worker; before it is Node's own, for sockets. */
+/** The channel's descriptor in a worker; 3 is Node's own, which carries the sockets. */
 export const channelDescriptor = 4;
 
 export function startWorkerProcess(launch: WorkerLaunch, number: number): WorkerProcess {
   const child = spawn(process.execPath, [...process.execArgv, launch.file], {
-    // A pair of connected sockets: nobody else can connect, and each side sees the other end.
+    // A socket pair: it has no name, and each side sees the other end.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
   });
   child.on('error', () => {});
@@ -60,44 +61,46 @@ export function startWorkerProcess(launch: WorkerLaunch, number: number): Worker
     (error: unknown) => String(error),
   );
   const ready = Promise.withResolvers<void>();
-  void exited.then((how) => ready.reject(new Error(`cannot start worker ${number}: ${how}`)));
+  const fail = (reason: string) =>
+    ready.reject(new Error(`cannot start worker ${number}: ${reason}`));
+  void exited.then(fail);
   ready.promise.catch(() => undefined);
-  const handing = createHanding(child);
-  const owner = createOwner(launch.parts);
-  const channel = openChannel<MainQuestions, WorkerQuestions>(stream, {
-    ...owner.answers,
-    begin: () => ({ ...launch.begin(), number }),
+  const handed = createHandedConnections(child);
+  const served = serveParts(launch.parts);
+  const channel = openChannel<MainMethods, WorkerMethods>(overStream(stream), {
+    ...served.methods,
+    start: () => ({ ...launch.start(), number }),
     ready: () => ready.resolve(),
-    failed: (why) => ready.reject(new Error(`cannot start worker ${number}: ${why}`)),
-    ended: (ids) => ids.forEach(handing.ended),
-    abused: (id) => handing.abused(id),
+    failed: fail,
+    connectionsEnded: (ids) => ids.forEach(handed.ended),
+    connectionAbused: (id) => handed.abused(id),
   });
-  void channel.closed.then(() => owner.release());
+  void channel.closed.then(() => served.release());
   void exited.then(() => {
     channel.close();
-    handing.drop();
+    handed.drop();
   });
-  let lastMetrics: MetricsText = [];
+  let lastMetrics: MetricsJson = [];
   return {
     number,
     pid: child.pid,
-    channel,
+    remote: channel.remote,
     ready: ready.promise,
     exited,
-    connections: () => handing.connections(),
-    hand: (connection) => handing.hand(connection),
+    connections: () => handed.count(),
+    hand: (connection) => handed.hand(connection),
+    seriesForgotten: (seriesEpoch) => channel.notify('forgetSeries', seriesEpoch),
     async metrics(waitMs) {
-      lastMetrics = (await within(waitMs, channel.ask('metrics', null))) ?? lastMetrics;
+      lastMetrics = (await within(waitMs, channel.remote.metrics())) ?? lastMetrics;
       return lastMetrics;
     },
     lastMetrics: () => lastMetrics,
+    async stop(waitMs) {
+      await within(waitMs, channel.remote.stop());
+      channel.close();
+    },
     kill: () => void child.kill('SIGKILL'),
   };
-}
-
-interface Handed {
-  readonly permit: ConnectionPermit;
-  readonly handle: Closable | undefined;
 }
 
 interface Closable {
@@ -109,51 +112,50 @@ function handleOf(socket: Socket): Closable | undefined {
   return (socket as unknown as { readonly _handle?: Closable | null })._handle ?? undefined;
 }
 
-function createHanding(child: ChildProcess) {
-  /** Not sent yet; those are lost with the worker unless they are closed here. */
-  const onTheWay = new Set<Socket>();
-  /** By the number that both processes know a connection by. */
-  const handed = new Map<number, Handed>();
+function createHandedConnections(child: ChildProcess) {
+  const sending = new Set<Socket>();
+  /** By the id that both processes use. */
+  const open = new Map<number, { permit: ConnectionPermit; handle: Closable | undefined }>();
   let lastId = 0;
   return {
-    connections: () => handed.size,
-    abused: (id: number) => handed.get(id)?.permit.abused(),
+    count: () => open.size,
+    abused: (id: number) => open.get(id)?.permit.abused(),
     ended(id: number) {
-      handed.get(id)?.permit.closed();
-      handed.delete(id);
+      open.get(id)?.permit.closed();
+      open.delete(id);
     },
     hand({ socket, permit }: Accepted) {
       lastId += 1;
-      handed.set(lastId, { permit, handle: handleOf(socket) });
-      onTheWay.add(socket);
+      open.set(lastId, { permit, handle: handleOf(socket) });
+      sending.add(socket);
       child.send(lastId, socket, (error) => {
-        onTheWay.delete(socket);
+        sending.delete(socket);
         if (error !== null) socket.destroy();
       });
     },
     drop() {
-      for (const socket of onTheWay) socket.destroy();
-      onTheWay.clear();
-      for (const { permit, handle } of handed.values()) {
+      for (const socket of sending) socket.destroy();
+      sending.clear();
+      for (const { permit, handle } of open.values()) {
         permit.closed();
-        // Node leaks a handle that was sent to a process which ended before it acknowledged it,
-        // and the client would wait. Closing a handle again does nothing.
+        // Node leaks a handle sent to a process that exited before acknowledging it, and the
+        // client would wait. Closing a handle twice is harmless.
         handle?.close();
       }
-      handed.clear();
+      open.clear();
     },
   };
 }
 
-/** @returns undefined where it fails, or takes longer. */
-export async function within<Answer>(
+/** @returns undefined where the reply is an error, or takes longer. */
+export async function within<Reply>(
   waitMs: number,
-  answer: Promise<Answer>,
-): Promise<Answer | undefined> {
+  reply: Promise<Reply>,
+): Promise<Reply | undefined> {
   const late = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => late.resolve(undefined), waitMs);
   try {
-    return await Promise.race([answer.catch(() => undefined), late.promise]);
+    return await Promise.race([reply.catch(() => undefined), late.promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,10 +1,10 @@
-/** Workers that stand still: their processes live, and do nothing. */
+/** Hung workers: the process lives and does nothing. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { WorkerEvents } from '../../src/telemetry/node-events.ts';
-import type { OwnedParts } from '../../src/workers/owner.ts';
-import { createWorkers, type Workers, workersDefaults } from '../../src/workers/supervisor.ts';
+import type { SharedParts } from '../../src/workers/served-parts.ts';
+import { createWorkers, type Workers } from '../../src/workers/supervisor.ts';
 import { until } from '../harness/until.ts';
 import { isAlive } from '../harness/weir-process.ts';
 
@@ -25,29 +25,22 @@ before(async () => {
   workers = createWorkers(
     {
       file: fileURLToPath(new URL('./hanging-worker.ts', import.meta.url)),
-      begin: () => ({ settings: {}, ingestUrl: '', forgotten: 0 }),
-      parts: {} as OwnedParts,
+      start: () => ({ settings: {}, ingestUrl: '', seriesEpoch: 0 }),
+      parts: {} as SharedParts,
     },
-    {
-      ...workersDefaults,
-      count: 2,
-      maxConnections: 10,
-      stopMs: 5000,
-      askEveryMs: 20,
-      answerMs: 2000,
-    },
+    { count: 2, maxConnections: 10, stopMs: 5000, pingEveryMs: 20, pingTimeoutMs: 2000 },
     events,
   );
   await workers.start();
 });
 after(() => workers.close());
 
-test('a worker that stands still is killed and replaced, the other one goes on', async () => {
-  const [still, other] = ready as [number, number];
-  process.kill(still, 'SIGSTOP');
+test('kills and replaces a hung worker, and leaves the other one running', async () => {
+  const [hanging, other] = ready as [number, number];
+  process.kill(hanging, 'SIGSTOP');
   await until(() => ready.length === 3, { what: 'another worker' });
-  assert.deepEqual(hung, [still]);
-  assert.equal(isAlive(still), false);
+  assert.deepEqual(hung, [hanging]);
+  assert.equal(isAlive(hanging), false);
   assert.equal(isAlive(other), true);
   assert.equal(workers.running(), 2);
 });

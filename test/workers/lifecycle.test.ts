@@ -1,7 +1,4 @@
-/**
- * Workers that die or are told to stop: whatever happens, what was acknowledged is stored, and none
- * outlives the main process.
- */
+/** Workers that are killed or stopped: nothing acknowledged is lost, and no worker is orphaned. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -41,7 +38,7 @@ async function assertStored({ acknowledged }: Load): Promise<void> {
   assert.deepEqual([...missing], []);
 }
 
-test('a worker that is killed under load loses nothing acknowledged, and is replaced', async () => {
+test('replaces a worker killed under load and loses nothing acknowledged', async () => {
   const load = startLoad(service, 6);
   await acknowledgedMore(load, 20);
   const counted = await acceptedEvents();
@@ -55,11 +52,11 @@ test('a worker that is killed under load loses nothing acknowledged, and is repl
   assert.ok(!workers().includes(victim));
   await acknowledgedMore(load, 20);
   await load.stop();
-  assert.ok((await acceptedEvents()) >= counted + 40, 'what a killed worker counted stays counted');
+  assert.ok((await acceptedEvents()) >= counted + 40, 'the counters of a killed worker are kept');
   await assertStored(load);
 });
 
-test('connections on their way to a worker that is killed are closed', async () => {
+test('closes connections in transit to a worker that is killed', async () => {
   const pids = workers();
   for (const pid of pids) process.kill(pid, 'SIGSTOP');
   const port = Number(new URL(service.quickstart.ingestUrl).port);
@@ -78,7 +75,7 @@ test('connections on their way to a worker that is killed are closed', async () 
   });
 });
 
-test('a signal to all processes of a terminal is for the main one alone', async () => {
+test('workers ignore a signal sent to the whole process group', async () => {
   const pids = workers();
   for (const pid of pids) process.kill(pid, 'SIGINT');
   for (const pid of pids) process.kill(pid, 'SIGTERM');
@@ -87,7 +84,7 @@ test('a signal to all processes of a terminal is for the main one alone', async 
   assert.ok(pids.every(isAlive));
 });
 
-test('told to stop under load, it answers what is under way and keeps what it took', async () => {
+test('a stop under load ends in-flight requests and keeps what was acknowledged', async () => {
   const load = startLoad(service, 6);
   await acknowledgedMore(load, 20);
   const pids = workers();
@@ -98,7 +95,7 @@ test('told to stop under load, it answers what is under way and keeps what it to
   await assertStored(load);
 });
 
-test('no worker outlives a main process that is killed', async () => {
+test('workers exit with a killed main process', async () => {
   const pids = workers();
   assert.equal(pids.length, 2);
   await service.kill('SIGKILL');
@@ -106,7 +103,7 @@ test('no worker outlives a main process that is killed', async () => {
   await service.start();
 });
 
-test('workers that are starting when the main process is killed end without a word', async () => {
+test('workers exit silently if the main process is killed while they start', async () => {
   await service.kill('SIGTERM');
   const starting = service.launch();
   const pids = await until(() => workers().length === 2 && workers(), { what: 'the workers' });

@@ -1,6 +1,6 @@
 /**
- * Three workers on one port are one service: every way in works on connections of each, and limits,
- * tokens, keys and counts are those of the whole.
+ * Three workers on one port act as one service: every protocol works on each, and limits, tokens,
+ * idempotency keys and statistics are shared.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -61,7 +61,7 @@ async function openReceiver(limits = {}) {
 
 const connections = Array.from({ length: 2 * workers }, (_, index) => index);
 
-test('connections that last are spread evenly, of HTTP/2 as well', async () => {
+test('spreads long connections evenly, HTTP/2 included', async () => {
   const pids = workersOf(service.process.pid);
   const sockets = (pid: number) =>
     readdirSync(`/proc/${pid}/fd`).filter((name) => {
@@ -86,7 +86,7 @@ test('connections that last are spread evenly, of HTTP/2 as well', async () => {
   for (const session of sessions) session.close();
 });
 
-test('every way in works on every worker', async () => {
+test('serves every protocol on every worker', async () => {
   const ca = readFileSync(service.quickstart.caFile, 'utf8');
   const names = Object.keys(wires) as (keyof typeof wires)[];
   const sent = connections.flatMap((connection) =>
@@ -109,7 +109,7 @@ test('every way in works on every worker', async () => {
   await until(async () => (await samples()) === 2 * connections.length, { what: 'all samples' });
 });
 
-test('a limit is one limit over all workers', async () => {
+test('applies one limit across all workers', async () => {
   const receiver = await openReceiver({ eventsPerSecond: 1, burstEvents: 20 });
   const body = Array.from({ length: 5 }, () => ({ message: 'limited' }));
   const statuses: number[] = [];
@@ -122,7 +122,7 @@ test('a limit is one limit over all workers', async () => {
   assert.ok(statuses.includes(429), statuses.join(' '));
 });
 
-test('a token that is revoked is refused by all from the answer on', async () => {
+test('every worker refuses a token once its revocation is answered', async () => {
   for (let round = 0; round < 5; round++) {
     const { tokenId, ...receiver } = await openReceiver();
     const sendOnAll = () =>
@@ -134,7 +134,7 @@ test('a token that is revoked is refused by all from the answer on', async () =>
   }
 });
 
-test('of requests with one key to all workers at once, one is taken', async () => {
+test('accepts one of concurrent requests with the same key across workers', async () => {
   const receiver = await openReceiver();
   const body = { message: 'once', service_name: 'once' };
   const sent = { ...receiver, body, key: 'over-workers' };
@@ -148,7 +148,7 @@ test('of requests with one key to all workers at once, one is taken', async () =
   assert.equal(other.status, 400, other.text);
 });
 
-test('statistics of a receiver hold what all workers took and refused', async () => {
+test('statistics of a receiver cover all workers', async () => {
   const receiver = await openReceiver();
   for (const connection of connections) {
     await post(connection, { ...receiver, body: { message: 'counted' } });
@@ -161,12 +161,12 @@ test('statistics of a receiver hold what all workers took and refused', async ()
   assert.deepEqual([accepted, refused], [connections.length, connections.length]);
 });
 
-test('a worker watches over the time of a head, as one process does', async () => {
+test('a worker enforces the header timeout', async () => {
   const received = await exchangeRaw(service, { send: 'POST /v1/receivers/a/logs HTTP/1.1\r\n' });
   assert.equal(statusOf(received), 408);
 });
 
-test('connections that have ended are no longer counted', async () => {
+test('does not count closed connections', async () => {
   for (const client of clients) client.close();
   service.http.close();
   await until(async () => (await service.metric('weir_workers_connections')) === 0, {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { sumOfMetrics, withoutLevels } from './metric-sums.ts';
+import { sumOfMetrics, withoutGauges } from './supervisor.ts';
 
 async function metricsOf(requests: number, level: number, seconds: number) {
   const registers = [new Registry()];
@@ -13,7 +13,7 @@ async function metricsOf(requests: number, level: number, seconds: number) {
   return registers[0]!.getMetricsAsJSON();
 }
 
-test('values of several processes add up', async () => {
+test('sums the metrics of several processes', async () => {
   const text = await sumOfMetrics([
     await metricsOf(1, 10, 0.5),
     await metricsOf(2, 20, 1.5),
@@ -24,8 +24,8 @@ test('values of several processes add up', async () => {
   assert.match(text, /seconds_bucket\{le="\+Inf"\} 2\nseconds_sum 2\nseconds_count 2/);
 });
 
-test('of a process that is gone the counts remain', async () => {
-  const gone = withoutLevels(await metricsOf(5, 50, 0.5));
+test('keeps the counters of a process that exited', async () => {
+  const gone = withoutGauges(await metricsOf(5, 50, 0.5));
   const text = await sumOfMetrics([await metricsOf(1, 10, 0.5), gone]).metrics();
   assert.match(text, /requests\{by="a"\} 6/);
   assert.match(text, /level 10/);
