@@ -1,4 +1,4 @@
-/** Values of options as the control API takes them; its own checks have the last word. */
+/** Parsers of option values. */
 import { InvalidArgumentError } from 'commander';
 
 export function toInteger(text: string): number {
@@ -6,33 +6,30 @@ export function toInteger(text: string): number {
   throw new InvalidArgumentError('Give a whole number.');
 }
 
-export function toCount(text: string): number {
-  const count = toInteger(text);
-  if (count > 0) return count;
-  throw new InvalidArgumentError('Give a whole number above 0.');
+/** @returns a parser of whole numbers in a range, both ends included. */
+export function integerWithin(least: number, most = Infinity): (text: string) => number {
+  return (text) => {
+    const value = toInteger(text);
+    if (value >= least && value <= most) return value;
+    const range = most === Infinity ? `${least} or more` : `${least} to ${most}`;
+    throw new InvalidArgumentError(`Give a whole number, ${range}.`);
+  };
 }
 
-/** Stands for null, which an option cannot have as its value. */
-export const lifted = Symbol('lifted');
+/** Stands for JSON null, which commander does not accept as the value of an option. */
+export const cleared = Symbol('cleared');
 
-/** A limit; `unlimited` lifts it. */
-export function toLimit(text: string): number | typeof lifted {
-  return text === 'unlimited' ? lifted : toInteger(text);
+/** A limit; `unlimited` clears it. */
+export function toLimit(text: string): number | typeof cleared {
+  return text === 'unlimited' ? cleared : toInteger(text);
 }
 
-/** A time; `never` takes it back. */
-export function toTime(text: string): string | typeof lifted {
-  if (text === 'never') return lifted;
+/** A time; `never` clears it. */
+export function toTime(text: string): string | typeof cleared {
+  if (text === 'never') return cleared;
   const millis = Date.parse(text);
   if (!Number.isNaN(millis)) return new Date(millis).toISOString();
   throw new InvalidArgumentError('Give a time such as 2027-01-31T00:00:00Z.');
-}
-
-/** The fields of a body as the options give them. */
-export function toFields(options: object): object {
-  return Object.fromEntries(
-    Object.entries(options).map(([name, value]) => [name, value === lifted ? null : value]),
-  );
 }
 
 /** For options that may be given several times. */

@@ -1,10 +1,11 @@
-/** `weir backup`: copies a data directory, beside the service that runs on it, or checks a copy. */
+/** `weir backup` and `weir restore`. */
 import { type Command, Option } from 'commander';
-import { configOption, loadSettings, type SettingsFlags } from './service-settings.ts';
+import { dataDirectory } from './connection.ts';
+import { configOption, loadSettings, type SettingsFlags, toServeFlags } from './settings.ts';
 import { createOutput } from './session.ts';
 import { CommandError, exitCodes, type Terminal } from './terminal.ts';
 
-const notes = `
+const backupNotes = `
 The folder is made, and is there under its name only once it is whole. It holds every secret that
 the data directory holds: accounts, logs, metrics, the TLS authority and the tokens of the first
 run. The service may run meanwhile; all that it acknowledged before the backup began is in it.
@@ -14,68 +15,88 @@ Examples:
   weir backup /mnt/backups/tonight --data /var/lib/weir
   weir backup --verify /mnt/backups/weir-2027-01-31`;
 
+const restoreNotes = `
+The data directory must be new or empty. Every file is checked against its digest. What is restored
+is a Weir of its own, with the accounts, tokens and certificates of the one that was backed up; both
+may run side by side.
+
+Examples:
+  weir restore /mnt/backups/weir-2027-01-31 --data /var/lib/weir && weir serve --data /var/lib/weir
+  weir restore /mnt/backups/tonight --data ./copy`;
+
 interface Flags extends SettingsFlags {
   readonly json?: true;
   readonly verify?: string;
 }
 
-export function addBackupCommand(program: Command, terminal: Terminal): void {
-  program
-    .command('backup')
-    .description('copy all that a data directory holds, while the service runs')
+export function define(command: Command, terminal: Terminal): void {
+  if (command.name() === 'restore') {
+    command
+      .argument('<source-dir>', 'the folder that weir backup made')
+      .addHelpText('after', restoreNotes)
+      .action((source: string) => restore(source, command.optsWithGlobals<Flags>(), terminal));
+    return;
+  }
+  command
     .argument('[destination-dir]', 'a folder that is not there yet')
     .addOption(new Option('--verify <dir>', 'make none, but read one and say what is damaged'))
     .option(...configOption)
-    .addHelpText('after', notes)
-    .action(async (destination: string | undefined, _options: object, command: Command) => {
+    .addHelpText('after', backupNotes)
+    .action(async (destination: string | undefined) => {
       const flags = command.optsWithGlobals<Flags>();
-      if ((destination === undefined) === (flags.verify === undefined)) {
-        throw new CommandError('cannot tell what to do: give a destination, or --verify', usage);
+      if (flags.verify !== undefined && destination === undefined) {
+        await verify(flags.verify, flags, terminal);
+      } else if (flags.verify === undefined && destination !== undefined) {
+        await backUp(destination, flags, terminal);
+      } else {
+        const message = 'cannot tell what to do: give a destination, or --verify';
+        throw new CommandError(message, exitCodes.usage);
       }
-      if (flags.verify !== undefined) await verify(flags.verify, flags, terminal);
-      else await backUp(destination!, flags, terminal);
     });
 }
 
-const { usage } = exitCodes;
-
 async function verify(source: string, flags: Flags, terminal: Terminal): Promise<void> {
-  // Not before it is asked for: it loads more than all other commands together.
   const { verifyBackup } = await import('../maintenance/restore.ts');
   const manifest = await verifyBackup(source, terminal.signal);
-  if (flags.json) createOutput(terminal, 'json').record({ source, ...manifest });
+  if (flags.json) createOutput(terminal, flags).record({ source, ...manifest });
   else terminal.writeOut(`${source} is whole: ${manifest.files} files, ${manifest.bytes} bytes\n`);
 }
 
-/** Settings by which a server stands in for a part, with the part's name. */
-const servers = [
-  ['directory', 'directory.url'],
-  ['queue', 'queue.urls'],
-  ['store', 'store.url'],
-] as const;
-
 async function backUp(destination: string, flags: Flags, terminal: Terminal): Promise<void> {
-  const { signal, writeOut, writeError } = terminal;
-  const config = loadSettings(flags, terminal);
-  const isSet = {
-    directory: config.directory.url !== '',
-    queue: config.queue.urls.length > 0,
-    store: config.store.url !== '',
-  };
-  const away = servers.filter(([part]) => isSet[part]);
-  for (const [part, key] of away) {
-    writeError(
+  const config = loadSettings(toServeFlags(flags), terminal.environment);
+  const { data: dataDir, directory, queue, store } = config;
+  const servers = [
+    { part: 'directory', key: 'directory.url', isSet: directory.url !== '' },
+    { part: 'queue', key: 'queue.urls', isSet: queue.urls.length > 0 },
+    { part: 'store', key: 'store.url', isSet: store.url !== '' },
+  ] as const;
+  const remote = servers.filter(({ isSet }) => isSet);
+  for (const { part, key } of remote) {
+    terminal.writeError(
       `weir: this does not cover the ${part}, which is on a server (${key}): ` +
         'see docs/runbook-upkeep.md\n',
     );
   }
   const { backUp: makeBackup } = await import('../maintenance/backup.ts');
-  const elsewhere = new Set(away.map(([part]) => part));
-  const manifest = await makeBackup({ dataDir: config.data, destination, elsewhere, signal });
-  if (flags.json) {
-    createOutput(terminal, 'json').record({ destination, ...manifest });
-    return;
+  const elsewhere = new Set(remote.map(({ part }) => part));
+  const { signal } = terminal;
+  const manifest = await makeBackup({ dataDir, destination, elsewhere, signal });
+  if (flags.json) createOutput(terminal, flags).record({ destination, ...manifest });
+  else {
+    const { files, bytes, holds } = manifest;
+    terminal.writeOut(`${destination}: ${holds.join(', ')}; ${files} files, ${bytes} bytes\n`);
   }
-  const { files, bytes, holds } = manifest;
-  writeOut(`${destination}: ${holds.join(', ')}; ${files} files, ${bytes} bytes\n`);
+}
+
+async function restore(source: string, flags: Flags, terminal: Terminal): Promise<void> {
+  const dataDir = dataDirectory(flags.data, terminal.environment);
+  const maintenance = await import('../maintenance/restore.ts');
+  const manifest = await maintenance.restore({ source, dataDir, signal: terminal.signal });
+  if (flags.json) createOutput(terminal, flags).record({ dataDir, ...manifest });
+  else {
+    terminal.writeOut(
+      `${dataDir} holds what was acknowledged before ${manifest.startedAt}: ` +
+        `${manifest.holds.join(', ')}; start it with weir serve --data ${dataDir}\n`,
+    );
+  }
 }

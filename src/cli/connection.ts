@@ -1,20 +1,20 @@
-/**
- * Where the control API is and who asks: flags, else the environment, else the local
- * quickstart.json.
- */
+/** Addresses and credentials: flags, else the environment, else quickstart.json. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CommandError, exitCodes } from './terminal.ts';
 import { hasErrorCode, messageOf } from '../std/error-text.ts';
+import { CommandError, type Environment, exitCodes } from './terminal.ts';
 
+/** How to reach the stream port. */
 export interface Connection {
   readonly url: URL;
   readonly token: string;
-  /** Undefined where nobody has named one. */
   readonly accountId: string | undefined;
-  /** PEM of an authority to trust instead of the usual ones. */
+  /** PEM of an authority to trust instead of the system's. */
   readonly ca: string | undefined;
 }
+
+/** How to reach a receiver of kind http_json; its URL is used as it was issued. */
+export type Target = Omit<Connection, 'accountId'>;
 
 export interface ConnectionFlags {
   readonly url?: string;
@@ -24,7 +24,14 @@ export interface ConnectionFlags {
   readonly data?: string;
 }
 
-/** What quickstart.json says, as far as commands use it; nothing where there is none. */
+export interface TargetFlags {
+  readonly receiverUrl?: string;
+  readonly ingestToken?: string;
+  readonly caFile?: string;
+  readonly data?: string;
+}
+
+/** The part of quickstart.json that commands use. */
 export interface Quickstart {
   readonly ingestUrl?: string;
   readonly streamUrl?: string;
@@ -32,89 +39,97 @@ export interface Quickstart {
   readonly accessToken?: string;
   readonly accountId?: string;
   readonly caFile?: string;
-  /** Ports that other nodes serve, at addresses that this one was not told. */
+  /** Ports that other nodes serve at addresses unknown to this one: `ingest`, `stream`. */
   readonly elsewhere?: readonly string[];
   readonly receivers?: {
     readonly http_json?: { readonly url?: string; readonly token?: string };
   };
 }
 
-/** @throws CommandError where the address or the token is nowhere to be found */
-export function resolveConnection(
-  flags: ConnectionFlags,
-  environment: Readonly<Record<string, string | undefined>>,
-): Connection {
+/** @throws CommandError where the address or the token is missing */
+export function resolveConnection(flags: ConnectionFlags, environment: Environment): Connection {
   const file = quickstartFile(flags.data, environment);
   const quickstart = readQuickstart(file);
-  const url = flags.url ?? environment['WEIR_URL'] ?? quickstart.streamUrl;
   const ownToken = flags.token ?? environment['WEIR_TOKEN'];
-  const token = ownToken ?? quickstart.accessToken;
-  // Another token may not know the account of the first run.
+  // The account in the file belongs to the token in the file.
   const localAccount = ownToken === undefined ? quickstart.accountId : undefined;
-  const caFile = flags.caFile ?? environment['WEIR_CA_FILE'] ?? quickstart.caFile;
   return {
-    url: toUrl(url ?? missing('address of the stream port', '--url, WEIR_URL', file)),
-    token: token ?? missing('token', '--token, WEIR_TOKEN', file),
+    url: resolveStreamUrl(flags.url, environment, { file, quickstart }),
+    token: ownToken ?? quickstart.accessToken ?? missing('token', '--token, WEIR_TOKEN', file),
     accountId: flags.account ?? environment['WEIR_ACCOUNT'] ?? localAccount,
-    ca: caFile === undefined ? undefined : readAuthority(caFile),
+    ca: resolveAuthority(flags.caFile, environment, quickstart),
   };
 }
 
-/** The same folder that `weir serve` takes by default. */
-export function dataDirectory(
+/** @throws CommandError where the address or the token is missing */
+export function resolveTarget(flags: TargetFlags, environment: Environment): Target {
+  const file = quickstartFile(flags.data, environment);
+  const quickstart = readQuickstart(file);
+  const local = quickstart.receivers?.http_json;
+  const ownUrl = flags.receiverUrl ?? environment['WEIR_RECEIVER_URL'];
+  const ownToken = flags.ingestToken ?? environment['WEIR_INGEST_TOKEN'];
+  const url = ownUrl ?? local?.url;
+  // The token in the file belongs to the receiver in the file.
+  const token = ownToken ?? (ownUrl === undefined ? local?.token : undefined);
+  return {
+    url: toUrl(url ?? missing('receiver URL', '--receiver-url, WEIR_RECEIVER_URL', file)),
+    token: token ?? missing('ingest token', '--ingest-token, WEIR_INGEST_TOKEN', file),
+    ca: resolveAuthority(flags.caFile, environment, quickstart),
+  };
+}
+
+/** @throws CommandError where there is none */
+export function resolveStreamUrl(
   flag: string | undefined,
-  environment: Readonly<Record<string, string | undefined>>,
-): string {
+  environment: Environment,
+  { file, quickstart }: { readonly file: string; readonly quickstart: Quickstart },
+): URL {
+  const url = flag ?? environment['WEIR_URL'] ?? quickstart.streamUrl;
+  return toUrl(url ?? missing('address of the stream port', '--url, WEIR_URL', file));
+}
+
+/** The folder that `weir serve` takes by default, too. */
+export function dataDirectory(flag: string | undefined, environment: Environment): string {
   return flag ?? environment['WEIR_DATA'] ?? './data';
 }
 
-export function quickstartFile(
-  flag: string | undefined,
-  environment: Readonly<Record<string, string | undefined>>,
-): string {
+export function quickstartFile(flag: string | undefined, environment: Environment): string {
   return join(dataDirectory(flag, environment), 'quickstart.json');
 }
 
-/** @throws CommandError where a file is there that cannot be read */
+/** @returns nothing where there is no file. @throws CommandError where it cannot be read */
 export function readQuickstart(file: string): Quickstart {
-  let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    return JSON.parse(readFileSync(file, 'utf8')) as Quickstart;
   } catch (error) {
     if (hasErrorCode(error, 'ENOENT')) return {};
-    throw new CommandError(`cannot read ${file}: ${wordsOf(error)}`);
-  }
-  try {
-    return JSON.parse(text) as Quickstart;
-  } catch (error) {
-    throw new CommandError(`cannot read ${file}: ${wordsOf(error)}`);
+    throw new CommandError(`cannot read ${file}: ${messageOf(error)}`);
   }
 }
 
-/** @throws CommandError always */
-export function missing(what: string, ways: string, file: string): never {
+function missing(what: string, sources: string, file: string): never {
   throw new CommandError(
-    `cannot find the ${what}: give ${ways}, or ${file} (--data)`,
+    `cannot find the ${what}: give ${sources}, or ${file} (--data)`,
     exitCodes.usage,
   );
 }
 
-/** @throws CommandError */
-export function toUrl(text: string): URL {
+function toUrl(text: string): URL {
   const url = URL.parse(text);
   if (url && (url.protocol === 'https:' || url.protocol === 'http:')) return url;
   throw new CommandError(`cannot use the address ${text}: give one with https://`, exitCodes.usage);
 }
 
-/** Of a certificate authority. @throws CommandError */
-export function readAuthority(file: string): string {
+function resolveAuthority(
+  flag: string | undefined,
+  environment: Environment,
+  { caFile }: Quickstart,
+): string | undefined {
+  const file = flag ?? environment['WEIR_CA_FILE'] ?? caFile;
+  if (file === undefined) return undefined;
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new CommandError(`cannot read the authority ${file} (--ca-file): ${wordsOf(error)}`);
+    throw new CommandError(`cannot read the authority ${file} (--ca-file): ${messageOf(error)}`);
   }
-}
-
-function wordsOf(error: unknown): string {
-  return messageOf(error);
 }

@@ -1,7 +1,4 @@
-/**
- * `weir directory copy` takes the embedded directory over into one that nodes share, and `weir
- * directory accept` keeps values of it that changed on disk.
- */
+/** `weir directory accept`, `weir directory copy` and `weir token recover`. */
 import type { Command } from 'commander';
 import { dataDirectory } from './connection.ts';
 import { createOutput } from './session.ts';
@@ -33,20 +30,17 @@ interface Flags {
   readonly to?: string;
 }
 
-export function addDirectoryCommands(program: Command, terminal: Terminal): void {
-  const directory = program
-    .command('directory')
-    .description('the directory of accounts and tokens itself');
+export function define(directory: Command, terminal: Terminal): void {
+  const { environment } = terminal;
   directory
     .command('accept')
     .description('keep a directory of a stopped service that changed on disk as it is now')
     .addHelpText('after', acceptNotes)
     .action(async (_options: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
-      const dataDir = dataDirectory(flags.data, terminal.environment);
       const { acceptDirectory } = await import('../maintenance/recover.ts');
-      await acceptDirectory(dataDir);
-      createOutput(terminal, flags.json ? 'json' : 'text').record({ accepted: true });
+      await acceptDirectory(dataDirectory(flags.data, environment));
+      createOutput(terminal, flags).record({ accepted: true });
     });
   directory
     .command('copy')
@@ -55,19 +49,33 @@ export function addDirectoryCommands(program: Command, terminal: Terminal): void
     .addHelpText('after', copyNotes)
     .action(async (_options: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
-      const { environment } = terminal;
       const url = flags.to ?? environment['WEIR_DIRECTORY_URL'];
       if (!url) {
-        throw new CommandError(
-          'cannot tell where to: give --to, or WEIR_DIRECTORY_URL',
-          exitCodes.usage,
-        );
+        const message = 'cannot tell where to: give --to, or WEIR_DIRECTORY_URL';
+        throw new CommandError(message, exitCodes.usage);
       }
       const password = environment['WEIR_DIRECTORY_PASSWORD'] ?? '';
       const dataDir = dataDirectory(flags.data, environment);
-      // Not before it is asked for: a directory takes longer to load than all commands together.
       const { copyDirectory } = await import('../maintenance/copy-directory.ts');
-      const counts = await copyDirectory({ dataDir }, { url, password });
-      createOutput(terminal, flags.json ? 'json' : 'text').record(counts);
+      createOutput(terminal, flags).record(await copyDirectory({ dataDir }, { url, password }));
+    });
+}
+
+export function addTokenRecover(token: Command, terminal: Terminal): void {
+  const { environment } = terminal;
+  token
+    .command('recover')
+    .description(
+      'issue a new operator token from the data directory itself (--data), or WEIR_DIRECTORY_URL',
+    )
+    .action(async (_options: object, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>();
+      const { recoverToken } = await import('../maintenance/recover.ts');
+      const recovered = await recoverToken({
+        dataDir: dataDirectory(flags.data, environment),
+        url: flags.data === undefined ? environment['WEIR_DIRECTORY_URL'] : undefined,
+        password: environment['WEIR_DIRECTORY_PASSWORD'],
+      });
+      createOutput(terminal, flags).record(recovered);
     });
 }

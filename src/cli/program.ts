@@ -1,54 +1,93 @@
-/** The commands of `weir`, one file each, and what their failures look like. */
+/** The commands of `weir`. Each module is loaded only when its command is used. */
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
-import { addAccountCommands } from './account.ts';
-import { addBackupCommand } from './backup.ts';
-import { addCompletionCommand } from './completion.ts';
-import { addDirectoryCommands } from './directory.ts';
-import { addDoctorCommand } from './doctor.ts';
-import { addExportCommand } from './export.ts';
-import { addFacetsCommand } from './facets.ts';
-import { addHistogramCommand } from './histogram.ts';
-import { addImportCommand } from './import.ts';
-import { addLogCommand } from './log.ts';
-import { addLogsCommand } from './logs.ts';
-import { addOpenCommand } from './open.ts';
-import { addQuarantineCommands } from './quarantine.ts';
-import { addReceiverCommands } from './receiver.ts';
-import { addRestoreCommand } from './restore.ts';
-import { addSendCommand } from './send.ts';
-import { addSharedOptions, openSession } from './session.ts';
-import { addStreamCommands } from './stream.ts';
-import { addTailCommand } from './tail.ts';
-import { addTokenCommands } from './token.ts';
-import { addTokenRecover } from './token-recover.ts';
-import { CommandError, escapeControls, exitCodes, type Terminal } from './terminal.ts';
-import { addViewCommands } from './view.ts';
+import { Command, CommanderError, Help } from 'commander';
 import { messageOf } from '../std/error-text.ts';
+import { CommandError, escapeLines, exitCodes, type Terminal } from './terminal.ts';
 
-const { ok, failed, usage, interrupted } = exitCodes;
+/** Adds arguments, options and the action. */
+type Module = { readonly define: (command: Command, terminal: Terminal) => void };
+
+/** Each command as the help shows it, with its description. */
+const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'Read:': {
+    'logs [options] [search...]': 'show stored logs, the newest last',
+    'tail [options] [search...]': 'show logs as they arrive',
+    'log [options] <log-id>': 'show one log with all its fields, or the logs around it',
+    'histogram [options] [search...]':
+      'show how many logs there were over time; of one hour by default',
+    'facets [options] [field...]':
+      'show the commonest values of fields; of severity, service and host by default',
+    'export [options] [search...]': 'write all logs that match, the newest first',
+  },
+  'Send:': {
+    'send [options] [message]': 'send a message, or the lines of standard input',
+    'import [options] <file...>': 'send whole files, compressed or not',
+  },
+  'Manage:': {
+    whoami: 'show the scopes and accounts of the token in use',
+    account: 'accounts: who owns streams and receivers',
+    stream: 'streams: where logs are kept and read',
+    receiver: 'receivers: the addresses that senders send to',
+    token: 'tokens: what senders and readers show',
+    view: 'views: searches saved in the explorer',
+  },
+  'Run:': {
+    serve: 'run the service (weir serve --help)',
+    'doctor [options]': 'check addresses, certificates, tokens, clock, disk, queue and store',
+    'backup [options] [destination-dir]':
+      'copy all that a data directory holds, while the service runs',
+    'restore <source-dir>': 'make a data directory (--data) from a backup',
+    directory: 'the directory of accounts and tokens itself',
+    quarantine: 'batches that the store refused for good',
+    'open [options]': 'print the address of the explorer',
+    'completion <shell>': 'print a script that completes commands and options in a shell',
+  },
+};
+
+const loadResources = () => import('./resources.ts');
+const modules: Readonly<Record<string, () => Module | Promise<Module>>> = {
+  logs: () => import('./reading/logs.ts'),
+  tail: () => import('./reading/tail.ts'),
+  log: () => import('./reading/log.ts'),
+  histogram: () => import('./reading/histogram.ts'),
+  facets: () => import('./reading/facets.ts'),
+  export: () => import('./reading/export.ts'),
+  send: () => import('./sending/send.ts'),
+  import: () => import('./sending/import.ts'),
+  whoami: loadResources,
+  account: loadResources,
+  stream: loadResources,
+  receiver: loadResources,
+  token: loadResources,
+  view: loadResources,
+  serve: () => ({ define: defineServe }),
+  doctor: () => import('./doctor/doctor.ts'),
+  backup: () => import('./backup.ts'),
+  restore: () => import('./backup.ts'),
+  directory: () => import('./directory.ts'),
+  quarantine: () => import('./quarantine.ts'),
+  open: () => import('./open.ts'),
+  completion: () => import('./completion.ts'),
+};
+export const commandNames: readonly string[] = Object.keys(modules);
+
 const footer = `
 Connection: flags, else the environment, else quickstart.json in the data directory.
-Exit codes: ${ok} done, ${failed} failed, ${usage} wrong usage, ${interrupted} interrupted.`;
+Exit codes: ${exitCodes.ok} done, ${exitCodes.failed} failed, ${exitCodes.usage} wrong usage, \
+${exitCodes.interrupted} interrupted.`;
 
-const serveExamples = `
-Examples:
-  weir serve
-  weir serve --data /var/lib/weir --ingest-port 443
-  weir serve --help`;
-
-/**
- * Runs one command.
- * @param argv without the program.
- * @returns the exit code.
- */
+/** Runs one command. @param argv without the program. @returns the exit code. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
   try {
     if (argv[0] === 'serve') {
       const { serve } = await import('./serve.ts');
       await serve(argv.slice(1));
+    } else if (argv[0] === '__complete') {
+      const { complete } = await import('./completion.ts');
+      terminal.writeOut(complete(await createProgram(terminal, argv), argv.slice(1)));
     } else {
-      await createProgram(terminal).parseAsync(argv, { from: 'user' });
+      const program = await createProgram(terminal, argv);
+      await program.parseAsync(argv, { from: 'user' });
     }
     return exitCodes.ok;
   } catch (error) {
@@ -56,50 +95,57 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-/** All commands, one file each; a new one is a line here. */
-export function createProgram(terminal: Terminal): Command {
-  const program = addSharedOptions(new Command('weir'))
+/** @param loaded names of commands to load; the others have only a name and a description. */
+export async function createProgram(
+  terminal: Terminal,
+  loaded: readonly string[],
+): Promise<Command> {
+  const terms = new Map<Command, string>();
+  const program = new Command('weir')
     .description('Takes in logs and metrics, keeps them safe, and reads them back as a stream.')
+    .option('--url <url>', 'address of the stream port [WEIR_URL]')
+    .option('--token <secret>', 'access token; the environment hides it better [WEIR_TOKEN]')
+    .option('--account <uuid>', 'account to work in [WEIR_ACCOUNT]')
+    .option('--ca-file <file>', 'certificate authority to trust, in PEM [WEIR_CA_FILE]')
+    .option('--data <dir>', 'data directory, ./data by default [WEIR_DATA]')
+    .option('--json', 'print JSON, for scripts')
     .version(readVersion())
     .exitOverride()
     .configureOutput({ writeOut: terminal.writeOut, writeErr: terminal.writeError })
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: (command) => terms.get(command) ?? new Help().subcommandTerm(command),
+    })
     .addHelpText('afterAll', footer);
-  const open = (command: Command) => openSession(command, terminal);
-  program.commandsGroup('Read:');
-  addLogsCommand(program, open);
-  addTailCommand(program, open);
-  addLogCommand(program, open);
-  addHistogramCommand(program, open);
-  addFacetsCommand(program, open);
-  addExportCommand(program, open);
-  program.commandsGroup('Send:');
-  addSendCommand(program, terminal);
-  addImportCommand(program, terminal);
-  program.commandsGroup('Manage:');
-  addAccountCommands(program, open);
-  addStreamCommands(program, open);
-  addReceiverCommands(program, open);
-  addTokenRecover(addTokenCommands(program, open), terminal);
-  addViewCommands(program, open);
-  program.commandsGroup('Run:');
-  // Only for the help: `run` hands its arguments to the service, which has flags of its own.
-  program
-    .command('serve')
-    .description('run the service (weir serve --help)')
-    .addHelpText('after', serveExamples);
-  addDoctorCommand(program, terminal);
-  addBackupCommand(program, terminal);
-  addRestoreCommand(program, terminal);
-  addDirectoryCommands(program, terminal);
-  addQuarantineCommands(program, terminal);
-  addOpenCommand(program, terminal);
-  addCompletionCommand(program, terminal);
-  program.helpCommand('help [command]', 'show the help of a command');
-  return program;
+  for (const [group, entries] of Object.entries(groups)) {
+    program.commandsGroup(group);
+    for (const [term, description] of Object.entries(entries)) {
+      const [name = ''] = term.split(' ');
+      const command = program.command(name).description(description);
+      terms.set(command, term);
+      if (loaded.includes(name)) (await modules[name]!()).define(command, terminal);
+    }
+  }
+  return program.helpCommand('help [command]', 'show the help of a command');
 }
 
-/** Both `src` and `dist` lie beside package.json. */
+/** `run` passes `weir serve …` on, because the service has flags of its own. */
+function defineServe(command: Command): void {
+  command
+    .addHelpText(
+      'after',
+      `
+Examples:
+  weir serve
+  weir serve --data /var/lib/weir --ingest-port 443
+  weir serve --help`,
+    )
+    .action(() => {
+      throw new CommandError('cannot take flags before serve: put them behind', exitCodes.usage);
+    });
+}
+
+/** `src` and `dist` both lie beside package.json. */
 function readVersion(): string {
   const file = new URL('../../package.json', import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
@@ -107,15 +153,13 @@ function readVersion(): string {
 
 function report(error: unknown, { writeError, signal, outClosed }: Terminal): number {
   if (error instanceof CommanderError) {
-    // Commander has written its own words already; --help and --version end with 0.
+    // Commander has written its message already; --help and --version end with 0.
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   }
   if (!(error instanceof CommandError)) {
     if (signal.aborted) return exitCodes.interrupted;
     if (outClosed.aborted) return exitCodes.ok;
   }
-  const message = messageOf(error);
-  const lines = message.split('\n').map(escapeControls);
-  writeError(`weir: ${lines.join('\n')}\n`);
+  writeError(`weir: ${escapeLines(messageOf(error))}\n`);
   return error instanceof CommandError ? error.exitCode : exitCodes.failed;
 }

@@ -1,8 +1,8 @@
 /** `weir quarantine …`: what the store refused for good, and what becomes of it. */
 import type { Command } from 'commander';
 import type { openQuarantine } from '../maintenance/quarantine.ts';
-import { configOption, loadSettings, type SettingsFlags } from './service-settings.ts';
 import { createOutput } from './session.ts';
+import { configOption, loadSettings, type SettingsFlags, toServeFlags } from './settings.ts';
 import { CommandError, escapeControls, exitCodes, type Terminal } from './terminal.ts';
 import { messageOf } from '../std/error-text.ts';
 
@@ -25,12 +25,8 @@ interface Flags extends SettingsFlags {
   readonly all?: true;
 }
 
-export function addQuarantineCommands(program: Command, terminal: Terminal): void {
-  const quarantine = program
-    .command('quarantine')
-    .description('batches that the store refused for good')
-    .addHelpText('afterAll', notes);
-
+export function define(quarantine: Command, terminal: Terminal): void {
+  quarantine.addHelpText('afterAll', notes);
   quarantine
     .command('list')
     .description('list them with the reason, the oldest first')
@@ -39,7 +35,7 @@ export function addQuarantineCommands(program: Command, terminal: Terminal): voi
       const flags = command.optsWithGlobals<Flags>();
       await using opened = await open(flags, terminal, 'look');
       const found = (await opened.quarantine.list()).map((each) => toRecord(each, flags));
-      createOutput(terminal, flags.json ? 'json' : 'text').list({ batches: found }, columns);
+      createOutput(terminal, flags).list({ batches: found }, columns);
     });
 
   for (const [name, description] of [
@@ -72,7 +68,7 @@ async function change(
   }
   await using opened = await open(flags, terminal, 'change');
   const { quarantine, waitsForStart } = opened;
-  const output = createOutput(terminal, flags.json ? 'json' : 'text');
+  const output = createOutput(terminal, flags);
   const done: string[] = [];
   const meant = flags.all ? await allOf(quarantine, name, terminal) : ids;
   for (const id of meant) {
@@ -81,7 +77,7 @@ async function change(
       await quarantine[name](id);
     } catch (error) {
       if (meant.length === 1) throw error;
-      terminal.writeError(`weir: ${escapeControls(toMessage(error))}\n`);
+      terminal.writeError(`weir: ${escapeControls(messageOf(error))}\n`);
       continue;
     }
     done.push(id);
@@ -94,10 +90,6 @@ async function change(
   }
   const failed = meant.length - done.length;
   if (failed > 0) throw new CommandError(`cannot ${name} ${failed} of ${meant.length}: see above`);
-}
-
-function toMessage(error: unknown): string {
-  return messageOf(error);
 }
 
 async function allOf(
@@ -114,8 +106,7 @@ async function allOf(
 }
 
 async function open(flags: Flags, terminal: Terminal, purpose: 'look' | 'change') {
-  const config = loadSettings(flags, terminal);
-  // Not before it is asked for: a queue takes longer to load than all commands together.
+  const config = loadSettings(toServeFlags(flags), terminal.environment);
   const { openQuarantine } = await import('../maintenance/quarantine.ts');
   const quarantine = await openQuarantine(config, purpose);
   return {

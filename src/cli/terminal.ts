@@ -1,39 +1,36 @@
-/**
- * What a command says and how it fails. Values may come from anyone, so nothing in them moves a
- * cursor.
- */
-import type { InspectColor } from 'node:util';
+/** Where a command reads and writes, and how it fails. */
+import { once } from 'node:events';
+import { type InspectColor, styleText } from 'node:util';
 
-/** The world around a command. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Passed to every command, so that tests can stand in for the process. */
 export interface Terminal {
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   readonly isInTty: boolean;
   readonly isOutTty: boolean;
   readonly isErrorTty: boolean;
-  /** Characters in a line at this moment; 80 where nobody knows. */
+  /** Current width in characters; 80 where it is unknown. */
   readonly columns: number;
   readonly writeOut: (text: string) => void;
   readonly writeError: (text: string) => void;
-  /** The text in this style where standard output shows colours, else as it is. */
+  /** Colours text where standard output shows colours. */
   readonly styleOut: Style;
   readonly styleError: Style;
-  /**
-   * Resolves once standard output has room for more, or nobody reads it any longer. What writes
-   * without an end waits for it, so that a slow reader costs no memory.
-   */
+  /** Resolves once standard output has room for more, is closed, or the command is interrupted. */
   readonly drained: () => Promise<void>;
-  /** Standard input; the chunks are the reader's own. */
+  /** Standard input. */
   readonly readIn: AsyncIterable<Uint8Array>;
   /** Aborted by the first Ctrl-C; a second one ends the process. */
   readonly signal: AbortSignal;
-  /** Aborted once the reader of standard output has left, as `head` does. */
+  /** Aborted once the reader of standard output has closed it, as `head` does. */
   readonly outClosed: AbortSignal;
 }
 
 /** @param format names of `util.styleText`, such as `red` or `['bold', 'cyan']`. */
 export type Style = (format: InspectColor | readonly InspectColor[], text: string) => string;
 
-/** 130 is what shells give to a command that Ctrl-C ended: 128 and the number of the signal. */
+/** 130 is the shell convention for SIGINT: 128 plus the number of the signal. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
 /** Ends a command with one sentence on standard error. */
@@ -47,23 +44,83 @@ export class CommandError extends Error {
   }
 }
 
-/**
- * Control and invisible formatting characters as `\uXXXX`, so that a terminal does not obey them.
- */
+/** The terminal of this process. To be called once: it listens for SIGINT and output errors. */
+export function openProcessTerminal(): Terminal {
+  const { stdout, stderr, env } = process;
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  const outClosed = new AbortController();
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return outClosed.abort();
+    stderr.write(`weir: cannot write to standard output: ${error.message}\n`);
+    return process.exit(exitCodes.failed);
+  });
+  const isOutTty = stdout.isTTY ?? false;
+  const isErrorTty = stderr.isTTY ?? false;
+  return {
+    environment: env,
+    // Getters: opening standard input would keep the process alive.
+    get isInTty() {
+      return process.stdin.isTTY ?? false;
+    },
+    get readIn() {
+      return process.stdin;
+    },
+    isOutTty,
+    isErrorTty,
+    get columns() {
+      // The types promise a number; a pipe has none.
+      const columns = (isOutTty ? stdout.columns : stderr.columns) as number | undefined;
+      return columns || Number(env['COLUMNS']) || 80;
+    },
+    writeOut: (text) => stdout.write(text),
+    writeError: (text) => stderr.write(text),
+    styleOut: createStyle(env, isOutTty),
+    styleError: createStyle(env, isErrorTty),
+    drained: async () => {
+      const signal = AbortSignal.any([interrupted.signal, outClosed.signal]);
+      if (!stdout.writableNeedDrain || signal.aborted) return;
+      await once(stdout, 'drain', { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    },
+    signal: interrupted.signal,
+    outClosed: outClosed.signal,
+  };
+}
+
+/** Source: https://no-color.org, https://force-color.org and `TERM=dumb`. */
+export function createStyle(environment: Environment, isTty: boolean): Style {
+  if (!hasColours(environment, isTty)) return (_format, text) => text;
+  return (format, text) => {
+    if (text === '') return '';
+    // styleText would consult this process's streams, not the given environment.
+    const options = { validateStream: false };
+    return styleText(typeof format === 'string' ? format : [...format], text, options);
+  };
+}
+
+function hasColours(environment: Environment, isTty: boolean): boolean {
+  const forced = environment['FORCE_COLOR'];
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
+  return isTty && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
+}
+
+/** Replaces control and invisible formatting characters by `\uXXXX`. */
 export function escapeControls(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, toEscapes);
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
+      .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
 }
 
-/** Pretty JSON that says the same and holds no character that a terminal obeys. */
+/** Pretty JSON without characters that a terminal acts on. */
 export function toSafeJson(value: unknown): string {
-  // Line feeds are the layout; those within values are escapes already.
-  return JSON.stringify(value, null, 2).split('\n').map(escapeControls).join('\n');
+  return escapeLines(JSON.stringify(value, null, 2));
 }
 
-function toEscapes(character: string): string {
-  let escapes = '';
-  for (let i = 0; i < character.length; i += 1) {
-    escapes += `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`;
-  }
-  return escapes;
+/** Like `escapeControls`, keeping line feeds. */
+export function escapeLines(text: string): string {
+  return text.split('\n').map(escapeControls).join('\n');
 }

@@ -1,6 +1,5 @@
 /** A terminal that remembers what a command said, for commands that run within a test. */
-import { createStyle } from '../../src/cli/colour.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import { createStyle, type Terminal } from '../../src/cli/terminal.ts';
 
 export interface CapturedTerminal extends Terminal {
   out(): string;

@@ -1,12 +1,10 @@
-/** What a shell completes, asked of a real one where it is there. */
+/** What shells complete; each shell that is installed is asked. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { run } from '../../src/cli/program.ts';
 import { captureTerminal } from './captured-terminal.ts';
-
-const bash = await scriptFor('bash');
-const missing = isThere('bash') ? false : 'bash is not installed';
+import { weirWords } from './weir-command.ts';
 
 const cases: readonly [string, readonly string[], readonly string[]][] = [
   ['commands', ['hist'], ['histogram']],
@@ -15,38 +13,48 @@ const cases: readonly [string, readonly string[], readonly string[]][] = [
   ['options of every command', ['tail', '--acc'], ['--account']],
   ['choices of an option', ['export', '--format', ''], ['ndjson', 'csv']],
   ['choices of an argument', ['completion', ''], ['bash', 'zsh', 'fish']],
-  ['commands behind options', ['--url', 'stream', 'receiver', 'act'], ['activate']],
-  ['nothing in place of a free value', ['logs', '--host', ''], []],
+  ['commands after options', ['--url', 'stream', 'receiver', 'act'], ['activate']],
+  ['no free value', ['logs', '--host', ''], []],
+  ['files', ['import', ''], [':file']],
+  ['folders', ['restore', ''], [':folder']],
 ];
 for (const [what, words, expected] of cases) {
-  test(`bash completes ${what}`, { skip: missing }, () => {
-    assert.deepEqual(complete(words), expected);
+  test(`completes ${what}`, async () => {
+    const lines = (await print('__complete', ...words)).split('\n').filter((line) => line !== '');
+    assert.deepEqual(
+      lines.map((line) => line.split('\t')[0]),
+      expected,
+    );
   });
 }
 
-for (const shell of ['zsh', 'fish']) {
-  const skip = isThere(shell) ? false : `${shell} is not installed`;
-  test(`${shell} can read its script`, { skip }, async () => {
-    const { status, stderr } = spawnSync(shell, ['-n'], { input: await scriptFor(shell) });
-    assert.equal(status, 0, stderr.toString());
+/** Completes `stream de` and prints the words, one a line. */
+const shells: Readonly<Record<string, string>> = {
+  bash: 'COMP_WORDS=(weir stream de); COMP_CWORD=2; _weir; printf "%s\\n" "${COMPREPLY[@]}"',
+  zsh: '_describe() { print -l "${known[@]%%:*}" }; words=(weir stream de); CURRENT=3; _weir',
+  fish: "complete -C 'weir stream de' | string replace -r '\\t.*' ''",
+};
+for (const [shell, ask] of Object.entries(shells)) {
+  const isThere = spawnSync(shell, ['--version']).status === 0;
+  test(`${shell} offers them`, {
+    skip: isThere ? false : `${shell} is not installed`,
+  }, async () => {
+    const before = shell === 'zsh' ? 'compdef() { :; };' : '';
+    const weir = shell === 'fish' ? `${weirWords} $argv` : `${weirWords} "$@"`;
+    const script = [
+      shell === 'fish' ? `function weir; ${weir}; end` : `weir() { ${weir}; }`,
+      before,
+      await print('completion', shell),
+      ask,
+    ].join('\n');
+    const { stdout, stderr } = spawnSync(shell, ['-c', script], { encoding: 'utf8' });
+    assert.equal(stderr, '');
+    assert.deepEqual(stdout.trim().split('\n').toSorted(), ['delete', 'delete-data']);
   });
 }
 
-function complete(words: readonly string[]): string[] {
-  const ask = 'COMP_WORDS=(weir "$@"); COMP_CWORD=$#; _weir; printf "%s\\n" "${COMPREPLY[@]}"';
-  const argv = ['--norc', '-c', `${bash}\n${ask}`, 'bash', ...words];
-  const { status, stdout, stderr } = spawnSync('bash', argv, { encoding: 'utf8' });
-  assert.equal(status, 0, stderr);
-  assert.equal(stderr, '');
-  return stdout.split('\n').filter((word) => word !== '');
-}
-
-async function scriptFor(shell: string): Promise<string> {
+async function print(...argv: readonly string[]): Promise<string> {
   const terminal = captureTerminal();
-  assert.equal(await run(['completion', shell], terminal), 0);
+  assert.equal(await run(argv, terminal), 0);
   return terminal.out();
-}
-
-function isThere(shell: string): boolean {
-  return spawnSync(shell, ['--version']).status === 0;
 }

@@ -2,14 +2,26 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { listPlaces } from '../../src/cli/completion/places.ts';
-import { createProgram, run } from '../../src/cli/program.ts';
+import { type Command, Help } from 'commander';
+import { commandNames, createProgram, run } from '../../src/cli/program.ts';
 import { captureTerminal } from './captured-terminal.ts';
 
-const places = listPlaces(createProgram(captureTerminal()));
-const commands = places.filter(
-  ({ path, commands: below }) => path.length > 0 && below.length === 0,
-);
+const program = await createProgram(captureTerminal(), commandNames);
+const commands = program.commands.flatMap((command) => pathsOf(command, []));
+
+function pathsOf(command: Command, above: readonly string[]): { path: readonly string[] }[] {
+  const path = [...above, command.name()];
+  const below = command.commands.flatMap((each) => pathsOf(each, path));
+  return below.length === 0 ? [{ path }] : below;
+}
+
+test('shows commands with the arguments and options that they take', () => {
+  const help = new Help();
+  const shown = program.createHelp();
+  for (const command of program.commands) {
+    assert.equal(shown.subcommandTerm(command), help.subcommandTerm(command));
+  }
+});
 
 test('each command has examples and names the exit codes', async () => {
   assert.ok(commands.length > 25);

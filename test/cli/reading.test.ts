@@ -269,12 +269,12 @@ const mistakes: readonly [string[], RegExp][] = [
   [['logs', '--label', 'region'], /Give a label as key:value/],
   [['logs', '--exclude', 'debug'], /Give a field and its value as severity:debug/],
   [['logs', '-n', 'ten'], /Give a whole number/],
-  [['logs', '-n', '0'], /Give a whole number above 0/],
+  [['logs', '-n', '0'], /Give a whole number, 1 or more\./],
   [['facets', 'colour'], /Allowed choices are severity, service,/],
-  [['histogram', '--buckets', '501'], /Give a number from 1 to 500/],
+  [['histogram', '--buckets', '501'], /Give a whole number, 1 to 500\./],
   [['log', 'x', '--same', 'pod'], /Allowed choices are host, service/],
   [['export', '--format', 'xml'], /Allowed choices are ndjson, csv/],
-  [['tail', '-n', '5000'], /Give at most 1000/],
+  [['tail', '-n', '5000'], /Give a whole number, 0 to 1000\./],
 ];
 for (const [argv, message] of mistakes) {
   test(`weir ${argv.join(' ')} is wrong usage`, async () => {

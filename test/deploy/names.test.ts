@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
-import { createProgram } from '../../src/cli/program.ts';
+import { commandNames, createProgram } from '../../src/cli/program.ts';
 import { listSettings } from '../../src/config/settings.ts';
 import { captureTerminal } from '../cli/captured-terminal.ts';
 import { mentionsOf, readFiles, readText, readYaml, repository, unknownOf } from './files.ts';
@@ -55,8 +55,8 @@ test('every key of a section is a setting', () => {
   );
 });
 
-test('commands in the documentation exist, with these options', () => {
-  const program = createProgram(captureTerminal());
+test('commands in the documentation exist, with these options', async () => {
+  const program = await createProgram(captureTerminal(), commandNames);
   const pages = readFiles('docs/{runbook*,operating,tutorial,deploying,sizing,scaled-out/*}.md');
   const mentions = mentionsOf(pages, /(?<=^|[`\s])weir [a-z]+[^`\n|&()]*/gm);
   const commands = [...mentions.keys()].filter((line) => isCommand(program, line));

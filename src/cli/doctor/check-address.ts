@@ -1,5 +1,5 @@
 /** Whether an address can be reached at all, and whether its certificate is to be trusted. */
-import { reasonOf } from '../network-failure.ts';
+import { reasonOf } from '../http.ts';
 import { type Finding, found, skipped } from './finding.ts';
 import { probeName, probePort, probeTls, type TlsFacts } from './probe.ts';
 

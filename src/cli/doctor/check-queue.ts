@@ -1,5 +1,5 @@
 /** Queue, engine, stored data and servers, as the operations port shows them to this machine. */
-import { reasonOf } from '../network-failure.ts';
+import { reasonOf } from '../http.ts';
 import { toCount } from '../sending/progress-text.ts';
 import { type Finding, found, skipped } from './finding.ts';
 import type { Places } from './places.ts';

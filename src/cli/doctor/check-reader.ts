@@ -1,5 +1,5 @@
 /** Whether the access token opens what it should, and whether the store answers a small read. */
-import { reasonOf } from '../network-failure.ts';
+import { reasonOf } from '../http.ts';
 import { type Finding, found, skipped } from './finding.ts';
 import type { Places } from './places.ts';
 import { type Answer, probeHttp } from './probe.ts';

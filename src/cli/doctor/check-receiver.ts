@@ -2,7 +2,7 @@
  * Whether a receiver takes data with its token: an empty array goes the whole way of a request and
  * stores nothing.
  */
-import { reasonOf } from '../network-failure.ts';
+import { reasonOf } from '../http.ts';
 import { wordsOf } from './check-reader.ts';
 import { type Finding, found, skipped } from './finding.ts';
 import type { Places } from './places.ts';

@@ -1,5 +1,5 @@
 /** What a port of Weir says of itself: alive, ready, its clock and its version. */
-import { reasonOf } from '../network-failure.ts';
+import { reasonOf } from '../http.ts';
 import { type Finding, found } from './finding.ts';
 import { type Answer, probeHttp } from './probe.ts';
 

@@ -10,7 +10,7 @@ import {
   quickstartFile,
   readQuickstart,
 } from '../connection.ts';
-import type { TargetFlags } from '../sending/target.ts';
+import type { TargetFlags } from '../connection.ts';
 import { messageOf } from '../../std/error-text.ts';
 
 export interface DoctorFlags extends ConnectionFlags, TargetFlags {

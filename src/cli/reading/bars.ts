@@ -1,11 +1,26 @@
-/** Bars out of characters: eighths of a block where the terminal has them, else `#`. Pure. */
+/** Bars of text: eighths of a block where the locale is UTF-8, else `#`. */
+import type { Environment, Style, Terminal } from '../terminal.ts';
 
 export type BarSet = 'blocks' | 'ascii';
 
+export interface ChartOptions {
+  /** Characters in a line. */
+  readonly columns: number;
+  readonly style: Style;
+  readonly bars: BarSet;
+}
+
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
+export function toChartOptions(
+  { columns, styleOut: style, environment }: Terminal,
+  { ascii }: { readonly ascii?: true },
+): ChartOptions {
+  return { columns, style, bars: ascii ? 'ascii' : barSetOf(environment) };
+}
+
 /**
- * What is not zero has a bar that can be seen.
+ * Any share above 0 is visible.
  * @param share 0 to 1.
  * @param width characters of the whole.
  */
@@ -17,10 +32,7 @@ export function toBar(share: number, width: number, set: BarSet): string {
   return '█'.repeat(Math.floor(parts / 8)) + (eighths[parts % 8] ?? '');
 }
 
-/**
- * The bar of a sum, cut into one piece for each of its parts; every piece ends with the character
- * in which its part does, so that together they are as long as `toBar` of the sum.
- */
+/** `toBar` of the sum, cut into one piece for each part. */
 export function toStackedBar(
   parts: readonly number[],
   whole: { readonly most: number; readonly width: number; readonly set: BarSet },
@@ -35,8 +47,8 @@ export function toStackedBar(
   });
 }
 
-/** Source of the order: POSIX, "Environment Variables", where the first that is set decides. */
-export function barSetOf(environment: Readonly<Record<string, string | undefined>>): BarSet {
+/** Source of the order: POSIX, "Environment Variables". */
+export function barSetOf(environment: Environment): BarSet {
   const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
   return /utf-?8/i.test(locale) ? 'blocks' : 'ascii';
 }

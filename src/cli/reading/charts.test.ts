@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createStyle } from '../colour.ts';
+import { createStyle } from '../terminal.ts';
 import { barSetOf, toBar, toStackedBar } from './bars.ts';
-import { facetsText } from './facets-text.ts';
-import { type ChartOptions, histogramText } from './histogram-text.ts';
+import { facetsText } from './facets.ts';
+import { histogramText } from './histogram.ts';
 
-const plain: ChartOptions = {
+const plain: Parameters<typeof histogramText>[1] = {
   columns: 40,
   style: createStyle({}, false),
   bars: 'blocks',

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { fakeLog } from '../../../test/cli/fake-log.ts';
-import { createStyle } from '../colour.ts';
-import { findField } from './log-fields.ts';
-import { createLogText, type LogTextOptions } from './log-text.ts';
+import { createStyle } from '../terminal.ts';
+import { createLogText, findField, type LogTextOptions } from './log-text.ts';
 
 const plain: LogTextOptions = {
   style: createStyle({}, false),
@@ -27,31 +26,31 @@ const cases: readonly [string, Parameters<typeof fakeLog>, string][] = [
 ];
 for (const [what, log, expected] of cases) {
   test(`a message of ${what}`, () => {
-    const text = createLogText(plain).format([fakeLog(...log)]);
+    const text = createLogText(plain)([fakeLog(...log)]);
     assert.equal(text, `${time} INFO  orders ${expected}\n`);
   });
 }
 
 test('columns are as wide as what they have shown', () => {
   const text = createLogText(plain);
-  text.format([fakeLog('a', { severity: 'WARNING', serviceName: 'long-name' })]);
-  assert.equal(text.format([fakeLog('b')]), `${time} INFO    orders    b\n`);
+  text([fakeLog('a', { severity: 'WARNING', serviceName: 'long-name' })]);
+  assert.equal(text([fakeLog('b')]), `${time} INFO    orders    b\n`);
   const nobody = fakeLog('c', { severity: '', serviceName: '' });
-  assert.equal(text.format([nobody]), `${time} -       -         c\n`);
+  assert.equal(text([nobody]), `${time} -       -         c\n`);
 });
 
 test('labels are quoted where they would read as something else', () => {
   const labels = { a: 'b', 'c d': 'e f', g: '', h: 'i=j' };
-  const text = createLogText({ ...plain, labels: 'shown' }).format([fakeLog('x', { labels })]);
+  const text = createLogText({ ...plain, labels: 'shown' })([fakeLog('x', { labels })]);
   assert.equal(text, `${time} INFO  orders x a=b c d="e f" g="" h="i=j"\n`);
 });
 
 test('chosen columns stand in line, for programs between tabs', () => {
   const fields = ['host', 'label.k', 'message'].map((name) => findField(name)!);
   const logs = [fakeLog('a\tb', { labels: { k: 'long value' } }), fakeLog('c')];
-  const aligned = createLogText({ ...plain, fields }).format(logs);
+  const aligned = createLogText({ ...plain, fields })(logs);
   assert.equal(aligned, 'node-3  long value  a\\u0009b\nnode-3  -           c\n');
-  const tabs = createLogText({ ...plain, fields, layout: 'tabs' }).format(logs);
+  const tabs = createLogText({ ...plain, fields, layout: 'tabs' })(logs);
   assert.equal(tabs, 'node-3\tlong value\ta\\u0009b\nnode-3\t-\tc\n');
 });
 
@@ -64,13 +63,13 @@ test('only fields that a log has can be chosen', () => {
 
 test('a long message is cut after a few lines, and says by how much', () => {
   const cut = createLogText({ ...plain, cutAtColumns: 10 });
-  const one = cut.format([fakeLog('x'.repeat(100))]);
+  const one = cut([fakeLog('x'.repeat(100))]);
   assert.ok(one.endsWith(` ${'x'.repeat(60)} … 40 more characters, see --full\n`));
-  const many = cut.format([fakeLog('a\n'.repeat(10))]);
+  const many = cut([fakeLog('a\n'.repeat(10))]);
   assert.match(many, /^\S+ \S+ INFO {2}orders a\n( {4}a\n){4} {4}a … 8 more characters/);
-  const pair = cut.format([fakeLog(`${'x'.repeat(59)}🌊`)]);
+  const pair = cut([fakeLog(`${'x'.repeat(59)}🌊`)]);
   assert.match(pair, /x … 2 more characters/);
-  assert.ok(cut.format([fakeLog('x'.repeat(60))]).endsWith('x\n'));
+  assert.ok(cut([fakeLog('x'.repeat(60))]).endsWith('x\n'));
 });
 
 test('whatever a log holds, its first line alone starts at the left', () => {
@@ -80,7 +79,7 @@ test('whatever a log holds, its first line alone starts at the left', () => {
     fc.property(text, text, text, cutAtColumns, (message, severity, value, columns) => {
       const log = fakeLog(message, { severity, serviceName: value, labels: { [value]: value } });
       const options = { ...plain, labels: 'shown', cutAtColumns: columns } as const;
-      const [first, ...others] = createLogText(options).format([log]).trimEnd().split('\n');
+      const [first, ...others] = createLogText(options)([log]).trimEnd().split('\n');
       assert.ok(first?.startsWith(time));
       assert.ok(others.every((line) => line.startsWith('    ')));
       assert.doesNotMatch([first, ...others].join(''), /[\p{Cf}\p{Zl}\p{Zp}]|[^\P{Cc}\t]/u);

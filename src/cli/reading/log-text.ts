@@ -1,84 +1,119 @@
-/**
- * Logs as lines for people: time, severity, service, message. Nothing in a log moves a cursor or
- * passes for another line. Pure but for the widths that it has seen.
- */
+/** Logs as lines of text. Values are escaped: none can move the cursor or start a line. */
 import type { InspectColor } from 'node:util';
+import { fieldEntries, fieldValue } from '../../model/log-fields.ts';
 import type { LogRecord } from '../../model/plan.ts';
 import { escapeControls, type Style } from '../terminal.ts';
 import { showInstant, type Zone } from './instant.ts';
-import type { ReadField } from './log-fields.ts';
+import { toOptionName } from './query.ts';
 
 export interface LogTextOptions {
   readonly style: Style;
   readonly zone: Zone;
-  /** Columns in place of the usual ones; undefined = those. */
+  /** Chosen columns; undefined = time, severity, service and message. */
   readonly fields: readonly ReadField[] | undefined;
   readonly labels: 'hidden' | 'shown';
-  /** Messages are cut to a few lines of so many characters; undefined = never. */
+  /** Cuts messages to six lines of this width; undefined = never. */
   readonly cutAtColumns: number | undefined;
-  /** `tabs` is for programs: one log a line, one tab between two fields. */
+  /** `tabs` separates the chosen columns by tabs, for programs. */
   readonly layout: 'aligned' | 'tabs';
 }
 
-export interface LogText {
-  /** In the order given, each with its line feed. */
-  format(logs: readonly LogRecord[]): string;
+/** @returns the field as text; empty where the log has none. */
+export type ReadField = (log: LogRecord, zone: Zone) => string;
+
+interface Column {
+  /** Escaped. */
+  readonly read: (log: LogRecord) => string;
+  readonly maxWidth: number;
+  readonly format?: (log: LogRecord) => Parameters<Style>[0];
+  /** Grows with the values shown and never shrinks, so that a tail does not jitter. */
+  width: number;
 }
 
 const indent = '    ';
-const mostLines = 6;
-const usualSeverity = 'ERROR';
-const widest = { severity: 9, service: 24, field: 40 };
+const maxLines = 6;
 
-export function createLogText(options: LogTextOptions): LogText {
-  // Columns grow with what was seen and never shrink, so that a tail stays calm.
-  const widths: number[] = options.fields === undefined ? [usualSeverity.length] : [];
-  const pad = (text: string, column: number, most: number): string =>
-    options.layout === 'tabs' ? text : text.padEnd(Math.min(widths[column] ?? 0, most));
-  const grow = (rows: readonly (readonly string[])[]): void => {
-    for (const row of rows) {
-      for (const [column, text] of row.entries()) {
-        widths[column] = Math.max(widths[column] ?? 0, text.length);
+/** The returned function formats logs in the given order, each with its line feed. */
+export function createLogText(options: LogTextOptions): (logs: readonly LogRecord[]) => string {
+  const { fields, layout, style } = options;
+  const columns = fields === undefined ? usualColumns(options) : fieldColumns(fields, options.zone);
+  const isTabbed = fields !== undefined && layout === 'tabs';
+  const separator = isTabbed ? '\t' : fields === undefined ? ' ' : '  ';
+  const last = columns.length - 1;
+  return (logs) => {
+    const rows = logs.map((log) => ({ log, cells: columns.map(({ read }) => read(log)) }));
+    for (const { cells } of rows) {
+      for (const [i, each] of columns.entries()) {
+        each.width = Math.max(each.width, Math.min(cells[i]!.length, each.maxWidth));
       }
     }
-  };
-
-  const usual = (logs: readonly LogRecord[]): string[] => {
-    const rows = logs.map((log) => [toCell(log.severity) || '-', toCell(log.serviceName) || '-']);
-    grow(rows);
-    return logs.map((log, i) => {
-      const [severity = '', service = ''] = rows[i] ?? [];
-      const head = [
-        options.style('dim', showInstant(log.timestamp, options.zone)),
-        options.style(severityStyle(log.severityNumber), pad(severity, 0, widest.severity)),
-        options.style('cyan', pad(service, 1, widest.service)),
-      ];
-      const labels = options.labels === 'shown' ? labelsText(log) : '';
-      const tail = labels === '' ? [] : [options.style('dim', labels)];
-      return [...head, messageText(log.message, options), ...tail].join(' ');
-    });
-  };
-
-  const chosen = (logs: readonly LogRecord[], fields: readonly ReadField[]): string[] => {
-    const rows = logs.map((log) => fields.map((read) => toCell(read(log, options.zone)) || '-'));
-    if (options.layout === 'tabs') return rows.map((row) => row.join('\t'));
-    grow(rows);
-    return rows.map((row) =>
-      row
-        .map((cell, column) => (column === row.length - 1 ? cell : pad(cell, column, widest.field)))
-        .join('  '),
-    );
-  };
-
-  return {
-    format(logs) {
-      const lines = options.fields === undefined ? usual(logs) : chosen(logs, options.fields);
-      return lines.map((line) => `${line}\n`).join('');
-    },
+    const toLine = ({ log, cells }: (typeof rows)[number]): string => {
+      const shown = columns.map(({ width, format }, i) => {
+        const text = isTabbed || i === last ? cells[i]! : cells[i]!.padEnd(width);
+        return format === undefined ? text : style(format(log), text);
+      });
+      return `${shown.join(separator)}\n`;
+    };
+    return rows.map(toLine).join('');
   };
 }
 
-/** Source of the ranges: OpenTelemetry's severity numbers. */
+function usualColumns(options: LogTextOptions): Column[] {
+  const withLabels = (log: LogRecord): string => {
+    const labels = options.labels === 'shown' ? labelsText(log) : '';
+    const message = messageText(log.message, options);
+    return labels === '' ? message : `${message} ${options.style('dim', labels)}`;
+  };
+  return [
+    column((log) => showInstant(log.timestamp, options.zone), { format: () => 'dim' }),
+    column((log) => log.severity, {
+      maxWidth: 9,
+      width: 'ERROR'.length,
+      format: (log) => severityStyle(log.severityNumber),
+    }),
+    column((log) => log.serviceName, { maxWidth: 24, format: () => 'cyan' }),
+    { read: withLabels, maxWidth: 0, width: 0 },
+  ];
+}
+
+function fieldColumns(fields: readonly ReadField[], zone: Zone): Column[] {
+  return fields.map((read) => column((log) => read(log, zone)));
+}
+
+function column(read: (log: LogRecord) => string, rest: Partial<Column> = {}): Column {
+  return { read: (log) => escapeControls(read(log)) || '-', maxWidth: 40, width: 0, ...rest };
+}
+
+const readers: Readonly<Record<string, ReadField>> = {
+  time: (log, zone) => showInstant(log.timestamp, zone),
+  timestamp: (log) => log.timestamp,
+  timestampNanos: (log) => log.timestampNanos,
+  observed: (log, zone) => showInstant(log.observedTimestamp, zone),
+  received: (log, zone) => showInstant(log.receivedAt, zone),
+  severityNumber: (log) => String(log.severityNumber),
+  message: (log) => log.message,
+  ...Object.fromEntries(
+    fieldEntries.map(([, { flag, path }]): [string, ReadField] => [
+      toOptionName(flag),
+      (log) => fieldValue(log, path),
+    ]),
+  ),
+  logId: (log) => log.logId,
+};
+const labelPrefix = 'label.';
+
+export const fieldNames: readonly string[] = [...Object.keys(readers), `${labelPrefix}<key>`];
+
+/** @returns undefined for an unknown name. */
+export function findField(name: string): ReadField | undefined {
+  if (name.startsWith(labelPrefix) && name.length > labelPrefix.length) {
+    const key = name.slice(labelPrefix.length);
+    return (log) => (Object.hasOwn(log.labels, key) ? (log.labels[key] ?? '') : '');
+  }
+  return Object.hasOwn(readers, name) ? readers[name] : undefined;
+}
+
+/** Source of the ranges: severity numbers of OpenTelemetry. */
 export function severityStyle(severityNumber: number): InspectColor | readonly InspectColor[] {
   if (severityNumber >= 21) return ['bold', 'magenta'];
   if (severityNumber >= 17) return ['bold', 'red'];
@@ -87,61 +122,38 @@ export function severityStyle(severityNumber: number): InspectColor | readonly I
   return 'dim';
 }
 
-/** Lines of the message, escaped; all but the first are indented. */
+/** Escaped lines of a message; all but the first are indented. */
 export function messageText(
   message: string,
   { cutAtColumns, style }: Pick<LogTextOptions, 'cutAtColumns' | 'style'>,
 ): string {
-  const { text, leftOut } =
-    cutAtColumns === undefined ? whole(message) : cut(message, cutAtColumns);
-  const lines = text.split(/\r?\n/).map(escapeLine);
-  // An end of the message in a line feed is not a line of its own.
+  // Cut first, so that a message of a megabyte is not escaped for six lines of it.
+  const shown = cutAtColumns === undefined ? message : cut(message, cutAtColumns);
+  const lines = shown.split(/\r?\n/).map((line) => line.split('\t').map(escapeControls).join('\t'));
   if (lines.length > 1 && lines.at(-1) === '') lines.pop();
-  const shown = lines.join(`\n${indent}`);
-  if (leftOut === 0) return shown;
-  return `${shown}${style('dim', ` … ${leftOut} more characters, see --full`)}`;
+  const text = lines.join(`\n${indent}`);
+  const hidden = message.length - shown.length;
+  return hidden === 0 ? text : text + style('dim', ` … ${hidden} more characters, see --full`);
 }
 
-function labelsText({ labels }: LogRecord): string {
-  return Object.entries(labels)
-    .map(([key, value]) => `${toCell(key)}=${toValue(value)}`)
-    .join(' ');
-}
-
-function whole(text: string): { text: string; leftOut: number } {
-  return { text, leftOut: 0 };
-}
-
-/** Cut before it is escaped: a message of a megabyte is not looked through for six lines of it. */
-function cut(message: string, columns: number): { text: string; leftOut: number } {
-  const most = columns * mostLines;
-  let lines = 0;
+function cut(message: string, columns: number): string {
+  const most = columns * maxLines;
   let end = 0;
-  for (; lines < mostLines && end < message.length && end < most; lines += 1) {
+  for (let line = 0; line < maxLines && end < message.length && end < most; line += 1) {
     const feed = message.indexOf('\n', end);
     end = feed < 0 ? message.length : feed + 1;
   }
   end = Math.min(end, most);
-  if (end >= message.length) return whole(message);
-  // Not between the halves of one character.
-  if (isHighSurrogate(message.charCodeAt(end - 1))) end -= 1;
-  return { text: message.slice(0, end), leftOut: message.length - end };
+  const isInsidePair = end < message.length && /[\ud800-\udbff]/.test(message[end - 1] ?? '');
+  return message.slice(0, isInsidePair ? end - 1 : end);
 }
 
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
-}
-
-/** A tab moves a cursor no farther than the text after it. */
-function escapeLine(line: string): string {
-  return line.split('\t').map(escapeControls).join('\t');
-}
-
-function toCell(text: string): string {
-  return escapeControls(text);
-}
-
-/** Quoted where it would read as something else. */
-function toValue(value: string): string {
-  return /^[^\s"=]+$/.test(value) ? toCell(value) : escapeControls(JSON.stringify(value));
+/** Values are quoted where they are ambiguous. */
+function labelsText({ labels }: LogRecord): string {
+  return Object.entries(labels)
+    .map(([key, value]) => {
+      const shown = /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+      return `${escapeControls(key)}=${escapeControls(shown)}`;
+    })
+    .join(' ');
 }

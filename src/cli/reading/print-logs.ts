@@ -1,11 +1,10 @@
-/** How the reading commands print logs: as lines for people, or as JSON, one log a line. */
+/** The output of `weir logs` and `weir tail`: text, or one JSON object per line. */
 import { type Command, Option } from 'commander';
 import type { LogRecord } from '../../model/plan.ts';
 import type { Session } from '../session.ts';
 import { CommandError, escapeControls, exitCodes } from '../terminal.ts';
-import { utcOption, zoneOf } from './log-filter.ts';
-import { fieldNames, findField, type ReadField } from './log-fields.ts';
-import { createLogText } from './log-text.ts';
+import { createLogText, fieldNames, findField, type ReadField } from './log-text.ts';
+import { utcOption, zoneOf } from './query.ts';
 
 export interface PrintOptions {
   readonly fields?: readonly string[];
@@ -14,7 +13,7 @@ export interface PrintOptions {
   readonly utc?: true;
 }
 
-/** Resolves once there is room for more. @throws the reason of the signal, to end the command */
+/** Resolves once the output has room for more. @throws the reason of the signal */
 export type PrintLogs = (logs: readonly LogRecord[]) => Promise<void>;
 
 export function addPrintOptions(command: Command): Command {
@@ -31,29 +30,27 @@ export function addPrintOptions(command: Command): Command {
     .optionsGroup('Options:');
 }
 
-/** @throws CommandError for a field that there is not */
-export function createPrintLogs(session: Session, options: PrintOptions): PrintLogs {
-  const { output, format, terminal } = session;
-  if (format === 'json') {
-    return async (logs) => {
-      await output.write(logs.map((log) => `${escapeControls(JSON.stringify(log))}\n`).join(''));
-    };
+/** @throws CommandError for an unknown field */
+export function createPrintLogs({ output, terminal }: Session, options: PrintOptions): PrintLogs {
+  if (output.format === 'json') {
+    const toLine = (log: LogRecord) => `${escapeControls(JSON.stringify(log))}\n`;
+    return (logs) => output.write(logs.map(toLine).join(''));
   }
-  const fields = options.fields?.map(toField);
   const text = createLogText({
     style: terminal.styleOut,
     zone: zoneOf(options),
-    fields,
+    fields: options.fields?.map(toField),
     labels: options.wide ? 'shown' : 'hidden',
     cutAtColumns: terminal.isOutTty && !options.full ? terminal.columns : undefined,
-    layout: terminal.isOutTty || fields === undefined ? 'aligned' : 'tabs',
+    layout: terminal.isOutTty ? 'aligned' : 'tabs',
   });
-  return async (logs) => output.write(text.format(logs));
+  return (logs) => output.write(text(logs));
 }
 
 function toField(name: string): ReadField {
   const field = findField(name);
   if (field !== undefined) return field;
-  const words = `cannot show the field ${JSON.stringify(name)}: there are ${fieldNames.join(', ')}`;
-  throw new CommandError(words, exitCodes.usage);
+  const known = fieldNames.join(', ');
+  const message = `cannot show the field ${JSON.stringify(name)}: there are ${known}`;
+  throw new CommandError(message, exitCodes.usage);
 }

@@ -3,7 +3,7 @@
  * The key of a request is made before its first try and kept, so the service takes it once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf, isLasting } from '../network-failure.ts';
+import { isPermanent, problemText, reasonOf } from '../http.ts';
 import { type Batch, halve, toBody } from './batcher.ts';
 import type { IngestAnswer, IngestClient } from './ingest-client.ts';
 import { isTransient, retryDelayMs } from './retry.ts';
@@ -61,7 +61,7 @@ async function postUntilAnswered(
       return outcome;
     }
     const reason = isFailure ? reasonOf(outcome) : refusalOf(outcome);
-    if (isFailure && isLasting(outcome)) throw new DeliveryError(reason);
+    if (isFailure && isPermanent(outcome)) throw new DeliveryError(reason);
     const retryAfterSeconds = isFailure ? undefined : outcome.retryAfterSeconds;
     const delayMs = retryDelayMs({ failures, retryAfterSeconds, random: Math.random() });
     if (Date.now() + delayMs > deadline) {
@@ -106,7 +106,5 @@ function refusalOf(answer: IngestAnswer): string {
 }
 
 function wordsOf({ body, status }: IngestAnswer): string {
-  const { detail, title } = (body ?? {}) as { detail?: unknown; title?: unknown };
-  const words = [detail, title].find((word) => typeof word === 'string');
-  return words ?? `the service answered ${status} without a reason`;
+  return problemText(body) ?? `the service answered ${status} without a reason`;
 }

@@ -6,7 +6,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import { parseRetryAfter } from './retry.ts';
-import type { Target } from './target.ts';
+import type { Target } from '../connection.ts';
 
 export interface IngestAnswer {
   readonly status: number;

@@ -10,7 +10,7 @@ import { Lanes } from './lanes.ts';
 import { openProgressLine } from './progress-line.ts';
 import { type SendProgress, toCount, toLineCount, toRate, toRetries } from './progress-text.ts';
 import { Tally } from './tally.ts';
-import type { Target } from './target.ts';
+import type { Target } from '../connection.ts';
 import { toError } from '../../std/error-text.ts';
 
 export type KeyOf = (batch: Batch, body: Buffer) => string;

@@ -1,27 +1,29 @@
-/** The settings of a service, for commands that open what is its own, with it or instead of it. */
+/** The configuration of the service, for `weir serve` and for commands that open its parts. */
 import { ConfigError, loadConfig } from '../config/load.ts';
-import { CommandError, exitCodes, type Terminal } from './terminal.ts';
+import { CommandError, type Environment, exitCodes } from './terminal.ts';
 
 export interface SettingsFlags {
   readonly data?: string;
   readonly config?: string;
 }
 
-/** Of `--config`, where it is not a program's own. */
 export const configOption = [
   '--config <file>',
   'settings of the service, as it has them [WEIR_CONFIG]',
 ] as const;
 
-/** @throws CommandError with every fault found */
-export function loadSettings(
-  { data, config }: SettingsFlags,
-  { environment }: Pick<Terminal, 'environment'>,
-): ReturnType<typeof loadConfig> {
-  const flags = [
+export function toServeFlags({ data, config }: SettingsFlags): string[] {
+  return [
     ...(data === undefined ? [] : ['--data', data]),
     ...(config === undefined ? [] : ['--config', config]),
   ];
+}
+
+/** @param flags of `weir serve`. @throws CommandError that lists every invalid setting */
+export function loadSettings(
+  flags: readonly string[],
+  environment: Environment,
+): ReturnType<typeof loadConfig> {
   try {
     return loadConfig({ flags, environment });
   } catch (error) {

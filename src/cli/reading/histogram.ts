@@ -1,9 +1,67 @@
-/** Counts over time as lines with bars. Pure. */
+/** `weir histogram [search…]`: counts over time as bars. */
+import { type Command, Option } from 'commander';
 import { toSeverityNumber } from '../../model/severity.ts';
-import { escapeControls, type Style } from '../terminal.ts';
-import { type BarSet, toBar, toStackedBar } from './bars.ts';
+import { integerWithin } from '../arguments.ts';
+import { openSession } from '../session.ts';
+import { escapeControls, type Style, type Terminal } from '../terminal.ts';
+import { type ChartOptions, toChartOptions, toStackedBar } from './bars.ts';
 import { showInstant, type Zone } from './instant.ts';
 import { severityStyle } from './log-text.ts';
+import {
+  addFilters,
+  addRange,
+  type FilterOptions,
+  toFilterQuery,
+  utcOption,
+  zoneOf,
+} from './query.ts';
+
+interface HistogramOptions extends FilterOptions {
+  readonly buckets: number;
+  readonly by?: 'severity';
+  readonly ascii?: true;
+}
+
+const maxBuckets = 500;
+
+const examples = `
+Examples:
+  weir histogram --since 6h
+  weir histogram --by severity --since 1d --buckets 48 --service checkout
+  weir histogram --since 1h timeout --json | jq '.buckets[].count'`;
+
+export function define(command: Command, terminal: Terminal): void {
+  addRange(addFilters(command))
+    .option(
+      '--buckets <n>',
+      `equal parts of the time, at most ${maxBuckets}`,
+      integerWithin(1, maxBuckets),
+      20,
+    )
+    .addOption(new Option('--by <field>', 'colour and count by').choices(['severity']))
+    .option('--ascii', 'bars of # alone')
+    .addOption(utcOption())
+    .addHelpText('after', examples)
+    .action(async (search: string[], options: HistogramOptions) => {
+      const { api, output } = openSession(command, terminal);
+      const query = await toFilterQuery(search, { until: 'now', ...options }, api);
+      if (!query.has('sinceTime')) query.set('sinceTime', hourBefore(query.get('untilTime')!));
+      query.set('buckets', String(options.buckets));
+      if (options.by !== undefined) query.set('groupBy', options.by);
+      const histogram = await api.get<Histogram>(['histogram'], query);
+      if (output.format === 'json') output.record(histogram);
+      else {
+        const chart = { ...toChartOptions(terminal, options), zone: zoneOf(options) };
+        await output.write(histogramText(histogram, chart));
+      }
+    });
+}
+
+/** @param instant as `toInstant` makes it. */
+function hourBefore(instant: string): string {
+  const millis = /^\d+$/.test(instant) ? Number(instant) : Date.parse(instant);
+  return new Date(Math.max(0, millis - 3_600_000)).toISOString();
+}
 
 export interface Histogram {
   readonly startTime: string;
@@ -19,14 +77,6 @@ interface Bucket {
   readonly groups?: Readonly<Record<string, number>>;
 }
 
-export interface ChartOptions {
-  /** Characters in a line. */
-  readonly columns: number;
-  readonly style: Style;
-  readonly bars: BarSet;
-  readonly zone: Zone;
-}
-
 /** A column of counts, and a piece of every bar. */
 interface Series {
   readonly name: string;
@@ -35,10 +85,12 @@ interface Series {
 }
 
 const narrowestBar = 10;
-/** Senders may use any words; a line has room for a few. */
 const mostSeries = 6;
 
-export function histogramText(histogram: Histogram, options: ChartOptions): string {
+export function histogramText(
+  histogram: Histogram,
+  options: ChartOptions & { readonly zone: Zone },
+): string {
   const { buckets, total, endTime } = histogram;
   const { style, zone } = options;
   const show = isFine(buckets) ? showInstant : showSecond;
@@ -57,7 +109,7 @@ export function histogramText(histogram: Histogram, options: ChartOptions): stri
   const lines = buckets.map((bucket, row) => {
     const counts = series.map(({ countOf }) => countOf(bucket));
     const cells = counts.map((count, i) => ` ${String(count).padStart(widths[i]!)}`).join('');
-    const pieces = toBars(counts, whole).map((piece, i) => style(series[i]!.format, piece));
+    const pieces = toStackedBar(counts, whole).map((piece, i) => style(series[i]!.format, piece));
     return `${style('dim', times[row]!.padEnd(timeWidth))}${cells} ${pieces.join('')}`.trimEnd();
   });
   const names = series.map(({ name, format }, i) => ` ${style(format, name.padStart(widths[i]!))}`);
@@ -67,7 +119,7 @@ export function histogramText(histogram: Histogram, options: ChartOptions): stri
   return [...head, ...lines, end].map((line) => `${line}\n`).join('');
 }
 
-/** Whether buckets are so short that it takes milliseconds to tell them apart. */
+/** Whether buckets are shorter than a second. */
 function isFine([first, second]: readonly Bucket[]): boolean {
   if (first === undefined || second === undefined) return false;
   return Date.parse(second.startTime) - Date.parse(first.startTime) < 1_000;
@@ -77,16 +129,7 @@ function showSecond(iso: string, zone: Zone): string {
   return showInstant(iso, zone).replace(/\.\d{3}/, '');
 }
 
-function toBars(
-  counts: readonly number[],
-  whole: { readonly most: number; readonly width: number; readonly set: BarSet },
-): string[] {
-  const [count = 0, ...others] = counts;
-  if (others.length > 0) return toStackedBar(counts, whole);
-  return [toBar(count / whole.most, whole.width, whole.set)];
-}
-
-/** The worst first, so that it stands at the axis, where lengths can be compared. */
+/** The worst first: next to the axis, lengths can be compared. */
 function toSeries(buckets: readonly Bucket[]): Series[] {
   const totals = new Map<string, number>();
   for (const { groups } of buckets) {
@@ -96,10 +139,12 @@ function toSeries(buckets: readonly Bucket[]): Series[] {
   }
   if (totals.size === 0) return [{ name: '', format: 'cyan', countOf: ({ count }) => count }];
   const frequent = [...totals].sort(([, a], [, b]) => b - a).slice(0, mostSeries);
-  const words = frequent.map(([word]) => word).sort((a, b) => rank(b) - rank(a));
+  const words = frequent
+    .map(([word]) => word)
+    .sort((a, b) => toSeverityNumber(b) - toSeverityNumber(a));
   const series = words.map((word) => ({
     name: word === '' ? 'none' : escapeControls(word),
-    format: severityStyle(rank(word)),
+    format: severityStyle(toSeverityNumber(word)),
     countOf: ({ groups }: Bucket) => countIn(groups, word),
   }));
   if (words.length === totals.size) return series;
@@ -110,8 +155,4 @@ function toSeries(buckets: readonly Bucket[]): Series[] {
 
 function countIn(groups: Bucket['groups'], word: string): number {
   return groups !== undefined && Object.hasOwn(groups, word) ? (groups[word] ?? 0) : 0;
-}
-
-function rank(word: string): number {
-  return toSeverityNumber(word);
 }

@@ -1,14 +1,14 @@
 /** `weir doctor`: looks at everything between a sender and a reader, and says what to mend. */
 import type { Command } from 'commander';
-import { checkAddress, unreachable } from './doctor/check-address.ts';
-import { checkLocal } from './doctor/check-local.ts';
-import { checkQueue } from './doctor/check-queue.ts';
-import { checkReader } from './doctor/check-reader.ts';
-import { checkReceiver } from './doctor/check-receiver.ts';
-import { checkClock, checkService, checkVersion } from './doctor/check-service.ts';
-import { type Finding, skipped, type Status, toFindingText } from './doctor/finding.ts';
-import { type DoctorFlags, findPlaces, type Places } from './doctor/places.ts';
-import { CommandError, type Terminal, toSafeJson } from './terminal.ts';
+import { checkAddress, unreachable } from './check-address.ts';
+import { checkLocal } from './check-local.ts';
+import { checkQueue } from './check-queue.ts';
+import { checkReader } from './check-reader.ts';
+import { checkReceiver } from './check-receiver.ts';
+import { checkClock, checkService, checkVersion } from './check-service.ts';
+import { type Finding, skipped, type Status, toFindingText } from './finding.ts';
+import { type DoctorFlags, findPlaces, type Places } from './places.ts';
+import { CommandError, type Terminal, toSafeJson } from '../terminal.ts';
 
 const examples = `
 Nothing is changed and nothing is stored: the receiver is asked with an empty array. Exit code 1
@@ -20,19 +20,17 @@ Examples:
   weir doctor --json | jq '.findings[] | select(.status != "ok")'
 `;
 
-export function addDoctorCommand(program: Command, terminal: Terminal): void {
-  program
-    .command('doctor')
-    .description('check addresses, certificates, tokens, clock, disk, queue and store')
+export function define(command: Command, terminal: Terminal): void {
+  command
     .option('--receiver-url <url>', 'receiver of kind http_json [WEIR_RECEIVER_URL]')
     .option('--ingest-token <secret>', "the receiver's token [WEIR_INGEST_TOKEN]")
     .option('--ops-url <url>', 'operations port of the service [WEIR_OPS_URL]')
     .addHelpText('after', examples)
-    .action(async (_options: object, command: Command) => {
+    .action(async () => {
       const flags = command.optsWithGlobals<DoctorFlags>();
       const places = findPlaces(flags, terminal.environment);
       const findings: Finding[] = [];
-      for await (const finding of examine(places, program.version() ?? '')) {
+      for await (const finding of examine(places, command.parent?.version() ?? '')) {
         terminal.signal.throwIfAborted();
         findings.push(finding);
         if (!flags.json) terminal.writeOut(toFindingText(finding, terminal.styleOut));

@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { createLineReader, lineFormats, type LineReading } from './sending/event-line.ts';
-import { createLineSource } from './sending/line-source.ts';
-import { addSendingOptions, type EventFlags, toDefaults } from './sending/options.ts';
-import { toSendLine } from './sending/progress-text.ts';
-import { type EventSource, pump } from './sending/pump.ts';
-import { openShipping, type ShippingFlags } from './sending/shipping.ts';
-import type { Tally } from './sending/tally.ts';
-import { resolveTarget, type TargetFlags } from './sending/target.ts';
-import type { Terminal } from './terminal.ts';
+import { createLineReader, lineFormats, type LineReading } from './event-line.ts';
+import { createLineSource } from './line-source.ts';
+import { addSendingOptions, type EventFlags, toDefaults } from './options.ts';
+import { toSendLine } from './progress-text.ts';
+import { type EventSource, pump } from './pump.ts';
+import { openShipping, type ShippingFlags } from './shipping.ts';
+import type { Tally } from './tally.ts';
+import { resolveTarget, type TargetFlags } from '../connection.ts';
+import type { Terminal } from '../terminal.ts';
 
 type SendFlags = EventFlags & ShippingFlags & TargetFlags;
 type ReadLine = (text: string) => LineReading | undefined;
@@ -29,12 +29,11 @@ Examples:
   node app.js | weir send --service shop
 `;
 
-export function addSendCommand(program: Command, terminal: Terminal): void {
-  addSendingOptions(program.command('send'), lineFormats)
-    .description('send a message, or the lines of standard input')
+export function define(command: Command, terminal: Terminal): void {
+  addSendingOptions(command, lineFormats)
     .argument('[message]', 'one message; without it, standard input')
     .addHelpText('after', examples)
-    .action(async (message: string | undefined, _options: object, command: Command) => {
+    .action(async (message: string | undefined) => {
       const flags = command.optsWithGlobals<SendFlags>();
       const target = resolveTarget(flags, terminal.environment);
       const shipping = openShipping(terminal, target, {

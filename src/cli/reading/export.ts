@@ -1,9 +1,9 @@
-/** `weir export`: all logs that match, as NDJSON or CSV, into a file or a pipe. */
+/** `weir export [search…]`: all logs that match, as NDJSON or CSV. */
 import { type Command, Option } from 'commander';
-import { writeFileWhole } from './reading/whole-file.ts';
-import { addFilters, addRange, type FilterOptions, toFilterQuery } from './reading/log-filter.ts';
-import type { OpenSession, Session } from './session.ts';
-import { escapeControls } from './terminal.ts';
+import { openSession, type Session } from '../session.ts';
+import { escapeLines, type Terminal } from '../terminal.ts';
+import { addFilters, addRange, type FilterOptions, toFilterQuery } from './query.ts';
+import { writeFileWhole } from './whole-file.ts';
 
 interface ExportOptions extends FilterOptions {
   readonly format: 'ndjson' | 'csv';
@@ -20,9 +20,8 @@ Examples:
 
 With -o the file appears once it is complete.`;
 
-export function addExportCommand(program: Command, open: OpenSession): void {
-  addRange(addFilters(program.command('export')))
-    .description('write all logs that match, the newest first')
+export function define(command: Command, terminal: Terminal): void {
+  addRange(addFilters(command))
     .addOption(
       new Option('--format <format>', 'form of the logs')
         .choices(['ndjson', 'csv'])
@@ -31,11 +30,11 @@ export function addExportCommand(program: Command, open: OpenSession): void {
     .option('-o, --output <file>', 'file to write, instead of standard output')
     .option('--utc', 'read times without an offset as UTC')
     .addHelpText('after', examples)
-    .action(async (search: string[], options: ExportOptions, self: Command) => {
-      const session = open(self);
+    .action(async (search: string[], options: ExportOptions) => {
+      const session = openSession(command, terminal);
       const query = await toFilterQuery(search, options, session.api);
       query.set('format', options.format);
-      const chunks = await session.reads.open(['logs', 'export'], query, {
+      const chunks = await session.api.open(['logs', 'export'], query, {
         accept: options.format === 'csv' ? 'text/csv' : 'application/x-ndjson',
         idleTimeoutMs,
       });
@@ -44,7 +43,7 @@ export function addExportCommand(program: Command, open: OpenSession): void {
     });
 }
 
-/** A file or another program gets every byte as it came; a terminal none that it obeys. */
+/** A file or a pipe gets the bytes as they are, a terminal gets them escaped. */
 async function writeOut(
   { output, terminal }: Session,
   chunks: AsyncIterable<Uint8Array>,
@@ -54,8 +53,4 @@ async function writeOut(
     const text = decoder.decode(chunk, { stream: true });
     await output.write(terminal.isOutTty ? escapeLines(text) : text);
   }
-}
-
-function escapeLines(text: string): string {
-  return text.split('\n').map(escapeControls).join('\n');
 }

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import type { Batch } from './sending/batcher.ts';
-import { createCsvSource } from './sending/csv-source.ts';
-import { createLineReader, lineFormats, type LineFormat } from './sending/event-line.ts';
+import type { Batch } from './batcher.ts';
+import { createCsvSource } from './csv-source.ts';
+import { createLineReader, lineFormats, type LineFormat } from './event-line.ts';
 import {
   dropProgress,
   type FileReading,
@@ -13,15 +13,15 @@ import {
   readProgress,
   standardInput,
   writeProgress,
-} from './sending/import-file.ts';
-import { createLineSource } from './sending/line-source.ts';
-import { addSendingOptions, type EventFlags, toDefaults } from './sending/options.ts';
-import { toFileLine, toLineCount } from './sending/progress-text.ts';
-import { type EventSource, pump } from './sending/pump.ts';
-import { openShipping, type Shipping, type ShippingFlags } from './sending/shipping.ts';
-import { Tally } from './sending/tally.ts';
-import { resolveTarget, type TargetFlags } from './sending/target.ts';
-import { CommandError, exitCodes, type Terminal } from './terminal.ts';
+} from './import-file.ts';
+import { createLineSource } from './line-source.ts';
+import { addSendingOptions, type EventFlags, toDefaults } from './options.ts';
+import { toFileLine, toLineCount } from './progress-text.ts';
+import { type EventSource, pump } from './pump.ts';
+import { openShipping, type Shipping, type ShippingFlags } from './shipping.ts';
+import { Tally } from './tally.ts';
+import { resolveTarget, type TargetFlags } from '../connection.ts';
+import { CommandError, exitCodes, type Terminal } from '../terminal.ts';
 
 interface ImportFlags extends Omit<EventFlags, 'format'>, ShippingFlags, TargetFlags {
   readonly format: LineFormat | 'csv';
@@ -48,14 +48,13 @@ Examples:
   weir export --since 1d | weir import - --receiver-url https://…/logs
 `;
 
-export function addImportCommand(program: Command, terminal: Terminal): void {
-  addSendingOptions(program.command('import'), [...lineFormats, 'csv'])
-    .description('send whole files, compressed or not')
+export function define(command: Command, terminal: Terminal): void {
+  addSendingOptions(command, [...lineFormats, 'csv'])
     .argument('<file...>', 'files to send one after the other; - is standard input')
     .option('--resume', 'keep the place beside each file, and go on where the last import stopped')
     .option('--dry-run', 'read the files and say what would be sent')
     .addHelpText('after', examples)
-    .action(async (names: readonly string[], _options: object, command: Command) => {
+    .action(async (names: readonly string[]) => {
       const flags = command.optsWithGlobals<ImportFlags>();
       await (flags.dryRun ? dryRun(names, flags, terminal) : importAll(names, flags, terminal));
     });

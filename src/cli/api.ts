@@ -1,0 +1,219 @@
+/** The API of the stream port (openapi/stream.json), as one token in one account. */
+import type { IncomingMessage } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../std/error-text.ts';
+import type { Connection } from './connection.ts';
+import { parseJson, problemText, reasonOf, sendRequest } from './http.ts';
+import { CommandError, exitCodes } from './terminal.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+export interface ControlCall {
+  readonly method: Method;
+  /** Below `/api/v1/admin`. */
+  readonly path: readonly string[];
+  readonly body?: object | undefined;
+  /** False for calls that belong to no account; default false. */
+  readonly inAccount?: boolean;
+}
+
+export interface StreamOptions {
+  readonly accept: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The connection counts as broken after this long without a byte. */
+  readonly idleTimeoutMs: number;
+}
+
+/** All methods throw a CommandError, or the signal's reason once it is aborted. */
+export interface Api {
+  /** @returns the JSON of the answer; undefined for an empty one. */
+  call<Answer>(call: ControlCall): Promise<Answer>;
+  /** Retries while the service is busy. @param path below `/api/v1`, such as `['logs']`. */
+  get<Answer>(path: readonly string[], query?: URLSearchParams): Promise<Answer>;
+  /** Like `get`, for an answer that is read chunk by chunk. */
+  open(
+    path: readonly string[],
+    query: URLSearchParams,
+    options: StreamOptions,
+  ): Promise<AsyncIterable<Uint8Array>>;
+}
+
+interface Request {
+  readonly method: Method;
+  readonly path: readonly string[];
+  readonly query?: URLSearchParams | undefined;
+  readonly body?: object | undefined;
+  readonly accountId?: string | undefined;
+  readonly accept: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The service answered with an error status. */
+export class ApiFailure extends CommandError {
+  readonly status: number;
+  /** From `Retry-After`; undefined without one. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, status: number, retryAfterSeconds: number | undefined) {
+    super(`${message} (${status})`);
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  get isBusy(): boolean {
+    return this.status === 503 || this.status === 429;
+  }
+}
+
+/** The service cannot be reached, or the connection broke within an answer. */
+export class ConnectionFailure extends CommandError {}
+
+const json = 'application/json';
+const headTimeoutMs = 30_000;
+const maxProblemBytes = 1_000_000;
+const maxAttempts = 4;
+const maxRetryAfterSeconds = 10;
+
+/** @param signal aborts requests in flight. */
+export function createApi(connection: Connection, signal: AbortSignal): Api {
+  let account: Promise<string> | undefined;
+  const activeAccount = () => (account ??= findAccount());
+
+  async function call<Answer>({ path, inAccount, ...rest }: ControlCall): Promise<Answer> {
+    const accountId = inAccount === true ? await activeAccount() : undefined;
+    const request = { ...rest, path: ['admin', ...path], accountId, accept: json };
+    return readJson<Answer>(await send(connection, request, signal), signal);
+  }
+
+  async function findAccount(): Promise<string> {
+    if (connection.accountId !== undefined) return connection.accountId;
+    const { accounts } = await call<{ accounts: { accountId: string }[] }>({
+      method: 'GET',
+      path: ['whoami'],
+    });
+    const [only, second] = accounts;
+    if (only && !second) return only.accountId;
+    throw new CommandError(
+      `cannot tell which of ${accounts.length} accounts is meant: ` +
+        'give --account or WEIR_ACCOUNT (weir whoami lists them)',
+      exitCodes.usage,
+    );
+  }
+
+  async function read(request: Omit<Request, 'method'>): Promise<IncomingMessage> {
+    const accountId = await activeAccount();
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await send(connection, { method: 'GET', accountId, ...request }, signal);
+      } catch (error) {
+        const isBusy = error instanceof ApiFailure && error.isBusy;
+        if (attempt === maxAttempts || !isBusy) throw error;
+        const seconds = Math.min(error.retryAfterSeconds ?? 1, maxRetryAfterSeconds);
+        await sleep(seconds * 1_000, undefined, { signal });
+      }
+    }
+  }
+
+  return {
+    call,
+    get: async <Answer>(path: readonly string[], query?: URLSearchParams) =>
+      readJson<Answer>(await read({ path, query, accept: json }), signal),
+    async open(path, query, { idleTimeoutMs, ...options }) {
+      return readChunks(await read({ path, query, ...options }), idleTimeoutMs, signal);
+    },
+  };
+}
+
+async function send(
+  connection: Connection,
+  { method, path, query, body, accountId, accept, headers }: Request,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const { url: base, token, ca } = connection;
+  const url = new URL(
+    `${base.href.replace(/\/$/, '')}/api/v1/${path.map(encodeURIComponent).join('/')}`,
+  );
+  url.search = query?.toString() ?? '';
+  signal.throwIfAborted();
+  // Limits the wait for the head; a body may take as long as it needs.
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), headTimeoutMs);
+  const response = await sendRequest(url, {
+    method,
+    ca,
+    signal: AbortSignal.any([signal, late.signal]),
+    headers: {
+      ...headers,
+      authorization: `Bearer ${token}`,
+      accept,
+      ...(accountId !== undefined && { 'x-active-account': accountId }),
+      ...(body !== undefined && { 'content-type': json }),
+    },
+    body: body && JSON.stringify(body),
+  })
+    .catch((error: unknown) => {
+      signal.throwIfAborted();
+      const waited = `no answer within ${headTimeoutMs / 1_000} s`;
+      const reason = late.signal.aborted ? waited : reasonOf(error);
+      throw new ConnectionFailure(`cannot reach ${url.origin}: ${reason} (--url, WEIR_URL)`);
+    })
+    .finally(() => clearTimeout(timer));
+  const status = response.statusCode ?? 0;
+  if (status >= 200 && status < 300) return response;
+  throw await readFailure(response, status);
+}
+
+async function readFailure(response: IncomingMessage, status: number): Promise<ApiFailure> {
+  const length = Number(response.headers['content-length'] ?? 0);
+  // A longer body is not a problem document of Weir.
+  if (length > maxProblemBytes) response.destroy();
+  const problem = parseJson(await readText(response).catch(() => ''));
+  const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
+  return new ApiFailure(
+    problemText(problem) ?? 'cannot do that: the service gave no reason',
+    status,
+    Number.isFinite(retryAfter) ? retryAfter : undefined,
+  );
+}
+
+async function readJson<Answer>(response: IncomingMessage, signal: AbortSignal): Promise<Answer> {
+  const text = await readText(response).catch((error: unknown) => {
+    throw toBrokenAnswer(error, signal);
+  });
+  const answer = parseJson(text);
+  if (answer === undefined && text !== '') {
+    throw new CommandError('cannot understand the answer: is that the address of Weir? (--url)');
+  }
+  return answer as Answer;
+}
+
+async function* readChunks(
+  response: IncomingMessage,
+  idleTimeoutMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const idle = new ConnectionFailure(
+    `cannot go on reading: nothing came for ${idleTimeoutMs / 1_000} s`,
+  );
+  const chunks = response[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  try {
+    for (;;) {
+      // Runs only while waiting for the service, so a slow consumer does not trip it.
+      const timer = setTimeout(() => response.destroy(idle), idleTimeoutMs);
+      const next = await chunks.next().finally(() => clearTimeout(timer));
+      if (next.done) return;
+      yield next.value;
+    }
+  } catch (error) {
+    throw toBrokenAnswer(error, signal);
+  } finally {
+    response.destroy();
+  }
+}
+
+function toBrokenAnswer(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted || error instanceof CommandError) return error;
+  const reason = messageOf(error);
+  return new ConnectionFailure(`cannot read the whole answer: the connection broke (${reason})`);
+}

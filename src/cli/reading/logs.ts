@@ -1,0 +1,89 @@
+/** `weir logs [search…]`: stored logs, the newest last. */
+import { type Command, Option } from 'commander';
+import type { LogRecord } from '../../model/plan.ts';
+import { integerWithin } from '../arguments.ts';
+import { openSession, type Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { pagesBackward, pagesForward, toCursorText } from './pages.ts';
+import { addPrintOptions, createPrintLogs, type PrintOptions } from './print-logs.ts';
+import { addFilters, addRange, type FilterOptions, toFilterQuery } from './query.ts';
+
+interface LogsOptions extends FilterOptions, PrintOptions {
+  readonly utc?: true;
+  readonly limit: number;
+  readonly all?: true;
+  readonly newestFirst?: true;
+  readonly cursor?: string;
+}
+
+const examples = `
+Examples:
+  weir logs --since 15m --severity error
+  weir logs 'connection refused' --service checkout --label region:eu-west-1
+  weir logs --since 1d --all --json | jq -r .message
+  weir logs --fields time,host,label.customer,message -- timeout -retry`;
+
+export function define(command: Command, terminal: Terminal): void {
+  addPrintOptions(addRange(addFilters(command)))
+    .option('-n, --limit <n>', 'so many of the newest', integerWithin(1), 100)
+    .addOption(new Option('--all', 'all of them, however many').conflicts('cursor'))
+    .option('--newest-first', 'turn the order round')
+    .option('--cursor <cursor>', 'only older ones than this place, as the last answer named it')
+    .addHelpText('after', examples)
+    .action(async (search: string[], options: LogsOptions) => {
+      const session = openSession(command, terminal);
+      const filter = await toFilterQuery(search, options, session.api);
+      const print = options.all ? printAll : printNewest;
+      const count = await print(session, filter, options);
+      if (count === 0 && terminal.isErrorTty) {
+        terminal.writeError(`${terminal.styleError('dim', 'no logs match')}\n`);
+      }
+    });
+}
+
+/** @returns how many. */
+async function printAll(
+  session: Session,
+  filter: URLSearchParams,
+  options: LogsOptions,
+): Promise<number> {
+  const print = createPrintLogs(session, options);
+  const pages = options.newestFirst
+    ? pagesBackward(session.api, filter)
+    : pagesForward(session.api, filter);
+  let count = 0;
+  for await (const logs of pages) {
+    count += logs.length;
+    await print(logs);
+  }
+  return count;
+}
+
+/** Reads one log more than the limit to know whether there are more. @returns how many. */
+async function printNewest(
+  session: Session,
+  filter: URLSearchParams,
+  options: LogsOptions,
+): Promise<number> {
+  const print = createPrintLogs(session, options);
+  const { limit, cursor, newestFirst } = options;
+  const held: LogRecord[] = [];
+  let left = limit;
+  let last: LogRecord | undefined;
+  let hasMore = false;
+  for await (const page of pagesBackward(session.api, filter, { limit: limit + 1, cursor })) {
+    hasMore = page.length > left;
+    const logs = page.slice(0, left);
+    left -= logs.length;
+    last = logs.at(-1) ?? last;
+    if (newestFirst) await print(logs);
+    else held.push(...logs);
+  }
+  if (!newestFirst) await print(held.reverse());
+  if (last !== undefined && hasMore) {
+    const { writeError, styleError } = session.terminal;
+    const hint = `there are older logs: --cursor ${toCursorText(last)} goes on, --all shows all`;
+    writeError(`${styleError('dim', `weir: ${hint}`)}\n`);
+  }
+  return limit - left;
+}

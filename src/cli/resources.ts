@@ -1,0 +1,266 @@
+/** `weir account`, `stream`, `receiver`, `token` and `view` from one table, and `weir whoami`. */
+import { type Command, Option } from 'commander';
+import { accessScopes, receiverKinds } from '../model/account.ts';
+import type { Method } from './api.ts';
+import { cleared, collect, toInteger, toLimit, toTime } from './arguments.ts';
+import { addTokenRecover } from './directory.ts';
+import { openSession } from './session.ts';
+import { CommandError, exitCodes, type Terminal } from './terminal.ts';
+
+type Options = Readonly<Record<string, unknown>>;
+
+interface Resource {
+  readonly description: string;
+  readonly examples: string;
+  /** Columns of `list`. */
+  readonly columns: readonly string[];
+  /** Commands with their descriptions, in the order of the help. */
+  readonly commands: Readonly<Record<string, string>>;
+  /** Options of `create` and `update`. */
+  readonly options?: Readonly<Record<string, readonly Option[]>>;
+  readonly toBody?: (options: Options, verb: string) => object;
+}
+
+interface Verb {
+  readonly method: Method;
+  readonly takes?: 'name' | 'id';
+  /** Last part of the path. */
+  readonly below?: string;
+  readonly body?: object;
+}
+
+const verbs: Readonly<Record<string, Verb>> = {
+  create: { method: 'POST', takes: 'name' },
+  list: { method: 'GET' },
+  show: { method: 'GET', takes: 'id' },
+  update: { method: 'PATCH', takes: 'id' },
+  activate: { method: 'PATCH', takes: 'id', body: { active: true } },
+  deactivate: { method: 'PATCH', takes: 'id', body: { active: false } },
+  rotate: { method: 'POST', takes: 'id', below: 'rotate' },
+  revoke: { method: 'POST', takes: 'id', below: 'revoke' },
+  'delete-data': { method: 'DELETE', takes: 'id', below: 'data' },
+  delete: { method: 'DELETE', takes: 'id' },
+};
+
+const rename = option('--name <name>', 'new name');
+const accountRate = option(
+  '--events-per-second <n>',
+  "quota over all of the account's receivers, or unlimited",
+  toLimit,
+);
+const retention = option(
+  '--retention-days <n>',
+  'days that data is kept, counted from its receipt',
+  toInteger,
+);
+const receiverSettings = [
+  option('--allow <cidr>', 'address range that may send; repeat it for more', collect),
+  option('--events-per-second <n>', 'quota, or unlimited', toLimit),
+  option('--burst-events <n>', 'events at once, or unlimited for ten seconds of rate', toLimit),
+  option('--max-body-bytes <n>', "largest body, or unlimited for the route's own cap", toLimit),
+];
+
+const resources: Readonly<Record<string, Resource>> = {
+  account: {
+    description: 'accounts: who owns streams and receivers',
+    examples: `
+  weir account create acme --events-per-second 5000
+  weir account list
+  weir account update <account-id> --events-per-second unlimited`,
+    columns: ['accountId', 'name', 'eventsPerSecond', 'createdAt'],
+    commands: {
+      create: 'create an account (scope operator)',
+      list: 'list the accounts that the token manages',
+      show: 'show one account',
+      update: 'rename an account or change its quota (the latter with scope operator)',
+      delete: 'delete an account without streams and receivers (scope operator)',
+    },
+    options: { create: [accountRate], update: [rename, accountRate] },
+  },
+  stream: {
+    description: 'streams: where logs are kept and read',
+    examples: `
+  weir stream create checkout --retention-days 30
+  weir stream list
+  weir stream delete-data <stream-id>`,
+    columns: ['streamId', 'name', 'retentionDays', 'createdAt'],
+    commands: {
+      create: 'create a stream',
+      list: "list the account's streams",
+      show: 'show one stream',
+      update: 'rename a stream or change its retention',
+      'delete-data': 'delete everything a stream has received so far; reads hide it at once',
+      delete: 'delete a stream that no receiver feeds, and its data',
+    },
+    options: { create: [retention], update: [rename, retention] },
+  },
+  receiver: {
+    description: 'receivers: the addresses that senders send to',
+    examples: `
+  weir receiver create checkout --kind http_json --stream <stream-id>
+  weir receiver update <receiver-id> --events-per-second 1000 --allow 10.0.0.0/8
+  weir receiver deactivate <receiver-id>`,
+    columns: ['receiverId', 'name', 'kind', 'active', 'streamId'],
+    commands: {
+      create: 'create a receiver; shows the exact URL to send to',
+      list: "list the account's receivers",
+      show: 'show one receiver and the exact URL to send to',
+      update: 'change what is given and leave the rest',
+      activate: 'let a receiver take data',
+      deactivate: 'let a receiver refuse data',
+      delete: 'delete a receiver and revoke its tokens; its data stays in the stream',
+    },
+    options: {
+      create: [
+        ...receiverSettings,
+        option('--kind <kind>', 'what it takes').choices(receiverKinds).makeOptionMandatory(),
+        option('--stream <stream-id>', 'stream that it feeds').makeOptionMandatory(),
+        option('--inactive', 'refuse data until it is activated'),
+      ],
+      update: [
+        ...receiverSettings,
+        rename,
+        option('--stream <stream-id>', 'stream that it feeds from now on'),
+        option('--allow-any', 'let any address send').conflicts('allow'),
+      ],
+    },
+    toBody: toReceiver,
+  },
+  token: {
+    description: 'tokens: what senders and readers show',
+    examples: `
+  weir token create checkout --receiver <receiver-id>
+  weir token create grafana --scope logs:read --scope analytics:read --expires-at 2028-01-01
+  weir token rotate <token-id>`,
+    columns: 'tokenId name type scopes allAccounts expiresAt revokedAt lastUsedAt'.split(' '),
+    commands: {
+      create: 'create a token for a receiver (--receiver) or for reading and managing (--scope)',
+      list: "list the account's tokens",
+      show: 'show one token, without its secret',
+      update: 'rename a token or change when it expires',
+      rotate: 'replace the secret: the old one stops working, the new one is shown once',
+      revoke: 'stop a token for good',
+      delete: 'stop a token and forget it',
+    },
+    options: {
+      create: [
+        option('--receiver <receiver-id>', 'receiver that it may send to'),
+        option('--scope <scope>', `${accessScopes.join(', ')}; repeat it for more`, collect),
+        option('--for-account <uuid>', 'account that it opens; repeat it for more', collect),
+        option('--all-accounts', 'open every account (with --scope operator)').conflicts(
+          'forAccount',
+        ),
+        option('--expires-at <time>', 'when it stops working', toTime),
+      ],
+      update: [rename, option('--expires-at <time>', 'when it stops working, or never', toTime)],
+    },
+    toBody: toToken,
+  },
+  view: {
+    description: 'views: searches saved in the explorer',
+    examples: `
+  weir view list
+  weir view show <view-id>
+  weir view delete <view-id>`,
+    columns: ['viewId', 'name', 'query', 'updatedAt'],
+    commands: {
+      list: "list the account's saved views",
+      show: 'show one saved view',
+      delete: 'delete a saved view',
+    },
+  },
+};
+
+const whoamiExamples = `
+Examples:
+  weir whoami
+  weir whoami --json | jq -r '.accounts[].accountId'`;
+
+export function define(command: Command, terminal: Terminal): void {
+  const resource = resources[command.name()];
+  if (resource === undefined) {
+    command.addHelpText('after', whoamiExamples).action(async (_options: object, self: Command) => {
+      const { api, output } = openSession(self, terminal);
+      output.record(await api.call<object>({ method: 'GET', path: ['whoami'] }));
+    });
+    return;
+  }
+  command.addHelpText('afterAll', `\nExamples:${resource.examples}`);
+  for (const [verb, description] of Object.entries(resource.commands)) {
+    addVerb(command.command(verb).description(description), resource, terminal);
+  }
+  if (command.name() === 'token') addTokenRecover(command, terminal);
+}
+
+function addVerb(command: Command, resource: Resource, terminal: Terminal): void {
+  const name = command.parent!.name();
+  const { method, takes, below, body } = verbs[command.name()]!;
+  if (takes !== undefined) command.argument(takes === 'name' ? '<name>' : `<${name}-id>`);
+  const options = resource.options?.[command.name()] ?? [];
+  for (const each of options) command.addOption(each);
+  const { toBody = toFields } = resource;
+  command.action(async (...given: unknown[]) => {
+    const { api, output } = openSession(command, terminal);
+    const id = takes === 'id' ? [String(given[0])] : [];
+    const named = takes === 'name' ? { name: given[0] } : {};
+    const fields = { ...command.opts(), ...named };
+    const answer = await api.call<Record<string, object[]>>({
+      method,
+      path: [`${name}s`, ...id, ...(below === undefined ? [] : [below])],
+      body: body ?? (options.length > 0 ? toBody(fields, command.name()) : undefined),
+      inAccount: name !== 'account',
+    });
+    if (command.name() === 'list') output.list(answer, resource.columns);
+    else if (command.name() === 'delete') output.done(`deleted ${name} ${id.join()}`);
+    else output.record(answer);
+  });
+}
+
+function option<T>(flags: string, help: string, parse?: (text: string, earlier: T) => T): Option {
+  const made = new Option(flags, help);
+  return parse === undefined ? made : made.argParser(parse);
+}
+
+function toFields(options: Options): object {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [name, value === cleared ? null : value]),
+  );
+}
+
+function toReceiver(options: Options): object {
+  const { name, kind, stream, allow, allowAny, inactive, ...limits } = options;
+  return {
+    ...(name !== undefined && { name }),
+    ...(kind !== undefined && { kind }),
+    ...(stream !== undefined && { streamId: stream }),
+    ...(allow !== undefined && { allowedCidrs: allow }),
+    ...(allowAny === true && { allowedCidrs: [] }),
+    ...(inactive === true && { active: false }),
+    ...(Object.keys(limits).length > 0 && { limits: toFields(limits) }),
+  };
+}
+
+function toToken({ name, expiresAt, ...options }: Options, verb: string): object {
+  const { receiver, scope, forAccount, allAccounts } = options;
+  const changed = toFields({
+    ...(name !== undefined && { name }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  });
+  if (verb === 'update') return changed;
+  if (receiver !== undefined && (scope ?? forAccount ?? allAccounts) === undefined) {
+    return { type: 'ingest', receiverId: receiver, ...changed };
+  }
+  if (receiver === undefined && scope !== undefined) {
+    const accountIds = allAccounts === true ? [] : forAccount;
+    return {
+      type: 'access',
+      scopes: scope,
+      ...(accountIds !== undefined && { accountIds }),
+      ...changed,
+    };
+  }
+  throw new CommandError(
+    'cannot tell what the token is for: give either --receiver, or --scope and its accounts',
+    exitCodes.usage,
+  );
+}
