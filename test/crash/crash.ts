@@ -1,7 +1,7 @@
 /**
  * `npm run crash -- --kills N --seed S --set single|scaled --workers N --minutes M --ledger FILE`:
- * the crash test at any length, a new data directory for each slice of its kills. It stops between
- * two slices after SIGINT or M minutes, and goes on from the sums in FILE until they reach N.
+ * crash test of any length, in slices with a new data directory each. Stops between slices on
+ * SIGINT or after M minutes; with FILE it resumes until the sum reaches N.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ const { values } = parseArgs({
     ledger: { type: 'string' },
   },
 });
-/** Slices in a row that could not be judged. */
+/** Consecutive slices without a verdict. */
 const maxFailures = 3;
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
 const random = createRandom(seed);
@@ -68,7 +68,7 @@ async function runSlice(kills: number, sliceSeed: number) {
   }
 }
 
-/** Every third slice has a wall clock that jumps. */
+/** Every third slice has clock jumps. */
 function openStage(folder: string, sliceSeed: number): Promise<Stage> {
   if (values.set === 'scaled') return openScaledStage();
   const clock = sliceSeed % 3 === 0 ? openClock(folder) : undefined;

@@ -1,21 +1,24 @@
-/** A wall clock of the service that a test sets while it runs, by way of libfaketime. */
+/** A wall clock of the service that a test can set while it runs, by libfaketime. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface FakeClock {
-  /** Of every process that shall follow it. */
+  /** Environment of the processes that use it. */
   readonly env: Readonly<Record<string, string>>;
-  /** @param seconds from now on, ahead of the real time or behind it */
+  /** @param seconds ahead of (or behind) the real time */
   set(seconds: number): void;
 }
 
-/** Debian's package `faketime`. The engine asks the kernel itself and keeps the real time. */
+/**
+ * Debian's package `faketime`. The engine reads the kernel's clock directly and keeps the real
+ * time.
+ */
 const libraries = [
   '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1',
   '/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1',
 ];
 
-/** @returns undefined where the library is missing */
+/** @returns undefined when the library is missing */
 export function createFakeClock(folder: string): FakeClock | undefined {
   const library = libraries.find((path) => existsSync(path));
   if (library === undefined) return undefined;

@@ -1,12 +1,12 @@
 /**
- * What one sender did, line by line in a file of its own: `try <request> <events>` before each
- * attempt and `ack <request>` after an acknowledgement, which counts only once it is on disk.
+ * The log of one sender: `try <request> <events>` before each attempt and `ack <request>` after an
+ * acknowledgement, which counts once the line is synced.
  */
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 export interface Ledger {
   noteAttempt(request: number, events: number): void;
-  /** Returns when the line is on disk. */
+  /** Returns once the line is synced. */
   noteAck(request: number): void;
   close(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * The crash test itself: several senders, strikes at random parts of the service at random moments,
- * and at the end every ledger against the whole stream. What is struck and how is the stage's.
+ * The crash test: senders under load, random faults, then a comparison of every ledger with the
+ * stored events. The stage decides which faults there are.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ export interface CrashOptions {
   readonly stage: Stage;
   readonly kills: number;
   readonly seed: number;
-  /** Told of every strike, in words. */
+  /** Called with a description of each fault. */
   readonly say: (line: string) => void;
 }
 
@@ -42,7 +42,7 @@ const senderKinds: readonly (readonly [WireName, Mode])[] = [
 ];
 const maxEventsPerRequest = 12;
 
-/** Runs to the end even when the promise was broken; the faults are in the report. */
+/** Runs to the end even after a violation; the report has the faults. */
 export async function runCrashTest(options: CrashOptions): Promise<CrashReport> {
   const { stage, kills, seed, say } = options;
   const { service } = stage;
@@ -85,7 +85,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashReport> 
   }
 }
 
-/** @throws Error where a request is never answered, which no sender can tell from a slow one */
+/** @throws Error when a request is never answered */
 async function allStopped(senders: readonly RunningSender[]): Promise<void> {
   let isStopped = false;
   const stopping = Promise.all(senders.map((one) => one.stop())).then(() => (isStopped = true));
@@ -95,9 +95,9 @@ async function allStopped(senders: readonly RunningSender[]): Promise<void> {
 }
 
 interface RunningSender {
-  /** Rejects when the sender meets what it does not expect; else pending for ever. */
+  /** Rejects on unexpected responses; otherwise stays pending. */
   readonly failed: Promise<never>;
-  /** Lets the request under way end, then the sender. */
+  /** Finishes the request in flight, then stops. */
   stop(): Promise<void>;
   end(): Promise<void>;
 }
@@ -117,7 +117,7 @@ function startSender(workerData: SenderTask, say: (line: string) => void): Runni
   };
 }
 
-/** Every log and every sample by the name of its event, once the queue has been drained. */
+/** Names of every stored log and sample, once the queue is drained. */
 export async function readAll(service: Service): Promise<Map<string, number>> {
   await drained(service);
   const stored = new Map<string, number>();
@@ -140,7 +140,7 @@ export async function readAll(service: Service): Promise<Map<string, number>> {
   return stored;
 }
 
-/** @throws Error that says what the queue holds, and what the nodes said of it last */
+/** @throws Error with the state of the queue and the last log lines */
 async function drained(service: Service): Promise<void> {
   const isEmpty = async () => (await service.metric('weir_queue_batches')) === 0;
   try {

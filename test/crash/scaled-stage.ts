@@ -1,6 +1,6 @@
 /**
- * The stage of the scaled-out set: any of its nodes is killed, NATS too, and a writer is held still
- * for longer than its shards stay its own.
+ * Stage of the scaled-out set: kills any node or NATS server, and suspends a writer beyond its
+ * lease.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import type { Stage } from './stage.ts';
 
 const leaseSeconds = 3;
 
-/** What a node says as long as what it needs is away. */
+/** Expected log messages during an outage. */
 const expectedErrors = [
   /engine ended/,
   /EngineStartError/,
@@ -37,7 +37,7 @@ export const strikeTargets: Targets = [
   'stream',
 ];
 
-/** Each stops in good order, while the others go on. */
+/** Stops one node after the other, gracefully. */
 export const restartTargets: Targets = [
   'restart gateway',
   'restart gateway',

@@ -1,7 +1,7 @@
 /**
- * A sender of the crash test, in a worker thread: numbered events, back to back, each
- * acknowledgement on disk in its own ledger before the next request. It finds the service again
- * through `quickstart.json` after every loss.
+ * A sender of the crash test, in a worker thread: numbered events back to back; each
+ * acknowledgement is synced to its ledger before the next request. Reads `quickstart.json` again
+ * after each loss.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,10 +38,7 @@ target?.http.close();
 ledger.close();
 parentPort?.close();
 
-/**
- * A keyed request is repeated until it is acknowledged, a plain one is tried until it may have
- * arrived.
- */
+/** A keyed request is retried until acknowledged; a plain one until its outcome is unknown. */
 async function sendUntilSettled(request: number): Promise<void> {
   const events = random.integer(1, task.maxEvents);
   const names = Array.from({ length: events }, (_, i) => eventName(task.sender, request, i));
@@ -55,16 +52,13 @@ async function sendUntilSettled(request: number): Promise<void> {
   }
 }
 
-/**
- * `refused`: the service said no, or was not there; `lost`: no answer came, so it may have been
- * stored.
- */
+/** `refused`: an error status or no connection; `lost`: no response, so it may be stored. */
 async function attempt(
   request: number,
   names: readonly string[],
 ): Promise<'acknowledged' | 'refused' | 'lost'> {
   target ??= connect();
-  // Before the service is ready for the first time there is nothing to send to.
+  // Before the first start there is no address.
   if (target === undefined) return 'refused';
   ledger.noteAttempt(request, names.length);
   try {
@@ -82,13 +76,13 @@ async function attempt(
   }
 }
 
-/** An HTTP/2 stream that ends with its connection says why only in its cause. */
+/** The error of an HTTP/2 stream has the reason in its cause. */
 function codeOf(error: unknown): string {
   const { code, cause } = error as NodeJS.ErrnoException;
   return (cause as NodeJS.ErrnoException | undefined)?.code ?? code ?? '';
 }
 
-/** @returns undefined while the service has no files, which is so until its first start is over */
+/** @returns undefined until the first start has written its files */
 function connect(): Target | undefined {
   try {
     const quickstart = JSON.parse(readFileSync(task.quickstartFile, 'utf8')) as Quickstart;

@@ -1,6 +1,6 @@
 /**
- * The stage of one process, its engine and its workers: each is killed or paused, all of them at
- * once, and the process during a start as well.
+ * Stage of a single process: kills or suspends the process, its engine or its workers, also during
+ * a start.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ export interface SingleStageOptions {
   readonly clock?: FakeClock | undefined;
 }
 
-/** Longer than a process may be silent before others take it for dead. */
+/** Longer than the timeouts after which a silent process counts as dead. */
 const maxPauseMs = 6_000;
 const hourSeconds = 3_600;
 
@@ -66,7 +66,7 @@ export async function openSingleStage(options: SingleStageOptions = {}): Promise
       await sleep(random.integer(50, maxPauseMs));
       const isKilled = random.next() < 0.5;
       if (isKilled) await service.kill('SIGKILL');
-      // A start on the folder of an engine that stands still is refused with its pid.
+      // A start on the directory of a suspended engine is refused with its pid.
       for (const pid of pids) signal(pid, 'SIGCONT');
       if (isKilled) await service.start();
     },
@@ -97,7 +97,7 @@ export async function openSingleStage(options: SingleStageOptions = {}): Promise
   };
 }
 
-/** @throws Error where a second process starts on the data folder of a running one */
+/** @throws Error when a second process starts on the data directory of a running one */
 async function startSecond({ dataDir }: Service): Promise<void> {
   const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
   const second = startWeir(['serve', '--data', dataDir, ...ports]);

@@ -1,16 +1,16 @@
-/** What the crash test runs on: the service, and how a part of it is lost and comes back. */
+/** A stage: the service under test, and its faults. */
 import type { Random } from '../harness/random.ts';
 import type { Service } from '../harness/service.ts';
 
 export interface Stage {
   readonly service: Service;
-  /** Where senders look for the service after each loss. */
+  /** Where senders look up the service. */
   readonly quickstartFile: string;
-  /** What may be struck; what stands there twice is struck twice as often. */
+  /** Possible faults; repeat an entry to double its probability. */
   readonly targets: readonly [string, ...string[]];
-  /** Strikes after a random while, and brings back what it struck. */
+  /** Injects faults at random intervals, and repairs them. */
   strike(target: string, random: Random): Promise<void>;
-  /** Resolves once every part says that it can do its work. */
+  /** Resolves once every part is ready. */
   ready(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What all slices of a long crash test add up to, kept in a file so that it can go on. */
+/** Totals of a long crash test, kept in a file so that it can resume. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { replaceTextFile } from '../../src/files/whole-file.ts';
@@ -19,7 +19,7 @@ export interface Slice {
   readonly lost: number;
   readonly doubled: number;
   readonly invented: number;
-  /** Why it came to an early end; absent where it did not. */
+  /** Why it ended early; absent otherwise. */
   readonly failure?: string;
 }
 
@@ -58,7 +58,7 @@ export function toSlice(set: string, seed: number, report: CrashReport): Slice {
   };
 }
 
-/** A slice whose end could not be judged. */
+/** A slice without a verdict. */
 export function toFailedSlice(set: string, seed: number, error: unknown): Slice {
   const sums = { acknowledged: 0, unanswered: 0, lost: 0, doubled: 0, invented: 0 };
   const none = { kills: 0, byTarget: {}, ...sums };

@@ -1,6 +1,4 @@
-/**
- * The judge of the crash test condemns each kind of fault; a test that cannot fail proves nothing.
- */
+/** The verdict detects each kind of violation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LedgerEntry } from './ledger.ts';
@@ -20,7 +18,7 @@ const second = eventName(7, 1, 1);
 const acked = { events: 2, attempts: 1, acks: 1 };
 const lost = { events: 1, attempts: 2, acks: 0 };
 
-test('a kept promise has no fault', () => {
+test('no violation', () => {
   const verdict = verdictOf('plain', acked, [
     [first, 1],
     [second, 1],
@@ -36,19 +34,19 @@ test('a kept promise has no fault', () => {
   });
 });
 
-test('a lost answer leaves both outcomes open', () => {
+test('a lost response allows both outcomes', () => {
   assert.deepEqual(verdictOf('plain', lost, []).faults, []);
   assert.deepEqual(verdictOf('plain', lost, [[first, 2]]).faults, []);
   assert.deepEqual(verdictOf('keyed', lost, [[first, 1]]).faults, []);
 });
 
-test('an acknowledged event that is missing is a fault', () => {
+test('a missing acknowledged event is a violation', () => {
   const { faults, lost: count } = verdictOf('plain', acked, [[first, 1]]);
   assert.equal(count, 1);
   assert.deepEqual(faults, [`${second} was acknowledged and is stored 0 times`]);
 });
 
-test('an acknowledged event that is stored twice is a fault', () => {
+test('an acknowledged event stored twice is a violation', () => {
   const { faults, doubled } = verdictOf('keyed', { ...acked, attempts: 3 }, [
     [first, 1],
     [second, 2],
@@ -57,15 +55,15 @@ test('an acknowledged event that is stored twice is a fault', () => {
   assert.deepEqual(faults, [`${second} was acknowledged and is stored 2 times`]);
 });
 
-test('an event stored more often than it was tried is a fault', () => {
+test('an event stored more often than sent is a violation', () => {
   assert.equal(verdictOf('plain', lost, [[first, 3]]).faults.length, 1);
 });
 
-test('a keyed event stored twice is a fault even when its answer was lost', () => {
+test('a keyed event stored twice is a violation even after a lost response', () => {
   assert.equal(verdictOf('keyed', lost, [[first, 2]]).faults.length, 1);
 });
 
-test('an event that nobody sent is a fault', () => {
+test('an unknown event is a violation', () => {
   const { faults, invented } = verdictOf('plain', lost, [['stranger', 1]]);
   assert.equal(invented, 1);
   assert.deepEqual(faults, ['"stranger" is stored and nobody sent it']);

@@ -1,12 +1,12 @@
 /**
- * Whether the store kept the promise: every acknowledged event is there exactly once, none is there
- * that nobody sent, and one whose answer was lost is there at most as often as it was tried. Pure.
+ * The promise: every acknowledged event is stored exactly once, an event with a lost response at
+ * most as often as it was sent, and no other event. Pure.
  */
 import type { LedgerEntry } from './ledger.ts';
 
 /**
- * A sender that repeats a request under one Idempotency-Key, one that never repeats, or one that
- * repeats without a key what is stored once however often it is sent.
+ * `keyed` retries with an Idempotency-Key, `plain` never retries, `idempotent` retries samples
+ * without a key.
  */
 export type Mode = 'keyed' | 'plain' | 'idempotent';
 
@@ -18,24 +18,24 @@ export interface SenderLedger {
 
 export interface Verdict {
   readonly acknowledged: number;
-  /** Events of requests whose answer was lost, and how many of them are stored. */
+  /** Events with a lost response, and how many of them are stored. */
   readonly unanswered: number;
   readonly unansweredStored: number;
   readonly lost: number;
-  /** Stored more often than they may be. */
+  /** Stored more often than allowed. */
   readonly doubled: number;
-  /** Stored, though nobody sent them. */
+  /** Stored but never sent. */
   readonly invented: number;
-  /** What is wrong, one sentence each; empty when the promise was kept. */
+  /** Violations, one sentence each; empty = the promise was kept. */
   readonly faults: readonly string[];
 }
 
-/** The identity of an event, which is its message. */
+/** Identity of an event: its message. */
 export function eventName(sender: number, request: number, index: number): string {
   return `sender ${sender} request ${request} event ${index}`;
 }
 
-/** @param stored how often each message is in the store */
+/** @param stored count by message */
 export function judge(
   ledgers: readonly SenderLedger[],
   stored: ReadonlyMap<string, number>,

@@ -1,6 +1,6 @@
 /**
- * How the senders of the crash test write their events in each protocol. A log's body is the name
- * of its event; a sample tells it by its labels, its time and its value.
+ * Requests of each protocol. The body of a log is the name of its event; a sample encodes it in
+ * labels, time and value.
  */
 import { connect } from 'node:http2';
 import { compressSync } from 'snappy';
@@ -24,13 +24,13 @@ export interface Target {
 
 export interface Request {
   readonly request: number;
-  /** Of its events. */
+  /** Names of its events. */
   readonly names: readonly string[];
   /** Idempotency-Key. */
   readonly key: string | undefined;
 }
 
-/** @throws Error of the connection, or where the answer is neither of the two. */
+/** @throws Error of the connection, or for an unexpected response */
 type Send = (target: Target, request: Request) => Promise<'taken' | 'unavailable'>;
 
 export type WireName =
@@ -80,7 +80,7 @@ export const wires: Readonly<Record<WireName, Send>> = {
 
 export const sampleName = 'crash_events_total';
 
-/** The event that a sample stands for. */
+/** The event of a sample. */
 export function nameOfSample(labels: Labels, sample: Sample): string {
   const place = Number(sample.timeMs) - firstMs;
   const name = eventName(Number(labels['sender']), Math.floor(place / 100), place % 100);
@@ -90,7 +90,7 @@ export function nameOfSample(labels: Labels, sample: Sample): string {
 
 const firstMs = 1_750_000_000_000;
 
-/** Series are new again and again, so that kills meet their first samples as well. */
+/** New series appear throughout, so that kills hit their first samples. */
 function partOf(place: number): string {
   return String(Math.floor(place / 1000));
 }
@@ -163,7 +163,7 @@ function callGrpc({ ca, quickstart }: Target, message: Buffer) {
   return promise;
 }
 
-/** The connection ended without an answer. */
+/** The connection ended without a response. */
 function lost(): Error {
   return Object.assign(new Error('the call got no answer'), { code: 'ECONNRESET' });
 }

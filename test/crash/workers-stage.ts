@@ -1,4 +1,4 @@
-/** The stage of one process, its engine and several workers, any of which is killed. */
+/** Stage of a process with several workers, any of which is killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../harness/until.ts';
 import { workersOf } from '../harness/weir-process.ts';

@@ -1,6 +1,6 @@
 /**
- * One damaged data folder, started: whether the service runs on it, what it said, and what of the
- * acknowledged data is gone, doubled or changed.
+ * Starts a service on a damaged data directory: whether it runs, what it logs, and which
+ * acknowledged data is missing, duplicated or changed.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,11 +12,11 @@ import { compressSync, uncompressSync } from 'snappy';
 import { controlPaths, type DataFolder, readControlLists, serveFlags } from './data-folder.ts';
 
 export interface CaseResult {
-  /** Exit code where it refused to start. */
+  /** Exit code when the start was refused. */
   readonly refused?: number | null;
-  /** Messages of log lines of level warn or worse, metrics of damage, the words of a refusal. */
+  /** Log messages of level warn or above, metrics of damage, the text of a refusal. */
   readonly said: readonly string[];
-  /** What is not as it was acknowledged, a sentence each. */
+  /** Differences from the acknowledged data, one sentence each. */
   readonly wrong: readonly string[];
 }
 
@@ -25,10 +25,7 @@ const readyMs = 40_000;
 const damageMetrics =
   /^weir_(?:queue_lost|queue_damage|store_damaged|store_corruption)\S* [1-9]\d*$/gm;
 
-/**
- * @param dataDir a damaged copy of `folder`
- * @param flags further arguments of `weir serve`
- */
+/** @param dataDir a damaged copy of `folder` @param flags additional flags of `weir serve` */
 export async function runCase(
   folder: DataFolder,
   dataDir: string,
@@ -57,7 +54,7 @@ function wordsOf({ logs }: WeirProcess): string[] {
   ];
 }
 
-/** The message with the path or the reason that the line gives. */
+/** The message with its path or reason. */
 function toSentence(msg: string, raw: string): string {
   const line = JSON.parse(raw) as Record<string, string> & { err?: { message?: string } };
   const { path, file, reason, error, err } = line;
@@ -65,7 +62,7 @@ function toSentence(msg: string, raw: string): string {
   return more === undefined ? msg : `${msg} (${more.slice(0, 200)})`;
 }
 
-/** Undefined until the service has printed its addresses. */
+/** Undefined until the service has written its addresses. */
 function addressOf(running: WeirProcess, name: 'send' | 'read' | 'metrics'): string | undefined {
   return new RegExp(`^  ${name}\\s+(https?://[^\\s/]+)`, 'm').exec(running.stdout())?.[1];
 }
@@ -119,7 +116,7 @@ interface Running {
   readonly read: string;
 }
 
-/** A request repeated with its key must not be stored twice; the other checks would find it. */
+/** A retry with the same key must not be stored twice; the other checks would find it. */
 async function checkRepeat({ folder, http, send }: Running): Promise<string[]> {
   if (folder.keyed === undefined) return [];
   const { receiverId, token } = folder.quickstart.receivers.http_json;
@@ -150,7 +147,7 @@ async function checkControl(running: Running): Promise<string[]> {
     const found = lists[name].map((item) => toFields(item));
     const lost = running.folder.control[name].filter((item) => {
       const fields = toFields(item);
-      // Later programs list more fields.
+      // Newer versions list more fields.
       return !found.some((other) => [...fields].every(([key, value]) => other.get(key) === value));
     });
     return sentences({ 'lost or changed': lost.length }, name);

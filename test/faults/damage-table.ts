@@ -1,4 +1,4 @@
-/** Damages every kind of file of a data folder in every way, and starts the service on each. */
+/** Damages every kind of file of a data directory in every way and starts the service on each. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -9,11 +9,11 @@ import { copyDataFolder, createDataFolder, type DataFolder } from './data-folder
 
 export interface DamageOptions {
   readonly random: Random;
-  /** Only kinds of files whose path has this text. */
+  /** Only kinds of files whose path contains this text. */
   readonly match: string;
-  /** At most so many cases, chosen at random. */
+  /** Maximum of cases, chosen at random. */
   readonly sample: number;
-  /** Takes each row of the table. */
+  /** Called with each row of the table. */
   readonly say: (row: string) => void;
 }
 
@@ -24,10 +24,10 @@ interface Case {
   readonly position: number;
 }
 
-/** Two at once: a start waits for the disk as much as for the processor. */
+/** Two at a time: a start waits for the disk as much as for the CPU. */
 const atOnce = 2;
 
-/** @returns one sentence for each case that was silent, or refused without a name */
+/** @returns one sentence per case that was silent or refused without naming the file */
 export async function runDamages(options: DamageOptions): Promise<string[]> {
   const { random, say } = options;
   const work = mkdtempSync(join(tmpdir(), 'weir-faults-'));
@@ -68,7 +68,7 @@ function toCases(folder: DataFolder, { random, match, sample }: DamageOptions): 
     .toSorted((a, b) => a.kind.localeCompare(b.kind));
 }
 
-/** @returns why the outcome is a fault of the product; undefined where it is not */
+/** @returns why the outcome is a defect; undefined if it is not */
 function faultOf({ kind, path }: Case, { refused, said, wrong }: CaseResult): string | undefined {
   if (refused === undefined) return wrong.length > 0 && said.length === 0 ? 'silent' : undefined;
   const names = [basename(path), ...kind.split('/').filter((name) => /^[a-z_]{4,}$/.test(name))];

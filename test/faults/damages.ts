@@ -1,4 +1,4 @@
-/** Ways to damage a file, and the kinds of files of a data folder. */
+/** Ways to damage a file, and the kinds of files in a data directory. */
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
@@ -17,20 +17,20 @@ const damages: Readonly<Record<DamageName, (file: string, position: number) => v
   },
 };
 
-/** @param position of the bit that is flipped, as a share of the file's length in [0, 1) */
+/** @param position of the flipped bit, as a share of the length in [0, 1) */
 export function damageFile(file: string, name: DamageName, position: number): void {
   damages[name](file, position);
 }
 
-/** A file that stands for all of its kind. */
+/** A representative file of its kind. */
 export interface FileKind {
-  /** The path with `*` in place of what differs from folder to folder. */
+  /** Path with `*` for the parts that vary. */
   readonly kind: string;
-  /** Relative to the data folder. */
+  /** Relative to the data directory. */
   readonly path: string;
 }
 
-/** @returns one file of each kind: the first, and of segments the last one as well */
+/** @returns one file per kind: the first, and the last segment too */
 export function fileKinds(dataDir: string): FileKind[] {
   const tables = tablesByFolder(dataDir);
   const kinds = new Map<string, FileKind>();
@@ -52,7 +52,7 @@ function filesIn(folder: string): string[] {
     .toSorted();
 }
 
-/** Names of the tables by their folder in `engine/store/store`. */
+/** Table names by their folder in `engine/store/store`. */
 function tablesByFolder(dataDir: string): Map<string, string> {
   const names = new Map<string, string>();
   for (const path of filesIn(join(dataDir, 'engine'))) {
@@ -67,7 +67,7 @@ function tablesByFolder(dataDir: string): Map<string, string> {
 
 const otherPaths = /^engine\/(?:run-\w+|store\/(?:data|metadata\/weir|tmp))\/|-shm$/;
 
-/** Undefined for files that other paths lead to as well, and those that are made at each start. */
+/** Undefined for links to other files and for files created at each start. */
 function kindOf(path: string, tables: ReadonlyMap<string, string>): string | undefined {
   // `data` and `metadata/weir` are links to folders in `store`.
   if (otherPaths.test(path)) return undefined;

@@ -1,7 +1,7 @@
 /**
- * A data folder with something of everything in it: stored logs and samples, acknowledged batches
- * that the store lacks yet, idempotency keys, and changes of the directory. The processes were
- * killed, so nothing was put in order. Copies of it are damaged and started.
+ * A data directory with all kinds of content: stored logs and samples, queued batches, idempotency
+ * keys, and changes of the directory. The processes were killed. Copies of it are damaged and
+ * started.
  */
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { until } from '../harness/until.ts';
 
 export interface DataFolder {
   readonly path: string;
-  /** Unix ms; all events are of that time. */
+  /** Unix ms; time of all events. */
   readonly createdAtMs: number;
   readonly quickstart: Quickstart;
   /** Messages of all acknowledged logs. */
@@ -22,7 +22,7 @@ export interface DataFolder {
   readonly samples: ReadonlyMap<string, number>;
   /** Receivers and tokens as the control API lists them. */
   readonly control: ControlLists;
-  /** A request that was acknowledged and waits in the queue; its key is known for a day. */
+  /** An acknowledged request that is still queued; its key is valid for a day. */
   readonly keyed?: { readonly key: string; readonly body: string };
 }
 
@@ -30,13 +30,13 @@ export type ControlLists = Readonly<Record<(typeof controlPaths)[number], readon
 
 export const controlPaths = ['accounts', 'streams', 'receivers', 'tokens'] as const;
 
-/** Segments of the smallest size, so that three of them wait in the queue. */
+/** Minimum segment size, so that three segments are queued. */
 export const serveFlags = ['--queue-segment-bytes', String(2 ** 20)];
 
 const storedLogs = 300;
 const queuedRequests = 7;
 const logsPerRequest = 100;
-/** So that each request fills nearly half a segment. */
+/** Each request fills nearly half a segment. */
 const padding = 'x'.repeat(4_000);
 
 /** @param folder is created */
@@ -44,7 +44,7 @@ export async function createDataFolder(folder: string): Promise<DataFolder> {
   const service = new Service(folder, { flags: serveFlags });
   await service.start();
   const createdAtMs = Date.now();
-  // A folder that is kept as a fixture must not expire.
+  // Data of a fixture must not expire.
   const retention = { retentionDays: 3_650 };
   const { streamId } = service.quickstart;
   assert.equal((await service.admin('PATCH', `/streams/${streamId}`, retention)).status, 200);
@@ -90,10 +90,10 @@ export async function createDataFolder(folder: string): Promise<DataFolder> {
   };
 }
 
-/** Times of the last use, and addresses with their ports. */
+/** Times of last use, and addresses with ports. */
 const volatile = /^last|url$|^grpc$/i;
 
-/** One text for each item, without what changes from run to run. */
+/** One text per item, without values that vary between runs. */
 export async function readControlLists(
   get: (path: string) => Promise<unknown>,
 ): Promise<ControlLists> {
@@ -107,7 +107,7 @@ export async function readControlLists(
   return Object.fromEntries(lists) as ControlLists;
 }
 
-/** @returns the path of a copy that may be damaged */
+/** @returns path of a copy */
 export function copyDataFolder(folder: DataFolder, into: string, name: string): string {
   const copy = join(into, name);
   cpSync(folder.path, copy, { recursive: true, verbatimSymlinks: true });

@@ -1,7 +1,7 @@
 /**
- * A service whose data folder, queue and store each have a small disk of their own, which is filled
- * or made to fail while senders go on. The ledgers of the senders tell what was lost or doubled;
- * what the service said about each fault is noted here.
+ * A service with separate small disks for data directory, queue and store, which fill up or fail
+ * while senders run. The ledgers show losses and duplicates; this module records what the service
+ * reported.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync, statfsSync } from 'node:fs';
@@ -16,14 +16,14 @@ import { childrenOf, isAlive } from '../harness/weir-process.ts';
 import { type CutDisk, createCutDisk } from '../power/cut-disk.ts';
 import { runOnEngine } from '../power/engine-sql.ts';
 
-/** What one fault looked like from outside. */
+/** The observations of one fault. */
 export interface Observation {
   readonly fault: string;
-  /** Answers while the fault lasted: of /readyz, a list, and a token's creation. */
+  /** Responses during the fault: /readyz, a list, creation of a token. */
   readonly answers: string;
-  /** Messages of new log lines of level warn or worse. */
+  /** New log messages of level warn or above. */
   readonly said: readonly string[];
-  /** `went on by itself`, `ended with code N`, or what else had to be done. */
+  /** `went on by itself`, `ended with code N`, or the action that was necessary. */
   readonly ending: string;
 }
 
@@ -41,7 +41,7 @@ const warnLevel = 40;
 const diskFailedExitCode = 74;
 const flags = ['--queue-min-free-disk-bytes', '0', '--queue-segment-bytes', String(2 ** 20)];
 
-/** @param match part of the names of the faults to meet */
+/** @param match only faults whose name contains it */
 export async function openDiskStage(match: string): Promise<DiskStage> {
   const data = createCutDisk('ext4', diskBytes);
   const dataDir = join(data.path, 'data');
@@ -98,7 +98,7 @@ export async function openDiskStage(match: string): Promise<DiskStage> {
     });
   }
 
-  /** Full for a moment and again, so that files of all kinds are under way when it happens. */
+  /** Full for moments, repeatedly, to hit writes of all kinds of files. */
   async function flicker(name: DiskName): Promise<void> {
     const seen = service.process.logs.length;
     for (let time = 0; time < flickers; time++) {
@@ -111,7 +111,7 @@ export async function openDiskStage(match: string): Promise<DiskStage> {
     observations.push({ fault, answers: during, said: saidSince(seen), ending: byItself });
   }
 
-  /** Every operation fails with EIO from here on. */
+  /** Every operation fails with EIO from now on. */
   async function fail(name: DiskName): Promise<void> {
     const seen = service.process.logs.length;
     const { process: running } = service;
@@ -155,7 +155,7 @@ export async function openDiskStage(match: string): Promise<DiskStage> {
     quickstartFile: join(dataDir, 'quickstart.json'),
     targets: names as [string, ...string[]],
     observations,
-    /** Each fault in turn, so that a short run meets all of them. */
+    /** Each fault in turn, so that a short run covers all. */
     async strike(_target: string, random: Random) {
       await sleep(random.integer(0, 1_000));
       await strikes[names[next++ % names.length] ?? '']?.();
@@ -170,7 +170,7 @@ export async function openDiskStage(match: string): Promise<DiskStage> {
   };
 }
 
-/** Keeps it full for a while, whatever the service releases, and makes room again. */
+/** Keeps the disk full, whatever the service deletes, then frees it. */
 async function keepFull(folder: string, ms: number): Promise<void> {
   const file = join(folder, 'filler');
   let total = 0;
@@ -183,7 +183,7 @@ async function keepFull(folder: string, ms: number): Promise<void> {
         total += bytes;
         break;
       } catch {
-        // Metadata needs room as well, and the service writes meanwhile.
+        // Metadata needs room too, and the service keeps writing.
         bytes = Math.floor(bytes / 2);
       }
     }

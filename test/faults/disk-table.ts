@@ -1,16 +1,16 @@
-/** Fills the disk of each folder and makes it fail, under senders with ledgers. */
+/** Fills and fails the disk of each folder under load. */
 import { runCrashTest } from '../crash/run.ts';
 import { type Observation, openDiskStage } from './disk-stage.ts';
 
 interface Options {
   readonly rounds: number;
-  /** Part of the names of the faults to meet. */
+  /** Part of the names of faults. */
   readonly match: string;
   readonly seed: number;
   readonly say: (row: string) => void;
 }
 
-/** @returns one sentence for each event that was lost or doubled */
+/** @returns one sentence per lost or duplicated event */
 export async function runDiskFaults({ rounds, match, seed, say }: Options): Promise<string[]> {
   const stage = await openDiskStage(match);
   const kills = rounds * stage.targets.length;

@@ -1,8 +1,8 @@
 /**
  * `npm run faults -- --sample N --match TEXT --rounds N --disk TEXT --seed S`: damages every kind
- * of file of a data folder in every way, and makes the disk of every folder full or fail, which
- * needs root. Prints tables in Markdown. Exits with 1 where anything was lost without a word, or
- * lost at all by a disk that is full or fails.
+ * of file of a data directory in every way, and fills or fails the disk of each folder (needs
+ * root). Prints Markdown tables. Exits with 1 on unreported damage, or on any loss by a full or
+ * failing disk.
  */
 import { parseArgs } from 'node:util';
 import { createRandom } from '../harness/random.ts';
@@ -12,12 +12,12 @@ import { runDiskFaults } from './disk-table.ts';
 
 const { values } = parseArgs({
   options: {
-    /** At most so many cases of damage; 0 for none. */
+    /** Maximum of damage cases; 0 = none. */
     sample: { type: 'string', default: '1000' },
     match: { type: 'string', default: '' },
-    /** How often each fault of a disk is met; 0 for none. */
+    /** Rounds of disk faults; 0 = none. */
     rounds: { type: 'string', default: '1' },
-    /** Part of the names of the disks' faults, as `engine full`. */
+    /** Part of the names of disk faults, such as `engine full`. */
     disk: { type: 'string', default: '' },
     seed: { type: 'string', default: '1' },
   },

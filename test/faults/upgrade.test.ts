@@ -1,6 +1,6 @@
 /**
- * A data folder of an earlier layout, kept as a fixture: a start on it loses and doubles nothing.
- * `createDataFolder` made it with the program of that day; `expected.json` is what it returned.
+ * A data directory of an earlier layout, kept as a fixture: a start on it loses and duplicates
+ * nothing. `createDataFolder` of that version created it and returned `expected.json`.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -16,7 +16,7 @@ const fixture = fileURLToPath(new URL('fixtures/2026-11-22.tar.gz', import.meta.
 const work = mkdtempSync(join(tmpdir(), 'weir-upgrade-'));
 after(() => rmSync(work, { recursive: true, force: true }));
 
-test('a data folder of 2026-11-22 is taken over, batches in its queue included', async () => {
+test('opens a data directory of 2026-11-22, including queued batches', async () => {
   execFileSync('tar', ['xzf', fixture, '-C', work]);
   const written = JSON.parse(readFileSync(join(work, 'expected.json'), 'utf8')) as Omit<
     DataFolder,

@@ -1,9 +1,9 @@
-/** Shortcuts to the control API for tests that need more than the first run gives. */
+/** Helpers for the control API. */
 import assert from 'node:assert/strict';
 import type { Receiver, Scope, Stream, Token } from '../../src/model/account.ts';
 import type { Service } from './service.ts';
 
-/** A token as it is answered once: with its secret. */
+/** A token with its secret. */
 export type IssuedToken = Token & { readonly token: string };
 
 export function createReceiver(

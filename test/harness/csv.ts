@@ -1,7 +1,7 @@
-/** A reader of CSV by RFC 4180 §2, which shares no code with Weir. */
+/** CSV parser after RFC 4180 §2, independent of Weir's code. */
 import assert from 'node:assert/strict';
 
-/** Records of cells, character by character. @throws AssertionError where it is no CSV */
+/** Records of cells. @throws AssertionError for invalid CSV */
 export function readCsv(text: string): string[][] {
   const records: string[][] = [];
   let cells: string[] = [];

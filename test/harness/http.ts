@@ -1,13 +1,12 @@
 /**
- * One HTTP/1.1 exchange as a test needs it: headers may be given twice, the body may be bytes, and
- * every answer comes back whole. It knows nothing of Weir.
+ * One HTTP/1.1 exchange: headers may repeat, the body may be bytes, the response is returned whole.
  */
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { request as httpsRequest, Agent, type RequestOptions } from 'node:https';
 
 export interface Exchange {
   readonly method?: string;
-  /** A list of name, value, name, value … sends them as they stand, doubles included. */
+  /** A list of name, value, name, value … is sent unchanged, including duplicates. */
   readonly headers?: OutgoingHttpHeaders | readonly string[];
   readonly body?: string | Uint8Array;
 }
@@ -18,7 +17,7 @@ export interface Answer {
   readonly bytes: Buffer;
   /** `bytes` as UTF-8. */
   readonly text: string;
-  /** The body parsed as JSON. @throws SyntaxError */
+  /** @throws SyntaxError unless the body is JSON */
   json<T = unknown>(): T;
 }
 
@@ -29,7 +28,7 @@ export interface HttpClient {
   close(): void;
 }
 
-/** @param ca PEM of the authority that signed the servers' certificates. */
+/** @param ca PEM of the certificate authority. */
 export function createHttpClient(ca: string, maxSockets = 64): HttpClient {
   const agent = new Agent({ ca, keepAlive: true, maxSockets });
   return {
@@ -38,7 +37,7 @@ export function createHttpClient(ca: string, maxSockets = 64): HttpClient {
   };
 }
 
-/** For plain HTTP addresses, such as the operations port. */
+/** For plain HTTP, such as the operations port. */
 export const sendPlain: Send = (url, exchange = {}) => exchangeOnce(new URL(url), exchange);
 
 function exchangeOnce(url: URL, exchange: Exchange, agent?: Agent): Promise<Answer> {
@@ -70,7 +69,7 @@ function exchangeOnce(url: URL, exchange: Exchange, agent?: Agent): Promise<Answ
   });
 }
 
-/** A raw header list gets the headers that Node would otherwise add itself. */
+/** Node adds no headers to a raw list, so these are added here. */
 function withLength(
   headers: OutgoingHttpHeaders | readonly string[],
   body: string | Uint8Array | undefined,

@@ -1,4 +1,4 @@
-/** Shortcuts for tests that send metrics to the first run's receiver and read them back. */
+/** Helpers that send metrics to the first run's receiver and read them back. */
 import assert from 'node:assert/strict';
 import { compressSync, uncompressSync } from 'snappy';
 import type { Answer, Exchange } from './http.ts';
@@ -18,7 +18,7 @@ import type { Service } from './service.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Posts an exposition, as text 0.0.4 unless the headers say otherwise. */
+/** Posts an exposition, by default as text 0.0.4. */
 export function pushText(service: Service, text: string, headers: Headers = {}): Promise<Answer> {
   const { pushUrl, token } = service.quickstart.receivers.prometheus;
   return service.http.send(pushUrl, {
@@ -41,7 +41,7 @@ export function remoteWrite(
   return postWriteRequest(service, encodeWriteRequest(series, metadata));
 }
 
-/** Posts the bytes of a `WriteRequest` of any making. */
+/** Posts encoded bytes of a `WriteRequest`. */
 export function postWriteRequest(
   service: Service,
   message: Buffer,
@@ -61,7 +61,7 @@ export function postWriteRequest(
   });
 }
 
-/** The address to which `api/v1/read`, `api/v1/labels` … are appended. */
+/** Base URL of `api/v1/read`, `api/v1/labels` …. */
 export function prometheusBaseUrl({ quickstart }: Service): string {
   return `${quickstart.streamUrl}/api/v1/prometheus`;
 }
@@ -78,7 +78,7 @@ export function postRead(
   return service.http.send(url, toReadExchange(queries, { ...access, ...headers }));
 }
 
-/** A request of remote_read, for any server that takes it. */
+/** Sends a remote_read request to any server. */
 export function toReadExchange(queries: readonly ReadQuery[], headers: Headers = {}): Exchange {
   return {
     method: 'POST',
@@ -92,22 +92,22 @@ export function toReadExchange(queries: readonly ReadQuery[], headers: Headers =
   };
 }
 
-/** The answer to it: one list of series for each query. @throws AssertionError where it is none. */
+/**
+ * Decodes its response: one list of series per query.
+ * @throws AssertionError for an invalid response
+ */
 export function fromReadAnswer(answer: Answer): SeriesSamples[][] {
   assert.equal(answer.status, 200, answer.text);
   return decodeReadResponse(Buffer.from(uncompressSync(answer.bytes) as Buffer));
 }
 
-/** Prometheus asks for at least one matcher. */
+/** Prometheus requires at least one matcher. */
 export const everySeries: readonly Matcher[] = [{ name: '__name__', type: '!=', value: '' }];
 
-/** Long before and after anything that a test sends, and a time of each protocol. */
+/** A range around everything that tests send. */
 const ever = { fromMs: 0, untilMs: 4_102_444_800_000 };
 
-/**
- * Series that fit the matchers, by way of remote_read.
- * @param matchers all series where empty.
- */
+/** Reads matching series by remote_read. @param matchers all series if empty. */
 export async function readMetrics(
   service: Service,
   matchers: readonly Matcher[] | Labels = [],
@@ -119,7 +119,7 @@ export async function readMetrics(
   return series ?? [];
 }
 
-/** Times (Unix ms) and values of the only series with these labels; none where there is no such. */
+/** Times (Unix ms) and values of the only series with these labels; empty if there is none. */
 export async function readSamples(
   service: Service,
   labels: Labels,

@@ -1,7 +1,7 @@
 /**
  * The messages of remote_write v1 and remote_read
- * (https://github.com/prometheus/prometheus/tree/main/prompb) as a sender and a reader in a test
- * need them. It shares no code with Weir, and keeps doubles as bits: a NaN may mean something.
+ * (https://github.com/prometheus/prometheus/tree/main/prompb), independent of Weir's code. Doubles
+ * are kept as bits: a NaN may be a stale marker.
  */
 import { bytesField, doubleField, messagesOf, numberOf, text, varintField } from './proto-wire.ts';
 
@@ -10,14 +10,14 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Sample {
   /** Unix ms. */
   readonly timeMs: bigint;
-  /** The double, bit by bit. */
+  /** The bits of the double. */
   readonly bits: bigint;
 }
 
 export interface SeriesSamples {
   readonly labels: Labels;
   readonly samples: readonly Sample[];
-  /** Messages `prometheus.Histogram`. */
+  /** Encoded `prometheus.Histogram` messages. */
   readonly histograms: readonly Buffer[];
 }
 
@@ -34,7 +34,7 @@ export interface WrittenSeries {
 }
 
 export interface Metadata {
-  /** Numbers of `MetricMetadata.MetricType`: 1 is a counter, 2 a gauge. */
+  /** `MetricMetadata.MetricType`: 1 = counter, 2 = gauge. */
   readonly type: number;
   readonly name: string;
   readonly help: string;
@@ -51,7 +51,7 @@ export interface Matcher {
 
 export interface ReadQuery {
   readonly matchers: readonly Matcher[];
-  /** Unix ms, both included. */
+  /** Unix ms, inclusive. */
   readonly fromMs: number;
   readonly untilMs: number;
 }
@@ -88,7 +88,7 @@ export function encodeWriteRequest(
   ]);
 }
 
-/** `prometheus.ReadRequest`, without snappy; asks for the response type SAMPLES. */
+/** `prometheus.ReadRequest`, without snappy; response type SAMPLES. */
 export function encodeReadRequest(queries: readonly ReadQuery[]): Buffer {
   return Buffer.concat(
     queries.map(({ matchers, fromMs, untilMs }) =>
@@ -113,7 +113,7 @@ export function encodeReadRequest(queries: readonly ReadQuery[]): Buffer {
   );
 }
 
-/** `prometheus.ReadResponse`, without snappy: one list of series for each query. */
+/** `prometheus.ReadResponse`, without snappy: one list of series per query. */
 export function decodeReadResponse(bytes: Buffer): SeriesSamples[][] {
   return messagesOf(bytes, 1).map((result) => messagesOf(result, 1).map(decodeSeries));
 }

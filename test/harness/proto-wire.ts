@@ -1,19 +1,19 @@
 /**
- * The wire format of protobuf (https://protobuf.dev/programming-guides/encoding), field by field:
- * enough for tests to write and read messages without the code that they test.
+ * The wire format of protobuf (https://protobuf.dev/programming-guides/encoding), independent of
+ * Weir's code.
  */
 
-/** A number as it stands, or the bytes of what has a length. */
+/** A varint or fixed number, or length-delimited bytes. */
 export type Field = readonly [field: number, content: bigint | Buffer];
 
-/** The messages, or texts, of one field. */
+/** Messages or texts of one field. */
 export function messagesOf(bytes: Buffer, wanted: number): Buffer[] {
   return fieldsOf(bytes).flatMap(([field, content]) =>
     field === wanted && typeof content !== 'bigint' ? [content] : [],
   );
 }
 
-/** The last one wins, and an absent one is zero, as protobuf has it. */
+/** The last value wins, absent = 0. */
 export function numberOf(bytes: Buffer, wanted: number): bigint {
   const found = fieldsOf(bytes).findLast(([field]) => field === wanted)?.[1];
   return typeof found === 'bigint' ? found : 0n;
@@ -45,7 +45,7 @@ export function fieldsOf(bytes: Buffer): Field[] {
   return fields;
 }
 
-/** Left out where it is zero, like the others. */
+/** Omitted when zero. */
 export function varintField(field: number, value: bigint): Buffer {
   return value === 0n
     ? Buffer.alloc(0)
@@ -66,7 +66,7 @@ export function text(field: number, content: string): Buffer {
   return content === '' ? Buffer.alloc(0) : bytesField(field, Buffer.from(content));
 }
 
-/** Signed numbers whose small ones are short: `sint32`, `sint64`. */
+/** ZigZag: `sint32`, `sint64`. */
 export function zigzag(value: bigint): bigint {
   return (value << 1n) ^ (value >> 63n);
 }

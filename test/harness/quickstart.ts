@@ -1,5 +1,4 @@
-/** What a first run leaves for scripts, as far as tests use it. */
-/** What `<data>/quickstart.json` holds, as far as tests use it. */
+/** `<data>/quickstart.json`, as far as tests use it. */
 export interface Quickstart {
   readonly ingestUrl: string;
   readonly streamUrl: string;

@@ -1,11 +1,11 @@
-/** Random numbers that a seed decides, so that what a test or a benchmark did can be done again. */
+/** Seeded random numbers, so that a run can be repeated. */
 
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
-  /** Uniform integer in [from, to], both included. */
+  /** Uniform integer in [from, to]. */
   integer(from: number, to: number): number;
-  /** One of the items, each as likely as the others. */
+  /** Picks an item uniformly. */
   pick<T>(items: readonly [T, ...T[]]): T;
 }
 

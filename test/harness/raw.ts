@@ -1,20 +1,17 @@
-/** Bytes to a TLS socket and what comes back: for requests that no HTTP client would send. */
+/** Raw bytes over TLS, for requests that no HTTP client sends. */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 import type { Service } from './service.ts';
 
 export interface RawExchange {
-  /** Everything to send at first, as it stands. */
+  /** Sent first, unchanged. */
   readonly send: string | Uint8Array;
-  /** True once enough was received; default: the first head is complete. */
+  /** True once enough is received; default: a complete response head. */
   readonly isEnough?: (received: string) => boolean;
   readonly timeoutMs?: number;
 }
 
-/**
- * @returns what the server sent until there was enough or it closed
- * @throws Error when neither happened in time
- */
+/** @returns the bytes received until then or until the server closed @throws Error on a timeout */
 export function exchangeRaw(service: Service, exchange: RawExchange): Promise<string> {
   const { send, isEnough = (text) => text.includes('\r\n\r\n'), timeoutMs = 20_000 } = exchange;
   const { ingestUrl, caFile } = service.quickstart;
@@ -40,14 +37,14 @@ export function exchangeRaw(service: Service, exchange: RawExchange): Promise<st
       received += chunk.toString('latin1');
       if (isEnough(received)) finish();
     });
-    // A reset after the answer is the server's right: what was received before decides.
+    // The server may reset after its response: the received bytes decide.
     socket.on('error', finish);
     socket.on('close', finish);
     socket.once('secureConnect', () => socket.write(send));
   });
 }
 
-/** Status of the first answer in `received`; 0 where there is none. */
+/** Status of the first response; 0 if there is none. */
 export function statusOf(received: string): number {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(received)?.[1] ?? 0);
 }

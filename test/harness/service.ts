@@ -1,8 +1,7 @@
 /**
- * Weir as a black box: the real process on a directory of its own and free ports, with typed calls
- * for what a sender, a reader and an operator do. A run that logs an error which its test did not
- * announce fails when it is stopped. `WEIR_TEST_SET=scaled` in the environment of the tests puts
- * the scaled-out set in the process's place.
+ * Weir as a black box: the real process with a new data directory and free ports, and typed calls
+ * of a sender, a reader and an operator. An unexpected error in the log fails the test at `stop`.
+ * With `WEIR_TEST_SET=scaled` the scaled-out set runs instead.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -41,18 +40,18 @@ export interface Facet {
 export type Parameters = Readonly<Record<string, string | number | readonly string[]>>;
 
 export interface ServiceOptions extends NodesOptions {
-  /** False where the test makes a service that cannot be ready; default true. */
+  /** False for a service that cannot become ready; default true. */
   readonly isReadyExpected?: boolean;
-  /** Messages of level error or worse that this test provokes. */
+  /** Expected log messages of level error or above. */
   readonly expectedErrors?: readonly RegExp[];
 }
 
 const errorLevel = 50;
 
-/** Whether tests run on the scaled-out set, which has no directory and no queue in its files. */
+/** Whether the tests run on the scaled-out set, whose directory and queue are on servers. */
 export const isScaledSet = process.env['WEIR_TEST_SET'] === 'scaled';
 
-/** Starts Weir on a fresh directory and resolves once it is ready. Close it with `stop`. */
+/** Starts Weir on a new directory and resolves once it is ready. Close it with `stop`. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const nodes = await openNodes(options);
   const service = new Service(nodes, options);
@@ -60,13 +59,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     await service.start();
     return service;
   } catch (error) {
-    // What runs already would keep the test from ending.
+    // Processes that already run would keep the test alive.
     await nodes.remove();
     throw error;
   }
 }
 
-/** Loaded by its address: most tests need none of it, and some see no types of Node's. */
+/** Dynamic import: most tests do not need it. */
 const scaledNodes = new URL('../scaled/scaled-nodes.ts', import.meta.url).href;
 
 interface ScaledNodes {
@@ -85,7 +84,7 @@ export class Service {
   #quickstart: Quickstart | undefined;
   #http: HttpClient | undefined;
 
-  /** @param place what runs it, or the data directory of a process that is everything */
+  /** @param place a set of nodes, or the data directory of a single process */
   constructor(place: ServiceNodes | string, options: ServiceOptions) {
     this.#nodes = typeof place === 'string' ? openSingleNode(options, place) : place;
     this.#options = options;
@@ -95,7 +94,7 @@ export class Service {
     return this.#nodes.dataDir;
   }
 
-  /** Of a command on the data directory. */
+  /** Settings for a command on the data directory. */
   get env(): Readonly<Record<string, string>> {
     return this.#nodes.env;
   }
@@ -114,12 +113,12 @@ export class Service {
     return this.#http;
   }
 
-  /** Child processes of the gateway: the engine. */
+  /** Child processes of the gateway. */
   enginePids(): number[] {
     return this.#nodes.enginePids();
   }
 
-  /** Starts on the same directory, on free ports or the kept ones; resolves once it is ready. */
+  /** Starts on the same directory, on free ports or the kept ones; resolves once ready. */
   async start(): Promise<void> {
     const quickstart = await this.#nodes.start();
     this.#quickstart = quickstart;
@@ -129,7 +128,7 @@ export class Service {
     await until(() => this.isReady(), { what: '/readyz to be 200', timeoutMs: 120_000 });
   }
 
-  /** Starts the process and waits for nothing. */
+  /** Starts without waiting. */
   launch(): WeirProcess {
     return this.#nodes.launch();
   }
@@ -144,7 +143,7 @@ export class Service {
     return this.#nodes.kill(signal);
   }
 
-  /** Ends the process in the orderly way, checks how it went, and deletes its directory. */
+  /** Stops gracefully, checks exit status and log, and deletes the directory. */
   async stop(): Promise<void> {
     try {
       if (this.#nodes.isRunning()) {
@@ -187,7 +186,7 @@ export class Service {
     });
   }
 
-  /** GET on the stream surface with the first run's access token. @param path such as `/logs` */
+  /** GET on the stream port with the first run's access token. @param path such as `/logs` */
   read(path: string, parameters: Parameters = {}): Promise<Answer> {
     const { streamUrl, accessToken, accountId } = this.quickstart;
     return this.http.send(`${streamUrl}/api/v1${path}?${toQuery(parameters)}`, {
@@ -207,7 +206,7 @@ export class Service {
     return this.#readOk<Facet>('/facets', { field, ...parameters });
   }
 
-  /** A call of the control API. @param path such as `/receivers` */
+  /** Calls the control API. @param path such as `/receivers` */
   admin(method: string, path: string, body?: unknown): Promise<Answer> {
     const { streamUrl, accessToken, accountId } = this.quickstart;
     return this.http.send(`${streamUrl}/api/v1/admin${path}`, {
@@ -221,7 +220,7 @@ export class Service {
     });
   }
 
-  /** Value of one of Weir's own metrics, summed over its labels; undefined where it is absent. */
+  /** Sum of one of Weir's own metrics over its labels; undefined if absent. */
   async metric(name: string): Promise<number | undefined> {
     const { text } = await sendPlain(`${this.quickstart.opsUrl}/metrics`);
     const values = text

@@ -1,4 +1,4 @@
-/** The service as one process that is everything. */
+/** The service as a single process. */
 import type { Quickstart } from './quickstart.ts';
 import type { NodesOptions, ServiceNodes } from './service-nodes.ts';
 import { WeirNode } from './weir-node.ts';

@@ -1,4 +1,4 @@
-/** A further account of a service, with a stream, a receiver and tokens of its own. */
+/** An additional account with a stream, a receiver and tokens. */
 import assert from 'node:assert/strict';
 import type { Account, Receiver, Stream } from '../../src/model/account.ts';
 import type { IssuedToken } from './control.ts';
@@ -7,10 +7,10 @@ import { type Parameters, type Service, toQuery } from './service.ts';
 
 export interface Tenant {
   readonly accountId: string;
-  /** Of requests on the stream port. */
+  /** Headers of requests on the stream port. */
   readonly headers: Readonly<Record<string, string>>;
   postLogs(events: unknown): Promise<Answer>;
-  /** GET on the stream surface. @param path such as `/logs` */
+  /** GET on the stream port. @param path such as `/logs` */
   read(path: string, parameters?: Parameters): Promise<Answer>;
 }
 

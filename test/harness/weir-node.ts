@@ -1,6 +1,6 @@
 /**
- * One Weir on a directory of its own, started as often as a test wants: it waits for the addresses
- * that each run writes.
+ * One Weir with its own directory, restarted as often as a test needs; each run writes its
+ * addresses.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { sendPlain } from './http.ts';
 import { until } from './until.ts';
 import { childrenOf, type Exit, startWeir, type WeirProcess } from './weir-process.ts';
 
-/** Of any node, whatever its roles; others are there besides. */
+/** File with the addresses; depends on the roles. */
 export interface NodeAddresses {
   readonly opsUrl: string;
 }
@@ -23,7 +23,7 @@ export class WeirNode<Addresses extends NodeAddresses = NodeAddresses> {
   readonly #env: Readonly<Record<string, string>>;
   #addresses: Addresses | undefined;
 
-  /** @param toFlags of `weir serve`, given the addresses of the run before */
+  /** @param toFlags flags of `weir serve`, given the addresses of the previous run */
   constructor(
     dataDir: string,
     toFlags: (before: Addresses | undefined) => readonly string[],
@@ -56,7 +56,7 @@ export class WeirNode<Addresses extends NodeAddresses = NodeAddresses> {
     return launched;
   }
 
-  /** Resolves once it has written where it answers. */
+  /** Resolves once it has written its addresses. */
   async start(): Promise<Addresses> {
     const before = this.#written();
     const running = this.launch();
@@ -67,7 +67,7 @@ export class WeirNode<Addresses extends NodeAddresses = NodeAddresses> {
     return this.#addresses;
   }
 
-  /** Whether it says that it can do its work. */
+  /** Whether it is ready. */
   async isReady(): Promise<boolean> {
     const answer = await sendPlain(`${this.addresses.opsUrl}/readyz`).catch(() => undefined);
     return answer?.status === 200;
@@ -78,12 +78,12 @@ export class WeirNode<Addresses extends NodeAddresses = NodeAddresses> {
     return this.process.exited;
   }
 
-  /** Child processes: the engine, or those that take events in. */
+  /** Child processes: the engine, or workers. */
   children(): number[] {
     return childrenOf(this.process.pid);
   }
 
-  /** Stops it with its children where it stands: it takes connections and answers nothing. */
+  /** Suspends it with its children: it accepts connections and never answers. */
   pause(): void {
     this.#signalAll('SIGSTOP');
   }
@@ -113,7 +113,7 @@ export class WeirNode<Addresses extends NodeAddresses = NodeAddresses> {
     return JSON.parse(readFileSync(this.#file, 'utf8')) as Addresses;
   }
 
-  /** Tells one writing of the file from another; it is replaced whole, by a rename. */
+  /** Identifies a version of the file, which is replaced by rename. */
   #written(): string {
     const stat = statSync(this.#file, { throwIfNoEntry: false });
     return stat === undefined ? 'never' : `${stat.ino} ${stat.mtimeMs}`;

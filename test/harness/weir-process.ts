@@ -1,6 +1,6 @@
 /**
- * The real process, started as an operator would: its standard error read as log lines, its exit
- * awaited, its children found. It knows nothing of HTTP.
+ * The real process as an operator starts it: log lines from standard error, exit status, child
+ * processes.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-/** One line of standard error; lines that are no JSON have level 0. */
+/** A line of standard error; level 0 if it is not JSON. */
 export interface LogLine {
   readonly level: number;
   readonly msg: string;
@@ -33,7 +33,7 @@ export interface WeirProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** As `npm start` and the packaged command have it. */
+/** The same flags as `npm start` and the packaged command. */
 const nodeFlags = ['--max-semi-space-size=4'];
 
 /** Runs `weir <args>` with this Node, from source unless `entry` names another file. */
@@ -65,7 +65,7 @@ export function startWeir(
   };
 }
 
-/** Pids of the processes that `pid` started itself, by way of /proc. */
+/** Pids of the direct children of `pid`, from /proc. */
 export function childrenOf(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
@@ -73,19 +73,19 @@ export function childrenOf(pid: number): number[] {
       .filter((text) => text.trim() !== '')
       .map(Number);
   } catch {
-    // The process is gone, and so are its children as far as anyone can tell.
+    // The process has ended.
     return [];
   }
 }
 
-/** Of those, the ones that are workers of a gateway. */
+/** Children that are ingest workers. */
 export function workersOf(pid: number): number[] {
   return childrenOf(pid).filter((child) =>
     /\/service\/worker-process\.[jt]s\0?$/.test(commandOf(child)),
   );
 }
 
-/** The words it was started with, each ended by a zero; empty once it is gone. */
+/** Command line with NUL-terminated arguments; empty after its end. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
@@ -105,7 +105,7 @@ export function isAlive(pid: number): boolean {
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    // `close` comes after the last line of standard error, `exit` may come before it.
+    // `close` follows the last line of standard error; `exit` may precede it.
     child.on('close', (code, signal) => resolve({ code, signal }));
   });
 }
@@ -119,7 +119,7 @@ function toLogLine(raw: string): LogLine {
   }
 }
 
-/** The environment of whoever runs the tests must not configure the service under test. */
+/** The test runner's environment must not configure the service. */
 export function withoutWeirKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([key]) => !key.startsWith('WEIR_') && key !== 'NODE_TEST_CONTEXT'),

@@ -1,13 +1,13 @@
 /**
- * What the control API acknowledged: tokens that were created must work after a cut, and those that
- * were revoked must not.
+ * Acknowledged changes of the control API: created tokens must work after a power cut, revoked ones
+ * must not.
  */
 import type { Service } from '../harness/service.ts';
 
 export interface ControlLedger {
-  /** Creates a token, revokes an earlier one, and remembers what was acknowledged. */
+  /** Creates a token, revokes an earlier one, and records what was acknowledged. */
   change(): Promise<void>;
-  /** @returns a sentence for each token that is not as acknowledged */
+  /** @returns one sentence per token in the wrong state */
   check(): Promise<string[]>;
 }
 

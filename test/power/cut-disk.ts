@@ -1,6 +1,6 @@
 /**
- * A file system of its own on a loop device, whose power can be cut: everything that was not synced
- * is gone, as `FS_IOC_SHUTDOWN` without a log flush leaves it. Linux, as root.
+ * A file system on a loop device whose power can be cut: `FS_IOC_SHUTDOWN` without a log flush
+ * drops everything that was not synced. Linux, as root.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -13,19 +13,19 @@ export type FileSystemName = KernelFileSystem | 'lazyfs';
 type KernelFileSystem = 'ext4' | 'xfs' | 'btrfs';
 
 export interface CutDisk {
-  /** Where it is mounted. */
+  /** Its mount point. */
   readonly path: string;
   /**
-   * Stops these processes and drops what was not synced; every later operation fails until
-   * `powerOn`. Without the stop they could acknowledge what is lost: a sync that meets the cut
-   * half way may succeed (ext4, Linux 6.18: one in ten cuts under three writers).
+   * Suspends these processes and drops unsynced data; every later operation fails until `powerOn`.
+   * Running processes could acknowledge lost data, since a sync that races with the cut may succeed
+   * (ext4, Linux 6.18: one in ten cuts under three writers).
    */
   cut(pids: readonly number[]): void;
-  /** Syncs everything; every later operation fails until `powerOn`. Not of LazyFS. */
+  /** Syncs everything; every later operation fails until `powerOn`. Not for LazyFS. */
   fail(): void;
-  /** Mounts again, which replays the journal. No process may use the file system any more. */
+  /** Mounts again, which replays the journal. No process may use the file system. */
   powerOn(): Promise<void>;
-  /** The halves of `powerOn`, where disks are mounted in each other. */
+  /** The two halves of `powerOn`, for nested mounts. */
   unmount(): Promise<void>;
   mount(): void;
   /** Unmounts and deletes it. */
@@ -38,7 +38,7 @@ const makers: Readonly<Record<KernelFileSystem, readonly string[]>> = {
   btrfs: ['mkfs.btrfs', '-q', '-f'],
 };
 
-/** @returns why power cannot be cut here; undefined where it can */
+/** @returns why power cuts are impossible here; undefined if they are possible */
 export function whyNoCutDisk(kind: FileSystemName): string | undefined {
   if (process.platform !== 'linux') return 'loop devices need Linux';
   if (process.getuid?.() !== 0) return 'mounting a loop device needs root';
@@ -56,9 +56,9 @@ export function whyNoCutDisk(kind: FileSystemName): string | undefined {
   }
 }
 
-/** @param mountPoint an empty folder; by default one beside the image */
+/** @param mountPoint an empty folder; default: next to the image */
 export function createCutDisk(kind: FileSystemName, bytes: number, mountPoint?: string): CutDisk {
-  // LazyFS takes a path with "-o" for an option.
+  // LazyFS would parse a path containing "-o" as an option.
   const folder = mkdtempSync(join(tmpdir(), 'weir-power_'));
   const image = join(folder, 'disk.img');
   const path = mountPoint ?? join(folder, 'mount');
@@ -91,7 +91,7 @@ export function createCutDisk(kind: FileSystemName, bytes: number, mountPoint?: 
 /** Built from https://github.com/dsrhaslab/lazyfs */
 const lazyFsBinary = process.env['LAZYFS'] ?? '';
 
-/** Holds in its memory what was not synced, so that its end is the power cut. */
+/** LazyFS keeps unsynced data in memory, so killing it is the power cut. */
 function createLazyDisk(folder: string, path: string): CutDisk {
   const [root, config] = [join(folder, 'root'), join(folder, 'lazyfs.toml')];
   mkdirSync(root);
@@ -103,7 +103,7 @@ function createLazyDisk(folder: string, path: string): CutDisk {
   let running: ChildProcess;
   const mount = () => {
     running = spawn(lazyFsBinary, [...args, '-f'], { stdio: 'ignore' });
-    // It serves its mount point from the moment at which that is another device.
+    // Ready once the mount point is another device.
     while (statSync(path).dev === statSync(folder).dev) {
       if (!isAlive(running.pid ?? 0)) throw new Error(`${lazyFsBinary} ended`);
       execFileSync('sleep', ['0.02']);
@@ -134,7 +134,7 @@ function createLazyDisk(folder: string, path: string): CutDisk {
   };
 }
 
-/** FS_IOC_SHUTDOWN (include/uapi/linux/fs.h): folder, flags, processes to stop just before. */
+/** FS_IOC_SHUTDOWN (include/uapi/linux/fs.h): folder, flags, pids to suspend first. */
 const shutdownScript =
   'my ($folder, $flags, @pids) = @ARGV; open(my $f, "<", $folder) or die $!; ' +
   'my $how = pack("L", $flags); kill "STOP", @pids; ioctl($f, 0x8004587D, $how) or die $!';
@@ -143,7 +143,7 @@ const syncFirst = '0';
 /** FS_SHUTDOWN_FLAGS_NOLOGFLUSH. */
 const noLogFlush = '2';
 
-/** The kernel lets go of the files of a killed process a moment after its end. */
+/** The kernel closes the files of a killed process a moment after its end. */
 async function unmount(path: string): Promise<void> {
   const attempt = () => {
     try {

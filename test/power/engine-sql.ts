@@ -1,10 +1,10 @@
-/** Statements for the engine of a running service, past the service itself. */
+/** Runs statements on the engine of a service, bypassing the service. */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 
-/** @returns the answer as tab-separated text. @throws Error where the engine is away or refuses */
+/** @returns the response as TSV. @throws Error when the engine is unavailable or refuses */
 export function runOnEngine(dataDir: string, sql: string): Promise<string> {
   const owner = readFileSync(join(dataDir, 'engine', 'owner.json'), 'utf8');
   const { socketPath } = JSON.parse(owner) as { socketPath: string };

@@ -1,8 +1,8 @@
 /**
- * `npm run power-cuts -- --cuts N --seed S --fs ext4`: cuts the power of a disk under a service
- * that senders of every protocol keep busy, and compares their ledgers with what is stored. Also on
- * xfs, btrfs, and LazyFS with the path of its binary in LAZYFS. Needs Linux and root. Where it
- * cannot run it says why and exits with 0, or with 1 if WEIR_TEST_SERVERS is `required`.
+ * `npm run power-cuts -- --cuts N --seed S --fs ext4`: cuts the power of a disk under load by
+ * senders of every protocol, and compares their ledgers with the stored events. Also on xfs, btrfs,
+ * and LazyFS with the path of its binary in LAZYFS. Needs Linux and root; otherwise it prints why
+ * and exits with 0, or with 1 if WEIR_TEST_SERVERS is `required`.
  */
 import { parseArgs } from 'node:util';
 import { runCrashTest } from '../crash/run.ts';
@@ -31,7 +31,7 @@ function refuse(reason: string): void {
   process.exitCode = process.env['WEIR_TEST_SERVERS'] === 'required' ? 1 : 0;
 }
 
-/** One directory after the other, each new and with its own number of cuts. */
+/** One directory after the other, each new and with several cuts. */
 async function run(): Promise<void> {
   const random = createRandom(seed);
   const sum = { directories: 0, cuts: 0, acknowledged: 0, unanswered: 0, unansweredStored: 0 };

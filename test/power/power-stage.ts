@@ -1,7 +1,7 @@
 /**
- * A service on a disk whose power is cut: at random moments, and while the store merges, mutates,
- * builds indexes, drops days or is backed up. After every cut the service starts on what reached
- * the disk, and nothing may be broken that was synced.
+ * A service on a disk whose power is cut: at random moments, and during merges, mutations, index
+ * builds, drops of days and backups. After each cut the service starts on what reached the disk;
+ * nothing synced may be broken.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,31 +16,31 @@ import { createCutDisk, type FileSystemName } from './cut-disk.ts';
 import { runOnEngine } from './engine-sql.ts';
 
 export interface PowerStage extends Stage {
-  /** What went wrong besides lost and doubled events, one sentence each. */
+  /** Problems besides lost and duplicated events, one sentence each. */
   readonly faults: readonly string[];
-  /** How often the power was cut at each kind of moment. */
+  /** Number of cuts by kind of moment. */
   readonly cuts: Readonly<Record<string, number>>;
 }
 
 export interface PowerStageOptions {
   readonly fileSystem: FileSystemName;
-  /** Further arguments of `weir serve`. */
+  /** Additional flags of `weir serve`. */
   readonly flags: readonly string[];
-  /** False: replaced parts are removed at once, so that only the sync of a merge protects them. */
+  /** False: replaced parts are removed at once, so that only the fsync of a merge protects them. */
   readonly hasOldPartsGrace: boolean;
 }
 
 const diskBytes = 4 * 2 ** 30;
-/** Small segments, so that cuts meet the end of one and the begin of the next. */
+/** Small segments, so that cuts hit segment boundaries. */
 const smallSegments = ['--queue-segment-bytes', String(2 ** 20)];
 const roomy = ['--queue-min-free-disk-bytes', String(16 * 2 ** 20)];
-/** The engine is killed on purpose, and what runs on it then fails. */
+/** The engine is killed on purpose, so reads and inserts in flight fail. */
 const provoked = [/engine ended/, /EngineStartError/, /housekeeping failed/];
 const errorLevel = 50;
 
 export async function openPowerStage(options: PowerStageOptions): Promise<PowerStage> {
   const disk = createCutDisk(options.fileSystem, diskBytes);
-  // LazyFS has no sockets; with a path that long the engine puts its own elsewhere.
+  // LazyFS has no sockets; a path this long makes the engine put its socket elsewhere.
   const ownFolder = options.fileSystem === 'lazyfs' ? 'data'.padEnd(90, '-') : 'data';
   const dataDir = join(disk.path, ownFolder);
   const service = new Service(dataDir, { flags: [...smallSegments, ...roomy, ...options.flags] });
@@ -116,7 +116,7 @@ export async function openPowerStage(options: PowerStageOptions): Promise<PowerS
     },
     async retention(random) {
       await seedScratch(dataDir);
-      // Housekeeping of the service drops this day as well, within ten seconds.
+      // Housekeeping drops this day too, within ten seconds.
       const sql = `ALTER TABLE weir.logs DROP PARTITION ID '20200101'`;
       await Promise.race([quietly(runOnEngine(dataDir, sql)), sleep(random.integer(0, 1_500))]);
     },
@@ -143,7 +143,7 @@ export async function openPowerStage(options: PowerStageOptions): Promise<PowerS
       service.process.kill('SIGTERM');
       await sleep(random.integer(0, 500));
     },
-    /** The cut comes while the service opens what the last one left. */
+    /** The cut comes while the service recovers from the previous one. */
     async start(random) {
       await cut();
       service.launch();
@@ -201,7 +201,7 @@ FROM numbers(50000)`;
   await runOnEngine(dataDir, sql);
 }
 
-/** The statement may end with the engine; the store is looked at after the next start. */
+/** The statement may end with the engine; the next start shows the state of the store. */
 function quietly(running: Promise<unknown>): Promise<unknown> {
   return running.catch(() => undefined);
 }
