@@ -15,8 +15,7 @@ import { createRoutes } from '../../src/server/routes.ts';
 import { createExportRoutes, createTicketRoutes } from '../../src/stream/export-routes.ts';
 import type { ExportTickets } from '../../src/stream/export-tickets.ts';
 import type { Exporter } from '../../src/stream/exporter.ts';
-import { createStreamRoutes } from '../../src/stream/routes.ts';
-import type { StreamReader } from '../../src/stream/stream-reader.ts';
+import { createStreamRoutes, type LogReadParts } from '../../src/stream/routes.ts';
 import type { Tail } from '../../src/stream/tail.ts';
 import { createTailRoutes } from '../../src/stream/tail-routes.ts';
 import { version } from '../../src/service/version.ts';
@@ -29,7 +28,7 @@ export function openApiDocuments(): Readonly<Record<'ingest' | 'stream', object>
   const routes = createRoutes({
     protocols: createProtocols(configSchema.parse({})),
     reads: [
-      ...createStreamRoutes(neverAsked<StreamReader>()),
+      ...createStreamRoutes(neverAsked<LogReadParts>()),
       ...createExportRoutes(neverAsked<Exporter>(), neverAsked<ExportTickets>()),
       ...createTailRoutes(neverAsked<Tail>()),
       ...createMetricRoutes(neverAsked<MetricsReader>()),

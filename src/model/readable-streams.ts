@@ -1,17 +1,27 @@
-/**
- * Which streams a read may look at, and what is still kept of each: the same for logs and metrics.
- */
+/** The streams that a read of logs or metrics may see, and what retention leaves of each. */
 import type { Stream } from './account.ts';
 import { AppError } from './errors.ts';
 import type { ReadableStream } from './plan.ts';
 
-/** Who asks, and when. */
+/** The account that reads, its streams, and the time from which retention counts. */
 export interface ReadContext {
   readonly accountId: string;
-  /** The account's own; a stream that is not among them does not exist for it. */
   readonly streams: readonly Stream[];
-  /** Unix ms; what is older than a stream's retention at this time is hidden. */
+  /** Unix ms. */
   readonly nowMs: number;
+}
+
+export interface ReadContextSource {
+  readonly grants: { streams(accountId: string): Promise<readonly Stream[]> };
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+export async function readContext(
+  { grants, now }: ReadContextSource,
+  accountId: string,
+): Promise<ReadContext> {
+  return { accountId, streams: await grants.streams(accountId), nowMs: now() };
 }
 
 const msPerDay = 86_400_000;
@@ -38,7 +48,6 @@ export function readableStreams(
   });
 }
 
-/** What retention and a deletion of the data leave of a stream. */
 function toReadableStream({ streamId, ...stream }: Stream, nowMs: number): ReadableStream {
   const keptFrom = BigInt(nowMs - stream.retentionDays * msPerDay) * nanosPerMilli;
   if (stream.dataDeletedUntil === null) return { streamId, receivedFromNanos: keptFrom };

@@ -11,7 +11,6 @@ import { createExportRoutes, createTicketRoutes } from '../stream/export-routes.
 import { createExportTickets } from '../stream/export-tickets.ts';
 import { createExporter } from '../stream/exporter.ts';
 import { createStreamRoutes } from '../stream/routes.ts';
-import { createStreamReader } from '../stream/stream-reader.ts';
 import { createTailRoutes } from '../stream/tail-routes.ts';
 import { createTail } from '../stream/tail.ts';
 import { createExportEvents, createTailEvents } from '../telemetry/request-events.ts';
@@ -37,16 +36,12 @@ export function createReads(
   const newestReceiptNanos = (streamId: string | undefined) => queue.newestReceiptNanos(streamId);
   const events = createExportEvents(instruments);
 
-  const logs = createStreamReader({ store, grants, watermarkNanos, now });
   const telemetry = createTailEvents(instruments);
   const tail = createTail(
     { store, grants, watermarkNanos, newestReceiptNanos, now, telemetry },
-    { maxTails: config.stream.maxTails, heartbeatMs: config.stream.tailHeartbeatMs },
+    config.stream,
   );
-  const exporter = createExporter(
-    { store, grants, events, now },
-    { maxExports: config.stream.maxExports, recheckEveryMs: 5_000 },
-  );
+  const exporter = createExporter({ store, grants, events, now }, config.stream);
   const tickets = createExportTickets(directory, events);
   const { maxReadSeries, maxReadSamples } = config.metrics;
   const metrics = createMetricsReader(
@@ -55,7 +50,7 @@ export function createReads(
   );
   return {
     reads: [
-      ...createStreamRoutes(logs),
+      ...createStreamRoutes({ store, grants, watermarkNanos, now }),
       ...createTailRoutes(tail),
       ...createExportRoutes(exporter, tickets),
       ...createMetricRoutes(metrics),

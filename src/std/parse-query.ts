@@ -1,8 +1,5 @@
-/**
- * From the query string as it was sent to the typed parameters of a schema, or the one sentence
- * that says why not.
- */
-import type { z } from 'zod';
+/** Parses a query string by a schema, and the kinds of parameters that several routes share. */
+import { z } from 'zod';
 import { AppError } from '../model/errors.ts';
 
 type Raw = Record<string, string | string[]>;
@@ -71,4 +68,43 @@ function toError(issue: z.core.$ZodIssue, raw: Raw, schema: z.ZodObject): AppErr
 /** Long values are cut: the message repeats enough of them to be recognised. */
 function quoted(value: string): string {
   return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
+}
+
+/**
+ * The parameters of a route and its handler, which receives them parsed.
+ * @throws AppError `malformed` from `read`
+ */
+export function withQuery<
+  Schema extends z.ZodObject,
+  Request extends { readonly search: URLSearchParams },
+  Answer,
+>(query: Schema, read: (query: z.output<Schema>, request: Request) => Promise<Answer>) {
+  return {
+    query,
+    read: async (request: Request) => read(parseQuery(query, request.search), request),
+  };
+}
+
+export const uuid = z
+  .guid({ error: 'a UUID' })
+  .transform((value) => value.toLowerCase())
+  .meta({ example: '0b9f6a3e-3c5d-4a51-9a3a-6e3b1c0a7f10' });
+
+/** A parameter that may be repeated; each occurrence is one value. */
+export function list<Item extends z.ZodType>(item: Item, description: string, maxValues = 100) {
+  const error = `at most ${maxValues} values`;
+  const toList = (value: unknown) => (typeof value === 'string' ? [value] : value);
+  return z
+    .preprocess(toList, z.array(item).max(maxValues, { error }))
+    .optional()
+    .meta({ description });
+}
+
+export function integer(min: number, max: number, description: string) {
+  const error = `a whole number from ${min} to ${max}`;
+  const toInteger = (value: unknown) =>
+    typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return z
+    .preprocess(toInteger, z.int({ error }).min(min, { error }).max(max, { error }))
+    .meta({ description });
 }

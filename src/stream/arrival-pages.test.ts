@@ -22,8 +22,8 @@ test('who asks after leaving takes the page from nobody', async () => {
   };
   const pages = createArrivalPages(store, 1);
   const [left, stays] = await Promise.allSettled([
-    pages.read(plan, { signal: AbortSignal.abort(), way: 'live' }),
-    pages.read(plan, { signal, way: 'live' }),
+    pages.read(plan, { signal: AbortSignal.abort(), lane: 'live' }),
+    pages.read(plan, { signal, lane: 'live' }),
   ]);
   assert.equal(left.status, 'rejected');
   assert.equal(stays.status, 'fulfilled');
@@ -40,9 +40,9 @@ test('many who catch up do not keep one waiting who is up to date', async () => 
   };
   const pages = createArrivalPages(store, 1);
   const behind = [1, 2, 3, 4, 5].map((limit) =>
-    pages.read({ ...plan, limit }, { signal, way: 'behind' }),
+    pages.read({ ...plan, limit }, { signal, lane: 'catchUp' }),
   );
-  const live = [6, 7].map((limit) => pages.read({ ...plan, limit }, { signal, way: 'live' }));
+  const live = [6, 7].map((limit) => pages.read({ ...plan, limit }, { signal, lane: 'live' }));
   await Promise.all([...behind, ...live]);
   assert.deepEqual(asked, [1, 6, 2, 7, 3, 4, 5]);
 });

@@ -1,68 +1,63 @@
 /**
- * Pages of a tail, ready to be sent. Tails that want the same at the same time share one page, and
- * only so many are read at once, by account, that other reads keep their turn.
+ * Pages of tails, encoded as events. Tails with the same plan share one page; the number of reads
+ * at once is limited by account, so that other reads get their turn.
  */
-import type { Arrivals, ArrivalPosition, ArrivalRange, ArrivalsPlan } from '../model/arrival.ts';
+import type { ArrivalPosition, ArrivalRange, Arrivals, ArrivalsPlan } from '../model/arrival.ts';
 import { arrivalsUntil } from '../model/arrival.ts';
 import { createTurns } from '../std/turns.ts';
 import type { Store } from '../store/port.ts';
 import { logEvent } from './tail-events.ts';
 
 export interface ArrivalPage {
-  /** The events of its logs; shared, not to be written to. */
+  /** Encoded events; shared, not to be written to. */
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
   readonly logs: number;
   /** Where the next page begins. */
   readonly end: ArrivalPosition;
-  /** Whether it reaches to the end of the range. */
+  /** True where it reaches the end of the range. */
   readonly isComplete: boolean;
 }
 
-/** Who catches up asks for much, who is up to date for little: neither waits for the other. */
-export type Way = 'behind' | 'live';
+/** Tails that catch up read large pages, live ones small pages; each lane has its own turns. */
+type Lane = 'catchUp' | 'live';
 
-export interface Asker {
-  /** What nobody waits for any more is not read. */
+export interface PageRequest {
+  /** A read that every tail has left is not started. */
   readonly signal: AbortSignal;
-  readonly way: Way;
-}
-
-/** Every call may throw AppError, as the store does. */
-export interface ArrivalPages {
-  read(plan: ArrivalsPlan, asker: Asker): Promise<ArrivalPage>;
-  count(range: ArrivalRange, asker: Asker): Promise<number>;
+  readonly lane: Lane;
 }
 
 interface SharedPage {
   readonly page: Promise<ArrivalPage>;
-  readonly readers: AbortSignal[];
+  readonly signals: AbortSignal[];
 }
 
-/** Sent at once, about; a reader that leaves has taken no more than this too much. */
+/** Bounds what is sent to a reader that has already left. */
 const chunkLength = 64 * 1024;
 
-/** @param maxQueries reads of the store at once, of each way. */
+export type ArrivalPages = ReturnType<typeof createArrivalPages>;
+
+/**
+ * Every call may throw AppError, as the store does.
+ * @param maxQueries reads of the store at once in each lane.
+ */
 export function createArrivalPages(
   store: Pick<Store, 'arrivals' | 'countArrivals'>,
   maxQueries: number,
-): ArrivalPages {
-  // What waits is bounded by the tails there may be.
+) {
+  // The number of tails bounds the number of waiting reads.
   const options = { what: 'reads of tails', places: maxQueries, maxWaiting: 2 ** 32 };
-  const turns = { behind: createTurns(options), live: createTurns(options) };
-  const shared = new Map<string, SharedPage>();
+  const turns = { catchUp: createTurns(options), live: createTurns(options) };
+  const sharedPages = new Map<string, SharedPage>();
 
-  async function readPage(
-    plan: ArrivalsPlan,
-    key: string,
-    { way, readers }: { readonly way: Way; readonly readers: readonly AbortSignal[] },
-  ) {
-    const leave = await turns[way].take(plan.filter.accountId);
+  async function readPage(plan: ArrivalsPlan, key: string, lane: Lane, signals: AbortSignal[]) {
+    const leave = await turns[lane].take(plan.filter.accountId);
     try {
-      if (readers.every((signal) => signal.aborted)) {
-        // Before the rejection, so that no later reader joins this page.
-        shared.delete(key);
-        throw nobodyWaits();
+      if (signals.every(({ aborted }) => aborted)) {
+        // Before the rejection, so that no later tail joins this page.
+        sharedPages.delete(key);
+        throw abandoned();
       }
       return toPage(plan, await store.arrivals(plan));
     } finally {
@@ -71,23 +66,23 @@ export function createArrivalPages(
   }
 
   return {
-    read(plan, { signal, way }) {
-      if (signal.aborted) return Promise.reject(nobodyWaits());
+    read(plan: ArrivalsPlan, { signal, lane }: PageRequest): Promise<ArrivalPage> {
+      if (signal.aborted) return Promise.reject(abandoned());
       const key = toKey(plan);
-      const known = shared.get(key);
-      if (known !== undefined) {
-        known.readers.push(signal);
-        return known.page;
+      const shared = sharedPages.get(key);
+      if (shared !== undefined) {
+        shared.signals.push(signal);
+        return shared.page;
       }
-      const readers = [signal];
-      const page = readPage(plan, key, { way, readers }).finally(() => {
-        if (shared.get(key)?.page === page) shared.delete(key);
+      const signals = [signal];
+      const page = readPage(plan, key, lane, signals).finally(() => {
+        if (sharedPages.get(key)?.page === page) sharedPages.delete(key);
       });
-      shared.set(key, { page, readers });
+      sharedPages.set(key, { page, signals });
       return page;
     },
-    async count(range, { signal, way }) {
-      const leave = await turns[way].take(range.filter.accountId, signal);
+    async count(range: ArrivalRange, { signal, lane }: PageRequest): Promise<number> {
+      const leave = await turns[lane].take(range.filter.accountId, signal);
       try {
         return await store.countArrivals(range);
       } finally {
@@ -97,8 +92,8 @@ export function createArrivalPages(
   };
 }
 
-function nobodyWaits(): Error {
-  return new Error('everybody who waited for this has left');
+function abandoned(): Error {
+  return new Error('every tail that requested this page has left');
 }
 
 function toPage({ untilNanos }: ArrivalsPlan, { logs, isComplete }: Arrivals): ArrivalPage {
@@ -121,7 +116,7 @@ function toPage({ untilNanos }: ArrivalsPlan, { logs, isComplete }: Arrivals): A
   };
 }
 
-/** The same text for the same plan. */
+/** Equal for equal plans. */
 function toKey(plan: ArrivalsPlan): string {
   return JSON.stringify(plan, (_, value: unknown) => {
     if (typeof value === 'bigint') return `${value}n`;

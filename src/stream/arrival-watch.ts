@@ -1,60 +1,52 @@
 /**
- * Tells those who wait that something has arrived, by looking at two numbers now and then: how far
- * everything is stored, and when the newest log was received. It never asks the store, and all who
- * wait are told of one arrival at the same moment, so that they can share the answer to it.
+ * Wakes tails when logs have been stored. It polls the watermark and the newest time of receipt,
+ * never the store, and wakes all waiters at once so that they can share a page.
  */
 
-export interface ArrivalWatchParts {
-  /** Unix ns up to which everything is stored; see the queue's port. */
+export interface ArrivalSource {
+  /** Unix ns up to which every log is stored; see the queue's port. */
   readonly watermarkNanos: () => bigint;
   /** Unix ns; undefined = of all streams. */
   readonly newestReceiptNanos: (streamId: string | undefined) => bigint;
 }
 
-/** What was seen when the wait ended. */
-export interface Sighting {
-  /** Unix ns up to which everything is known: read it, or there is nothing. */
-  readonly untilNanos: bigint;
-  /** False where nothing has been stored since. */
-  readonly hasArrivals: boolean;
-}
-
-export interface Wait {
-  /** Unix ns; what was received until then is known. */
+interface Wait {
+  /** Unix ns; logs received until then have been read. */
   readonly afterNanos: bigint;
-  /** On the clock of `performance.now()`: arrivals are not told before, */
+  /** On the clock of `performance.now()`: earliest wake-up for arrivals, and the timeout. */
   readonly notBeforeMs: number;
-  /** and waiting ends at the latest then. */
   readonly deadlineMs: number;
-  /** Ends it at the next look. */
+  /** Ends the wait at the next poll. */
   readonly signal: AbortSignal;
 }
 
-export interface ArrivalWatch {
-  wait(wait: Wait): Promise<Sighting>;
+interface WaitResult {
+  /** Unix ns up to which there are logs to read, or none where `hasArrivals` is false. */
+  readonly untilNanos: bigint;
+  readonly hasArrivals: boolean;
 }
 
-interface Waiter {
-  readonly wait: Wait;
-  knownNanos: bigint;
-  readonly resolve: (sighting: Sighting) => void;
+interface Waiter extends Wait {
+  readNanos: bigint;
+  readonly resolve: (result: WaitResult) => void;
 }
 
-/** Looks only while somebody waits. */
-export function createArrivalWatch(parts: ArrivalWatchParts, everyMs: number): ArrivalWatch {
+export type ArrivalWatch = ReturnType<typeof createArrivalWatch>;
+
+/** Polls only while there are waiters. */
+export function createArrivalWatch(source: ArrivalSource, everyMs: number) {
   const waiters = new Set<Waiter>();
   let timer: NodeJS.Timeout | undefined;
 
-  function look(): void {
-    const nowMs = performance.now();
-    // In this order: what the watermark vouches for has been noted before.
-    const watermark = parts.watermarkNanos();
-    const newest = parts.newestReceiptNanos(undefined);
+  function poll(): void {
+    // In this order: logs up to the watermark have been counted as received.
+    const watermark = source.watermarkNanos();
+    const newest = source.newestReceiptNanos(undefined);
     for (const waiter of waiters) {
-      const sighting = see(waiter, { nowMs, watermark, newest });
-      if (sighting === undefined) continue;
+      const result = check(waiter, watermark, newest);
+      if (result === undefined) continue;
       waiters.delete(waiter);
-      waiter.resolve(sighting);
+      waiter.resolve(result);
     }
     if (waiters.size > 0) return;
     clearInterval(timer);
@@ -62,28 +54,23 @@ export function createArrivalWatch(parts: ArrivalWatchParts, everyMs: number): A
   }
 
   return {
-    wait(wait) {
-      const { promise, resolve } = Promise.withResolvers<Sighting>();
-      waiters.add({ wait, knownNanos: wait.afterNanos, resolve });
-      timer ??= setInterval(look, everyMs);
+    wait(wait: Wait): Promise<WaitResult> {
+      const { promise, resolve } = Promise.withResolvers<WaitResult>();
+      waiters.add({ ...wait, readNanos: wait.afterNanos, resolve });
+      timer ??= setInterval(poll, everyMs);
       return promise;
     },
   };
 }
 
-/** @returns undefined while it goes on waiting. */
-function see(
-  waiter: Waiter,
-  seen: { readonly nowMs: number; readonly watermark: bigint; readonly newest: bigint },
-): Sighting | undefined {
-  const { nowMs, watermark, newest } = seen;
-  const { notBeforeMs, deadlineMs, signal } = waiter.wait;
-  const isAhead = watermark > waiter.knownNanos;
-  if (newest <= waiter.knownNanos) {
-    if (isAhead) waiter.knownNanos = watermark;
-  } else if (isAhead && nowMs >= notBeforeMs) {
-    return { untilNanos: watermark, hasArrivals: true };
+/** @returns undefined to keep waiting. */
+function check(waiter: Waiter, watermark: bigint, newest: bigint): WaitResult | undefined {
+  const { notBeforeMs, deadlineMs, signal } = waiter;
+  const nowMs = performance.now();
+  if (watermark > waiter.readNanos) {
+    if (newest <= waiter.readNanos) waiter.readNanos = watermark;
+    else if (nowMs >= notBeforeMs) return { untilNanos: watermark, hasArrivals: true };
   }
   if (nowMs < deadlineMs && !signal.aborted) return undefined;
-  return { untilNanos: waiter.knownNanos, hasArrivals: false };
+  return { untilNanos: waiter.readNanos, hasArrivals: false };
 }

@@ -1,9 +1,6 @@
-/**
- * The routes of exports as plain data: at once for whoever sends a token, by a ticket for a
- * browser.
- */
+/** Routes of exports: directly with a token, or by a ticket in a link that a browser can open. */
+import { z } from 'zod';
 import { AppError } from '../model/errors.ts';
-import { parseQuery } from '../std/parse-query.ts';
 import {
   jsonResponse,
   type ReadRequest,
@@ -12,17 +9,24 @@ import {
   type TicketRequest,
   type TicketRoute,
 } from '../model/read-route.ts';
-import {
-  exportQuery,
-  ticketParams,
-  ticketResponse,
-  type TicketResponse,
-} from './export-request.ts';
+import { parseQuery, withQuery } from '../std/parse-query.ts';
 import type { ExportTickets, HeldTicket } from './export-tickets.ts';
-import type { AskedExport, Exporter } from './exporter.ts';
+import type { Exporter, ExportRequest } from './exporter.ts';
+import { exportQuery } from './requests.ts';
 
 const mediaTypes = ['application/x-ndjson', 'text/csv'] as const;
 const scope = 'logs:read';
+const ticketPath = '/api/v1/exports';
+
+const ticketParams = z.object({ ticket: z.string().meta({ description: 'The ticket.' }) });
+
+const ticketResponse = z.object({
+  url: z.string().meta({
+    description: 'Path on this address that serves the export once, without a token.',
+    examples: ['/api/v1/exports/…'],
+  }),
+  expiresAt: z.string().meta({ format: 'date-time' }),
+});
 
 export function createExportRoutes(
   exporter: Exporter,
@@ -35,9 +39,10 @@ export function createExportRoutes(
       operationId: 'exportLogs',
       summary: 'All logs that match, newest first, as a file',
       scope,
-      query: exportQuery,
       response: { mediaType: mediaTypes[0], otherMediaTypes: [mediaTypes[1]], schema: undefined },
-      read: (request) => exporter.open(toAsked(request), request.signal),
+      ...withQuery(exportQuery, (query, request: ReadRequest) =>
+        exporter.open({ ...request, query }, request.signal),
+      ),
     },
     {
       method: 'POST',
@@ -45,22 +50,20 @@ export function createExportRoutes(
       operationId: 'createExportTicket',
       summary: 'A link to an export that works once and without a token',
       scope,
-      query: exportQuery,
       response: jsonResponse(ticketResponse),
-      read: async (request): Promise<TicketResponse> => {
-        const asked = toAsked(request);
-        await exporter.check(asked);
-        const { accountId, tokenDigest, search } = request;
-        const query = search.toString();
-        const { ticket, expiresAtMs } = await tickets.issue({ accountId, tokenDigest, query });
-        const expiresAt = new Date(expiresAtMs).toISOString();
-        return { url: `${ticketPath}/${ticket}`, expiresAt };
-      },
+      ...withQuery(
+        exportQuery,
+        async (query, request: ReadRequest): Promise<z.output<typeof ticketResponse>> => {
+          await exporter.check({ ...request, query });
+          const { accountId, tokenDigest, search } = request;
+          const issued = await tickets.issue({ accountId, tokenDigest, query: search.toString() });
+          const expiresAt = new Date(issued.expiresAtMs).toISOString();
+          return { url: `${ticketPath}/${issued.ticket}`, expiresAt };
+        },
+      ),
     },
   ];
 }
-
-const ticketPath = '/api/v1/exports';
 
 export function createTicketRoutes(
   exporter: Exporter,
@@ -70,7 +73,7 @@ export function createTicketRoutes(
     {
       path: `${ticketPath}/:ticket`,
       operationId: 'fetchExport',
-      summary: 'The export that a ticket was given out for',
+      summary: 'The export that a ticket was issued for',
       params: ticketParams,
       mediaTypes,
       scope,
@@ -79,15 +82,7 @@ export function createTicketRoutes(
   ];
 }
 
-function toAsked({
-  accountId,
-  search,
-  recheck,
-}: Pick<ReadRequest, 'accountId' | 'search' | 'recheck'>): AskedExport {
-  return { accountId, query: parseQuery(exportQuery, search), recheck };
-}
-
-/** With the rights that the token has now. A ticket that brought nothing can be used again. */
+/** Checks the token again. A ticket that delivered nothing can be used again. */
 async function redeem(
   exporter: Exporter,
   tickets: ExportTickets,
@@ -95,20 +90,20 @@ async function redeem(
 ): Promise<StreamedAnswer> {
   const held = await tickets.take(params['ticket']!);
   try {
-    const { accountId, query } = held.asked;
-    const recheck = () => permit(held.asked);
-    const asked = toAsked({ accountId, search: new URLSearchParams(query), recheck });
-    await checkToken(asked);
-    const { mediaType, chunks, headers } = await exporter.open(asked, signal);
-    return new StreamedAnswer(mediaType, spending(held, chunks), headers);
+    const { accountId, query: search } = held.requested;
+    const recheck = () => permit(held.requested);
+    await checkToken(recheck);
+    const query = parseQuery(exportQuery, new URLSearchParams(search));
+    const answer = await exporter.open({ accountId, query, recheck }, signal);
+    return new StreamedAnswer(answer.mediaType, spending(held, answer.chunks), answer.headers);
   } catch (error) {
     await held.giveBack();
     throw error;
   }
 }
 
-/** The reader of a ticket sends no token that could be wrong. */
-async function checkToken({ recheck }: AskedExport): Promise<void> {
+/** A revoked token is 403 rather than 401: the reader of a ticket sends no token. */
+async function checkToken(recheck: ExportRequest['recheck']): Promise<void> {
   try {
     await recheck();
   } catch (cause) {

@@ -47,7 +47,7 @@ test('a ticket brings what was asked for', async () => {
   assert.equal(issued.expiresAtMs, expiresAtMs);
   assert.deepEqual([...world.kept.keys()], [digestSecret(issued.ticket)]);
   assert.ok(!JSON.stringify([...world.kept]).includes(issued.ticket));
-  const { accountId, tokenDigest, query } = (await tickets.take(issued.ticket)).asked;
+  const { accountId, tokenDigest, query } = (await tickets.take(issued.ticket)).requested;
   assert.deepEqual({ accountId, tokenDigest, query }, asked);
 });
 

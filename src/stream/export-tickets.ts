@@ -1,71 +1,64 @@
 /**
- * Tickets: each stands for one export that was asked for with a token, so that a browser can fetch
- * it with a plain link, at any node. A ticket works once and not for long, and only its digest is
- * kept.
+ * Export tickets. A ticket stands for one export requested with a token, so that a browser can
+ * fetch it by a plain link from any node. It works once and expires soon; its digest is stored.
  */
+import { digestSecret } from '../codec/token-secret.ts';
 import type { TicketStore } from '../directory/port.ts';
 import { AppError } from '../model/errors.ts';
-import { randomBase32 } from '../std/random-id.ts';
 import type { Reader } from '../model/read-route.ts';
-import { digestSecret } from '../codec/token-secret.ts';
+import { randomBase32 } from '../std/random-id.ts';
 import type { ExportEvents } from '../telemetry/request-events.ts';
 
-export interface TicketLimits {
-  readonly ttlMs: number;
-  /** Of one account, waiting to be used; further ones are refused. */
-  readonly maxTickets: number;
-}
+/** `maxTickets`: unused ones of one account. */
+const defaultLimits = { ttlMs: 60_000, maxTickets: 1_000 };
 
-const defaultLimits: TicketLimits = { ttlMs: 60_000, maxTickets: 1_000 };
-
-/** What is asked for, as it can be kept. */
-export interface TicketRequested extends Reader {
-  /** As in a URL. */
+export interface RequestedExport extends Reader {
+  /** Query string. */
   readonly query: string;
 }
 
-export interface IssuedTicket {
-  /** 260 random bits. */
-  readonly ticket: string;
-  /** Unix ms. */
-  readonly expiresAtMs: number;
-}
-
-/** A ticket in use: nobody else can use it. */
+/** A ticket in use, which no other request can use. */
 export interface HeldTicket {
-  readonly asked: TicketRequested;
-  /** It has brought what it stood for. */
+  readonly requested: RequestedExport;
+  /** The export has begun: the ticket is used up. */
   spend(): void;
-  /** It has brought nothing and may be used again; no effect once it is spent. */
+  /** Lets an unspent ticket be used again; no effect on a spent one. */
   giveBack(): Promise<void>;
 }
 
-export interface ExportTickets {
-  /** @throws AppError `unavailable` */
-  issue(asked: TicketRequested): Promise<IssuedTicket>;
-  /** @throws AppError `not_found` where it is unknown, in use, used or too old; `unavailable` */
-  take(ticket: string): Promise<HeldTicket>;
-}
+export type ExportTickets = ReturnType<typeof createExportTickets>;
 
 export function createExportTickets(
   store: TicketStore,
   events: Pick<ExportEvents, 'ticketNotReturned'>,
   limits = defaultLimits,
-): ExportTickets {
+) {
   return {
-    async issue({ accountId, tokenDigest, query }) {
+    /**
+     * @returns the ticket, 260 random bits, and when it expires in Unix ms.
+     * @throws AppError `unavailable`
+     */
+    async issue({ accountId, tokenDigest, query }: RequestedExport) {
       const ticket = randomBase32(52);
       const kept = { digest: digestSecret(ticket), accountId, tokenDigest, query };
       const expiresAtMs = await store.keepTicket(kept, limits);
-      if (expiresAtMs === undefined) throw tooMany(limits);
-      return { ticket, expiresAtMs };
+      if (expiresAtMs !== undefined) return { ticket, expiresAtMs };
+      const message =
+        `cannot issue a ticket: the account has ${limits.maxTickets} unused ones; ` +
+        'try again later';
+      throw new AppError('unavailable', message, { retryAfterSeconds: 5 });
     },
-    async take(ticket) {
+    /** @throws AppError `not_found` for an unknown, used or expired ticket; `unavailable` */
+    async take(ticket: string): Promise<HeldTicket> {
       const taken = await store.takeTicket(digestSecret(ticket));
-      if (taken === undefined) throw unknownTicket();
+      if (taken === undefined) {
+        const message =
+          'cannot find this export: its ticket is unknown, used or expired; request another';
+        throw new AppError('not_found', message);
+      }
       let isSettled = false;
       return {
-        asked: taken,
+        requested: taken,
         spend() {
           isSettled = true;
         },
@@ -79,17 +72,4 @@ export function createExportTickets(
       };
     },
   };
-}
-
-function tooMany({ maxTickets }: TicketLimits): AppError {
-  const message =
-    `cannot give out another ticket: ${maxTickets} of the account wait to be used; ` +
-    'try again later';
-  return new AppError('unavailable', message, { retryAfterSeconds: 5 });
-}
-
-function unknownTicket(): AppError {
-  const message =
-    'cannot find this export: its ticket was used, has expired or never was; ask for another';
-  return new AppError('not_found', message);
 }

@@ -5,13 +5,13 @@ import { AppError } from '../model/errors.ts';
 import type { LogRecord, WalkPlan, WalkPoint } from '../model/plan.ts';
 import type { StreamedAnswer } from '../model/read-route.ts';
 import type { ExportOutcome } from '../telemetry/request-events.ts';
-import { createExporter, type ExportOptions, type AskedExport } from './exporter.ts';
+import { createExporter, type ExportRequest } from './exporter.ts';
 
 const steps = 10;
 const logsAStep = 7;
 
 /** Gives ten steps of seven logs. */
-function openExporter(options: Partial<ExportOptions> = {}) {
+function openExporter(options: { readonly recheckMs?: number } = {}) {
   const world = {
     running: 0,
     outcomes: [] as ExportOutcome[],
@@ -58,9 +58,9 @@ function openExporter(options: Partial<ExportOptions> = {}) {
       },
       now: () => Date.parse('2026-04-01T08:30:00.123Z'),
     },
-    { maxExports: 4, recheckEveryMs: 60_000, ...options },
+    { maxExports: 4, recheckMs: 60_000, ...options },
   );
-  const asked: AskedExport = {
+  const asked: ExportRequest = {
     accountId: 'acme',
     query: { format: 'ndjson' },
     recheck: async () => void world.rechecks++,
@@ -156,7 +156,7 @@ test('so many run at once; one that nobody reads does not count', async () => {
 });
 
 test('a long one asks whether it may go on, and what is still kept', async () => {
-  const { world, exporter, asked } = openExporter({ recheckEveryMs: 0 });
+  const { world, exporter, asked } = openExporter({ recheckMs: 0 });
   await messagesOf(await exporter.open(asked, signal));
   assert.equal(world.rechecks, steps);
   const refusing = { ...asked, recheck: () => Promise.reject(new AppError('forbidden', 'no')) };

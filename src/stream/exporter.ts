@@ -1,70 +1,63 @@
-/**
- * Exports: everything that matches, or the newest of it, written as it is read, in memory that does
- * not grow with it. What an export is asked and how it travels is settled elsewhere.
- */
-import type { Grants } from '../directory/port.ts';
+/** Exports: all logs that match, or the newest of them, streamed with bounded memory. */
 import type { LogFilter, LogRecord, WalkPoint } from '../model/plan.ts';
 import { StreamedAnswer } from '../model/read-route.ts';
+import { readContext, type ReadContextSource } from '../model/readable-streams.ts';
 import { createTurns } from '../std/turns.ts';
 import type { Store } from '../store/port.ts';
 import type { ExportEvents, ExportOutcome } from '../telemetry/request-events.ts';
-import { exportWritings, toChunks } from './export-formats.ts';
-import type { ExportQuery } from './export-request.ts';
+import { exportWriters, toChunks } from './export-formats.ts';
 import { toFilter } from './plan.ts';
+import type { ExportQuery } from './requests.ts';
 
-export interface ExportOptions {
-  /** Exports under way at once, half of them for one account; further ones are refused. */
-  readonly maxExports: number;
-  /** How often a long export asks whether it may go on. */
-  readonly recheckEveryMs: number;
-}
-
-export interface ExporterParts {
+export interface ExporterParts extends ReadContextSource {
   readonly store: Pick<Store, 'walk'>;
-  readonly grants: Pick<Grants, 'streams'>;
   readonly events: ExportEvents;
-  /** Unix ms. */
-  readonly now: () => number;
 }
 
-/** Who asks for what. */
-export interface AskedExport {
+export interface ExportRequest {
   readonly accountId: string;
   readonly query: ExportQuery;
-  /** @throws AppError once the one who asked may no longer */
+  /** @throws AppError when the token no longer permits the export */
   readonly recheck: () => Promise<void>;
 }
 
-export interface Exporter {
-  /** @throws AppError `not_found` for a stream that is not the account's; `unavailable` */
-  check(asked: AskedExport): Promise<void>;
-  /**
-   * Newest first, from the newest log there is when the reading begins. Whatever is wrong comes
-   * before the first chunk where it can; later the chunks throw.
-   * @throws AppError `not_found` | `unavailable`
-   */
-  open(asked: AskedExport, signal: AbortSignal): Promise<StreamedAnswer>;
-}
+export type Exporter = ReturnType<typeof createExporter>;
 
-export function createExporter(parts: ExporterParts, options: ExportOptions): Exporter {
+const defaultRecheckMs = 5_000;
+
+/**
+ * @param maxExports in progress at once, half of them for one account.
+ * @param recheckMs between two checks of the token and of retention.
+ */
+export function createExporter(
+  parts: ExporterParts,
+  { maxExports, recheckMs = defaultRecheckMs }: { maxExports: number; recheckMs?: number },
+) {
   const { events, now } = parts;
-  const setting = 'stream.maxExports';
-  const turns = createTurns({ what: 'exports', places: options.maxExports, setting });
+  const turns = createTurns({
+    what: 'exports',
+    places: maxExports,
+    setting: 'stream.maxExports',
+  });
 
-  /** Takes its place with the first chunk that is asked for: one that nobody reads holds none. */
-  async function* run(asked: AskedExport, signal: AbortSignal): AsyncGenerator<string> {
-    const leave = await turns.take(asked.accountId);
+  /** Takes its place with the first chunk: an export that is not read holds none. */
+  async function* run(
+    request: ExportRequest,
+    firstFilter: LogFilter,
+    signal: AbortSignal,
+  ): AsyncGenerator<string> {
+    const leave = await turns.take(request.accountId);
     events.began();
-    const { format } = asked.query;
+    const { format } = request.query;
     const startedAt = performance.now();
     let logs = 0;
     let outcome: ExportOutcome = 'left';
     try {
-      let text = exportWritings[format].header;
-      for await (const step of walk(parts, options, asked, signal)) {
+      let text = exportWriters[format].header;
+      for await (const step of walk(parts, { request, firstFilter, recheckMs }, signal)) {
         logs += step.length;
         events.logsExported(format, step.length);
-        for (const chunk of toChunks(step, exportWritings[format])) {
+        for (const chunk of toChunks(step, format)) {
           yield text + chunk;
           text = '';
         }
@@ -84,13 +77,19 @@ export function createExporter(parts: ExporterParts, options: ExportOptions): Ex
   }
 
   return {
-    async check(asked) {
-      await filterOf(parts, asked);
+    /** @throws AppError `not_found` for a stream of another account; `unavailable` */
+    async check(request: ExportRequest): Promise<void> {
+      await filterOf(parts, request);
     },
-    async open(asked, signal) {
-      await filterOf(parts, asked);
-      const { mediaType, extension } = exportWritings[asked.query.format];
-      return new StreamedAnswer(mediaType, run(asked, signal), {
+    /**
+     * Newest first, from the newest log at the time of the first read. A failure after the first
+     * chunk is thrown by the chunks.
+     * @throws AppError `not_found` | `unavailable`
+     */
+    async open(request: ExportRequest, signal: AbortSignal): Promise<StreamedAnswer> {
+      const filter = await filterOf(parts, request);
+      const { mediaType, extension } = exportWriters[request.query.format];
+      return new StreamedAnswer(mediaType, run(request, filter, signal), {
         'content-disposition': `attachment; filename="${toFileName(now(), extension)}"`,
         'referrer-policy': 'no-referrer',
       });
@@ -98,34 +97,36 @@ export function createExporter(parts: ExporterParts, options: ExportOptions): Ex
   };
 }
 
-/**
- * What matches in steps, each read while the one before is written. Rights, and what is still kept,
- * are looked at again on the way.
- */
+interface Walk {
+  readonly request: ExportRequest;
+  readonly firstFilter: LogFilter;
+  readonly recheckMs: number;
+}
+
+/** Steps of the export; each is read while the one before it is written. */
 async function* walk(
   parts: ExporterParts,
-  { recheckEveryMs }: ExportOptions,
-  asked: AskedExport,
+  { request, firstFilter, recheckMs }: Walk,
   signal: AbortSignal,
 ): AsyncGenerator<readonly LogRecord[]> {
-  let filter = await filterOf(parts, asked);
+  let filter = firstFilter;
   let checkedAt = performance.now();
-  let limit = asked.query.limit ?? Number.MAX_SAFE_INTEGER;
+  let limit = request.query.limit ?? Number.MAX_SAFE_INTEGER;
   const read = (from: WalkPoint | undefined) => parts.store.walk({ filter, limit, from }, signal);
   let reading = read(undefined);
   for (;;) {
     const { logs, next } = await reading;
     signal.throwIfAborted();
-    if (performance.now() - checkedAt >= recheckEveryMs) {
-      await asked.recheck();
-      filter = await filterOf(parts, asked);
+    if (performance.now() - checkedAt >= recheckMs) {
+      await request.recheck();
+      filter = await filterOf(parts, request);
       checkedAt = performance.now();
     }
     limit -= logs.length;
     const isLast = next === undefined || limit === 0;
     if (!isLast) {
       reading = read(next);
-      // How it went matters once it is its turn, which may never come.
+      // A failure is thrown where the step is awaited, which an aborted export never reaches.
       reading.catch(() => {});
     }
     yield logs;
@@ -133,11 +134,12 @@ async function* walk(
   }
 }
 
+/** @throws AppError `not_found` for a stream of another account; `unavailable` */
 async function filterOf(
-  { grants, now }: ExporterParts,
-  { accountId, query }: AskedExport,
+  parts: ExporterParts,
+  { accountId, query }: ExportRequest,
 ): Promise<LogFilter> {
-  return toFilter({ accountId, streams: await grants.streams(accountId), nowMs: now() }, query);
+  return toFilter(await readContext(parts, accountId), query);
 }
 
 /** `weir-logs-20260401T083000Z.csv` */

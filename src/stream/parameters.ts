@@ -1,16 +1,15 @@
 /**
- * The kinds of query parameters, as zod schemas from the text that was sent to typed values. Pure.
- * They carry `example` and name their default in words: zod leaves `examples` and `default` out of
- * the JSON Schema of anything that transforms.
+ * Query parameters as zod schemas that parse the text. zod omits `examples` and `default` from the
+ * JSON Schema of a transform, so these use `example`, and descriptions name the default. Pure.
  */
 import { z } from 'zod';
 import { nilLogId } from '../model/log-id.ts';
 import { filterFields } from '../model/log-fields.ts';
+import { uuid } from '../std/parse-query.ts';
 import { parseCursor } from './cursor.ts';
 import { parseTimestamp } from './timestamps.ts';
 
 const maxTextLength = 1_000;
-const maxValues = 100;
 
 const timestampForm = 'a time from 1970 to 2149: RFC 3339, or epoch milliseconds';
 const cursorForm = 'a cursor of an earlier answer: <timestamp>,<logId>, or the JSON object';
@@ -20,25 +19,6 @@ export function text(description?: string) {
   const error = `at most ${maxTextLength} characters`;
   const schema = z.string().max(maxTextLength, { error });
   return description === undefined ? schema : schema.meta({ description });
-}
-
-/** A parameter that may be repeated; each occurrence is one value. */
-export function list<Item extends z.ZodType>(item: Item, description: string) {
-  const error = `at most ${maxValues} values`;
-  const toList = (value: unknown) => (typeof value === 'string' ? [value] : value);
-  return z
-    .preprocess(toList, z.array(item).max(maxValues, { error }))
-    .optional()
-    .meta({ description });
-}
-
-export function integer(min: number, max: number, description: string) {
-  const error = `a whole number from ${min} to ${max}`;
-  const toInteger = (value: unknown) =>
-    typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-  return z
-    .preprocess(toInteger, z.int({ error }).min(min, { error }).max(max, { error }))
-    .meta({ description });
 }
 
 /** Unix ns. */
@@ -76,11 +56,6 @@ export const label = z
     return z.NEVER;
   })
   .meta({ example: 'region:eu-west' });
-
-export const uuid = z
-  .guid({ error: 'a UUID' })
-  .transform((value) => value.toLowerCase())
-  .meta({ example: '0b9f6a3e-3c5d-4a51-9a3a-6e3b1c0a7f10' });
 
 const exclusionForm =
   `<field>:<value>, field being one of ${filterFields.join(', ')}; ` +

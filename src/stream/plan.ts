@@ -1,19 +1,27 @@
 /**
- * From a request and what the account may read to a plan: whose streams, what is still kept of
- * each, which range. Pure; it knows neither SQL nor the wire.
+ * From a request and the streams of its account to a plan: which streams, which of their data is
+ * kept, which range. Pure; it knows neither SQL nor the wire.
  */
 import { AppError } from '../model/errors.ts';
 import {
+  type EqualityField,
   equalityFields,
   facetFields,
   type FacetName,
   type FilterField,
 } from '../model/log-fields.ts';
-import type { FacetsPlan, HistogramPlan, ListPlan, LogFilter } from '../model/plan.ts';
+import type { LogPosition } from '../model/log-id.ts';
+import type {
+  FacetsPlan,
+  HistogramPlan,
+  ListPlan,
+  LogFilter,
+  LogRecord,
+  SearchTerm,
+} from '../model/plan.ts';
 import { type ReadContext, readableStreams } from '../model/readable-streams.ts';
 import { toPosition } from './cursor.ts';
-import type { FilterQuery, HistogramQuery, ListQuery } from './requests.ts';
-import { parseSearch } from './search-terms.ts';
+import type { ContextQuery, FilterQuery, HistogramQuery, ListQuery, LogQuery } from './requests.ts';
 
 const nanosPerMilli = 1_000_000n;
 
@@ -35,10 +43,45 @@ export function planList(context: ReadContext, query: ListQuery, watermarkNanos:
   };
 }
 
-/**
- * Buckets have edges at whole milliseconds; the filter keeps the exact range, so that it counts
- * what a list shows.
- */
+/** Finds the log at the position, or else an older one of the same nanosecond. */
+export function planOneLog(
+  context: ReadContext,
+  { timeNanos, tie }: LogPosition,
+  streamId: LogQuery['streamId'],
+): ListPlan {
+  const range = { sinceTime: timeNanos, untilTime: timeNanos + 1n };
+  return {
+    filter: toFilter(context, { ...range, streamId }),
+    limit: 1,
+    direction: 'older',
+    position: { timeNanos, tie: tie + 1n },
+    untilWatermarkNanos: undefined,
+  };
+}
+
+/** Logs of the same stream strictly after and before a position. @throws AppError `not_found` */
+export function planContext(
+  context: ReadContext,
+  { log, position }: { readonly log: LogRecord; readonly position: LogPosition },
+  { before, after, same = [] }: ContextQuery,
+): { readonly newer: ListPlan; readonly older: ListPlan } {
+  const { streamId, host, serviceName, serviceNamespace } = log;
+  const filter = toFilter(context, {
+    streamId: [streamId],
+    ...(same.includes('host') && { host: [host] }),
+    ...(same.includes('service') && {
+      serviceName: [serviceName],
+      serviceNamespace: [serviceNamespace],
+    }),
+  });
+  const around = { filter, position, untilWatermarkNanos: undefined };
+  return {
+    newer: { ...around, direction: 'newer', limit: after },
+    older: { ...around, direction: 'older', limit: before },
+  };
+}
+
+/** Buckets have edges at whole milliseconds; the filter keeps the exact range. */
 export function planHistogram(context: ReadContext, query: HistogramQuery): HistogramPlan {
   const { startTime, endTime } = query;
   if (endTime <= startTime) {
@@ -77,22 +120,42 @@ export function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
     ),
     fromNanos: query.sinceTime,
     untilNanos: query.untilTime,
-    equal: new Map(
-      equalityFields.flatMap((field) => {
-        const values = query[field];
-        return values === undefined ? [] : [[field, [...new Set(values)]] as const];
-      }),
-    ),
+    equal: equalities((field) => query[field]),
     labels: query.label ?? [],
     search: parseSearch(query.search ?? ''),
-    excluded: {
-      equal: new Map(
-        equalityFields.flatMap((field) => {
-          const values = excludedBy(field);
-          return values.length === 0 ? [] : [[field, [...new Set(values)]] as const];
-        }),
-      ),
-      labels: query.excludeLabel ?? [],
-    },
+    excluded: { equal: equalities(excludedBy), labels: query.excludeLabel ?? [] },
   };
+}
+
+function equalities(
+  valuesOf: (field: EqualityField) => readonly string[] | undefined,
+): LogFilter['equal'] {
+  return new Map(
+    equalityFields.flatMap((field) => {
+      const values = valuesOf(field) ?? [];
+      return values.length === 0 ? [] : [[field, [...new Set(values)]] as const];
+    }),
+  );
+}
+
+const termPattern = /(-?)(?:"([^"]*)(?:"|$)|(\S+))/y;
+
+/**
+ * Words that must all occur, `"literal phrases"`, and `-` before what must not occur, separated by
+ * white space. Never fails: an unclosed quote reaches to the end, and a lone `-` is a word. Empty
+ * phrases are skipped; a quote counts only at the beginning of a term.
+ */
+export function parseSearch(text: string): SearchTerm[] {
+  const terms: SearchTerm[] = [];
+  let at = 0;
+  for (;;) {
+    at += /^\s*/.exec(text.slice(at))![0].length;
+    if (at >= text.length) return terms;
+    termPattern.lastIndex = at;
+    const match = termPattern.exec(text)!;
+    at = termPattern.lastIndex;
+    const [, minus, phrase, word] = match;
+    const term = phrase ?? word ?? '';
+    if (term !== '') terms.push({ text: term, exclude: minus === '-' });
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * What the four reads may be asked, as strict schemas: they validate, and the OpenAPI document is
- * made of them. One name a parameter; synonyms are renamed before. Source: SPEC §4.2. Pure.
+ * Query parameters of the reads as strict schemas, which validate and describe them in OpenAPI.
+ * Synonyms are renamed before. Pure.
  */
 import { z } from 'zod';
 import {
@@ -11,7 +11,8 @@ import {
   filterFields,
   logFields,
 } from '../model/log-fields.ts';
-import { cursor, exclusion, integer, label, list, text, timestamp, uuid } from './parameters.ts';
+import { integer, list, uuid } from '../std/parse-query.ts';
+import { cursor, exclusion, label, text, timestamp } from './parameters.ts';
 
 const maxLimit = 1_000;
 const maxBuckets = 500;
@@ -25,8 +26,8 @@ function anyOf<Item extends z.ZodType>(item: Item, help: string) {
 
 const equality = (field: EqualityField) => anyOf(text(), logFields[field].filter.help);
 
-/** Filters of every read of logs. */
-export const filters = {
+/** Filters of every read of logs except `/logs/{logId}`. */
+const filters = {
   streamId: anyOf(uuid, logFields.streamId.filter.help),
   ...(Object.fromEntries(equalityFields.map((field) => [field, equality(field)])) as Readonly<
     Record<EqualityField, ReturnType<typeof equality>>
@@ -44,8 +45,8 @@ export const filters = {
   excludeLabel: list(label, 'Not with this label, as key:value, split at the first colon.'),
 };
 
-/** Which time a read of logs looks at. */
-export const range = {
+/** Range of event time, half-open. */
+const range = {
   sinceTime: timestamp('Only logs at or after this time; synonym: startTime.').optional(),
   untilTime: timestamp('Only logs before this time; synonym: endTime.').optional(),
 };
@@ -81,7 +82,7 @@ export const facetsQuery = z.strictObject({
   ...range,
   field: z
     .enum(facetNames, { error: fieldsForm })
-    .meta({ description: 'The field whose commonest values are counted.' }),
+    .meta({ description: 'The field whose most common values are counted.' }),
   topK,
 });
 
@@ -103,11 +104,58 @@ export const facetsBatchQuery = z.strictObject({
   topK,
 });
 
+const exportFormats = ['ndjson', 'csv'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+const maxExported = 999_999_999;
+
+export const exportQuery = z.strictObject({
+  ...filters,
+  ...range,
+  format: z
+    .enum(exportFormats, { error: exportFormats.join(' or ') })
+    .default('ndjson')
+    .meta({ description: 'ndjson: a log as JSON on each line. csv: RFC 4180. Default ndjson.' }),
+  limit: integer(1, maxExported, 'Number of logs, the newest first; default: all.').optional(),
+});
+
+/** No range and no page: a tail has no end. */
+export const tailQuery = z.strictObject({
+  ...filters,
+  maxLagSeconds: integer(
+    1,
+    300,
+    'How far a reader may fall behind before logs are dropped; default 60.',
+  ).default(60),
+});
+
+export const logParams = z.object({
+  logId: z.string().meta({ format: 'uuid', description: 'The logId of a log.' }),
+});
+
+const streamId = list(uuid, 'Streams that the log may be in; speeds up the lookup.');
+
+export const logQuery = z.strictObject({ streamId });
+
+const maxAround = 200;
+
+export const contextQuery = z.strictObject({
+  streamId,
+  before: integer(0, maxAround, 'Older logs; default 20.').default(20),
+  after: integer(0, maxAround, 'Newer logs; default 20.').default(20),
+  same: list(
+    z.enum(['host', 'service'], { error: 'host or service' }),
+    'Only logs of the same host, or of the same service and namespace. Repeated: both.',
+  ),
+});
+
 export type ListQuery = z.output<typeof listQuery>;
 export type HistogramQuery = z.output<typeof histogramQuery>;
 export type FacetsQuery = z.output<typeof facetsQuery>;
-export type FacetsBatchQuery = z.output<typeof facetsBatchQuery>;
-/** What every read may filter by. */
+export type ExportQuery = z.output<typeof exportQuery>;
+export type TailQuery = z.output<typeof tailQuery>;
+export type LogQuery = z.output<typeof logQuery>;
+export type ContextQuery = z.output<typeof contextQuery>;
+/** Filters and range. */
 export type FilterQuery = Omit<FacetsQuery, 'field' | 'topK'>;
 
 function isFacetName(name: string): name is FacetName {

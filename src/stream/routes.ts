@@ -1,9 +1,32 @@
-/** The read routes as plain data: the edge mounts them, checks the scope and describes them. */
-import { parseQuery } from '../std/parse-query.ts';
-import { jsonResponse, type ReadRoute } from '../model/read-route.ts';
-import { contextQuery, logParams, logQuery } from './log-requests.ts';
-import { facetsBatchQuery, facetsQuery, histogramQuery, listQuery } from './requests.ts';
+/**
+ * Reads of one account's logs: each handler plans the read, queries the store and shapes the
+ * answer. No answer is ever short of logs. Once the reader has left, the store stops the query.
+ */
+import { AppError } from '../model/errors.ts';
+import { decodeLogId, type LogPosition } from '../model/log-id.ts';
+import type { ListPlan } from '../model/plan.ts';
+import { type Asker, jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
 import {
+  type ReadContext,
+  readContext,
+  type ReadContextSource,
+} from '../model/readable-streams.ts';
+import { withQuery } from '../std/parse-query.ts';
+import type { Store } from '../store/port.ts';
+import { toFacetResponses, toHistogramResponse, toListResponse, toOneLog } from './answers.ts';
+import { planContext, planFacets, planHistogram, planList, planOneLog } from './plan.ts';
+import {
+  contextQuery,
+  facetsBatchQuery,
+  facetsQuery,
+  histogramQuery,
+  listQuery,
+  logParams,
+  type LogQuery,
+  logQuery,
+} from './requests.ts';
+import {
+  type ContextResponse,
   contextResponse,
   facetResponse,
   facetsBatchResponse,
@@ -11,10 +34,30 @@ import {
   listResponse,
   logRecord,
 } from './responses.ts';
-import type { StreamReader } from './stream-reader.ts';
 
-/** SPEC §4.2 and §5. */
-export function createStreamRoutes(reader: StreamReader): readonly ReadRoute[] {
+export interface LogReadParts extends ReadContextSource {
+  readonly store: Pick<Store, 'list' | 'histogram' | 'facets'>;
+  /** Unix ns up to which every log that Weir stamps is stored; see the queue's port. */
+  readonly watermarkNanos: () => bigint;
+}
+
+export function createStreamRoutes(parts: LogReadParts): readonly ReadRoute[] {
+  return [...logRoutes(parts), ...analyticsRoutes(parts)];
+}
+
+function logRoutes(parts: LogReadParts): readonly ReadRoute[] {
+  const { store, watermarkNanos } = parts;
+
+  /** @throws AppError `malformed`, `not_found` */
+  async function findLog(request: ReadRequest, context: ReadContext, query: LogQuery) {
+    const position = parseLogId(request.params['logId']!);
+    const plan = planOneLog(context, position, query.streamId);
+    return { log: toOneLog(position, await store.list(plan, request.left)), position };
+  }
+
+  const listUnlessEmpty = async (plan: ListPlan, { left }: Asker) =>
+    plan.limit === 0 ? [] : store.list(plan, left);
+
   return [
     {
       method: 'GET',
@@ -22,9 +65,13 @@ export function createStreamRoutes(reader: StreamReader): readonly ReadRoute[] {
       operationId: 'listLogs',
       summary: 'A page of logs, newest first',
       scope: 'logs:read',
-      query: listQuery,
       response: jsonResponse(listResponse),
-      read: (request) => reader.list(request, parseQuery(listQuery, request.search)),
+      ...withQuery(listQuery, async (query, request: ReadRequest) => {
+        // Before the read, which then finds every log up to it.
+        const watermark = watermarkNanos();
+        const plan = planList(await readContext(parts, request.accountId), query, watermark);
+        return toListResponse(query, await store.list(plan, request.left), watermark);
+      }),
     },
     {
       method: 'GET',
@@ -33,52 +80,82 @@ export function createStreamRoutes(reader: StreamReader): readonly ReadRoute[] {
       summary: 'One log',
       scope: 'logs:read',
       params: logParams,
-      query: logQuery,
       response: jsonResponse(logRecord),
-      read: (request) =>
-        reader.log(request, request.params['logId']!, parseQuery(logQuery, request.search)),
+      ...withQuery(logQuery, async (query, request: ReadRequest) => {
+        const context = await readContext(parts, request.accountId);
+        return (await findLog(request, context, query)).log;
+      }),
     },
     {
       method: 'GET',
       path: '/api/v1/logs/:logId/context',
       operationId: 'getLogContext',
-      summary: 'What stands around a log in its stream',
+      summary: 'Logs before and after a log in its stream',
       scope: 'logs:read',
       params: logParams,
-      query: contextQuery,
       response: jsonResponse(contextResponse),
-      read: (request) =>
-        reader.context(request, request.params['logId']!, parseQuery(contextQuery, request.search)),
+      ...withQuery(contextQuery, async (query, request: ReadRequest): Promise<ContextResponse> => {
+        const context = await readContext(parts, request.accountId);
+        const found = await findLog(request, context, query);
+        const { newer, older } = planContext(context, found, query);
+        const [after, before] = await Promise.all([
+          listUnlessEmpty(newer, request),
+          listUnlessEmpty(older, request),
+        ]);
+        return { after, log: found.log, before };
+      }),
     },
+  ];
+}
+
+function analyticsRoutes(parts: LogReadParts): readonly ReadRoute[] {
+  const { store } = parts;
+  return [
     {
       method: 'GET',
       path: '/api/v1/histogram',
       operationId: 'getHistogram',
       summary: 'Counts of logs over equal spans of time',
       scope: 'analytics:read',
-      query: histogramQuery,
       response: jsonResponse(histogramResponse),
-      read: (request) => reader.histogram(request, parseQuery(histogramQuery, request.search)),
+      ...withQuery(histogramQuery, async (query, request: ReadRequest) => {
+        const plan = planHistogram(await readContext(parts, request.accountId), query);
+        return toHistogramResponse(plan, await store.histogram(plan, request.left));
+      }),
     },
     {
       method: 'GET',
       path: '/api/v1/facets',
       operationId: 'getFacet',
-      summary: 'The commonest values of a field',
+      summary: 'The most common values of a field',
       scope: 'analytics:read',
-      query: facetsQuery,
       response: jsonResponse(facetResponse),
-      read: (request) => reader.facets(request, parseQuery(facetsQuery, request.search)),
+      ...withQuery(facetsQuery, async (query, request: ReadRequest) => {
+        const plan = planFacets(await readContext(parts, request.accountId), query, [query.field]);
+        return toFacetResponses([query.field], await store.facets(plan, request.left))[0];
+      }),
     },
     {
       method: 'GET',
       path: '/api/v1/facets/batch',
       operationId: 'getFacets',
-      summary: 'The commonest values of several fields',
+      summary: 'The most common values of several fields',
       scope: 'analytics:read',
-      query: facetsBatchQuery,
       response: jsonResponse(facetsBatchResponse),
-      read: (request) => reader.facetsBatch(request, parseQuery(facetsBatchQuery, request.search)),
+      ...withQuery(facetsBatchQuery, async (query, request: ReadRequest) => {
+        const plan = planFacets(await readContext(parts, request.accountId), query, query.fields);
+        return { facets: toFacetResponses(query.fields, await store.facets(plan, request.left)) };
+      }),
     },
   ];
+}
+
+function parseLogId(text: string): LogPosition {
+  const position = decodeLogId(text);
+  if (position !== undefined) return position;
+  throw new AppError(
+    'malformed',
+    `cannot read logId ${JSON.stringify(text.slice(0, 80))}: it must be the logId of a log`,
+    { parameter: 'logId' },
+  );
 }

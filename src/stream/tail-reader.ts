@@ -1,31 +1,28 @@
-/**
- * One reader's way along the order of arrival: where it is, what it may see, and what comes next
- * for it. It knows nothing of events or of who reads.
- */
+/** The cursor of one tail in the order of arrival: its position, its filter and its next page. */
 import type { Grants } from '../directory/port.ts';
-import { type ArrivalPosition, arrivalsUntil } from '../model/arrival.ts';
 import type { Stream } from '../model/account.ts';
+import { type ArrivalPosition, arrivalsUntil } from '../model/arrival.ts';
 import type { LogFilter } from '../model/plan.ts';
-import type { ArrivalPage, ArrivalPages, Asker } from './arrival-pages.ts';
-import type { ArrivalWatch, ArrivalWatchParts } from './arrival-watch.ts';
+import type { ArrivalPage, ArrivalPages, PageRequest } from './arrival-pages.ts';
+import type { ArrivalSource, ArrivalWatch } from './arrival-watch.ts';
 import { toFilter } from './plan.ts';
+import type { TailQuery } from './requests.ts';
 import type { Dropped } from './tail-events.ts';
-import type { TailQuery } from './tail-request.ts';
 
-export interface TailReaderParts extends ArrivalWatchParts {
+export interface TailReaderParts extends ArrivalSource {
   readonly grants: Pick<Grants, 'streams'>;
   readonly pages: ArrivalPages;
   readonly watch: ArrivalWatch;
-  /** What a page should have at most for now, bytes; one log may be larger. */
+  /** Size of a page at present, bytes; a single log may be larger. */
   readonly pageBytes: () => number;
   /** Unix ms. */
   readonly now: () => number;
 }
 
 export interface TailReaderOptions {
-  /** How long what was found out of the token and the streams holds, ms. */
+  /** Between two checks of the token and of retention, ms. */
   readonly recheckMs: number;
-  /** Between two reads of the store for one reader, ms, unless it is behind. */
+  /** Between two reads of the store for a live tail, ms. */
   readonly minReadIntervalMs: number;
   readonly maxPageLogs: number;
 }
@@ -36,20 +33,20 @@ export interface TailRequest {
   /** Undefined = begin now. */
   readonly after: ArrivalPosition | undefined;
   readonly signal: AbortSignal;
-  /** @throws AppError where the token no longer permits it. */
+  /** @throws AppError where the token no longer permits the tail. */
   readonly recheck: () => Promise<void>;
 }
 
-export type TailStep =
-  | { readonly kind: 'page'; readonly page: ArrivalPage }
-  | { readonly kind: 'dropped'; readonly dropped: Dropped }
-  | { readonly kind: 'nothing' };
+export interface TailStep {
+  readonly page?: ArrivalPage;
+  readonly dropped?: Dropped;
+}
 
-const nothing: TailStep = { kind: 'nothing' };
+const nothing: TailStep = {};
 const firstPageLogs = 100;
-/** A page may be larger than it should be, but not by more than this. */
+/** A page may exceed its size by this factor. */
 const pageTolerance = 2;
-/** The next one may be larger than the last, but not by more than this. */
+/** A page may exceed the one before it by this factor. */
 const pageGrowth = 4;
 const nanosPerSecond = 1_000_000_000n;
 
@@ -58,16 +55,16 @@ export class TailReader {
   readonly #options: TailReaderOptions;
   readonly #request: TailRequest;
   #position: ArrivalPosition;
-  /** Whether there may be more to read already. */
+  /** True where stored logs may be waiting. */
   #isBehind: boolean;
   #pageLogs: number;
   #checkedAtMs = performance.now();
   #readAtMs = -Infinity;
-  #seen: { readonly streams: readonly Stream[]; readonly filter: LogFilter } | undefined;
+  #cached: { readonly streams: readonly Stream[]; readonly filter: LogFilter } | undefined;
 
   /**
-   * A position beyond what is stored begins where that ends: a clock that was set back must not
-   * hide what is stamped since.
+   * A position past the watermark begins at the watermark: after a clock was set back, new logs
+   * would otherwise be skipped.
    */
   constructor(parts: TailReaderParts, options: TailReaderOptions, request: TailRequest) {
     this.#parts = parts;
@@ -80,7 +77,7 @@ export class TailReader {
     this.#position = this.#isBehind ? after! : arrivalsUntil(watermark);
   }
 
-  /** Everything up to here was given out, left out with notice, or is none of its business. */
+  /** Every log up to here was returned, reported as dropped, or does not match. */
   get position(): ArrivalPosition {
     return this.#position;
   }
@@ -89,13 +86,13 @@ export class TailReader {
     return this.#isBehind;
   }
 
-  /** @throws AppError `not_found` for a stream that is not there. */
+  /** @throws AppError `not_found` for an unknown stream. */
   async checkStreams(): Promise<void> {
     await this.#filter();
   }
 
   /**
-   * What comes next, `nothing` after `waitMs` or once the request is aborted.
+   * The next page or gap; empty after `waitMs`, or once the request is aborted.
    * @throws AppError `unauthenticated`, `forbidden`, `not_found`, `unavailable`
    */
   async next(waitMs: number): Promise<TailStep> {
@@ -103,29 +100,29 @@ export class TailReader {
     await this.recheckWhenDue();
     const untilNanos = await this.#arrivals(waitMs);
     if (untilNanos === undefined || signal.aborted) return nothing;
-    // After the wait, so that what has been received by a new stream is not passed over.
+    // After the wait, so that logs of a stream created meanwhile are not skipped.
     const filter = await this.#filter();
     if (!this.#isBehind && this.#newestOf(filter) <= this.#position.receivedAtNanos) {
       this.#position = arrivalsUntil(untilNanos);
       return nothing;
     }
     const dropped = await this.#drop(filter, untilNanos);
-    if (dropped !== undefined) return { kind: 'dropped', dropped };
+    if (dropped !== undefined) return { dropped };
     const page = await untilAborted(this.#read(filter, untilNanos), signal);
     if (page === undefined) return nothing;
     this.#position = page.end;
     this.#isBehind = !page.isComplete;
     this.#pageLogs = this.#nextPageLogs(page);
-    return { kind: 'page', page };
+    return { page };
   }
 
-  /** To be called before anything is given out. @throws AppError */
+  /** Call before each chunk is sent. @throws AppError */
   async recheckWhenDue(): Promise<void> {
     if (performance.now() - this.#checkedAtMs < this.#options.recheckMs) return;
     await this.#request.recheck();
     this.#checkedAtMs = performance.now();
-    // Retention moves on with the time.
-    this.#seen = undefined;
+    // Retention moves with time.
+    this.#cached = undefined;
     await this.#filter();
   }
 
@@ -144,14 +141,13 @@ export class TailReader {
     return undefined;
   }
 
-  /** As long as the directory answers with the same streams, the same filter. */
+  /** Cached for as long as the directory returns the same streams. */
   async #filter(): Promise<LogFilter> {
     const { accountId, query } = this.#request;
     const streams = await this.#parts.grants.streams(accountId);
-    if (this.#seen?.streams === streams) return this.#seen.filter;
-    const context = { accountId, streams, nowMs: this.#parts.now() };
-    const filter = toFilter(context, query);
-    this.#seen = { streams, filter };
+    if (this.#cached?.streams === streams) return this.#cached.filter;
+    const filter = toFilter({ accountId, streams, nowMs: this.#parts.now() }, query);
+    this.#cached = { streams, filter };
     return filter;
   }
 
@@ -165,22 +161,26 @@ export class TailReader {
   }
 
   /**
-   * Beyond the lag allowed it goes on from half of it, so that what it then reads is a stretch
-   * without gaps.
+   * A tail over the allowed lag continues from half of it, so that the stretch it reads next has no
+   * gaps.
    */
   async #drop(filter: LogFilter, untilNanos: bigint): Promise<Dropped | undefined> {
     const maxLagNanos = BigInt(this.#request.query.maxLagSeconds) * nanosPerSecond;
     const known = this.#newestOf(filter);
-    // Before this process has stored anything for it, nobody knows how old the newest is.
+    // Unknown until this process has stored a log of these streams.
     const newest = known === 0n || known > untilNanos ? untilNanos : known;
     const fromNanos = this.#position.receivedAtNanos;
     if (newest - fromNanos <= maxLagNanos) return undefined;
     const until = newest - maxLagNanos / 2n;
-    const range = { filter: forward(filter, fromNanos), after: this.#position, untilNanos: until };
-    const asker = this.#asker();
-    const count = await untilAborted(this.#parts.pages.count(range, asker), asker.signal);
+    const range = {
+      filter: visibleFrom(filter, fromNanos),
+      after: this.#position,
+      untilNanos: until,
+    };
+    const request = this.#pageRequest();
+    const count = await untilAborted(this.#parts.pages.count(range, request), request.signal);
     if (count === undefined) return undefined;
-    // The newest may be long ago too, and a page or so is soon read.
+    // The newest log may be old too, and a single page is read quickly.
     if (known === 0n && count > 0 && count <= this.#options.maxPageLogs) return undefined;
     this.#position = arrivalsUntil(until);
     this.#isBehind = true;
@@ -190,20 +190,20 @@ export class TailReader {
   #read(filter: LogFilter, untilNanos: bigint): Promise<ArrivalPage> {
     this.#readAtMs = performance.now();
     const plan = {
-      filter: forward(filter, this.#position.receivedAtNanos),
+      filter: visibleFrom(filter, this.#position.receivedAtNanos),
       after: this.#position,
       untilNanos,
       limit: this.#pageLogs,
       maxBytes: Math.floor(this.#parts.pageBytes() * pageTolerance),
     };
-    return this.#parts.pages.read(plan, this.#asker());
+    return this.#parts.pages.read(plan, this.#pageRequest());
   }
 
-  #asker(): Asker {
-    return { signal: this.#request.signal, way: this.#isBehind ? 'behind' : 'live' };
+  #pageRequest(): PageRequest {
+    return { signal: this.#request.signal, lane: this.#isBehind ? 'catchUp' : 'live' };
   }
 
-  /** As many as should fit if they are like those of the last page. */
+  /** Logs that fit a page if they have the size of those on the last one. */
   #nextPageLogs({ logs, bytes }: ArrivalPage): number {
     if (logs === 0) return this.#pageLogs;
     const fitting = Math.floor((this.#parts.pageBytes() * logs) / bytes);
@@ -213,10 +213,10 @@ export class TailReader {
 }
 
 /**
- * What is hidden up to the position is out of sight already. Left out, the same plan is the same
- * for all tails at that position.
+ * Drops limits of receipt before the position, which hide nothing after it, so that tails at one
+ * position have equal plans.
  */
-function forward(filter: LogFilter, fromNanos: bigint): LogFilter {
+function visibleFrom(filter: LogFilter, fromNanos: bigint): LogFilter {
   const streams = filter.streams.map((stream) =>
     stream.receivedFromNanos <= fromNanos
       ? { streamId: stream.streamId, receivedFromNanos: 0n }
@@ -225,15 +225,15 @@ function forward(filter: LogFilter, fromNanos: bigint): LogFilter {
   return { ...filter, streams };
 }
 
-/** @returns undefined once aborted; what was asked goes on for whoever shares it. */
+/** @returns undefined once aborted; the result is left to the tails that share it. */
 function untilAborted<Result>(
-  asked: Promise<Result>,
+  result: Promise<Result>,
   signal: AbortSignal,
 ): Promise<Result | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Result | undefined>();
   const onAbort = () => resolve(undefined);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
-  asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  result.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   return promise;
 }

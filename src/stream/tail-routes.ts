@@ -1,18 +1,20 @@
-/** The live tail as plain data: the edge mounts it, checks the scope and describes it. */
-import { parseQuery } from '../std/parse-query.ts';
-import { type ReadRoute, StreamedAnswer } from '../model/read-route.ts';
+/** The route of the live tail. */
+import { type ArrivalPosition, decodeArrival } from '../model/arrival.ts';
+import { AppError } from '../model/errors.ts';
+import { type ReadRequest, type ReadRoute, StreamedAnswer } from '../model/read-route.ts';
+import { withQuery } from '../std/parse-query.ts';
+import { tailQuery } from './requests.ts';
 import type { Tail } from './tail.ts';
-import { parseLastEventId, tailQuery } from './tail-request.ts';
 
 const mediaType = 'text/event-stream';
 
 const description = [
-  'Server-sent events, in the order in which logs arrive, without an end. The `id` of each is',
-  'where to go on: sent as `Last-Event-ID`, the next answer has every later log, and none twice.',
-  '`open` comes first, `log` has one log as the list has it, `heartbeat` comes when nothing else',
-  'does, `dropped` tells `count`, `fromTime` and `untilTime` of logs left out for a reader more',
-  'than `maxLagSeconds` behind, `error` is a problem and the last event, `end` is the last one of',
-  'a service that closes: connect again.',
+  'Server-sent events without an end, in the order in which logs arrive. The `id` of an event is',
+  'a position: sent as `Last-Event-ID`, it resumes the tail after that event, without losing or',
+  'repeating a log. `open` comes first. `log` has one log in the form of the list. `heartbeat` is',
+  'sent while there are no logs. `dropped` has `count`, `fromTime` and `untilTime` of logs skipped',
+  'for a reader more than `maxLagSeconds` behind. `error` is a problem and the last event. `end`',
+  'is the last event of a service that closes: reconnect.',
 ].join(' ');
 
 export function createTailRoutes(tail: Tail): readonly ReadRoute[] {
@@ -24,14 +26,27 @@ export function createTailRoutes(tail: Tail): readonly ReadRoute[] {
       summary: 'Logs as they arrive, as server-sent events',
       description,
       scope: 'logs:read',
-      query: tailQuery,
       response: { mediaType, schema: undefined },
-      async read({ accountId, search, lastEventId, signal, recheck }) {
-        const query = parseQuery(tailQuery, search);
+      ...withQuery(tailQuery, async (query, request: ReadRequest) => {
+        const { accountId, lastEventId, signal, recheck } = request;
         const after = parseLastEventId(lastEventId);
         const events = tail.follow({ accountId, query, after, signal, recheck });
         return new StreamedAnswer(mediaType, events, { 'x-accel-buffering': 'no' });
-      },
+      }),
     },
   ];
+}
+
+function parseLastEventId(text: string | undefined): ArrivalPosition | undefined {
+  // A client sends an empty one before its first event.
+  if (text === undefined || text === '') return undefined;
+  const position = decodeArrival(text);
+  if (position !== undefined) return position;
+  const shown = JSON.stringify(text.slice(0, 80));
+  throw new AppError(
+    'malformed',
+    `cannot resume after Last-Event-ID ${shown}: it must be the id of an event of a tail, ` +
+      'or absent to begin now',
+    { parameter: 'Last-Event-ID' },
+  );
 }

@@ -15,8 +15,8 @@ import { parseQuery } from '../std/parse-query.ts';
 import type { LogRecord } from '../model/plan.ts';
 import { createInstruments } from '../telemetry/instruments.ts';
 import { createTailEvents } from '../telemetry/request-events.ts';
+import { tailQuery } from './requests.ts';
 import { createTail, type TailOptions } from './tail.ts';
-import { tailQuery } from './tail-request.ts';
 
 const nowMs = Date.parse('2026-04-01T00:00:00Z');
 const second = 1_000_000_000n;
@@ -29,13 +29,13 @@ interface Event {
 }
 
 /** Waits for nothing longer than it must. */
-const hasty: Partial<TailOptions> = {
-  lookEveryMs: 1,
-  heartbeatMs: 10,
+const hasty = {
+  pollEveryMs: 1,
+  tailHeartbeatMs: 10,
   recheckMs: 5,
   minReadIntervalMs: 0,
   maxPageLogs: 7,
-};
+} satisfies Partial<TailOptions>;
 
 /** A service without anything but a clock, a store and the drain's two numbers. */
 class World {
@@ -75,7 +75,7 @@ class World {
       now: () => nowMs,
       telemetry: createTailEvents(createInstruments('silent')),
     };
-    this.#tail = createTail(parts, { ...hasty, ...options });
+    this.#tail = createTail(parts, { ...hasty, maxTails: 1000, ...options });
   }
 
   /** Stores a batch; it is vouched for once the watermark has passed it. */
@@ -195,7 +195,7 @@ test('each log comes once and in order, however often its reader comes back', as
   });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
-      const world = new World({ heartbeatMs: 1 });
+      const world = new World({ tailHeartbeatMs: 1 });
       const seen: unknown[] = [];
       let after: ArrivalPosition | undefined = arrivalsUntil(start);
       const take = async (events: AsyncGenerator<Event>) => {
@@ -388,7 +388,7 @@ test('a position beyond what is stored begins at its end', async () => {
 });
 
 test('tails that want the same share one read of the store', async () => {
-  const world = new World({ heartbeatMs: 60_000, recheckMs: 60_000 });
+  const world = new World({ tailHeartbeatMs: 60_000, recheckMs: 60_000 });
   const tails = Array.from({ length: 50 }, () => eventsOf(world.follow()));
   await Promise.all(tails.map((events) => until(events, 'open')));
   const logs = tails.map((events) => until(events, 'log'));

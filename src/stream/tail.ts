@@ -1,10 +1,10 @@
 /**
- * The live tail: what arrives, as events, for as long as somebody reads. The reader pulls; whoever
- * takes his time holds one page in memory, and is told what was left out for him.
+ * The live tail: logs as events in the order in which they arrive. A slow reader buffers at most
+ * one page; logs skipped for it are reported as a `dropped` event.
  */
-import type { Store } from '../store/port.ts';
 import { AppError } from '../model/errors.ts';
 import { createTurns } from '../std/turns.ts';
+import type { Store } from '../store/port.ts';
 import type { TailEvents } from '../telemetry/request-events.ts';
 import { createArrivalPages } from './arrival-pages.ts';
 import { createArrivalWatch } from './arrival-watch.ts';
@@ -22,46 +22,38 @@ export interface TailParts extends Omit<TailReaderParts, 'pages' | 'watch' | 'pa
 }
 
 export interface TailOptions extends TailReaderOptions {
-  /** Tails under way at once, half of them for one account; further ones are refused. */
+  /** Tails at once, half of them for one account; further ones are refused. */
   readonly maxTails: number;
-  /** Without a log for so long, ms, a sign of life is sent. */
-  readonly heartbeatMs: number;
-  /** Between two looks for arrivals, ms. */
-  readonly lookEveryMs: number;
-  /** Reads of the store at once, of all tails on one way. */
+  /** Silence after which a heartbeat is sent. */
+  readonly tailHeartbeatMs: number;
+  readonly pollEveryMs: number;
+  /** Reads of the store at once in each lane. */
   readonly maxQueries: number;
-  /** What the page of one tail should have at most, bytes, */
+  /** Size of the page of one tail, and of the pages of all tails together. */
   readonly maxPageBytes: number;
-  /** and those of all tails together. */
   readonly maxHeldBytes: number;
 }
 
-const defaultTailOptions: TailOptions = {
-  maxTails: 1000,
-  heartbeatMs: 5000,
-  lookEveryMs: 50,
+const defaultOptions = {
+  pollEveryMs: 50,
   maxQueries: 3,
   recheckMs: 1000,
   minReadIntervalMs: 150,
   maxPageLogs: 2000,
   maxPageBytes: 1024 * 1024,
   maxHeldBytes: 128 * 1024 * 1024,
-};
+} satisfies Partial<TailOptions>;
 
-export interface Tail {
-  /**
-   * Events as text/event-stream, `open` first. What fails before it is thrown, what fails later is
-   * an event.
-   * @throws AppError `not_found`, `unavailable`
-   */
-  follow(request: TailRequest): AsyncGenerator<Uint8Array | string>;
-}
+export type Tail = ReturnType<typeof createTail>;
 
-export function createTail(parts: TailParts, options: Partial<TailOptions> = {}): Tail {
-  const settings = { ...defaultTailOptions, ...options };
+export function createTail(
+  parts: TailParts,
+  options: Pick<TailOptions, 'maxTails' | 'tailHeartbeatMs'> & Partial<TailOptions>,
+) {
+  const settings: TailOptions = { ...defaultOptions, ...options };
   const { telemetry } = parts;
   const pages = createArrivalPages(parts.store, settings.maxQueries);
-  const watch = createArrivalWatch(parts, settings.lookEveryMs);
+  const watch = createArrivalWatch(parts, settings.pollEveryMs);
   const turns = createTurns({
     what: 'tails',
     places: settings.maxTails,
@@ -69,6 +61,11 @@ export function createTail(parts: TailParts, options: Partial<TailOptions> = {})
   });
   const pageBytes = () => Math.min(settings.maxPageBytes, settings.maxHeldBytes / turns.taken());
 
+  /**
+   * Events as text/event-stream, `open` first. A failure before `open` is thrown; a later one is an
+   * event.
+   * @throws AppError `not_found`, `unavailable`
+   */
   async function* follow(request: TailRequest): AsyncGenerator<Uint8Array | string> {
     const leave = await turns.take(request.accountId);
     telemetry.opened();
@@ -81,7 +78,10 @@ export function createTail(parts: TailParts, options: Partial<TailOptions> = {})
       }
     } catch (cause) {
       if (!isOpen) throw cause;
-      const error = toAppError(cause);
+      const error =
+        cause instanceof AppError
+          ? cause
+          : new AppError('internal', 'cannot go on: an internal fault', { cause });
       telemetry.failed(error);
       yield errorEvent(error);
     } finally {
@@ -93,38 +93,33 @@ export function createTail(parts: TailParts, options: Partial<TailOptions> = {})
   async function* events(reader: TailReader, signal: AbortSignal) {
     const { position } = reader;
     await reader.checkStreams();
-    // Who goes on from earlier learns of a store that is away before the answer has begun.
+    // Before `open`, so that a resumed tail fails with a status while the store is unavailable.
     let step = reader.isBehind ? await reader.next(0) : undefined;
-    let told = position;
+    let sentPosition = position;
     yield openEvent(position, parts.watermarkNanos());
     let sentAtMs = performance.now();
     while (!signal.aborted) {
-      if (step?.kind === 'dropped') {
+      if (step?.dropped !== undefined) {
         telemetry.dropped(step.dropped.count);
         yield droppedEvent(reader.position, step.dropped);
         sentAtMs = performance.now();
-      } else if (step?.kind === 'page' && step.page.logs > 0) {
+      } else if (step?.page !== undefined && step.page.logs > 0) {
         for (const chunk of step.page.chunks) {
           await reader.recheckWhenDue();
           yield chunk;
         }
         telemetry.sent(step.page.logs);
         sentAtMs = performance.now();
-      } else if (performance.now() - sentAtMs >= settings.heartbeatMs) {
+      } else if (performance.now() - sentAtMs >= settings.tailHeartbeatMs) {
         yield heartbeatEvent(reader.position);
         sentAtMs = performance.now();
       }
-      told = reader.position;
-      step = await reader.next(sentAtMs + settings.heartbeatMs - performance.now());
+      sentPosition = reader.position;
+      step = await reader.next(sentAtMs + settings.tailHeartbeatMs - performance.now());
     }
-    // What was read last may not have been sent.
-    yield endEvent(told);
+    // The last step may not have been sent.
+    yield endEvent(sentPosition);
   }
 
   return { follow };
-}
-
-function toAppError(cause: unknown): AppError {
-  if (cause instanceof AppError) return cause;
-  return new AppError('internal', 'cannot go on: an internal fault', { cause });
 }

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { readCsv } from '../../test/harness/csv.ts';
 import type { LogRecord } from '../model/plan.ts';
-import { csvHeader, toCsvLine } from './csv.ts';
+import { exportWriters } from './export-formats.ts';
 
 const record: LogRecord = {
   logId: '0199',
@@ -36,8 +36,10 @@ const record: LogRecord = {
   scope: { name: 'sc', version: '1' },
 };
 
+const { csv } = exportWriters;
+
 function readOne(change: Partial<LogRecord>): Record<string, string> {
-  const [names = [], cells = []] = readCsv(csvHeader + toCsvLine({ ...record, ...change }));
+  const [names = [], cells = []] = readCsv(csv.header + csv.toLine({ ...record, ...change }));
   assert.equal(cells.length, names.length);
   return Object.fromEntries(names.map((name, i) => [name, cells[i]!]));
 }

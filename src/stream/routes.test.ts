@@ -1,4 +1,4 @@
-/** The journeys from query string to answer, over a store that is an array. */
+/** Handlers from query string to answer, over a store that is an array. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -9,7 +9,6 @@ import type { FacetsPlan, HistogramPlan, ListPlan, LogRecord } from '../model/pl
 import { planFacets } from './plan.ts';
 import { createStreamRoutes } from './routes.ts';
 import type { FacetsBatchResponse, HistogramResponse, ListResponse } from './responses.ts';
-import { createStreamReader } from './stream-reader.ts';
 import { toIsoMillis } from './timestamps.ts';
 
 const nowMs = Date.parse('2026-04-01T00:00:00Z');
@@ -35,7 +34,7 @@ function record(timeNanos: bigint, tie: bigint): LogRecord {
 /** Answers from `logs` as the store's contract says, and keeps the plans it was given. */
 function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
   const plans: (ListPlan | HistogramPlan | FacetsPlan)[] = [];
-  const reader = createStreamReader({
+  const streamRoutes = createStreamRoutes({
     store: {
       async list(plan) {
         plans.push(plan);
@@ -72,12 +71,12 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
     watermarkNanos: () => watermark.nanos,
     now: () => nowMs,
   });
-  const routes = new Map(createStreamRoutes(reader).map((route) => [route.path, route]));
-  const read = (path: string, query: Record<string, string> = {}) =>
+  const routes = new Map(streamRoutes.map((route) => [route.path, route]));
+  const read = (path: string, query: Record<string, string> = {}, params = {}) =>
     routes.get(path)!.read({
       accountId: 'acme',
       search: new URLSearchParams(query),
-      params: {},
+      params,
       body: Buffer.alloc(0),
       lastEventId: undefined,
       signal: new AbortController().signal,
@@ -88,6 +87,7 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
     plans,
     list: (query = {}) => read('/api/v1/logs', query) as Promise<ListResponse>,
     histogram: (query = {}) => read('/api/v1/histogram', query) as Promise<HistogramResponse>,
+    one: (logId: string) => read('/api/v1/logs/:logId', {}, { logId }) as Promise<LogRecord>,
     batch: (query = {}) => read('/api/v1/facets/batch', query) as Promise<FacetsBatchResponse>,
   };
 }
@@ -95,7 +95,7 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
 const far = { nanos: days(-1) };
 
 suite('streams', () => {
-  test('all of the account by default, each with what it keeps', async () => {
+  test('reads all streams of the account by default, each within its retention', async () => {
     const { list, plans } = openReader([], far);
     await list();
     assert.deepEqual(plans[0]!.filter.streams, [
@@ -104,7 +104,7 @@ suite('streams', () => {
     ]);
   });
 
-  test('the named one only; one that is not the account’s is not found', async () => {
+  test('reads only the named stream; another account’s stream is not found', async () => {
     const { list, plans } = openReader([], far);
     await list({ streamId: second });
     assert.deepEqual(
@@ -119,10 +119,10 @@ suite('streams', () => {
   });
 });
 
-suite('where to go on', () => {
+suite('cursor and newest', () => {
   const logs = [record(days(2), 1n), record(days(2), 2n), record(days(3), 3n)];
 
-  test('older: from the oldest log; newer: from the newest', async () => {
+  test('older pages continue from the oldest log, newer ones from the newest', async () => {
     const { list } = openReader(logs, far);
     const page = await list({ limit: '2' });
     assert.equal(page.cursor.logId, logs[0]!.logId);
@@ -132,7 +132,7 @@ suite('where to go on', () => {
     assert.deepEqual([newer.cursor.logId, newer.newest.logId], [logs[1]!.logId, logs[1]!.logId]);
   });
 
-  test('an empty page stands still', async () => {
+  test('an empty page returns the given position', async () => {
     const { list } = openReader([], far);
     const nil = { timestamp: '1970-01-01T00:00:00.000Z', logId: nilLogId };
     const nothing = await list();
@@ -143,13 +143,13 @@ suite('where to go on', () => {
     assert.deepEqual((await list({ since: JSON.stringify(given) })).cursor, given);
   });
 
-  test('both directions at once are refused', async () => {
+  test('rejects cursor together with since', async () => {
     const { list } = openReader(logs, far);
     const at = `1970-01-01T00:00:00Z,${nilLogId}`;
     await assert.rejects(list({ cursor: at, since: at }), /cannot take cursor and since at once/);
   });
 
-  test('a poller never starts beyond the watermark', async () => {
+  test('newest never lies beyond the watermark', async () => {
     const { list } = openReader(logs, { nanos: days(2) - 1n });
     const { newest, cursor } = await list();
     assert.equal(newest.logId, encodeLogId({ timeNanos: days(2) - 1n, tie: maxTie }));
@@ -157,7 +157,7 @@ suite('where to go on', () => {
   });
 });
 
-test('polling from newest meets every log stamped later, each once', async () => {
+test('polling from newest returns every later log once', async () => {
   const step = fc.record({
     append: fc.integer({ min: 0, max: 5 }),
     /** How many of those appended so far are released. */
@@ -206,8 +206,17 @@ test('polling from newest meets every log stamped later, each once', async () =>
   );
 });
 
+test('rejects a path segment that is no logId', async () => {
+  const log = record(days(2), 1n);
+  const { one } = openReader([log], far);
+  assert.equal((await one(log.logId.toUpperCase())).logId, log.logId);
+  for (const text of ['', 'x', nilLogId, first, `${log.logId}0`]) {
+    await assert.rejects(one(text), { code: 'malformed', parameter: 'logId' });
+  }
+});
+
 suite('histogram', () => {
-  test('edges are floored, touch, and end where asked', async () => {
+  test('bucket edges are floored, touch, and end at endTime', async () => {
     const { histogram } = openReader([], far);
     await fc.assert(
       fc.asyncProperty(
@@ -234,7 +243,7 @@ suite('histogram', () => {
     );
   });
 
-  test('a range finer than milliseconds is counted exactly, in buckets around it', async () => {
+  test('a range finer than milliseconds is counted exactly', async () => {
     const { histogram, plans } = openReader([], far);
     await histogram({
       startTime: '2026-03-01T00:00:00.0004Z',
@@ -247,13 +256,13 @@ suite('histogram', () => {
     assert.equal(filter.untilNanos, BigInt(at) * 1_000_000n + 1_000_600_000n);
   });
 
-  test('a range that is empty or runs backwards is refused', async () => {
+  test('rejects an empty or reversed range', async () => {
     const { histogram } = openReader([], far);
     await assert.rejects(histogram({ startTime: '5', endTime: '5' }), /endTime must be after/);
   });
 });
 
-test('two names of one field are counted once and both answered', async () => {
+test('two names of one field are counted once and both returned', async () => {
   const { batch, plans } = openReader([], far);
   const { facets } = await batch({ fields: 'service,host,serviceName' });
   assert.deepEqual((plans[0] as FacetsPlan).fields, ['serviceName', 'host']);
@@ -263,7 +272,7 @@ test('two names of one field are counted once and both answered', async () => {
   );
 });
 
-test('what was received up to a deletion of the data is hidden', () => {
+test('hides logs received before a deletion of the data', () => {
   const deleted = '2026-03-31T12:00:00.000Z';
   const streams = [stream(first, { dataDeletedUntil: deleted })];
   const plan = planFacets({ accountId: 'acme', streams, nowMs }, { topK: 1 }, ['host']);

@@ -1,13 +1,61 @@
-/** Both sides of a log in the one total order, within its own stream. */
+/** Plans of one log and of its context, and the search language. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import type { Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
-import { decodeLogId, encodeLogId, maxTie } from '../model/log-id.ts';
+import { encodeLogId, maxTie } from '../model/log-id.ts';
 import type { LogRecord } from '../model/plan.ts';
-import { planContext } from './context.ts';
-import { parseLogId } from './log-requests.ts';
-import { planOneLog, toOneLog } from './one-log.ts';
+import { toOneLog } from './answers.ts';
+import { parseSearch, planContext, planOneLog } from './plan.ts';
+
+const cases: readonly (readonly [string, readonly string[]])[] = [
+  ['', []],
+  ['  \t\n ', []],
+  ['one', ['one']],
+  ['one  two', ['one', 'two']],
+  ['-one two', ['!one', 'two']],
+  ['"one two" three', ['one two', 'three']],
+  ['-"one two"', ['!one two']],
+  ['"-one"', ['-one']],
+  ['"open to the end ', ['open to the end ']],
+  ['-"open', ['!open']],
+  ['""', []],
+  ['-""', []],
+  ['-', ['-']],
+  ['--x', ['!-x']],
+  ['it"s "a b"c', ['it"s', 'a b', 'c']],
+  ['a:b=c/100%', ['a:b=c/100%']],
+];
+for (const [text, terms] of cases) {
+  test(JSON.stringify(text), () => {
+    const found = parseSearch(text).map((term) => (term.exclude ? '!' : '') + term.text);
+    assert.deepEqual(found, terms);
+  });
+}
+
+test('parses any text into substrings of it', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+      for (const term of parseSearch(text)) {
+        assert.notEqual(term.text, '');
+        assert.ok(text.includes(term.text));
+      }
+    }),
+  );
+});
+
+test('splits words at any white space, in order', () => {
+  const word = fc.stringMatching(/^[^\s"-][^\s]{0,8}$/);
+  fc.assert(
+    fc.property(fc.array(word), fc.constantFrom(' ', '\t', '  ', '\n'), (words, gap) => {
+      assert.deepEqual(
+        parseSearch(words.join(gap)).map(({ text }) => text),
+        words,
+      );
+    }),
+  );
+});
 
 const streams = ['a', 'b'].map((streamId) => ({
   streamId,
@@ -30,8 +78,8 @@ const log = {
 
 const asked = { streamId: undefined, before: 3, after: 5, same: undefined };
 
-test('a log is looked for in its own nanosecond, and nowhere below or above', () => {
-  const plan = planOneLog(context, position, { streamId: ['b'] });
+test('looks for one log in its own nanosecond only', () => {
+  const plan = planOneLog(context, position, ['b']);
   assert.equal(plan.filter.fromNanos, position.timeNanos);
   assert.equal(plan.filter.untilNanos, position.timeNanos + 1n);
   assert.deepEqual(plan.position, { timeNanos: position.timeNanos, tie: 43n });
@@ -39,10 +87,13 @@ test('a log is looked for in its own nanosecond, and nowhere below or above', ()
     plan.filter.streams.map(({ streamId }) => streamId),
     ['b'],
   );
-  assert.equal(planOneLog(context, { ...position, tie: maxTie }, asked).position.tie, maxTie + 1n);
+  assert.equal(
+    planOneLog(context, { ...position, tie: maxTie }, undefined).position?.tie,
+    maxTie + 1n,
+  );
 });
 
-test('its neighbour is not taken for it', () => {
+test('does not mistake its neighbour for the log', () => {
   const neighbour = { ...log, logId: encodeLogId({ ...position, tie: 41n }) };
   assert.equal(toOneLog(position, [log]), log);
   for (const logs of [[neighbour], []]) {
@@ -53,18 +104,7 @@ test('its neighbour is not taken for it', () => {
   }
 });
 
-test('what is no logId is malformed', () => {
-  assert.deepEqual(parseLogId(log.logId.toUpperCase()), decodeLogId(log.logId));
-  const nil = '00000000-0000-0000-0000-000000000000';
-  for (const text of ['', 'x', nil, '3f6f0c1e-8a54-4c1b-9d0e-1f2a3b4c5d6e', `${log.logId}0`]) {
-    assert.throws(
-      () => parseLogId(text),
-      (error) => error instanceof AppError && error.code === 'malformed',
-    );
-  }
-});
-
-test('its context is its stream, on both sides of its position', () => {
+test('reads the context from the same stream, on both sides of the position', () => {
   const { newer, older } = planContext(context, { log, position }, asked);
   for (const plan of [newer, older]) {
     assert.equal(plan.position, position);
@@ -79,7 +119,7 @@ test('its context is its stream, on both sides of its position', () => {
   assert.deepEqual([older.direction, older.limit], ['older', 3]);
 });
 
-test('the same host may be none; the same service has its namespace', () => {
+test('filters the context by an empty host and by service with namespace', () => {
   const query = { ...asked, same: ['host', 'service'] as const };
   const { older } = planContext(context, { log, position }, { ...query, same: [...query.same] });
   assert.deepEqual(
