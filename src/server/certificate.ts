@@ -1,29 +1,23 @@
 /**
- * The certificate that the listeners show: read from the operator's files or issued by the local
- * authority, looked at again from time to time, and handed to running listeners when it changed.
+ * The listeners' certificate: read from the operator's files or issued by the local authority,
+ * checked at intervals, and replaced in running listeners when it changed.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Server as TlsServer } from 'node:tls';
 import { AppError } from '../model/errors.ts';
 import type { HttpEvents } from '../telemetry/request-events.ts';
-import { ensureLocalCertificate } from './local-authority.ts';
+import { ensureLocalCertificate, type TlsMaterial } from './local-authority.ts';
 import { messageOf } from '../std/error-text.ts';
 
 export interface CertificateOptions {
   /** PEM files of the operator, both or none. */
   readonly certFile: string | undefined;
   readonly keyFile: string | undefined;
-  /** Where the local authority keeps its own, used when no files are given. */
+  /** Holds the certificates of the local authority, used where no files are given. */
   readonly directory: string;
-  /** How often the files, or the time left, are looked at. */
+  /** Between two checks of the files, or of the remaining validity. */
   readonly checkEveryMs: number;
-}
-
-export interface TlsMaterial {
-  /** PEM, leaf first. */
-  readonly cert: string;
-  readonly key: string;
 }
 
 export interface Certificate {
@@ -33,9 +27,9 @@ export interface Certificate {
    * certificate.
    */
   readonly caFile: string | undefined;
-  /** Keeps this listener's certificate current until the certificate is closed. */
+  /** Keeps this listener's certificate current until `close`. */
   follow(server: TlsServer): void;
-  /** Looks at the source now, as is done at intervals anyway. */
+  /** Checks the source now. */
   refresh(): Promise<void>;
   close(): void;
 }
@@ -88,7 +82,7 @@ async function readPair(certFile: string, keyFile: string): Promise<TlsMaterial>
   try {
     const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
     const isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-    // Halfway through a renewal the two files may not match yet.
+    // During a renewal the two files may not match.
     if (!isPair) throw new Error('the key is not the key of the certificate');
     return { cert, key };
   } catch (cause) {

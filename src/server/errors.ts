@@ -1,33 +1,12 @@
-/**
- * Errors to the wire: every failure becomes an AppError, an AppError becomes a problem (RFC 9457),
- * and nothing of a bug but its request id leaves the process.
- */
-import { AppError, type ErrorCode } from '../model/errors.ts';
+/** Errors to the wire: a failure becomes an AppError, and an AppError a problem (RFC 9457). */
+import { AppError } from '../model/errors.ts';
 import type { Problem } from '../model/protocol.ts';
 
 export const problemType = 'application/problem+json';
 
-/**
- * Failures of the framework and of Node's parser carry a status, and some of their words are fit to
- * be seen.
- */
-const codeByStatus: Readonly<Record<number, ErrorCode>> = {
-  400: 'malformed',
-  404: 'not_found',
-  408: 'timeout',
-  413: 'too_large',
-  414: 'too_large',
-  415: 'unsupported_media',
-  431: 'too_large',
-};
-
+/** What is not an AppError is a bug: only its request id is sent. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const { statusCode, code } = (error ?? {}) as { statusCode?: unknown; code?: unknown };
-  const known = typeof statusCode === 'number' ? codeByStatus[statusCode] : undefined;
-  if (known !== undefined && typeof code === 'string' && code.startsWith('FST_')) {
-    return new AppError(known, `cannot read the request: ${wordsOf(known)}`, { cause: error });
-  }
   return new AppError('internal', 'cannot answer: an internal fault, logged with this requestId', {
     cause: error,
   });
@@ -54,7 +33,7 @@ export function problemJson(problem: Problem): string {
   return JSON.stringify({ type: `urn:weir:problem:${problem.code}`, ...members });
 }
 
-/** What goes along with a failure, whatever its body looks like. */
+/** The headers of a failure, whatever the format of its body. */
 export function problemHeaders(
   error: AppError,
   { retryAfterSeconds: retryAfter }: Problem,
@@ -70,24 +49,10 @@ export function problemHeaders(
 }
 
 /**
- * Whole seconds from 1 to 5: senders told to wait longer drop what they hold. A quota knows when it
- * will have room; of everything else nobody does, so senders are spread, lest they all come back at
- * once.
+ * 1 to 5 seconds: senders drop their data when asked to wait longer. A quota knows when it has room
+ * again; all other retries get jitter, so that senders do not return at once.
  */
 function retryAfterSeconds(error: AppError): number {
   const most = Math.min(5, Math.max(1, Math.ceil(error.retryAfterSeconds ?? 1)));
   return error.code === 'quota_exceeded' ? most : 1 + Math.floor(Math.random() * most);
-}
-
-function wordsOf(code: ErrorCode): string {
-  switch (code) {
-    case 'not_found':
-      return 'there is no such route';
-    case 'too_large':
-      return 'it is larger than this route takes';
-    case 'unsupported_media':
-      return 'send it as application/json';
-    default:
-      return 'its URL or its body is not well formed';
-  }
 }

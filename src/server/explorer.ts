@@ -6,7 +6,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../model/errors.ts';
-import { etagOf, isKnown } from './etag.ts';
+import { etagOf, isNotModified } from './open-routes.ts';
 
 /** Where the pages live; each is the same file, which looks at its own address. */
 const pagePaths = [
@@ -95,8 +95,8 @@ function mount(app: FastifyInstance, url: string, find: FindFile): void {
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, file: StaticFile): void {
-  reply.header('etag', file.etag).header('content-type', file.mediaType);
-  if (isKnown(request.headers['if-none-match'], file.etag)) {
+  reply.header('content-type', file.mediaType);
+  if (isNotModified(request, reply, file.etag)) {
     reply.code(304).send();
     return;
   }

@@ -1,19 +1,19 @@
 /**
- * The gRPC methods that are served, each as a function of a call: the counterpart of the table of
- * routes. A call becomes the same values as an HTTP request, and messages stay bytes.
+ * The gRPC methods: one per protocol that has one, and the health check.
+ * https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
 import assert from 'node:assert/strict';
 import type { Admission } from '../admission/port.ts';
 import type { Ingest } from '../ingest/ingest.ts';
+import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
 import type { IngestEvents } from '../telemetry/request-events.ts';
 import { toAppError } from './errors.ts';
-import type { GrpcReply } from './grpc-answer.ts';
-import { createHealthCheck } from './grpc-health.ts';
-import type { GrpcCall } from './grpc-request.ts';
-import type { Answers } from './health.ts';
+import type { GrpcCall, GrpcReply } from './grpc-wire.ts';
 import { answerHeaders } from './ingest-surface.ts';
+import type { Answers } from './open-routes.ts';
 import { toBytes } from './surface.ts';
+import { uncountedMemory } from './transport.ts';
 
 /** @throws AppError; anything else is a bug */
 export type GrpcMethod = (call: GrpcCall) => Promise<GrpcReply>;
@@ -31,17 +31,15 @@ export interface GrpcParts extends Pick<Answers, 'missing'> {
 export const noGrpcMethods: GrpcMethods = new Map();
 
 export function createGrpcMethods(parts: GrpcParts): GrpcMethods {
-  const { admission, missing, protocols } = parts;
   const methods = new Map<string, GrpcMethod>();
   const services: string[] = [];
-  for (const protocol of protocols) {
+  for (const protocol of parts.protocols) {
     const { grpcMethod } = protocol;
     if (grpcMethod === undefined) continue;
     methods.set(`/${grpcMethod}`, createExport(parts, protocol));
     services.push(grpcMethod.slice(0, grpcMethod.indexOf('/')));
   }
-  const health = { admission, missing, framing: grpcProtocolOf(protocols), services };
-  return methods.set('/grpc.health.v1.Health/Check', createHealthCheck(health));
+  return methods.set('/grpc.health.v1.Health/Check', createHealthCheck(parts, services));
 }
 
 /** The protocol whose framing and error encoding serve calls of any gRPC method. */
@@ -51,7 +49,7 @@ export function grpcProtocolOf(protocols: readonly Protocol[]): Protocol {
   return protocol;
 }
 
-/** SPEC §4.1: the token names the receiver, because the method cannot. */
+/** The method names no receiver: the token does (SPEC §4.1). */
 function createExport({ ingest, ingestEvents }: GrpcParts, protocol: Protocol): GrpcMethod {
   return async (call) => {
     try {
@@ -62,4 +60,38 @@ function createExport({ ingest, ingestEvents }: GrpcParts, protocol: Protocol): 
       throw fault;
     }
   };
+}
+
+/** The longest request for a known service, framed, is shorter. */
+const maxHealthBytes = 256;
+/** `HealthCheckResponse` with `status` 1 or 2, framed. */
+const serving = Buffer.from([0, 0, 0, 0, 2, 8, 1]);
+const notServing = Buffer.from([0, 0, 0, 0, 2, 8, 2]);
+
+/** Needs no token, and no share of the memory in flight: a probe must succeed under load. */
+function createHealthCheck(
+  { admission, missing, protocols }: GrpcParts,
+  services: readonly string[],
+): GrpcMethod {
+  const framing = grpcProtocolOf(protocols);
+  const known = ['', ...services].map(toHealthRequest);
+  return async ({ headers, body }) => {
+    const format = admission.bodyFormat(headers, framing);
+    const bytes = await admission.readBody(body, maxHealthBytes, uncountedMemory);
+    const { message, coding } = framing.unframe?.(bytes, format) ?? {
+      message: bytes,
+      coding: 'identity',
+    };
+    const cap = { maxBytes: maxHealthBytes, memory: uncountedMemory };
+    const sent = await admission.inflate(message, coding, cap);
+    if (sent.length > 0 && !known.some((request) => request.equals(sent))) {
+      throw new AppError('not_found', 'cannot tell the health of this service: it is not known');
+    }
+    return { body: (await missing()).length === 0 ? serving : notServing, metadata: {} };
+  };
+}
+
+/** `HealthCheckRequest` has one field, so each service has one encoding. */
+function toHealthRequest(service: string): Buffer {
+  return Buffer.concat([Buffer.from([10, service.length]), Buffer.from(service)]);
 }

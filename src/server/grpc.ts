@@ -1,82 +1,68 @@
 /**
- * gRPC beside HTTP on one port: every request of a gRPC content type ends here and is never
- * answered in another language. Which methods there are and what they do is for others to say.
+ * Serves gRPC beside HTTP on one port: every request with a gRPC content type ends here and gets a
+ * gRPC response, whatever is wrong with it.
  */
 import { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import type { Admission } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
-import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import { problemHeaders, toAppError } from './errors.ts';
-import { type GrpcReply, sendFailure, sendReply, toGrpcProblem } from './grpc-answer.ts';
 import type { GrpcMethods } from './grpc-methods.ts';
-import { isGrpc, readMetadata } from './grpc-request.ts';
-import type { RequestHandler } from './listener.ts';
-import { paceFailure } from './pace-failure.ts';
-import { createRequestIds } from './request-ids.ts';
-import { toBytes } from './surface.ts';
 import {
-  type HttpRequest,
-  type HttpResponse,
-  lingerAfterAnswer,
-  toRequestBody,
-} from './transport.ts';
+  type GrpcReply,
+  isGrpc,
+  readMetadata,
+  sendFailure,
+  sendReply,
+  toGrpcProblem,
+} from './grpc-wire.ts';
+import { type Exchange, prepareRefusal, type RefusalContext } from './refusal.ts';
+import { createRequestIds, toBytes } from './surface.ts';
+import { type HttpResponse, type RequestHandler, toRequestBody } from './transport.ts';
 
-export interface GrpcContext {
-  readonly surface: Surface;
-  readonly events: HttpEvents;
-  readonly admission: Pick<Admission, 'discardBody' | 'paceFailure'>;
-  /** Its words tell of failures, and its cap bounds what is read of a refused body. */
+export interface GrpcContext extends RefusalContext {
+  /** Encodes failures; its cap limits how much of a refused body is read. */
   readonly protocol: Pick<Protocol, 'encodeProblem' | 'maxBodyBytes'>;
 }
 
-/** A refused caller may go on sending into nothing for this long. */
-const lingerMs = 5000;
-
-/** Takes the calls out of a surface's requests; the others are for `handle`. */
+/** Handles the gRPC calls among a port's requests and passes the others to `handle`. */
 export function serveGrpc(
   context: GrpcContext,
   methods: GrpcMethods,
   handle: RequestHandler,
 ): RequestHandler {
+  const { surface, events } = context;
   const nextRequestId = createRequestIds();
 
-  async function serve(request: HttpRequest, response: HttpResponse): Promise<void> {
+  async function serve(exchange: Exchange): Promise<void> {
+    const { request, response } = exchange;
     const startedAt = performance.now();
     const path = request.url ?? '';
     let status = 200;
     try {
-      const reply = await call(methods, request, response);
-      if (response instanceof Http2ServerResponse && isWaiting(response)) {
-        sendReply(response, reply);
-      }
+      const reply = await call(methods, exchange);
+      if (response instanceof Http2ServerResponse && isOpen(response)) sendReply(response, reply);
     } catch (fault) {
       const error = toAppError(fault);
       status = error.kind.httpStatus;
-      await fail(context, error, { request, response, requestId: nextRequestId() });
+      await refuse(context, exchange, error, nextRequestId());
     }
     const route = methods.has(path) ? path : 'unknown';
     const seconds = (performance.now() - startedAt) / 1000;
-    // With the status that HTTP has for it: on the wire it is 200 whatever happened.
-    context.events.answered(context.surface, route, status, seconds);
+    // Counted with the HTTP status of the error; on the wire it is always 200.
+    events.answered(surface, route, status, seconds);
   }
 
   return (request, response) => {
     if (!isGrpc(request)) return handle(request, response);
-    serve(request, response).catch((fault: unknown) => {
-      // Even the answer failed: there is nothing left to say, but others must not be drawn in.
-      context.events.failed(context.surface, '', toAppError(fault));
+    serve({ request, response }).catch((fault: unknown) => {
+      events.failed(surface, '', toAppError(fault));
       response.destroy();
     });
   };
 }
 
 /** @throws AppError */
-async function call(
-  methods: GrpcMethods,
-  request: HttpRequest,
-  response: HttpResponse,
-): Promise<GrpcReply> {
+async function call(methods: GrpcMethods, { request, response }: Exchange): Promise<GrpcReply> {
   if (!(request instanceof Http2ServerRequest)) {
     throw unimplemented('cannot speak gRPC over HTTP/1.1: let the proxy pass HTTP/2 on');
   }
@@ -89,34 +75,24 @@ async function call(
   return method({ ...readMetadata(request), peerAddress, body: toRequestBody(request, response) });
 }
 
-/** Answers once the body no longer flows: a caller busy with sending might not see the answer. */
-async function fail(
-  { surface, events, admission, protocol }: GrpcContext,
+async function refuse(
+  context: GrpcContext,
+  exchange: Exchange,
   error: AppError,
-  { request, response, requestId }: Failed,
+  requestId: string,
 ): Promise<void> {
-  events.failed(surface, requestId, error);
-  const isSlow = error.code === 'timeout';
-  if (!isSlow) await admission.discardBody(toRequestBody(request, response), protocol.maxBodyBytes);
-  if (error.code === 'unauthenticated') {
-    await paceFailure({ surface, events, admission }, request, response);
-  }
-  if (!isWaiting(response)) return;
-  lingerAfterAnswer(request, response, isSlow ? 0 : lingerMs);
+  const { encodeProblem, maxBodyBytes } = context.protocol;
+  const { request, response } = exchange;
+  await prepareRefusal(context, exchange, { error, requestId, maxDiscardBytes: maxBodyBytes });
+  if (!isOpen(response)) return;
   const problem = toGrpcProblem(error, requestId);
-  const status = protocol.encodeProblem?.(problem, request.headers['content-type']);
+  const status = encodeProblem?.(problem, request.headers['content-type']);
   const details = status === undefined ? undefined : toBytes(status.body);
   sendFailure(response, { problem, details, metadata: problemHeaders(error, problem) });
 }
 
-interface Failed {
-  readonly request: HttpRequest;
-  readonly response: HttpResponse;
-  readonly requestId: string;
-}
-
-/** Whether there is still somebody to answer to. */
-function isWaiting(response: HttpResponse): boolean {
+/** Whether a response can still be sent. */
+function isOpen(response: HttpResponse): boolean {
   return response instanceof Http2ServerResponse
     ? response.stream !== undefined && !response.stream.destroyed && !response.stream.closed
     : !response.destroyed;

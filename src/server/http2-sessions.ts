@@ -1,8 +1,8 @@
 /**
- * Bounds what one HTTP/2 connection makes the server do besides requests that are answered: streams
- * that end before their answer (CVE-2023-44487, CVE-2025-8671), and bytes that are neither bodies
- * nor heads, such as one-byte DATA frames and floods of SETTINGS or PING. Beyond it the connection
- * gets GOAWAY with ENHANCE_YOUR_CALM and is closed.
+ * Limits the work of one HTTP/2 connection besides requests that are answered: streams cancelled
+ * before their response (rapid reset, CVE-2023-44487, CVE-2025-8671), and bytes that are neither
+ * bodies nor headers, such as one-byte DATA frames and floods of SETTINGS or PING. A connection
+ * over a limit gets GOAWAY with ENHANCE_YOUR_CALM and is closed.
  */
 import {
   constants,
@@ -10,52 +10,59 @@ import {
   type Http2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { ConnectionPermit } from '../admission/port.ts';
 import { type Allowance, createAllowance } from '../std/allowance.ts';
 import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
-import type { Connection, Connections } from './connections.ts';
 
 /**
- * A browser that redraws, or a sender whose deadlines pass, cancels up to all streams that it may
- * have at once. Node itself ends a session at twice as many.
+ * A browser that redraws, or a sender whose deadlines pass, may cancel all its concurrent streams
+ * at once. Node itself ends a session at twice these rates.
  */
 export const resetLimits = { burst: 100, perSecond: 20 } as const;
 
-/** Far more than frames and acknowledgements of any client take. */
+/** Far more than the frames and acknowledgements of any client. */
 const overheadLimits = { burst: 1024 * 1024, perSecond: 256 * 1024 } as const;
-/** Heads of frames and TLS records, of what comes in frames of 200 bytes or more. */
+/** Frame and TLS record headers, for frames of at least 200 bytes. */
 const framingShare = 1 / 16;
-/** What the head of a request may take, compressed, and what its client sends along. */
+/** Compressed headers of a request, and its control frames. */
 const headBytes = 4096;
 const checkEveryMs = 250;
-/** More than pieces of 64 bytes make of all that Node reads in one turn. */
+/** Above the overhead of 64-byte frames in everything that Node reads in one turn. */
 const maxTurnOverheadBytes = 40 * 1024;
 const frameHeadBytes = 9;
-/** What all streams of a connection may have in flight; by default a sender stops every 64 KiB. */
+/** Flow-control window of a connection; with the default a sender stops every 64 KiB. */
 export const windowBytes = 1024 * 1024;
-/** For the GOAWAY to be sent to a peer that reads. */
-const farewellMs = 1000;
+/** Time for the GOAWAY to be sent. */
+const goawayMs = 1000;
 
-interface Watched {
+/** A connection below TLS. */
+interface Connection {
+  readonly socket: Socket;
+  /** Undefined = its address is not counted. */
+  readonly permit: ConnectionPermit | undefined;
+}
+
+interface Watched extends Connection {
   readonly session: Http2Session;
-  readonly connection: Connection;
   readonly resets: Allowance;
   readonly overhead: Allowance;
-  /** Up to the last check. */
+  /** Below TLS, up to the last check. */
   bytesRead: number;
   /** Since the last check. */
   usefulBytes: number;
-  /** Of pieces of bodies, in this turn of the event loop. */
+  /** From body frames, in this turn of the event loop. */
   turnOverhead: number;
   turn: number;
   isEnding: boolean;
 }
 
-/** @param server takes connections that `connections` knows */
-export function boundSessions(
+/** @param server gets its connections as `connection` events with socket and permit. */
+export function limitSessions(
   server: Http2SecureServer,
-  connections: Connections,
   { surface, events }: { readonly surface: Surface; readonly events: HttpEvents },
 ): void {
+  const connectionOf = trackConnections(server);
   const watched = new WeakMap<Http2Session, Watched>();
   const active = new Set<Watched>();
   const now = () => performance.now();
@@ -66,14 +73,14 @@ export function boundSessions(
     if (own.isEnding) return;
     own.isEnding = true;
     active.delete(own);
-    own.connection.stopReading();
-    own.connection.abused();
+    stopReading(own.socket);
+    own.permit?.abused();
     events.connectionCut(surface, reason);
     sendGoaway(own);
   }
 
-  /** Node reads half a megabyte of a connection in one turn: fifty thousand one-byte frames. */
-  function addPiece(own: Watched, bytes: number): void {
+  /** In one turn Node reads up to half a megabyte of a connection: 50,000 one-byte frames. */
+  function addBodyFrame(own: Watched, bytes: number): void {
     own.usefulBytes += bytes;
     if (own.turn !== turn) {
       own.turn = turn;
@@ -90,20 +97,22 @@ export function boundSessions(
   }
 
   function check(own: Watched): void {
-    const bytes = own.connection.bytesRead();
-    const overhead = bytes - own.bytesRead - own.usefulBytes * (1 + framingShare);
-    own.bytesRead = bytes;
+    const { bytesRead } = own.socket;
+    const overhead = bytesRead - own.bytesRead - own.usefulBytes * (1 + framingShare);
+    own.bytesRead = bytesRead;
     own.usefulBytes = 0;
     if (overhead > 0 && !own.overhead.take(overhead)) end(own, 'overhead');
   }
 
-  function begin(session: Http2Session, connection: Connection): void {
+  server.on('session', (session) => {
+    const connection = session.socket && connectionOf(session.socket);
+    if (!connection) return;
     const own: Watched = {
+      ...connection,
       session,
-      connection,
       resets: createAllowance(resetLimits, now),
       overhead: createAllowance(overheadLimits, now),
-      bytesRead: connection.bytesRead(),
+      bytesRead: connection.socket.bytesRead,
       usefulBytes: 0,
       turnOverhead: 0,
       turn: 0,
@@ -112,49 +121,71 @@ export function boundSessions(
     watched.set(session, own);
     active.add(own);
     session.once('close', () => active.delete(own));
-  }
-
-  server.on('session', (session) => {
-    const connection = session.socket && connections.of(session.socket);
-    if (connection) begin(session, connection);
   });
   server.on('stream', (stream: ServerHttp2Stream) => {
     const own = stream.session && watched.get(stream.session);
     if (!own) return;
     own.usefulBytes += headBytes;
-    onPiece(stream, (bytes) => addPiece(own, bytes));
+    onBodyFrame(stream, (bytes) => addBodyFrame(own, bytes));
     stream.once('close', () => {
-      // What is on its way when the server is done with a stream is not held against its client.
+      // Bytes in flight when the server closes a stream do not count against its client.
       if (!stream.readableEnded) own.usefulBytes += windowBytes;
-      if (isCutShort(stream) && !own.resets.take(1)) end(own, 'resets');
+      if (isCancelled(stream) && !own.resets.take(1)) end(own, 'resets');
     });
   });
   const timer = setInterval(() => active.forEach(check), checkEveryMs).unref();
   server.once('close', () => clearInterval(timer));
 }
 
-function sendGoaway({ session, connection }: Watched): void {
-  // Node aborts where a session is destroyed from within its own reading.
+/** Node does not expose the socket of a session, which differs from the one below TLS. */
+function trackConnections(server: Http2SecureServer): (ends: Ends) => Connection | undefined {
+  const byEnds = new Map<string, Connection>();
+  server.on('connection', (socket: Socket, permit?: ConnectionPermit) => {
+    const key = keyOf(socket);
+    const connection = { socket, permit };
+    byEnds.set(key, connection);
+    socket.once('close', () => {
+      permit?.closed();
+      // A later connection may have the same ends.
+      if (byEnds.get(key) === connection) byEnds.delete(key);
+    });
+  });
+  return (ends) => byEnds.get(keyOf(ends));
+}
+
+type Ends = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress'>;
+
+function keyOf({ remoteAddress, remotePort, localAddress }: Ends): string {
+  return [remoteAddress, remotePort, localAddress].join(' ');
+}
+
+/** Below TLS `pause` has no effect, since TLS reads from the handle. */
+function stopReading(socket: Socket): void {
+  const { _handle } = socket as { _handle?: { readonly readStop?: () => void } | null };
+  _handle?.readStop?.();
+}
+
+function sendGoaway({ session, socket }: Watched): void {
+  // Node aborts where a session is destroyed while it is reading.
   setImmediate(() => {
     if (!session.destroyed) session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   });
   // Closed at once with bytes unread, the socket would be reset and the GOAWAY lost.
   setTimeout(() => {
     if (!session.destroyed) session.destroy();
-    connection.destroy();
-  }, farewellMs).unref();
+    socket.destroy();
+  }, goawayMs).unref();
 }
 
-/** Tells of each piece of a body as it arrives, whatever becomes of it. */
-function onPiece(stream: ServerHttp2Stream, tell: (bytes: number) => void): void {
+function onBodyFrame(stream: ServerHttp2Stream, count: (bytes: number) => void): void {
   const push = stream.push.bind(stream);
   stream.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
-    if (chunk !== null) tell(chunk.length);
+    if (chunk !== null) count(chunk.length);
     return push(chunk, encoding);
   };
 }
 
-/** By whichever side. */
-function isCutShort(stream: ServerHttp2Stream): boolean {
+/** By either side. */
+function isCancelled(stream: ServerHttp2Stream): boolean {
   return stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR;
 }

@@ -1,18 +1,17 @@
 /**
- * The ingest port: requests become values for the ingest spine, and what it returns or throws
- * becomes an answer. Bodies are never touched here or by the framework.
+ * The ingest port: turns HTTP requests into ingest requests, and their answers into responses. It
+ * reads no body; the ingest pipeline does.
  */
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Ingest, IngestAnswer } from '../ingest/ingest.ts';
 import type { Protocol } from '../model/protocol.ts';
 import type { IngestEvents } from '../telemetry/request-events.ts';
 import { toAppError } from './errors.ts';
+import { mountOpenRoutes } from './open-routes.ts';
 import type { IngestRoute, RouteTable } from './route.ts';
 import {
   createSurface,
   type FailureForm,
-  mountOpenRoutes,
-  sendFailure,
   type SurfaceContext,
   toBytes,
   unknownRoute,
@@ -25,6 +24,7 @@ export interface IngestSurfaceParts {
 }
 
 const receiverIdPattern = /^[\w-]{1,64}$/;
+const receiverPath = /^\/v1\/receivers\/([\w-]{1,64})(?:[/?]|$)/;
 
 export function createIngestSurface(
   context: SurfaceContext,
@@ -32,25 +32,62 @@ export function createIngestSurface(
   parts: IngestSurfaceParts,
 ): FastifyInstance {
   const app = createSurface(context);
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'] as const) {
-    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  }
   for (const route of routes.data) {
-    mountIngestRoute(app, context, route, parts);
-    mountPrefix(app, context, route);
+    mountIngestRoute(app, route, parts);
+    mountPrefix(app, route);
   }
   mountOpenRoutes(app, routes.open);
-  noteStrays(app, parts.ingest);
+  countUnknownRoutes(app, parts.ingest);
   return app;
 }
 
-const receiverPath = /^\/v1\/receivers\/([\w-]{1,64})(?:[/?]|$)/;
+function mountIngestRoute(
+  app: FastifyInstance,
+  { method, path, protocol }: IngestRoute,
+  { ingest, ingestEvents }: IngestSurfaceParts,
+): void {
+  app.route<{ Params: { receiverId: string } }>({
+    method,
+    url: path,
+    config: { failure: failureForm(protocol) },
+    handler: async ({ params: { receiverId }, raw }, reply) => {
+      try {
+        // The decoded parameter may contain slashes or be a dot segment.
+        if (!receiverIdPattern.test(receiverId)) throw unknownRoute(method);
+        const headers = readHeaders(raw);
+        const peerAddress = raw.socket.remoteAddress ?? '';
+        const body = toRequestBody(raw, reply.raw);
+        const answer = await ingest.ingest({ receiverId, headers, peerAddress, body }, protocol);
+        const { status, contentType, body: content } = answer.reply;
+        reply.code(status).headers(answerHeaders(answer));
+        if (contentType === undefined) return undefined;
+        reply.header('content-type', contentType);
+        return toBytes(content);
+      } catch (fault) {
+        ingestEvents.refused(protocol.name, toAppError(fault).code);
+        throw fault;
+      }
+    },
+  });
+}
 
-/** A URL that is nearly right is the commonest mistake of senders: their receiver shows it. */
-function noteStrays(app: FastifyInstance, ingest: Ingest): void {
+function mountPrefix(app: FastifyInstance, { method, prefix, protocol }: IngestRoute): void {
+  if (prefix === undefined) return;
+  app.route({
+    method,
+    url: `${prefix}/*`,
+    config: { failure: failureForm(protocol) },
+    handler: () => {
+      throw unknownRoute(method);
+    },
+  });
+}
+
+/** A slightly wrong URL is a common mistake; the receiver's statistics show it. */
+function countUnknownRoutes(app: FastifyInstance, ingest: Ingest): void {
   app.addHook('onResponse', ({ is404, method, raw, routeOptions }, _reply, done) => {
-    const isStray = is404 || routeOptions.url?.endsWith('/*') === true;
-    const receiverId = isStray ? receiverPath.exec(raw.url ?? '')?.[1] : undefined;
+    const isUnknown = is404 || routeOptions.url?.endsWith('/*') === true;
+    const receiverId = isUnknown ? receiverPath.exec(raw.url ?? '')?.[1] : undefined;
     if (receiverId !== undefined) {
       const peerAddress = raw.socket.remoteAddress ?? '';
       ingest.stray({ receiverId, headers: readHeaders(raw), peerAddress }, unknownRoute(method));
@@ -59,63 +96,11 @@ function noteStrays(app: FastifyInstance, ingest: Ingest): void {
   });
 }
 
-function mountIngestRoute(
-  app: FastifyInstance,
-  context: SurfaceContext,
-  { method, path, protocol }: IngestRoute,
-  { ingest, ingestEvents }: IngestSurfaceParts,
-): void {
-  const form = failureForm(protocol);
-  app.route<{ Params: { receiverId: string } }>({
-    method,
-    url: path,
-    handler: async (request, reply) => {
-      const { receiverId } = request.params;
-      const body = toRequestBody(request.raw, reply.raw);
-      let answer: IngestAnswer;
-      try {
-        // A path decoded to more than one segment, or to a dot, is none of ours.
-        if (!receiverIdPattern.test(receiverId)) throw unknownRoute(method);
-        const headers = readHeaders(request.raw);
-        const peerAddress = request.raw.socket.remoteAddress ?? '';
-        const sent = { receiverId, headers, peerAddress, body };
-        answer = await ingest.ingest(sent, protocol);
-      } catch (fault) {
-        const error = toAppError(fault);
-        ingestEvents.refused(protocol.name, error.code);
-        return sendFailure(context, error, request, reply, form);
-      }
-      return sendAnswer(reply, answer);
-    },
-  });
-}
-
-function mountPrefix(
-  app: FastifyInstance,
-  context: SurfaceContext,
-  { method, prefix, protocol }: IngestRoute,
-): void {
-  if (prefix === undefined) return;
-  const form = failureForm(protocol);
-  app.route({
-    method,
-    url: `${prefix}/*`,
-    handler: (request, reply) => sendFailure(context, unknownRoute(method), request, reply, form),
-  });
-}
-
 function failureForm({ maxBodyBytes, encodeProblem }: Protocol): FailureForm {
   return { maxDiscardBytes: maxBodyBytes, encode: encodeProblem };
 }
 
-function sendAnswer(reply: FastifyReply, answer: IngestAnswer): FastifyReply {
-  const { status, contentType, body } = answer.reply;
-  reply.code(status).headers(answerHeaders(answer));
-  if (contentType === undefined) return reply.send();
-  return reply.header('content-type', contentType).send(toBytes(body));
-}
-
-/** What goes along with an answer, whatever its transport. */
+/** The headers of an answer, on HTTP and gRPC. */
 export function answerHeaders({
   reply,
   rateLimit,

@@ -1,7 +1,7 @@
 /**
- * The TLS listener of a surface: HTTP/1.1 and HTTP/2 on one port, with a bound on everything a
- * connection may take: time, streams, headers, memory, cancelled work. Connections come to it from
- * an accept port, or from the process that has one. It knows nothing of routes.
+ * The TLS listener of a surface: HTTP/1.1 and HTTP/2 on one port, with limits on everything that a
+ * connection may use: time, streams, headers, memory, cancelled work. It gets its connections as
+ * `connection` events and knows no routes.
  */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import {
@@ -12,22 +12,24 @@ import {
   type Http2Session,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { ConnectionPermit } from '../admission/port.ts';
 import { AppError, type ErrorCode } from '../model/errors.ts';
+import { createRoundRobin } from '../std/round-robin.ts';
 import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
-import { problemJson, problemType, toProblem } from './errors.ts';
 import type { Certificate } from './certificate.ts';
-import { createConnections } from './connections.ts';
-import { refuseGrpc } from './grpc-answer.ts';
-import { isGrpc } from './grpc-request.ts';
-import { boundSessions, resetLimits, windowBytes } from './http2-sessions.ts';
-import { type HttpRequest, type HttpResponse, requestFault } from './transport.ts';
-import { createTurns } from './turns.ts';
+import { problemJson, problemType, toProblem } from './errors.ts';
+import { isGrpc, refuseGrpc } from './grpc-wire.ts';
+import { limitSessions, resetLimits, windowBytes } from './http2-sessions.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  type RequestHandler,
+  requestFault,
+} from './transport.ts';
 
 export interface ConnectionLimits {
-  /** For TLS to be agreed on, and for the headers of each request. */
+  /** For the TLS handshake, and for the headers of each request. */
   readonly headersTimeoutMs: number;
-  /** For a whole request; the backstop of the body's own timeout. */
+  /** For a whole request, above the timeout of its body. */
   readonly requestTimeoutMs: number;
   /** Without a byte in either direction. */
   readonly idleTimeoutMs: number;
@@ -35,8 +37,6 @@ export interface ConnectionLimits {
   readonly keepAliveTimeoutMs: number;
   readonly maxStreamsPerConnection: number;
 }
-
-export type RequestHandler = (request: HttpRequest, response: HttpResponse) => void;
 
 const maxHeaderBytes = 16 * 1024;
 
@@ -47,7 +47,7 @@ export interface ListenerContext {
   readonly events: HttpEvents;
 }
 
-/** Emit `connection` with a socket and the permit of its address to make it serve one. */
+/** Emit `connection` with a socket and the permit of its address to have it served. */
 export function createListener(
   { surface, limits, certificate, events }: ListenerContext,
   handle: RequestHandler,
@@ -62,7 +62,7 @@ export function createListener(
     maxSettings: 32,
     maxSessionInvalidFrames: 100,
     maxSessionRejectedStreams: 100,
-    // Ends a session from within its reading, where ours comes only after it.
+    // Takes effect while a session is reading; our own limit only afterwards.
     streamResetBurst: 2 * resetLimits.burst,
     streamResetRate: 2 * resetLimits.perSecond,
     settings: {
@@ -74,32 +74,28 @@ export function createListener(
   server.setTimeout(limits.idleTimeoutMs);
   server.on('tlsClientError', () => events.connectionCut(surface, 'tls'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // Node reports failed handshakes here as well as to `tlsClientError`. An answer written before
+    // Node reports failed handshakes here as well as to `tlsClientError`. A response written before
     // the handshake is complete aborts the process once an HTTP/2 session takes the socket over:
     // docs/decisions/021-no-answer-before-the-handshake.md.
     if (!isParseError(error)) return void socket.destroy();
     events.connectionCut(surface, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'timeout' : 'parse');
     answerParseError(error, socket);
   });
-  const inTurn = takeTurns(guard(handle));
-  server.on('request', inTurn);
-  // Whether the sender may go on is decided by the checks before the body, not by Node.
-  server.on('checkContinue', inTurn);
+  const scheduled = schedule(rejectMalformed(handle));
+  server.on('request', scheduled);
+  // Admission decides whether a client may send its body, not Node.
+  server.on('checkContinue', scheduled);
   server.on('checkExpectation', (request: HttpRequest, response: HttpResponse) => {
     refuse(request, response, 'cannot meet this Expect header: it may only be 100-continue', 417);
   });
   server.on('connect', refuseConnect);
   server.on('session', (session) => session.setLocalWindowSize(windowBytes));
-  const connections = createConnections();
-  server.on('connection', (socket: Socket, permit?: ConnectionPermit) => {
-    connections.add(socket, permit);
-  });
-  boundSessions(server, connections, { surface, events });
+  limitSessions(server, { surface, events });
   certificate.follow(server);
   return server;
 }
 
-/** Options of the HTTP/1.1 side, which Node takes here though its types do not say so. */
+/** HTTP/1.1 options, which Node accepts here although its types omit them. */
 function httpOptions(limits: ConnectionLimits): object {
   return {
     maxHeaderSize: maxHeaderBytes,
@@ -108,33 +104,33 @@ function httpOptions(limits: ConnectionLimits): object {
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.min(1000, Math.ceil(limits.headersTimeoutMs / 4)),
     noDelay: true,
-    // Found by the guard instead: Node's own refusal has no body.
+    // Checked by `requestFault`, since Node's own refusal has no body.
     requireHostHeader: false,
   };
 }
 
 /**
- * Requests wait until everything that came with them is read: one that is cancelled by then costs
- * no work. Then connections take turns, so that pipelined requests of one do not hold up others.
+ * Handles requests after everything that arrived with them is read, so that one cancelled by then
+ * costs no work, and round-robin over connections, so that pipelined requests do not delay others.
  */
-function takeTurns(handle: RequestHandler): RequestHandler {
-  const turns = createTurns<Http2Session | Socket>();
+function schedule(handle: RequestHandler): RequestHandler {
+  const tasks = createRoundRobin<Http2Session | Socket>();
   return (request, response) => {
     if (!(request instanceof Http2ServerRequest)) {
-      turns.add(request.socket, () => {
+      tasks.add(request.socket, () => {
         if (!response.destroyed) handle(request, response);
       });
       return;
     }
     const { stream } = request;
     if (stream.session === undefined) return;
-    turns.add(stream.session, () => {
+    tasks.add(stream.session, () => {
       if (!stream.destroyed && !stream.closed) handle(request, response);
     });
   };
 }
 
-function guard(handle: RequestHandler): RequestHandler {
+function rejectMalformed(handle: RequestHandler): RequestHandler {
   return (request, response) => {
     const fault = requestFault(request);
     if (fault === undefined) return handle(request, response);
@@ -151,48 +147,36 @@ function refuse(request: HttpRequest, response: HttpResponse, detail: string, st
   response.end(body);
 }
 
-/** Of the HTTP/1.1 parser, which runs only on connections whose handshake is complete. */
+/** From the HTTP/1.1 parser, which runs only after the handshake. */
 function isParseError({ code }: NodeJS.ErrnoException): boolean {
   return code !== undefined && (code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT');
 }
 
-/**
- * What could not be parsed has no request to answer to, and nothing after it can be trusted: answer
- * and close.
- */
-function answerParseError(error: NodeJS.ErrnoException, socket: Socket): void {
-  const status = statusOfParseError(error.code);
-  if (socket.writable) socket.write(toRawAnswer(detailOfParseError(status), status));
+const parseErrors: Readonly<Record<string, readonly [status: number, detail: string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    431,
+    `cannot read the request: its headers are larger than ${maxHeaderBytes} bytes`,
+  ],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [
+    413,
+    'cannot read the request: the extensions of its chunks are too long',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    408,
+    'cannot wait for the request any longer: send its head and body faster',
+  ],
+};
+
+/** Closes the connection: nothing after a parse error can be trusted. */
+function answerParseError({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+  const [status, detail] = parseErrors[code] ?? [
+    400,
+    'cannot read the request: it is no valid HTTP/1.1',
+  ];
+  if (socket.writable) socket.write(toRawAnswer(detail, status));
   socket.destroySoon();
 }
 
-function detailOfParseError(status: number): string {
-  switch (status) {
-    case 408:
-      return 'cannot wait for the request any longer: send its head and body faster';
-    case 413:
-      return 'cannot read the request: the extensions of its chunks are too long';
-    case 431:
-      return `cannot read the request: its headers are larger than ${maxHeaderBytes} bytes`;
-    default:
-      return 'cannot read the request: it is no valid HTTP/1.1';
-  }
-}
-
-function statusOfParseError(code: string | undefined): 400 | 408 | 413 | 431 {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return 431;
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return 413;
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return 408;
-    default:
-      return 400;
-  }
-}
-
-/** Weir is no proxy. */
 function refuseConnect(
   request: IncomingMessage | Http2ServerRequest,
   target: Socket | Http2ServerResponse,
@@ -200,9 +184,9 @@ function refuseConnect(
   const detail = 'cannot connect to anywhere: this is no proxy';
   if (request instanceof Http2ServerRequest) {
     refuse(request, target as Http2ServerResponse, detail, 405);
-    return;
+  } else {
+    (target as Socket).end(toRawAnswer(detail, 405));
   }
-  (target as Socket).end(toRawAnswer(detail, 405));
 }
 
 function toRawAnswer(detail: string, status: number): string {
@@ -216,7 +200,7 @@ function toRawAnswer(detail: string, status: number): string {
 function toRawProblem(detail: string, status: number) {
   const error = new AppError(toCode(status), detail);
   const problem = { ...toProblem(error, ''), status };
-  // Whose request it was nobody knows, so no cache may keep the answer.
+  // The route is unknown, so the response is as private as the strictest one.
   const headers = {
     'content-type': problemType,
     'cache-control': 'private, no-store',

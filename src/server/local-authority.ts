@@ -1,6 +1,6 @@
 /**
- * A certificate authority of this data directory alone, so that the very first request travels over
- * TLS: made on first run, it signs the server certificate and renews it long before it expires.
+ * A certificate authority for this data directory, so that the first request already uses TLS. It
+ * is created on the first run, signs the server certificate and renews it before it expires.
  */
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -9,23 +9,27 @@ import { join } from 'node:path';
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { replaceTextFile } from '../files/whole-file.ts';
-import type { TlsMaterial } from './certificate.ts';
 import { hasErrorCode } from '../std/error-text.ts';
+
+export interface TlsMaterial {
+  /** PEM, leaf first. */
+  readonly cert: string;
+  readonly key: string;
+}
 
 const dayMs = 24 * 60 * 60 * 1000;
 const authorityDays = 3650;
-/** Some clients refuse server certificates that live for longer than 398 days. */
+/** Some clients reject server certificates that are valid for more than 398 days. */
 const serverDays = 397;
 const renewDaysBefore = 30;
 const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** @param file is empty, cut or no PEM; its pair is about to be replaced */
+/** @param file is empty, truncated or no PEM; its pair is about to be replaced */
 export type OnDamaged = (file: string, error: unknown) => void;
 
 /**
- * Reads `ca.pem`, `ca-key.pem`, `server.pem` and `server-key.pem`. Replaces what is missing or
- * damaged, expires within 30 days or does not name this machine. Keys are readable by their owner
- * only.
+ * Reads `ca.pem`, `ca-key.pem`, `server.pem` and `server-key.pem`. Replaces a pair that is missing
+ * or damaged, expires within 30 days or does not name this machine. Only the owner can read keys.
  */
 export async function ensureLocalCertificate(
   directory: string,
@@ -44,9 +48,9 @@ export async function ensureLocalCertificate(
     const isNamed = names.every((name) => named.includes(`DNS:${name}`));
     if (isIssued && isNamed && isUsable(server, now)) return server;
   }
-  const isLasting = authority !== undefined && isUsable(authority, now, serverDays);
-  const issuer = isLasting ? authority : await makeAuthority(now);
-  if (!isLasting) writePair(directory, 'ca', issuer);
+  const isReusable = authority !== undefined && isUsable(authority, now, serverDays);
+  const issuer = isReusable ? authority : await makeAuthority(now);
+  if (!isReusable) writePair(directory, 'ca', issuer);
   const made = await makeServer(issuer, names, now);
   writePair(directory, 'server', made);
   return made;
@@ -120,7 +124,7 @@ function serialNumber(): string {
   return bytes.toString('hex');
 }
 
-/** Host names need no escaping; anything else is not worth a broken name. */
+/** Host names need no escaping in a distinguished name; other characters are replaced. */
 function distinguished(name: string): string {
   return name.replace(/[^A-Za-z0-9.-]/g, '-');
 }
@@ -157,7 +161,7 @@ async function readPair(
   return isCert && isKey ? { cert, key } : undefined;
 }
 
-/** @throws Error where it is no certificate, or is an authority whose own signature fails */
+/** @throws Error where it is no certificate, or an authority whose own signature is invalid */
 function checkCertificate(pem: string): void {
   const parsed = new X509Certificate(pem);
   if (parsed.ca && !parsed.verify(parsed.publicKey)) throw new Error('its signature is wrong');
@@ -182,7 +186,7 @@ function isParsed(file: string, parse: () => unknown, onDamaged?: OnDamaged): bo
   }
 }
 
-/** The next start replaces a pair whose halves do not match, as a crash in between leaves it. */
+/** A crash between the two writes leaves a mismatched pair, which the next start replaces. */
 function writePair(directory: string, name: string, material: TlsMaterial): void {
   replaceTextFile(join(directory, `${name}-key.pem`), material.key);
   replaceTextFile(join(directory, `${name}.pem`), material.cert, 0o644);

@@ -1,9 +1,10 @@
 /**
- * Puts a read on the stream port: who asks and for which account is settled before a parameter or a
- * body is looked at.
+ * Mounts reads on the stream port: checks token, account and scope, reads the body, calls the
+ * route, and sends its answer.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Admission, MemoryLease } from '../admission/port.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Admission, MemoryLease, RequestBody } from '../admission/port.ts';
+import { digestSecret } from '../codec/token-secret.ts';
 import type { Scope } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import {
@@ -12,40 +13,34 @@ import {
   type ReadRequest,
   type ReadRoute,
   StreamedAnswer,
-  type TicketRequest,
   type TicketRoute,
 } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
-import { digestSecret } from '../codec/token-secret.ts';
-import { toAppError } from './errors.ts';
 import { type Departures, sendStreamed } from './streamed-answer.ts';
-import { sendFailure, type SurfaceContext } from './surface.ts';
 import { readHeaders, toRequestBody } from './transport.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** What is read of a body for its sender's sake before a refusal is answered. */
-const maxDiscardBytes = 10 * 1024 * 1024;
-/** A body is inflated and taken apart, and its parts are put into the plan. */
+/** The inflated body, its decoded parts, and their copies in the plan. */
 const heapBytesPerBodyByte = 4;
-const nothing = Buffer.alloc(0);
+
+export interface ReadParts {
+  readonly admission: Admission;
+  readonly departures: Departures;
+}
 
 export function mountRead(
   app: FastifyInstance,
-  context: SurfaceContext,
   route: ReadRoute,
-  { admission, departures }: { admission: Admission; departures: Departures },
+  { admission, departures }: ReadParts,
 ): void {
-  const form = { maxDiscardBytes, encode: route.failure?.encode };
   app.route<{ Params: Record<string, string> }>({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: route.path,
-    errorHandler: (error, request, reply) => {
-      void sendFailure(context, toAppError(error), request, reply, form);
-    },
-    // All of it, before the framework has an opinion about the body.
-    onRequest: async (request, reply) => {
-      const headers = readHeaders(request.raw);
+    config: { failure: { encode: route.failure?.encode } },
+    handler: async (request, reply) => {
+      const { params, raw } = request;
+      const headers = readHeaders(raw);
       const search = searchOf(request);
       const tokenDigest = digestSecret(admission.bearer(headers)); // 401
       const token = await admission.tokenOfDigest(tokenDigest, 'access'); // 401, 503
@@ -53,68 +48,56 @@ export function mountRead(
       admission.permitReader(token, accountId, route.scope); // 403
       const reader = { accountId, tokenDigest };
       const recheck = () => permit(admission, reader, route.scope);
-      const rule = route.body;
-      const sent = await receive(request, reply, { admission, accountId, headers, rule });
+      const lastEventId = lastEventIdOf(request);
+
+      const sent = toRequestBody(raw, reply.raw);
+      const { body, memory } = await readBody(admission, sent, { accountId, headers, route });
       try {
-        const { params } = request;
-        if (route.body?.kind === 'form') addFields(search, sent.body);
+        if (route.body?.kind === 'form') addFields(search, body);
         const departure = departures.watch(reply);
-        const { body } = sent;
-        const lastEventId = lastEventIdOf(request);
         const asked = { ...reader, ...departure, search, params, body, lastEventId, recheck };
-        const answer = await read(route, asked); // 400, 404, 503
+        const answer = await readUnlessLeft(route, asked); // 400, 404, 503
+        if (departure.left.aborted) return undefined;
         if (answer instanceof StreamedAnswer) {
-          await sendStreamed(request, reply, answer, departure.signal);
-        } else if (!departure.left.aborted) {
-          send(reply, route, answer);
+          return await sendStreamed(request, reply, answer, departure.signal);
         }
-        // What is sent to a reader that has left counts as not sent, and would be handled again.
-        if (!reply.sent) reply.hijack();
+        const { headers: further = {}, mediaType } = route.response ?? {};
+        const isBytes = answer instanceof Uint8Array;
+        reply.headers(further).header('content-type', isBytes ? mediaType : jsonType);
+        return isBytes ? answer : JSON.stringify(answer);
       } finally {
-        sent.memory?.release();
+        memory?.release();
       }
-      return reply;
-    },
-    handler: () => {
-      throw new Error('a read went past its answer');
     },
   });
 }
 
-/** A read for whoever holds its ticket: there is no token to check. */
+/** A read for the holder of a ticket; it has no token to check. */
 export function mountTicket(
   app: FastifyInstance,
-  route: TicketRoute,
-  { admission, departures }: { admission: Admission; departures: Departures },
+  { path, scope, read }: TicketRoute,
+  { admission, departures }: ReadParts,
 ): void {
   app.route<{ Params: Record<string, string> }>({
     method: 'GET',
-    url: route.path,
-    onRequest: async (request, reply) => {
+    url: path,
+    handler: async (request, reply) => {
       const { signal } = departures.watch(reply);
-      const asked: TicketRequest = {
-        params: request.params,
-        signal,
-        permit: (reader) => permit(admission, reader, route.scope),
-      };
-      const answer = await route.read(asked); // 403, 404, 503
+      const permitReader = (reader: Reader) => permit(admission, reader, scope);
+      const answer = await read({ params: request.params, signal, permit: permitReader });
       await sendStreamed(request, reply, answer, signal);
-      return reply;
-    },
-    handler: () => {
-      throw new Error('a read went past its answer');
     },
   });
 }
 
 /** @returns undefined where the reader left before there was an answer. @throws AppError */
-async function read(route: ReadRoute, asked: ReadRequest): Promise<unknown> {
+async function readUnlessLeft(route: ReadRoute, asked: ReadRequest): Promise<unknown> {
   const { left } = asked;
   if (left?.aborted) return undefined;
   try {
     return await route.read(asked);
   } catch (error) {
-    // What it was stopped by is no failure.
+    // The abort itself is no failure.
     if (left?.aborted) return undefined;
     throw error;
   }
@@ -130,39 +113,34 @@ async function permit(
   admission.permitReader(token, accountId, scope);
 }
 
-function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
-  const id = headers['last-event-id'];
-  return Array.isArray(id) ? id.join() : id;
-}
-
 interface SentBody {
   readonly body: Buffer;
-  readonly memory: MemoryLease | undefined;
+  readonly memory?: MemoryLease;
 }
 
 /** @throws AppError `unsupported_media` | `too_large` | `timeout` | `malformed` | `unavailable` */
-async function receive(
-  request: FastifyRequest,
-  reply: FastifyReply,
+async function readBody(
+  admission: Admission,
+  sent: RequestBody,
   asked: {
-    readonly admission: Admission;
     readonly accountId: string;
     readonly headers: RequestHeaders;
-    readonly rule: ReadBody | undefined;
+    readonly route: { readonly body?: ReadBody };
   },
 ): Promise<SentBody> {
-  const { admission, accountId, headers, rule } = asked;
-  const stream = toRequestBody(request.raw, reply.raw);
-  // A form may be empty, and then nothing says that it is one.
-  const isAbsent = rule === undefined || (rule.kind === 'form' && !stream.expected);
-  if (isAbsent) return { body: nothing, memory: undefined };
+  const { accountId, headers, route } = asked;
+  const rule = route.body;
+  // An empty form has no content type.
+  if (rule === undefined || (rule.kind === 'form' && !sent.expected)) {
+    return { body: Buffer.alloc(0) };
+  }
   const { coding } = admission.bodyFormat(headers, rule); // 415
   admission.checkDeclaredLength(headers, rule.maxBytes); // 413
-  // Its readers must leave room for its senders.
+  // A share apart from the account's senders, so that reads leave room for them.
   const holder = `readers of ${accountId}`;
   const memory = admission.reserveMemory(holder, headers, heapBytesPerBodyByte); // 503
   try {
-    const bytes = await admission.readBody(stream, rule.maxBytes, memory); // 400, 408, 413
+    const bytes = await admission.readBody(sent, rule.maxBytes, memory); // 400, 408, 413
     const body = await admission.inflate(bytes, coding, { maxBytes: rule.maxBytes, memory });
     return { body, memory };
   } catch (error) {
@@ -171,9 +149,13 @@ async function receive(
   }
 }
 
-/** As it was sent: which parameters may repeat is for the reader of them to say. */
-function searchOf(request: FastifyRequest): URLSearchParams {
-  const url = request.raw.url ?? '';
+function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
+  const id = headers['last-event-id'];
+  return Array.isArray(id) ? id.join() : id;
+}
+
+/** As sent: the route decides which parameters may repeat. */
+function searchOf({ raw: { url = '' } }: FastifyRequest): URLSearchParams {
   const mark = url.indexOf('?');
   return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
 }
@@ -183,8 +165,8 @@ function addFields(search: URLSearchParams, form: Buffer): void {
 }
 
 /**
- * Header and parameter together are two accounts, like two headers.
- * @throws AppError `malformed` where neither is there and both may be
+ * Header and parameter together count as two accounts.
+ * @throws AppError `malformed` where the route takes both and neither was sent
  */
 function withAccount(
   headers: RequestHeaders,
@@ -200,13 +182,4 @@ function withAccount(
       `${accountParameter} in the URL`,
     { parameter: 'X-Active-Account' },
   );
-}
-
-function send(reply: FastifyReply, { response }: ReadRoute, answer: unknown): void {
-  if (response?.headers !== undefined) reply.headers(response.headers);
-  if (answer instanceof Uint8Array) {
-    reply.header('content-type', response?.mediaType).send(answer);
-  } else {
-    reply.header('content-type', jsonType).send(JSON.stringify(answer));
-  }
 }

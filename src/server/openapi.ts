@@ -48,12 +48,7 @@ const bodyErrors: readonly ErrorCode[] = [
   'too_large',
   'unsupported_media',
 ];
-const adminErrors: readonly ErrorCode[] = [
-  ...readErrors,
-  'conflict',
-  'too_large',
-  'unsupported_media',
-];
+const adminErrors: readonly ErrorCode[] = [...bodyErrors, 'conflict'];
 
 export function streamDocument(routes: RouteTable['stream'], info: DocumentInfo): Json {
   const paths: Operations = {};

@@ -1,15 +1,9 @@
-/** Opens the three ports, each with its surface, and closes them without losing a request. */
+/** Opens the ports, each with its surface, and closes them without losing a request. */
+import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Admission, ConnectionGate } from '../admission/port.ts';
+import type { Protocol } from '../model/protocol.ts';
 import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
-import {
-  bindSurfaces,
-  type BoundSurfaces,
-  type ClosingTimes,
-  type handedOver,
-  type PortOptions,
-  type UnboundSurface,
-} from './bound-surfaces.ts';
 import { type Certificate, type CertificateOptions, openCertificate } from './certificate.ts';
 import { serveGrpc } from './grpc.ts';
 import {
@@ -19,11 +13,21 @@ import {
   noGrpcMethods,
 } from './grpc-methods.ts';
 import { createIngestSurface, type IngestSurfaceParts } from './ingest-surface.ts';
-import { type ConnectionLimits, createListener, type RequestHandler } from './listener.ts';
-import { createOpsSurface, openOpsServer } from './ops-surface.ts';
-import { createRoutes, type RouteParts } from './routes.ts';
+import { type ConnectionLimits, createListener } from './listener.ts';
+import { type Answers, mountOpenRoutes } from './open-routes.ts';
+import {
+  bindSurfaces,
+  type BoundSurfaces,
+  type ClosingTimes,
+  type handedOver,
+  type PortOptions,
+  type UnboundSurface,
+} from './ports.ts';
+import type { RouteTable } from './route.ts';
+import { createOpsRoutes, createRoutes, type RouteParts } from './routes.ts';
 import { createStreamSurface, privateHeaders } from './stream-surface.ts';
-import type { SurfaceContext } from './surface.ts';
+import { createSurface, type SurfaceContext } from './surface.ts';
+import type { RequestHandler } from './transport.ts';
 
 export interface ServerOptions {
   /** Undefined = not served by this process. */
@@ -33,17 +37,23 @@ export interface ServerOptions {
   /** Plain HTTP: keep it on a local address. Undefined = not served by this process. */
   readonly ops: PortOptions | undefined;
   readonly limits: ConnectionLimits;
-  /** Of each TLS port. */
+  /** Per TLS port. */
   readonly maxConnections: number;
   readonly tls: CertificateOptions;
-  /** Of the built pages. */
+  /** Holds the built explorer. */
   readonly explorerDirectory: string;
   readonly closing: ClosingTimes;
 }
 
+export interface OpsParts extends Answers {
+  readonly admission: Pick<Admission, 'discardBody' | 'paceFailure'>;
+  /** One of them encodes the errors of gRPC calls. */
+  readonly protocols: readonly Protocol[];
+}
+
 export interface ServerParts extends IngestSurfaceParts, RouteParts {
   readonly admission: Admission;
-  /** Undefined where this process accepts no connections with TLS itself. */
+  /** Undefined = admits every connection. */
   readonly gate: ConnectionGate | undefined;
 }
 
@@ -52,21 +62,23 @@ export interface Server extends BoundSurfaces {
   readonly caFile: string | undefined;
 }
 
+/** Admits every connection. */
+const openGate: ConnectionGate = { admit: () => ({ closed() {}, abused() {} }) };
+
 /** @throws AppError `malformed` for an unusable certificate; Error when a port cannot be bound */
 export async function openServer(
   options: ServerOptions,
   parts: ServerParts,
   events: HttpEvents,
 ): Promise<Server> {
-  const { ingest, stream, ops } = options;
+  const { ingest, stream, ops, closing } = options;
   if (ingest === undefined && stream === undefined && ops !== undefined) {
-    const bound = await openOpsServer(ops, options.closing, { ...parts, events });
-    return { ...bound, caFile: undefined };
+    return { ...(await openOpsServer(ops, closing, parts, events)), caFile: undefined };
   }
   const certificate = await openCertificate(options.tls, events);
   try {
-    const surfaces = createSurfaces(options, { ...parts, certificate, events });
-    const bound = await bindSurfaces(surfaces, options.closing);
+    const surfaces = createSurfaces(options, parts, { certificate, events });
+    const bound = await bindSurfaces(surfaces, closing, events);
     const close = async () => {
       certificate.close();
       await bound.close();
@@ -78,48 +90,69 @@ export async function openServer(
   }
 }
 
-type SurfaceParts = ServerParts & {
-  readonly certificate: Certificate;
-  readonly events: HttpEvents;
-};
+/** The server of a process with the ops port alone. */
+export function openOpsServer(
+  port: PortOptions,
+  closing: ClosingTimes,
+  parts: OpsParts,
+  events: HttpEvents,
+): Promise<BoundSurfaces> {
+  const surface = createOpsSurface(port, createOpsRoutes(parts), parts, events);
+  return bindSurfaces([surface], closing, events);
+}
 
-function createSurfaces(options: ServerOptions, parts: SurfaceParts): UnboundSurface[] {
-  const { gate, events } = parts;
-  const { maxConnections } = options;
+function createSurfaces(
+  options: ServerOptions,
+  parts: ServerParts,
+  { certificate, events }: { readonly certificate: Certificate; readonly events: HttpEvents },
+): UnboundSurface[] {
+  const { ingest, stream, ops, maxConnections, limits, explorerDirectory } = options;
+  const { admission, protocols } = parts;
+  const gate = parts.gate ?? openGate;
   const routes = createRoutes(parts);
-  const surfaces: UnboundSurface[] = [];
-  const add = (
+  /** A TLS listener for HTTP and gRPC. */
+  const toContext = (
     surface: Surface,
-    port: UnboundSurface['port'] | undefined,
-    app: () => FastifyInstance,
-  ) => {
-    const accepting = surface === 'ops' || !gate ? undefined : { gate, events, maxConnections };
-    if (port !== undefined) surfaces.push({ surface, port, app: app(), accepting });
+    methods: GrpcMethods,
+    headers: SurfaceContext['headers'],
+  ): SurfaceContext => {
+    const context = { surface, events, admission };
+    const grpc = { ...context, protocol: grpcProtocolOf(protocols) };
+    const listen = (handle: RequestHandler) =>
+      createListener({ surface, limits, certificate, events }, serveGrpc(grpc, methods, handle));
+    return { ...context, headers, listen };
   };
-  add('ingest', options.ingest, () => {
-    const listen = listenWithGrpc('ingest', options, parts, createGrpcMethods(parts));
-    return createIngestSurface({ ...listen, headers: {} }, routes.ingest, parts);
-  });
-  add('stream', options.stream, () => {
-    const listen = listenWithGrpc('stream', options, parts, noGrpcMethods);
-    return createStreamSurface({ ...listen, headers: privateHeaders }, routes.stream, {
-      admission: parts.admission,
-      explorerDirectory: options.explorerDirectory,
-    });
-  });
-  add('ops', options.ops, () => createOpsSurface(routes.ops, parts));
+  const surfaces: UnboundSurface[] = [];
+  const add = (surface: Surface, port: UnboundSurface['port'], app: FastifyInstance) =>
+    surfaces.push({ surface, port, app, gate, maxConnections });
+  if (ingest !== undefined) {
+    const context = toContext('ingest', createGrpcMethods(parts), {});
+    add('ingest', ingest, createIngestSurface(context, routes.ingest, parts));
+  }
+  if (stream !== undefined) {
+    const context = toContext('stream', noGrpcMethods, privateHeaders);
+    const streamParts = { admission, explorerDirectory };
+    add('stream', stream, createStreamSurface(context, routes.stream, streamParts));
+  }
+  if (ops !== undefined) surfaces.push(createOpsSurface(ops, routes.ops, parts, events));
   return surfaces;
 }
 
-/** A TLS listener for HTTP and, beside it, gRPC. */
-function listenWithGrpc(
-  surface: Surface,
-  { limits }: ServerOptions,
-  { admission, protocols, certificate, events }: SurfaceParts,
-  methods: GrpcMethods,
-): Omit<SurfaceContext, 'headers'> {
-  const context = { surface, events, admission, protocol: grpcProtocolOf(protocols) };
+function createOpsSurface(
+  port: PortOptions,
+  { open }: RouteTable['ops'],
+  { admission, protocols }: OpsParts,
+  events: HttpEvents,
+): UnboundSurface {
+  const surface = 'ops';
+  const context = { surface, events, admission } as const;
+  const grpc = { ...context, protocol: grpcProtocolOf(protocols) };
   const listen = (handle: RequestHandler) =>
-    createListener({ surface, limits, certificate, events }, serveGrpc(context, methods, handle));
-  return { surface, events, admission, listen };
+    // The port accepts connections paused.
+    createServer(serveGrpc(grpc, noGrpcMethods, handle)).on('connection', (socket) =>
+      socket.resume(),
+    );
+  const app = createSurface({ ...context, listen, headers: {} });
+  mountOpenRoutes(app, open);
+  return { surface, app, port, gate: openGate, maxConnections: undefined };
 }

@@ -1,20 +1,22 @@
 /**
- * The stream port: reads and the control API. Who asks and for which account is settled before a
- * parameter or a body is looked at, and no answer may be kept by a cache.
+ * The stream port: reads, the control API and the explorer. Each handler authenticates and
+ * authorizes before it parses anything; no response may be cached.
  */
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
-import { type AdminCaller, checkAccount, checkScope } from '../admin/authority.ts';
+import { checkAccount, checkScope } from '../admin/authority.ts';
 import type { AdminRoute } from '../admin/routes.ts';
-import type { Admission } from '../admission/port.ts';
+import type { Admission, RequestBody } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
+import type { RequestHeaders } from '../model/request.ts';
 import { explorerPaths, mountExplorer } from './explorer.ts';
 import { jsonType, mountRead, mountTicket } from './mount-read.ts';
+import { mountOpenRoutes } from './open-routes.ts';
 import type { RouteTable } from './route.ts';
 import { createDepartures } from './streamed-answer.ts';
-import { createSurface, mountOpenRoutes, type SurfaceContext } from './surface.ts';
-import { readHeaders } from './transport.ts';
+import { createSurface, type SurfaceContext } from './surface.ts';
+import { readHeaders, toRequestBody, uncountedMemory } from './transport.ts';
 
-/** On every answer of this surface, errors included (SPEC §5). */
+/** On every response of this port, errors included (SPEC §5). */
 export const privateHeaders = {
   'cache-control': 'private, no-store',
   vary: 'Authorization, X-Active-Account',
@@ -22,6 +24,9 @@ export const privateHeaders = {
 } as const;
 
 export const adminPrefix = '/api/v1/admin';
+
+const maxAdminBodyBytes = 64 * 1024;
+const adminBody = { mediaTypes: [{ name: 'application/json' }], codings: ['identity'] } as const;
 
 export function createStreamSurface(
   context: SurfaceContext,
@@ -31,7 +36,7 @@ export function createStreamSurface(
   const app = createSurface(context);
   mountExplorer(app, explorerDirectory);
   const departures = createDepartures(app);
-  for (const route of routes.reads) mountRead(app, context, route, { admission, departures });
+  for (const route of routes.reads) mountRead(app, route, { admission, departures });
   for (const route of routes.tickets) mountTicket(app, route, { admission, departures });
   for (const route of routes.admin) mountAdmin(app, route, admission);
   mountOpenRoutes(app, routes.open);
@@ -39,36 +44,55 @@ export function createStreamSurface(
   return app;
 }
 
-interface AdminIdentity {
-  readonly caller: AdminCaller;
-  readonly accountId: string | undefined;
-}
-
 function mountAdmin(app: FastifyInstance, route: AdminRoute, admission: Admission): void {
-  // Kept beside the request while its body is read.
-  const identities = new WeakMap<FastifyRequest, AdminIdentity>();
+  const parseJson = createJsonParser(app);
   app.route({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: adminPrefix + route.path,
-    onRequest: async (request) => {
-      const headers = readHeaders(request.raw);
+    handler: async (request, reply) => {
+      const { params, raw } = request;
+      const headers = readHeaders(raw);
       const caller = await admission.token(admission.bearer(headers), 'access'); // 401, 503
       const isNamed = route.accountScoped || headers.activeAccount.length > 0;
       const accountId = isNamed ? admission.activeAccount(headers) : undefined; // 400
       if (route.accountScoped && accountId !== undefined) checkAccount(caller, accountId); // 403
       checkScope(caller, route.scope); // 403
-      identities.set(request, { caller, accountId });
-    },
-    handler: async (request, reply) => {
-      const identity = identities.get(request);
-      if (identity === undefined) throw new Error('the handler ran before its checks');
-      const { params, body } = request;
-      const answer = await route.handle({ ...identity, params, body });
+      const sent = toRequestBody(raw, reply.raw);
+      const text = route.method === 'GET' ? '' : await readJson(admission, headers, sent);
+      const body = text === '' ? undefined : await parseJson(request, text); // 400
+      const answer = await route.handle({ caller, accountId, params, body });
       reply.code(route.successStatus);
       if (route.response === undefined) return reply.send();
       return reply.header('content-type', jsonType).send(JSON.stringify(answer));
     },
   });
+}
+
+/** @throws AppError `unsupported_media` | `too_large` | `timeout` | `malformed` */
+async function readJson(
+  admission: Admission,
+  headers: RequestHeaders,
+  sent: RequestBody,
+): Promise<string> {
+  if (headers.contentType.length > 0) admission.bodyFormat(headers, adminBody); // 415
+  admission.checkDeclaredLength(headers, maxAdminBodyBytes); // 413
+  // Too small to count against the memory in flight: administration must work under load.
+  const bytes = await admission.readBody(sent, maxAdminBodyBytes, uncountedMemory);
+  if (bytes.length > 0) admission.bodyFormat(headers, adminBody); // 415
+  return bytes.toString();
+}
+
+/** Fastify's own parser, which rejects keys that reach an object's prototype. */
+function createJsonParser(app: FastifyInstance) {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  return (request: FastifyRequest, text: string): Promise<unknown> => {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    void parse(request, text, (cause, value) => {
+      if (cause === null) return resolve(value);
+      reject(new AppError('malformed', 'cannot read the body: it is no valid JSON', { cause }));
+    });
+    return promise;
+  };
 }
 
 const allMethods: HTTPMethods[] = [
@@ -83,8 +107,8 @@ const allMethods: HTTPMethods[] = [
 ];
 
 /**
- * Known paths answer other methods with 405 and `Allow`; OPTIONS tells the same, and nothing about
- * other origins.
+ * Other methods of a known path get 405 with `Allow`. OPTIONS gets `Allow` and no CORS headers, so
+ * that browsers keep other origins out.
  */
 function mountOtherMethods(app: FastifyInstance, routes: RouteTable['stream']): void {
   const methodsByPath = new Map<string, Set<string>>();
@@ -100,22 +124,19 @@ function mountOtherMethods(app: FastifyInstance, routes: RouteTable['stream']): 
     if (method === 'GET') methods.add('HEAD');
     methodsByPath.set(path, methods);
   }
-  // Without HEAD, which would bring nothing for its ticket.
+  // No HEAD: it would use up the ticket.
   for (const { path } of routes.tickets) methodsByPath.set(path, new Set(['OPTIONS', 'GET']));
   for (const [url, methods] of methodsByPath) {
     const allow = [...methods].sort().join(', ');
     app.route({
       method: allMethods.filter((method) => method === 'OPTIONS' || !methods.has(method)),
       url,
-      onRequest: async (request, reply) => {
+      handler: async ({ method }, reply) => {
         reply.header('allow', allow);
-        if (request.method === 'OPTIONS') return reply.code(204).send();
-        throw new AppError(
-          'method_not_allowed',
-          `cannot ${request.method} here: this route takes ${allow}`,
-        );
+        if (method === 'OPTIONS') return reply.code(204).send();
+        const message = `cannot ${method} here: this route takes ${allow}`;
+        throw new AppError('method_not_allowed', message);
       },
-      handler: () => {},
     });
   }
 }

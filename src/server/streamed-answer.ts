@@ -65,7 +65,7 @@ export async function sendStreamed(
   }
   if (request.method === 'HEAD') {
     await chunks.return?.();
-    await reply.headers(answer.headers).header('content-type', answer.mediaType).send();
+    reply.headers(answer.headers).header('content-type', answer.mediaType);
     return;
   }
   const nextChunk = () => awake(request, reply, chunks.next());

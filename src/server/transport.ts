@@ -1,18 +1,19 @@
 /**
- * One view of a request on HTTP/1.1 and on HTTP/2: the headers as they were sent, twice-sent ones
- * included, and the body. Node's own views of both keep only the first of two headers.
+ * One view of a request on HTTP/1.1 and HTTP/2: its headers, repeated ones included, and its body.
+ * Node's own header objects keep only the first of two.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
-import type { RequestBody } from '../admission/port.ts';
+import { Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import type { MemoryLease, RequestBody } from '../admission/port.ts';
 import type { RequestHeaders } from '../model/request.ts';
 
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
+export type RequestHandler = (request: HttpRequest, response: HttpResponse) => void;
 
 const none: readonly string[] = [];
 
-/** One pass over the raw headers; the length of a name spares most comparisons. */
+/** One pass over the raw headers; comparing lengths first skips most names. */
 export function readHeaders(request: HttpRequest): RequestHeaders {
   const raw = request.rawHeaders;
   let authorization = none;
@@ -33,7 +34,7 @@ export function readHeaders(request: HttpRequest): RequestHeaders {
         if (isName(name, 'authorization')) authorization = [...authorization, value];
         break;
       case 14:
-        // Both parsers have refused anything but digits, and two of them.
+        // Both parsers reject non-digits and a second one.
         if (isName(name, 'content-length')) contentLength = Number(value);
         break;
       case 15:
@@ -58,9 +59,9 @@ export function readHeaders(request: HttpRequest): RequestHeaders {
 }
 
 /**
- * What a strict server refuses and Node's parser lets pass (RFC 9112 §2.3, §3.2, §6.1), so that no
- * proxy in front can read a request differently than we do.
- * @returns why the request cannot be taken, or undefined
+ * Rejects what Node's parser accepts against RFC 9112 §2.3, §3.2 and §6.1, so that a proxy in front
+ * cannot read a request differently (request smuggling).
+ * @returns why the request is refused, or undefined
  */
 export function requestFault(request: HttpRequest): string | undefined {
   let hosts = 0;
@@ -95,7 +96,7 @@ export function toRequestBody(request: HttpRequest, response: HttpResponse): Req
       stream: request,
       expected: !stream.endAfterHeaders,
       declaredBytes: toDeclaredBytes(request),
-      // A stream that was reset ends like any other.
+      // A reset stream also emits `end`.
       arrivedWhole: () => !stream.closed && !request.aborted,
       sendContinue,
     };
@@ -112,32 +113,13 @@ export function toRequestBody(request: HttpRequest, response: HttpResponse): Req
   };
 }
 
-/**
- * After an answer that came before the end of its request: what still arrives is thrown away for a
- * while, so that a sender busy with sending gets to read the answer; then the connection (HTTP/2:
- * the stream) is let go.
- */
-export function lingerAfterAnswer(request: HttpRequest, response: HttpResponse, ms: number): void {
-  const isHttp2 = request instanceof Http2ServerRequest;
-  const isOver = () =>
-    isHttp2
-      ? request.readableEnded || request.stream.endAfterHeaders
-      : request.complete || request.destroyed;
-  if (isOver()) return;
-  const letGo = () => {
-    if (isHttp2) request.stream.close(constants.NGHTTP2_NO_ERROR);
-    else request.socket.destroySoon();
-  };
-  request.resume();
-  // A response over HTTP/2 says that it is finished only when its stream is gone.
-  const answer = isHttp2 ? request.stream : response;
-  answer.once('finish', () => {
-    // The connection may serve the next request by then.
-    if (isOver()) return;
-    const timer = setTimeout(letGo, ms).unref();
-    request.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
-  });
-}
+/** For bodies of a few KiB that must be readable while the memory in flight is used up. */
+export const uncountedMemory: MemoryLease = {
+  growTo: () => {},
+  coverHeap: () => {},
+  buffer: (bytes) => Buffer.alloc(bytes),
+  release: () => {},
+};
 
 function toDeclaredBytes({ headers }: HttpRequest): number | undefined {
   const length = headers['content-length'];

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Addresses } from '../admin/quickstart.ts';
 import { rolesOf } from '../config/roles.ts';
 import type { Config } from '../config/schema.ts';
-import type { PortOptions } from '../server/bound-surfaces.ts';
+import type { PortOptions } from '../server/ports.ts';
 import type { Server, ServerOptions } from '../server/server.ts';
 
 type Bound = Pick<Server, 'ports' | 'caFile'>;

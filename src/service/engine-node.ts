@@ -4,7 +4,7 @@ import { discardBody, discardPatience } from '../admission/body.ts';
 import { rolesOf } from '../config/roles.ts';
 import type { Config } from '../config/schema.ts';
 import { openEngineFront } from '../engine/front.ts';
-import { openOpsServer } from '../server/ops-surface.ts';
+import { openOpsServer } from '../server/server.ts';
 import { createEngineFrontEvents } from '../telemetry/store-events.ts';
 import { createHttpEvents } from '../telemetry/request-events.ts';
 import { toServerOptions } from './addresses.ts';
@@ -44,17 +44,21 @@ export async function openEngineNode(config: Readonly<Config>): Promise<EngineNo
   const readiness = createReadiness(undefined, { ping: async () => engine.ready() });
   const { ops, closing } = toServerOptions(config);
   const server = parts.own(
-    await openOpsServer(ops, closing, {
-      missing: readiness.missing,
-      metrics: instruments.metrics,
-      admission: {
-        discardBody: (body, bytes) => discardBody(body, bytes, discardPatience),
-        // No route of this process takes a token.
-        paceFailure: () => Promise.resolve('at once'),
+    await openOpsServer(
+      ops,
+      closing,
+      {
+        missing: readiness.missing,
+        metrics: instruments.metrics,
+        admission: {
+          discardBody: (body, bytes) => discardBody(body, bytes, discardPatience),
+          // No route of this process takes a token.
+          paceFailure: () => Promise.resolve('at once'),
+        },
+        protocols: createProtocols(config),
       },
-      events: createHttpEvents(instruments),
-      protocols: createProtocols(config),
-    }),
+      createHttpEvents(instruments),
+    ),
   );
   const addresses = {
     storeUrl: `http://${host || '127.0.0.1'}:${front.port}`,

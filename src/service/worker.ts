@@ -13,7 +13,7 @@ import { createGateway } from './gateway.ts';
 import { toServerOptions } from './addresses.ts';
 import { createProtocols } from './protocols.ts';
 import { noStreamRoutes } from './reads.ts';
-import { handedOver } from '../server/bound-surfaces.ts';
+import { handedOver } from '../server/ports.ts';
 import { openServer, type ServerOptions } from '../server/server.ts';
 import { createDirectoryEvents } from '../telemetry/node-events.ts';
 import { createHttpEvents } from '../telemetry/request-events.ts';

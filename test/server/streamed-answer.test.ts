@@ -241,7 +241,7 @@ for (const [name, open] of [
   });
 }
 
-test('an answer to who has left is no fault of ours', async () => {
+test('logs no error for a response whose reader has left', async () => {
   seen.produced = 0;
   const session = http2.connect(`https://localhost:${edge.ports.stream}`, { ca: edge.ca });
   const fields = Object.fromEntries(headers);
@@ -255,10 +255,7 @@ test('an answer to who has left is no fault of ours', async () => {
   const last = session.request({ ':path': '/api/v1/flow/short', ...fields });
   await once(last.resume(), 'end');
   session.close();
-  assert.deepEqual(
-    edge.state.logged.filter((line) => line.includes('past its answer')),
-    [],
-  );
+  assert.deepEqual(edge.state.logged, []);
 });
 
 test('pings keep no stream open that takes nothing', async () => {

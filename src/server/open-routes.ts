@@ -1,0 +1,134 @@
+/** The routes without a token: liveness, readiness, metrics, and the OpenAPI document. */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
+import type { OpenAnswer, OpenRoute } from './route.ts';
+
+export interface Answers {
+  /** The parts that are not ready, such as `queue`; empty = ready. */
+  readonly missing: () => Promise<readonly string[]>;
+  readonly metrics: Pick<Registry, 'contentType' | 'metrics'>;
+}
+
+const json = 'application/json; charset=utf-8';
+
+export function mountOpenRoutes(app: FastifyInstance, routes: readonly OpenRoute[]): void {
+  for (const { path, answer } of routes) {
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: path,
+      handler: async (request, reply) => {
+        const { status, contentType, body, etag } = await answer();
+        if (etag !== undefined) {
+          reply.header('cache-control', 'no-cache');
+          if (isNotModified(request, reply, etag)) return reply.code(304).send();
+        }
+        return reply.code(status).header('content-type', contentType).send(body);
+      },
+    });
+  }
+}
+
+/** Weak, so that one tag covers every content coding. */
+export function etagOf(bytes: Uint8Array): string {
+  return `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+}
+
+/** Sets the ETag, and compares it with `If-None-Match`, weakly (RFC 9110 §13.1.2). */
+export function isNotModified(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
+  reply.header('etag', etag);
+  const tags = (request.headers['if-none-match'] ?? '').split(',').map(withoutWeakness);
+  return tags.includes('*') || tags.includes(withoutWeakness(etag));
+}
+
+function withoutWeakness(tag: string): string {
+  return tag.trim().replace(/^W\//, '');
+}
+
+export function createProbes({ missing }: Pick<Answers, 'missing'>): OpenRoute[] {
+  return [
+    {
+      ...open('/healthz', 'getHealth', 'Whether the process runs'),
+      answer: async () => ({ status: 200, contentType: json, body: '{"status":"ok"}' }),
+    },
+    {
+      ...open('/readyz', 'getReadiness', 'Whether it can do its work'),
+      answers: { 200: 'It can.', 503: 'It cannot, and why.' },
+      async answer() {
+        const parts = await missing();
+        const isReady = parts.length === 0;
+        const body = JSON.stringify({ status: isReady ? 'ready' : 'not ready', missing: parts });
+        return { status: isReady ? 200 : 503, contentType: json, body };
+      },
+    },
+  ];
+}
+
+/** Prometheus text, format 0.0.4. */
+export function createMetricsRoute({ metrics }: Pick<Answers, 'metrics'>): OpenRoute {
+  const render = createPaced(() => metrics.metrics());
+  return {
+    ...open('/metrics', 'getMetrics', 'Metrics'),
+    answer: async () => ({ status: 200, contentType: metrics.contentType, body: await render() }),
+  };
+}
+
+/**
+ * Open to everyone and costly to generate: cached.
+ * @param info its `serverUrl` changes when the system has chosen the port.
+ */
+export function createDocumentRoute(
+  info: { readonly serverUrl: string },
+  describe: () => unknown,
+): OpenRoute {
+  let cached: { readonly url: string; readonly answer: OpenAnswer } | undefined;
+  return {
+    ...open('/openapi.json', 'getOpenApi', 'This document'),
+    async answer() {
+      const url = info.serverUrl;
+      if (cached?.url !== url) {
+        const body = Buffer.from(JSON.stringify(describe()));
+        cached = { url, answer: { status: 200, contentType: json, body, etag: etagOf(body) } };
+      }
+      return cached.answer;
+    },
+  };
+}
+
+function open(path: string, operationId: string, summary: string): Omit<OpenRoute, 'answer'> {
+  return { method: 'GET', path, operationId, summary, answers: { 200: summary } };
+}
+
+/** Rendering takes at most a tenth of one core, while one rendering takes under 11 ms. */
+const restFactor = 9;
+const longestRestMs = 100;
+
+/**
+ * Runs one `make` at a time and rests after each in proportion to its duration. Callers that arrive
+ * meanwhile share the next run, so that no result is older than its request.
+ */
+function createPaced<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let last: Promise<unknown> = Promise.resolve();
+  let next: Promise<Value> | undefined;
+  let restedAtMs = 0;
+  const makeNext = async () => {
+    const restMs = restedAtMs - performance.now();
+    if (restMs > 0) await sleep(restMs);
+    next = undefined;
+    const startedAtMs = performance.now();
+    try {
+      return await make();
+    } finally {
+      const nowMs = performance.now();
+      restedAtMs = nowMs + Math.min(longestRestMs, restFactor * (nowMs - startedAtMs));
+    }
+  };
+  return () => {
+    if (next === undefined) {
+      next = last.then(makeNext);
+      last = next.catch(() => undefined);
+    }
+    return next;
+  };
+}

@@ -1,0 +1,169 @@
+/** Opens ports, passes their connections to the surfaces, and closes without losing a request. */
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { ConnectionGate, ConnectionPermit } from '../admission/port.ts';
+import { messageOf } from '../std/error-text.ts';
+import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
+
+export interface PortOptions {
+  /** Empty = all addresses, IPv6 and IPv4. */
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+}
+
+/** In place of a port: another process accepts the connections and passes them on. */
+export const handedOver = 'handed over';
+
+export interface ClosingTimes {
+  /**
+   * An idle connection is kept this long, since it may carry a request already: it gets a response,
+   * marked as the last one. HTTP/2 clients learn from GOAWAY what was not processed.
+   */
+  readonly noticeMs: number;
+  /** Requests still in flight after this long are cut off. */
+  readonly graceMs: number;
+}
+
+export interface BoundSurfaces {
+  /** The bound ports; 0 where there is none. */
+  readonly ports: Readonly<Record<Surface, number>>;
+  /** Handles a connection that another process has accepted. */
+  take(socket: Socket, permit: ConnectionPermit): void;
+  /** Stops accepting, lets requests in flight end, then closes every connection. */
+  close(): Promise<void>;
+}
+
+export interface UnboundSurface {
+  readonly surface: Surface;
+  readonly app: FastifyInstance;
+  readonly port: PortOptions | typeof handedOver;
+  readonly gate: ConnectionGate;
+  /** Undefined = no limit. */
+  readonly maxConnections: number | undefined;
+}
+
+/** @throws Error when a port cannot be bound */
+export async function bindSurfaces(
+  surfaces: readonly UnboundSurface[],
+  times: ClosingTimes,
+  events: HttpEvents,
+): Promise<BoundSurfaces> {
+  const sockets = new Set<Socket>();
+  const accepting: AcceptPort[] = [];
+  const ports: Record<Surface, number> = { ingest: 0, stream: 0, ops: 0 };
+  const close = async () => {
+    for (const port of accepting) port.close();
+    await closeSurfaces(surfaces, sockets, times);
+  };
+  const connect = ({ app }: UnboundSurface, socket: Socket, permit: ConnectionPermit) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    app.server.emit('connection', socket, permit);
+  };
+  try {
+    for (const one of surfaces) {
+      const { surface, app, port, gate, maxConnections } = one;
+      await app.ready();
+      // Node enforces the timeouts of HTTP/1.1 only from this event on.
+      app.server.emit('listening');
+      if (port === handedOver) continue;
+      const options = { surface, ...port, maxConnections };
+      const opened = await openAcceptPort(options, { gate, events }, (socket, permit) =>
+        connect(one, socket, permit),
+      );
+      accepting.push(opened);
+      ports[surface] = opened.port;
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const handed = surfaces.find(({ port }) => port === handedOver);
+  return {
+    ports,
+    take: (socket, permit) => handed && connect(handed, socket, permit),
+    close,
+  };
+}
+
+const sweepMs = 10;
+
+async function closeSurfaces(
+  surfaces: readonly UnboundSurface[],
+  sockets: ReadonlySet<Socket>,
+  { noticeMs, graceMs }: ClosingTimes,
+): Promise<void> {
+  const startedAt = performance.now();
+  // From here on Fastify marks each response as the last one of its connection.
+  await Promise.all(surfaces.map(({ app }) => app.close()));
+  for (;;) {
+    const isEmpty = sockets.size === 0;
+    const passedMs = performance.now() - startedAt;
+    // Closes connections that are idle by now.
+    if (isEmpty || passedMs >= noticeMs) for (const { app } of surfaces) app.server.close();
+    if (isEmpty) return;
+    if (passedMs >= graceMs) for (const socket of sockets) socket.destroy();
+    await sleep(sweepMs);
+  }
+}
+
+export interface AcceptOptions extends PortOptions {
+  readonly surface: Surface;
+  /** Open connections; undefined = no limit. */
+  readonly maxConnections: number | undefined;
+}
+
+export interface AcceptPort {
+  /** The bound port. */
+  readonly port: number;
+  /** Stops accepting; connections stay open. */
+  close(): void;
+}
+
+/**
+ * Passes each connection that the gate admits on, unread, with its permit.
+ * @throws Error when the port cannot be bound
+ */
+export async function openAcceptPort(
+  options: AcceptOptions,
+  { gate, events }: { readonly gate: ConnectionGate; readonly events: HttpEvents },
+  pass: (socket: Socket, permit: ConnectionPermit) => void,
+): Promise<AcceptPort> {
+  const { surface, maxConnections } = options;
+  const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+    // Without a listener an early error would end the process.
+    socket.on('error', () => {});
+    const address = socket.remoteAddress ?? '';
+    const permit = gate.admit(address);
+    if (permit === undefined) {
+      events.addressRefused(surface, address);
+      socket.destroy();
+      return;
+    }
+    pass(socket, permit);
+  });
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  server.on('drop', () => events.connectionCut(surface, 'cap'));
+  await listen(server, options);
+  // Does not wait for connections that other processes have.
+  return { port: (server.address() as AddressInfo).port, close: () => void server.close() };
+}
+
+async function listen(server: Server, { surface, host, port }: AcceptOptions): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.once('listening', resolve);
+  if (host === '') server.listen(port);
+  else server.listen(port, host);
+  try {
+    await promise;
+  } catch (cause) {
+    throw new Error(
+      `cannot open the ${surface} port ${host}:${port}: ${messageOf(cause)}; choose another with ` +
+        `--${surface}-port`,
+      { cause },
+    );
+  }
+}
