@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
-import { toNatsQueueOptions } from '../service/open-queue.ts';
 import { lockDirectory } from '../files/directory-lock.ts';
 import { openQuarantineFolder } from '../queue/disk/quarantine-folder.ts';
 import type { Quarantine } from '../queue/quarantine.ts';
@@ -18,10 +17,9 @@ export async function openQuarantine(
   config: Readonly<Config>,
   purpose: 'look' | 'change',
 ): Promise<Quarantine> {
-  const nats = toNatsQueueOptions(config);
-  if (nats !== undefined) {
+  if (config.queue.urls.length > 0) {
     const { openQuarantineStream } = await import('../queue/nats/quarantine-stream.ts');
-    return openQuarantineStream(nats, createInstruments('silent'), purpose);
+    return openQuarantineStream(config.queue, createInstruments('silent'), purpose);
   }
   const dataDir = resolve(config.data);
   if (!existsSync(join(dataDir, 'lock.db'))) {

@@ -4,26 +4,22 @@ import { join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { openLocalQueue } from '../queue/disk/local-queue.ts';
 import type { DiskQueueSettings } from '../queue/disk/log-options.ts';
-import type { NatsQueueOptions } from '../queue/nats/nats-options.ts';
 import type { Queue } from '../queue/port.ts';
 import { createInstruments } from '../telemetry/instruments.ts';
 import { createQueueEvents } from '../telemetry/queue-events.ts';
 import type { Opening } from './opening.ts';
 import { endAfterDiskFailure } from './process.ts';
 
-const hourMs = 60 * 60 * 1000;
-
 export async function openQueue({ config, instruments, parts }: Opening): Promise<Queue> {
   const telemetry = createQueueEvents(instruments);
-  const nats = toNatsQueueOptions(config);
-  if (nats === undefined) {
+  if (config.queue.urls.length === 0) {
     const log = { ...toQueueOptions(config), onFailed: endAfterDiskFailure };
     return parts.own(await openLocalQueue(log, telemetry));
   }
   await assertLocalLogDrained(config);
   // A dynamic import: the NATS client is loaded only where it is used.
   const { openNatsQueue } = await import('../queue/nats/nats-queue.ts');
-  return parts.own(await openNatsQueue(nats, instruments, telemetry));
+  return parts.own(await openNatsQueue(config.queue, instruments, telemetry));
 }
 
 /** @throws Error where the local log still holds batches, which this process would not drain */
@@ -43,27 +39,4 @@ export async function assertLocalLogDrained(config: Readonly<Config>): Promise<v
 
 export function toQueueOptions({ queue, data }: Config): DiskQueueSettings {
   return { ...queue, directory: join(resolve(data), 'queue') };
-}
-
-/** @returns undefined where the queue is the log in the data folder. */
-export function toNatsQueueOptions({ queue }: Config): NatsQueueOptions | undefined {
-  if (queue.urls.length === 0) return undefined;
-  const { urls, prefix, shards, replicas, storage, timeoutMs } = queue;
-  return {
-    urls,
-    user: queue.user || undefined,
-    password: queue.password || undefined,
-    credentialsFile: queue.credentialsFile || undefined,
-    caFile: queue.caFile || undefined,
-    certFile: queue.certFile || undefined,
-    keyFile: queue.keyFile || undefined,
-    prefix,
-    shards,
-    replicas,
-    storage,
-    timeoutMs,
-    leaseMs: queue.leaseSeconds * 1000,
-    maxBacklogBytes: queue.maxBacklogBytes || undefined,
-    idempotencyTtlMs: queue.idempotencyTtlHours * hourMs,
-  };
 }

@@ -180,7 +180,13 @@ export function createNatsEvents({ log, metrics: registry }: Instruments) {
 export type ShardEvents = ReturnType<typeof createShardEvents>;
 
 /** Why a writer stopped draining a shard. */
-export type ShardLoss = 'handed over' | 'not renewed' | 'superseded' | 'stream replaced' | 'closed';
+export type ShardLoss =
+  | 'handed over'
+  | 'closed'
+  | 'not renewed'
+  | 'superseded'
+  | 'stream replaced'
+  | 'consumer lost';
 
 export function createShardEvents({ log, metrics: registry }: Instruments) {
   const metrics = registerMetrics(registry, shardMetrics);
@@ -201,7 +207,7 @@ export function createShardEvents({ log, metrics: registry }: Instruments) {
     },
     consumerLost(event: { readonly shard: number; readonly reason: string }): void {
       metrics.weir_queue_consumers_lost_total.inc({ reason: event.reason });
-      log.info(event, 'writer recreates its consumer of a shard');
+      log.info(event, 'writer lost its consumer of a shard');
     },
     consumerFailed(event: { readonly shard: number; readonly error: unknown }): void {
       log.warn({ shard: event.shard, err: event.error }, 'writer cannot read a shard; tries again');

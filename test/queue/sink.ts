@@ -57,7 +57,14 @@ export function openSink(queue: Queue, options: SinkOptions = {}): Sink {
       taken.push(...sunk);
       await options.took?.(batches, shard);
       if (options.releases === false) return;
-      await shard.release(batches);
+      try {
+        await shard.release(batches);
+      } catch (error) {
+        // A shard that is no longer held hands out nothing more.
+        const more = await Promise.race([shard.take(options.limits ?? wide), closed]);
+        if (more !== undefined) throw error;
+        return;
+      }
       released.push(...sunk);
     }
   }

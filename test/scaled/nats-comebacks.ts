@@ -91,7 +91,11 @@ async function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   const server = parts.adopt(await NatsServer.start(), (it) => it.stop());
   const random = new Random(1);
   const store = new JudgingStore(random);
-  const options = toOptions([server.url], { shards, leaseMs, timeoutMs: 2000 });
+  const options = toOptions([server.url], {
+    shards,
+    leaseSeconds: leaseMs / 1000,
+    timeoutMs: 2000,
+  });
   const drained = parts.adopt(await openDrained(options, store), (it) => it.close());
   const sender = parts.adopt(openSender(drained.queue, random), (it) => it.stop());
   await grew(sender, 200);

@@ -8,8 +8,8 @@ import {
 } from '@nats-io/jetstream';
 import type { StampedBatch } from '../../src/model/batch.ts';
 import { decodeFrame, isBodyIntact, readFrameHeader } from '../../src/queue/frame.ts';
-import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
-import { createQueueNames, headers, messageKinds } from '../../src/queue/nats/names.ts';
+import { createQueueNames, type NatsSettings } from '../../src/queue/nats/connection.ts';
+import { headers, messageKinds } from '../../src/queue/nats/messages.ts';
 import { parseStreamTime } from '../../src/queue/nats/stream-clock.ts';
 import { until } from '../harness/until.ts';
 import { withManager } from './nats-server.ts';
@@ -25,7 +25,7 @@ export interface StoredBatch extends StampedBatch {
 /** In the order of each shard; copies of a batch appear as often as they are there. */
 export async function readBatches(
   servers: string[],
-  { prefix, shards }: Pick<NatsQueueOptions, 'prefix' | 'shards'>,
+  { prefix, shards }: Pick<NatsSettings, 'prefix' | 'shards'>,
 ): Promise<StoredBatch[]> {
   const names = createQueueNames(prefix);
   const readAll = async ({ streams }: JetStreamManager) => {
@@ -53,7 +53,7 @@ export async function readBatches(
 /** What NATS says of each shard, a line each. */
 export function describeStreams(
   servers: string[],
-  { prefix, shards }: Pick<NatsQueueOptions, 'prefix' | 'shards'>,
+  { prefix, shards }: Pick<NatsSettings, 'prefix' | 'shards'>,
 ): Promise<string> {
   const names = createQueueNames(prefix);
   return withManager(servers, async ({ streams }) => {

@@ -4,7 +4,7 @@
  */
 import { openDrain } from '../../src/ingest/drain.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';
-import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
+import type { NatsSettings } from '../../src/queue/nats/connection.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
 import type { Queue, ShardWork } from '../../src/queue/port.ts';
 import { type Store, StoreInsertError } from '../../src/store/port.ts';
@@ -24,7 +24,7 @@ export interface DrainedQueue {
 }
 
 export async function openDrained(
-  options: NatsQueueOptions,
+  options: NatsSettings,
   judge: JudgingStore,
   logLevel: 'silent' | 'info' = 'silent',
 ): Promise<DrainedQueue> {

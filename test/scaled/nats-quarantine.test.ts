@@ -4,8 +4,8 @@ import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import { connect, headers as createHeaders } from '@nats-io/transport-node';
 import { run } from '../../src/cli/program.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';
-import { createQueueNames, headers } from '../../src/queue/nats/names.ts';
-import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
+import { createQueueNames, type NatsSettings } from '../../src/queue/nats/connection.ts';
+import { headers } from '../../src/queue/nats/messages.ts';
 import { openQuarantineStream } from '../../src/queue/nats/quarantine-stream.ts';
 import type { Queue, Shard } from '../../src/queue/port.ts';
 import type { Quarantine, SetAside } from '../../src/queue/quarantine.ts';
@@ -18,7 +18,7 @@ import { missingNats, NatsServer, withManager } from './nats-server.ts';
 
 suite('the quarantine at NATS', { skip: missingNats() }, () => {
   let server: NatsServer;
-  let options: NatsQueueOptions;
+  let options: NatsSettings;
   let queue: Queue;
   let quarantine: Quarantine;
   let work: Sink;

@@ -5,8 +5,7 @@ import { after, before, suite, test } from 'node:test';
 import { AppError } from '../../src/model/errors.ts';
 import { openBucket } from '../../src/queue/nats/bucket.ts';
 import { createIdempotencyKeys } from '../../src/queue/nats/idempotency-keys.ts';
-import { openNatsLink } from '../../src/queue/nats/connection.ts';
-import { createQueueNames } from '../../src/queue/nats/names.ts';
+import { createQueueNames, openNatsLink } from '../../src/queue/nats/connection.ts';
 import { ShardWriter } from '../../src/queue/nats/shard-writer.ts';
 import type { IdempotencyRecord, Queue } from '../../src/queue/port.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
@@ -132,7 +131,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     const queue = await open(options);
     const link = await openNatsLink(options, createNatsEvents(createInstruments('silent')));
     const events = createNatsEvents(createInstruments('silent'));
-    const bucket = openBucket(link, link.names.keys, events);
+    const bucket = await openBucket(link, link.names.keys, events);
     const record = newRecord('x');
     await createIdempotencyKeys(bucket).claim(record, {
       id: { writer: 1n, sequence: 1n },
@@ -204,7 +203,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     ): Promise<void> {
       const events = createNatsEvents(createInstruments('silent'));
       const link = await openNatsLink(options, events);
-      const bucket = openBucket(link, link.names.keys, events);
+      const bucket = await openBucket(link, link.names.keys, events);
       const id = { writer: 77n, sequence: 7n };
       await createIdempotencyKeys(bucket).claim(record, { id, shard: 1 });
       if (published !== undefined) {

@@ -1,37 +1,34 @@
 /** Queues on the NATS of a test, and batches to append to them. */
 import type { Queue } from '../../src/queue/port.ts';
-import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
+import type { NatsSettings } from '../../src/queue/nats/connection.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 
 export const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 
-export function toOptions(
-  urls: readonly string[],
-  over: Partial<NatsQueueOptions> = {},
-): NatsQueueOptions {
+export function toOptions(urls: string[], over: Partial<NatsSettings> = {}): NatsSettings {
   return {
     urls,
-    user: undefined,
-    password: undefined,
-    credentialsFile: undefined,
-    caFile: undefined,
-    certFile: undefined,
-    keyFile: undefined,
+    user: '',
+    password: '',
+    credentialsFile: '',
+    caFile: '',
+    certFile: '',
+    keyFile: '',
     prefix: 'weir',
     shards: 2,
     replicas: urls.length,
     storage: 'file',
     timeoutMs: 5000,
-    leaseMs: 10_000,
-    maxBacklogBytes: undefined,
-    idempotencyTtlMs: 3_600_000,
+    leaseSeconds: 10,
+    maxBacklogBytes: 0,
+    idempotencyTtlHours: 1,
     ...over,
   };
 }
 
-export function openQueue(options: NatsQueueOptions): Promise<Queue> {
+export function openQueue(options: NatsSettings): Promise<Queue> {
   const instruments = createInstruments('silent');
   return openNatsQueue(options, instruments, createQueueEvents(instruments));
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import { connect, headers as createHeaders } from '@nats-io/transport-node';
-import { createQueueNames, headers } from '../../src/queue/nats/names.ts';
+import { createQueueNames } from '../../src/queue/nats/connection.ts';
+import { headers } from '../../src/queue/nats/messages.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
 import type { Queue, Shard, ShardWork } from '../../src/queue/port.ts';
 import { createInstruments, type Instruments } from '../../src/telemetry/instruments.ts';
@@ -119,24 +120,38 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
     assert.equal(await metric('weir_queue_consumers_lost_total'), 0);
   });
 
-  test('what is held while NATS is killed is released afterwards, and stays away', async () => {
+  test('batches held while NATS is killed are handed out again as suspect', async () => {
     await queue.append(toBatch('held'), owner);
     await queue.append(toBatch('large', 2_500_000), owner);
-    const shard = await openShard();
-    await until(() => shard.backlog().rows === 2, { what: 'two batches' });
-    const taken = await shard.take(wide);
+    const shards: Shard[] = [];
+    works.push(
+      queue.work((shard) => {
+        shards.push(shard);
+        return { close: async () => {} };
+      }),
+    );
+    await until(() => shards[0]?.backlog().rows === 2, { what: 'two batches' });
+    const taken = await shards[0]!.take(wide);
     await server.kill();
-    const releasing = shard.release(taken!.batches);
+    await assert.rejects(shards[0]!.release(taken!.batches));
     await server.restart();
-    await releasing;
+    await until(() => shards[1]?.backlog().rows === 2, { what: 'the same batches again' });
+    const again = await shards[1]!.take(wide);
+    assert.equal(again?.suspect, true);
+    assert.deepEqual(
+      again.batches.map(({ id }) => id),
+      taken!.batches.map(({ id }) => id),
+    );
+    await shards[1]!.release(again.batches);
     await until(() => appended(), { what: 'the queue to take a batch' });
-    const next = await shard.take(wide);
+    const next = await shards[1]!.take(wide);
     assert.deepEqual(
       next?.batches.map(({ payload }) => Buffer.from(payload).toString()),
       ['later'],
     );
-    await shard.release(next.batches);
-    assert.equal(shard.backlog().rows, 0);
+    await shards[1]!.release(next.batches);
+    assert.equal(shards[1]!.backlog().rows, 0);
+    assert.equal(await metric('weir_queue_consumers_lost_total'), 1);
   });
 
   test('what takes the numbers of lost messages does not go with them', async () => {

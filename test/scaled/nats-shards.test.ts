@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createQueueNames, headers, messageKinds } from '../../src/queue/nats/names.ts';
-import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
+import { createQueueNames, type NatsSettings } from '../../src/queue/nats/connection.ts';
+import { headers, messageKinds } from '../../src/queue/nats/messages.ts';
 import type { Queue } from '../../src/queue/port.ts';
 import { until } from '../harness/until.ts';
 import { Random } from '../queue/random.ts';
@@ -24,7 +24,7 @@ const shards = 4;
 suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missingNats() }, () => {
   const random = new Random(seed);
   let server: NatsServer;
-  let options: NatsQueueOptions;
+  let options: NatsSettings;
   let store: JudgingStore;
   let writers: WriterProcess[];
   let queue: Queue;
@@ -36,7 +36,12 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
   after(() => server?.stop());
   beforeEach(async () => {
     const prefix = `s${prefixes++}`;
-    options = toOptions([server.url], { prefix, shards, leaseMs, timeoutMs: 1500 });
+    options = toOptions([server.url], {
+      prefix,
+      shards,
+      leaseSeconds: leaseMs / 1000,
+      timeoutMs: 1500,
+    });
     store = new JudgingStore(random);
     writers = [];
     queue = await openQueue(options);

@@ -7,13 +7,16 @@ import { openQueue, toOptions } from './nats-queues.ts';
 suite('the store of a queue at NATS', { skip: missingNats() }, () => {
   test('another one is refused while writers fill the first, and taken afterwards', async () => {
     const server = await NatsServer.start();
-    const open = () => openQueue(toOptions([server.url], { leaseMs: 2_000 }));
+    const open = () => openQueue(toOptions([server.url], { leaseSeconds: 2 }));
     const [first, second, other] = [await open(), await open(), await open()];
     try {
       await first.bindStore('a');
       const work = first.work(() => ({ ended: undefined, close: async () => undefined }));
       await second.bindStore('a');
-      await assert.rejects(other.bindStore('b'), /queue "weir" at NATS into this store: writers/);
+      await assert.rejects(
+        other.bindStore('b'),
+        /queue "weir" at NATS into this store: running writers/,
+      );
       await work.close();
       await other.bindStore('b');
       const next = other.work(() => ({ ended: undefined, close: async () => undefined }));

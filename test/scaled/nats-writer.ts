@@ -1,12 +1,12 @@
 /**
  * A writer as a process of its own: drains the queue at NATS into the store of the test that has
- * started it, and says which shards it works on. Its one argument is `NatsQueueOptions` as JSON.
+ * started it, and says which shards it works on. Its one argument is `NatsSettings` as JSON.
  */
 import { openDrain } from '../../src/ingest/drain.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';
 import type { FencingToken } from '../../src/model/fencing-token.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
-import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
+import type { NatsSettings } from '../../src/queue/nats/connection.ts';
 import { StoreInsertError } from '../../src/store/port.ts';
 import { createDrainEvents, createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
@@ -19,7 +19,7 @@ const retry = { firstPauseMs: 20, maxPauseMs: 200, attemptsPerBatch: 3 };
 const waiting = new Map<number, (verdict: Verdict) => void>();
 let calls = 0;
 
-const options = JSON.parse(process.argv[2] ?? '') as NatsQueueOptions;
+const options = JSON.parse(process.argv[2] ?? '') as NatsSettings;
 const instruments = createInstruments('info');
 const queue = await openNatsQueue(options, instruments, createQueueEvents(instruments));
 const telemetry = createDrainEvents(instruments);

@@ -1,7 +1,7 @@
 /** Writer processes of a test, started, stopped, killed and watched by it. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { NatsQueueOptions } from '../../src/queue/nats/nats-options.ts';
+import type { NatsSettings } from '../../src/queue/nats/connection.ts';
 import { until } from '../harness/until.ts';
 import type { JudgingStore, SentInsert, Verdict } from './judging-store.ts';
 
@@ -26,14 +26,14 @@ export class WriterProcess {
   #isReady = false;
   #output = '';
 
-  static async start(options: NatsQueueOptions, store: JudgingStore): Promise<WriterProcess> {
+  static async start(options: NatsSettings, store: JudgingStore): Promise<WriterProcess> {
     const writer = new WriterProcess(options, store);
     await until(() => writer.#isReady || writer.#child.exitCode !== null, { what: 'a writer' });
     if (!writer.#isReady) throw new Error(`a writer ended:\n${writer.#output}`);
     return writer;
   }
 
-  constructor(options: NatsQueueOptions, store: JudgingStore) {
+  constructor(options: NatsSettings, store: JudgingStore) {
     this.#store = store;
     const program = join(import.meta.dirname, 'nats-writer.ts');
     this.#child = fork(program, [JSON.stringify(options)], {

@@ -1,44 +1,44 @@
 /**
- * The gateway's side of the queue: numbers batches, chooses their shards, and takes care that a
- * batch with an idempotency key is there once. What cannot go out is refused at once.
+ * Appends batches to the queue: numbers them, chooses their shards, and stores a batch with an
+ * idempotency key once. A batch that cannot be sent is refused at once.
  */
 import { randomBytes } from 'node:crypto';
+import { crc32c } from '@node-rs/crc32';
 import type { Batch, BatchId, BatchOwner, StampedBatch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import { freeMemory, ownMemory } from '../../std/free-memory.ts';
 import type { QueueEvents } from '../../telemetry/queue-events.ts';
 import type { Appended, IdempotencyRecord } from '../port.ts';
-import type { ClaimedKey, IdempotencyKeys } from './idempotency-keys.ts';
 import type { NatsLink } from './connection.ts';
+import { queueUnavailable } from './faults.ts';
+import type { ClaimedKey, IdempotencyKeys } from './idempotency-keys.ts';
 import type { ProgressBoard } from './progress.ts';
-import { queueUnavailable } from './publish-fault.ts';
-import { createShardChoice } from './shard-choice.ts';
 import type { ShardWriter } from './shard-writer.ts';
 
-export type Content = Pick<Batch, 'layout' | 'rows' | 'payload'>;
+type Content = Pick<Batch, 'layout' | 'rows' | 'payload'>;
 
 export interface Appender {
   append(content: Content, owner: BatchOwner, record?: IdempotencyRecord): Promise<Appended>;
-  /** Why nothing is taken, for the operator; empty while anything is. */
+  /** Why no shard takes batches; empty if one does. */
   reason(): string;
-  /** Resolves once nothing is under way. */
+  /** Resolves once nothing is in flight. */
   idle(): Promise<void>;
 }
 
 const maxBatchBytes = 128 * 1024 * 1024;
-/** Of payloads not acknowledged yet; admission bounds what comes in long before. */
+/** Of payloads that are not acknowledged; admission usually stops far below. */
 const maxPendingBytes = 512 * 1024 * 1024;
-/** A shard that nobody drains, as far as is known here, counts as one for which so much waits. */
+/** Added to the load of a shard without a known holder. */
 const undrainedBytes = 2 * maxPendingBytes;
-/** A connection that was lost only now is waited for: a server may just be handing over. */
+/** Appends wait so long for a lost connection: a server may just be handing over. */
 const reconnectGraceMs = 1000;
-/** Beyond it, somebody else may have published what we have claimed. */
+/** Later, another gateway may have taken over the claim and published its batch. */
 const freshMs = 1000;
 const notConnected = 'not connected to NATS';
 
 export interface AppenderParts {
   readonly link: NatsLink;
-  /** One for each shard. */
+  /** By shard. */
   readonly writers: readonly ShardWriter[];
   readonly keys: IdempotencyKeys;
   readonly progress: Pick<ProgressBoard, 'shardNanos'>;
@@ -49,8 +49,8 @@ export function createAppender(parts: AppenderParts): Appender {
   const { link, writers, keys, telemetry } = parts;
   const writer = randomBytes(8).readBigUInt64LE();
   let sequence = 0n;
-  const noting = new Set<Promise<void>>();
-  const choose = createShardChoice(writers.length, (shard) => loadOf(parts, shard));
+  const settling = new Set<Promise<void>>();
+  const choose = createShardChoice(writers.length, (shard) => shardLoad(parts, shard));
 
   const nextId = (): BatchId => ({ writer, sequence: sequence++ });
 
@@ -61,26 +61,26 @@ export function createAppender(parts: AppenderParts): Appender {
   ): Promise<Appended> {
     refuseTooLarge(content.payload.length);
     const payloadBytes = content.payload.length;
-    await reach();
+    await requireReachable();
     const shard = choose(content, owner);
     const batch = toBatch(nextId(), content, owner);
     let appended: Appended = {};
     if (record === undefined) await writers[shard]!.write({ batch });
-    else appended = await appendOnce(batch, shard, record);
+    else appended = await appendIdempotent(batch, shard, record);
     if (appended.first === undefined) telemetry.batchAppended(payloadBytes);
     return appended;
   }
 
-  async function appendOnce(
+  async function appendIdempotent(
     batch: StampedBatch,
     shard: number,
     record: IdempotencyRecord,
   ): Promise<Appended> {
     const refusal = writers[shard]!.reason;
-    // Before the key is claimed, for which the next attempt would be looked at more closely.
+    // Before the claim: a batch under an earlier claim is suspect.
     if (refusal !== '') throw refuse('away', refusal);
     const claimedAtMs = Date.now();
-    const isFresh = watchFreshness(link);
+    const isFresh = startFreshness(link);
     const held = await keys.claim(record, { id: batch.id, shard });
     const { first } = held;
     if (held.isDone) {
@@ -92,18 +92,18 @@ export function createAppender(parts: AppenderParts): Appender {
     const target = writers[held.shard];
     if (target === undefined) throw refuse('away', 'another node has set queue.shards higher');
     await target.write(entry);
-    note(record, held);
+    settle(record, held);
     return { first };
   }
 
-  /** Nobody waits for it: a repetition that comes before finds the batch in the queue. */
-  function note(record: IdempotencyRecord, held: ClaimedKey): void {
-    const noted = keys.settle(record, held).catch(() => undefined);
-    noting.add(noted);
-    void noted.finally(() => noting.delete(noted));
+  /** In the background: a repetition that comes earlier finds the batch in the queue. */
+  function settle(record: IdempotencyRecord, held: ClaimedKey): void {
+    const settled = keys.settle(record, held).catch(() => undefined);
+    settling.add(settled);
+    void settled.finally(() => settling.delete(settled));
   }
 
-  async function reach(): Promise<void> {
+  async function requireReachable(): Promise<void> {
     const graceMs = reconnectGraceMs - link.awayMs();
     if (!link.isConnected() && graceMs > 0) await link.whenConnected(graceMs);
     if (!link.isConnected()) throw refuse('away', notConnected);
@@ -131,26 +131,26 @@ export function createAppender(parts: AppenderParts): Appender {
     reason,
     async idle() {
       await Promise.all(writers.map((each) => each.idle()));
-      await Promise.all(noting);
+      await Promise.all(settling);
     },
   };
 }
 
-/** While shards are being added, nodes that know fewer pass over what nobody has told of. */
-function loadOf({ writers, progress }: AppenderParts, shard: number): number {
+/** While shards are being added, a shard without a known holder is the last choice. */
+function shardLoad({ writers, progress }: AppenderParts, shard: number): number {
   const isDrained = progress.shardNanos(shard) > 0n;
   return writers[shard]!.load + (isDrained ? 0 : undrainedBytes);
 }
 
-/** Tells for how long nobody else can have taken a claim over, sent it and seen NATS forget it. */
-function watchFreshness(link: NatsLink): () => boolean {
+/** @returns whether a claim is certainly too recent for a stored copy of its batch */
+function startFreshness(link: NatsLink): () => boolean {
   const startedAt = performance.now();
   const present = link.present();
   return () => !present.aborted && performance.now() - startedAt < freshMs;
 }
 
 function toBatch(id: BatchId, { layout, rows, payload }: Content, owner: BatchOwner): StampedBatch {
-  // When it was received is told by the stream that takes it.
+  // The stream sets its time of receipt.
   return { id, receivedAtNanos: 0n, owner, layout, rows, payload };
 }
 
@@ -161,4 +161,26 @@ function refuseTooLarge(payloadBytes: number): void {
     `cannot queue ${payloadBytes} bytes at once: the limit is ${maxBatchBytes}; ` +
       'send smaller batches',
   );
+}
+
+/**
+ * Samples of one stream always go to the same shard, since the later of two writes of a sample
+ * counts. Logs go to the shard with the least load, round-robin among equals.
+ * @param loadOf bytes that wait for a shard; infinite if it refuses batches
+ */
+export function createShardChoice(
+  shards: number,
+  loadOf: (shard: number) => number,
+): (batch: Pick<Batch, 'layout'>, owner: BatchOwner) => number {
+  let last = -1;
+  return ({ layout }, { streamId }) => {
+    if (layout === 'metrics/1') return crc32c(streamId) % shards;
+    let best = (last + 1) % shards;
+    for (let step = 1; step < shards; step++) {
+      const other = (last + 1 + step) % shards;
+      if (loadOf(other) < loadOf(best)) best = other;
+    }
+    last = best;
+    return best;
+  };
 }

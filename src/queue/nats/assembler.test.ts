@@ -4,13 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { StampedBatch } from '../../model/batch.ts';
 import { encodeFrame, finishFrame, measureFrame } from '../frame.ts';
-import {
-  Assembler,
-  type Assembled,
-  type HeldBatch,
-  type QueuedMessage,
-  storedSince,
-} from './assembler.ts';
+import { Assembler, type Assembled, type HeldBatch, storedSince } from './assembler.ts';
+import type { QueuedMessage } from './messages.ts';
 
 const minuteNanos = 60_000_000_000n;
 const hourNanos = 60n * minuteNanos;

@@ -1,28 +1,12 @@
 /**
- * Turns the messages of a shard into batches: takes frames apart, puts chunks together, stamps, and
- * keeps account of which messages a batch lies in, so that each is acknowledged exactly when
- * nothing in it is needed any more. It does no I/O and knows no clock but the stream's.
+ * Decodes the messages of a shard into batches: splits frames, joins chunks, sets times of receipt,
+ * and tracks which messages carry a batch, so that each message is acknowledged once all of its
+ * batches are finished. Pure; its only clock is that of the stream.
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import { decodeFrame, type FrameHeader, isBodyIntact, readFrameHeader } from '../frame.ts';
-import { messageKinds } from './names.ts';
-import { type Chunk, isPossible, type Upload, Uploads } from './uploads.ts';
-
-/** A message as the stream has it. */
-export interface QueuedMessage {
-  /** Its number in the stream. */
-  readonly sequence: number;
-  /** Unix ns by the clock of the stream. */
-  readonly timeNanos: bigint;
-  /** One of `messageKinds`, if it is of this version. */
-  readonly kind: string;
-  readonly chunk?: Chunk | undefined;
-  /** Unix ns since when copies of its batches may be in the queue or the store. */
-  readonly copiesSinceNanos?: bigint | undefined;
-  /** True where somebody may have stored it before. */
-  readonly isSuspect: boolean;
-  readonly data: Buffer;
-}
+import { type Chunk, messageKinds, type QueuedMessage } from './messages.ts';
+import { type Upload, Uploads } from './uploads.ts';
 
 /** A batch with the numbers of all messages that carry it. */
 export interface HeldBatch {
@@ -31,7 +15,7 @@ export interface HeldBatch {
   readonly messages: number[];
 }
 
-/** Bytes that are no frame; `messages` wait until they have been set aside. */
+/** Bytes that are no frame; their messages stay until the bytes are in quarantine. */
 export interface Damage {
   readonly bytes: Buffer;
   readonly reason: string;
@@ -42,13 +26,13 @@ export interface Assembled {
   /** In the order of the stream. */
   readonly batches: readonly HeldBatch[];
   readonly damage: readonly Damage[];
-  /** Messages that nothing waits for: ticks, and pieces of what will never be whole. */
+  /** Messages to acknowledge at once: ticks, and pieces of uploads that cannot be completed. */
   readonly spent: readonly number[];
-  /** Uploads given up. */
+  /** Incomplete uploads that timed out. */
   readonly droppedUploads: number;
 }
 
-/** What a frame's batch is stamped and marked with. */
+/** Where a frame comes from. */
 interface Origin {
   readonly messages: readonly number[];
   /** By the stream's clock, of the first message. */
@@ -58,34 +42,34 @@ interface Origin {
 }
 
 /**
- * How far the time of receipt under which a copy was stored may lie from the one it has now: clocks
- * of gateways, and of the servers that led the stream one after the other, differ.
+ * How far the time of receipt of a stored copy may differ from the present one, since the clocks of
+ * gateways and of successive stream leaders differ.
  */
 const clockSlackNanos = 3_600_000_000_000n;
 
 export class Assembler {
   #lastNanos: bigint;
   readonly #uploads = new Uploads();
-  /** By batch id; what was published twice is found here. */
+  /** By batch id, to find what was published twice. */
   readonly #batches = new Map<string, HeldBatch>();
-  /** Of these. */
+  /** Those that are in quarantine. */
   readonly #setAside = new WeakSet<HeldBatch>();
-  /** By message: how many of its parts are still needed. */
+  /** By message: how many of its batches are unfinished. */
   readonly #parts = new Map<number, number>();
 
-  /** @param floorNanos Unix ns; everything is stamped later. */
+  /** @param floorNanos Unix ns; every time of receipt is later */
   constructor(floorNanos: bigint) {
     this.#lastNanos = floorNanos;
   }
 
-  /** Unix ns: the stamp of the last message; everything to come is stamped later. */
+  /** Unix ns: time of receipt of the last message; later messages get later ones. */
   get lastNanos(): bigint {
     return this.#lastNanos;
   }
 
-  /** In the order of the stream, each message once. */
+  /** To be called in stream order, once for each message. */
   add(message: QueuedMessage): Assembled {
-    // Later than all before and so than any watermark told, whatever the clock of the stream does.
+    // Later than every watermark so far, also after the clock of the stream went back.
     this.#lastNanos = later(message.timeNanos, this.#lastNanos + 1n);
     const dropped = this.#uploads.dropStale(message.timeNanos);
     const assembled = this.#read(message);
@@ -94,8 +78,8 @@ export class Assembler {
   }
 
   /**
-   * To be told before a held batch can be seen in quarantine: from then on another message with it
-   * may be what was retried, and is a batch of its own.
+   * To be called before a batch is put into quarantine: a later message with it may come from a
+   * retry there, and then is another batch.
    */
   setAside(batch: StampedBatch): void {
     const held = this.#batches.get(toKey(batch));
@@ -103,8 +87,8 @@ export class Assembler {
   }
 
   /**
-   * Forgets batches, or damage, that need no further work.
-   * @returns the messages of which nothing is needed any more.
+   * Finishes batches or damage.
+   * @returns the messages that are finished with them
    */
   done(finished: readonly (HeldBatch | Damage)[]): number[] {
     const spent: number[] = [];
@@ -137,7 +121,7 @@ export class Assembler {
     if (kind !== messageKinds.chunk) {
       return this.#damaged(data, `unknown kind of message ${JSON.stringify(kind)}`, [sequence]);
     }
-    if (chunk === undefined || !isPossible(chunk)) {
+    if (chunk === undefined || !Uploads.isPossible(chunk)) {
       return this.#damaged(data, 'a chunk without its number', [sequence]);
     }
     return this.#readChunk(message, chunk);
@@ -166,7 +150,7 @@ export class Assembler {
     return { batches, damage, spent: parts === 0 ? [...origin.messages] : [] };
   }
 
-  /** @returns undefined where the batch is held already. */
+  /** @returns undefined if the batch is held already */
   #hold(frame: Buffer, origin: Origin): HeldBatch | undefined {
     const { messages, timeNanos, isSuspect, copiesSinceNanos } = origin;
     const decoded = decodeFrame(frame);
@@ -178,7 +162,7 @@ export class Assembler {
     }
     const receivedAtNanos = this.#lastNanos;
     const mayHaveCopies = isSuspect || copiesSinceNanos !== undefined || known !== undefined;
-    // An older copy of the stream brings back what was stored under its own time, long before.
+    // A stream restored from a copy delivers again what was stored at its earlier time.
     const sentNanos = earlier(timeNanos, known ? storedSince(known.batch) : receivedAtNanos);
     const sinceNanos = earlier(copiesSinceNanos ?? sentNanos, sentNanos);
     const copies = {
@@ -194,7 +178,7 @@ export class Assembler {
   #readChunk(message: QueuedMessage, chunk: Chunk): Omit<Assembled, 'droppedUploads'> {
     const { sequence, data } = message;
     const upload = this.#uploads.add(message, chunk);
-    // Pieces come in order: the first has been acknowledged, and so stored, with all of the batch.
+    // Pieces come in order: the first one was acknowledged with the whole batch.
     if (upload === 'begun before') {
       return { batches: [], damage: [], spent: this.#forget([sequence]) };
     }
@@ -235,9 +219,8 @@ function toKey({ id }: StampedBatch): string {
   return `${id.writer.toString(36)}.${id.sequence.toString(36)}`;
 }
 
-/** @returns Unix ns since when rows of it may be stored, as its next message is to say. */
+/** @returns Unix ns since when its rows may be stored, without `clockSlackNanos` */
 export function storedSince({ copies, receivedAtNanos }: StampedBatch): bigint {
-  // The slack is added anew whenever such a message is read.
   return copies === undefined ? receivedAtNanos : copies.fromNanos + clockSlackNanos;
 }
 

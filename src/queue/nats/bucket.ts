@@ -1,19 +1,16 @@
 /**
- * A KV bucket of JetStream (ADR-8 of NATS), read at its leader and changed by compare-and-set. The
- * client's own would wait for what is away; here that is known at once.
+ * A KV bucket, read at its leader and changed by compare-and-set. While NATS is away, a circuit
+ * breaker refuses at once.
  */
-import { JetStreamApiError } from '@nats-io/jetstream';
-import { type Circuit, createCircuit } from '../../std/circuit.ts';
-import { randomBase32 } from '../../std/random-id.ts';
+import { Kvm } from '@nats-io/kv';
+import { createCircuit } from '../../std/circuit.ts';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
-import { errorCodes } from './error-codes.ts';
-import { orLost, publish } from './publish.ts';
-import { PublishFault, queueUnavailable, toPublishFault } from './publish-fault.ts';
+import { errorCodes, hasCode, queueUnavailable, toPublishFault } from './faults.ts';
+import { retry, whilePresent } from './publish.ts';
 
 export interface BucketEntry {
   readonly value: Buffer;
-  /** Of this version of the entry. */
   readonly revision: number;
   /** Unix ms by the clock of NATS. */
   readonly writtenAtMs: number;
@@ -23,8 +20,9 @@ export interface BucketEntry {
 export interface Bucket {
   get(key: string): Promise<BucketEntry | undefined>;
   /**
-   * Writes unless the entry is another one than that with `revision` (0 = there is none).
-   * @returns the new revision; undefined where somebody else was faster
+   * Writes if the entry still has this revision (0 = there is none).
+   * @returns the new revision; undefined if the entry has another one, which may be that of an
+   *   attempt of this call whose answer was lost
    */
   replace(key: string, value: Uint8Array, revision: number): Promise<number | undefined>;
   put(key: string, value: Uint8Array): Promise<number>;
@@ -33,23 +31,30 @@ export interface Bucket {
 }
 
 const probePauseMs = 250;
+const { wrongLastSequence, wrongLastSequenceConstant } = errorCodes;
 
-export function openBucket(link: NatsLink, name: string, telemetry: NatsEvents): Bucket {
-  const stream = `KV_${name}`;
-  const subject = (key: string) => `$KV.${name}.${key}`;
+export async function openBucket(
+  link: NatsLink,
+  name: string,
+  telemetry: NatsEvents,
+): Promise<Bucket> {
+  const kv = await new Kvm(link.js).open(name, { allow_direct: false });
 
   const read = async (key: string): Promise<BucketEntry | undefined> => {
-    const present = link.present();
-    if (present.aborted) throw new PublishFault('disconnected', 'not connected to NATS');
-    const query = { last_by_subj: subject(key) };
-    const stored = await orLost(link.manager.streams.getMessage(stream, query), present);
-    if (stored === null) return undefined;
-    const { data, seq, time } = stored;
-    const value = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    return { value, revision: seq, writtenAtMs: time.getTime() };
+    const entry = await whilePresent(link.present(), () => kv.get(key));
+    if (entry === null) return undefined;
+    const { value, revision, created } = entry;
+    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    return { value: bytes, revision, writtenAtMs: created.getTime() };
   };
 
-  const circuit: Circuit = createCircuit({
+  const write = (key: string, value: Uint8Array, condition: { previousSeq?: number }) =>
+    retry(link, telemetry, link.settings.timeoutMs, {
+      attempt: (timeout) =>
+        whilePresent(link.present(), () => kv.put(key, value, { ...condition, timeout })),
+    });
+
+  const circuit = createCircuit({
     what: 'the queue',
     pauseMs: probePauseMs,
     ask: () => read('probe'),
@@ -66,38 +71,20 @@ export function openBucket(link: NatsLink, name: string, telemetry: NatsEvents):
     }
   }
 
-  async function write(
-    key: string,
-    body: Uint8Array,
-    condition: { afterSequence?: number },
-  ): Promise<number> {
-    const id = randomBase32(26);
-    const message = { stream, subject: subject(key), body, id, ...condition };
-    return (await publish(link, telemetry, message, link.options.timeoutMs)).seq;
-  }
-
   return {
-    subject,
+    subject: (key) => `$KV.${name}.${key}`,
     get: (key) => guarded(() => read(key)),
     put: (key, value) => guarded(() => write(key, value, {})),
     replace: (key, value, revision) =>
       guarded(async () => {
         try {
-          return await write(key, value, { afterSequence: revision });
+          return await write(key, value, { previousSeq: revision });
         } catch (error) {
-          if (isConflict(error)) return undefined;
+          const { cause } = toPublishFault(error);
+          if (hasCode(cause, wrongLastSequence, wrongLastSequenceConstant)) return undefined;
           throw error;
         }
       }),
     close: () => circuit.close(),
   };
-}
-
-function isConflict(error: unknown): boolean {
-  const cause = error instanceof PublishFault ? error.cause : error;
-  if (!(cause instanceof JetStreamApiError)) return false;
-  return (
-    cause.code === errorCodes.wrongLastSequence ||
-    cause.code === errorCodes.wrongLastSequenceConstant
-  );
 }

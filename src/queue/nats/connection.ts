@@ -1,9 +1,11 @@
 /**
- * The connection to NATS that all of the queue share. Lost, it is made again for ever; what was
- * under way is not sent again by itself, and nothing waits in it meanwhile: whoever publishes looks
- * first whether there is a connection.
+ * The connection to NATS, shared by all parts of the queue, and the names used there. Reconnects
+ * with backoff until closed; requests under way fail and are not sent again.
  */
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { unescape } from 'node:querystring';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   jetstream,
   type JetStreamClient,
@@ -17,57 +19,97 @@ import {
   type NatsConnection,
   type Status,
 } from '@nats-io/transport-node';
-import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { NatsEvents } from '../../telemetry/queue-events.ts';
-import { createQueueNames, type QueueNames } from './names.ts';
-import { parseNatsUrl } from './nats-address.ts';
-import type { NatsQueueOptions } from './nats-options.ts';
+import type { Config } from '../../config/schema.ts';
 import { messageOf } from '../../std/error-text.ts';
+import type { NatsEvents } from '../../telemetry/queue-events.ts';
+
+/** The section `queue` of the configuration. */
+export type NatsSettings = Omit<
+  Config['queue'],
+  'segmentBytes' | 'minFreeDiskBytes' | 'memoryTailBytes' | 'idempotencyKeys'
+>;
+
+/** Names at NATS, all with the prefix of this Weir. */
+export interface QueueNames {
+  /** Stream of a shard: `weir_0`, … */
+  stream(shard: number): string;
+  /**
+   * The shard of a fencing token: a stream that was created again is another shard.
+   * @param created as in StreamInfo
+   */
+  shardName(shard: number, created: string): string;
+  /** Subject of a shard's messages: `weir.queue.0`, … */
+  subject(shard: number): string;
+  /** Stream of the batches that the store refused: `weir_quarantine`. */
+  readonly quarantineStream: string;
+  readonly quarantineSubject: string;
+  /** Bucket of the leases, one key for each shard and writer. */
+  readonly leases: string;
+  /** Bucket of the idempotency keys, by the hex digest of receiver and key. */
+  readonly keys: string;
+  /** Bucket of what every node must know: keys `series` and `store`. */
+  readonly signals: string;
+  /** Core subject of a shard's progress: `weir.progress.0`; `*` for all. */
+  progress(shard: number | '*'): string;
+}
+
+export function createQueueNames(prefix: string): QueueNames {
+  return {
+    stream: (shard) => `${prefix}_${shard}`,
+    shardName: (shard, created) => `${prefix}_${shard}@${Date.parse(created)}`,
+    subject: (shard) => `${prefix}.queue.${shard}`,
+    quarantineStream: `${prefix}_quarantine`,
+    quarantineSubject: `${prefix}.quarantine`,
+    leases: `${prefix}_leases`,
+    keys: `${prefix}_keys`,
+    signals: `${prefix}_signals`,
+    progress: (shard) => `${prefix}.progress.${shard}`,
+  };
+}
 
 export interface NatsLink {
   readonly connection: NatsConnection;
   readonly js: JetStreamClient;
   readonly manager: JetStreamManager;
   readonly names: QueueNames;
-  readonly options: NatsQueueOptions;
+  readonly settings: NatsSettings;
   isConnected(): boolean;
-  /** How long there has been no connection; 0 while there is one. */
+  /** How long there has been no connection; 0 while connected. */
   awayMs(): number;
-  /** Aborted once the present connection is lost; aborted already while there is none. */
+  /** Aborted when the present connection is lost, and while there is none. */
   present(): AbortSignal;
-  /** Resolves with the next connection, at once while there is one, or when the time is over. */
+  /** Resolves when connected, or when the time is over. */
   whenConnected(withinMs: number): Promise<void>;
-  /** Lets what was published get there, for two seconds at most. */
+  /** Flushes what was published, for two seconds at most. */
   close(): Promise<void>;
 }
 
 const dialTimeoutMs = 2000;
 const reconnectPauseMs = 100;
-/** A connection whose server is silent for three of these is given up. */
+/** After three of these without an answer the connection is closed. */
 const pingEveryMs = 2000;
 const closeGraceMs = 2000;
 
-/** @throws Error in words for the operator where none of the servers can be reached or used. */
+/** @throws Error for the operator if no server can be reached or used */
 export async function openNatsLink(
-  options: NatsQueueOptions,
+  settings: NatsSettings,
   telemetry: NatsEvents,
 ): Promise<NatsLink> {
-  const connection = await dial(options);
+  const connection = await dial(settings);
   let lostAt: number | undefined;
   let presence = new AbortController();
   let next = Promise.withResolvers<void>();
   next.resolve();
 
-  // Both are told again with every attempt that fails, and once for each when one succeeds.
-  const lose = (server: string): void => {
+  // The client reports the loss again with every failed attempt.
+  const onLost = (server: string): void => {
     if (lostAt !== undefined) return;
     lostAt = performance.now();
     presence.abort();
     next = Promise.withResolvers<void>();
     telemetry.connectionLost(server);
   };
-  const find = (server: string): void => {
+  const onConnected = (server: string): void => {
     if (lostAt === undefined) return;
     lostAt = undefined;
     presence = new AbortController();
@@ -75,24 +117,24 @@ export async function openNatsLink(
     telemetry.connectionMade(server);
   };
   const dials = watchDials(connection);
-  const follow = (status: Status): void => {
-    if (status.type === 'disconnect') lose(status.server);
+  const onStatus = (status: Status): void => {
+    if (status.type === 'disconnect') onLost(status.server);
     else if (status.type === 'reconnecting') dials.began();
-    else if (status.type === 'reconnect') find(status.server);
+    else if (status.type === 'reconnect') onConnected(status.server);
     else if (status.type === 'error') telemetry.serverComplained(status.error);
   };
   const listening = (async () => {
-    for await (const status of connection.status()) follow(status);
+    for await (const status of connection.status()) onStatus(status);
   })();
   telemetry.connectionMade(connection.getServer());
 
-  const timing = { timeout: options.timeoutMs };
+  const timing = { timeout: settings.timeoutMs };
   return {
     connection,
     js: jetstream(connection, timing),
     manager: await jetstreamManager(connection, { ...timing, checkAPI: false }),
-    names: createQueueNames(options.prefix),
-    options,
+    names: createQueueNames(settings.prefix),
+    settings,
     isConnected: () => lostAt === undefined,
     awayMs: () => (lostAt === undefined ? 0 : performance.now() - lostAt),
     present: () => presence.signal,
@@ -105,7 +147,7 @@ export async function openNatsLink(
     async close() {
       const isGone = connection.isClosed();
       if (!isGone && lostAt === undefined) {
-        // It may be lost in this very moment; nothing that counts is under way any more.
+        // A connection that is lost meanwhile has nothing to flush that counts.
         const drained = connection.drain().catch(() => undefined);
         await Promise.race([drained, sleep(closeGraceMs, undefined, { ref: false })]);
       }
@@ -117,20 +159,19 @@ export async function openNatsLink(
   };
 }
 
-/** Of the client's own, as far as it is needed here. */
+/** The part of the client's internal transport that is used here. */
 interface Transport {
   readonly socket?: Socket;
 }
 
 /**
- * The client forgets a socket to a server that took the connection and never said a word. It would
- * stay open, one for each attempt, and keep the process from ending.
+ * Closes sockets that the client leaks: one to a server that accepted the connection and never sent
+ * its INFO would stay open, one for each attempt, and keep the process alive.
  */
 function watchDials(connection: NatsConnection) {
   const { protocol } = connection as unknown as { protocol: { readonly transport: Transport } };
   let last = protocol.transport;
   return {
-    /** An attempt began, so the one before is over. */
     began(): void {
       if (last !== protocol.transport) last.socket?.destroy();
       last = protocol.transport;
@@ -142,8 +183,8 @@ function watchDials(connection: NatsConnection) {
   };
 }
 
-async function dial(options: NatsQueueOptions): Promise<NatsConnection> {
-  const toConnect = toConnectionOptions(options);
+async function dial(settings: NatsSettings): Promise<NatsConnection> {
+  const toConnect = toConnectionOptions(settings);
   try {
     return await connect(toConnect);
   } catch (cause) {
@@ -156,35 +197,64 @@ async function dial(options: NatsQueueOptions): Promise<NatsConnection> {
   }
 }
 
-function toConnectionOptions(options: NatsQueueOptions): ConnectionOptions {
-  const addresses = options.urls.map(parseNatsUrl);
-  const user = options.user ?? addresses.find((address) => address.user !== undefined)?.user;
-  const secret =
-    options.password ?? addresses.find((address) => address.password !== undefined)?.password;
-  const { caFile, certFile, keyFile, credentialsFile } = options;
-  const isTls = addresses.some((address) => address.isTls);
-  const files = {
-    ...(caFile && { caFile }),
-    ...(certFile && { certFile, keyFile: keyFile ?? '' }),
-  };
-  const wantsTls = isTls || Object.keys(files).length > 0;
+function toConnectionOptions(settings: NatsSettings): ConnectionOptions {
+  const addresses = settings.urls.map(parseNatsUrl);
+  const find = (part: 'user' | 'password') =>
+    settings[part] || addresses.find((address) => address[part] !== '')?.[part];
+  const [user, secret] = [find('user'), find('password')];
+  const { caFile, certFile, keyFile, credentialsFile } = settings;
+  const isTls = addresses.some((address) => address.isTls) || caFile !== '' || certFile !== '';
+  const tls = { ...(caFile && { caFile }), ...(certFile && { certFile, keyFile }) };
   return {
     servers: addresses.map((address) => address.server),
-    name: `weir ${options.prefix}`,
+    name: `weir ${settings.prefix}`,
     timeout: dialTimeoutMs,
     maxReconnectAttempts: -1,
     reconnectTimeWait: reconnectPauseMs,
     reconnectJitter: reconnectPauseMs,
     reconnectJitterTLS: reconnectPauseMs,
     pingInterval: pingEveryMs,
-    // A password that is being changed is no reason to give up.
+    // Keeps trying while a password is being changed.
     ignoreAuthErrorAbort: true,
     noAsyncTraces: true,
-    ...(wantsTls && { tls: files }),
+    ...(isTls && { tls }),
     ...(user !== undefined && { user, pass: secret ?? '' }),
     ...(user === undefined && secret !== undefined && { token: secret }),
-    ...(credentialsFile !== undefined && {
+    // Read again with every connection.
+    ...(credentialsFile && {
       authenticator: credsAuthenticator(() => readFileSync(credentialsFile)),
     }),
+  };
+}
+
+export interface NatsAddress {
+  /** For the client: without user and password. */
+  readonly server: string;
+  readonly isTls: boolean;
+  /** Empty = none. */
+  readonly user: string;
+  readonly password: string;
+}
+
+/**
+ * Reads `nats://[user[:password]@]host[:port]`, or `tls://`.
+ * @throws Error for the operator, without the password
+ */
+export function parseNatsUrl(text: string): NatsAddress {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isKnown = url?.protocol === 'nats:' || url?.protocol === 'tls:';
+  const isBare = /^\/?$/.test(url?.pathname ?? '') && url?.search === '' && url.hash === '';
+  if (url === undefined || !isKnown || !isBare || url.hostname === '') {
+    const shown = text.replace(/^(.*:\/\/)?.*@/s, '$1…@');
+    throw new Error(
+      `cannot use the address ${JSON.stringify(shown)} of the queue: ` +
+        'give queue.urls as nats://host:4222 or tls://host:4222',
+    );
+  }
+  return {
+    server: `${url.protocol}//${url.hostname}:${url.port || '4222'}`,
+    isTls: url.protocol === 'tls:',
+    user: unescape(url.username),
+    password: unescape(url.password),
   };
 }

@@ -1,18 +1,18 @@
 /**
- * Idempotency keys that all gateways share. Whoever brings a key first claims it, with the id under
- * which its batch goes into the queue; whoever comes later and finds it claimed but not done
- * publishes under that same id, so that the batch is stored once, whichever of them was cut off.
+ * Idempotency keys shared by all gateways. The first request with a key claims it with the id of
+ * its batch. A repetition that finds the claim unfinished publishes under the same id, so that the
+ * batch is stored once.
  */
 import type { BatchId } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { IdempotencyRecord, RememberedAnswer } from '../port.ts';
 import type { Bucket } from './bucket.ts';
 
-/** What stands under a key. */
+/** The entry of a key. */
 interface Claim {
   readonly bodyDigest: Uint8Array;
   readonly answer: Uint8Array;
-  /** Of the one batch that this key may store. */
+  /** The only batch that this key may store. */
   readonly id: BatchId;
   readonly shard: number;
   /** Whether that batch is known to be in the queue. */
@@ -22,11 +22,11 @@ interface Claim {
 export interface ClaimedKey {
   readonly id: BatchId;
   readonly shard: number;
-  /** Unix ms by the clock of NATS, when the key was first claimed; undefined = by us, just now. */
+  /** Unix ms by the clock of NATS, when an earlier request claimed it; undefined = none did. */
   readonly claimedAtMs: number | undefined;
-  /** The answer that counts; undefined where it is our own. */
+  /** The first request's answer; undefined if this is the first. */
   readonly first: RememberedAnswer | undefined;
-  /** The batch is in the queue already: nothing is to be published. */
+  /** The batch is in the queue already. */
   readonly isDone: boolean;
   readonly revision: number;
 }
@@ -34,7 +34,7 @@ export interface ClaimedKey {
 export interface IdempotencyKeys {
   /** @throws AppError `unavailable`; `malformed` when the key came with another body before */
   claim(record: IdempotencyRecord, own: { id: BatchId; shard: number }): Promise<ClaimedKey>;
-  /** To be called once the batch is in the queue. Where it cannot be noted, a repetition asks. */
+  /** To be called once the batch is in the queue. */
   settle(record: IdempotencyRecord, held: ClaimedKey): Promise<void>;
   /** @throws AppError `unavailable` */
   recall(key: Uint8Array): Promise<RememberedAnswer | undefined>;
@@ -50,12 +50,12 @@ export function createIdempotencyKeys(keys: Pick<Bucket, 'get' | 'replace'>): Id
         return { ...own, claimedAtMs: undefined, first: undefined, isDone: false, revision };
       }
       const entry = await keys.get(name);
-      if (entry === undefined) throw expiredMeanwhile();
+      if (entry === undefined) throw keyExpired();
       const found = decodeClaim(entry.value);
       refuseOtherBody(record.bodyDigest, found.bodyDigest);
       const { id, shard, isDone, bodyDigest, answer } = found;
       const held = { id, shard, isDone, revision: entry.revision };
-      // Our own claim, whose acknowledgement was lost on the way.
+      // This request's claim, if its acknowledgement was lost.
       const isOwn = id.writer === own.id.writer && id.sequence === own.id.sequence;
       const first = isOwn ? undefined : { bodyDigest, answer };
       return { ...held, claimedAtMs: entry.writtenAtMs, first };
@@ -82,13 +82,13 @@ function refuseOtherBody(now: Uint8Array, first: Uint8Array): void {
   );
 }
 
-function expiredMeanwhile(): AppError {
+function keyExpired(): AppError {
   return new AppError('unavailable', 'cannot use this Idempotency-Key now: try again', {
     retryAfterSeconds: 1,
   });
 }
 
-/** As JSON, so that it can be read with the tools of NATS. */
+/** As JSON, readable with NATS tools. */
 function encodeClaim({ bodyDigest, answer, id, shard, isDone }: Claim): Uint8Array {
   return Buffer.from(
     JSON.stringify({

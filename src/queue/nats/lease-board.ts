@@ -1,15 +1,18 @@
 /**
- * Who holds which shard, as one writer sees it: entries of the leases' bucket, and how long each
- * has not changed by the writer's own clock. No clocks of different machines are compared. Pure.
+ * Which writer holds which shard: entries of the leases' bucket, and how long each has not changed
+ * by this writer's monotonic clock. Clocks of different machines are never compared.
  */
+import type { Bucket } from './bucket.ts';
+import type { NatsLink } from './connection.ts';
+import { whilePresent } from './publish.ts';
 
-/** What stands in the bucket under a shard's key, as JSON. */
+/** The entry of a shard, as JSON. */
 export interface LeaseValue {
-  /** Id of the writer; empty = let go of. */
+  /** Id of the writer; empty = released. */
   readonly holder: string;
   /** Decimal epoch of the last holder; of the one before in the entry that takes the lease. */
   readonly epoch: string;
-  /** Decimal Unix ns: how far it told the shard to be stored. */
+  /** Decimal Unix ns: watermark of the shard. */
   readonly watermarkNanos: string;
 }
 
@@ -20,11 +23,11 @@ export interface LeaseEntry {
 
 interface Seen<Entry> {
   readonly entry: Entry;
-  /** By the own monotonic clock, not before it was written. */
+  /** By the monotonic clock, not before it was written. */
   readonly changedMs: number;
 }
 
-/** Of a shard that nobody ever held. */
+/** Of a shard that never had a holder. */
 const untouched: LeaseEntry = {
   revision: 0,
   value: { holder: '', epoch: '0', watermarkNanos: '0' },
@@ -61,19 +64,18 @@ export class LeaseBoard {
     return this.#shards[shard]?.entry ?? untouched;
   }
 
-  /** Whether this writer, which does not hold it, may try to take a shard. */
+  /** Whether this writer, which does not hold the shard, may try to take it. */
   isFree(shard: number, nowMs: number): boolean {
     const seen = this.#shards[shard];
-    // Not looked at yet.
     if (seen === undefined) return false;
     const { holder } = seen.entry.value;
-    // Our own without work: an answer was lost, or it was not renewed in time.
+    // A lease of this writer without work: an answer was lost, or its reader ended.
     return holder === '' || holder === this.#me || nowMs - seen.changedMs >= this.#leaseMs;
   }
 
   /**
-   * How many shards are this writer's part: all parts together are all shards, none is larger than
-   * another by more than one.
+   * How many shards this writer should hold: the shares of all writers add up to all shards and
+   * differ by one at most.
    */
   share(nowMs: number): number {
     const ids = [this.#me];
@@ -85,7 +87,7 @@ export class LeaseBoard {
     return Math.floor(shards / ids.length) + (rank < shards % ids.length ? 1 : 0);
   }
 
-  /** Writers that have not been heard of for so long that they are not coming back. */
+  /** Writers that have been silent for so long that their entries can be removed. */
   forgottenWriters(nowMs: number): string[] {
     const gone = [...this.#writers].filter(([, { changedMs }]) => {
       return nowMs - changedMs >= 5 * this.#leaseMs;
@@ -94,25 +96,98 @@ export class LeaseBoard {
   }
 }
 
-/** What is none of ours nobody holds. */
+/** Any other value counts as released. */
 export function decodeLease(bytes: Uint8Array): LeaseValue {
   try {
     const found = JSON.parse(Buffer.from(bytes).toString()) as Partial<LeaseValue>;
     const { holder, epoch, watermarkNanos } = found;
-    const isWhole = typeof holder === 'string' && typeof epoch === 'string';
-    if (
-      isWhole &&
-      typeof watermarkNanos === 'string' &&
-      /^\d+ \d+$/.test(`${epoch} ${watermarkNanos}`)
-    ) {
-      return { holder, epoch, watermarkNanos };
-    }
+    const isWhole =
+      typeof holder === 'string' &&
+      [epoch, watermarkNanos].every((text) => typeof text === 'string' && /^\d+$/.test(text));
+    if (isWhole) return found as LeaseValue;
   } catch {
-    // No JSON: none of ours.
+    // Not JSON.
   }
   return untouched.value;
 }
 
 export function encodeLease(value: LeaseValue): Uint8Array {
   return Buffer.from(JSON.stringify(value));
+}
+
+/** The entry of a writer. */
+export const presence = { here: 'here', left: 'left' } as const;
+
+export interface LeaseWatch {
+  /** True once all entries were read. */
+  ready(): boolean;
+  /** Reads all entries. @throws AppError `unavailable` */
+  look(): Promise<void>;
+  close(): void;
+}
+
+export interface LeaseWatchParts {
+  readonly link: NatsLink;
+  readonly leases: Pick<Bucket, 'get' | 'subject'>;
+}
+
+/**
+ * Keeps a board up to date: reads each entry as soon as it is written. `look` covers lost messages.
+ * @param me id of this writer, whose own entries are skipped
+ * @param changed called after an entry was read
+ */
+export function watchLeases(
+  { link, leases }: LeaseWatchParts,
+  board: LeaseBoard,
+  me: string,
+  changed: () => void,
+): LeaseWatch {
+  const { connection, manager, names, settings } = link;
+  const stream = `KV_${names.leases}`;
+  const prefix = leases.subject('');
+  let isReady = false;
+
+  // Core subscribers receive what is written into a bucket.
+  const subscription = connection.subscribe(leases.subject('>'), {
+    callback(error, message) {
+      if (error !== null) return;
+      const key = message.subject.slice(prefix.length);
+      const isOwn = key === `writer.${me}` || decodeLease(message.data).holder === me;
+      // It may not be stored: only what can be read counts.
+      if (!isOwn) void lookAt(key).then(changed, () => undefined);
+    },
+  });
+
+  async function lookAt(key: string): Promise<void> {
+    const [kind, name = ''] = key.split('.');
+    const entry = await leases.get(key);
+    // After the read, since the time without a change is counted from here.
+    const nowMs = performance.now();
+    if (kind === 'writer') {
+      const hasLeft = entry?.value.toString() === presence.left;
+      board.seeWriter(name, hasLeft ? undefined : entry?.revision, nowMs);
+    } else if (kind === 'shard') {
+      const found = entry && { revision: entry.revision, value: decodeLease(entry.value) };
+      board.seeShard(Number(name), found, nowMs);
+    }
+  }
+
+  async function look(): Promise<void> {
+    const filter = leases.subject('writer.*');
+    const present = link.present();
+    const ask = { subjects_filter: filter };
+    const info = await whilePresent(present, () => manager.streams.info(stream, ask));
+    const writers = Object.keys(info.state.subjects ?? {}).map((it) => it.slice(prefix.length));
+    const shards = Array.from({ length: settings.shards }, (_, shard) => `shard.${shard}`);
+    const keys = [...shards, ...writers.filter((key) => key !== `writer.${me}`)];
+    await Promise.all(keys.map(lookAt));
+    for (const id of board.forgottenWriters(performance.now())) {
+      const subject = leases.subject(`writer.${id}`);
+      await whilePresent(present, () => manager.streams.purge(stream, { filter: subject }));
+      board.seeWriter(id, undefined, performance.now());
+    }
+    isReady = true;
+  }
+
+  return { ready: () => isReady, look, close: () => subscription.unsubscribe() };
 }

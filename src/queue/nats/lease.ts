@@ -1,7 +1,8 @@
 /**
- * One shard's lease while this writer holds it: renewed by compare-and-set, and over by the
- * writer's own monotonic clock well before anybody else may take it.
+ * A shard's lease: taken and renewed by compare-and-set. By the holder's monotonic clock it expires
+ * well before another writer may take it.
  */
+import type { StreamInfo } from '@nats-io/jetstream';
 import type { Bucket } from './bucket.ts';
 import { decodeLease, encodeLease, type LeaseEntry, type LeaseValue } from './lease-board.ts';
 
@@ -13,13 +14,13 @@ export interface LeaseTerms {
   readonly leaseMs: number;
 }
 
-/** What a lease entry records about its holder. */
-export interface Told {
+/** What a lease entry records of its holder's work. */
+export interface HolderState {
   readonly epoch: bigint;
   readonly watermarkNanos: bigint;
 }
 
-/** Of the lease, counted from when the renewal was sent; what remains is for late clocks. */
+/** Share of the lease, from when the renewal was sent; the rest is for clock drift. */
 const usablePart = 0.75;
 
 export class Lease {
@@ -30,8 +31,8 @@ export class Lease {
   #validUntilMs: number;
 
   /**
-   * @param entry what was last seen of it
-   * @returns undefined where somebody else was faster. @throws AppError `unavailable`
+   * @param entry last seen
+   * @returns undefined if another writer took it. @throws AppError `unavailable`
    */
   static async take(terms: LeaseTerms, entry: LeaseEntry): Promise<Lease | undefined> {
     const sentMs = performance.now();
@@ -47,41 +48,61 @@ export class Lease {
     this.#validUntilMs = sentMs + terms.leaseMs * usablePart;
   }
 
-  /** False from when another writer may come to hold the shard. */
+  /** False once another writer may take the shard. */
   isValid(): boolean {
     return performance.now() < this.#validUntilMs;
   }
 
-  /**
-   * Holds it for longer, from now on. Where it is another's, it is over.
-   * @throws AppError `unavailable`
-   */
-  async renew(told: Told): Promise<void> {
+  /** Extends the lease, or ends it if another writer holds it. @throws AppError `unavailable` */
+  async renew(state: HolderState): Promise<void> {
     const { leases, key, me, leaseMs } = this.#terms;
     const sentMs = performance.now();
-    const value = toValue(me, told);
+    const value = toValue(me, state);
     const revision = await leases.replace(key, encodeLease(value), this.#revision);
     if (revision !== undefined) {
       this.#revision = revision;
-      // Once it is over it stays so: the work is being closed.
+      // An expired lease stays expired: its work is being closed.
       if (this.isValid()) this.#validUntilMs = sentMs + leaseMs * usablePart;
       return;
     }
     const entry = await leases.get(key);
     const found = entry && decodeLease(entry.value);
-    // A renewal of ours whose answer was lost; the next one goes on from it.
+    // A renewal of this writer whose answer was lost.
     if (entry !== undefined && found?.holder === me && found.epoch === value.epoch) {
       this.#revision = entry.revision;
     } else this.#validUntilMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** Lets go of it, so that another may take it at once. @throws AppError `unavailable` */
-  async release(told: Told): Promise<void> {
+  /** Lets another writer take it at once. @throws AppError `unavailable` */
+  async release(state: HolderState): Promise<void> {
     const { leases, key } = this.#terms;
-    await leases.replace(key, encodeLease(toValue('', told)), this.#revision);
+    await leases.replace(key, encodeLease(toValue('', state)), this.#revision);
   }
 }
 
-function toValue(holder: string, { epoch, watermarkNanos }: Told): LeaseValue {
+function toValue(holder: string, { epoch, watermarkNanos }: HolderState): LeaseValue {
   return { holder, epoch: epoch.toString(), watermarkNanos: watermarkNanos.toString() };
+}
+
+const secondBits = 32n;
+
+/**
+ * The epoch of a new holder, unique and higher than all earlier ones: seconds by the clock of NATS,
+ * then the revision. Revisions alone start over in a bucket that was created again or restored.
+ * @param earlier known epochs of the shard
+ * @param bucket of the leases
+ * @param revision under which the lease was taken
+ */
+export function toEpoch(
+  earlier: readonly bigint[],
+  { created, state }: { created: string; state: Pick<StreamInfo['state'], 'last_ts'> },
+  revision: number,
+): bigint {
+  const highest = earlier.reduce((a, b) => (a > b ? a : b), 0n);
+  const newestMs = Math.max(Date.parse(created), Date.parse(state.last_ts));
+  const epoch = (BigInt(Math.floor(newestMs / 1000)) << secondBits) + BigInt(revision);
+  if (epoch > highest) return epoch;
+  const highestSeconds = highest >> secondBits;
+  const sameSecond = (highestSeconds << secondBits) + BigInt(revision);
+  return sameSecond > highest ? sameSecond : sameSecond + (1n << secondBits);
 }

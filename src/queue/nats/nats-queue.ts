@@ -1,9 +1,8 @@
 /**
- * The queue that several nodes share at NATS JetStream, put together: what gateways append goes
- * into shards, which writers hold one at a time each, and all hear how far they have come.
+ * The queue that several nodes share at NATS JetStream: gateways append to shards, each shard is
+ * drained by one writer at a time, and every node follows their progress.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../../model/errors.ts';
 import type { Instruments } from '../../telemetry/instruments.ts';
 import {
   createNatsEvents,
@@ -14,45 +13,46 @@ import type { Queue, Shard } from '../port.ts';
 import { createAppender } from './append.ts';
 import { openBucket } from './bucket.ts';
 import { createIdempotencyKeys } from './idempotency-keys.ts';
-import { type NatsLink, openNatsLink } from './connection.ts';
-import type { NatsQueueOptions } from './nats-options.ts';
+import { type NatsLink, type NatsSettings, openNatsLink } from './connection.ts';
 import { openProgress } from './progress.ts';
 import { provision } from './provision.ts';
-import { queueUnavailable } from './publish-fault.ts';
-import { createSeriesSignal } from './series-signal.ts';
-import { createStoreClaim } from './store-claim.ts';
+import { claimStore, createSeriesSignal } from './signals.ts';
 import { openShardWork } from './shard-work.ts';
 import { ShardWriter } from './shard-writer.ts';
 import { drawLineThrough, readShardTime } from './stream-clock.ts';
 import { watchStreams } from './stream-watch.ts';
 
-/** Less could not hold the headers and a useful piece of a batch. */
+/** Room for the headers and a useful piece of a batch. */
 const leastPayloadBytes = 64 * 1024;
 
-/** @throws Error in words for the operator where NATS cannot be reached or does not suit. */
+/** @throws Error for the operator if NATS cannot be reached or used */
 export async function openNatsQueue(
-  options: NatsQueueOptions,
+  settings: NatsSettings,
   instruments: Instruments,
   telemetry: QueueEvents,
 ): Promise<Queue> {
-  refuseUnusablePrefix(options.prefix);
+  refuseUnusablePrefix(settings.prefix);
   const events = createNatsEvents(instruments);
   await using parts = new AsyncDisposableStack();
-  const link = parts.adopt(await openNatsLink(options, events), (it) => it.close());
+  const link = parts.adopt(await openNatsLink(settings, events), (it) => it.close());
   refuseSmallPayload(link);
   await provision(link, events);
-  const shards = Array.from({ length: options.shards }, (_, shard) => shard);
+  const shards = Array.from({ length: settings.shards }, (_, shard) => shard);
   const writers = shards.map((shard) =>
     parts.adopt(new ShardWriter(link, shard, events), (it) => it.close()),
   );
-  const bucket = (name: string) => parts.adopt(openBucket(link, name, events), (it) => it.close());
-  const leases = bucket(link.names.leases);
-  const keys = createIdempotencyKeys(bucket(link.names.keys));
-  const signals = bucket(link.names.signals);
+  const bucket = async (name: string) =>
+    parts.adopt(await openBucket(link, name, events), (it) => it.close());
+  const leases = await bucket(link.names.leases);
+  const keys = createIdempotencyKeys(await bucket(link.names.keys));
+  const signals = await bucket(link.names.signals);
   const signal = createSeriesSignal(link, signals);
   const progress = parts.adopt(openProgress(link), (it) => it.close());
-  const storeClaim = createStoreClaim(link, signals);
-  const restore = () => provision(link, events).then(storeClaim.renew);
+  let boundStore: string | undefined;
+  async function restore(): Promise<void> {
+    await provision(link, events);
+    if (boundStore !== undefined) await claimStore(link, signals, boundStore);
+  }
   const watch = parts.adopt(
     watchStreams({ link, telemetry: events, alsoLook: signal.look, restore }),
     (it) => it.close(),
@@ -60,42 +60,32 @@ export async function openNatsQueue(
   const appender = createAppender({ link, writers, keys, progress, telemetry });
   parts.defer(() => appender.idle());
 
-  /** Shards that are drained here. */
   const held = new Set<Shard>();
 
   const status = () => {
-    const { bytes, batches, oldestMs, quarantinedBatches } = watch.totals();
+    const { oldestMs, ...totals } = watch.totals();
     const reason = appender.reason();
     const oldestAgeMs = oldestMs === undefined ? 0 : Math.max(0, Date.now() - oldestMs);
     let rows = 0;
     for (const shard of held) rows += shard.backlog().rows;
-    return {
-      writable: reason === '',
-      reason,
-      bytes,
-      batches,
-      rows,
-      oldestAgeMs,
-      quarantinedBatches,
-    };
+    return { writable: reason === '', reason, rows, oldestAgeMs, ...totals };
   };
   telemetry.watch(status);
 
   async function readTime(shard: number): Promise<bigint> {
-    try {
-      const time = await readShardTime(link, writers[shard]!, shard);
-      const toldNanos = progress.shardNanos(shard);
-      return time > toldNanos ? time : toldNanos;
-    } catch (cause) {
-      throw cause instanceof AppError ? cause : queueUnavailable(cause);
-    }
+    const time = await readShardTime(link, writers[shard]!, shard);
+    const publishedNanos = progress.shardNanos(shard);
+    return time > publishedNanos ? time : publishedNanos;
   }
 
   const opened = parts.move();
   return {
     append: (content, owner, record) => appender.append(content, owner, record),
     recall: (key) => keys.recall(key),
-    bindStore: (storeId) => storeClaim.bind(storeId),
+    async bindStore(storeId) {
+      await claimStore(link, signals, storeId);
+      boundStore = storeId;
+    },
     work(begin) {
       const shardEvents = createShardEvents(instruments);
       return openShardWork({ link, leases, progress, telemetry: shardEvents }, (shard) => {
@@ -115,7 +105,7 @@ export async function openNatsQueue(
   };
 }
 
-/** Streams and buckets are named after it, and NATS takes few characters there. */
+/** Names of streams and buckets begin with it. */
 function refuseUnusablePrefix(prefix: string): void {
   if (/^[\w-]{1,64}$/.test(prefix)) return;
   throw new Error(

@@ -1,8 +1,11 @@
-/** What nodes conclude from what writers tell, also where some of it is lost. */
+/** Progress as holders publish it and nodes hear it, also if messages are lost. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { HeardProgress } from './progress.ts';
+import type { StampedBatch } from '../../model/batch.ts';
+import { createQueueNames, type NatsLink } from './connection.ts';
+import { HeardProgress, ProgressPublisher, type ShardProgress } from './progress.ts';
 
 interface Telling {
   readonly shard?: number;
@@ -99,4 +102,37 @@ test('whatever is lost: what the watermark has passed is never newer than told',
       }
     }),
   );
+});
+
+/** @returns what is published after logs of so many streams were stored */
+function publishOf(streams: number): string {
+  const published: string[] = [];
+  const link = {
+    connection: { publish: (_subject: string, text: string) => void published.push(text) },
+    names: createQueueNames('weir'),
+    isConnected: () => true,
+  } as unknown as NatsLink;
+  const nanos = 1_800_000_000_000_000_000n;
+  const publisher = new ProgressPublisher(link, 999, 2n ** 63n, () => true);
+  const batches = Array.from({ length: streams }, () => {
+    const owner = { accountId: '', streamId: randomUUID(), receiverId: '' };
+    return { layout: 'logs/1', owner, receivedAtNanos: nanos } as StampedBatch;
+  });
+  publisher.stored(batches);
+  publisher.reached(nanos);
+  publisher.close();
+  assert.equal(published.length, 1);
+  return published[0]!;
+}
+
+for (const streams of [1, 1000, 1001, 10_000]) {
+  test(`progress of ${streams} streams fits into the smallest max_payload`, () => {
+    assert.ok(Buffer.byteLength(publishOf(streams)) <= 64 * 1024);
+  });
+}
+
+test('progress names up to 1000 streams, and stands for all beyond', () => {
+  const newest = (text: string) => (JSON.parse(text) as ShardProgress).newestReceipts;
+  assert.equal(Object.keys(newest(publishOf(1000))).length, 1000);
+  assert.deepEqual(Object.keys(newest(publishOf(1001))), ['*']);
 });

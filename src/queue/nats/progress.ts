@@ -1,22 +1,35 @@
-/**
- * How far the whole queue is stored, put together from what the holders of all shards tell. It
- * knows nothing of who they are.
- */
+/** How far the queue is stored: published by the holder of each shard, heard by every node. */
+import type { StampedBatch } from '../../model/batch.ts';
 import type { Progress } from '../port.ts';
 import type { NatsLink } from './connection.ts';
-import type { ShardProgress } from './names.ts';
+
+/** What a holder publishes on its shard's progress subject, as JSON. */
+export interface ShardProgress {
+  readonly shard: number;
+  /** Decimal epoch of the holder. */
+  readonly epoch: string;
+  /** Counts the messages of this epoch from 0: a gap is a lost message. */
+  readonly number: number;
+  /** Decimal Unix ns, as in `Progress`, of this shard. */
+  readonly watermarkNanos: string;
+  /**
+   * Decimal Unix ns by stream id: newest time of receipt of logs stored since the last message.
+   * `*` = in any stream.
+   */
+  readonly newestReceipts: Readonly<Record<string, string>>;
+}
 
 export interface ProgressBoard extends Progress {
-  /** Unix ns: what this process has heard of one shard; 0 where it heard nothing. */
+  /** Unix ns: watermark of one shard; 0 before the first message. */
   shardNanos(shard: number): bigint;
-  /** The highest that this process has heard of; 0 where it heard nothing. */
+  /** Highest epoch of one shard; 0 before the first message. */
   shardEpoch(shard: number): bigint;
   close(): void;
 }
 
-/** Listens from now on; the watermark is 0 until each shard was heard of. */
-export function openProgress({ connection, names, options }: NatsLink): ProgressBoard {
-  const heard = new HeardProgress(options.shards);
+/** The watermark is 0 until a message of each shard was received. */
+export function openProgress({ connection, names, settings }: NatsLink): ProgressBoard {
+  const heard = new HeardProgress(settings.shards);
   const subscription = connection.subscribe(names.progress('*'), {
     callback(error, message) {
       const progress = error === null ? parse(message.data) : undefined;
@@ -38,16 +51,14 @@ interface HeardShard {
   readonly watermarkNanos: bigint;
 }
 
-/** What was heard; pure. */
 export class HeardProgress implements Progress {
   readonly #expected: number;
-  /** More than are expected where other nodes have more already. */
+  /** More than expected while shards are being added. */
   readonly #shards = new Map<number, HeardShard>();
   readonly #newest = new Map<string, bigint>();
-  /** Of all streams: until then something may have been stored that this process was not told. */
+  /** Applies to every stream: until then, a message about any of them may have been lost. */
   #newestOfAny = 0n;
   #newestOfAll = 0n;
-
   #watermarkNanos = 0n;
 
   constructor(shards: number) {
@@ -60,11 +71,11 @@ export class HeardProgress implements Progress {
     const known = this.#shards.get(shard);
     if (known !== undefined && epoch < known.epoch) return;
     const watermarkNanos = BigInt(progress.watermarkNanos);
-    // Newest first: whoever sees the watermark must see what it vouches for.
+    // Before the watermark: a reader that sees it must see the receipts it covers.
     for (const [streamId, nanos] of Object.entries(progress.newestReceipts)) {
       this.#note(streamId, BigInt(nanos));
     }
-    // What was told in between is lost: any stream may have got something until then.
+    // A message was lost, which may have been about any stream.
     const isNext = known?.epoch === epoch && known.number + 1 === number;
     if (!isNext) this.#note('*', watermarkNanos);
     this.#shards.set(shard, {
@@ -72,7 +83,7 @@ export class HeardProgress implements Progress {
       number,
       watermarkNanos: later(watermarkNanos, known?.watermarkNanos ?? 0n),
     });
-    this.#goOn();
+    this.#advance();
   }
 
   shardNanos(shard: number): bigint {
@@ -92,8 +103,8 @@ export class HeardProgress implements Progress {
     return later(this.#newest.get(streamId) ?? 0n, this.#newestOfAny);
   }
 
-  /** Not back, where one more shard was heard of. */
-  #goOn(): void {
+  /** Never goes back, also when a further shard is heard of. */
+  #advance(): void {
     for (let shard = 0; shard < this.#expected; shard++) if (!this.#shards.has(shard)) return;
     let least: bigint | undefined;
     for (const { watermarkNanos } of this.#shards.values()) {
@@ -109,15 +120,15 @@ export class HeardProgress implements Progress {
   }
 }
 
-/** @returns undefined for what is none of ours. */
+/** @returns undefined if it is no progress of Weir */
 function parse(data: Uint8Array): ShardProgress | undefined {
   try {
-    const told = JSON.parse(Buffer.from(data).toString()) as Partial<ShardProgress>;
-    const { shard, epoch, number, watermarkNanos, newestReceipts } = told;
+    const found = JSON.parse(Buffer.from(data).toString()) as Partial<ShardProgress>;
+    const { shard, epoch, number, watermarkNanos, newestReceipts } = found;
     const isWhole = [shard, number].every(isCount) && typeof newestReceipts === 'object';
     const nanos = [epoch, watermarkNanos, ...Object.values(newestReceipts ?? {})];
     if (!isWhole || !nanos.every((text) => /^\d+$/.test(String(text)))) return undefined;
-    return told as ShardProgress;
+    return found as ShardProgress;
   } catch {
     return undefined;
   }
@@ -129,4 +140,84 @@ function isCount(value: unknown): boolean {
 
 function later(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
+}
+
+const leastPauseMs = 50;
+/** Repeats unchanged progress, for nodes that started since. */
+const repeatMs = 2000;
+/** Above it, `*` stands for all: at 61 bytes each they must fit into the smallest max_payload. */
+const maxStreams = 1000;
+
+export class ProgressPublisher {
+  readonly #link: NatsLink;
+  readonly #shard: number;
+  readonly #epoch: bigint;
+  readonly #isHeld: () => boolean;
+  readonly #newest = new Map<string, bigint>();
+  readonly #repeating: NodeJS.Timeout;
+  #watermarkNanos = 0n;
+  #number = 0;
+  #publishedMs = Number.NEGATIVE_INFINITY;
+  #waiting: NodeJS.Timeout | undefined;
+
+  /** @param isHeld whether this process still holds the shard */
+  constructor(link: NatsLink, shard: number, epoch: bigint, isHeld: () => boolean) {
+    this.#link = link;
+    this.#shard = shard;
+    this.#epoch = epoch;
+    this.#isHeld = isHeld;
+    this.#repeating = setInterval(() => {
+      if (performance.now() - this.#publishedMs >= repeatMs) this.#publish();
+    }, repeatMs / 2);
+  }
+
+  /** To be called before the watermark passes these batches. */
+  stored(batches: readonly StampedBatch[]): void {
+    for (const { layout, owner, receivedAtNanos } of batches) {
+      if (layout !== 'logs/1') continue;
+      const known = this.#newest.get(owner.streamId) ?? 0n;
+      if (receivedAtNanos > known) this.#newest.set(owner.streamId, receivedAtNanos);
+    }
+  }
+
+  /** @param watermarkNanos Unix ns, as in `Progress`, of this shard. */
+  reached(watermarkNanos: bigint): void {
+    if (watermarkNanos <= this.#watermarkNanos) return;
+    this.#watermarkNanos = watermarkNanos;
+    const pauseMs = this.#publishedMs + leastPauseMs - performance.now();
+    if (pauseMs <= 0) this.#publish();
+    else this.#waiting ??= setTimeout(() => this.#publish(), pauseMs);
+  }
+
+  /** Publishes what is pending. */
+  close(): void {
+    if (this.#waiting !== undefined) this.#publish();
+    clearInterval(this.#repeating);
+  }
+
+  #publish(): void {
+    clearTimeout(this.#waiting);
+    this.#waiting = undefined;
+    if (this.#watermarkNanos === 0n || !this.#isHeld() || !this.#link.isConnected()) return;
+    this.#publishedMs = performance.now();
+    const progress: ShardProgress = {
+      shard: this.#shard,
+      epoch: this.#epoch.toString(),
+      number: this.#number++,
+      watermarkNanos: this.#watermarkNanos.toString(),
+      newestReceipts: this.#takeNewest(),
+    };
+    const subject = this.#link.names.progress(this.#shard);
+    this.#link.connection.publish(subject, JSON.stringify(progress));
+  }
+
+  #takeNewest(): Record<string, string> {
+    const newest = this.#newest;
+    const receipts: [string, string][] =
+      newest.size > maxStreams
+        ? [['*', this.#watermarkNanos.toString()]]
+        : Array.from(newest, ([streamId, nanos]) => [streamId, nanos.toString()]);
+    newest.clear();
+    return Object.fromEntries(receipts);
+  }
 }

@@ -1,7 +1,4 @@
-/**
- * Makes what the queue needs at JetStream, or brings it up to date. Any number of nodes may do so
- * at once.
- */
+/** Creates or updates the streams and buckets of the queue. Several nodes may do so at once. */
 import {
   DiscardPolicy,
   JetStreamApiError,
@@ -13,7 +10,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
-import { errorCodes } from './error-codes.ts';
+import { errorCodes, hasCode } from './faults.ts';
 import { messageOf } from '../../std/error-text.ts';
 
 type Wanted = Pick<
@@ -22,18 +19,16 @@ type Wanted = Pick<
 > &
   Partial<StreamConfig>;
 
-const nanosPerMs = 1_000_000;
-/** What is published again within it is stored once. */
-const duplicateWindowMs = 120_000;
-/** A cluster that has just been started needs a while until it can place streams. */
+const nanosPerHour = 3_600_000_000_000;
+const duplicateWindowNanos = 120_000_000_000;
+/** A cluster that has just started cannot place streams at once. */
 const patienceMs = 20_000;
 const pauseMs = 250;
 
 /**
- * Streams of the shards and of the quarantine, and the buckets `leases`, `keys` and `signals`:
- * plain KV buckets (ADR-8 of NATS), read at their leader. Leases have no TTL: their entries outlive
- * their holders, and whoever reads them decides how old is too old.
- * @throws Error in words for the operator
+ * Streams of the shards and of the quarantine, and the KV buckets `leases`, `keys` and `signals`.
+ * Leases have no TTL: readers decide when one has expired.
+ * @throws Error for the operator
  */
 export async function provision(link: NatsLink, telemetry: NatsEvents): Promise<void> {
   const deadline = performance.now() + patienceMs;
@@ -55,32 +50,32 @@ async function provisionOnce(link: NatsLink, telemetry: NatsEvents): Promise<voi
   for (const wanted of listWanted(link)) await ensureStream(link, wanted, telemetry);
 }
 
-function listWanted({ names, options }: NatsLink): Wanted[] {
-  const { shards, maxBacklogBytes, idempotencyTtlMs } = options;
+function listWanted({ names, settings }: NatsLink): Wanted[] {
+  const { shards, maxBacklogBytes } = settings;
   const shared = {
-    storage: options.storage === 'file' ? StorageType.File : StorageType.Memory,
-    num_replicas: options.replicas,
+    storage: settings.storage === 'file' ? StorageType.File : StorageType.Memory,
+    num_replicas: settings.replicas,
     discard: DiscardPolicy.New,
-    duplicate_window: duplicateWindowMs * nanosPerMs,
+    duplicate_window: duplicateWindowNanos,
   };
   const shard = (index: number): Wanted => ({
     ...shared,
     name: names.stream(index),
     subjects: [names.subject(index)],
     retention: RetentionPolicy.Workqueue,
-    max_bytes: maxBacklogBytes === undefined ? -1 : Math.ceil(maxBacklogBytes / shards),
+    max_bytes: maxBacklogBytes === 0 ? -1 : Math.ceil(maxBacklogBytes / shards),
   });
-  const bucket = (name: string, ttlMs: number): Wanted => ({
+  const bucket = (name: string, ttlHours: number): Wanted => ({
     ...shared,
     name: `KV_${name}`,
     subjects: [`$KV.${name}.>`],
     retention: RetentionPolicy.Limits,
     max_bytes: -1,
-    max_age: ttlMs * nanosPerMs,
+    max_age: ttlHours * nanosPerHour,
     max_msgs_per_subject: 1,
     allow_rollup_hdrs: true,
     deny_delete: true,
-    // A follower may answer what is no longer true.
+    // Followers may answer with stale entries.
     allow_direct: false,
   });
   return [
@@ -93,22 +88,22 @@ function listWanted({ names, options }: NatsLink): Wanted[] {
       max_bytes: -1,
     },
     bucket(names.leases, 0),
-    bucket(names.keys, idempotencyTtlMs),
+    bucket(names.keys, settings.idempotencyTtlHours),
     bucket(names.signals, 0),
   ];
 }
 
-/** What lies in a shard that no writer takes any more would never be stored. */
-async function refuseFewerShards({ manager, names, options }: NatsLink): Promise<void> {
+/** Batches in shards beyond the number would never be drained. */
+async function refuseFewerShards({ manager, names, settings }: NatsLink): Promise<void> {
   const prefix = names.stream(0).slice(0, -1);
   let last = -1;
-  for await (const name of manager.streams.names(`${options.prefix}.queue.*`)) {
+  for await (const name of manager.streams.names(`${settings.prefix}.queue.*`)) {
     const index = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : Number.NaN;
     if (index > last) last = index;
   }
-  if (last < options.shards) return;
+  if (last < settings.shards) return;
   throw new Error(
-    `cannot use ${options.shards} shards: NATS has the stream ${names.stream(last)} already; ` +
+    `cannot use ${settings.shards} shards: NATS has the stream ${names.stream(last)} already; ` +
       `set queue.shards to at least ${last + 1}`,
   );
 }
@@ -122,7 +117,7 @@ async function ensureStream(link: NatsLink, wanted: Wanted, telemetry: NatsEvent
       telemetry.provisioned({ what: 'made', name: wanted.name });
       return;
     } catch (error) {
-      // Another node was faster, with other settings.
+      // Another node created it, with other settings.
       if (!hasCode(error, errorCodes.nameInUse)) throw refusal(link, wanted, error);
       found = await streams.info(wanted.name);
     }
@@ -173,12 +168,12 @@ function isUpToDate({ config }: StreamInfo, wanted: Wanted): boolean {
   );
 }
 
-/** What JetStream says no to for good, in words; anything else as it is. */
-function refusal({ options }: NatsLink, { name }: Wanted, error: unknown): unknown {
+/** Explains errors that the operator has to resolve; returns any other as it is. */
+function refusal({ settings }: NatsLink, { name }: Wanted, error: unknown): unknown {
   const cause = { cause: error };
   if (hasCode(error, errorCodes.replicasNotSupported)) {
     return new Error(
-      `cannot keep ${options.replicas} copies of the stream ${name}: NATS is a single server; ` +
+      `cannot keep ${settings.replicas} copies of the stream ${name}: NATS is a single server; ` +
         'set queue.replicas to 1, or run NATS as a cluster',
       cause,
     );
@@ -193,7 +188,6 @@ function refusal({ options }: NatsLink, { name }: Wanted, error: unknown): unkno
   return new Error(`cannot make or change the stream ${name} at NATS: ${error.message}`, cause);
 }
 
-/** Whether it may be gone the next time. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof JetStreamApiError) {
@@ -202,15 +196,11 @@ function isPassing(error: unknown): boolean {
   return error.name === 'TimeoutError' || error.name === 'JetStreamNotEnabled';
 }
 
-function explain({ options }: NatsLink, cause: unknown): Error {
+function explain({ settings }: NatsLink, cause: unknown): Error {
   const reason = messageOf(cause);
   return new Error(
     `cannot prepare the queue at NATS: ${reason}; JetStream must be on and have a leader, with ` +
-      `servers and room for queue.replicas = ${options.replicas}`,
+      `servers and room for queue.replicas = ${settings.replicas}`,
     { cause },
   );
-}
-
-function hasCode(error: unknown, code: number): boolean {
-  return error instanceof JetStreamApiError && error.code === code;
 }

@@ -1,77 +1,106 @@
 /**
- * Publishes one message until JetStream acknowledges it: again after an attempt that got no answer,
- * under the same id, so that it is stored once. It knows nothing of what a message holds.
+ * Publishes messages and frames until JetStream acknowledges them: retried under the same id, so
+ * that JetStream stores each once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamPublishOptions, PubAck } from '@nats-io/jetstream';
 import { headers as createHeaders } from '@nats-io/transport-node';
+import { randomBase32 } from '../../std/random-id.ts';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
-import { headers } from './names.ts';
-import { PublishFault, toPublishFault } from './publish-fault.ts';
+import { PublishFault, toPublishFault } from './faults.ts';
+import { headers, messageKinds, toMessageBytes } from './messages.ts';
 
 export interface Message {
   readonly subject: string;
-  /** The stream that must have it. */
+  /** The stream that must store it. */
   readonly stream: string;
   readonly body: Uint8Array;
-  /** Of everything published within the duplicate window under one id, one is stored. */
-  readonly id?: string;
+  /** JetStream stores one message for each id within the duplicate window. */
+  readonly id: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Unix ms, taken before it was known whether its batches are new. */
   readonly sentMs?: number;
   /** Unix ms since when its batches may be stored already; undefined = they are new. */
   readonly copiesSinceMs?: number | undefined;
-  /**
-   * Set where what was published before must still be there: the connection (`NatsLink.present`) by
-   * which alone it may go, and the stream must not have been gone.
-   */
+  /** The only connection (`NatsLink.present`) that it may be sent over; default: any. */
   readonly over?: AbortSignal;
-  /** Refused unless the newest message of the subject has this number. */
-  readonly afterSequence?: number;
+}
+
+/** Batches as frames, sent under one id. */
+export interface SentFrames extends Pick<Message, 'copiesSinceMs'> {
+  readonly sentMs: number;
+  readonly shard: number;
+  readonly body: Buffer;
+  readonly id: string;
+}
+
+interface Upload extends SentFrames {
+  readonly pieceBytes: number;
+  readonly over: AbortSignal;
+  readonly leftMs: () => number;
 }
 
 const pauseMs = 50;
 const longestPauseMs = 500;
 const shortestAttemptMs = 50;
 const attemptsInTime = 3;
+/** Readers drop an upload that is incomplete a minute later (`uploadLifeNanos`). */
+const maxUploadMs = 30_000;
+const uploadPauseMs = 100;
 
 /**
  * @param withinMs for all attempts together
- * @throws PublishFault the last one
+ * @throws PublishFault of the last attempt
  */
-export async function publish(
+export function publish(
   link: NatsLink,
   telemetry: NatsEvents,
   message: Message,
   withinMs: number,
 ): Promise<PubAck> {
-  const startedAt = performance.now();
   const firstAtMs = Date.now();
-  const leftMs = () => startedAt + withinMs - performance.now();
   let copiesSinceMs = message.copiesSinceMs;
+  return retry(link, telemetry, withinMs, {
+    attempt: (timeoutMs) => attempt(link, message, { timeoutMs, copiesSinceMs }),
+    mayRetry({ kind }) {
+      // It may be stored and drained, and a server that restarted since does not know its id.
+      copiesSinceMs ??= firstAtMs;
+      // A stream that was gone may lack what was sent before over this connection.
+      return message.over === undefined || !(message.over.aborted || kind === 'no_stream');
+    },
+  });
+}
+
+export interface Retried<T> {
+  attempt(timeoutMs: number): Promise<T>;
+  mayRetry?(fault: PublishFault): boolean;
+}
+
+/** Repeats what fails with a passing fault. @throws PublishFault of the last attempt */
+export async function retry<T>(
+  link: NatsLink,
+  telemetry: NatsEvents,
+  withinMs: number,
+  { attempt: tryOnce, mayRetry = () => true }: Retried<T>,
+): Promise<T> {
+  const startedAt = performance.now();
+  const leftMs = () => startedAt + withinMs - performance.now();
   for (let pause = pauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
+    const timeoutMs = Math.max(shortestAttemptMs, Math.min(leftMs(), withinMs / attemptsInTime));
     try {
-      const timeoutMs = Math.max(shortestAttemptMs, Math.min(leftMs(), withinMs / attemptsInTime));
-      const ack = await attempt(link, message, { timeoutMs, copiesSinceMs });
+      const answer = await tryOnce(timeoutMs);
       telemetry.published((performance.now() - startedAt) / 1000);
-      return ack;
+      return answer;
     } catch (error) {
       const fault = toPublishFault(error);
       telemetry.publishFailed(fault.kind);
-      if (!isPassing(fault, message) || leftMs() < pause + shortestAttemptMs) throw fault;
+      const isWorthIt = mayRetry(fault) && fault.isPassing;
+      if (!isWorthIt || leftMs() < pause + shortestAttemptMs) throw fault;
     }
-    // From now on the one before may have been stored, and drained, without being acknowledged:
-    // a server that was restarted since no longer knows its id.
-    copiesSinceMs ??= firstAtMs;
     await sleep(pause);
     await link.whenConnected(leftMs());
   }
-}
-
-function isPassing(fault: PublishFault, { over }: Message): boolean {
-  const isTorn = over !== undefined && (over.aborted || fault.kind === 'no_stream');
-  return fault.isPassing && !isTorn;
 }
 
 async function attempt(
@@ -80,26 +109,132 @@ async function attempt(
   { timeoutMs, copiesSinceMs }: { timeoutMs: number; copiesSinceMs: number | undefined },
 ): Promise<PubAck> {
   const present = message.over ?? link.present();
-  if (present.aborted) throw new PublishFault('disconnected', 'not connected to NATS');
   const header = createHeaders();
   for (const [name, value] of Object.entries(message.headers ?? {})) header.set(name, value);
   if (copiesSinceMs !== undefined) header.set(headers.copies, `${copiesSinceMs}000000`);
   if (message.sentMs !== undefined) header.set(headers.sent, `${message.sentMs}`);
-  const options: Partial<JetStreamPublishOptions> = { timeout: timeoutMs, headers: header };
-  if (message.id !== undefined) options.msgID = message.id;
-  if (message.afterSequence !== undefined) {
-    options.expect = { lastSubjectSequence: message.afterSequence };
-  }
-  const ack = await orLost(link.js.publish(message.subject, message.body, options), present);
+  const options: Partial<JetStreamPublishOptions> = {
+    timeout: timeoutMs,
+    headers: header,
+    msgID: message.id,
+  };
+  const ack = await whilePresent(present, () =>
+    link.js.publish(message.subject, message.body, options),
+  );
   if (ack.stream === message.stream) return ack;
   throw new PublishFault('refused', `the stream ${ack.stream} takes ${message.subject}`);
 }
 
-/** An answer cannot come any more once its connection is lost. */
-export function orLost<T>(answer: Promise<T>, present: AbortSignal): Promise<T> {
+/** Sends a request over the present connection; it fails at once when that is lost. */
+export function whilePresent<T>(present: AbortSignal, send: () => Promise<T>): Promise<T> {
+  if (present.aborted) return Promise.reject(disconnected());
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const onLost = () => reject(new PublishFault('disconnected', 'the connection to NATS was lost'));
+  const onLost = () => reject(disconnected());
   present.addEventListener('abort', onLost, { once: true });
-  answer.then(resolve, reject).finally(() => present.removeEventListener('abort', onLost));
+  send()
+    .then(resolve, reject)
+    .finally(() => present.removeEventListener('abort', onLost));
   return promise;
+}
+
+function disconnected(): PublishFault {
+  return new PublishFault('disconnected', 'not connected to NATS');
+}
+
+/**
+ * Publishes frames as one message, or a single frame that is larger than a message in pieces.
+ * @throws PublishFault; it may be stored all the same
+ */
+export async function publishFrames(
+  link: NatsLink,
+  telemetry: NatsEvents,
+  frames: SentFrames,
+): Promise<void> {
+  const { names, connection, settings } = link;
+  const { shard, body, id, sentMs, copiesSinceMs } = frames;
+  const pieceBytes = toMessageBytes(connection.info?.max_payload);
+  if (body.length > pieceBytes) return upload(link, telemetry, frames, pieceBytes);
+  const target = { subject: names.subject(shard), stream: names.stream(shard) };
+  const kind = { [headers.kind]: messageKinds.frames };
+  const message = { ...target, body, id, sentMs, copiesSinceMs, headers: kind };
+  await publish(link, telemetry, message, settings.timeoutMs);
+}
+
+/** All pieces go over one connection: a server that was restored may lack the first ones. */
+async function upload(
+  link: NatsLink,
+  telemetry: NatsEvents,
+  frames: SentFrames,
+  pieceBytes: number,
+): Promise<void> {
+  const leftMs = countDown(maxUploadMs);
+  let patienceMs: (() => number) | undefined;
+  let { copiesSinceMs } = frames;
+  for (;;) {
+    const over = link.present();
+    try {
+      return await sendPieces(link, telemetry, {
+        ...frames,
+        copiesSinceMs,
+        pieceBytes,
+        over,
+        leftMs,
+      });
+    } catch (error) {
+      patienceMs ??= countDown(Math.min(link.settings.timeoutMs, leftMs()));
+      if (!over.aborted || patienceMs() <= 0) throw error;
+    }
+    // The attempt before may have been completed all the same.
+    copiesSinceMs ??= frames.sentMs;
+    await sleep(uploadPauseMs);
+    await link.whenConnected(Math.max(0, patienceMs()));
+  }
+}
+
+/** The last piece has the id of the batch, so that one upload of it is completed. */
+async function sendPieces(
+  link: NatsLink,
+  telemetry: NatsEvents,
+  { shard, body, id, copiesSinceMs, pieceBytes, over, leftMs }: Upload,
+): Promise<void> {
+  const [subject, stream] = [link.names.subject(shard), link.names.stream(shard)];
+  const count = Math.ceil(body.length / pieceBytes);
+  const name = `${id}.${randomBase32(26)}`;
+  let before = 0;
+  for (let index = 0; index < count; index++) {
+    failIfLate(leftMs);
+    const message = {
+      subject,
+      stream,
+      body: body.subarray(index * pieceBytes, (index + 1) * pieceBytes),
+      id: index === count - 1 ? id : `${name}.${index}`,
+      sentMs: Date.now(),
+      copiesSinceMs,
+      over,
+      headers: {
+        [headers.kind]: messageKinds.chunk,
+        [headers.upload]: name,
+        [headers.chunk]: `${index}/${count}`,
+      },
+    };
+    const withinMs = Math.min(leftMs(), link.settings.timeoutMs);
+    const { seq, duplicate } = await publish(link, telemetry, message, withinMs);
+    if (seq <= before && !duplicate) {
+      throw new PublishFault('no_stream', `the stream ${stream} was created again`);
+    }
+    before = seq;
+  }
+  // Readers may have dropped the pieces before a last one that came late.
+  failIfLate(leftMs);
+}
+
+function failIfLate(leftMs: () => number): void {
+  if (leftMs() > 0) return;
+  throw new PublishFault('timeout', 'a batch of several messages took 30 s');
+}
+
+/** By two clocks: one stands still while the machine sleeps, the other can be set. */
+function countDown(ms: number): () => number {
+  const [startedAt, startedMs] = [performance.now(), Date.now()];
+  return () => ms - Math.max(performance.now() - startedAt, Date.now() - startedMs);
 }

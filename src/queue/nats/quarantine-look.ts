@@ -1,36 +1,36 @@
 /**
- * Tells from the messages in quarantine what lies there: batches, bytes that are none, and what an
- * interrupted removal left. Bodies are judged where they are read and not kept.
+ * Lists what the messages in quarantine hold: batches, damaged bytes, and the remains of an
+ * interrupted removal. Keeps no bodies.
  */
 import type { StoredMsg } from '@nats-io/jetstream';
 import type { BatchId } from '../../model/batch.ts';
 import { decodeFrame, isBodyIntact, readFrameHeader } from '../frame.ts';
 import type { SetAside } from '../quarantine.ts';
-import { headers } from './names.ts';
+import { headers, readChunk } from './messages.ts';
 import type { QuarantineMessages } from './quarantine-messages.ts';
 
-/** One frame, or bytes that are none. */
+/** One frame, or damaged bytes. */
 export interface Kept {
   readonly shown: SetAside;
-  /** Unix ns, since when rows of it may be stored. */
+  /** Unix ns since when its rows may be stored. */
   readonly sinceNanos: bigint;
-  /** Numbers in the stream: the pieces in their order, then those that are there twice. */
+  /** Stream sequences: the pieces in order, then duplicates. */
   readonly messages: readonly number[];
   readonly pieces: number;
-  /** Of the messages, those with the first piece. */
+  /** The messages with the first piece. */
   readonly heads: readonly number[];
-  /** Of what was retried or dropped: its first piece is gone, which came first and goes first. */
+  /** True if it was retried or dropped: removal starts with the first piece. */
   readonly isRemains: boolean;
-  /** In which it lay. */
+  /** The shard that it was in. */
   readonly shard: number;
 }
 
-/** Everything that is there, in the order in which it came. @throws as `QuarantineMessages` */
+/** In the order of arrival. @throws as `QuarantineMessages` */
 export async function look(messages: QuarantineMessages): Promise<Kept[]> {
   const uploads = new Map<string, Piece[]>();
   for await (const message of messages.all()) {
     const piece = toPiece(message);
-    // Set aside again after the server's max_payload was changed, it is cut elsewhere.
+    // After a change of max_payload, a batch that is set aside again has other pieces.
     const key = `${piece.upload} ${piece.count}`;
     const others = uploads.get(key);
     if (others === undefined) uploads.set(key, [piece]);
@@ -39,7 +39,7 @@ export async function look(messages: QuarantineMessages): Promise<Kept[]> {
   return [...uploads.values()].map(describe);
 }
 
-/** What is looked at of a message. Its body may be large, and there may be many. */
+/** A message without its body. */
 interface Piece {
   readonly sequence: number;
   readonly setAsideAtMs: number;
@@ -50,7 +50,7 @@ interface Piece {
   readonly shard: number;
   readonly reason: string;
   readonly bytes: number;
-  /** The beginning of its body: header and owner of a frame, in its first piece, else nothing. */
+  /** Frame header and owner, if it is a first piece. */
   readonly head: Buffer;
 }
 
@@ -58,15 +58,16 @@ const headBytes = 4096;
 
 function toPiece({ seq, time, header, data }: StoredMsg): Piece {
   const text = (name: string) => header?.get(name) ?? '';
-  const [, index = '0', count = '1'] = /^(\d+)\/(\d+)$/.exec(text(headers.chunk)) ?? [];
-  const mayBegin = index === '0' && !(count === '1' && isDamaged(data));
+  const upload = text(headers.upload) || `message-${seq}`;
+  const { index, count } = readChunk(upload, text(headers.chunk)) ?? { index: 0, count: 1 };
+  const mayBegin = index === 0 && !(count === 1 && isDamaged(data));
   return {
     sequence: seq,
     setAsideAtMs: time.getTime(),
-    upload: text(headers.upload) || `message-${seq}`,
-    index: Number(index),
-    count: Number(count),
-    // What an earlier version set aside does not say it: shard 0, which there always is.
+    upload,
+    index,
+    count,
+    // Earlier versions did not write it: shard 0, which always exists.
     shard: Number(text(headers.shard)),
     reason: text(headers.reason),
     bytes: data.length,
@@ -74,7 +75,7 @@ function toPiece({ seq, time, header, data }: StoredMsg): Piece {
   };
 }
 
-/** @param pieces of one upload, at least one; some may be there twice, or not at all. */
+/** @param pieces of one upload, at least one; some may be missing or there twice */
 function describe(pieces: readonly Piece[]): Kept {
   const byIndex = new Map(pieces.map((piece) => [piece.index, piece]));
   const [first] = pieces as [Piece, ...Piece[]];
@@ -106,14 +107,14 @@ function describe(pieces: readonly Piece[]): Kept {
   };
 }
 
-/** Of a frame that came whole in one message. */
+/** For a frame in one message. */
 function isDamaged(data: Uint8Array): boolean {
   const frame = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const header = readFrameHeader(frame, 0);
   return header === undefined || !isBodyIntact(frame, 0, header);
 }
 
-/** Of the remains of a batch the id that it had, as its name begins with it. */
+/** Remains keep the id of their batch, which their upload name begins with. */
 function toNameless({ sequence, upload }: Piece, isRemains: boolean): string {
   const [, id] = (isRemains && /^([0-9a-f]+-\d+)-\d+$/.exec(upload)) || [];
   return id ?? `message-${sequence}`;

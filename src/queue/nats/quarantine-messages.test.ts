@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JetStreamApiError } from '@nats-io/jetstream';
-import type { NatsLink } from './connection.ts';
-import { createQueueNames } from './names.ts';
+import { createQueueNames, type NatsLink } from './connection.ts';
 import { createQuarantineMessages } from './quarantine-messages.ts';
 
 function open(streams: Readonly<Record<string, () => Promise<unknown>>>) {
   const names = createQueueNames('weir');
-  const link = { manager: { streams }, names, options: { timeoutMs: 5000 } };
+  const link = { manager: { streams }, names, settings: { timeoutMs: 5000 } };
   return createQuarantineMessages(link as unknown as NatsLink);
 }
 

@@ -1,38 +1,39 @@
 /**
- * The quarantine of a queue at NATS, for an operator, beside the nodes that run. One batch lies in
- * one message or in several, and may lie there twice where its writer was lost at the wrong moment.
+ * The quarantine of a queue at NATS for an operator, while nodes run. A batch is one message or
+ * several, and may be there twice if its writer failed while it was set aside.
  */
+import { messageOf } from '../../std/error-text.ts';
 import type { Instruments } from '../../telemetry/instruments.ts';
 import { createNatsEvents } from '../../telemetry/queue-events.ts';
-import { isBodyIntact, readFrameHeader } from '../frame.ts';
+import { decodeFrameHeader, isBodyIntact, readFrameHeader } from '../frame.ts';
 import { notABatch, notSetAside, type Quarantine } from '../quarantine.ts';
-import { openNatsLink } from './connection.ts';
-import type { NatsQueueOptions } from './nats-options.ts';
+import { randomBase32 } from '../../std/random-id.ts';
+import { type NatsSettings, openNatsLink } from './connection.ts';
+import { toBatchName } from './messages.ts';
+import { publishFrames } from './publish.ts';
 import { type Kept, look } from './quarantine-look.ts';
 import { createQuarantineMessages, type QuarantineMessages } from './quarantine-messages.ts';
-import { requeue } from './requeue.ts';
-import { messageOf } from '../../std/error-text.ts';
 
 /**
- * @param purpose `change` also ends removals that were interrupted.
- * @throws Error in words for the operator where NATS cannot be reached.
+ * @param purpose `change` also completes interrupted removals
+ * @throws Error for the operator if NATS cannot be reached
  */
 export async function openQuarantineStream(
-  options: NatsQueueOptions,
+  settings: NatsSettings,
   instruments: Instruments,
   purpose: 'look' | 'change',
 ): Promise<Quarantine> {
   const events = createNatsEvents(instruments);
-  const link = await openNatsLink(options, events);
+  const link = await openNatsLink(settings, events);
   const messages = createQuarantineMessages(link);
-  /** By id, as of the last look, which reads all of the stream; without what was removed since. */
+  /** By id, as of the last read of the stream; without what was removed since. */
   let known = new Map<string, readonly Kept[]>();
 
-  async function lookAnew(): Promise<void> {
+  async function refresh(): Promise<void> {
     const found = await look(messages);
     const remains = found.filter(({ isRemains }) => isRemains);
     if (purpose === 'change') await remove(messages, remains);
-    // Under the id of what is there no more than that there is nothing left to be done.
+    // Nothing is left to do for a batch that was removed.
     known = new Map(remains.map(({ shown }) => [shown.id, []]));
     for (const kept of found.filter(({ isRemains }) => !isRemains)) {
       known.set(kept.shown.id, [...(known.get(kept.shown.id) ?? []), kept]);
@@ -40,7 +41,7 @@ export async function openQuarantineStream(
   }
 
   async function find(id: string): Promise<readonly Kept[]> {
-    if (!known.has(id)) await lookAnew();
+    if (!known.has(id)) await refresh();
     const found = known.get(id);
     if (found === undefined) throw notSetAside(id);
     return found;
@@ -49,9 +50,13 @@ export async function openQuarantineStream(
   async function tryAgain(id: string, found: readonly [Kept, ...Kept[]]): Promise<void> {
     const frame = await readFrame(messages, id, found);
     const since = found.map(({ sinceNanos }) => sinceNanos).reduce((a, b) => (a < b ? a : b));
-    const { shard } = found[0];
+    // A new message id: NATS may still know that of the batch, and would drop the message.
+    const name = `${toBatchName(decodeFrameHeader(frame, 0))}.${randomBase32(26)}`;
+    // Its own shard: if the batch is in quarantine twice, one writer gets both.
+    const frames = { shard: found[0].shard, body: frame, id: name, sentMs: Date.now() };
     try {
-      await requeue(link, events, { frame, copiesSinceMs: Number(since / 1_000_000n), shard });
+      const copiesSinceMs = Number(since / 1_000_000n);
+      await publishFrames(link, events, { ...frames, copiesSinceMs });
     } catch (cause) {
       const reason = messageOf(cause);
       throw new Error(`cannot retry ${id}: the queue does not take it (${reason})`, { cause });
@@ -60,7 +65,7 @@ export async function openQuarantineStream(
 
   return {
     async list() {
-      await lookAnew();
+      await refresh();
       return [...known.values()].flatMap(([first]) => (first === undefined ? [] : [first.shown]));
     },
     async retry(id) {
@@ -82,7 +87,7 @@ function isAny(found: readonly Kept[]): found is readonly [Kept, ...Kept[]] {
   return found.length > 0;
 }
 
-/** @throws Error in words for the operator where none of them is a whole batch. */
+/** @throws Error for the operator if none of them is a whole batch */
 async function readFrame(
   messages: QuarantineMessages,
   id: string,
@@ -106,6 +111,6 @@ async function readFrame(
 
 async function remove(messages: QuarantineMessages, found: readonly Kept[]): Promise<void> {
   const all = [...found.flatMap(({ heads }) => heads), ...found.flatMap((kept) => kept.messages)];
-  // First pieces first: by them, what is left of an interrupted removal is told from a batch.
+  // First pieces first: without them, the rest is recognized as an interrupted removal.
   for (const sequence of new Set(all)) await messages.remove(sequence);
 }

@@ -1,7 +1,4 @@
-/**
- * The batches of a shard that are in memory: those that wait to be taken, and those taken and not
- * released. Pure bookkeeping.
- */
+/** The batches of a shard in memory: those that wait, and those taken and not released. */
 import type { StampedBatch } from '../../model/batch.ts';
 import type { Taken, TakeLimits } from '../port.ts';
 import type { HeldBatch } from './assembler.ts';
@@ -12,7 +9,6 @@ export class ShardBacklog {
   #rows = 0;
   #bytes = 0;
 
-  /** Of all that waits or is taken. */
   get rows(): number {
     return this.#rows;
   }
@@ -25,7 +21,7 @@ export class ShardBacklog {
     return this.#waiting.length + this.#taken.length;
   }
 
-  /** Unix ns, of the oldest batch; undefined where there is none. */
+  /** Time of receipt of the oldest batch, Unix ns. */
   get oldestNanos(): bigint | undefined {
     return (this.#taken[0] ?? this.#waiting[0])?.batch.receivedAtNanos;
   }
@@ -38,7 +34,7 @@ export class ShardBacklog {
     }
   }
 
-  /** @returns undefined where nothing waits. */
+  /** @returns undefined if no batch waits */
   take({ maxRows, maxBytes }: TakeLimits): Taken | undefined {
     const first = this.#waiting[0];
     if (first === undefined) return undefined;
@@ -57,7 +53,7 @@ export class ShardBacklog {
     return { batches: taken.map(({ batch }) => batch), suspect: first.isSuspect };
   }
 
-  /** All that were taken up to this one. @throws Error where it was not. */
+  /** The taken batches up to this one. @throws Error if it was not taken */
   takenUntil(last: StampedBatch | undefined): readonly HeldBatch[] {
     const index = this.#taken.findLastIndex(({ batch: { id } }) => {
       return id.sequence === last?.id.sequence && id.writer === last.id.writer;
@@ -66,7 +62,7 @@ export class ShardBacklog {
     return this.#taken.slice(0, index + 1);
   }
 
-  /** Lets go of the first `count` that were taken. */
+  /** Removes the first `count` taken batches. */
   release(count: number): void {
     for (const { batch } of this.#taken.splice(0, count)) {
       this.#rows -= batch.rows;

@@ -1,12 +1,12 @@
-/** Making the consumer of a shard, against a server that now and then gives no answer. */
+/** The consumer of a shard on a server that fails to answer some requests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ShardEvents } from '../../telemetry/queue-events.ts';
-import type { NatsLink } from './connection.ts';
-import { createQueueNames } from './names.ts';
+import { createQueueNames, type NatsLink } from './connection.ts';
 import { type Claimed, openShardConsumer } from './shard-consumer.ts';
 
-/** A stream with consumers by name, whose server fails to answer the first wishes to make one. */
+const created = '2026-01-01T00:00:00Z';
+
+/** @param failures requests to create a consumer that the server does not answer at first */
 function toLink(consumers: Set<string>, failures: number): NatsLink {
   let left = failures;
   const connection = {
@@ -21,30 +21,30 @@ function toLink(consumers: Set<string>, failures: number): NatsLink {
         consumers.add(durable_name);
       },
     },
-    streams: { info: async () => ({ state: { last_seq: 7 } }) },
+    streams: { info: async () => ({ created, state: { last_seq: 7 } }) },
   };
   const present = new AbortController().signal;
   return {
     connection,
     manager,
     names: createQueueNames('weir'),
-    options: { timeoutMs: 100, shards: 1 },
+    settings: { timeoutMs: 100, shards: 1 },
     isConnected: () => true,
     present: () => present,
     whenConnected: async () => undefined,
   } as unknown as NatsLink;
 }
 
-/** @returns what the holder of epoch 9 was told when its consumer was made. */
+/** @returns what the holder of epoch 9 learns when its consumer is created */
 async function open(link: NatsLink, hasLetGo: boolean): Promise<Claimed> {
   const closing = new AbortController();
   const opened = Promise.withResolvers<Claimed>();
   const consumer = openShardConsumer({
     link,
     shard: 0,
-    epoch: 9n,
+    fencingToken: { shard: link.names.shardName(0, created), epoch: 9n },
     earlier: { epoch: 5n, hasLetGo },
-    telemetry: { consumerFailed: () => undefined } as unknown as ShardEvents,
+    telemetry: { consumerFailed: () => undefined },
     closing: closing.signal,
     opened: opened.resolve,
     deliver: () => undefined,
@@ -57,16 +57,16 @@ async function open(link: NatsLink, hasLetGo: boolean): Promise<Claimed> {
 }
 
 for (const failures of [0, 1, 2]) {
-  test(`who did not let go contests the shard, ${failures} failures later`, async () => {
+  test(`a holder that did not release contests the shard, after ${failures} failures`, async () => {
     const { isContested } = await open(toLink(new Set(['e5']), failures), false);
     assert.equal(isContested, true);
   });
 }
 
-test('the consumer of who has let go contests nothing', async () => {
+test('the consumer of a holder that released does not contest the shard', async () => {
   assert.equal((await open(toLink(new Set(['e5']), 1), true)).isContested, false);
 });
 
-test('where there was no consumer, nothing is contested', async () => {
+test('a shard without a consumer is not contested', async () => {
   assert.equal((await open(toLink(new Set(), 1), false)).isContested, false);
 });

@@ -1,43 +1,32 @@
 /**
- * The one consumer of a shard's stream: created again for each epoch, which fences the earlier
- * holder's acknowledgements, and again whenever a delivery may have been lost, so that messages
- * always come in the order of the stream.
+ * The pull consumer of one shard. Each holder creates its own, named after its epoch, and removes
+ * the consumer of the holder before, whose acknowledgements the server then ignores. A consumer is
+ * used over one connection and delivers in stream order; any loss ends it.
  */
-import {
-  AckPolicy,
-  DeliverPolicy,
-  JetStreamApiError,
-  ReplayPolicy,
-  type StreamInfo,
-} from '@nats-io/jetstream';
+import { AckPolicy, DeliverPolicy, ReplayPolicy, type StreamInfo } from '@nats-io/jetstream';
+import { createInbox, type Msg } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FencingToken } from '../../model/fencing-token.ts';
 import type { ShardEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
-import { epochOf, listConsumers, toConsumerName } from './consumer-names.ts';
-import type { Delivery } from './delivery.ts';
-import { errorCodes } from './error-codes.ts';
-import { type Pull, type PullEnd, pullMessages } from './pull.ts';
+import { errorCodes, hasCode } from './faults.ts';
+import { type Delivery, maxMessageBytes, readDelivery } from './messages.ts';
+import { whilePresent } from './publish.ts';
 
-/** Far longer than it takes until `MessageBook.keep` is called again. */
-export const ackWaitMs = 60_000;
-const maxAckPending = 20_000;
-const pauseMs = 200;
-const attempts = 5;
-
-/** The last holder of the shard that is known of. */
+/** The previous holder of the shard, from its lease. */
 export interface EarlierHolder {
   /** 0 = there was none. */
   readonly epoch: bigint;
-  /** False where it may still believe that the shard is its own. */
+  /** False if it may still believe that it holds the shard. */
   readonly hasLetGo: boolean;
 }
 
 export interface Claimed {
-  /** Up to its last message another holder may have got what lay there. */
+  /** Another holder may have received any message up to the last one of this state. */
   readonly stream: StreamInfo;
   /**
-   * True where a holder that did not let go had a consumer: a server that hears late of its removal
-   * may deliver later messages to it.
+   * True if a holder that did not release the shard had a consumer: a server that learns late of
+   * its removal may still deliver later messages to it.
    */
   readonly isContested: boolean;
 }
@@ -45,97 +34,215 @@ export interface Claimed {
 export interface ConsumerParts {
   readonly link: NatsLink;
   readonly shard: number;
-  readonly epoch: bigint;
+  readonly fencingToken: FencingToken;
   readonly earlier: EarlierHolder;
-  readonly telemetry: ShardEvents;
-  /** Ends it. */
+  readonly telemetry: Pick<ShardEvents, 'consumerFailed'>;
   readonly closing: AbortSignal;
-  /** Told before the first delivery of each consumer. */
+  /** Called once, before the first delivery. */
   readonly opened: (claimed: Claimed) => void;
   readonly deliver: (delivery: Delivery) => void;
-  /** How many bytes there is room for; 0 = none at the moment. */
+  /** How many bytes may be requested; 0 = none at the moment. */
   readonly room: () => number;
 }
 
+export type ConsumerEnd =
+  | 'closed'
+  /** A holder with a higher epoch has a consumer. */
+  | 'superseded'
+  /** The stream was deleted and created again: another shard for the store. */
+  | 'stream replaced'
+  /** A delivery was lost. */
+  | 'gap'
+  /** The server no longer answers for this consumer. */
+  | 'silence'
+  | 'removed'
+  | 'disconnected';
+
 export interface ShardConsumer {
-  /** To be called when there may be room again. */
-  readonly roomMade: () => void;
-  /** Has the consumer made anew, as one that will not deliver all that is in the stream. */
-  readonly makeAnew: (reason: PullEnd) => void;
-  /** Resolves when it was closed, or the shard is another's. */
-  readonly ended: Promise<'closed' | 'superseded'>;
+  /** Requests more messages if there is room and no request is open. */
+  ask(): void;
+  end(reason: ConsumerEnd): void;
+  readonly ended: Promise<ConsumerEnd>;
 }
 
+/** Redelivery is not used: after any loss the next consumer delivers everything again. */
+const ackWaitMs = 24 * 60 * 60 * 1000;
+const maxAckPending = 20_000;
+const pauseMs = 200;
+const attempts = 5;
+const { workIsConsumed, workIsConsumedFiltered } = errorCodes;
+const maxMessages = 1000;
+/**
+ * For all shards of a connection together: a server closes a connection that it cannot write to
+ * once 64 MB (`max_pending`) wait for it.
+ */
+const maxBytesUnderWay = 16 * 1024 * 1024;
+/**
+ * A request smaller than the next message, with subject, reply and headers, is never served. Stored
+ * messages may be larger than what the server accepts now.
+ */
+const leastBytes = maxMessageBytes + 8192;
+const nanosPerMs = 1_000_000;
+const expiresMs = 30_000;
+const heartbeatMs = 1000;
+const silenceMs = 3500;
+const lookMs = 250;
+
 export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
-  let pull: Pull | undefined;
-  /** Also by what an attempt that failed has found and removed: the next one finds it no more. */
+  const { link, shard, fencingToken, telemetry, closing } = parts;
+  let pull: ReturnType<typeof pullMessages> | undefined;
+  /** Kept over failed attempts: one of them may have removed the contested consumer. */
   let isContested = false;
-  async function run(): Promise<'closed' | 'superseded'> {
-    const { link, shard, epoch, telemetry, closing } = parts;
+
+  async function run(): Promise<ConsumerEnd> {
     while (!closing.aborted) {
       await link.whenConnected(1000);
-      if (!link.isConnected()) continue;
+      const present = link.present();
+      if (present.aborted) continue;
       try {
-        const stream = await claim(parts, () => (isContested = true));
+        const stream = await claim(parts, present, () => (isContested = true));
         if (stream === undefined) return 'superseded';
-        if (closing.aborted) break;
+        const isSame = link.names.shardName(shard, stream.created) === fencingToken.shard;
+        if (!isSame) return 'stream replaced';
         parts.opened({ stream, isContested });
-        isContested = false;
-        const pulling = pullMessages(parts, toConsumerName(epoch));
-        pull = pulling;
-        const reason = await pulling.ended;
-        if (!closing.aborted) telemetry.consumerLost({ shard, reason });
+        pull = pullMessages(parts, present);
+        return await pull.ended;
       } catch (error) {
         telemetry.consumerFailed({ shard, error });
       }
-      pull = undefined;
       await sleep(pauseMs, undefined, { signal: closing }).catch(() => undefined);
     }
     return 'closed';
   }
   return {
-    roomMade: () => pull?.ask(),
-    makeAnew: (reason) => pull?.end(reason),
+    ask: () => pull?.ask(),
+    end: (reason) => pull?.end(reason),
     ended: run(),
   };
 }
 
 /**
- * Removes whatever consumer there is and makes this one. A stream of work has no two consumers, so
- * nobody else gets a message once all servers know.
- * @param contested called before the consumer of a holder that did not let go is removed
- * @returns undefined where a later holder was here.
+ * Replaces every consumer of the stream by that of this epoch. A work queue stream has one consumer
+ * at most, so no other holder gets a message once all servers know.
+ * @param contested called before the consumer of a holder that did not release is removed
+ * @returns undefined if a later holder has a consumer
  */
-async function claim(parts: ConsumerParts, contested: () => void): Promise<StreamInfo | undefined> {
-  const { link, shard, epoch, earlier } = parts;
+async function claim(
+  { link, shard, earlier, fencingToken: { epoch } }: ConsumerParts,
+  present: AbortSignal,
+  contested: () => void,
+): Promise<StreamInfo | undefined> {
   const { consumers, streams } = link.manager;
   const stream = link.names.stream(shard);
-  const peaceful = [epoch, ...(earlier.hasLetGo ? [earlier.epoch] : [])].map(toConsumerName);
+  const ask = <T>(request: () => Promise<T>) => whilePresent(present, request);
+  const add = (name: bigint) => ask(() => consumers.add(stream, toConfig(name)));
+  const released = [epoch, ...(earlier.hasLetGo ? [earlier.epoch] : [])].map(toConsumerName);
   for (let attempt = 1; ; attempt++) {
-    const found = await listConsumers(link, stream);
+    const found = await ask(() => listConsumers(link, stream));
     if (found.some((name) => epochOf(name) > epoch)) return undefined;
-    if (found.some((name) => !peaceful.includes(name))) contested();
-    for (const name of found) await consumers.delete(stream, name).catch(ignoreMissing);
+    if (found.some((name) => !released.includes(name))) contested();
+    for (const name of found) {
+      await ask(() => consumers.delete(stream, name)).catch(ignoreMissing);
+    }
     try {
-      await consumers.add(stream, toConfig(epoch));
+      await add(epoch);
       break;
     } catch (error) {
-      // Another one was made in between, or one that was deleted is not gone everywhere yet.
-      if (!isConsumed(error) || attempt === attempts) throw error;
-      // Where a leader keeps what its cluster has forgotten, it must be known again to be deleted.
-      if (found.length === 0) await consumers.add(stream, toConfig(earlier.epoch)).catch(() => {});
+      // Another consumer was created in between, or a removal has not reached every server.
+      const isConsumed = hasCode(error, workIsConsumed, workIsConsumedFiltered);
+      if (!isConsumed || attempt === attempts) throw error;
+      // A consumer that the leader keeps and its cluster has forgotten can be deleted only after it
+      // was created again.
+      if (found.length === 0) await add(earlier.epoch).catch(() => {});
       await sleep(pauseMs);
     }
   }
-  // Only now: before, somebody else may have made a consumer and removed it.
-  return streams.info(stream);
+  // Read last: until then another holder may have created a consumer and removed it.
+  return ask(() => streams.info(stream));
+}
+
+/** @param present the connection that the consumer is used over */
+function pullMessages(parts: ConsumerParts, present: AbortSignal) {
+  const { link, shard, fencingToken, closing } = parts;
+  const { connection, names } = link;
+  const consumer = toConsumerName(fencingToken.epoch);
+  const subject = `$JS.API.CONSUMER.MSG.NEXT.${names.stream(shard)}.${consumer}`;
+  const inbox = createInbox();
+  const ended = Promise.withResolvers<ConsumerEnd>();
+  const over = AbortSignal.any([closing, present]);
+  let requests = 0;
+  let isOpen = false;
+  /** Messages still to come for the open request. */
+  let awaited = 0;
+  let expected = 1;
+  /** When the server last served this consumer, or nothing was requested. */
+  let servedMs = performance.now();
+
+  const subscription = connection.subscribe(`${inbox}.*`, {
+    callback(error, message) {
+      if (error !== null) return end('removed');
+      const delivery = readDelivery(message);
+      if (delivery === undefined) return hearStatus(message);
+      if (delivery.consumerSequence !== expected++) return end('gap');
+      servedMs = performance.now();
+      if (--awaited === 0) isOpen = false;
+      parts.deliver(delivery);
+      ask();
+    },
+  });
+  const looking = setInterval(() => {
+    const nowMs = performance.now();
+    if (!isOpen && parts.room() <= 0) servedMs = nowMs;
+    else if (nowMs - servedMs > silenceMs) end('silence');
+    else ask();
+  }, lookMs);
+  const stop = () => end(closing.aborted ? 'closed' : 'disconnected');
+  over.addEventListener('abort', stop, { once: true });
+  if (over.aborted) stop();
+  else ask();
+
+  function ask(): void {
+    const room = parts.room();
+    if (isOpen || room <= 0 || subscription.isClosed()) return;
+    isOpen = true;
+    awaited = maxMessages;
+    const share = Math.min(room, Math.floor(maxBytesUnderWay / link.settings.shards));
+    const request = {
+      batch: maxMessages,
+      max_bytes: Math.max(share, leastBytes),
+      expires: expiresMs * nanosPerMs,
+      idle_heartbeat: heartbeatMs * nanosPerMs,
+    };
+    connection.publish(subject, JSON.stringify(request), { reply: `${inbox}.${++requests}` });
+  }
+
+  function hearStatus({ subject: about, headers }: Msg): void {
+    const code = headers?.code ?? 0;
+    const description = headers?.description ?? '';
+    if (/deleted/i.test(description)) return end('removed');
+    const isServed = code === 408 || /exceeds maxbytes|batch completed/i.test(description);
+    if (isServed || code === 100) servedMs = performance.now();
+    if (code === 100 || about !== `${inbox}.${requests}`) return;
+    isOpen = false;
+    // After any other status, such as no leader, the next look requests again.
+    if (isServed) ask();
+  }
+
+  function end(reason: ConsumerEnd): void {
+    clearInterval(looking);
+    subscription.unsubscribe();
+    over.removeEventListener('abort', stop);
+    ended.resolve(reason);
+  }
+
+  return { ask, end, ended: ended.promise };
 }
 
 function toConfig(epoch: bigint) {
   return {
     durable_name: toConsumerName(epoch),
     ack_policy: AckPolicy.Explicit,
-    ack_wait: ackWaitMs * 1_000_000,
+    ack_wait: ackWaitMs * nanosPerMs,
     deliver_policy: DeliverPolicy.All,
     replay_policy: ReplayPolicy.Instant,
     max_deliver: -1,
@@ -143,15 +250,37 @@ function toConfig(epoch: bigint) {
   };
 }
 
+/** By the name, a late holder does not remove the consumer of a later one. */
+function toConsumerName(epoch: bigint): string {
+  return `e${epoch}`;
+}
+
+/** @returns 0 for consumers that Weir did not create */
+function epochOf(consumerName: string): bigint {
+  return BigInt(/^e(\d+)$/.exec(consumerName)?.[1] ?? 0);
+}
+
+/**
+ * Names of all consumers. The client's own list leaves out those without a leader.
+ * @throws Error if there is no answer
+ */
+async function listConsumers(link: NatsLink, stream: string): Promise<readonly string[]> {
+  const subject = `$JS.API.CONSUMER.NAMES.${stream}`;
+  const timeout = { timeout: link.settings.timeoutMs };
+  const answer = await link.connection.request(subject, JSON.stringify({ offset: 0 }), timeout);
+  const { consumers, error } = answer.json<ConsumerNames>();
+  if (error !== undefined) {
+    throw new Error(`cannot list the consumers of ${stream}: ${error.description ?? ''}`);
+  }
+  return consumers ?? [];
+}
+
+/** `io.nats.jetstream.api.v1.consumer_names_response` */
+interface ConsumerNames {
+  readonly consumers?: readonly string[] | null;
+  readonly error?: { readonly description?: string };
+}
+
 function ignoreMissing(error: unknown): void {
   if (!hasCode(error, errorCodes.consumerNotFound)) throw error;
-}
-
-function isConsumed(error: unknown): boolean {
-  const { workIsConsumed, workIsConsumedFiltered } = errorCodes;
-  return hasCode(error, workIsConsumed) || hasCode(error, workIsConsumedFiltered);
-}
-
-function hasCode(error: unknown, code: number): boolean {
-  return error instanceof JetStreamApiError && error.code === code;
 }

@@ -1,7 +1,7 @@
 /**
- * One shard while it is this process's: reads its stream in order, hands out batches, acknowledges
- * what was released, and tells how far it has come. Whether the shard is still ours is the lease's
- * business.
+ * A shard while this process holds it: receives its messages in order, hands out batches,
+ * acknowledges what was released and publishes the shard's progress. It has one consumer and ends
+ * with it; unacknowledged messages are then delivered to the next reader.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headers as createHeaders } from '@nats-io/transport-node';
@@ -11,100 +11,89 @@ import type { ShardEvents } from '../../telemetry/queue-events.ts';
 import type { Shard, Taken, TakeLimits } from '../port.ts';
 import { Assembler, type Damage } from './assembler.ts';
 import type { NatsLink } from './connection.ts';
-import type { Delivery } from './delivery.ts';
-import { LeftBehind } from './left-behind.ts';
-import { MessageBook } from './message-book.ts';
-import { headers, messageKinds } from './names.ts';
-import { ProgressTeller } from './progress-teller.ts';
-import { setAside, toQuarantined } from './set-aside.ts';
-import { isSameStream, mayBeSame, type ReadStream } from './same-stream.ts';
+import { type Delivery, headers, messageKinds } from './messages.ts';
+import { ProgressPublisher } from './progress.ts';
+import { setAside, toQuarantined } from './quarantine-messages.ts';
+import { whilePresent } from './publish.ts';
 import { ShardBacklog } from './shard-backlog.ts';
 import {
-  ackWaitMs,
+  type ConsumerEnd,
   type EarlierHolder,
   openShardConsumer,
   type ShardConsumer,
 } from './shard-consumer.ts';
-import { untilAborted } from './until-aborted.ts';
 
 export interface ReaderParts {
   readonly link: NatsLink;
   readonly shard: number;
   readonly fencingToken: FencingToken;
   readonly earlier: EarlierHolder;
-  /** Unix ns; every batch is stamped later. */
+  /** Unix ns; every time of receipt is later. */
   readonly floorNanos: bigint;
-  /** Messages are kept in memory up to so many bytes, besides what one batch needs. */
+  /** Bytes of messages kept in memory; a larger upload is kept all the same. */
   readonly maxHeldBytes: number;
   readonly telemetry: ShardEvents;
   /** False once another process may have taken the shard. */
   readonly isHeld: () => boolean;
 }
 
+/** A message that is not acknowledged. */
+interface HeldMessage {
+  reply: string;
+  readonly bytes: number;
+}
+
+const acknowledged = Buffer.from('+ACK');
 const tickMs = 200;
-const keepMs = ackWaitMs / 3;
 const damagePauseMs = 1000;
-const lookBehindMs = 1000;
-const comparePauseMs = 1000;
 
 export class ShardReader implements Shard {
   readonly fencingToken: FencingToken;
   readonly isFirst: boolean;
-  /** Resolves when it was stopped, or can no longer go on. */
-  readonly ended: Promise<'closed' | 'superseded' | 'stream replaced'>;
+  readonly ended: Promise<ConsumerEnd>;
   readonly #parts: ReaderParts;
   readonly #assembler: Assembler;
   readonly #backlog = new ShardBacklog();
-  readonly #leftBehind = new LeftBehind();
-  readonly #book: MessageBook;
-  readonly #teller: ProgressTeller;
+  readonly #messages = new Map<number, HeldMessage>();
+  readonly #progress: ProgressPublisher;
   readonly #closing = new AbortController();
   readonly #consumer: ShardConsumer;
-  readonly #timers: NodeJS.Timeout[];
-  readonly #replaced = Promise.withResolvers<'stream replaced'>();
+  readonly #ticking: NodeJS.Timeout;
   /**
-   * Up to this message of the stream another holder may have stored what it got; infinite until
-   * what may still be delivered to one can no longer be stored by it.
+   * Another holder may have stored messages up to this one of the stream; infinite until a contest
+   * is over.
    */
   #suspectUntil = 0;
-  #heardMs = 0;
+  #lastSequence = 0;
+  #heldBytes = 0;
+  #deliveredMs = 0;
   #wakeTaker: (() => void) | undefined;
 
   constructor(parts: ReaderParts) {
-    const { link, shard, fencingToken, telemetry } = parts;
+    const { link, shard, fencingToken, earlier, telemetry } = parts;
     this.#parts = parts;
     this.fencingToken = fencingToken;
     this.isFirst = shard === 0;
     this.#assembler = new Assembler(parts.floorNanos);
-    this.#book = new MessageBook(link.connection);
-    this.#teller = new ProgressTeller(link, shard, fencingToken.epoch, parts.isHeld);
+    this.#progress = new ProgressPublisher(link, shard, fencingToken.epoch, parts.isHeld);
     this.#consumer = openShardConsumer({
       link,
       shard,
-      epoch: fencingToken.epoch,
-      earlier: parts.earlier,
+      fencingToken,
+      earlier,
       telemetry,
       closing: this.#closing.signal,
       opened: ({ stream, isContested }) => {
-        if (!mayBeSame(link, this.#read(), stream)) this.#replaced.resolve('stream replaced');
-        this.#book.consumerOpened();
-        const until = isContested ? Number.POSITIVE_INFINITY : stream.state.last_seq;
-        this.#suspectUntil = Math.max(this.#suspectUntil, until);
+        this.#suspectUntil = isContested ? Number.POSITIVE_INFINITY : stream.state.last_seq;
       },
       deliver: (delivery) => this.#deliver(delivery),
       room: () => this.#room(),
     });
-    this.ended = Promise.race([this.#consumer.ended, this.#replaced.promise]);
-    this.#timers = [
-      setInterval(() => this.#tick(), tickMs),
-      setInterval(() => this.#ifConnected(() => this.#book.resend()), 1000),
-      setInterval(() => this.#ifConnected(() => this.#book.keep()), keepMs),
-    ];
-    void this.#followConnection();
-    void this.#keepLooking();
+    this.ended = this.#consumer.ended;
+    this.#ticking = setInterval(() => this.#tick(), tickMs);
   }
 
-  /** Unix ns: all up to it is released, all to come is stamped later. */
+  /** Unix ns: everything up to it is released, later messages get a later time of receipt. */
   get watermarkNanos(): bigint {
     const oldest = this.#backlog.oldestNanos;
     return oldest === undefined ? this.#assembler.lastNanos : oldest - 1n;
@@ -120,18 +109,18 @@ export class ShardReader implements Shard {
   }
 
   async release(batches: readonly StampedBatch[]): Promise<void> {
-    this.#refuseLost('release');
+    this.#requireHeld('release');
     const finished = this.#backlog.takenUntil(batches.at(-1));
-    await this.#book.acknowledge(this.#assembler.done(finished));
-    this.#teller.stored(finished.map(({ batch }) => batch));
+    await this.#acknowledge(this.#assembler.done(finished));
+    this.#progress.stored(finished.map(({ batch }) => batch));
     this.#backlog.release(finished.length);
-    this.#teller.reached(this.watermarkNanos);
-    this.#consumer.roomMade();
+    this.#progress.reached(this.watermarkNanos);
+    this.#consumer.ask();
     if (this.#suspectUntil === Number.POSITIVE_INFINITY) void this.#endContest();
   }
 
   async quarantine(batch: StampedBatch, reason: string): Promise<void> {
-    this.#refuseLost('set a batch aside');
+    this.#requireHeld('set a batch aside');
     const { link, shard } = this.#parts;
     this.#assembler.setAside(batch);
     await setAside(link, toQuarantined(batch, shard, reason));
@@ -141,45 +130,72 @@ export class ShardReader implements Shard {
     return this.#backlog;
   }
 
-  /** Lets go at once; what is not released will be delivered to the next holder. */
+  /** Stops at once; what is not released stays in the stream. */
   async stop(): Promise<void> {
     this.#closing.abort();
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#ticking);
     this.#wakeTaker?.();
-    this.#book.close();
-    this.#teller.close();
+    this.#progress.close();
     await this.#consumer.ended;
   }
 
   #deliver(delivery: Delivery): void {
     const { shard, telemetry, isHeld } = this.#parts;
-    // A later holder may not know that this one still got it.
+    // A later holder may have claimed the stream already and would not treat it as suspect.
     if (!isHeld()) return;
-    this.#heardMs = performance.now();
-    const recognised = this.#book.recognise(delivery);
-    if (recognised === 'known') return;
-    if (recognised === 'other') return this.#replaced.resolve('stream replaced');
-    const isLate = this.#book.hold(delivery);
-    const isRepeated = isLate || delivery.isRepeated;
+    this.#deliveredMs = performance.now();
+    const { sequence, reply, data } = delivery;
+    const held = this.#messages.get(sequence);
+    if (held !== undefined) return void (held.reply = reply);
+    const isRepeated = delivery.isRepeated || sequence <= this.#lastSequence;
     if (isRepeated) telemetry.repeated();
-    const isSuspect = isRepeated || delivery.sequence <= this.#suspectUntil;
+    this.#lastSequence = Math.max(sequence, this.#lastSequence);
+    this.#messages.set(sequence, { reply, bytes: data.length });
+    this.#heldBytes += data.length;
+    const isSuspect = isRepeated || sequence <= this.#suspectUntil;
     const { batches, damage, spent, droppedUploads } = this.#assembler.add({
       ...delivery,
       isSuspect,
     });
     if (droppedUploads > 0) telemetry.uploadsDropped({ shard, uploads: droppedUploads });
     for (const [index, each] of damage.entries()) {
-      void this.#setDamageAside(each, `damage-${shard}-${delivery.sequence}-${index}`);
+      void this.#quarantineDamage(each, `damage-${shard}-${sequence}-${index}`);
     }
-    if (spent.length > 0) this.#forget(spent);
+    this.#discard(spent);
     if (batches.length > 0) {
       this.#backlog.add(batches);
       this.#wakeTaker?.();
     }
-    if (this.#backlog.count === 0) this.#teller.reached(this.watermarkNanos);
+    if (this.#backlog.count === 0) this.#progress.reached(this.watermarkNanos);
   }
 
-  /** The store has fenced before it took what was suspect: later messages are ours alone. */
+  /** Resolves when the server confirmed that it will not deliver these messages again. */
+  async #acknowledge(sequences: readonly number[]): Promise<void> {
+    const { connection, settings } = this.#parts.link;
+    const timeout = { timeout: settings.timeoutMs };
+    const confirm = async (sequence: number) => {
+      const message = this.#messages.get(sequence);
+      if (message === undefined) return;
+      this.#heldBytes -= message.bytes;
+      await connection.request(message.reply, acknowledged, timeout);
+      this.#messages.delete(sequence);
+    };
+    const { signal } = this.#closing;
+    try {
+      await whilePresent(signal, () => Promise.all(sequences.map(confirm)));
+    } catch (cause) {
+      // The next consumer delivers again what the server did not take.
+      this.#consumer.end('silence');
+      throw new Error('cannot release: NATS did not confirm the acknowledgement', { cause });
+    }
+  }
+
+  /** Acknowledges messages without a batch; delivered again, they are discarded again. */
+  #discard(sequences: readonly number[]): void {
+    if (sequences.length > 0) this.#acknowledge(sequences).catch(() => undefined);
+  }
+
+  /** The store fenced before the first suspect insert: later messages are not contested. */
   async #endContest(): Promise<void> {
     const { link, shard } = this.#parts;
     try {
@@ -190,109 +206,43 @@ export class ShardReader implements Shard {
     }
   }
 
-  /** What nobody waits for: should it come again, it is worth nothing again. */
-  #forget(spent: readonly number[]): void {
-    this.#book.acknowledge(spent).catch(() => undefined);
-  }
-
-  async #setDamageAside(damage: Damage, id: string): Promise<void> {
+  async #quarantineDamage(damage: Damage, id: string): Promise<void> {
     const { link, shard, telemetry } = this.#parts;
     const { bytes, reason } = damage;
     telemetry.damaged({ shard, reason });
-    while (!this.#closing.signal.aborted) {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
       try {
         await setAside(link, { id, shard, bytes, reason });
-        return this.#forget(this.#assembler.done([damage]));
+        return this.#discard(this.#assembler.done([damage]));
       } catch (error) {
         telemetry.quarantineFailed(error);
       }
-      const { signal } = this.#closing;
       await sleep(damagePauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
   #room(): number {
     const { maxHeldBytes, isHeld } = this.#parts;
-    // What is delivered here would be missing where the shard has gone.
+    // Messages delivered here would be missing at the next holder.
     if (!isHeld()) return 0;
-    const left = maxHeldBytes - this.#book.bytes;
+    const left = maxHeldBytes - this.#heldBytes;
     if (left > 0) return left;
-    // All of it is pieces: the rest of them must come for anything to become free.
+    // All of them are pieces: only further pieces free memory.
     return this.#backlog.count === 0 ? maxHeldBytes : 0;
   }
 
-  /** Moves the clock of the stream on while nothing else does. */
+  /** Moves the time of an idle stream on. */
   #tick(): void {
     const { link, shard, isHeld } = this.#parts;
-    const isQuiet = performance.now() - this.#heardMs >= tickMs * 0.75;
-    // What has no answer yet may be gone: a later message shows it.
-    const isWanted = this.#backlog.count === 0 || this.#book.unconfirmed > 0;
-    if (!isQuiet || !isWanted || !isHeld() || !link.isConnected()) return;
+    const isQuiet = performance.now() - this.#deliveredMs >= tickMs * 0.75;
+    if (!isQuiet || this.#backlog.count > 0 || !isHeld() || !link.isConnected()) return;
     const head = createHeaders();
     head.set(headers.kind, messageKinds.tick);
     link.connection.publish(link.names.subject(shard), undefined, { headers: head });
   }
 
-  /** Acknowledges over a new connection only what lies in the stream that was read. */
-  async #followConnection(): Promise<void> {
-    const { link } = this.#parts;
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      await link.whenConnected(1000);
-      const present = link.present();
-      const isSame = !present.aborted && (await this.#compare());
-      if (isSame && !present.aborted) {
-        this.#book.goOn();
-        await untilAborted([present, signal]);
-        this.#book.holdBack();
-      } else await sleep(comparePauseMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
-
-  /** @returns false also where there is no answer. */
-  async #compare(): Promise<boolean> {
-    const { link, shard, telemetry } = this.#parts;
-    try {
-      const isSame = await isSameStream(link, this.#read());
-      if (!isSame) this.#replaced.resolve('stream replaced');
-      return isSame;
-    } catch (error) {
-      telemetry.consumerFailed({ shard, error });
-      return false;
-    }
-  }
-
-  #read(): ReadStream {
-    return { shard: this.#parts.shard, shardName: this.fencingToken.shard, last: this.#book.last };
-  }
-
-  /** One after the other: answers that were long under way must not count as several. */
-  async #keepLooking(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      // Whoever is needed for an answer is waited for elsewhere.
-      await this.#lookBehind().catch(() => undefined);
-      await sleep(lookBehindMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
-
-  async #lookBehind(): Promise<void> {
-    const { link, shard, isHeld } = this.#parts;
-    if (!link.isConnected() || !isHeld()) return;
-    const read = this.#read();
-    const stream = await link.manager.streams.info(link.names.stream(shard));
-    // What it said may have been overtaken by what was read since.
-    if (!mayBeSame(link, read, stream)) await this.#compare();
-    const { messages, first_seq: first } = stream.state;
-    const isSeen = messages > 0 && this.#leftBehind.isSeen(first, this.#book.lowest);
-    if (isSeen) this.#consumer.makeAnew('left behind');
-  }
-
-  #ifConnected(work: () => void): void {
-    if (this.#parts.link.isConnected() && this.#parts.isHeld()) work();
-  }
-
-  #refuseLost(wish: string): void {
+  #requireHeld(wish: string): void {
     const isOurs = this.#parts.isHeld() && !this.#closing.signal.aborted;
     if (!isOurs) throw new Error(`cannot ${wish}: the shard is no longer held by this process`);
   }

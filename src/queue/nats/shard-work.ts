@@ -1,6 +1,6 @@
 /**
- * A writer's part in draining the queue: competes with other writers for shards, so that each has
- * one holder and all hold about as many, and has work done on those that it holds.
+ * Competes with other writers for the leases of shards, so that each shard has one holder and every
+ * writer about as many, and runs work on the shards that it holds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBase32 } from '../../std/random-id.ts';
@@ -8,11 +8,11 @@ import type { ShardEvents, ShardLoss } from '../../telemetry/queue-events.ts';
 import type { Shard, ShardWork } from '../port.ts';
 import type { Bucket } from './bucket.ts';
 import type { NatsLink } from './connection.ts';
-import { toEpoch } from './epoch.ts';
-import { Lease } from './lease.ts';
-import { LeaseBoard } from './lease-board.ts';
-import { type LeaseWatch, presence, watchLeases } from './lease-watch.ts';
+import { Lease, toEpoch } from './lease.ts';
+import { LeaseBoard, type LeaseWatch, presence, watchLeases } from './lease-board.ts';
 import type { ProgressBoard } from './progress.ts';
+import { whilePresent } from './publish.ts';
+import type { ConsumerEnd } from './shard-consumer.ts';
 import { ShardReader } from './shard-reader.ts';
 
 export interface ShardWorkParts {
@@ -20,24 +20,23 @@ export interface ShardWorkParts {
   readonly leases: Bucket;
   readonly progress: Pick<ProgressBoard, 'shardNanos' | 'shardEpoch'>;
   readonly telemetry: ShardEvents;
-  /** Of one shard, kept in memory; default 64 MiB. */
-  readonly maxHeldBytes?: number;
 }
 
-/** A shard that this process holds. */
 interface Holding {
   readonly lease: Lease;
   readonly reader: ShardReader;
   readonly work: ShardWork;
-  /** Set once it is being let go of. */
+  /** Set once the shard is being released. */
   end: Promise<void> | undefined;
   isReleased: boolean;
 }
 
-const defaultMaxHeldBytes = 64 * 1024 * 1024;
-/** So often within a lease it is renewed, and the others' are looked at. */
+/** For each shard. */
+const maxHeldBytes = 64 * 1024 * 1024;
+/** How often within a lease it is renewed, and the others' are read. */
 const beatsPerLease = 5;
 const stepMs = 100;
+const retryPauseMs = 300;
 
 /** Begins at once; see `Queue.work`. */
 export function openShardWork(
@@ -64,7 +63,8 @@ class Writer {
   constructor(parts: ShardWorkParts, begin: (shard: Shard) => ShardWork) {
     this.#parts = parts;
     this.#begin = begin;
-    const { shards, leaseMs } = parts.link.options;
+    const { shards } = parts.link.settings;
+    const leaseMs = leaseMsOf(parts.link);
     this.#board = new LeaseBoard(this.#me, shards, leaseMs);
     this.#watch = watchLeases(parts, this.#board, this.#me, () => this.#step());
     const beat = () => this.#startBeat();
@@ -75,12 +75,12 @@ class Writer {
     beat();
   }
 
-  /** Ends all work in good order: what is under way is finished, then others may take over. */
+  /** Finishes the work under way, then releases the leases. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#beat;
-    // Others may then hold more; they take what is let go of at once.
-    await this.#tryLease('writer', () => this.#sayHere(presence.left));
+    // From now on the other writers' shares are larger: they take released shards at once.
+    await this.#tryLease('writer', () => this.#announce(presence.left));
     await Promise.all(this.#taking.values());
     const shards = [...this.#holdings.keys()];
     await Promise.all(shards.map((shard) => this.#letGo(shard, 'closed')));
@@ -98,20 +98,20 @@ class Writer {
     });
   }
 
-  /** Says that this writer is there, renews what it holds, and looks what the others do. */
+  /** Announces this writer, renews its leases and reads those of the others. */
   async #beatOnce(): Promise<void> {
     const renewals = Array.from(this.#holdings, ([shard, holding]) =>
       this.#tryLease(toShardKey(shard), () => this.#renew(holding)),
     );
     await Promise.all([
       ...renewals,
-      this.#isClosing ? undefined : this.#tryLease('writer', () => this.#sayHere(presence.here)),
+      this.#isClosing ? undefined : this.#tryLease('writer', () => this.#announce(presence.here)),
       this.#tryLease('all', () => this.#watch.look()),
     ]);
     this.#step();
   }
 
-  async #sayHere(what: string): Promise<void> {
+  async #announce(what: string): Promise<void> {
     await this.#parts.leases.put(toWriterKey(this.#me), Buffer.from(what));
   }
 
@@ -121,12 +121,12 @@ class Writer {
     await lease.renew({ epoch: fencingToken.epoch, watermarkNanos });
   }
 
-  /** Lets go of what is lost or too much, takes what is free and wanted. */
+  /** Ends work without a lease, hands surplus shards over, takes free ones. */
   #step(): void {
     for (const [shard, { lease, reader, end }] of this.#holdings) {
       if (lease.isValid()) continue;
       if (end === undefined) void this.#letGo(shard, 'not renewed');
-      // Its work is being closed, and may be waiting for acknowledgements that no longer count.
+      // Closing work may wait for an acknowledgement that no longer counts.
       else void reader.stop();
     }
     if (this.#isClosing) return;
@@ -139,29 +139,36 @@ class Writer {
       room++;
       void this.#letGo(shard, 'handed over');
     }
-    for (let shard = 0; shard < this.#parts.link.options.shards && room > 0; shard++) {
+    for (let shard = 0; shard < this.#parts.link.settings.shards && room > 0; shard++) {
       const isOurs = this.#holdings.has(shard) || this.#taking.has(shard);
       if (isOurs || !this.#board.isFree(shard, nowMs)) continue;
       room--;
-      const taking = this.#tryLease(toShardKey(shard), () => this.#take(shard));
+      const taking = this.#takeOrPause(shard);
       this.#taking.set(shard, taking);
       void taking.then(() => this.#taking.delete(shard));
     }
   }
 
+  async #takeOrPause(shard: number): Promise<void> {
+    const isDone = await this.#tryLease(toShardKey(shard), () => this.#take(shard));
+    if (!isDone) await sleep(retryPauseMs);
+  }
+
   async #take(shard: number): Promise<void> {
     const { link, leases, progress, telemetry } = this.#parts;
-    const { leaseMs } = link.options;
+    const leaseMs = leaseMsOf(link);
     const entry = this.#board.shard(shard);
+    const ask = (name: string) =>
+      whilePresent(link.present(), () => link.manager.streams.info(name));
     const [work, bucket] = await Promise.all([
-      link.manager.streams.info(link.names.stream(shard)),
-      link.manager.streams.info(`KV_${link.names.leases}`),
+      ask(link.names.stream(shard)),
+      ask(`KV_${link.names.leases}`),
     ]);
     const terms = { leases, key: toShardKey(shard), me: this.#me, leaseMs };
     const lease = await Lease.take(terms, entry);
     if (lease === undefined) return this.#watch.look();
     const earlierEpoch = BigInt(entry.value.epoch);
-    // A bucket that was restored from a copy, or made anew, does not know of the last holder.
+    // A bucket that was restored or created again may not know the last holder.
     const epochs = [earlierEpoch, progress.shardEpoch(shard)];
     const epoch = toEpoch(epochs, bucket, lease.takenRevision);
     const told = BigInt(entry.value.watermarkNanos);
@@ -172,20 +179,28 @@ class Writer {
       fencingToken: { shard: link.names.shardName(shard, work.created), epoch },
       earlier: { epoch: earlierEpoch, hasLetGo: entry.value.holder === '' },
       floorNanos: told > heard ? told : heard,
-      maxHeldBytes: this.#parts.maxHeldBytes ?? defaultMaxHeldBytes,
+      maxHeldBytes,
       telemetry,
       isHeld: () => lease.isValid(),
     });
     telemetry.shardTaken({ shard, epoch });
     const holding = { lease, reader, work: this.#begin(reader), end: undefined, isReleased: false };
     this.#holdings.set(shard, holding);
-    void reader.ended.then((reason) => {
-      if (reason !== 'closed') void this.#letGo(shard, reason);
-    });
+    void reader.ended.then((reason) => this.#readerEnded(shard, reason));
     void holding.work.ended?.then(() => {
       // Work that was closed may end much later.
       if (this.#holdings.get(shard) === holding) void this.#letGo(shard, 'superseded');
     });
+  }
+
+  #readerEnded(shard: number, reason: ConsumerEnd): void {
+    if (reason === 'closed') return;
+    if (reason === 'superseded' || reason === 'stream replaced') {
+      void this.#letGo(shard, reason);
+      return;
+    }
+    this.#parts.telemetry.consumerLost({ shard, reason });
+    void this.#letGo(shard, 'consumer lost');
   }
 
   #letGo(shard: number, reason: ShardLoss): Promise<void> {
@@ -198,17 +213,17 @@ class Writer {
   async #end(shard: number, holding: Holding, reason: ShardLoss): Promise<void> {
     const { lease, reader, work } = holding;
     const isOrderly = reason === 'closed' || reason === 'handed over';
-    // Where it is another's already, nothing may be released any more.
+    // Without the lease or the consumer nothing may be released any more.
     if (!isOrderly) await reader.stop();
     await work.close();
     const { watermarkNanos, fencingToken } = reader;
     await reader.stop();
     if (reason === 'superseded' && !this.#isClosing) {
-      // The store may know higher epochs, as of leases that were restored from a copy: not at once.
-      await sleep(this.#parts.link.options.leaseMs / beatsPerLease);
+      // The store may know higher epochs, as after a restore of the leases: not at once.
+      await sleep(leaseMsOf(this.#parts.link) / beatsPerLease);
     }
     holding.isReleased = true;
-    if (lease.isValid()) {
+    if (lease.isValid() && this.#parts.link.isConnected()) {
       await this.#tryLease(toShardKey(shard), async () => {
         await this.#beat;
         await lease.release({ epoch: fencingToken.epoch, watermarkNanos });
@@ -218,12 +233,14 @@ class Writer {
     this.#parts.telemetry.shardLost({ shard, reason });
   }
 
-  /** What fails is tried again with the next beat. */
-  async #tryLease(key: string, work: () => Promise<unknown>): Promise<void> {
+  /** The next beat or step tries again. @returns whether it succeeded */
+  async #tryLease(key: string, work: () => Promise<unknown>): Promise<boolean> {
     try {
       await work();
+      return true;
     } catch (error) {
       this.#parts.telemetry.leaseFailed({ key, error });
+      return false;
     }
   }
 
@@ -233,6 +250,10 @@ class Writer {
     const filter = leases.subject(toWriterKey(this.#me));
     await link.manager.streams.purge(`KV_${link.names.leases}`, { filter });
   }
+}
+
+function leaseMsOf({ settings }: NatsLink): number {
+  return settings.leaseSeconds * 1000;
 }
 
 function toShardKey(shard: number): string {

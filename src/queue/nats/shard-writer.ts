@@ -1,7 +1,7 @@
 /**
- * A gateway's way into one shard: what arrives while several messages are under way goes into the
- * next one together, what is too large for one goes in pieces. A shard that does not take messages
- * is refused at once until it does.
+ * Appends batches to one shard. Small batches that arrive while messages are in flight share the
+ * next message. After a failed publish, a circuit breaker refuses batches until the shard takes a
+ * message again.
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import { type Circuit, createCircuit } from '../../std/circuit.ts';
@@ -10,18 +10,16 @@ import { randomBase32 } from '../../std/random-id.ts';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import { encodeFrame, finishFrame, measureFrame } from '../frame.ts';
 import type { NatsLink } from './connection.ts';
-import { headers, messageKinds, toBatchName, toMessageBytes } from './names.ts';
-import { type Message, publish } from './publish.ts';
-import { PublishFault, queueUnavailable, toPublishFault } from './publish-fault.ts';
-import { upload } from './upload.ts';
+import { PublishFault, queueUnavailable, toPublishFault } from './faults.ts';
+import { headers, messageKinds, toBatchName, toMessageBytes } from './messages.ts';
+import { publish, publishFrames } from './publish.ts';
 
-/** What is to be published, and what is known of it. */
 export interface Entry {
-  /** Its time of receipt is the stream's to tell. */
+  /** Its time of receipt is set by the stream. */
   readonly batch: StampedBatch;
   /**
-   * Set where others may publish this batch too, which then is a message of its own.
-   * @returns Unix ms since when copies of it may have been stored; undefined = none can.
+   * Set if other gateways may publish this batch too; it then does not share a message.
+   * @returns Unix ms since when copies of it may have been stored; undefined = there are none
    */
   readonly copiesSinceMs?: () => number | undefined;
 }
@@ -32,24 +30,24 @@ interface Waiting extends Entry {
   readonly reject: (error: unknown) => void;
 }
 
-/** Enough that one slow acknowledgement does not stop the others. */
-const maxMessagesUnderWay = 4;
-/** Writers hold the pieces of all of them in memory. */
-const maxUploadsUnderWay = 4;
+/** More than one, so that a slow acknowledgement does not hold up the others. */
+const maxMessagesInFlight = 4;
+/** Bounded because the shard's reader holds their pieces in memory. */
+const maxUploadsInFlight = 4;
 const probePauseMs = 250;
-/** A shard that was full takes batches again below this share of its room. */
+/** A shard that was full takes batches again below this share of max_bytes. */
 const fullUntilShare = 0.95;
 
 export class ShardWriter {
   readonly #link: NatsLink;
   readonly #telemetry: NatsEvents;
-  readonly #target: Pick<Message, 'subject' | 'stream'>;
+  readonly #stream: string;
   readonly #shard: number;
   readonly #circuit: Circuit;
   readonly #small: Waiting[] = [];
   readonly #large: Waiting[] = [];
-  #smallUnderWay = 0;
-  #largeUnderWay = 0;
+  #smallInFlight = 0;
+  #largeInFlight = 0;
   #pendingBytes = 0;
   #onIdle: (() => void) | undefined;
   #reason = '';
@@ -58,7 +56,7 @@ export class ShardWriter {
     this.#link = link;
     this.#telemetry = telemetry;
     this.#shard = shard;
-    this.#target = { subject: link.names.subject(shard), stream: link.names.stream(shard) };
+    this.#stream = link.names.stream(shard);
     this.#circuit = createCircuit({
       what: 'the queue',
       pauseMs: probePauseMs,
@@ -66,23 +64,23 @@ export class ShardWriter {
     });
   }
 
-  /** Of what is not acknowledged yet. */
+  /** Of batches that are not acknowledged. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
-  /** The same, for a choice between shards; infinite while batches are refused. */
+  /** `pendingBytes`; infinite while batches are refused. */
   get load(): number {
     return this.#circuit.isTripped() ? Number.POSITIVE_INFINITY : this.#pendingBytes;
   }
 
-  /** Why batches are refused, for the operator; empty while they are taken. */
+  /** Why batches are refused; empty while they are taken. */
   get reason(): string {
     return this.#circuit.isTripped() ? this.#reason : '';
   }
 
   /**
-   * Resolves once JetStream has it; the payload's memory is freed as soon as it is encoded.
+   * Resolves once JetStream acknowledged it; frees the payload's memory as soon as it is encoded.
    * @throws AppError `unavailable`; the batch may be stored all the same
    */
   write(entry: Entry): Promise<void> {
@@ -96,19 +94,20 @@ export class ShardWriter {
     return promise;
   }
 
-  /** Publishes an empty message, after which the shard's time is later than before. */
+  /** Publishes an empty message, which moves the shard's time on. */
   async tick(): Promise<void> {
-    const { timeoutMs } = this.#link.options;
+    const { names, settings } = this.#link;
     const message = {
-      ...this.#target,
+      subject: names.subject(this.#shard),
+      stream: this.#stream,
       body: new Uint8Array(),
       id: randomBase32(26),
       headers: { [headers.kind]: messageKinds.tick },
     };
-    await publish(this.#link, this.#telemetry, message, timeoutMs);
+    await publish(this.#link, this.#telemetry, message, settings.timeoutMs);
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once nothing is in flight. */
   idle(): Promise<void> {
     if (this.#pendingBytes === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -121,17 +120,17 @@ export class ShardWriter {
   }
 
   #sendNext(): void {
-    while (this.#smallUnderWay < maxMessagesUnderWay && this.#small.length > 0) {
-      this.#smallUnderWay++;
+    while (this.#smallInFlight < maxMessagesInFlight && this.#small.length > 0) {
+      this.#smallInFlight++;
       void this.#send(this.#nextGroup()).finally(() => {
-        this.#smallUnderWay--;
+        this.#smallInFlight--;
         this.#sendNext();
       });
     }
-    while (this.#largeUnderWay < maxUploadsUnderWay && this.#large.length > 0) {
-      this.#largeUnderWay++;
+    while (this.#largeInFlight < maxUploadsInFlight && this.#large.length > 0) {
+      this.#largeInFlight++;
       void this.#send([this.#large.shift()!]).finally(() => {
-        this.#largeUnderWay--;
+        this.#largeInFlight--;
         this.#sendNext();
       });
     }
@@ -151,10 +150,16 @@ export class ShardWriter {
     return this.#small.splice(0, count);
   }
 
-  /** Never rejects: each of the group learns what became of it. */
+  /** Settles the promise of each batch; never rejects. */
   async #send(group: readonly Waiting[]): Promise<void> {
     try {
-      await this.#publishGroup(group);
+      const { batch, copiesSinceMs } = group[0]!;
+      const body = encodeGroup(group);
+      const frames = { shard: this.#shard, body, id: toBatchName(batch.id), sentMs: Date.now() };
+      const sent = { ...frames, copiesSinceMs: copiesSinceMs?.() };
+      await publishFrames(this.#link, this.#telemetry, sent);
+      // Not after a failure: the connection may still hold the bytes.
+      freeMemory([ownMemory(body)]);
       for (const { resolve } of group) resolve();
     } catch (error) {
       const fault = toPublishFault(error);
@@ -165,28 +170,10 @@ export class ShardWriter {
     if (this.#pendingBytes === 0) this.#onIdle?.();
   }
 
-  async #publishGroup(group: readonly Waiting[]): Promise<void> {
-    const body = encodeGroup(group);
-    const id = toBatchName(group[0]!.batch.id);
-    const sentMs = Date.now();
-    const copiesSinceMs = group[0]!.copiesSinceMs?.();
-    const limit = this.#messageBytes();
-    if (body.length > limit) {
-      const target = { ...this.#target, pieceBytes: limit };
-      await upload(this.#link, this.#telemetry, target, { frame: body, id, sentMs, copiesSinceMs });
-    } else {
-      const kind = { [headers.kind]: messageKinds.frames };
-      const message = { ...this.#target, body, id, sentMs, copiesSinceMs, headers: kind };
-      await publish(this.#link, this.#telemetry, message, this.#link.options.timeoutMs);
-    }
-    // Only now: what was not acknowledged may still lie in the connection.
-    freeMemory([ownMemory(body)]);
-  }
-
-  /** From now on batches are refused at once, those that wait included: none of them was sent. */
+  /** Refuses new batches, and those that wait: they were not sent. */
   #fail(fault: PublishFault): void {
     if (this.#circuit.isTripped()) return;
-    this.#reason = `${this.#target.stream}: ${fault.message}`;
+    this.#reason = `${this.#stream}: ${fault.message}`;
     this.#telemetry.shardFailed({ shard: this.#shard, kind: fault.kind, reason: fault.message });
     this.#circuit.trip(fault);
     for (const each of [...this.#small.splice(0), ...this.#large.splice(0)]) {
@@ -197,8 +184,8 @@ export class ShardWriter {
 
   async #probe(): Promise<void> {
     await this.tick();
-    const { config, state } = await this.#link.manager.streams.info(this.#target.stream);
-    // A full shard takes a tick as soon as there are a few bytes: that is no room yet.
+    const { config, state } = await this.#link.manager.streams.info(this.#stream);
+    // A full shard takes a tick while it has no room for batches.
     if (config.max_bytes > 0 && state.bytes > config.max_bytes * fullUntilShare) {
       throw new PublishFault('full', 'it holds as much as queue.maxBacklogBytes grants it');
     }

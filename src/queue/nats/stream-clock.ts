@@ -1,14 +1,13 @@
-/** The clock of a shard: times of its messages, as JetStream writes them. */
+/** The clock of a shard: the times of its messages. */
+import { AppError } from '../../model/errors.ts';
 import type { NatsLink } from './connection.ts';
+import { queueUnavailable } from './faults.ts';
 import type { ShardWriter } from './shard-writer.ts';
 
 const nanosPerSecond = 1_000_000_000n;
 const nanosPerMs = 1_000_000n;
 
-/**
- * How far a shard's clock may go back when another server of NATS leads it: more than clocks that
- * are kept in step differ by.
- */
+/** How far a shard's clock may go back with another stream leader. */
 const skewNanos = 1_000_000_000n;
 const shortestPauseMs = 5;
 
@@ -24,20 +23,27 @@ export function endOfSecond(nanos: bigint): bigint {
   return ((nanos + nanosPerMs - 1n) / nanosPerSecond + 1n) * nanosPerSecond - nanosPerMs;
 }
 
-/** The time of the newest message of a shard, one published after the call. Unix ns. */
+/**
+ * The time of a message that is published after the call, or of a later one. Unix ns.
+ * @throws AppError `unavailable`
+ */
 export async function readShardTime(
   { manager, names }: NatsLink,
   writer: Pick<ShardWriter, 'tick'>,
   shard: number,
 ): Promise<bigint> {
-  await writer.tick();
-  // Not the tick itself: it may have been drained already.
-  const { state } = await manager.streams.info(names.stream(shard));
-  return parseStreamTime(state.last_ts);
+  try {
+    await writer.tick();
+    // The tick may have been drained already.
+    const { state } = await manager.streams.info(names.stream(shard));
+    return parseStreamTime(state.last_ts);
+  } catch (cause) {
+    throw cause instanceof AppError ? cause : queueUnavailable(cause);
+  }
 }
 
 /**
- * Waits until the clock of every shard has passed a line that lies behind all that they had before.
+ * Chooses a time later than all messages so far and waits until every shard's clock has passed it.
  * @param readTime of one shard, as `readShardTime`
  * @returns Unix ns, the last whole millisecond of a second
  */

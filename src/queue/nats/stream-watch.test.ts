@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JetStreamApiError } from '@nats-io/jetstream';
-import type { NatsLink } from './connection.ts';
-import { errorCodes } from './error-codes.ts';
-import { createQueueNames } from './names.ts';
+import { createQueueNames, type NatsLink } from './connection.ts';
+import { errorCodes } from './faults.ts';
 import { watchStreams } from './stream-watch.ts';
 
 /** A server that is reached, and has no stream. */
@@ -14,7 +13,7 @@ function emptyLink(): NatsLink {
   return {
     manager: { streams: { info: async () => Promise.reject(new JetStreamApiError(gone)) } },
     names: createQueueNames('weir'),
-    options: { shards: 1 },
+    settings: { shards: 1 },
     isConnected: () => true,
     present: () => present,
   } as unknown as NatsLink;

@@ -1,21 +1,17 @@
-/**
- * Looks at the streams about every second, so that what waits in them, and for how long, is known
- * without asking.
- */
+/** Reads the state of all streams every second, for the queue's status and metrics. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JetStreamApiError, type StreamInfo } from '@nats-io/jetstream';
+import type { StreamInfo } from '@nats-io/jetstream';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
-import { errorCodes } from './error-codes.ts';
-import { orLost } from './publish.ts';
-import { untilAborted } from './until-aborted.ts';
+import { errorCodes, hasCode } from './faults.ts';
+import { whilePresent } from './publish.ts';
 
-/** What the streams held when they were last looked at. */
+/** As of the last read. */
 export interface StreamTotals {
   readonly bytes: number;
   /** Messages; small batches share one. */
   readonly batches: number;
-  /** Unix ms of the oldest; undefined where there is none. */
+  /** Unix ms of the oldest; undefined if there is none. */
   readonly oldestMs: number | undefined;
   readonly quarantinedBatches: number;
 }
@@ -26,17 +22,17 @@ export interface StreamWatch {
 }
 
 const lookEveryMs = 1000;
-/** No message with a batch is that small, and no tick larger. */
+/** Larger than any tick, smaller than any message with a batch. */
 const tickBytes = 256;
 
 const nothing = { bytes: 0, batches: 0, oldestMs: undefined, quarantinedBatches: 0 };
 
 export interface StreamWatchParts {
   readonly link: NatsLink;
-  /** Called every time, and soon after a reconnect. */
+  /** Called with every read. */
   readonly alsoLook: () => Promise<void>;
   readonly telemetry: Pick<NatsEvents, 'restoreFailed'>;
-  /** Called where a stream is gone, as after a restart of servers that keep them in memory. */
+  /** Called when a stream is missing, as after a restart of servers with memory storage. */
   readonly restore: () => Promise<void>;
 }
 
@@ -49,12 +45,11 @@ export function watchStreams(parts: StreamWatchParts): StreamWatch {
     try {
       await count();
     } catch (error) {
-      const isGone = error instanceof JetStreamApiError && error.code === errorCodes.streamNotFound;
-      if (isGone) await Promise.race([restored(), untilAborted([closing.signal])]);
+      const isGone = hasCode(error, errorCodes.streamNotFound);
+      if (isGone) await Promise.race([restored(), aborted(closing.signal)]);
     }
   }
 
-  /** Where NATS finds no place for a stream, it takes far longer than a stop may. */
   async function restored(): Promise<void> {
     try {
       await restore();
@@ -64,11 +59,11 @@ export function watchStreams(parts: StreamWatchParts): StreamWatch {
   }
 
   async function count(): Promise<void> {
-    const { manager, names, options } = link;
-    const streams = Array.from({ length: options.shards }, (_, shard) => names.stream(shard));
-    // Nothing is counted in these, but they too may be gone.
+    const { manager, names, settings } = link;
+    const streams = Array.from({ length: settings.shards }, (_, shard) => names.stream(shard));
+    // Not counted, but they may be missing too.
     const buckets = [names.leases, names.keys, names.signals].map((name) => `KV_${name}`);
-    const ask = (name: string) => orLost(manager.streams.info(name), link.present());
+    const ask = (name: string) => whilePresent(link.present(), () => manager.streams.info(name));
     const [quarantine, ...others] = await Promise.all(
       [names.quarantineStream, ...streams, ...buckets].map(ask),
     );
@@ -78,7 +73,7 @@ export function watchStreams(parts: StreamWatchParts): StreamWatch {
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
       if (link.isConnected()) {
-        // What fails now is seen when something is appended; the next look is soon.
+        // Appends report a failure; the next read follows soon.
         await Promise.allSettled([look(), alsoLook()]);
         await sleep(lookEveryMs, undefined, { signal: closing.signal }).catch(() => undefined);
       } else {
@@ -106,8 +101,15 @@ function addUp(shards: readonly StreamInfo[], quarantine: StreamInfo | undefined
     bytes += state.bytes;
     batches += state.messages;
     const firstMs = Date.parse(state.first_ts);
-    // A server that rebuilt its index may tell no time.
+    // Unknown after a server rebuilt its index.
     if (firstMs > 0) oldestMs = Math.min(oldestMs ?? firstMs, firstMs);
   }
   return { bytes, batches, oldestMs, quarantinedBatches: quarantine?.state.messages ?? 0 };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

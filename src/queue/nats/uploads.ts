@@ -1,23 +1,7 @@
-/**
- * Batches of several messages whose pieces have not all come: in memory, until the last one has, or
- * none can come any more. Pure.
- */
+/** Batches of several messages, in memory until the last piece comes or the upload times out. */
+import type { Chunk, QueuedMessage } from './messages.ts';
 
-export interface Chunk {
-  /** `<batch>.<attempt>` */
-  readonly upload: string;
-  readonly index: number;
-  readonly count: number;
-}
-
-/** A message of the stream, as `QueuedMessage`. */
-export interface Piece {
-  readonly sequence: number;
-  readonly timeNanos: bigint;
-  readonly isSuspect: boolean;
-  readonly copiesSinceNanos?: bigint | undefined;
-  readonly data: Buffer;
-}
+type Piece = Omit<QueuedMessage, 'kind' | 'chunk'>;
 
 export interface Upload {
   /** By the stream's clock, of the first piece. */
@@ -30,20 +14,23 @@ export interface Upload {
 }
 
 /**
- * An upload that is not whole by then, in the time of the stream, never will be: its gateway gives
- * up after 30 s, and then acknowledges nothing. Before, none may be dropped, however many there
- * are: the last piece may lie in the stream already, acknowledged and not yet read. What gateways
- * admit at a time, those that were killed within a minute included, is what bounds them.
+ * By the clock of the stream. Gateways give an upload up after 30 s and then do not acknowledge it.
+ * An earlier upload must not be dropped: its last piece may be in the stream and acknowledged. The
+ * memory for uploads is bounded by what gateways have in flight.
  */
 const uploadLifeNanos = 60_000_000_000n;
-/** A body larger than this comes from nowhere good. */
 const maxChunks = 100_000;
 
 export class Uploads {
-  /** In the order of their beginning. */
+  /** In the order of their first pieces. */
   readonly #begun = new Map<string, Upload>();
 
-  /** @returns the upload, which is forgotten here once nothing of it is missing. */
+  /** Whether a message can be such a piece. */
+  static isPossible({ index, count }: Chunk): boolean {
+    return count <= maxChunks && index < count;
+  }
+
+  /** @returns the upload, which is no longer kept here once it is complete */
   add(message: Piece, chunk: Chunk): Upload | 'begun before' | 'another count' {
     const upload = this.#begun.get(chunk.upload) ?? this.#begin(message, chunk);
     if (upload === undefined) return 'begun before';
@@ -59,14 +46,14 @@ export class Uploads {
     return upload;
   }
 
-  /** Forgets other attempts with a batch that is whole now. @returns their messages */
+  /** Drops other uploads of a batch that is complete. @returns their messages */
   dropOthers(upload: string): number[] {
     const others = [...this.#begun].filter(([name]) => batchOf(name) === batchOf(upload));
     for (const [name] of others) this.#begun.delete(name);
     return others.flatMap(([, { messages }]) => messages);
   }
 
-  /** Forgets what never will be whole. @returns its messages, and how many uploads these were */
+  /** Drops uploads that timed out. @returns their messages, and how many uploads these were */
   dropStale(nowNanos: bigint): { readonly messages: number[]; readonly uploads: number } {
     const dropped = { messages: [] as number[], uploads: 0 };
     for (const [name, { timeNanos, messages }] of this.#begun) {
@@ -91,11 +78,6 @@ export class Uploads {
     this.#begun.set(name, upload);
     return upload;
   }
-}
-
-/** Whether a message can be such a piece. */
-export function isPossible({ index, count }: Chunk): boolean {
-  return Number.isInteger(count) && count <= maxChunks && index >= 0 && index < count;
 }
 
 function batchOf(upload: string): string {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { headers as createHeaders, type Msg } from '@nats-io/transport-node';
-import { readDelivery } from './delivery.ts';
+import { readDelivery } from './messages.ts';
 
 function deliver(reply: string, head: Record<string, string> = {}): Msg {
   const headers = createHeaders();

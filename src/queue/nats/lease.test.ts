@@ -1,7 +1,7 @@
 /** Each holder of a shard has a higher number, whatever became of the bucket of the leases. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { toEpoch } from './epoch.ts';
+import { toEpoch } from './lease.ts';
 
 const noon = '2026-01-01T12:00:00Z';
 const seconds = BigInt(Date.parse(noon) / 1000) << 32n;

@@ -1,7 +1,7 @@
 /** Which shard gets a batch. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createShardChoice } from './shard-choice.ts';
+import { createShardChoice } from './append.ts';
 
 const logs = { layout: 'logs/1' } as const;
 const samples = { layout: 'metrics/1' } as const;
