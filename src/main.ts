@@ -1,6 +1,6 @@
 /**
  * Weir from start to stop: open the parts bottom-up, serve, wait for a stop signal, close in
- * reverse. The steps stand in src/service/; the configured roles decide which a process takes.
+ * reverse. src/service/ has the steps; the configured roles decide which ones a process needs.
  */
 import { prepareFirstRun } from './admin/first-run.ts';
 import {
@@ -25,7 +25,7 @@ import { serve } from './service/serve.ts';
 export interface Weir {
   readonly roles: ReadonlySet<Role>;
   readonly addresses: Addresses;
-  /** Undefined where the secrets of the first run are no longer kept. */
+  /** Undefined once the secrets of the first run are deleted. */
   readonly firstRun: FirstRun | undefined;
   /** Finishes in-flight requests, syncs the log, stops the engine; the backlog stays queued. */
   close(): Promise<void>;

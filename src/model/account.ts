@@ -1,7 +1,4 @@
-/**
- * Who owns what: accounts, their streams, the receivers that feed them, and the tokens that open
- * them.
- */
+/** Accounts, their streams, receivers and tokens. */
 
 export interface Account {
   /** UUID, lower case. */
@@ -17,9 +14,9 @@ export interface Stream {
   readonly streamId: string;
   readonly accountId: string;
   readonly name: string;
-  /** Days counted from receipt; reads apply it exactly. */
+  /** Days since receipt; reads apply it exactly. */
   readonly retentionDays: number;
-  /** ISO time up to which (of receipt) the stream's data was deleted; null = never. */
+  /** ISO time of receipt up to which the stream's data was deleted; null = never. */
   readonly dataDeletedUntil: string | null;
   readonly createdAt: string;
 }
@@ -32,7 +29,7 @@ export interface ReceiverLimits {
   readonly eventsPerSecond: number | null;
   /** Burst in events; null = ten seconds of the rate. */
   readonly burstEvents: number | null;
-  /** null = the route's own cap. */
+  /** null = the route's maximum. */
   readonly maxBodyBytes: number | null;
 }
 
@@ -50,14 +47,14 @@ export interface Receiver {
   readonly createdAt: string;
 }
 
-/** A search that readers of an account have saved. */
+/** A search saved for all readers of an account. */
 export interface View {
   /** UUID, lower case. */
   readonly viewId: string;
   readonly accountId: string;
-  /** Unique in its account. */
+  /** Unique within the account. */
   readonly name: string;
-  /** What follows the `?` in the address of the explorer. */
+  /** Query string of the explorer's URL, without `?`. */
   readonly query: string;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -75,20 +72,20 @@ export type Scope = (typeof ingestScopes)[number] | (typeof accessScopes)[number
 
 export type TokenType = 'ingest' | 'access';
 
-/** A token as it is listed: never its secret, of which only a SHA-256 digest is kept. */
+/** A token as listed: without its secret, of which only a SHA-256 digest is stored. */
 export interface Token {
-  /** Public handle, `tok_` and 26 base32 characters; not the secret. */
+  /** Public id, `tok_` and 26 base32 characters; not the secret. */
   readonly tokenId: string;
   readonly type: TokenType;
   readonly name: string;
   /**
-   * Ingest: exactly one. Access: one or more; none where `allAccounts` is set, and of an operator
-   * token whose accounts were deleted.
+   * Ingest: exactly one. Access: one or more; none with `allAccounts`, or for an operator token
+   * whose accounts were deleted.
    */
   readonly accountIds: readonly string[];
-  /** Opens every account, those created later included; only for operator tokens. */
+  /** Opens every account, including future ones; operator tokens only. */
   readonly allAccounts: boolean;
-  /** Only for ingest tokens. */
+  /** Ingest tokens only. */
   readonly receiverId: string | null;
   readonly scopes: readonly Scope[];
   readonly expiresAt: string | null;

@@ -1,11 +1,10 @@
 /**
- * The order in which logs arrive: by time of receipt, then batch, then row. A log that is stored
- * late, or carries an old time of its own, still comes last. Plain data and its text form; it knows
- * neither SQL nor the wire.
+ * The order of arrival: by time of receipt, then batch, then row. A log that is stored late or has
+ * an old timestamp still comes last. Plain data and its text form.
  */
 import type { LogFilter, LogRecord } from './plan.ts';
 
-/** A place in the order of arrival: at this row of this batch. */
+/** A position in the order of arrival. */
 export interface ArrivalPosition {
   /** Unix ns, 0 … 2^63-1. */
   readonly receivedAtNanos: bigint;
@@ -14,18 +13,18 @@ export interface ArrivalPosition {
   readonly row: number;
 }
 
-/** A stretch of the order of arrival, under a filter. */
+/** A range of the order of arrival, with a filter. */
 export interface ArrivalRange {
   readonly filter: LogFilter;
-  /** Logs strictly after this. */
+  /** Exclusive. */
   readonly after: ArrivalPosition;
-  /** Unix ns; logs received then or before. */
+  /** Unix ns, inclusive time of receipt. */
   readonly untilNanos: bigint;
 }
 
 export interface ArrivalsPlan extends ArrivalRange {
   readonly limit: number;
-  /** About how much the logs may take together, bytes; a single log may be larger. */
+  /** Approximate maximum of bytes; a single log may be larger. */
   readonly maxBytes: number;
 }
 
@@ -37,7 +36,7 @@ export interface ArrivedLog {
 export interface Arrivals {
   /** In order of arrival. */
   readonly logs: readonly ArrivedLog[];
-  /** False where the range may hold more than fits. */
+  /** False when the range may have more logs than fit. */
   readonly isComplete: boolean;
 }
 
@@ -45,7 +44,7 @@ const maxNanos = (1n << 63n) - 1n;
 const maxBatch = (1n << 128n) - 1n;
 const maxRow = 2 ** 32 - 1;
 
-/** After everything that was received then or before. */
+/** The position after everything received up to this time. */
 export function arrivalsUntil(nanos: bigint): ArrivalPosition {
   return { receivedAtNanos: nanos, batch: maxBatch, row: maxRow };
 }
@@ -57,7 +56,7 @@ export function encodeArrival({ receivedAtNanos, batch, row }: ArrivalPosition):
 
 const positionPattern = /^(\d{1,19})\.([0-9a-f]{32})\.(\d{1,10})$/;
 
-/** @returns undefined for text that `encodeArrival` does not make. */
+/** @returns undefined unless `text` was made by `encodeArrival` */
 export function decodeArrival(text: string): ArrivalPosition | undefined {
   const [, nanos, batch, rowText] = positionPattern.exec(text) ?? [];
   if (nanos === undefined || batch === undefined) return undefined;

@@ -1,42 +1,30 @@
-/**
- * A batch: what one request brought, decoded and encoded as rows ready for the store, from decoder
- * to queue to drain.
- */
+/** A batch: the decoded rows of one request, from decoder to queue to drain. */
 
-/**
- * The binary row layouts a batch may be in. A released layout never changes; a new one gets a new
- * name.
- */
+/** Binary row layouts. A released layout never changes; a new one gets a new name. */
 export type Layout = 'logs/1' | 'metrics/1';
 
-/** A record of the request that cannot be taken, with the reason shown to its sender. */
+/** A rejected record of a request, with the reason shown to the sender. */
 export interface Rejection {
   /** Zero-based position in the request. */
   readonly index: number;
   readonly reason: string;
 }
 
-/**
- * What a decoder returns. `payload` is owned by the receiver of the batch and must not be written
- * to again.
- */
+/** Result of a decoder. `payload` belongs to the caller and must not be modified. */
 export interface Batch {
   readonly layout: Layout;
-  /** Accepted records in `payload`; at most `maxRowsPerBatch`. Without one nothing is stored. */
+  /** Accepted records; at most `maxRowsPerBatch`. 0 = nothing is stored. */
   readonly rows: number;
-  /** In `layout`: of `logs/1`, `rows` rows back to back; of `metrics/1`, its sections. */
+  /** In `layout`: rows back to back for `logs/1`, sections for `metrics/1`. */
   readonly payload: Uint8Array;
-  /** The first rejections, capped; the count is exact. */
+  /** The first rejections; the count is exact. */
   readonly rejected: readonly Rejection[];
   readonly rejectedCount: number;
-  /** How many records each reason rejected; reasons are fixed words, none of the sender's. */
+  /** Number of rejected records by reason, a fixed text without data of the sender. */
   readonly rejectedByReason: ReadonlyMap<string, number>;
-  /**
-   * What was taken, but not quite as it was sent, and how often: fixed words, none of the sender's.
-   * Absent = nothing.
-   */
+  /** Changes made to accepted records, counted by a fixed text. Absent = none. */
   readonly warnings?: ReadonlyMap<string, number>;
-  /** Of layout `metrics/1` only: what `rows` counts, apart. */
+  /** Layout `metrics/1` only: the parts of `rows`. */
   readonly written?: MetricCounts;
 }
 
@@ -50,35 +38,31 @@ export interface MetricCounts {
   readonly metadata: number;
 }
 
-/**
- * What quotas charge and counters count: logs, samples and native histograms. What only goes along
- * with samples is free.
- */
+/** What quotas and counters count: logs, samples and native histograms. */
 export function countEvents({ rows, written }: Pick<Batch, 'rows' | 'written'>): number {
   return written === undefined ? rows : written.samples + written.histograms;
 }
 
 /** 128 bits: unique across gateways, directories and restarts. */
 export interface BatchId {
-  /** 64 random bits made with the queue's directory, and anew where that is restored. */
+  /** 64 random bits, created with the queue's directory and again by a restore. */
   readonly writer: bigint;
-  /** 64 bits, never reused under one writer. */
+  /** 64 bits, never reused by the same writer. */
   readonly sequence: bigint;
 }
 
-/** Whose a batch is; the same for each of its rows. */
+/** Owner of a batch; the same for each of its rows. */
 export interface BatchOwner {
   readonly accountId: string;
   readonly streamId: string;
   readonly receiverId: string;
 }
 
-/** A batch as the queue keeps it and the store takes it. */
+/** A batch in the queue. */
 export interface StampedBatch {
   readonly id: BatchId;
   /**
-   * Unix ns, fixed at append, never decreasing with `sequence`. Rows without a time of their own
-   * get it.
+   * Unix ns, assigned at append, never decreasing with `sequence`. Rows without a timestamp get it.
    */
   readonly receivedAtNanos: bigint;
   readonly owner: BatchOwner;
@@ -86,8 +70,8 @@ export interface StampedBatch {
   readonly rows: number;
   readonly payload: Uint8Array;
   /**
-   * Where rows of this batch that were stored before may have another time of receipt: the span
-   * in which it lies.
+   * Set when rows of this batch may already be stored with another time of receipt: the range of
+   * that time.
    */
   readonly copies?: { readonly fromNanos: bigint; readonly untilNanos: bigint } | undefined;
 }

@@ -1,7 +1,6 @@
 /**
- * The one error type of a failed request, and the table that says what each code means on every
- * wire. A bad record is no error but data (`Rejection`); a bug is a failed assert and never an
- * AppError.
+ * The error type of a failed request, and the table of its codes on every wire. An invalid record
+ * is data (`Rejection`); a bug is a failed assertion.
  */
 import type { RateLimit } from './request.ts';
 
@@ -13,7 +12,7 @@ export interface ErrorKind {
   readonly httpStatus: number;
   /** Numeric gRPC status (https://grpc.io/docs/guides/status-codes). */
   readonly grpcCode: number;
-  /** Whether the sender may repeat the same request unchanged. */
+  /** Whether the sender may retry the same request. */
   readonly retryable: boolean;
   readonly title: string;
   readonly logLevel: LogLevel;
@@ -38,15 +37,15 @@ export interface AppErrorOptions {
   readonly cause?: unknown;
   /** Whole seconds, sent as `Retry-After`; 1 to 5. */
   readonly retryAfterSeconds?: number;
-  /** The request parameter or field at fault, for problem+json. */
+  /** The invalid parameter or field, for problem+json. */
   readonly parameter?: string;
-  /** The state of the quota that refused, to be sent along. */
+  /** State of the quota that refused the request. */
   readonly rateLimit?: RateLimit;
 }
 
 /**
- * A failed request. `message` is shown to the sender: lower case, "cannot …", with the offending
- * value and the limit or option to change; never SQL, a path, a stack or another tenant's name
+ * A failed request. `message` is shown to the sender: lower case, "cannot …", with the invalid
+ * value and the limit or option to change; never SQL, a path, a stack or another account's name
  * (those belong in `cause`).
  */
 export class AppError extends Error {

@@ -6,22 +6,22 @@
 interface LogField {
   /** In the table `logs`. */
   readonly column: string;
-  /** Keys to the value in a `LogRecord`, separated by dots. */
+  /** Path of the value in a `LogRecord`, separated by dots. */
   readonly path: string;
   /** Title in the explorer. */
   readonly title: string;
   /** Name on the command line, in kebab case. */
   readonly flag: string;
-  /** Attribute or label by which senders fill the column. */
+  /** Attribute or label that senders set for this column. */
   readonly attribute?: string;
-  /** Absent = shown, but neither filtered nor counted by. */
+  /** Absent = displayed, but not filterable or counted. */
   readonly filter?: FieldFilter;
 }
 
 interface FieldFilter {
   /** `anyCase`: values are stored in upper case. `stream`: limits which streams are read. */
   readonly match: 'exact' | 'anyCase' | 'stream';
-  /** Names of the facet that counts its values, the usual one first; empty = no facet. */
+  /** Facet names that count its values, the usual one first; empty = no facet. */
   readonly facets: readonly string[];
   /** Description of the flag and of the parameter. */
   readonly help: string;
@@ -144,7 +144,7 @@ type Filterable<Filter> = {
 export type FilterField = Filterable<FieldFilter>;
 /** A field whose column is compared with values. */
 export type EqualityField = Exclude<FilterField, Filterable<{ readonly match: 'stream' }>>;
-/** A name that a facet is requested by. */
+/** A facet name of the API. */
 export type FacetName = Fields[FilterField]['filter']['facets'][number];
 
 export const fieldEntries: readonly (readonly [keyof Fields, LogField])[] = (
@@ -165,7 +165,7 @@ export const facetFields: ReadonlyMap<FacetName, FilterField> = new Map(
   ),
 );
 
-/** @param path of an entry. @returns '' where the log has no such value. */
+/** @param path of an entry. @returns '' when the log has no value */
 export function fieldValue(log: unknown, path: string): string {
   const value = path
     .split('.')

@@ -1,11 +1,10 @@
 /**
- * `logId`: a UUIDv7-shaped value (RFC 9562) that is a pure function of (event time in ns, tie), and
- * reads in the very order in which logs are listed. 48 bits Unix ms, 4 bits version, 12 + 8 bits ns
- * within the ms, 2 bits variant in between, 54 bits tie. The tie is a pure function of (writer,
- * batch sequence, row).
+ * `logId`: a UUIDv7-shaped value (RFC 9562), a pure function of (event time in ns, tie), which
+ * sorts like the list. 48 bits Unix ms, 4 bits version, 12 + 8 bits ns within the ms, 2 bits
+ * variant in between, 54 bits tie. The tie is a pure function of (writer, batch sequence, row).
  */
 
-/** Event times lie in [0, this), Unix ms: up to 2149-01-01. Others become the receipt time. */
+/** Event times are in [0, this), Unix ms: up to 2149-01-01. Others become the time of receipt. */
 export const maxEventTimeMillis = 5_648_745_600_000;
 
 export const tieBits = 54n;
@@ -17,7 +16,7 @@ export const maxTie = tieMask;
 export interface LogPosition {
   /** Event time, Unix ns, 0 … 2^63-1. */
   readonly timeNanos: bigint;
-  /** Tie-breaker among logs of one time, 0 … 2^54-1. */
+  /** Tie-breaker among logs of the same time, 0 … 2^54-1. */
   readonly tie: bigint;
 }
 
@@ -39,7 +38,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 
 export const nilLogId = '00000000-0000-0000-0000-000000000000';
 
-/** @returns the position, or undefined where `text` is no logId of ours (the nil UUID included). */
+/** @returns the position, or undefined unless `text` is a logId (the nil UUID is not) */
 export function decodeLogId(text: string): LogPosition | undefined {
   if (!uuidPattern.test(text)) return undefined;
   const bits = BigInt(`0x${text.replaceAll('-', '')}`);
@@ -48,7 +47,7 @@ export function decodeLogId(text: string): LogPosition | undefined {
   if (((high >> 12n) & 0xfn) !== 0x7n || low >> 62n !== 0b10n) return undefined;
   const millis = high >> 16n;
   const nanos = ((high & 0xfffn) << 8n) | ((low >> tieBits) & 0xffn);
-  // Its 48 bits can say more than 64 bits of nanoseconds can.
+  // 48 bits of ms exceed the range of 64-bit nanoseconds.
   if (nanos >= 1_000_000n || millis > maxEventTimeMillis) return undefined;
   return { timeNanos: millis * 1_000_000n + nanos, tie: low & tieMask };
 }

@@ -1,6 +1,6 @@
 /**
- * What a read of metrics asks of the store, and what it gets, as plain data. Times are Unix ms and
- * ranges hold both of their ends, as in Prometheus.
+ * A read of metrics as plain data, and its result. Times are Unix ms; ranges include both ends, as
+ * in Prometheus.
  */
 import type { ReadableStream } from './plan.ts';
 
@@ -9,8 +9,8 @@ export type Label = readonly [name: string, value: string];
 export type MatcherType = 'equal' | 'notEqual' | 'matches' | 'notMatches';
 
 /**
- * Of one label; a label that a series does not have counts as "". Patterns are RE2, match the whole
- * value, and their `.` matches newlines.
+ * A condition on one label; an absent label equals "". Patterns are RE2, match the whole value, and
+ * `.` matches newlines.
  */
 export interface LabelMatcher {
   readonly name: string;
@@ -18,21 +18,19 @@ export interface LabelMatcher {
   readonly value: string;
 }
 
-/** All of these. */
+/** All must match. */
 export type Selector = readonly LabelMatcher[];
 
 export interface SeriesPlan {
   readonly accountId: string;
-  /** Empty = nothing can match. */
+  /** Empty = no stream. */
   readonly streams: readonly ReadableStream[];
-  /** A series is meant when any of them fits it; empty = every series. */
+  /** A series is selected by any of these; empty = every series. */
   readonly selectors: readonly Selector[];
-  /**
-   * Series with a sample on one of the days (UTC) of this range; both within Int64, from <= until.
-   */
+  /** Series with a sample on any UTC day of this range; both within Int64, from <= until. */
   readonly fromMs: bigint;
   readonly untilMs: bigint;
-  /** More than this many answers are cut off. */
+  /** Maximum of results; the rest is cut off. */
   readonly limit: number;
 }
 
@@ -43,7 +41,7 @@ export interface SamplesPlan {
   /** Samples of exactly this range. */
   readonly fromMs: bigint;
   readonly untilMs: bigint;
-  /** More series, or more samples, than this are over the limit of one read, an AppError. */
+  /** More series or samples than this fail with an AppError. */
   readonly maxSeries: number;
   readonly maxSamples: number;
 }
@@ -51,28 +49,28 @@ export interface SamplesPlan {
 export interface MetadataPlan {
   readonly accountId: string;
   readonly streams: readonly ReadableStream[];
-  /** Undefined = of every metric. */
+  /** Undefined = all metrics. */
   readonly metric: string | undefined;
   readonly limit: number;
 }
 
 export interface MetricMetadata {
-  /** Of the metric family. */
+  /** Name of the metric family. */
   readonly name: string;
-  /** `counter`, `gauge`, …; `unknown` where none was sent. */
+  /** `counter`, `gauge`, …; `unknown` if not sent. */
   readonly type: string;
   readonly unit: string;
   readonly help: string;
 }
 
-/** A series with what was measured of it. */
+/** A series with its samples. */
 export interface SeriesSamples {
   readonly labels: readonly Label[];
   /** Unix ms, ascending. */
   readonly times: BigInt64Array;
-  /** Bits of the doubles, beside `times`; as numbers, a NaN would lose its meaning. */
+  /** Bits of the doubles, parallel to `times`: as a number, a NaN would lose its payload. */
   readonly values: BigUint64Array;
-  /** Native histograms, by time: the message `prometheus.Histogram` as it was sent. */
+  /** Native histograms by time: `prometheus.Histogram` as sent. */
   readonly histograms: readonly { readonly timeMs: bigint; readonly message: Uint8Array }[];
 }
 

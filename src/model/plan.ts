@@ -1,29 +1,26 @@
-/**
- * What a read asks of the store, as plain data: the stream spine makes plans, the store turns them
- * into SQL.
- */
+/** A read of logs as plain data: stream/ creates plans, store/sql turns them into SQL. */
 import type { EqualityField, FilterField } from './log-fields.ts';
 import type { LogPosition } from './log-id.ts';
 
-/** One stream that may be read, with the receipt time after which its rows are still kept. */
+/** A readable stream, with the time of receipt from which its rows are visible. */
 export interface ReadableStream {
   readonly streamId: string;
-  /** Unix ns; rows received before are hidden (retention, deleted data). */
+  /** Unix ns; earlier rows are hidden by retention or deletion. */
   readonly receivedFromNanos: bigint;
-  /** Unix ns; what was received until then was deleted, and is hidden by the limit above too. */
+  /** Unix ns; rows received up to this time were deleted. `fromNanos` hides them too. */
   readonly deletedUntilNanos?: bigint;
 }
 
 export interface SearchTerm {
-  /** Not empty; matched as a substring of the message, without case. */
+  /** Not empty; a substring of the message, ignoring case. */
   readonly text: string;
   readonly exclude: boolean;
 }
 
-/** The same filter means the same rows for list, histogram, facets and tail. */
+/** The filter shared by list, histogram, facets and tail. */
 export interface LogFilter {
   readonly accountId: string;
-  /** Empty = nothing can match. */
+  /** Empty = no stream. */
   readonly streams: readonly ReadableStream[];
   /** Event time, Unix ns, half-open [from, until). */
   readonly fromNanos: bigint | undefined;
@@ -31,7 +28,7 @@ export interface LogFilter {
   readonly equal: ReadonlyMap<EqualityField, readonly string[]>;
   readonly labels: readonly LabelPair[];
   readonly search: readonly SearchTerm[];
-  /** A log that has any of these does not match. Absent = none. */
+  /** Logs with any of these do not match. Absent = none. */
   readonly excluded?: {
     readonly equal: ReadonlyMap<EqualityField, readonly string[]>;
     readonly labels: readonly LabelPair[];
@@ -47,41 +44,40 @@ export interface ListPlan {
   readonly filter: LogFilter;
   readonly limit: number;
   /**
-   * `older`: newest first, strictly before `position` where given. `newer`: the oldest `limit` rows
-   * strictly after `position` and with time <= `untilWatermarkNanos`; the result is newest first
-   * all the same.
+   * `older`: newest first, strictly before `position` if given. `newer`: the oldest `limit` rows
+   * strictly after `position` with time <= `untilWatermarkNanos`; sorted newest first as well.
    */
   readonly direction: 'older' | 'newer';
   readonly position: LogPosition | undefined;
   readonly untilWatermarkNanos: bigint | undefined;
 }
 
-/** One step back through all that match, from the newest to the oldest. */
+/** One step back through all matches, from newest to oldest. */
 export interface WalkPlan {
   readonly filter: LogFilter;
-  /** Logs that are wanted of it at most. */
+  /** Maximum of logs in this step. */
   readonly limit: number;
-  /** Where the step before ended; undefined = at the newest. */
+  /** End of the previous step; undefined = the newest log. */
   readonly from: WalkPoint | undefined;
 }
 
-/** Where a walk goes on, and at which pace; made by the store, for the next step alone. */
+/** State of a walk for its next step; created by the store. */
 export interface WalkPoint {
-  /** Only what is strictly older is still to come; undefined = everything. */
+  /** Only strictly older logs remain; undefined = all. */
   readonly position: LogPosition | undefined;
-  /** Unix ns, excluded; undefined = no end. */
+  /** Unix ns, exclusive; undefined = unbounded. */
   readonly untilNanos: bigint | undefined;
-  /** How much of history a statement looks at, and how much it may at most. */
+  /** How much of history a statement scans, and its maximum. */
   readonly widthNanos: bigint;
   readonly maxWidthNanos: bigint;
-  /** Logs that a statement asks for. */
+  /** Logs per statement. */
   readonly rows: number;
 }
 
 export interface WalkStep {
   /** Newest first; may be empty. */
   readonly logs: readonly LogRecord[];
-  /** Undefined once there is nothing older. */
+  /** Undefined at the end. */
   readonly next: WalkPoint | undefined;
 }
 
@@ -96,7 +92,7 @@ export interface HistogramPlan {
 
 export interface HistogramResult {
   readonly counts: readonly number[];
-  /** One list of counts per group value; only with `groupBy`. */
+  /** One list of counts per group value; with `groupBy` only. */
   readonly groups: ReadonlyMap<string, readonly number[]> | undefined;
 }
 
@@ -109,7 +105,7 @@ export interface FacetsPlan {
 export interface FacetsResult {
   readonly field: FilterField;
   readonly values: readonly { readonly value: string; readonly count: number }[];
-  /** Rows that have none of `values`. */
+  /** Rows without any of `values`. */
   readonly other: number;
   readonly total: number;
 }
@@ -123,15 +119,15 @@ export interface Kubernetes {
   readonly deployment: string;
 }
 
-/** A log as it is read back; the wire shape of the list. */
+/** A log as it is read; the wire format of the list. */
 export interface LogRecord {
   readonly logId: string;
   /** ISO 8601 UTC, ms. */
   readonly timestamp: string;
-  /** Unix ns in decimal digits. */
+  /** Unix ns as decimal digits. */
   readonly timestampNanos: string;
   readonly observedTimestamp: string;
-  /** When Weir took it in; ISO 8601 UTC, ms. */
+  /** Time of receipt, ISO 8601 UTC, ms. */
   readonly receivedAt: string;
   readonly streamId: string;
   readonly receiverId: string;
@@ -145,10 +141,10 @@ export interface LogRecord {
   readonly kubernetes: Kubernetes;
   readonly traceId: string;
   readonly spanId: string;
-  /** W3C trace flags; 0 where the sender gave none. */
+  /** W3C trace flags; 0 if not sent. */
   readonly traceFlags: number;
-  /** OpenTelemetry's name of the kind of event; empty = none. */
+  /** OpenTelemetry event name; empty = none. */
   readonly eventName: string;
-  /** The instrumentation scope, such as a logger; empty = none. */
+  /** Instrumentation scope, such as a logger; empty = none. */
   readonly scope: { readonly name: string; readonly version: string };
 }

@@ -1,6 +1,6 @@
 /**
- * A read as plain data: a spine makes it; the edge mounts it, checks who asks, and describes it in
- * the OpenAPI document. It knows neither HTTP's ways nor what is read.
+ * A read as plain data: a spine declares it; server/ mounts it, authenticates, and describes it in
+ * the OpenAPI document.
  */
 import type { z } from 'zod';
 import type { Scope } from './account.ts';
@@ -12,34 +12,32 @@ export interface ReadRoute {
   readonly method: 'GET' | 'POST';
   readonly operationId: string;
   readonly summary: string;
-  /** What else there is to say of it, for the OpenAPI document. */
+  /** Further description for the OpenAPI document. */
   readonly description?: string;
   readonly scope: Scope;
   /**
-   * A parameter of the URL that may name the account in place of the header, for clients that can
-   * send no header of their own; absent = the header it must be.
+   * A URL parameter that may carry the account instead of the header, for clients that cannot set
+   * headers; absent = header only.
    */
   readonly accountParameter?: string;
   /** Variable segments of the path; absent = none. */
   readonly params?: z.ZodObject;
-  /** Parameters in the URL, and in the form where the body is one. */
+  /** Parameters in the URL, or in the body of a form. */
   readonly query: z.ZodObject;
-  /** Absent = a body is not looked at. */
+  /** Absent = the body is ignored. */
   readonly body?: ReadBody;
-  /** Undefined = it never succeeds: it is there for what it says, and not described. */
+  /** Undefined = never succeeds and is not described. */
   readonly response: ReadResponse | undefined;
   /** Absent = problem+json (RFC 9457). */
   readonly failure?: ReadFailure;
   /**
-   * @returns what is sent: a value as JSON, a Uint8Array as it is, a StreamedAnswer as it comes.
+   * @returns a value sent as JSON, a Uint8Array sent unchanged, or a StreamedAnswer
    * @throws AppError
    */
   readonly read: (request: ReadRequest) => Promise<unknown>;
 }
 
-/**
- * A read that needs no token: its path carries a ticket that was given out to somebody who had one.
- */
+/** A read without a token: its path has a ticket. */
 export interface TicketRoute {
   /** Variable segments as `:name`. */
   readonly path: string;
@@ -48,7 +46,7 @@ export interface TicketRoute {
   readonly params: z.ZodObject;
   /** Media types of the answer. */
   readonly mediaTypes: readonly string[];
-  /** What the token of whoever it was given out to must still be good for. */
+  /** Scope that the token behind the ticket must still have. */
   readonly scope: Scope;
   /** @throws AppError */
   readonly read: (request: TicketRequest) => Promise<StreamedAnswer>;
@@ -56,13 +54,13 @@ export interface TicketRoute {
 
 export interface TicketRequest {
   readonly params: Readonly<Record<string, string>>;
-  /** Aborted once the reader has left or the service closes. */
+  /** Aborted when the reader disconnects or the service closes. */
   readonly signal: AbortSignal;
-  /** Whether the token of an earlier request still opens its account for this. @throws AppError */
+  /** Checks that the token of an earlier request still opens its account. @throws AppError */
   readonly permit: (reader: Reader) => Promise<void>;
 }
 
-/** Who has asked, as it can be kept until later, or for another process. */
+/** The caller in a form that can be stored or sent to another process. */
 export interface Reader {
   readonly accountId: string;
   /** Lower-case hex SHA-256 of the token. */
@@ -70,15 +68,15 @@ export interface Reader {
 }
 
 /**
- * An answer without an end in sight, or too large to be held: sent chunk by chunk, as fast as its
- * reader takes it. What fails before the first chunk is an answer of its own; what fails after it
- * breaks the connection off, so that nothing short looks complete.
+ * A response of unbounded length, sent chunk by chunk at the reader's pace. An error before the
+ * first chunk becomes an error response; a later one breaks the connection, so that no partial
+ * response looks complete.
  */
 export class StreamedAnswer {
   readonly mediaType: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Its `return` is called when the reader leaves. */
+  /** `return` is called when the reader disconnects. */
   readonly chunks: AsyncIterable<Uint8Array | string>;
 
   constructor(
@@ -92,52 +90,51 @@ export class StreamedAnswer {
   }
 }
 
-/** For whom a read is done, and for how long. */
+/** The caller of a read, and its lifetime. */
 export interface Asker {
   readonly accountId: string;
-  /** Aborted once the reader has left: nobody waits for the answer any more. */
+  /** Aborted when the reader disconnects. */
   readonly left?: AbortSignal;
 }
 
 export interface ReadBody {
   readonly mediaTypes: readonly MediaTypeRule[];
-  /** The fields of a `form` are parameters like those in the URL; a `message` is the route's. */
+  /** The fields of a `form` are parameters; a `message` is decoded by the route. */
   readonly kind: 'form' | 'message';
   readonly codings: readonly ContentCoding[];
-  /** Largest body as it travels, and largest once inflated. */
+  /** Largest body on the wire, and inflated. */
   readonly maxBytes: number;
 }
 
 export interface ReadResponse {
   readonly mediaType: string;
-  /** Undefined = bytes of a format that has no JSON Schema, or of one of several formats. */
+  /** Undefined = bytes without a JSON Schema, or one of several formats. */
   readonly schema: z.ZodType | undefined;
-  /** Others that it may have, as the request decides. */
+  /** Other media types, chosen by the request. */
   readonly otherMediaTypes?: readonly string[];
   /** Further headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Failures as JSON of another form. */
+/** Errors in another JSON format than problem+json. */
 export interface ReadFailure {
   readonly schema: z.ZodType;
   readonly encode: (problem: Problem) => EncodedProblem;
 }
 
 export interface ReadRequest extends Reader, Asker {
-  /** As they were sent: which may repeat is for the route to say. */
+  /** As sent; the route decides which may repeat. */
   readonly search: URLSearchParams;
   /** Variable segments of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** Inflated; empty where the route takes none. It is somebody else's once `read` has settled. */
+  /** Inflated; empty without a body. Invalid once `read` has settled. */
   readonly body: Uint8Array;
-  /** Of `Last-Event-ID`: where a reader of an event stream left off. */
+  /** `Last-Event-ID` of a reconnecting event stream. */
   readonly lastEventId: string | undefined;
-  /** Aborted once the reader has left or the service closes. */
+  /** Aborted when the reader disconnects or the service closes. */
   readonly signal: AbortSignal;
   /**
-   * Whether the token still opens the account for this: to be asked now and then by what goes on
-   * for long. @throws AppError
+   * Checks that the token still opens the account; long reads call it repeatedly. @throws AppError
    */
   readonly recheck: () => Promise<void>;
 }

@@ -1,59 +1,58 @@
 /**
- * What is known of the requests that reached a receiver: counts by minute, why things were refused,
- * and a few samples of refusals. Plain values between the part that counts, the directory that
- * keeps them and the control API that shows them.
+ * Statistics of receivers: counts per minute, reasons, and samples of refusals. Plain values shared
+ * by ingest, directory and control API.
  */
 
 export const minuteMs = 60_000;
 
-/** Samples kept of a receiver; the oldest go first. */
+/** Samples kept per receiver; the oldest are dropped. */
 export const maxReceiverSamples = 20;
 
-/** Minutes are counted from 1970; a request belongs to the minute in which it ended. */
+/** Minutes since 1970; a request counts in the minute in which it ended. */
 export interface MinuteCounts {
   readonly minute: number;
-  /** All of them: those that were taken, repeated and refused. */
+  /** All requests: accepted, replayed and refused. */
   readonly requests: number;
-  /** Those that were refused as a whole. */
+  /** Requests refused as a whole. */
   readonly refused: number;
-  /** Events that were kept, as quotas count them. */
+  /** Stored events, as quotas count them. */
   readonly accepted: number;
-  /** Records that were rejected one by one, in requests that were taken. */
+  /** Records rejected individually in accepted requests. */
   readonly rejected: number;
-  /** Of the bodies of requests that were taken, inflated. */
+  /** Inflated bodies of accepted requests. */
   readonly bytes: number;
 }
 
-/** Whether a whole request was refused, or a record of a request that was taken. */
+/** A refused request, or a rejected record of an accepted one. */
 export type RefusalKind = 'request' | 'record';
 
 export interface ReasonCount {
   readonly kind: RefusalKind;
-  /** An error code, or one of the decoders' fixed words; nothing of the sender's. */
+  /** An error code, or a fixed text of a decoder; no data of the sender. */
   readonly reason: string;
   readonly count: number;
 }
 
-/** One refusal as its sender saw it. Neither a secret nor anything of a body is in it. */
+/** One refusal as its sender saw it, without secrets and bodies. */
 export interface ReceiverSample {
   /** ISO 8601 UTC. */
   readonly at: string;
   readonly kind: RefusalKind;
   readonly reason: string;
-  /** The HTTP status that stands for it. */
+  /** The equivalent HTTP status. */
   readonly status: number;
-  /** The sentence the sender got, cut and with what it quotes of the body left out. */
+  /** The message to the sender, truncated, with quotes of the body removed. */
   readonly detail: string;
-  /** Public handle; null where the token is unknown or another account's. */
+  /** Public id; null when the token is unknown or of another account. */
   readonly tokenId: string | null;
-  /** Of the socket; may be a proxy. */
+  /** Peer address; may be a proxy. */
   readonly peerAddress: string;
   readonly contentType: string | null;
-  /** As declared, or as it was read; null = unknown. */
+  /** Declared or actual size; null = unknown. */
   readonly bodyBytes: number | null;
 }
 
-/** When something last came, ISO 8601 UTC; null = never. */
+/** ISO 8601 UTC; null = never. */
 export interface ReceiverActivity {
   readonly lastSeenAt: string | null;
   readonly lastAcceptedAt: string | null;
@@ -66,17 +65,17 @@ export interface MinuteSpan {
 }
 
 export interface ReceiverHistory extends ReceiverActivity {
-  /** In order of time; a minute without requests may be absent. */
+  /** Ascending; minutes without requests may be absent. */
   readonly minutes: readonly MinuteCounts[];
-  /** Of the span: those of kind request sum up to `refused`, those of records to `rejected`. */
+  /** Totals of the range: kind request adds up to `refused`, kind record to `rejected`. */
   readonly reasons: readonly ReasonCount[];
-  /** Newest first, whatever the span. */
+  /** Newest first, regardless of the range. */
   readonly samples: readonly ReceiverSample[];
 }
 
 type OfReceiver<Value> = Value & { readonly receiverId: string };
 
-/** What came since it was last written; counts are to be added to those that are there. */
+/** Changes since the last write; counts are added to the stored ones. */
 export interface StatisticsAddition {
   readonly minutes: readonly OfReceiver<MinuteCounts>[];
   readonly reasons: readonly OfReceiver<ReasonCount & { readonly minute: number }>[];

@@ -1,16 +1,16 @@
-/** The addresses at which a receiver takes data, exactly as issued to senders (SPEC §2). */
+/** URLs of a receiver, exactly as issued to senders (SPEC §2). */
 import type { ReceiverKind } from './account.ts';
 
 export interface ReceiverUrls {
   /** The log path. */
   readonly http_json: { readonly url: string };
-  /** OTLP logs over HTTP, and the host and port for gRPC exporters. */
+  /** OTLP logs over HTTP, and host and port for gRPC exporters. */
   readonly otlp: { readonly url: string; readonly grpc: string };
   /** Text or OpenMetrics push, and remote_write. */
   readonly prometheus: { readonly pushUrl: string; readonly writeUrl: string };
 }
 
-/** @param ingestUrl the public ingest address without a slash at its end: `https://host:8443`. */
+/** @param ingestUrl public ingest URL without a trailing slash: `https://host:8443`. */
 export function toReceiverUrls<Kind extends ReceiverKind>(
   receiver: { readonly kind: Kind; readonly receiverId: string },
   ingestUrl: string,
@@ -27,7 +27,7 @@ export function toReceiverUrls<Kind extends ReceiverKind>(
   return urls[receiver.kind];
 }
 
-/** gRPC targets name their port even where it is the default one of the scheme. */
+/** gRPC targets include the default port too. */
 function toAuthority(ingestUrl: string): string {
   const { hostname, port, protocol } = new URL(ingestUrl);
   const defaultPort = protocol === 'https:' ? '443' : '80';

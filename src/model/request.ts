@@ -1,23 +1,21 @@
-/**
- * What every transport hands over of a request's head, and what it is told to send with the answer.
- */
+/** The head of a request as every transport provides it, and headers of the response. */
 
 /**
- * The headers that decide anything, each with every value that was sent, in order: a parser that
- * keeps only the first of two would hide the second.
+ * Headers that affect the outcome, each with every value sent: a parser that keeps only the first
+ * would hide a duplicate.
  */
 export interface RequestHeaders {
   readonly authorization: readonly string[];
   readonly activeAccount: readonly string[];
   readonly contentType: readonly string[];
   readonly contentEncoding: readonly string[];
-  /** Undefined where none was declared. */
+  /** Undefined if not declared. */
   readonly contentLength: number | undefined;
   readonly forwardedFor: readonly string[];
   readonly idempotencyKey: readonly string[];
 }
 
-/** The two fields of draft-ietf-httpapi-ratelimit-headers, ready to send. */
+/** The fields of draft-ietf-httpapi-ratelimit-headers. */
 export interface RateLimit {
   /** `RateLimit-Policy` */
   readonly policy: string;

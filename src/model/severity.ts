@@ -42,8 +42,8 @@ export function toSeverityNumber(word: string): number {
 }
 
 /**
- * @param level decimal digits as sent. @returns the word, or the digits themselves where pino has
- *   no name for them.
+ * @param level decimal digits as sent. @returns the word, or the digits if pino has no name for
+ * them.
  */
 export function toSeverityWord(level: string): string {
   return wordsByPinoLevel.get(level) ?? level;

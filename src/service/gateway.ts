@@ -66,7 +66,7 @@ export function createGateway(
 
 /**
  * Quota levels in the memory of this process, or in Redis for all gateways.
- * @throws Error when the file of authorities cannot be read
+ * @throws Error when the CA file cannot be read
  */
 export async function openQuota({ config, parts, instruments }: Opening): Promise<QuotaStore> {
   const { urls, topology, user, password, caFile, timeoutMs } = config.quota;

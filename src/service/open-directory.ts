@@ -1,4 +1,6 @@
-/** Opens the directory (SQLite in the data folder, or PostgreSQL) and what reads through it. */
+/**
+ * Opens the directory (SQLite in the data directory, or PostgreSQL), its cache and the statistics.
+ */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type CachedGrants, createGrants, defaultGrantsOptions } from '../directory/grants.ts';
@@ -20,7 +22,7 @@ import type { Opening } from './opening.ts';
 
 export interface DirectoryParts {
   readonly directory: Directory & GrantSource;
-  /** The directory behind a cache, which other nodes' changes invalidate. */
+  /** The directory behind a cache that changes invalidate. */
   readonly grants: CachedGrants;
   readonly statistics: ReceiverStatistics;
   readonly directoryEvents: DirectoryEvents;
@@ -69,7 +71,10 @@ export function openStatistics(
   return parts.own(openReceiverStatistics(store, options, createStatisticsEvents(instruments)));
 }
 
-/** @throws Error where its file is gone: a new directory would refuse the tokens of all senders */
+/**
+ * @throws Error when its file is missing although Weir has run: a new directory would refuse all
+ * tokens
+ */
 function openEmbedded(dataDir: string): Promise<Directory & GrantSource> {
   const file = join(dataDir, sqliteFileName);
   const isEmpty = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;

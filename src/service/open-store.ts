@@ -27,7 +27,7 @@ import type { Opening } from './opening.ts';
 const hourMs = 60 * 60 * 1000;
 const serverConcurrentReads = 32;
 
-/** @returns undefined where no role of this process needs a store. */
+/** @returns undefined when no role of this process needs a store. */
 export async function openStore(opening: Opening): Promise<ClickHouseStore | undefined> {
   const { config, parts, instruments } = opening;
   const roles = rolesOf(config);
@@ -42,9 +42,9 @@ export async function openEmbeddedEngine(opening: Opening): Promise<Engine> {
 }
 
 /**
- * Opens a drain for each shard that is or becomes this process's; the first shard's owner also runs
- * housekeeping.
- * @throws Error where others drain the same queue into another store
+ * Opens a drain for each shard that this process owns or acquires; the owner of the first shard
+ * also runs housekeeping.
+ * @throws Error when other writers drain the same queue into another store
  */
 export async function openWriter(
   { config, parts, instruments }: Opening,
@@ -91,8 +91,8 @@ function toEngineOptions({ engine, store, data }: Config): EngineOptions {
 }
 
 /**
- * @param engine undefined where a ClickHouse server takes its place.
- * @throws Error when the file of authorities cannot be read
+ * @param engine undefined with a ClickHouse server.
+ * @throws Error when the CA file cannot be read
  */
 function toStoreOptions(
   { store, queue, data }: Config,

@@ -1,4 +1,4 @@
-/** What all steps of opening share, and the data folder that every process starts with. */
+/** State shared by all steps of opening, and the data directory. */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
@@ -25,7 +25,7 @@ export function startOpening(config: Readonly<Config>, parts: Parts, fields?: ob
 }
 
 /**
- * Creates the data folder where it is missing and locks it until the parts are closed.
+ * Creates the data directory if missing and locks it until the parts are closed.
  * @returns its absolute path. @throws Error naming the process that holds the lock
  */
 export function openDataFolder({ config, instruments, parts }: Opening): string {

@@ -1,10 +1,10 @@
-/** The process itself: its garbage collector, its exit code, and the signals that stop it. */
+/** The process: garbage collector, exit code, and stop signals. */
 import { setFlagsFromString } from 'node:v8';
 
-/** EX_IOERR of sysexits.h: a disk failed, and what it holds is unknown until it is read again. */
+/** EX_IOERR of sysexits.h: a disk failed; its content is unknown until it is read again. */
 export const diskFailedExitCode = 74;
 
-/** How long a start may go on after a stop signal before the signal ends it. */
+/** How long a start may continue after a stop signal. */
 const openingMs = 2000;
 
 /**
@@ -17,16 +17,16 @@ export function tuneGarbageCollector(): void {
 }
 
 /**
- * Exits at once. In-flight requests get no answer: whether their batches are on disk is unknown and
- * a 503 would tell the sender that they are not. An orderly stop would write to the failed disk.
+ * Exits at once. In-flight requests get no answer: it is unknown whether their batches are on disk,
+ * and a 503 would claim that they are not. A graceful stop would write to the failed disk.
  */
 export function endAfterDiskFailure(): never {
   process.exit(diskFailedExitCode);
 }
 
 /**
- * Resolves on SIGINT, SIGTERM, or when the supervisor of `npm start` is gone. A second signal, or
- * a first one while a start still waits for a server, ends the process as the system would.
+ * Resolves on SIGINT, SIGTERM, or when the supervisor of `npm start` is gone. A second signal, or a
+ * first one while a start waits for a server, ends the process immediately.
  */
 export function untilStopSignal(opening: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {

@@ -1,19 +1,19 @@
-/** Whether this process can do its work, as `/readyz` and load balancers are told. */
+/** Readiness of this process for `/readyz` and load balancers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from '../queue/port.ts';
 import type { Store } from '../store/port.ts';
 
 export interface Readiness {
-  /** Fixed words for what is not ready; empty = ready. */
+  /** Names of the parts that are not ready; empty = ready. */
   readonly missing: () => Promise<readonly string[]>;
-  /** Is not ready from now on; resolves when others have had the time to notice. */
+  /** Reports not ready from now on; resolves after the notice period. */
   leave(noticeSeconds: number): Promise<void>;
 }
 
-/** The probe is open to all: the store is asked no more often than this. */
+/** The probe is unauthenticated, so its answers are cached. */
 const freshMs = 1_000;
 
-/** @param queue and `store`: undefined where this process needs none. */
+/** @param queue and `store`: undefined if this process needs none. */
 export function createReadiness(
   queue: Pick<Queue, 'status'> | undefined,
   store: Pick<Store, 'ping'> | undefined,
@@ -33,7 +33,7 @@ export function createReadiness(
   };
 }
 
-/** One question at a time; its answer holds for `freshMs`. */
+/** One call at a time; its result is valid for `freshMs`. */
 function createRemembered<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
   let answer: Promise<Answer> | undefined;
   return () => {

@@ -1,4 +1,4 @@
-/** Serves: builds the routes of this process's roles and binds its ports. */
+/** Builds the routes of this process's roles and binds its ports. */
 import { createConnectionGate } from '../admission/connection-gate.ts';
 import { rolesOf } from '../config/roles.ts';
 import { createClaims } from '../ingest/ingest-replay.ts';
@@ -18,7 +18,7 @@ import { createIngestWorkers } from './workers.ts';
 
 export interface ServedParts extends DirectoryParts {
   readonly queue: Queue;
-  /** Undefined where no role of this process needs it. */
+  /** Undefined if no role of this process needs it. */
   readonly store: Store | undefined;
   readonly readiness: Readiness;
 }
@@ -76,7 +76,7 @@ export async function serve(opening: Opening, parts: ServedParts): Promise<RunAd
   return addresses;
 }
 
-/** The URL is read late: the system may choose the port. */
+/** Read lazily: the system may choose the port. */
 function toDocumentInfo(url: () => string) {
   return {
     version,

@@ -1,11 +1,11 @@
-/** Entry of a worker process, which ends with the main process or when it is asked to stop. */
+/** Entry of a worker process. It ends with the main process or on request. */
 import { Socket } from 'node:net';
 import { tuneGarbageCollector } from './process.ts';
 import { openWorker } from './worker.ts';
 import { channelDescriptor } from '../workers/worker-process.ts';
 
 tuneGarbageCollector();
-// A terminal or service manager signals every process of the group: the main process decides.
+// Terminals and service managers signal the whole process group: the main process decides.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 
 try {
@@ -14,7 +14,7 @@ try {
   process.on('message', (id, handle) => worker.take(id as number, handle as Socket | undefined));
   process.exit((await worker.ended) === 'asked' ? 0 : 1);
 } catch {
-  // The main process has the reason, or is gone.
+  // The main process has the reason, or has ended.
   process.exitCode = 1;
   if (process.connected) process.disconnect?.();
 }

@@ -26,7 +26,7 @@ import { messageOf } from '../std/error-text.ts';
 
 export interface Worker {
   /**
-   * Handles a connection that the main process has accepted; undefined = it broke in transit.
+   * Handles a connection accepted by the main process; undefined = it broke in transit.
    * @param id its number in the main process
    */
   take(id: number, socket: Socket | undefined): void;
@@ -38,7 +38,7 @@ type Ending = 'asked' | 'orphaned';
 
 /**
  * @param stream to the main process.
- * @throws Error for the operator, which the main process gets too
+ * @throws Error for the operator, also reported to the main process
  */
 export async function openWorker(stream: Duplex): Promise<Worker> {
   let parts: WorkerParts | undefined;
@@ -130,7 +130,7 @@ async function openParts(
   return { instruments, grants, statistics, gateway, server, close };
 }
 
-/** A worker binds no port and only reads the local authority's certificate. */
+/** A worker binds no port and only reads the certificate of the local authority. */
 function toWorkerServerOptions(config: Config): ServerOptions {
   const all = toServerOptions(config);
   const { certFile, keyFile } = all.tls;

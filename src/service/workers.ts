@@ -48,7 +48,7 @@ export interface IngestWorkers extends OpenAnswers {
 /** A worker that does not answer in time is skipped. */
 const waitMs = 1_000;
 
-/** @returns undefined where this process handles ingest itself, or has no gateway role. */
+/** @returns undefined when this process handles ingest itself, or has no gateway role. */
 export function createIngestWorkers(
   { config, instruments }: Opening,
   parts: WorkersParts,

@@ -1,21 +1,21 @@
-/** How much of something may still be spent: it grows at a steady rate up to a burst. Pure. */
+/** A token bucket: refills at a steady rate up to a burst. Pure. */
 
 export interface AllowanceOptions {
-  /** What may be spent at once, and what is there at first. */
+  /** Maximum and initial amount. */
   readonly burst: number;
   readonly perSecond: number;
 }
 
 export interface Allowance {
-  /** @returns false, and takes nothing, where less is there */
+  /** @returns false and takes nothing if less is available */
   take(amount: number): boolean;
-  /** Takes it whether it is there or not; debt is at most another burst. */
+  /** Takes it in any case; debt is limited to one burst. */
   charge(amount: number): void;
-  /** Whether everything that was spent has grown again. */
+  /** Whether the bucket is full. */
   isFull(): boolean;
 }
 
-/** @param nowMs a clock that never goes back */
+/** @param nowMs monotonic clock */
 export function createAllowance(
   { burst, perSecond }: AllowanceOptions,
   nowMs: () => number,

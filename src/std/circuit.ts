@@ -1,29 +1,28 @@
 /**
- * Remembers that a server is away, so that only the first request waits to find out: until the
- * server answers a question asked in the background, the others are refused at once. It does not
- * know what the server is.
+ * Circuit breaker: after a server failed to answer, requests are refused at once until a probe in
+ * the background succeeds.
  */
 import { AppError } from '../model/errors.ts';
 
 export interface Circuit {
-  /** @throws AppError `unavailable` while the server is known to be away. */
+  /** @throws AppError `unavailable` while the circuit is open. */
   check(): void;
-  /** To be called when the server did not answer. */
+  /** Called when the server did not answer. */
   trip(cause: unknown): void;
-  /** To be called when the server answered somebody else. */
+  /** Called when the server answered another request. */
   reached(): void;
-  /** Whether the server is known to be away. */
+  /** Whether the circuit is open. */
   isTripped(): boolean;
-  /** Asks no more. */
+  /** Stops probing. */
   close(): void;
 }
 
 export interface CircuitOptions {
-  /** What is away, as a sender may read it: `the directory`. */
+  /** The server in error messages: `the directory`. */
   readonly what: string;
-  /** Resolves when the server answers; it must give up by itself. */
+  /** Resolves when the server answers; must have its own timeout. */
   ask(): Promise<unknown>;
-  /** Between an answer that did not come and the next question. */
+  /** Pause between probes. */
   readonly pauseMs: number;
 }
 
@@ -32,7 +31,7 @@ export function createCircuit({ what, ask, pauseMs }: CircuitOptions): Circuit {
   let isAsking = false;
   let isClosed = false;
 
-  /** One question at a time, however often it trips. */
+  /** One probe at a time, however often it trips. */
   const askUntilAnswered = async (): Promise<void> => {
     if (isAsking) return;
     isAsking = true;
@@ -68,7 +67,7 @@ export function createCircuit({ what, ask, pauseMs }: CircuitOptions): Circuit {
   };
 }
 
-/** What a request is answered with that cannot wait for `what`. */
+/** The error for a request that cannot wait for `what`. */
 export function awayError(what: string, cause: unknown): AppError {
   return new AppError('unavailable', `cannot reach ${what}; try again`, {
     cause,

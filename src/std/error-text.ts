@@ -1,4 +1,4 @@
-/** What JavaScript leaves open about a caught value: it may be anything. */
+/** Caught values may be anything: converts them to text and errors. */
 
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

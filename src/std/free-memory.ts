@@ -1,9 +1,9 @@
 /**
- * Gives memory outside the heap back the moment it is no longer needed. Left to the garbage
- * collector, which sees only small objects, hundreds of megabytes of payloads would pile up.
+ * Frees memory outside the heap at once. The garbage collector sees only small objects and would
+ * let hundreds of megabytes of payloads accumulate.
  */
 
-/** The memory that a view alone stands on; undefined where other views may share it. */
+/** The buffer of a view that shares it with no other; undefined if it may be shared. */
 export function ownMemory(view: Uint8Array): ArrayBuffer | undefined {
   const { buffer } = view;
   return buffer instanceof ArrayBuffer && buffer.byteLength === view.byteLength
@@ -11,7 +11,7 @@ export function ownMemory(view: Uint8Array): ArrayBuffer | undefined {
     : undefined;
 }
 
-/** Empties the buffers; every view of them has length 0 from now on. */
+/** Detaches the buffers; their views get length 0. */
 export function freeMemory(buffers: Iterable<ArrayBuffer | undefined>): void {
   for (const buffer of buffers) if (buffer?.detached === false) buffer.transfer(0);
 }

@@ -1,4 +1,4 @@
-/** Parses a query string by a schema, and the kinds of parameters that several routes share. */
+/** Parses a query string by a schema into typed parameters, or fails with one sentence. */
 import { z } from 'zod';
 import { AppError } from '../model/errors.ts';
 
@@ -9,9 +9,7 @@ const synonyms = [
   ['untilTime', 'endTime'],
 ] as const;
 
-/**
- * @throws AppError `malformed`, naming the parameter; an unknown one gets the list of the known.
- */
+/** @throws AppError `malformed`, naming the parameter; for an unknown one also the known ones. */
 export function parseQuery<Schema extends z.ZodObject>(
   schema: Schema,
   search: URLSearchParams,
@@ -20,12 +18,12 @@ export function parseQuery<Schema extends z.ZodObject>(
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
   const { issues } = result.error;
-  // A typo first: what it leaves missing is only its consequence.
+  // A typo first: a missing parameter may be its consequence.
   const unknown = issues.find(({ code }) => code === 'unrecognized_keys');
   throw toError(unknown ?? issues[0]!, raw, schema);
 }
 
-/** A parameter given more than once, by one name or by a synonym, becomes a list. */
+/** Repeated parameters, including synonyms, become a list. */
 function toRaw(search: URLSearchParams, known: readonly string[]): Raw {
   const raw = Object.create(null) as Raw;
   for (const [sent, value] of search) {
@@ -65,7 +63,7 @@ function toError(issue: z.core.$ZodIssue, raw: Raw, schema: z.ZodObject): AppErr
   return new AppError('malformed', message, { parameter });
 }
 
-/** Long values are cut: the message repeats enough of them to be recognised. */
+/** Truncates long values in messages. */
 function quoted(value: string): string {
   return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
 }

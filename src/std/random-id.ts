@@ -1,6 +1,6 @@
 /**
- * Random text in lower-case base32 (RFC 4648 §6, no padding): safe in paths, headers and for a
- * double click.
+ * Random text in lower-case base32 (RFC 4648 §6, no padding): safe in paths and headers, selectable
+ * by double click.
  */
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';

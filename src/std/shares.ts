@@ -1,16 +1,15 @@
 /**
- * Divides a bounded amount, places or bytes, among accounts. An account may hold no more than is
- * free: alone it gets half, beside one that does the same each gets a third, and there is always
- * something left for the next. The rule is that of dynamic thresholds for shared buffers (Choudhury
- * and Hahne, 1998), with a factor of one.
+ * Divides a bounded amount (places or bytes) among accounts. An account may hold at most as much as
+ * is free: one account gets half, two get a third each, and some is always left for the next. These
+ * are dynamic thresholds for shared buffers (Choudhury and Hahne, 1998) with a factor of one.
  */
 
 export interface Shares {
-  /** Whether the account may take so much more now. */
+  /** Whether the account may take this much more. */
   hasRoom(account: string, amount: number): boolean;
-  /** Counts it as taken, whether there is room or not. */
+  /** Counts it, whether there is room or not. */
   take(account: string, amount: number): void;
-  /** Takes back what was counted before. */
+  /** Releases what was counted. */
   give(account: string, amount: number): void;
   heldBy(account: string): number;
   held(): number;

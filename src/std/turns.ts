@@ -1,31 +1,30 @@
 /**
- * Lets only so many at a time do something, by account: each account has its share of the places
- * and of the queue, and those that wait take turns by account, in order of arrival within one. It
- * does not know what is done.
+ * A fair semaphore: each account has its share of the places and of the queue, and waiting accounts
+ * take turns, in arrival order within one.
  */
 import { AppError } from '../model/errors.ts';
 import { createShares, type Shares } from './shares.ts';
 
 export interface TurnsOptions {
-  /** What the places are for, as a reader of a refusal knows it: `exports`. */
+  /** What the places are for, in error messages: `exports`. */
   readonly what: string;
   readonly places: number;
-  /** The setting that has more of them; absent = none. */
+  /** The setting that raises the limit; absent = none. */
   readonly setting?: string;
-  /** Beyond those that have a place; absent = none. */
+  /** Maximum of waiting callers; absent = none may wait. */
   readonly maxWaiting?: number;
-  /** Absent = as long as it takes. */
+  /** Absent = unlimited. */
   readonly maxWaitMs?: number;
 }
 
 export interface Turns {
   /**
-   * Resolves to what gives the place back, which may be called twice.
-   * @throws AppError `unavailable` without room, or after `maxWaitMs`; the signal's reason once it
-   * fires, unless the place was taken before
+   * Resolves to a function that releases the place and may be called twice.
+   * @throws AppError `unavailable` without room or after `maxWaitMs`; the signal's reason once it
+   * aborts, unless the place was acquired before
    */
   take(account: string, signal?: AbortSignal): Promise<() => void>;
-  /** @throws AppError `unavailable` where `take` would throw it at once */
+  /** @throws AppError `unavailable` if `take` would throw it at once */
   check(account: string): void;
   taken(): number;
   waiting(): number;
@@ -40,7 +39,7 @@ export function createTurns(options: TurnsOptions): Turns {
   const { places, maxWaiting = 0, maxWaitMs } = options;
   const taken = createShares(places);
   const waiting = createShares(maxWaiting);
-  /** In the order in which accounts have their turn. */
+  /** In the order of their turns. */
   const queues = new Map<string, Waiter[]>();
 
   function begin(account: string): () => void {
@@ -54,7 +53,7 @@ export function createTurns(options: TurnsOptions): Turns {
     };
   }
 
-  /** The first of the account whose turn it is; the account then goes to the end. */
+  /** Takes the first of the next account and moves that account to the end. */
   function beginNext(): boolean {
     for (const [account, queue] of queues) {
       if (!taken.hasRoom(account, 1)) continue;
@@ -123,7 +122,7 @@ export function createTurns(options: TurnsOptions): Turns {
   };
 }
 
-/** Says whether the account has its share, or others have all there is. */
+/** Whether the account has its share, or all places are in use. */
 function refusal(
   { what, places, setting, maxWaiting = 0 }: TurnsOptions,
   account: string,
