@@ -3,8 +3,12 @@
  * since only what the routes say of themselves is read.
  */
 import { Registry } from 'prom-client';
-import { adminRoutes, type AdminParts } from '../../src/admin/admin.ts';
-import { createStatisticsRoutes, type StatisticsParts } from '../../src/admin/statistics-routes.ts';
+import { adminRoutes } from '../../src/admin/admin.ts';
+import type { AdminParts } from '../../src/admin/context.ts';
+import {
+  createStatisticsRoutes,
+  type StatisticsParts,
+} from '../../src/admin/receiver-statistics.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { createProtocols } from '../../src/service/protocols.ts';
 import type { MetricsReader } from '../../src/metrics/metrics-reader.ts';

@@ -1,4 +1,4 @@
-/** Accounts in the control API, and who the caller is. */
+/** Accounts in the control API, and the identity of the caller. */
 import type { Directory } from '../directory/port.ts';
 import type { Account } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
@@ -15,125 +15,101 @@ import {
 } from './schemas.ts';
 
 export function accountRoutes(context: AdminContext): AdminRoute[] {
+  return [...readRoutes(context), ...writeRoutes(context)];
+}
+
+function readRoutes({ directory }: AdminContext): AdminRoute[] {
   return [
-    whoami(context),
-    listAccounts(context),
-    getAccount(context),
-    createAccount(context),
-    updateAccount(context),
-    deleteAccount(context),
+    defineRoute({
+      method: 'GET',
+      path: '/whoami',
+      operationId: 'whoami',
+      summary: 'The token in use: its scopes and accounts',
+      scope: undefined,
+      response: whoamiAnswer,
+      handle: async ({ caller }) => {
+        const accounts = await listCovered(directory, caller);
+        return {
+          tokenId: caller.tokenId,
+          scopes: [...caller.scopes],
+          accounts: accounts.map(({ accountId, name }) => ({ accountId, name })),
+        };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/accounts',
+      operationId: 'listAccounts',
+      summary: 'Accounts that the token manages',
+      scope: 'admin',
+      response: accountsAnswer,
+      handle: async ({ caller }) => ({ accounts: await listCovered(directory, caller) }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/accounts/:accountId',
+      operationId: 'getAccount',
+      summary: 'One account',
+      scope: 'admin',
+      params: accountParams,
+      response: accountAnswer,
+      handle: async ({ caller, params: { accountId } }) => {
+        checkCovered(caller, accountId);
+        return requireAccount(await directory.getAccount(accountId), accountId);
+      },
+    }),
   ];
 }
 
-function whoami({ directory }: AdminContext): AdminRoute {
-  return defineRoute({
-    method: 'GET',
-    path: '/whoami',
-    operationId: 'whoami',
-    summary: 'The token in use: its scopes and accounts',
-    scope: undefined,
-    response: whoamiAnswer,
-    successStatus: 200,
-    handle: async ({ caller }) => ({
-      tokenId: caller.tokenId,
-      scopes: [...caller.scopes],
-      accounts: (await listCovered(directory, caller)).map(({ accountId, name }) => ({
-        accountId,
-        name,
-      })),
+function writeRoutes({ directory, record }: AdminContext): AdminRoute[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/accounts',
+      operationId: 'createAccount',
+      summary: 'Create an account',
+      scope: 'operator',
+      body: newAccount,
+      response: accountAnswer,
+      successStatus: 201,
+      handle: async ({ caller, body }) => {
+        const account = await directory.createAccount(body);
+        const { accountId } = account;
+        record('createAccount', { caller, accountId }, accountId);
+        return account;
+      },
     }),
-  });
-}
-
-function listAccounts({ directory }: AdminContext): AdminRoute {
-  return defineRoute({
-    method: 'GET',
-    path: '/accounts',
-    operationId: 'listAccounts',
-    summary: 'Accounts that the token manages',
-    scope: 'admin',
-    response: accountsAnswer,
-    successStatus: 200,
-    handle: async ({ caller }) => ({ accounts: await listCovered(directory, caller) }),
-  });
-}
-
-function getAccount({ directory }: AdminContext): AdminRoute {
-  return defineRoute({
-    method: 'GET',
-    path: '/accounts/:accountId',
-    operationId: 'getAccount',
-    summary: 'One account',
-    scope: 'admin',
-    params: accountParams,
-    response: accountAnswer,
-    successStatus: 200,
-    handle: async ({ caller, params }) => {
-      checkCovered(caller, params.accountId);
-      return found(await directory.getAccount(params.accountId), params.accountId);
-    },
-  });
-}
-
-function createAccount({ directory, record }: AdminContext): AdminRoute {
-  return defineRoute({
-    method: 'POST',
-    path: '/accounts',
-    operationId: 'createAccount',
-    summary: 'Create an account',
-    scope: 'operator',
-    body: newAccount,
-    response: accountAnswer,
-    successStatus: 201,
-    handle: async ({ caller, body }) => {
-      const account = await directory.createAccount(body);
-      const { accountId } = account;
-      const { tokenId } = caller;
-      record({ operation: 'createAccount', tokenId, accountId, targetId: accountId });
-      return account;
-    },
-  });
-}
-
-function updateAccount({ directory, record }: AdminContext): AdminRoute {
-  return defineRoute({
-    method: 'PATCH',
-    path: '/accounts/:accountId',
-    operationId: 'updateAccount',
-    summary: 'Rename an account, or (scope operator) change its quota',
-    scope: 'admin',
-    params: accountParams,
-    body: accountChange,
-    response: accountAnswer,
-    successStatus: 200,
-    handle: async ({ caller, params: { accountId }, body }) => {
-      checkCovered(caller, accountId);
-      // A quota protects the service from the account, so the account cannot lift it.
-      if (body.eventsPerSecond !== undefined) checkScope(caller, 'operator');
-      const account = found(await directory.updateAccount(accountId, body), accountId);
-      const { tokenId } = caller;
-      record({ operation: 'updateAccount', tokenId, accountId, targetId: accountId });
-      return account;
-    },
-  });
-}
-
-function deleteAccount({ directory, record }: AdminContext): AdminRoute {
-  return defineRoute({
-    method: 'DELETE',
-    path: '/accounts/:accountId',
-    operationId: 'deleteAccount',
-    summary: 'Delete an account without streams or receivers, and its tokens',
-    scope: 'operator',
-    params: accountParams,
-    response: undefined,
-    successStatus: 204,
-    handle: async ({ caller, params: { accountId } }) => {
-      if (!(await directory.deleteAccount(accountId))) throw notFound(accountId);
-      const { tokenId } = caller;
-      record({ operation: 'deleteAccount', tokenId, accountId, targetId: accountId });
-    },
-  });
+    defineRoute({
+      method: 'PATCH',
+      path: '/accounts/:accountId',
+      operationId: 'updateAccount',
+      summary: 'Rename an account, or (scope operator) change its quota',
+      scope: 'admin',
+      params: accountParams,
+      body: accountChange,
+      response: accountAnswer,
+      handle: async ({ caller, params: { accountId }, body }) => {
+        checkCovered(caller, accountId);
+        // The quota protects the service from the account, so its admins cannot change it.
+        if (body.eventsPerSecond !== undefined) checkScope(caller, 'operator');
+        const account = requireAccount(await directory.updateAccount(accountId, body), accountId);
+        record('updateAccount', { caller, accountId }, accountId);
+        return account;
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/accounts/:accountId',
+      operationId: 'deleteAccount',
+      summary: 'Delete an account without streams or receivers, and its tokens',
+      scope: 'operator',
+      params: accountParams,
+      handle: async ({ caller, params: { accountId } }) => {
+        if (!(await directory.deleteAccount(accountId))) throw notFound(accountId);
+        record('deleteAccount', { caller, accountId }, accountId);
+      },
+    }),
+  ];
 }
 
 async function listCovered(directory: Directory, caller: AdminCaller): Promise<Account[]> {
@@ -141,12 +117,12 @@ async function listCovered(directory: Directory, caller: AdminCaller): Promise<A
   return accounts.filter((account) => coversAccount(caller, account.accountId));
 }
 
-/** Another's account answers like one that does not exist. */
+/** Answers `not_found` for accounts of others too, so that their ids cannot be probed. */
 function checkCovered(caller: AdminCaller, accountId: string): void {
   if (!coversAccount(caller, accountId)) throw notFound(accountId);
 }
 
-function found(account: Account | undefined, accountId: string): Account {
+function requireAccount(account: Account | undefined, accountId: string): Account {
   if (!account) throw notFound(accountId);
   return account;
 }

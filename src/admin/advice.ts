@@ -1,7 +1,4 @@
-/**
- * What a person can change so that a refusal does not come again: one sentence for each reason that
- * statistics of receivers name. Pure.
- */
+/** Advice for operators on how to prevent a refusal: one sentence for each reason. */
 import type { ErrorCode } from '../model/errors.ts';
 import type { RefusalKind } from '../model/receiver-statistics.ts';
 
@@ -11,67 +8,72 @@ export function toAdvice(kind: RefusalKind, reason: string): string {
   return recordAdvice.find(([pattern]) => pattern.test(reason))?.[1] ?? generalAdvice;
 }
 
-/** For a reason that another version has written. */
-export const generalAdvice = 'Read the detail of the last samples: it is what the sender was told.';
+/** For reasons of other versions. */
+export const generalAdvice =
+  'Read the detail of the last samples: it is the message that the sender received.';
 
 const requestAdvice: Readonly<Record<ErrorCode, string>> = {
   malformed:
-    'The body, or a header, is not what the protocol says, or it broke off on its way: the ' +
-    'detail names the place; compare it with a request that works.',
+    'The body or a header violates the protocol, or the body was cut off: the detail names the ' +
+    'place; compare the request with one that works.',
   unauthenticated:
-    'The token is missing, unknown, expired or revoked: issue a new one for this receiver and ' +
-    'set it as Authorization: Bearer <token>, exactly once.',
+    'The token is missing, unknown, expired or revoked: create a new one for this receiver and ' +
+    'send it as Authorization: Bearer <token>, exactly once.',
   forbidden:
-    'The token is in force but does not fit: it belongs to another receiver or lacks ' +
-    'ingest:write, or the receiver is switched off, of another kind, or closed to the address; ' +
-    'the detail tells which.',
-  not_found: 'The URL names no receiver or no route: use the URL exactly as the receiver shows it.',
-  method_not_allowed: 'Data is sent with POST: set it as the method of the sender.',
-  conflict: 'Another request was in the way: send this one again.',
+    'The token is valid, but it belongs to another receiver or lacks ingest:write, or the ' +
+    'receiver is inactive, of another kind, or does not allow the address: see the detail.',
+  not_found: 'The URL has no receiver or no route: use the URL exactly as the receiver shows it.',
+  method_not_allowed: 'Data is accepted with POST only: set it as the method of the sender.',
+  conflict: 'The request conflicted with a concurrent one: send it again.',
   too_large:
-    'The body, or the number of its records, is over a limit: make the batches of the sender ' +
-    'smaller, or raise the limit that the detail names.',
+    'The body or its number of records exceeds a limit: configure smaller batches in the sender, ' +
+    'or raise the limit that the detail names.',
   unsupported_media:
-    'The route does not take this Content-Type or Content-Encoding: set those that the detail ' +
-    'lists, and no others.',
+    'The route does not accept this Content-Type or Content-Encoding: use one that the detail ' +
+    'lists.',
   quota_exceeded:
-    'More came than the limits of the receiver or its account allow: raise the limit that the ' +
-    'detail names, or send less; senders that wait for Retry-After lose nothing.',
+    'The sender exceeded the limits of the receiver or its account: raise the limit that the ' +
+    'detail names, or send less; a sender that honors Retry-After loses no data.',
   timeout:
-    'The body did not come in time: look at the network between sender and Weir, or send smaller ' +
-    'batches; ingest.bodyTimeoutMs and ingest.minBodyBytesPerSecond say how slow is too slow.',
+    'The body did not arrive in time: check the network between the sender and Weir, or send ' +
+    'smaller batches; the limits are ingest.bodyTimeoutMs and ingest.minBodyBytesPerSecond.',
   unavailable:
-    'Weir could not take it at that moment: senders try again by themselves; where it goes on, ' +
-    'look at the disk, the queue and the memory of Weir.',
-  internal:
-    'Weir failed, not the sender: its log has the cause; the sender may send the request again.',
+    'Weir could not accept the request at that time, and senders retry: if it continues, check ' +
+    'the disk, the queue and the memory of Weir.',
+  internal: 'An internal error of Weir: its log has the cause; the sender may retry.',
 };
 
-/** Reasons that name a limit are found by what stands around it. */
+/** Patterns, since some reasons contain a limit. */
 const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
-  [/^message is missing$/, 'Give each event a message; it may be empty, and msg or event will do.'],
+  [
+    /^message is missing$/,
+    'Send a message with each event, as message, msg or event; it may be empty.',
+  ],
   [
     /^(message|severity|service_name|service_namespace|host) is not a string$/,
-    'Send this field as text; numbers and objects belong into labels.',
+    'Send this field as text; send numbers and objects as labels.',
   ],
-  [/^labels is not an object$/, 'Send labels as one object of keys and values.'],
+  [/^labels is not an object$/, 'Send labels as a single object of keys and values.'],
   [/^more than \d+ labels$/, 'Send fewer labels and other top-level keys with an event.'],
   [
     /^the event is not an object$/,
-    'Send objects in the array: a line of text goes into the message of one.',
+    'Send objects in the array, with a line of text as the message of one.',
   ],
   [
     /^the record takes more than \d+ bytes$/,
-    'Cut the body or the attributes of the log record; large texts are better kept elsewhere.',
+    'Shorten the body or the attributes of the log record.',
   ],
   [
     /^the record has more than \d+ elements in arrays and maps$/,
     'Send fewer or flatter attributes with the log record.',
   ],
-  [/^no metric name$/, 'Give each series the label __name__; a relabelling may have dropped it.'],
-  [/^too many labels$/, 'Drop labels from the series by relabelling, or raise metrics.maxLabels.'],
-  [/^empty label name$/, 'Give each label a name; a relabelling may have made an empty one.'],
-  [/^repeated label name$/, 'Send each label of a series once; look at what adds labels twice.'],
+  [
+    /^no metric name$/,
+    'Send each series with the label __name__; a relabelling rule may have dropped it.',
+  ],
+  [/^too many labels$/, 'Drop labels of the series by relabelling, or raise metrics.maxLabels.'],
+  [/^empty label name$/, 'Send a name with each label; a relabelling rule may have made it empty.'],
+  [/^repeated label name$/, 'Send each label of a series once; check which rule adds it twice.'],
   [
     /^label name too long$/,
     'Shorten the name of the label by relabelling, or raise metrics.maxLabelNameLength.',
@@ -82,16 +84,16 @@ const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
   [
     /^bad histogram$/,
-    'The native histogram contradicts itself or is too large: update the sender, or send classic ' +
+    'The native histogram is inconsistent or too large: update the sender, or send classic ' +
       'buckets.',
   ],
   [
     /^bad exemplar$/,
-    'The labels of the exemplar cannot be kept: update the sender, or send no exemplars.',
+    'The labels of the exemplar cannot be stored: update the sender, or send no exemplars.',
   ],
   [
     /^series limit$/,
-    'The account has as many series as it may have in a day: drop labels that change all the ' +
-      'time, or raise metrics.maxSeriesPerAccount.',
+    'The account has reached its limit of series per day: drop labels with frequently changing ' +
+      'values, or raise metrics.maxSeriesPerAccount.',
   ],
 ];

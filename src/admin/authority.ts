@@ -1,11 +1,11 @@
 /**
- * Who may do what in the control API: `admin` manages what belongs to its accounts and grants no
- * more than it has; `operator` does so for every account, and creates and deletes accounts too.
+ * Authorization in the control API. The scope `admin` manages the resources of its accounts and
+ * grants at most its own scopes; `operator` does so for all accounts, and manages accounts.
  */
 import type { Scope, Token } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 
-/** The token behind a request, known to be in force. */
+/** The valid token of a request. */
 export interface AdminCaller {
   readonly tokenId: string;
   readonly accountIds: readonly string[];
@@ -33,7 +33,7 @@ export function checkAccount(caller: AdminCaller, accountId: string): void {
 }
 
 /**
- * Whether the caller may hand out these powers: none that it does not have itself.
+ * Checks that the caller may grant this token: it must have all of its scopes and accounts.
  * @throws AppError `forbidden`
  */
 export function checkGrant(
@@ -41,7 +41,7 @@ export function checkGrant(
   token: Pick<Token, 'type' | 'accountIds' | 'scopes'>,
 ): void {
   checkReach(caller, token);
-  // Sending to an account's receivers is what every admin of that account may allow.
+  // Each admin of an account may grant sending to its receivers.
   if (token.type === 'ingest') return;
   const missing = token.scopes.find((scope) => !hasScope(caller, scope));
   if (missing === undefined) return;
@@ -51,7 +51,7 @@ export function checkGrant(
 }
 
 /**
- * Whether the caller may take this token's powers away: all it opens is the caller's to manage.
+ * Checks that the caller may revoke this token: it must manage all of its accounts.
  * @throws AppError `forbidden`
  */
 export function checkReach(caller: AdminCaller, token: Pick<Token, 'accountIds' | 'scopes'>): void {

@@ -1,11 +1,7 @@
-/**
- * Address ranges of a receiver's IP policy, checked and brought to one spelling when they are set.
- */
+/** Address ranges that may send to a receiver: validation and canonical form. */
 import ipaddr from 'ipaddr.js';
 
-/**
- * Whether `text` is a range (`10.0.0.0/8`) or a single address, IPv4 in four decimal parts or IPv6.
- */
+/** Accepts a range (`10.0.0.0/8`) or an address, IPv4 in four decimal parts or IPv6. */
 export function isCidr(text: string): boolean {
   return parse(text) !== undefined;
 }
@@ -32,7 +28,7 @@ function parse(text: string): string | undefined {
   return `${network.toString()}/${length}`;
 }
 
-/** Scoped and IPv4-mapped addresses are left out: no sender's address is compared in that form. */
+/** Scoped and IPv4-mapped addresses are invalid: senders are never compared in that form. */
 function addressBits(address: string): 32 | 128 | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return 32;
   if (!ipaddr.IPv6.isValid(address) || address.includes('%')) return undefined;

@@ -1,26 +1,40 @@
-/** What the handlers of the control API work with. */
+/** The parts and functions that handlers of the control API use. */
 import type { Directory } from '../directory/port.ts';
 import type { Queue } from '../queue/port.ts';
 import type { Store } from '../store/port.ts';
-import type { AdminChange } from '../telemetry/node-events.ts';
+import type { DirectoryEvents } from '../telemetry/node-events.ts';
+import type { AdminCaller } from './authority.ts';
+
+export interface AdminParts {
+  readonly directory: Directory;
+  /** The cached view of the directory, invalidated after each change. */
+  readonly grants: { invalidate(): void };
+  readonly queue: Pick<Queue, 'drawLine' | 'forgetSeries'>;
+  readonly store: Pick<Store, 'deleteStreamData'>;
+  readonly telemetry: Pick<DirectoryEvents, 'adminChanged'>;
+}
 
 export interface AdminOptions {
   /**
-   * What senders call the ingest port, without a trailing slash; shown in receivers' URLs. Read
-   * for each answer anew: where any free port will do, it is known only once the port is open.
+   * Public URL of the ingest port, without a trailing slash, for the URLs of receivers. Read for
+   * each answer: with port 0 it is known only after the port is open.
    */
   readonly ingestUrl: string;
 }
 
-export interface AdminContext {
-  readonly directory: Directory;
-  readonly store: Pick<Store, 'deleteStreamData'>;
-  readonly queue: Pick<Queue, 'drawLine' | 'forgetSeries'>;
+/** @param operation operation id of the route @param targetId id of the changed resource */
+type RecordChange = (
+  operation: string,
+  by: { readonly caller: AdminCaller; readonly accountId: string },
+  targetId: string,
+) => void;
+
+export interface AdminContext extends Pick<AdminParts, 'directory' | 'queue' | 'store'> {
   readonly options: AdminOptions;
   /** Unix ms. */
   readonly now: () => number;
-  /** To be called after each change: makes it take effect at once and writes the audit log. */
-  readonly record: (change: AdminChange) => void;
-  /** The same for a change that no request in its way depends on: writes the audit log alone. */
-  readonly audit: (change: AdminChange) => void;
+  /** Must be called after a change that affects grants: invalidates the cache and logs it. */
+  readonly record: RecordChange;
+  /** Must be called after any other change: logs it. */
+  readonly audit: RecordChange;
 }

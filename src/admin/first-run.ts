@@ -1,6 +1,6 @@
 /**
- * Fills an empty directory with what a newcomer needs: an account, a stream, one receiver of each
- * kind, and tokens for all of it. A crash at any step is made good by the next start.
+ * Fills an empty directory with an account, a stream, a receiver of each kind and tokens. The next
+ * start completes a first run that a crash interrupted.
  */
 import { randomUUID } from 'node:crypto';
 import type { Directory, DirectorySeed, GrantSource } from '../directory/port.ts';
@@ -12,10 +12,10 @@ import { dropPending, type FirstRun, readFirstRun, writePending } from './quicks
 const receiverNames = { http_json: 'json', otlp: 'otlp', prometheus: 'prometheus' } as const;
 
 /**
- * Secrets are written to disk before the directory learns their digests, and both can be repeated:
- * whatever the directory knows, somebody can read.
- * @returns what the first run created, now or earlier; undefined where its secrets are not kept.
- * @throws Error where a file of the first run cannot be read, AppError `unavailable`
+ * Secrets are written to disk before the directory stores their digests, so that no token exists
+ * without a readable secret.
+ * @returns what the first run created, now or earlier; undefined when its secrets are not stored.
+ * @throws Error when a file of the first run cannot be read, AppError `unavailable`
  */
 export async function prepareFirstRun(
   directory: Directory & Pick<GrantSource, 'findToken'>,
@@ -23,10 +23,10 @@ export async function prepareFirstRun(
 ): Promise<FirstRun | undefined> {
   const kept = readFirstRun(dataDir);
   if (kept) {
-    // Completes a first run that was cut short; does nothing to a directory that holds anything.
+    // Completes an interrupted first run; no effect on a directory that is not empty.
     if (await directory.seed(toSeed(kept))) return kept;
     if (await isKnown(directory, kept)) return kept;
-    // Cut short, and meanwhile another node filled the directory.
+    // Interrupted, and another node has filled the directory since.
     dropPending(dataDir);
     return undefined;
   }
@@ -39,7 +39,7 @@ export async function prepareFirstRun(
   return undefined;
 }
 
-/** Some of it may have been deleted since. */
+/** Checks every part, since some may have been deleted. */
 async function isKnown(
   directory: Directory & Pick<GrantSource, 'findToken'>,
   { accountId, accessToken, receivers }: FirstRun,

@@ -1,6 +1,6 @@
 /**
- * `quickstart.json`: where this run answers, and the tokens of the first run, for people and
- * scripts on the same machine. The only place where secrets are kept; for its owner alone.
+ * `quickstart.json`: the addresses of this run and the tokens of the first run, for people and
+ * scripts on the same machine. The only file with secrets, readable by its owner alone.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,37 +25,34 @@ const firstRunShape = z.object({
 /** What the first run created, with the secrets of its tokens. */
 export type FirstRun = z.infer<typeof firstRunShape>;
 
-/** Where a run answers; URLs without a trailing slash. */
+/** The addresses of a run; URLs without a trailing slash. */
 export interface Addresses {
   readonly ingestUrl: string;
   readonly streamUrl: string;
   readonly opsUrl: string;
-  /** Certificate of the local authority; undefined where senders trust the certificate anyway. */
+  /** Certificate of the local authority; undefined when senders trust the certificate already. */
   readonly caFile: string | undefined;
-  /** Ports that other nodes serve, at addresses that this one was not told. */
+  /** Ports that other nodes serve, at addresses unknown to this one. */
   readonly elsewhere?: readonly ('ingest' | 'stream')[];
 }
 
 type Access<Kind extends ReceiverKind> = z.infer<typeof receiverAccess> & ReceiverUrls[Kind];
 
-/** The first run's access with the addresses of this one. */
+/** The receivers and tokens of the first run, with the addresses of this run. */
 interface KnownAccess extends Omit<FirstRun, 'receivers'> {
   readonly receivers: { readonly [Kind in ReceiverKind]: Access<Kind> };
 }
 
-/** The file's content; addresses alone where the secrets of the first run are no longer known. */
+/** Content of the file; addresses alone when the secrets of the first run are not stored. */
 export type Quickstart = Addresses & (KnownAccess | { readonly receivers?: undefined });
 
-/**
- * Secrets that the directory may not know yet. Kept apart from `quickstart.json`, which appears
- * only when the service is ready.
- */
+/** Secrets before the service is ready; `quickstart.json` is written only then. */
 function pendingFile(dataDir: string): string {
   return join(dataDir, 'first-run.json');
 }
 
 /**
- * Says where this run answers. Atomic: a reader sees the old file or the new one.
+ * Writes the addresses of this run, atomically.
  * @returns what was written.
  */
 export function writeQuickstart(
@@ -71,7 +68,7 @@ export function writeQuickstart(
   return quickstart;
 }
 
-/** The same of a process that senders and readers do not talk to; secrets kept earlier stay. */
+/** Writes the addresses of a process with the role engine alone; keeps stored secrets. */
 export function writeEngineAddresses(
   dataDir: string,
   addresses: { readonly storeUrl: string; readonly opsUrl: string },
@@ -80,7 +77,7 @@ export function writeEngineAddresses(
   replaceTextFile(join(dataDir, 'quickstart.json'), toJson({ ...addresses, ...kept }));
 }
 
-/** Keeps new secrets safe until `writeQuickstart`, so that a crash in between loses none. */
+/** Stores new secrets until `writeQuickstart`, so that a crash in between loses none. */
 export function writePending(dataDir: string, firstRun: FirstRun): void {
   replaceTextFile(pendingFile(dataDir), toJson(firstRun));
 }
@@ -90,9 +87,9 @@ export function dropPending(dataDir: string): void {
 }
 
 /**
- * What an earlier start kept.
- * @returns undefined where no file holds secrets.
- * @throws Error where a file is there and cannot be read.
+ * Reads the secrets of the first run.
+ * @returns undefined when no file contains any.
+ * @throws Error when a file exists and cannot be read.
  */
 export function readFirstRun(dataDir: string): FirstRun | undefined {
   return readFrom(pendingFile(dataDir)) ?? readFrom(join(dataDir, 'quickstart.json'));
@@ -103,7 +100,7 @@ function readFrom(file: string): FirstRun | undefined {
     return firstRunShape.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
   } catch (error) {
     if (hasErrorCode(error, 'ENOENT')) return undefined;
-    throw new Error(`cannot read ${file}; mend it, or move it away to start without its tokens`, {
+    throw new Error(`cannot read ${file}: repair it, or move it away to start without its tokens`, {
       cause: error,
     });
   }

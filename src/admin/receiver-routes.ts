@@ -1,11 +1,10 @@
 /** Receivers in the control API. */
 import type { Directory } from '../directory/port.ts';
-import type { Receiver, ReceiverKind } from '../model/account.ts';
-import { AppError } from '../model/errors.ts';
-import { type ReceiverUrls, toReceiverUrls } from '../model/receiver-urls.ts';
+import type { Receiver } from '../model/account.ts';
+import { toReceiverUrls } from '../model/receiver-urls.ts';
 import { toCanonicalCidr } from './cidr.ts';
-import type { AdminContext, AdminOptions } from './context.ts';
-import { type AdminRoute, defineAccountRoute } from './routes.ts';
+import type { AdminContext } from './context.ts';
+import { type AdminRoute, defineAccountRoute, notFound, requireOwned } from './routes.ts';
 import {
   newReceiver,
   receiverAnswer,
@@ -17,111 +16,94 @@ import {
 const unlimited = { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null };
 
 export function receiverRoutes(context: AdminContext): AdminRoute[] {
+  return [...readRoutes(context), ...writeRoutes(context)];
+}
+
+function readRoutes({ directory, options }: AdminContext): AdminRoute[] {
   return [
-    listReceivers(context),
-    getReceiver(context),
-    createReceiver(context),
-    updateReceiver(context),
-    deleteReceiver(context),
+    defineAccountRoute({
+      method: 'GET',
+      path: '/receivers',
+      operationId: 'listReceivers',
+      summary: "The account's receivers",
+      scope: 'admin',
+      response: receiversAnswer,
+      handle: async ({ accountId }) => {
+        const receivers = await directory.listReceivers(accountId);
+        return { receivers: receivers.map((receiver) => withUrls(receiver, options)) };
+      },
+    }),
+    defineAccountRoute({
+      method: 'GET',
+      path: '/receivers/:receiverId',
+      operationId: 'getReceiver',
+      summary: 'One receiver, with the exact URLs to send to',
+      scope: 'admin',
+      params: receiverParams,
+      response: receiverAnswer,
+      handle: async ({ accountId, params }) =>
+        withUrls(await find(directory, accountId, params.receiverId), options),
+    }),
   ];
 }
 
-function listReceivers({ directory, options }: AdminContext): AdminRoute {
-  return defineAccountRoute({
-    method: 'GET',
-    path: '/receivers',
-    operationId: 'listReceivers',
-    summary: "The account's receivers",
-    scope: 'admin',
-    response: receiversAnswer,
-    successStatus: 200,
-    handle: async ({ accountId }) => ({
-      receivers: (await directory.listReceivers(accountId)).map((receiver) =>
-        toAnswer(receiver, options),
-      ),
+function writeRoutes({ directory, options, record }: AdminContext): AdminRoute[] {
+  return [
+    defineAccountRoute({
+      method: 'POST',
+      path: '/receivers',
+      operationId: 'createReceiver',
+      summary: 'Create a receiver that feeds a stream',
+      scope: 'admin',
+      body: newReceiver,
+      response: receiverAnswer,
+      successStatus: 201,
+      handle: async ({ caller, accountId, body }) => {
+        const receiver = await directory.createReceiver({
+          ...body,
+          accountId,
+          allowedCidrs: body.allowedCidrs.map(toCanonicalCidr),
+          limits: { ...unlimited, ...body.limits },
+        });
+        record('createReceiver', { caller, accountId }, receiver.receiverId);
+        return withUrls(receiver, options);
+      },
     }),
-  });
-}
-
-function getReceiver({ directory, options }: AdminContext): AdminRoute {
-  return defineAccountRoute({
-    method: 'GET',
-    path: '/receivers/:receiverId',
-    operationId: 'getReceiver',
-    summary: 'One receiver, with the exact URLs to send to',
-    scope: 'admin',
-    params: receiverParams,
-    response: receiverAnswer,
-    successStatus: 200,
-    handle: async ({ accountId, params }) =>
-      toAnswer(await find(directory, accountId, params.receiverId), options),
-  });
-}
-
-function createReceiver({ directory, options, record }: AdminContext): AdminRoute {
-  return defineAccountRoute({
-    method: 'POST',
-    path: '/receivers',
-    operationId: 'createReceiver',
-    summary: 'Create a receiver that feeds a stream',
-    scope: 'admin',
-    body: newReceiver,
-    response: receiverAnswer,
-    successStatus: 201,
-    handle: async ({ caller: { tokenId }, accountId, body }) => {
-      const receiver = await directory.createReceiver({
-        ...body,
-        accountId,
-        allowedCidrs: body.allowedCidrs.map(toCanonicalCidr),
-        limits: { ...unlimited, ...body.limits },
-      });
-      record({ operation: 'createReceiver', tokenId, accountId, targetId: receiver.receiverId });
-      return toAnswer(receiver, options);
-    },
-  });
-}
-
-function updateReceiver({ directory, options, record }: AdminContext): AdminRoute {
-  return defineAccountRoute({
-    method: 'PATCH',
-    path: '/receivers/:receiverId',
-    operationId: 'updateReceiver',
-    summary: 'Change a receiver: name, stream, activity, address ranges, each limit by itself',
-    scope: 'admin',
-    params: receiverParams,
-    body: receiverChange,
-    response: receiverAnswer,
-    successStatus: 200,
-    handle: async ({ caller: { tokenId }, accountId, params: { receiverId }, body }) => {
-      await find(directory, accountId, receiverId);
-      const { allowedCidrs, ...rest } = body;
-      const receiver = await directory.updateReceiver(receiverId, {
-        ...rest,
-        ...(allowedCidrs && { allowedCidrs: allowedCidrs.map(toCanonicalCidr) }),
-      });
-      if (!receiver) throw notFound(receiverId);
-      record({ operation: 'updateReceiver', tokenId, accountId, targetId: receiverId });
-      return toAnswer(receiver, options);
-    },
-  });
-}
-
-function deleteReceiver({ directory, record }: AdminContext): AdminRoute {
-  return defineAccountRoute({
-    method: 'DELETE',
-    path: '/receivers/:receiverId',
-    operationId: 'deleteReceiver',
-    summary: 'Delete a receiver and revoke its tokens; its data stays in the stream',
-    scope: 'admin',
-    params: receiverParams,
-    response: undefined,
-    successStatus: 204,
-    handle: async ({ caller: { tokenId }, accountId, params: { receiverId } }) => {
-      await find(directory, accountId, receiverId);
-      if (!(await directory.deleteReceiver(receiverId))) throw notFound(receiverId);
-      record({ operation: 'deleteReceiver', tokenId, accountId, targetId: receiverId });
-    },
-  });
+    defineAccountRoute({
+      method: 'PATCH',
+      path: '/receivers/:receiverId',
+      operationId: 'updateReceiver',
+      summary: 'Change a receiver: name, stream, activity, address ranges, each limit by itself',
+      scope: 'admin',
+      params: receiverParams,
+      body: receiverChange,
+      response: receiverAnswer,
+      handle: async ({ caller, accountId, params: { receiverId }, body }) => {
+        await find(directory, accountId, receiverId);
+        const { allowedCidrs, ...rest } = body;
+        const receiver = await directory.updateReceiver(receiverId, {
+          ...rest,
+          ...(allowedCidrs && { allowedCidrs: allowedCidrs.map(toCanonicalCidr) }),
+        });
+        if (!receiver) throw notFound('receiver', receiverId);
+        record('updateReceiver', { caller, accountId }, receiverId);
+        return withUrls(receiver, options);
+      },
+    }),
+    defineAccountRoute({
+      method: 'DELETE',
+      path: '/receivers/:receiverId',
+      operationId: 'deleteReceiver',
+      summary: 'Delete a receiver and revoke its tokens; its data stays in the stream',
+      scope: 'admin',
+      params: receiverParams,
+      handle: async ({ caller, accountId, params: { receiverId } }) => {
+        await find(directory, accountId, receiverId);
+        if (!(await directory.deleteReceiver(receiverId))) throw notFound('receiver', receiverId);
+        record('deleteReceiver', { caller, accountId }, receiverId);
+      },
+    }),
+  ];
 }
 
 async function find(
@@ -130,17 +112,9 @@ async function find(
   receiverId: string,
 ): Promise<Receiver> {
   const receiver = await directory.getReceiver(receiverId);
-  if (receiver?.accountId !== accountId) throw notFound(receiverId);
-  return receiver;
+  return requireOwned(receiver, 'receiver', { accountId, id: receiverId });
 }
 
-function toAnswer(
-  receiver: Receiver,
-  { ingestUrl }: AdminOptions,
-): Receiver & ReceiverUrls[ReceiverKind] {
+function withUrls(receiver: Receiver, { ingestUrl }: AdminContext['options']) {
   return { ...receiver, ...toReceiverUrls(receiver, ingestUrl) };
-}
-
-function notFound(receiverId: string): AppError {
-  return new AppError('not_found', `cannot find receiver ${receiverId} in this account`);
 }

@@ -1,16 +1,16 @@
 /**
- * What a route of the control API is, as plain data that an edge can mount and describe. Checking
- * scope, account, parameters and body happens here, so that no transport can forget it.
+ * Routes of the control API as plain data, which the server mounts and describes. Scope, account,
+ * parameters and body are checked here for every route.
  */
 import { z } from 'zod';
 import type { Scope } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { type AdminCaller, checkAccount, checkScope } from './authority.ts';
 
-/** A request as the edge hands it over: the caller's token is in force, nothing else is checked. */
+/** A request with a valid token; nothing else is checked. */
 export interface AdminRequest {
   readonly caller: AdminCaller;
-  /** Of `X-Active-Account`; undefined where the request has none. */
+  /** From `X-Active-Account`; undefined if absent. */
   readonly accountId: string | undefined;
   readonly params: unknown;
   readonly body: unknown;
@@ -22,13 +22,13 @@ export interface AdminRoute {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  /** What the caller's token must carry; undefined = any access token will do. */
+  /** Required scope of the token; undefined: any access token. */
   readonly scope: AdminScope | undefined;
-  /** Whether it works inside the account of `X-Active-Account`, which is then required. */
+  /** Whether `X-Active-Account` is required. */
   readonly accountScoped: boolean;
   readonly params: z.ZodObject | undefined;
   readonly body: z.ZodType | undefined;
-  /** Undefined where the answer has no body (204). */
+  /** Undefined: the answer has no body. */
   readonly response: z.ZodType | undefined;
   readonly successStatus: 200 | 201 | 204;
   /**
@@ -43,9 +43,13 @@ export type AdminScope = Extract<Scope, 'admin' | 'operator' | 'logs:read'>;
 type Params = Readonly<Record<string, string>>;
 
 interface Definition<Path extends Params, Body, Request>
-  extends Omit<AdminRoute, 'params' | 'body' | 'handle' | 'accountScoped'> {
+  extends Pick<AdminRoute, 'method' | 'path' | 'operationId' | 'summary' | 'scope'> {
   readonly params?: z.ZodObject & z.ZodType<Path>;
   readonly body?: z.ZodType<Body>;
+  /** Absent: the answer has no body. */
+  readonly response?: z.ZodType | undefined;
+  /** Default: 200, or 204 without a response. */
+  readonly successStatus?: AdminRoute['successStatus'];
   readonly handle: (request: Request) => Promise<unknown>;
 }
 
@@ -59,42 +63,58 @@ interface CheckedInAccount<Path extends Params, Body> extends Checked<Path, Body
   readonly accountId: string;
 }
 
-/** A route over all accounts; its handler decides which of them the caller may touch. */
+/** A route over all accounts; its handler checks which of them the caller manages. */
 export function defineRoute<Path extends Params = Params, Body = undefined>(
   definition: Definition<Path, Body, Checked<Path, Body>>,
 ): AdminRoute {
-  return {
-    ...definition,
-    accountScoped: false,
-    params: definition.params,
-    body: definition.body,
-    handle: async ({ caller, params, body }) => {
-      checkScope(caller, definition.scope);
-      return definition.handle({ caller, ...parse(definition, params, body) });
-    },
-  };
+  return toRoute(definition, false, ({ caller, params, body }) => {
+    checkScope(caller, definition.scope);
+    return definition.handle({ caller, ...parse(definition, params, body) });
+  });
 }
 
-/** A route inside the active account, which the caller has been found to manage. */
+/** A route in the active account, which the caller manages. */
 export function defineAccountRoute<Path extends Params = Params, Body = undefined>(
   definition: Definition<Path, Body, CheckedInAccount<Path, Body>>,
 ): AdminRoute {
-  return {
-    ...definition,
-    accountScoped: true,
-    params: definition.params,
-    body: definition.body,
-    handle: async ({ caller, accountId, params, body }) => {
-      if (accountId === undefined) {
-        throw new AppError('malformed', 'cannot tell the account: send X-Active-Account', {
-          parameter: 'X-Active-Account',
-        });
-      }
-      checkAccount(caller, accountId);
-      checkScope(caller, definition.scope);
-      return definition.handle({ caller, accountId, ...parse(definition, params, body) });
-    },
-  };
+  return toRoute(definition, true, ({ caller, accountId, params, body }) => {
+    if (accountId === undefined) {
+      throw new AppError('malformed', 'cannot tell the account: send X-Active-Account', {
+        parameter: 'X-Active-Account',
+      });
+    }
+    checkAccount(caller, accountId);
+    checkScope(caller, definition.scope);
+    return definition.handle({ caller, accountId, ...parse(definition, params, body) });
+  });
+}
+
+function toRoute<Path extends Params, Body, Request>(
+  definition: Definition<Path, Body, Request>,
+  accountScoped: boolean,
+  handle: (request: AdminRequest) => Promise<unknown>,
+): AdminRoute {
+  const { params, body, response } = definition;
+  const { successStatus = response === undefined ? 204 : 200 } = definition;
+  // Async, so that a failed check rejects.
+  const checked = async (request: AdminRequest) => handle(request);
+  return { ...definition, params, body, response, successStatus, accountScoped, handle: checked };
+}
+
+type Resource = 'stream' | 'receiver' | 'view' | 'token';
+
+/** @throws AppError `not_found`, also for a resource of another account */
+export function requireOwned<Found extends { readonly accountId: string }>(
+  found: Found | undefined,
+  kind: Resource,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+): Found {
+  if (found?.accountId === accountId) return found;
+  throw notFound(kind, id);
+}
+
+export function notFound(kind: Resource, id: string): AppError {
+  return new AppError('not_found', `cannot find ${kind} ${id} in this account`);
 }
 
 function parse<Path extends Params, Body>(
@@ -114,7 +134,7 @@ function parseWith<Value>(schema: z.ZodType<Value>, value: unknown, where: strin
   throw toMalformed(parsed.error, where);
 }
 
-/** A body that nobody reads is a mistake of its sender; an empty object is none. */
+/** Rejects a body that would be ignored; an empty object is accepted. */
 function noBody<Body>(body: unknown): Body {
   const empty = z.strictObject({}).optional().nullable().safeParse(body);
   if (empty.success) return undefined as Body;

@@ -1,7 +1,4 @@
-/**
- * The shapes that the control API takes and gives, each with its bounds; they validate and they
- * document.
- */
+/** Schemas of the requests and answers of the control API, for validation and OpenAPI. */
 import { z } from 'zod';
 import { accessScopes, ingestScopes, receiverKinds } from '../model/account.ts';
 import { isCidr } from './cidr.ts';
@@ -13,7 +10,7 @@ const name = z
   .string()
   .min(1)
   .max(100)
-  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must not hold control characters')
+  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must not contain control characters')
   .meta({ description: '1 to 100 characters, no control characters.', example: 'checkout' });
 
 const accountId = z.guid().toLowerCase().meta({ example: '3f6f0c1e-8a54-4c1b-9d0e-1f2a3b4c5d6e' });
@@ -70,7 +67,7 @@ const limitsChange = z.strictObject({
   maxBodyBytes: limitFields.maxBodyBytes.exactOptional(),
 });
 
-const receiverKind = z.enum(receiverKinds).meta({ description: 'The protocol it takes.' });
+const receiverKind = z.enum(receiverKinds).meta({ description: 'The protocol it accepts.' });
 const accessScope = z.enum(accessScopes);
 
 export const accountParams = z.object({ accountId });
@@ -106,7 +103,7 @@ export const streamAnswer = z.object({
   name,
   retentionDays,
   dataDeletedUntil: time.nullable().meta({
-    description: 'Everything received before was deleted; null = nothing was.',
+    description: 'Data received before is deleted; null = none.',
   }),
   createdAt: time,
 });
@@ -135,12 +132,12 @@ export const receiverAnswer = z.object({
   streamId,
   name,
   kind: receiverKind,
-  active: z.boolean().meta({ description: 'Only an active receiver takes data.' }),
+  active: z.boolean().meta({ description: 'Only an active receiver accepts data.' }),
   allowedCidrs,
   limits: z.object(limitFields),
   createdAt: time,
   url: z.url().optional().meta({
-    description: 'Where to send, exactly as it stands (kinds http_json and otlp).',
+    description: 'The exact URL to send to (kinds http_json and otlp).',
   }),
   grpc: z.string().optional().meta({ description: 'Host and port for gRPC (kind otlp).' }),
   pushUrl: z.url().optional().meta({ description: 'Text push (kind prometheus).' }),
@@ -149,7 +146,7 @@ export const receiverAnswer = z.object({
 export const receiversAnswer = z.object({ receivers: z.array(receiverAnswer) });
 
 const expiresAt = time.nullable().meta({
-  description: 'When it stops working, in the future; null = never.',
+  description: 'Expiry, in the future; null = never.',
 });
 export const newToken = z.discriminatedUnion('type', [
   z.strictObject({
@@ -163,8 +160,7 @@ export const newToken = z.discriminatedUnion('type', [
     type: z.literal('access'),
     name,
     accountIds: z.array(accountId).max(1000).optional().meta({
-      description:
-        'Accounts it opens; by default the active one. Empty = all, for operator tokens.',
+      description: 'Accounts it grants; default: the active one. Empty = all, for operator tokens.',
     }),
     scopes: z.array(accessScope).min(1).max(accessScopes.length),
     expiresAt: expiresAt.default(null),
@@ -178,9 +174,9 @@ export const tokenAnswer = z.object({
   type: z.enum(['ingest', 'access']),
   name,
   accountIds: z.array(accountId).meta({
-    description: 'Accounts it opens, as far as the asking token manages them.',
+    description: 'Accounts it grants, of those that the requesting token manages.',
   }),
-  allAccounts: z.boolean().meta({ description: 'Whether it opens every account.' }),
+  allAccounts: z.boolean().meta({ description: 'Whether it grants every account.' }),
   receiverId: receiverId.nullable(),
   scopes: z.array(z.enum([...ingestScopes, ...accessScopes])),
   expiresAt: time.nullable(),
@@ -191,7 +187,7 @@ export const tokenAnswer = z.object({
 export const tokensAnswer = z.object({ tokens: z.array(tokenAnswer) });
 export const issuedTokenAnswer = tokenAnswer.extend({
   token: z.string().meta({
-    description: 'The secret to send as Bearer token; shown this once.',
+    description: 'The secret to send as Bearer token; in no other answer.',
     example: 'wri_…',
   }),
 });
@@ -201,12 +197,12 @@ const viewQuery = z
   .string()
   .max(8_000)
   .regex(/^[^?\p{Cc}\p{Cs}\u2028\u2029][^\p{Cc}\p{Cs}\u2028\u2029]*$|^$/u, {
-    error: 'must not begin with "?" nor hold control characters',
+    error: 'must not begin with "?" or contain control characters',
   })
   .meta({
     description:
-      'What follows the ? in the address of the explorer; at most 8,000 characters, no control ' +
-      'characters.',
+      'The query of an address of the explorer, without ?; at most 8,000 characters, no ' +
+      'control characters.',
     example: 'search=timeout&severity=ERROR',
   });
 export const viewParams = z.object({ viewId });

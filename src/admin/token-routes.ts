@@ -1,7 +1,4 @@
-/**
- * Tokens in the control API. A secret leaves here twice at most: when it is created and when it is
- * rotated.
- */
+/** Tokens in the control API. A secret is only in the answers that create or rotate it. */
 import type { Directory, NewToken } from '../directory/port.ts';
 import type { Token } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
@@ -14,7 +11,7 @@ import {
   isOperator,
 } from './authority.ts';
 import type { AdminContext } from './context.ts';
-import { type AdminRoute, defineAccountRoute } from './routes.ts';
+import { type AdminRoute, defineAccountRoute, notFound } from './routes.ts';
 import {
   issuedTokenAnswer,
   newToken,
@@ -25,47 +22,36 @@ import {
 } from './schemas.ts';
 
 export function tokenRoutes(context: AdminContext): AdminRoute[] {
+  return [...readRoutes(context), createToken(context), ...changeRoutes(context)];
+}
+
+function readRoutes({ directory }: AdminContext): AdminRoute[] {
   return [
-    listTokens(context),
-    getToken(context),
-    createToken(context),
-    updateToken(context),
-    rotateToken(context),
-    revokeToken(context),
-    deleteToken(context),
+    defineAccountRoute({
+      method: 'GET',
+      path: '/tokens',
+      operationId: 'listTokens',
+      summary: 'Tokens of the account, and for an operator those over all accounts',
+      scope: 'admin',
+      response: tokensAnswer,
+      handle: async ({ caller, accountId }) => {
+        const tokens = await directory.listTokens(accountId);
+        if (isOperator(caller)) tokens.push(...(await directory.listUnboundTokens()));
+        return { tokens: tokens.map((token) => asSeenBy(caller, token)) };
+      },
+    }),
+    defineAccountRoute({
+      method: 'GET',
+      path: '/tokens/:tokenId',
+      operationId: 'getToken',
+      summary: 'One token, without its secret',
+      scope: 'admin',
+      params: tokenParams,
+      response: tokenAnswer,
+      handle: async ({ caller, accountId, params }) =>
+        asSeenBy(caller, await find(directory, { caller, accountId }, params.tokenId)),
+    }),
   ];
-}
-
-function listTokens({ directory }: AdminContext): AdminRoute {
-  return defineAccountRoute({
-    method: 'GET',
-    path: '/tokens',
-    operationId: 'listTokens',
-    summary: 'Tokens of the account, and for an operator those over all accounts',
-    scope: 'admin',
-    response: tokensAnswer,
-    successStatus: 200,
-    handle: async ({ caller, accountId }) => {
-      const tokens = await directory.listTokens(accountId);
-      if (isOperator(caller)) tokens.push(...(await directory.listUnboundTokens()));
-      return { tokens: tokens.map((token) => asSeenBy(caller, token)) };
-    },
-  });
-}
-
-function getToken({ directory }: AdminContext): AdminRoute {
-  return defineAccountRoute({
-    method: 'GET',
-    path: '/tokens/:tokenId',
-    operationId: 'getToken',
-    summary: 'One token, without its secret',
-    scope: 'admin',
-    params: tokenParams,
-    response: tokenAnswer,
-    successStatus: 200,
-    handle: async ({ caller, accountId, params }) =>
-      asSeenBy(caller, await find(directory, { caller, accountId }, params.tokenId)),
-  });
 }
 
 function createToken({ directory, now, record }: AdminContext): AdminRoute {
@@ -94,104 +80,84 @@ function createToken({ directory, now, record }: AdminContext): AdminRoute {
       checkGrant(caller, granted);
       const secret = mintSecret(body.type);
       const token = await directory.createToken({ ...granted, digest: digestSecret(secret) });
-      record({
-        operation: 'createToken',
-        tokenId: caller.tokenId,
-        accountId,
-        targetId: token.tokenId,
-      });
+      record('createToken', { caller, accountId }, token.tokenId);
       return { ...asSeenBy(caller, token), token: secret };
     },
   });
 }
 
-function updateToken({ directory, now, record }: AdminContext): AdminRoute {
-  return defineAccountRoute({
-    method: 'PATCH',
-    path: '/tokens/:tokenId',
-    operationId: 'updateToken',
-    summary: 'Rename a token or change when it expires',
-    scope: 'admin',
-    params: tokenParams,
-    body: tokenChange,
-    response: tokenAnswer,
-    successStatus: 200,
-    handle: async ({ caller, accountId, params: { tokenId }, body }) => {
-      // A later expiry grants the token anew.
-      checkGrant(caller, await find(directory, { caller, accountId }, tokenId));
-      const token = await directory.updateToken(tokenId, {
-        ...body,
-        ...(body.expiresAt && { expiresAt: toFuture(body.expiresAt, now()) }),
-      });
-      if (!token) throw notFound(tokenId);
-      record({ operation: 'updateToken', tokenId: caller.tokenId, accountId, targetId: tokenId });
-      return asSeenBy(caller, token);
-    },
-  });
-}
-
-function rotateToken({ directory, record }: AdminContext): AdminRoute {
-  return defineAccountRoute({
-    method: 'POST',
-    path: '/tokens/:tokenId/rotate',
-    operationId: 'rotateToken',
-    summary: 'Replace a secret; the old one stops working, the new one is in this answer only',
-    scope: 'admin',
-    params: tokenParams,
-    response: issuedTokenAnswer,
-    successStatus: 200,
-    handle: async ({ caller, accountId, params: { tokenId } }) => {
-      const old = await find(directory, { caller, accountId }, tokenId);
-      // Whoever holds the new secret holds all of the token's powers.
-      checkGrant(caller, old);
-      if (old.revokedAt !== null) {
-        throw new AppError('conflict', `cannot rotate ${tokenId}: it is revoked; create another`);
-      }
-      const secret = mintSecret(old.type);
-      const token = await directory.rotateToken(tokenId, digestSecret(secret));
-      if (!token) throw notFound(tokenId);
-      record({ operation: 'rotateToken', tokenId: caller.tokenId, accountId, targetId: tokenId });
-      return { ...asSeenBy(caller, token), token: secret };
-    },
-  });
-}
-
-function revokeToken({ directory, record }: AdminContext): AdminRoute {
-  return defineAccountRoute({
-    method: 'POST',
-    path: '/tokens/:tokenId/revoke',
-    operationId: 'revokeToken',
-    summary: 'Revoke a token for good',
-    scope: 'admin',
-    params: tokenParams,
-    response: tokenAnswer,
-    successStatus: 200,
-    handle: async ({ caller, accountId, params: { tokenId } }) => {
-      checkReach(caller, await find(directory, { caller, accountId }, tokenId));
-      const token = await directory.revokeToken(tokenId);
-      if (!token) throw notFound(tokenId);
-      record({ operation: 'revokeToken', tokenId: caller.tokenId, accountId, targetId: tokenId });
-      return asSeenBy(caller, token);
-    },
-  });
-}
-
-function deleteToken({ directory, record }: AdminContext): AdminRoute {
-  return defineAccountRoute({
-    method: 'DELETE',
-    path: '/tokens/:tokenId',
-    operationId: 'deleteToken',
-    summary: 'Revoke a token and forget it',
-    scope: 'admin',
-    params: tokenParams,
-    response: undefined,
-    successStatus: 204,
-    handle: async ({ caller, accountId, params: { tokenId } }) => {
-      checkReach(caller, await find(directory, { caller, accountId }, tokenId));
-      if (!(await directory.deleteToken(tokenId))) throw notFound(tokenId);
-      record({ operation: 'deleteToken', tokenId: caller.tokenId, accountId, targetId: tokenId });
-    },
-  });
+function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
+  const common = { scope: 'admin', params: tokenParams } as const;
+  return [
+    defineAccountRoute({
+      ...common,
+      method: 'PATCH',
+      path: '/tokens/:tokenId',
+      operationId: 'updateToken',
+      summary: 'Rename a token or change when it expires',
+      body: tokenChange,
+      response: tokenAnswer,
+      handle: async ({ caller, accountId, params: { tokenId }, body }) => {
+        // A later expiry is a new grant.
+        checkGrant(caller, await find(directory, { caller, accountId }, tokenId));
+        const token = await directory.updateToken(tokenId, {
+          ...body,
+          ...(body.expiresAt && { expiresAt: toFuture(body.expiresAt, now()) }),
+        });
+        if (!token) throw notFound('token', tokenId);
+        record('updateToken', { caller, accountId }, tokenId);
+        return asSeenBy(caller, token);
+      },
+    }),
+    defineAccountRoute({
+      ...common,
+      method: 'POST',
+      path: '/tokens/:tokenId/rotate',
+      operationId: 'rotateToken',
+      summary: 'Replace a secret; the old one stops working, the new one is in this answer only',
+      response: issuedTokenAnswer,
+      handle: async ({ caller, accountId, params: { tokenId } }) => {
+        const old = await find(directory, { caller, accountId }, tokenId);
+        // The new secret gives the caller all grants of the token.
+        checkGrant(caller, old);
+        if (old.revokedAt !== null) {
+          throw new AppError('conflict', `cannot rotate ${tokenId}: it is revoked; create another`);
+        }
+        const secret = mintSecret(old.type);
+        const token = await directory.rotateToken(tokenId, digestSecret(secret));
+        if (!token) throw notFound('token', tokenId);
+        record('rotateToken', { caller, accountId }, tokenId);
+        return { ...asSeenBy(caller, token), token: secret };
+      },
+    }),
+    defineAccountRoute({
+      ...common,
+      method: 'POST',
+      path: '/tokens/:tokenId/revoke',
+      operationId: 'revokeToken',
+      summary: 'Revoke a token for good',
+      response: tokenAnswer,
+      handle: async ({ caller, accountId, params: { tokenId } }) => {
+        checkReach(caller, await find(directory, { caller, accountId }, tokenId));
+        const token = await directory.revokeToken(tokenId);
+        if (!token) throw notFound('token', tokenId);
+        record('revokeToken', { caller, accountId }, tokenId);
+        return asSeenBy(caller, token);
+      },
+    }),
+    defineAccountRoute({
+      ...common,
+      method: 'DELETE',
+      path: '/tokens/:tokenId',
+      operationId: 'deleteToken',
+      summary: 'Revoke a token and forget it',
+      handle: async ({ caller, accountId, params: { tokenId } }) => {
+        checkReach(caller, await find(directory, { caller, accountId }, tokenId));
+        if (!(await directory.deleteToken(tokenId))) throw notFound('token', tokenId);
+        record('deleteToken', { caller, accountId }, tokenId);
+      },
+    }),
+  ];
 }
 
 interface Viewer {
@@ -201,7 +167,7 @@ interface Viewer {
 
 async function find(directory: Directory, viewer: Viewer, tokenId: string): Promise<Token> {
   const token = await directory.getToken(tokenId);
-  if (!token || !isVisible(viewer, token)) throw notFound(tokenId);
+  if (!token || !isVisible(viewer, token)) throw notFound('token', tokenId);
   return token;
 }
 
@@ -210,7 +176,7 @@ function isVisible({ caller, accountId }: Viewer, token: Token): boolean {
   return token.accountIds.length === 0 && isOperator(caller);
 }
 
-/** Whose else a token is stays between those accounts. */
+/** Omits the accounts that the caller does not manage. */
 function asSeenBy(caller: AdminCaller, token: Token): Token {
   return { ...token, accountIds: token.accountIds.filter((id) => coversAccount(caller, id)) };
 }
@@ -234,8 +200,4 @@ function toFuture(expiresAt: string, nowMs: number): string {
 
 function unique<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)];
-}
-
-function notFound(tokenId: string): AppError {
-  return new AppError('not_found', `cannot find token ${tokenId} in this account`);
 }

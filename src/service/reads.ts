@@ -1,7 +1,7 @@
 /** Builds the routes of the stream port: reads of logs and metrics, and the control API. */
 import { adminRoutes } from '../admin/admin.ts';
 import type { Addresses } from '../admin/quickstart.ts';
-import { createStatisticsRoutes } from '../admin/statistics-routes.ts';
+import { createStatisticsRoutes } from '../admin/receiver-statistics.ts';
 import { createMetricsReader, defaultMetricsLimits } from '../metrics/metrics-reader.ts';
 import { createMetricRoutes } from '../metrics/routes.ts';
 import type { Queue } from '../queue/port.ts';

@@ -1,4 +1,4 @@
-/** Advice for everything that can be refused: what the decoders say is read from their source. */
+/** Each reason of a refusal has advice; the reasons are read from the source of the decoders. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,22 +6,21 @@ import { test } from 'node:test';
 import { errorTable } from '../../src/model/errors.ts';
 import { generalAdvice, toAdvice } from '../../src/admin/advice.ts';
 
-test('every code of a refused request has advice of its own', () => {
+test('has distinct advice for each code of a refused request', () => {
   const codes = Object.keys(errorTable);
   const advice = new Set(codes.map((code) => toAdvice('request', code)));
   assert.equal(advice.size, codes.length);
   assert.ok(!advice.has(generalAdvice));
 });
 
-/** Where decoders name the reason of a rejection, each with how to find the words. */
+/** Files that contain reasons of rejections, with the pattern of the reason. */
 const places: readonly (readonly [file: RegExp, words: RegExp])[] = [
   [/protocols\/.*\.ts$/, /#reject\((?:\w+, )?['`]([^'`]+)['`]/g],
-  [/protocols\/remote-write\/decoding\.ts$/, /\.add\(\s*this\.#index,\s*'([^']+)'/g],
+  [/protocols\/.*\.ts$/, /ejections\.add\(\s*(?:this\.#)?\w+,\s*'([^']+)'/g],
   [/protocols\/json-logs\/event-row\.ts$/, /return (?:.* \? )?['`]([a-z$][^'`]+ [^'`]+)['`]/g],
   [/codec\/series-labels\.ts$/, /(?:return|: ) ?'([^']+)'/g],
 ];
 
-/** Read from the source, so that a new reason cannot be forgotten here. */
 function reasonsOfDecoders(): string[] {
   const source = join(import.meta.dirname, '../../src');
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
@@ -36,7 +35,7 @@ function reasonsOfDecoders(): string[] {
   return [...new Set(found)].flatMap(withValues);
 }
 
-/** Reasons as they are counted, in place of the templates that stand in the source. */
+/** Replaces the placeholders of a template by values. */
 function withValues(template: string): string[] {
   const fields = ['message', 'severity', 'service_name', 'service_namespace', 'host'];
   if (template.includes('fieldKeys')) {
@@ -45,7 +44,7 @@ function withValues(template: string): string[] {
   return [template.replace(/\$\{.*?\}/g, '100')];
 }
 
-test('every reason of a rejected record has advice of its own', () => {
+test('has advice for each reason of a rejected record', () => {
   const reasons = reasonsOfDecoders();
   for (const known of [
     'message is missing',
@@ -70,7 +69,7 @@ test('every reason of a rejected record has advice of its own', () => {
   }
 });
 
-test('a reason that nobody knows gets general advice', () => {
+test('has general advice for an unknown reason', () => {
   assert.equal(toAdvice('request', 'from_the_future'), generalAdvice);
   assert.equal(toAdvice('record', 'from the future'), generalAdvice);
   assert.equal(toAdvice('record', 'malformed'), generalAdvice);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import type { Receiver } from '../../src/model/account.ts';
-import type { StatisticsAnswer } from '../../src/admin/statistics-answer.ts';
+import type { StatisticsAnswer } from '../../src/admin/receiver-statistics.ts';
 import type { Outgoing } from '../compliance/grpc-call.ts';
 import { type Wire, wires } from '../compliance/wires.ts';
 import { createAccessToken, createIngestToken, createReceiver } from '../harness/control.ts';

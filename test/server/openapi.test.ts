@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminRoutes } from '../../src/admin/admin.ts';
-import { createStatisticsRoutes } from '../../src/admin/statistics-routes.ts';
+import { createStatisticsRoutes } from '../../src/admin/receiver-statistics.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { createMetricRoutes } from '../../src/metrics/routes.ts';
 import { createProtocols } from '../../src/service/protocols.ts';

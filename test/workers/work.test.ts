@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:http2';
 import { after, before, test } from 'node:test';
-import type { StatisticsAnswer } from '../../src/admin/statistics-answer.ts';
+import type { StatisticsAnswer } from '../../src/admin/receiver-statistics.ts';
 import { wires } from '../crash/wires.ts';
 import { createIngestToken, createReceiver } from '../harness/control.ts';
 import type { HttpClient } from '../harness/http.ts';

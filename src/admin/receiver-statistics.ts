@@ -1,6 +1,7 @@
-/** From the history of a receiver to the answer that shows it over time. Pure. */
+/** Statistics of a receiver over time: accepted, rejected and refused, with reasons and advice. */
 import { z } from 'zod';
 import { parseRfc3339 } from '../codec/event-time.ts';
+import type { Directory } from '../directory/port.ts';
 import {
   type MinuteCounts,
   type MinuteSpan,
@@ -8,20 +9,25 @@ import {
   type ReceiverHistory,
 } from '../model/receiver-statistics.ts';
 import { AppError } from '../model/errors.ts';
+import { jsonResponse, type ReadRoute } from '../model/read-route.ts';
+import type { Queue } from '../queue/port.ts';
+import { parseQuery } from '../std/parse-query.ts';
 import { toAdvice } from './advice.ts';
+import { requireOwned } from './routes.ts';
+import { receiverParams } from './schemas.ts';
 
 const maxBuckets = 500;
-/** A week, and what clocks may be apart. */
+/** A week, and an hour for clock skew. */
 const maxMinutes = 7 * 24 * 60 + 60;
 const defaultMinutes = 60;
-/** The year 10000: beyond it a time has no text of the usual form. */
+/** The year 10000: RFC 3339 has four digits for the year. */
 const endOfTimeMs = 253_402_300_800_000;
 
 export const statisticsQuery = z.strictObject({
   sinceTime: timeParameter(
-    'Start, taken back to a whole minute; default: an hour before the end. Synonym: startTime.',
+    'Start, rounded down to a minute; default: an hour before the end. Synonym: startTime.',
   ),
-  untilTime: timeParameter('End, taken on to a whole minute; default: now. Synonym: endTime.'),
+  untilTime: timeParameter('End, rounded up to a minute; default: now. Synonym: endTime.'),
   buckets: z
     .string()
     .regex(/^\d{1,9}$/, `a whole number from 1 to ${maxBuckets}`)
@@ -31,7 +37,7 @@ export const statisticsQuery = z.strictObject({
     .meta({
       description:
         `Equal spans of whole minutes, from 1 to ${maxBuckets}; default 60. ` +
-        'A shorter range than that has a bucket for each minute.',
+        'A shorter range has a bucket for each minute.',
       example: 60,
     }),
 });
@@ -43,13 +49,11 @@ const lastTime = time.nullable();
 const kind = z.enum(['request', 'record']);
 const advice = z.string().meta({ description: 'What to change, in one sentence.' });
 const counts = {
-  accepted: z.int().meta({ description: 'Events that were kept.' }),
-  rejected: z
-    .int()
-    .meta({ description: 'Records rejected one by one, in requests that were taken.' }),
+  accepted: z.int().meta({ description: 'Accepted events.' }),
+  rejected: z.int().meta({ description: 'Records rejected one by one, in accepted requests.' }),
   requests: z.int().meta({ description: 'All requests.' }),
-  refused: z.int().meta({ description: 'Requests that were refused as a whole.' }),
-  bytes: z.int().meta({ description: 'Of the bodies of requests that were taken, inflated.' }),
+  refused: z.int().meta({ description: 'Requests refused as a whole.' }),
+  bytes: z.int().meta({ description: 'Inflated body bytes of accepted requests.' }),
 };
 
 export const statisticsAnswer = z.object({
@@ -60,12 +64,12 @@ export const statisticsAnswer = z.object({
   ...counts,
   reasons: z
     .array(z.object({ kind, reason: z.string(), count: z.int(), advice }))
-    .meta({ description: 'The commonest first.' }),
-  lastSeenAt: lastTime.meta({ description: 'Of any request; null = none came yet.' }),
-  lastAcceptedAt: lastTime.meta({ description: 'Of a request that was taken.' }),
+    .meta({ description: 'Most frequent first.' }),
+  lastSeenAt: lastTime.meta({ description: 'Time of the last request; null = none.' }),
+  lastAcceptedAt: lastTime.meta({ description: 'Time of the last accepted request; null = none.' }),
   lag: z.object({
     queueSeconds: z.number().meta({
-      description: 'How long the oldest batch of this Weir has waited to become readable.',
+      description: 'Age of the oldest batch that is not readable yet, in seconds.',
     }),
   }),
   samples: z
@@ -74,8 +78,8 @@ export const statisticsAnswer = z.object({
         at: time,
         kind,
         reason: z.string(),
-        status: z.int().meta({ description: 'The HTTP status that stands for it.' }),
-        detail: z.string().meta({ description: 'What the sender was told.' }),
+        status: z.int().meta({ description: 'The HTTP status.' }),
+        detail: z.string().meta({ description: 'The message that the sender received.' }),
         tokenId: z.string().nullable(),
         peerAddress: z.string(),
         contentType: z.string().nullable(),
@@ -83,12 +87,53 @@ export const statisticsAnswer = z.object({
         advice,
       }),
     )
-    .meta({ description: 'The last refusals, newest first, whatever the time range.' }),
+    .meta({ description: 'The last refusals, newest first, of any time range.' }),
 });
 
 export type StatisticsAnswer = z.output<typeof statisticsAnswer>;
 
-/** @throws AppError `malformed` for a range that is empty or too long */
+export interface StatisticsParts {
+  readonly directory: Pick<Directory, 'getReceiver'>;
+  readonly statistics: {
+    /** @throws AppError `unavailable` */
+    history(receiverId: string, span: MinuteSpan): Promise<ReceiverHistory>;
+  };
+  readonly queue: Pick<Queue, 'status'>;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+export function createStatisticsRoutes(parts: StatisticsParts): readonly ReadRoute[] {
+  const { directory, statistics, queue, now } = parts;
+  return [
+    {
+      method: 'GET',
+      path: '/api/v1/admin/receivers/:receiverId/statistics',
+      operationId: 'getReceiverStatistics',
+      summary: 'What a receiver accepted and refused over time, and why',
+      scope: 'admin',
+      params: receiverParams,
+      query: statisticsQuery,
+      response: jsonResponse(statisticsAnswer),
+      read: async ({ accountId, params, search }) => {
+        const query = parseQuery(statisticsQuery, search);
+        const span = toMinuteSpan(query, now());
+        const receiverId = params['receiverId'] ?? '';
+        const receiver = await directory.getReceiver(receiverId);
+        requireOwned(receiver, 'receiver', { accountId, id: receiverId });
+        const history = await statistics.history(receiverId, span);
+        const queueSeconds = queue.status().oldestAgeMs / 1000;
+        return toStatisticsAnswer(receiverId, history, {
+          span,
+          buckets: query.buckets,
+          queueSeconds,
+        });
+      },
+    },
+  ];
+}
+
+/** @throws AppError `malformed` for an empty or too long range */
 export function toMinuteSpan({ sinceTime, untilTime }: StatisticsQuery, nowMs: number): MinuteSpan {
   const untilMinute = Math.ceil((untilTime ?? nowMs + 1) / minuteMs);
   const fromMinute =
@@ -98,8 +143,8 @@ export function toMinuteSpan({ sinceTime, untilTime }: StatisticsQuery, nowMs: n
   throw new AppError(
     'malformed',
     minutes > 0
-      ? 'cannot answer for more than 7 days at once: ask for a shorter range'
-      : 'cannot answer for an empty range: sinceTime has to be before untilTime',
+      ? 'cannot answer for more than 7 days: request a shorter range'
+      : 'cannot answer for an empty range: sinceTime must be before untilTime',
     { parameter: 'sinceTime' },
   );
 }
@@ -136,7 +181,7 @@ export function toStatisticsAnswer(
 
 type Counts = Omit<MinuteCounts, 'minute'>;
 
-/** Edge i stands at `floor(i * minutes / buckets)` minutes, so that spans differ by one at most. */
+/** Edge i is at `floor(i * minutes / buckets)`, so that lengths differ by one minute at most. */
 function toBuckets(
   minutes: readonly MinuteCounts[],
   { fromMinute, untilMinute }: MinuteSpan,
@@ -173,7 +218,6 @@ function toIso(minute: number): string {
   return new Date(minute * minuteMs).toISOString();
 }
 
-/** RFC 3339, or epoch ms in digits. */
 function timeParameter(description: string) {
   const form = 'a time: RFC 3339, or epoch milliseconds';
   return z
@@ -190,7 +234,7 @@ function timeParameter(description: string) {
 
 function toMillis(text: string): number | undefined {
   if (/^\d{1,16}$/.test(text)) return Number(text);
-  // A query string turns a `+` into a space.
+  // A `+` in a query string is decoded as a space.
   const bytes = Buffer.from(text.replace(/ (\d\d:\d\d)$/, '+$1'), 'latin1');
   return parseRfc3339(bytes, 0, bytes.length)?.millis;
 }

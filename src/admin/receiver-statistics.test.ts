@@ -10,7 +10,7 @@ import {
   statisticsQuery,
   toMinuteSpan,
   toStatisticsAnswer,
-} from './statistics-answer.ts';
+} from './receiver-statistics.ts';
 
 const nowMs = Date.parse('2026-04-01T08:30:30Z');
 const hour = { fromMinute: 600, untilMinute: 660 };
