@@ -73,7 +73,7 @@ suite('looking for logs', { skip }, () => {
     await total(page, '9 logs');
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
-    await page.getByRole('dialog').getByText('Look again, up to now').waitFor();
+    await page.getByRole('dialog').getByText('Refresh, up to now').waitFor();
     await page.keyboard.press('Escape');
     await page.goBack();
     await total(page, '10 logs');

@@ -207,7 +207,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     assert.equal(active, false);
     assert.deepEqual(limits, { eventsPerSecond: 5000, burstEvents: null, maxBodyBytes: 2_097_152 });
     await page.getByRole('tab', { name: 'Send data' }).click();
-    await page.getByText('This receiver is off').waitFor();
+    await page.getByText('This receiver is inactive').waitFor();
   });
 
   test('a rotated secret and a revoked token are refused within seconds', async () => {

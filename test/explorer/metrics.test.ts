@@ -29,7 +29,7 @@ suite('metrics', { skip }, () => {
     const { page, close } = await explorer.open('/explore/metrics');
     await until(
       async () => {
-        await page.getByRole('button', { name: 'Look again' }).click();
+        await page.getByRole('button', { name: 'Refresh' }).click();
         await page.getByLabel('Metric', { exact: true }).fill('evel');
         return page.getByRole('option', { name: 'level_m' }).isVisible();
       },

@@ -218,7 +218,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await linked.getByRole('button', { name: 'Close the linked log' }).click();
     await linked.waitFor({ state: 'detached' });
     await page.goto(link.href.replace(/log=[\da-f]{4}/, 'log=0000'));
-    await linked.getByText('This log is not there').waitFor();
+    await linked.getByText('This log does not exist').waitFor();
   });
 
   test('takes all logs home as a file', async () => {

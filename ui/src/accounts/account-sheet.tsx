@@ -73,7 +73,7 @@ export function AccountSheet({ account, onClose }: AccountSheetProps) {
         value={name}
         onChange={setName}
         fault={faults.fields['name']}
-        hint="Nothing of one account is ever shown to another."
+        hint="Accounts never see each other's data."
       />
       <TextField
         label="Events per second"
@@ -82,7 +82,7 @@ export function AccountSheet({ account, onClose }: AccountSheetProps) {
         onChange={setRate}
         placeholder="unlimited"
         fault={rateFault ?? faults.fields['eventsPerSecond']}
-        hint="Over all of its receivers; beyond it senders are asked to wait (429)."
+        hint="Over all of its receivers; senders above it get 429."
       />
     </FormSheet>
   );

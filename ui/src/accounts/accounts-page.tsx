@@ -121,8 +121,8 @@ function DeleteAccount({
       onClose={onClose}
     >
       <p>
-        Its tokens go with it. An account that still has streams or receivers is not deleted: delete
-        those first, so that no data goes by accident.
+        Its tokens are deleted too. Delete its streams and receivers first: an account that has any
+        is not deleted.
       </p>
     </EndingDialog>
   );

@@ -23,7 +23,7 @@ export function HelpSheet({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
           <dt>
             <code>timeout db</code>
           </dt>
-          <dd>both words, anywhere in the message, in any case</dd>
+          <dd>both words, anywhere in the message, ignoring case</dd>
           <dt>
             <code>"connection reset"</code>
           </dt>

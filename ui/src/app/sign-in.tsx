@@ -56,8 +56,8 @@ export function SignIn({ store }: { store: SessionStore }) {
           {isBusy ? 'Signing in…' : 'Sign in'}
         </Button>
         <p className={styles.hint}>
-          The first one stands in <code>quickstart.json</code> in the data directory of Weir; more
-          come from <code>weir token create</code>. It stays in this tab and ends with it.
+          The first one is in <code>quickstart.json</code> in the data directory of Weir; more come
+          from <code>weir token create</code>. It is kept until this tab is closed.
         </p>
       </form>
     </main>

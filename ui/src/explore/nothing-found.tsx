@@ -82,7 +82,7 @@ function Reason({ query, newest }: { query: ExploreQuery; newest: Log | null | u
     <p>
       Looked at {formatRange(range, timeZone).replace(/^Last/, 'the last')}
       {conditions !== '' && `, with ${conditions}`}.{' '}
-      {newest === null && 'Nothing that is kept matches, at any time.'}
+      {newest === null && 'No stored log matches, at any time.'}
       {newest &&
         `The newest that matches is from ${shortMoment(Date.parse(newest.timestamp), timeZone)}.`}
     </p>
@@ -96,15 +96,14 @@ function FirstVisit() {
       <span className={styles.pulse} aria-hidden="true" />
       <h2>Waiting for the first log</h2>
       <p role="status">
-        Nothing has been sent to this account yet. The first log shows here by itself, a moment
-        after it arrives.
+        This account has not received any log yet. The first one appears here as it arrives.
       </p>
       {canManage ? (
         <Link href="/receivers" className={styles.link}>
           Send data: addresses, tokens and configuration to paste
         </Link>
       ) : (
-        <p>Whoever manages this account finds addresses and tokens under Receivers.</p>
+        <p>An administrator of this account finds addresses and tokens under Receivers.</p>
       )}
     </section>
   );

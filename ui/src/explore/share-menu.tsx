@@ -43,14 +43,14 @@ export function ShareMenu({ query, bounds }: ShareMenuProps) {
         {query.range.kind === 'relative' && (
           <button type="button" className={styles.choice} onClick={() => void copy(query)}>
             <strong>Copy link to this query</strong>
-            <span>Shows the latest logs, whenever it is opened.</span>
+            <span>Shows the latest logs when opened.</span>
           </button>
         )}
         <button type="button" className={styles.choice} onClick={() => void copy(moment)}>
           <strong>Copy link to this moment</strong>
-          <span>Shows the same time to everybody.</span>
+          <span>Shows the same time range to everyone.</span>
         </button>
-        <p className={styles.note}>Whoever opens it signs in with a token of their own.</p>
+        <p className={styles.note}>Readers sign in with their own token.</p>
       </div>
     </Popover>
   );

@@ -53,7 +53,7 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
         what="the token"
         onClose={onClose}
       >
-        <p>The configurations under “Send data” carry it until you leave this page.</p>
+        <p>The configurations under “Send data” contain it until you leave this page.</p>
       </SecretSheet>
     );
   }
@@ -68,8 +68,8 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
       onClose={onClose}
     >
       <p>
-        It may send to <LogText text={receiver.name} /> and do nothing else. Give each sender one of
-        its own, so that one can be revoked alone.
+        It may send to <LogText text={receiver.name} /> and nothing else. Issue one per sender, so
+        that each can be revoked separately.
       </p>
       <FieldRow>
         <TextField
@@ -78,7 +78,7 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
           value={name}
           onChange={setName}
           fault={faults.fields['name']}
-          hint="Who sends with it."
+          hint="The sender."
         />
         <TextField
           label="Expires after days"

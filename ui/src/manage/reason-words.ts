@@ -8,7 +8,7 @@ const ofRequests: Readonly<Record<string, string>> = {
   method_not_allowed: 'Wrong method',
   conflict: 'Conflict with another request',
   too_large: 'Too large',
-  unsupported_media: 'Content type or encoding not taken',
+  unsupported_media: 'Content type or encoding not supported',
   quota_exceeded: 'Over the limit of events',
   timeout: 'The body came too slowly',
   unavailable: 'Weir could not take it at that moment',

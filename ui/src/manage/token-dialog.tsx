@@ -137,7 +137,7 @@ function RevokeToken(dialog: TokenDialogProps) {
       words={{ action: 'Revoke', done: 'Revoked' }}
       end={() => dataOf(api.POST('/api/v1/admin/tokens/{tokenId}/revoke', { params }))}
     >
-      Within 5 seconds {dialog.stopping} will be refused. This is for good: a revoked token never
+      Within 5 seconds {dialog.stopping} will be refused. This is permanent: a revoked token never
       works again.
     </EndToken>
   );
@@ -186,7 +186,7 @@ function EndToken({ dialog, words, end, children }: EndTokenProps) {
 function OwnToken() {
   return (
     <Notice tone="warning">
-      You are signed in with this token: you will be signed out, and need another one to come back.
+      You are signed in with this token: you will be signed out and need another one.
     </Notice>
   );
 }

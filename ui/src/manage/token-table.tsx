@@ -86,7 +86,7 @@ function Name({ token: { name, tokenId }, isOwn }: { token: Token; isOwn: boolea
     <div className={styles.name}>
       <span>
         <LogText text={name} />
-        {isOwn && <span className={styles.own}> · signed in with it</span>}
+        {isOwn && <span className={styles.own}> · this session</span>}
       </span>
       <code className={styles.id}>{tokenId}</code>
     </div>

@@ -32,16 +32,16 @@ export function MetricControls({ query, names, onChange, ...actions }: MetricCon
             value={query.mode}
             onChange={({ target }) => onChange({ mode: target.value as MetricQuery['mode'] })}
           >
-            <option value="auto">as it fits</option>
+            <option value="auto">automatic</option>
             <option value="value">values</option>
             <option value="rate">rate per second</option>
           </select>
         </label>
         <div className={styles.buttons}>
-          <Button label="Show twice the time (z)" onPress={actions.onWiden}>
+          <Button label="Zoom out (z)" onPress={actions.onWiden}>
             <Icon name="zoom-out" />
           </Button>
-          <Button label="Look again (r)" onPress={actions.onRefresh}>
+          <Button label="Refresh (r)" onPress={actions.onRefresh}>
             <Icon name="refresh" />
           </Button>
         </div>
@@ -91,7 +91,7 @@ function RangeSelect({ query: { range }, onChange }: ChangeProps) {
 function LabelChips({ query: { labels }, onChange }: ChangeProps) {
   if (labels.length === 0) return null;
   return (
-    <ul className={styles.chips} aria-label="Labels that must be equal">
+    <ul className={styles.chips} aria-label="Filters by label">
       {labels.map((label) => (
         <li key={label.name} className={styles.chip}>
           <LogText text={`${label.name}="${label.value}"`} />

@@ -35,7 +35,7 @@ export function MetricsPage() {
     navigate(hrefOf(part));
   };
   useShortcuts([
-    { key: 'r', description: 'Look again', group: 'Metrics', run: refresh },
+    { key: 'r', description: 'Refresh', group: 'Metrics', run: refresh },
     { key: 'z', description: 'Show twice the time', group: 'Metrics', run: () => showMore() },
   ]);
   const showMore = () => change({ range: widen(bounds, serviceNowMs()) });

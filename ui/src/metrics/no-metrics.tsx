@@ -6,8 +6,8 @@ export function NoMetrics() {
   return (
     <Notice tone="quiet">
       No metric has samples in this time. Choose a longer range, or{' '}
-      <Link href="/receivers">send some</Link>: a receiver of the kind Prometheus takes remote_write
-      and pushes of text.
+      <Link href="/receivers">send some</Link>: a receiver of kind Prometheus accepts remote_write
+      and text pushes.
     </Notice>
   );
 }

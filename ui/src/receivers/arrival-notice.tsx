@@ -20,7 +20,7 @@ export function ArrivalNotice({ receiver }: { receiver: Receiver }) {
   if (!receiver.active) {
     return (
       <Notice tone="warning">
-        This receiver is off: whatever is sent to it is refused. Switch it on under Settings.
+        This receiver is inactive: all requests to it are refused. Activate it under Settings.
       </Notice>
     );
   }
@@ -79,7 +79,7 @@ function Refused({ refusal }: { refusal: RefusalSample }) {
         </p>
         <p>{advice}</p>
         <p className={styles.detail}>
-          The sender was told: <LogText text={detail} />
+          Answer to the sender: <LogText text={detail} />
         </p>
       </div>
     </Notice>

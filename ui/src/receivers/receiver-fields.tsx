@@ -33,7 +33,7 @@ export function ReceiverFields(props: ReceiverFieldsProps) {
         value={draft.name}
         onChange={(name) => onChange({ name })}
         fault={faults.name}
-        hint="Who sends here, such as a service or a team."
+        hint="The sender, such as a service or a team."
       />
       {isNew && (
         <SelectField
@@ -52,7 +52,7 @@ export function ReceiverFields(props: ReceiverFieldsProps) {
           onChange={(streamId) => onChange({ streamId })}
           options={isNew ? [...known, newStream] : known}
           fault={faults.streamId}
-          hint="Where what it takes is kept and read."
+          hint="Where its data is stored."
         />
         {isNew && draft.streamId === '' && (
           <TextField
@@ -60,7 +60,7 @@ export function ReceiverFields(props: ReceiverFieldsProps) {
             value={draft.newStreamName}
             onChange={(newStreamName) => onChange({ newStreamName })}
             fault={faults.newStreamName}
-            hint="It keeps 30 days; change that under Streams."
+            hint="Retention is 30 days; change it under Streams."
           />
         )}
       </FieldRow>
@@ -79,7 +79,7 @@ export function ReceiverFields(props: ReceiverFieldsProps) {
         isChecked={draft.isActive}
         onChange={(isActive) => onChange({ isActive })}
         fault={faults.isActive}
-        hint="While it is not, everything that is sent to it is refused with 403."
+        hint="When inactive, all requests are refused with 403."
       />
     </>
   );
@@ -97,7 +97,7 @@ function Limits({ draft, faults, onChange }: ReceiverFieldsProps) {
           onChange={(eventsPerSecond) => onChange({ eventsPerSecond })}
           placeholder="unlimited"
           fault={faults.eventsPerSecond}
-          hint="Beyond it: 429."
+          hint="Above it: 429."
         />
         <TextField
           label="Burst in events"
@@ -106,15 +106,15 @@ function Limits({ draft, faults, onChange }: ReceiverFieldsProps) {
           onChange={(burstEvents) => onChange({ burstEvents })}
           placeholder="10 s of the rate"
           fault={faults.burstEvents}
-          hint="At once, after a pause."
+          hint="After a pause."
         />
         <TextField
           label="Largest body"
           value={draft.maxBodyBytes}
           onChange={(maxBodyBytes) => onChange({ maxBodyBytes })}
-          placeholder="as the protocol"
+          placeholder="default of the protocol"
           fault={faults.maxBodyBytes}
-          hint="Bytes, or “2 MiB”. Beyond it: 413."
+          hint="Bytes, or “2 MiB”. Above it: 413."
         />
       </FieldRow>
     </fieldset>

@@ -109,7 +109,7 @@ function DeleteReceiver({ receiver: { receiverId, name } }: { receiver: Receiver
   return (
     <>
       <p className={styles.hint}>
-        Its address stops working and its tokens are revoked. What it took stays in its stream.
+        Its address stops working and its tokens are revoked. Its data stays in the stream.
       </p>
       <div>
         <Button tone="danger" onPress={() => setIsAsking(true)}>
@@ -131,8 +131,8 @@ function DeleteReceiver({ receiver: { receiverId, name } }: { receiver: Receiver
         onClose={() => setIsAsking(false)}
       >
         <p>
-          Within 5 seconds everything that is sent to it is refused, and all of its tokens are
-          revoked for good. The data that it took stays in its stream, for as long as that keeps it.
+          Within 5 seconds all requests to it are refused and its tokens are revoked permanently.
+          Its data stays in the stream until retention ends.
         </p>
       </ConfirmDialog>
     </>

@@ -75,7 +75,7 @@ function Totals({ statistics }: { statistics: Statistics }) {
         value={`${formatCount(refused)} of ${formatCount(requests)}`}
         isBad={refused > 0}
       />
-      <Total name="Bytes taken" value={formatBytes(bytes)} />
+      <Total name="Bytes accepted" value={formatBytes(bytes)} />
       <Total name="Last seen" value={<Ago at={lastSeenAt} />} />
       <Total name="Last accepted" value={<Ago at={lastAcceptedAt} />} />
       <Total
@@ -116,7 +116,7 @@ function Reasons({ reasons }: Pick<Statistics, 'reasons'>) {
   return (
     <Card title="Why data was refused">
       {reasons.length === 0 ? (
-        <p className={styles.none}>Nothing was refused in this time.</p>
+        <p className={styles.none}>Nothing was refused in this range.</p>
       ) : (
         <DataTable
           caption="Reasons"
@@ -141,7 +141,7 @@ function Samples({ samples }: Pick<Statistics, 'samples'>) {
       cell: ({ at }) => <time dateTime={at}>{formatTime(at, timeZone).slice(0, 19)}</time>,
     },
     { header: 'Status', cell: ({ status }) => status },
-    { header: 'What the sender was told', cell: ({ detail }) => <LogText text={detail} /> },
+    { header: 'Answer to the sender', cell: ({ detail }) => <LogText text={detail} /> },
     { header: 'From', cell: ({ peerAddress }) => <LogText text={toAddress(peerAddress)} /> },
     { header: 'Content type', cell: ({ contentType }) => <LogText text={contentType ?? ''} /> },
     {

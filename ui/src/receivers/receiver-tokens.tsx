@@ -34,14 +34,14 @@ export function ReceiverTokens({ receiver, onSecret }: ReceiverTokensProps) {
       {own === undefined && !tokens.isError && <Loading what="Loading tokens" />}
       {own?.length === 0 && (
         <EmptyState title="No tokens yet" action={issue}>
-          Nothing can be sent to this receiver without a token. Issue one for each sender.
+          Senders need a token. Issue one per sender.
         </EmptyState>
       )}
       {own !== undefined && own.length > 0 && (
         <>
           <div className={styles.head}>
             <p className={styles.hint}>
-              Each opens this receiver alone. What is changed here takes effect within 5 seconds.
+              Each opens only this receiver. Changes take effect within 5 seconds.
             </p>
             {issue}
           </div>

@@ -58,8 +58,8 @@ function Receivers({ streams, create }: ReceiversProps) {
   if (receivers.data.length === 0) {
     return (
       <EmptyState title="No receivers yet" action={create}>
-        A receiver is one address that takes one kind of data, with its own tokens and limits. Make
-        one for each sender or team: then each can be seen, limited and cut off alone.
+        A receiver is an address for one kind of data, with its own tokens and limits. Create one
+        per sender or team, so that each has its own statistics and limits.
       </EmptyState>
     );
   }
@@ -97,7 +97,7 @@ function ReceiverList({ receivers, streams }: ReceiverListProps) {
           </Button>
         </div>
       )}
-      {found.length === 0 && <p className={styles.unknown}>No receiver is called like this.</p>}
+      {found.length === 0 && <p className={styles.unknown}>No receiver has this name.</p>}
     </>
   );
 }

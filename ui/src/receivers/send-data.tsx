@@ -55,8 +55,7 @@ function TokenCard({ receiver, secrets, picked, onPick, onSecret }: TokenCardPro
       {picked === undefined ? (
         <p>
           Every request carries a token of this receiver. The configurations below say{' '}
-          <code>{tokenPlaceholder}</code> where it goes: put yours there, or issue one now and they
-          carry it.
+          <code>{tokenPlaceholder}</code> instead of a token: replace it by yours, or issue one now.
         </p>
       ) : (
         <SecretOnce secret={picked.secret} what="the token" />

@@ -26,8 +26,8 @@ export function DeleteStreamData({ stream: { streamId, name }, onClose }: Delete
       onClose={onClose}
     >
       <p>
-        Every log and metric that this stream has received so far is gone from all reads at once,
-        for good. Receivers go on feeding it, and what comes from now on is kept.
+        Deletes all logs and metrics that this stream has received, permanently. Its receivers stay
+        active, and new data is stored.
       </p>
     </EndingDialog>
   );
@@ -45,15 +45,15 @@ export function DeleteStream(props: DeleteStreamProps) {
     <Sheet
       title={
         <>
-          <LogText text={stream.name} /> is still fed
+          <LogText text={stream.name} /> still has receivers
         </>
       }
       isOpen
       onClose={onClose}
     >
       <p>
-        A stream can be deleted once no receiver feeds it. Delete these, or give them another stream
-        in their settings:
+        A stream can be deleted once it has no receivers. Delete these, or change their stream in
+        their settings:
       </p>
       <ul>
         {feeding.map(({ receiverId, name }) => (
@@ -81,7 +81,7 @@ function DeleteUnfed({ stream: { streamId, name }, onClose }: DeleteStreamProps)
       end={() => dataOf(api.DELETE('/api/v1/admin/streams/{streamId}', { params }))}
       onClose={onClose}
     >
-      <p>The stream and everything it has received are gone at once, for good.</p>
+      <p>Deletes the stream and all of its data, permanently.</p>
     </EndingDialog>
   );
 }

@@ -75,7 +75,7 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
         value={name}
         onChange={setName}
         fault={faults.fields['name']}
-        hint="What its readers call it, such as a team or an environment."
+        hint="For readers, such as a team or an environment."
       />
       <TextField
         label="Retention in days"
@@ -87,7 +87,7 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
       />
       {hides && (
         <Notice tone="warning">
-          What was received more than {retentionDays} days ago is hidden at once and then deleted;
+          Data received more than {retentionDays} days ago is hidden at once and then deleted;
           raising the retention later does not bring deleted data back.
         </Notice>
       )}

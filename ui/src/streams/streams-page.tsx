@@ -51,8 +51,7 @@ function Streams({ create }: { create: ReactNode }) {
   if (streams.data.length === 0) {
     return (
       <EmptyState title="No streams yet" action={create}>
-        A stream is where logs and metrics are kept and read. Receivers feed it, and it decides how
-        long everything stays.
+        A stream stores the logs and metrics of its receivers, for its retention.
       </EmptyState>
     );
   }

@@ -69,7 +69,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
           value={name}
           onChange={setName}
           fault={faults.fields['name']}
-          hint="Who or what reads with it."
+          hint="The reader."
         />
         <TextField
           label="Expires after days"
@@ -101,7 +101,7 @@ interface ScopesProps {
 
 function Scopes({ scopes, fault, onChange }: ScopesProps) {
   return (
-    <CheckGroup label="It may" fault={fault}>
+    <CheckGroup label="Scopes" fault={fault}>
       {accessScopes.map((scope) => (
         <CheckField
           key={scope}
@@ -124,7 +124,7 @@ interface AccountsProps {
 function Accounts({ accountIds, fault, onChange }: AccountsProps) {
   const { accounts } = useApp().session;
   return (
-    <CheckGroup label="In the accounts (none ticked: in all, for operators)" fault={fault}>
+    <CheckGroup label="Accounts (none selected: all, for operators)" fault={fault}>
       {accounts.map(({ accountId, name }) => (
         <CheckField
           key={accountId}

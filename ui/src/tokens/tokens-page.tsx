@@ -61,9 +61,9 @@ function AccessTokens({ tokens }: { tokens: readonly Token[] }) {
   ];
   return (
     <Card title="Access tokens">
-      <p className={styles.hint}>For people and programs that read what was sent, or manage it.</p>
+      <p className={styles.hint}>For people and programs that read data or manage the account.</p>
       {tokens.length === 0 ? (
-        <p>There are none of this account yet.</p>
+        <p>This account has none yet.</p>
       ) : (
         <TokenTable
           caption="Access tokens"
@@ -106,9 +106,7 @@ function IngestTokens({ tokens }: { tokens: readonly Token[] }) {
   });
   return (
     <Card title="Tokens of senders">
-      <p className={styles.hint}>
-        Each is bound to one receiver, and is issued, rotated and revoked on its page.
-      </p>
+      <p className={styles.hint}>Each is bound to one receiver and managed on its page.</p>
       {rows?.length === 0 && <p>There are no receivers yet.</p>}
       {rows !== undefined && rows.length > 0 && (
         <DataTable

@@ -40,7 +40,7 @@ export function FacetValue({ row, total, field, title, shownValue, ...actions }:
         type="button"
         className={styles.include}
         aria-pressed={state === 'included'}
-        title={`${words}\nPress to show only these, with Alt to hide them`}
+        title={`${words}\nClick to include, Alt-click to exclude`}
         onClick={({ altKey }) => filterBy(altKey ? 'excluded' : 'included')}
       >
         {field === 'severity' && (

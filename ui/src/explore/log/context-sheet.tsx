@@ -58,7 +58,7 @@ function ContextView({ log, columns, zone, isWrapped, actions }: ContextSheetPro
         <Button onPress={() => grid.current?.toLog(log.logId)}>Back to this log</Button>
       </div>
       {error !== undefined && <ProblemNotice error={error} onRetry={context.retry} />}
-      {!isHere && isLoading && <Loading what="Loading what stands around it" />}
+      {!isHere && isLoading && <Loading what="Loading the context" />}
       {isHere && (
         <div className={styles.list}>
           <Edge

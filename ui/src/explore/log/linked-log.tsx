@@ -50,7 +50,7 @@ function Missing({ error, onRetry }: { error: Error; onRetry: () => void }) {
   }
   return (
     <Notice tone="warning">
-      This log is not there: its stream keeps it no longer, it was deleted, or it belongs to another
+      This log does not exist: its retention has ended, it was deleted, or it belongs to another
       account.
     </Notice>
   );

@@ -24,10 +24,10 @@ export function RangePicker({ range, bounds, onRange, onRefresh }: RangePickerPr
   const step = (direction: 'earlier' | 'later') => onRange(stepRange(bounds, direction));
   const widen = () => onRange(zoomOut(range, bounds, serviceNowMs()));
   useShortcuts([
-    { key: 'r', description: 'Look again, up to now', group: 'Logs', run: onRefresh },
+    { key: 'r', description: 'Refresh, up to now', group: 'Logs', run: onRefresh },
     { key: '[', description: 'Earlier', group: 'Logs', run: () => step('earlier') },
     { key: ']', description: 'Later', group: 'Logs', run: () => step('later') },
-    { key: 'z', description: 'Twice the time', group: 'Logs', run: widen },
+    { key: 'z', description: 'Zoom out', group: 'Logs', run: widen },
   ]);
   const words = formatRange(range, timeZone);
   return (
@@ -63,11 +63,11 @@ export function RangePicker({ range, bounds, onRange, onRefresh }: RangePickerPr
         <Icon name="chevron-right" />
       </Button>
       <span className={styles.widen}>
-        <Button tone="bare" label="Twice the time ( z )" onPress={widen}>
+        <Button tone="bare" label="Zoom out ( z )" onPress={widen}>
           <Icon name="zoom-out" />
         </Button>
       </span>
-      <Button tone="bare" label="Look again ( r )" onPress={onRefresh}>
+      <Button tone="bare" label="Refresh ( r )" onPress={onRefresh}>
         <Icon name="refresh" />
       </Button>
       <AutoRefresh onRefresh={onRefresh} />

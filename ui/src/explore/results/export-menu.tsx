@@ -13,7 +13,7 @@ import columns from './columns-menu.module.css';
 import styles from './export-menu.module.css';
 
 const formats = [
-  { format: 'ndjson', title: 'NDJSON', about: 'each log as JSON on a line of its own' },
+  { format: 'ndjson', title: 'NDJSON', about: 'one JSON object per line' },
   { format: 'csv', title: 'CSV', about: 'for a spreadsheet' },
 ] as const;
 type Format = (typeof formats)[number]['format'];

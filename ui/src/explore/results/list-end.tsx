@@ -23,7 +23,7 @@ export function ListEnd({ state, sinceTime, zone, onRetry, onReload }: ListEndPr
   return (
     <p>
       {kept} logs are loaded, and no more will be: narrow the search or the range, or export.{' '}
-      <Button onPress={onReload}>Begin again</Button>
+      <Button onPress={onReload}>Start over</Button>
     </p>
   );
 }

@@ -53,7 +53,7 @@ export function HeldLogs({ state, onShow }: { state: FeedState; onShow: () => vo
       {heldCount > 0 && (
         <button type="button" className={styles.pill} onClick={onShow}>
           ↑ {formatCount(heldCount)} new
-          {forgottenCount > 0 && `, ${formatCount(forgottenCount)} older not kept`}
+          {forgottenCount > 0 && `, ${formatCount(forgottenCount)} older dropped`}
         </button>
       )}
     </div>

@@ -16,11 +16,10 @@ export function NoRows({ state, onRetry }: { state: FeedState; onRetry: () => vo
   if (phase === 'loading') return <Skeleton />;
   return connection === 'off' ? (
     <EmptyState title="No logs match">
-      Nothing was logged in this range that matches: widen the range, or take a filter or a word
-      away.
+      No log in this range matches: widen the range, or remove a filter or a word.
     </EmptyState>
   ) : (
-    <EmptyState title="Nothing yet">New logs that match appear here as they arrive.</EmptyState>
+    <EmptyState title="Nothing yet">New matching logs appear here.</EmptyState>
   );
 }
 

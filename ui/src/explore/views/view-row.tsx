@@ -27,7 +27,7 @@ export function ViewRow(props: ViewRowProps) {
   if (mode === 'delete') {
     return (
       <li className={styles.row}>
-        <span className={styles.question}>Delete {name} for everybody?</span>
+        <span className={styles.question}>Delete {name} for everyone?</span>
         <Button tone="danger" onPress={props.onDelete}>
           Delete
         </Button>

@@ -76,8 +76,8 @@ function Panel({ views, shown, query, onOpen }: PanelProps) {
     <>
       {views.length === 0 ? (
         <p className={styles.none}>
-          No views yet. Keep a search that you come back to; everybody with access to this account
-          sees it.
+          No views yet. Save a search that you use often; everyone with access to this account sees
+          it.
         </p>
       ) : (
         <ul className={styles.views} aria-label="Saved views">

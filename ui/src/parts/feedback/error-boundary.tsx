@@ -20,7 +20,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, State> {
     return (
       <Notice tone="danger">
         <p>This page failed: {error.message}</p>
-        <Button onPress={() => location.reload()}>Load it again</Button>
+        <Button onPress={() => location.reload()}>Reload</Button>
       </Notice>
     );
   }

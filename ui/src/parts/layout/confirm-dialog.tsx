@@ -42,7 +42,7 @@ function Question(props: ConfirmDialogProps) {
     <form className={styles.form} onSubmit={submit}>
       {children}
       {typed !== undefined && (
-        <TextField label={`Type “${typed}” to go on`} value={text} onChange={setText} isFirst />
+        <TextField label={`Type “${typed}” to continue`} value={text} onChange={setText} isFirst />
       )}
       {error !== null && <ProblemNotice error={error} />}
       <div className={styles.actions}>
