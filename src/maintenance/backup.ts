@@ -9,7 +9,7 @@ import { type ArchiveFile, assertFree, writeArchive } from './write-archive.ts';
 import { copySqliteDirectory, sqliteFileName } from '../directory/sqlite.ts';
 import { holdStore, letGoOfStore, listStore } from '../engine/hold-store.ts';
 import { type DirectoryLock, lockDirectory } from '../files/directory-lock.ts';
-import { holdLog, letGoOfLog } from '../queue/disk/hold-log.ts';
+import { holdLog, releaseHold } from '../queue/disk/log-backup.ts';
 import { assertWholeDirectory, heldName } from './unfinished.ts';
 import { version } from '../service/version.ts';
 
@@ -160,7 +160,7 @@ function tryLock(dataDir: string): DirectoryLock | undefined {
 }
 
 function releaseSnapshots(dataDir: string): void {
-  letGoOfLog(join(dataDir, 'queue'));
+  releaseHold(join(dataDir, 'queue'));
   letGoOfStore(join(dataDir, 'engine'));
   rmSync(join(dataDir, heldName, sqliteFileName), { force: true });
 }

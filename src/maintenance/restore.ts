@@ -11,7 +11,7 @@ import { assertRoom, syncFolders } from './write-archive.ts';
 import { compareVersions } from '../engine/manifest.ts';
 import { lockDirectory } from '../files/directory-lock.ts';
 import { renameDurably } from '../files/whole-file.ts';
-import { renewLog } from '../queue/disk/renew-log.ts';
+import { renewLog } from '../queue/disk/log-backup.ts';
 import { restoringName } from './unfinished.ts';
 import { version } from '../service/version.ts';
 

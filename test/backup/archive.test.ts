@@ -22,7 +22,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { backUp, type BackupPart, sweepBackups } from '../../src/maintenance/backup.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { lockDirectory } from '../../src/files/directory-lock.ts';
-import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { restore, verifyBackup } from '../../src/maintenance/restore.ts';
 import { assertWholeDirectory } from '../../src/maintenance/unfinished.ts';
 import { recordTelemetry } from '../queue/recording-telemetry.ts';

@@ -12,9 +12,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { StampedBatch } from '../../src/model/batch.ts';
-import { holdLog, letGoOfLog } from '../../src/queue/disk/hold-log.ts';
-import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
-import { renewLog } from '../../src/queue/disk/renew-log.ts';
+import { holdLog, releaseHold, renewLog } from '../../src/queue/disk/log-backup.ts';
+import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { until } from '../harness/until.ts';
 import { recordTelemetry } from '../queue/recording-telemetry.ts';
 
@@ -35,7 +34,7 @@ function copyLog(directory: string, target: string): void {
     copyFileSync(source, file);
     truncateSync(file, bytes);
   }
-  letGoOfLog(directory);
+  releaseHold(directory);
   renewLog(target, 0n);
 }
 

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { type DrainOptions, openDrain } from '../../src/ingest/drain.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';
 import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
-import { listStems } from '../../src/queue/disk/quarantine-files.ts';
+import { listStems } from '../../src/queue/disk/quarantine-folder.ts';
 import type { Queue, Shard, Taken } from '../../src/queue/port.ts';
 import { createDrainEvents, createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueEvents } from '../../src/telemetry/queue-events.ts';

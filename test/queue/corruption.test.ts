@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
-import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { Random } from './random.ts';
 import { recordTelemetry, type Told } from './recording-telemetry.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';

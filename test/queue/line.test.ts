@@ -1,7 +1,7 @@
 /** A line between batches holds, whatever the clock does and whenever the process dies. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { Random } from './random.ts';

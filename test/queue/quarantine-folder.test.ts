@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { createNodeFileSystem } from '../../src/files/file-system.ts';
-import { holdLog, letGoOfLog } from '../../src/queue/disk/hold-log.ts';
-import { prepareDirectories } from '../../src/queue/disk/log-directory.ts';
-import { pathsOf } from '../../src/queue/disk/log-options.ts';
+import { holdLog, releaseHold } from '../../src/queue/disk/log-backup.ts';
+import { pathsOf, prepareDirectories } from '../../src/queue/disk/log-directory.ts';
 import { openQuarantineFolder } from '../../src/queue/disk/quarantine-folder.ts';
 import { encodeFrame, finishFrame, measureFrame } from '../../src/queue/frame.ts';
 
@@ -107,6 +106,6 @@ test('a backup beside a running service misses no batch, and a list does not fai
   } finally {
     Atomics.store(running, 0, 0);
     await ended;
-    letGoOfLog(directory);
+    releaseHold(directory);
   }
 });

@@ -4,7 +4,7 @@
  * promised.
  */
 import assert from 'node:assert/strict';
-import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import type { IdempotencyRecord } from '../../src/queue/port.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/model/errors.ts';
-import { openDiskQueue, type OpenDiskQueueOptions } from '../../src/queue/disk/open-disk-queue.ts';
+import { openDiskQueue, type OpenDiskQueueOptions } from '../../src/queue/disk/local-queue.ts';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueEvents } from '../../src/telemetry/queue-events.ts';

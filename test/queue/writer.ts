@@ -3,7 +3,7 @@
  * number to a ledger, synced, once it is acknowledged. Arguments: directory, ledger, first number.
  */
 import fs from 'node:fs';
-import { openDiskQueue } from '../../src/queue/disk/open-disk-queue.ts';
+import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 

@@ -1,23 +1,17 @@
 /**
  * Idempotency keys that outlive their segments: append-only files, a new one at least every hour,
- * in which each finished segment leaves one chunk. It never looks at a clock: the stamps of the
- * keys say how old they are.
- *
- * A file begins with a link to the one before, by which a missing or shortened file is noticed:
- *  0 u32 magic "WKF1"   4 u32 CRC32C of bytes 8..32   8 u64 first sequence, in the name of the file
- * before   16 u64 its bytes   24 u64 stamp of its newest key, Unix ns
+ * to which each finished segment adds one chunk. Age is judged by the stamps of the keys, not by a
+ * clock. A file begins with a link to the previous one, which reveals a missing or shortened file.
  */
 import { join } from 'node:path';
-import { crc32c } from '@node-rs/crc32';
+import { defineRecord } from '../../codec/record.ts';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
 import { readWhole, writeFully } from '../../files/whole-file.ts';
 import { readChunkHeader } from './key-chunk.ts';
-import type { Damage } from './log-options.ts';
+import type { QueueDamage } from '../../telemetry/queue-events.ts';
 
 const namePattern = /^(\d{20})\.keys$/;
 const hourNanos = 3_600_000_000_000n;
-const linkMagic = Buffer.from('WKF1', 'latin1').readUInt32LE(0);
-const linkBytes = 32;
 
 export interface KeyLogOptions {
   readonly directory: string;
@@ -46,13 +40,14 @@ interface KeyFile {
   bytes: number;
 }
 
-/** From a file to the one before it. */
-interface Link {
-  /** Names the file; 0 = there is none. */
-  readonly firstSequence: bigint;
-  readonly bytes: number;
-  readonly newestNanos: bigint;
-}
+const linkFormat = defineRecord('WKF1', 32, {
+  /** Names the previous file; 0 = none. */
+  firstSequence: [8, 'u64'],
+  bytes: [16, 'size'],
+  /** Unix ns of its newest key. */
+  newestNanos: [24, 'u64'],
+});
+type Link = NonNullable<ReturnType<typeof linkFormat.decode>>;
 
 export class KeyLog {
   readonly #fs: FileSystem;
@@ -68,7 +63,7 @@ export class KeyLog {
 
   /** What has been appended and synced: a file with a link alone may be gone after a power cut. */
   get synced(): KeysSynced {
-    const newest = this.#files.findLast(({ bytes }) => bytes > linkBytes);
+    const newest = this.#files.findLast(({ bytes }) => bytes > linkFormat.bytes);
     return { keyFile: newest?.firstSequence ?? 0n, keyFileBytes: newest?.bytes ?? 0 };
   }
 
@@ -76,7 +71,7 @@ export class KeyLog {
    * Reads what earlier processes left: the newest `maxKeys` keys as chunks, oldest first.
    * @param synced what is known of the newest file
    */
-  load(synced: KeysSynced | undefined): { chunks: Buffer[]; damage: Damage[] } {
+  load(synced: KeysSynced | undefined): { chunks: Buffer[]; damage: QueueDamage[] } {
     const names = this.#fs.list(this.#options.directory).filter((name) => namePattern.test(name));
     const newestFirst: Buffer[] = [];
     let keys = 0;
@@ -122,11 +117,11 @@ export class KeyLog {
   #loadFile(name: string): { record: KeyFile; chunks: Buffer[] } {
     const path = join(this.#options.directory, name);
     const bytes = readWhole(this.#fs, path) ?? Buffer.alloc(0);
-    const previous = decodeLink(bytes);
+    const previous = linkFormat.decode(bytes);
     const firstSequence = BigInt(namePattern.exec(name)?.[1] ?? 0);
     const chunks: Buffer[] = [];
     // Files of earlier releases begin with a chunk.
-    let offset = previous === undefined ? 0 : linkBytes;
+    let offset = previous === undefined ? 0 : linkFormat.bytes;
     let keys = 0;
     let newestNanos = 0n;
     for (;;) {
@@ -145,8 +140,8 @@ export class KeyLog {
    * Compares every file with the link to it, which the next file or the mark has.
    * @param isWhole every file was read, so that one that is not there is missing
    */
-  #findDamage(synced: KeysSynced | undefined, isWhole: boolean): Damage[] {
-    const damage: Damage[] = [];
+  #findDamage(synced: KeysSynced | undefined, isWhole: boolean): QueueDamage[] {
+    const damage: QueueDamage[] = [];
     const newest = this.#files.length - 1;
     for (let at = -1; at <= newest; at++) {
       const file = this.#files[at];
@@ -180,14 +175,14 @@ export class KeyLog {
     const previous: Link = { firstSequence: keyFile, bytes: keyFileBytes, newestNanos };
     const file = this.#fs.open(path, 'create');
     try {
-      writeFully(this.#fs, file, encodeLink(previous), 0);
+      writeFully(this.#fs, file, linkFormat.encode(previous), 0);
     } catch (error) {
       this.#fs.close(file);
       this.#fs.unlink(path);
       throw error;
     }
     this.#fs.syncDirectory(this.#options.directory);
-    const empty = { keys: 0, newestNanos: 0n, bytes: linkBytes };
+    const empty = { keys: 0, newestNanos: 0n, bytes: linkFormat.bytes };
     const record = { path, firstSequence: named, hour, previous, ...empty };
     this.#files.push(record);
     this.#current = { file, record };
@@ -230,28 +225,7 @@ function syncedBytes(file: KeyFile, synced: KeysSynced | undefined): number {
   return synced?.keyFile === file.firstSequence ? synced.keyFileBytes : 0;
 }
 
-function encodeLink(link: Link): Buffer {
-  const bytes = Buffer.alloc(linkBytes);
-  bytes.writeUInt32LE(linkMagic, 0);
-  bytes.writeBigUInt64LE(link.firstSequence, 8);
-  bytes.writeBigUInt64LE(BigInt(link.bytes), 16);
-  bytes.writeBigUInt64LE(link.newestNanos, 24);
-  bytes.writeUInt32LE(crc32c(bytes.subarray(8)), 4);
-  return bytes;
-}
-
-/** @returns undefined where the file begins with no intact link */
-function decodeLink(bytes: Buffer): Link | undefined {
-  if (bytes.length < linkBytes || bytes.readUInt32LE(0) !== linkMagic) return undefined;
-  if (crc32c(bytes.subarray(8, linkBytes)) !== bytes.readUInt32LE(4)) return undefined;
-  return {
-    firstSequence: bytes.readBigUInt64LE(8),
-    bytes: Number(bytes.readBigUInt64LE(16)),
-    newestNanos: bytes.readBigUInt64LE(24),
-  };
-}
-
-function describeLostKeys(link: Link, intactBytes: number): Damage {
+function describeLostKeys(link: Link, intactBytes: number): QueueDamage {
   return {
     kind: 'keys',
     segment: keyFileName(link.firstSequence),

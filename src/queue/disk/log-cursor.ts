@@ -5,9 +5,11 @@
 import { basename } from 'node:path';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
 import type { FrameReader, Gap } from './frame-reader.ts';
-import { setAside } from './log-directory.ts';
-import type { Damage, LogPaths, ReadRequest, ReadResult } from './log-options.ts';
-import { readerOf, type Segment } from './segment-file.ts';
+import type { QueueDamage } from '../../telemetry/queue-events.ts';
+import type { LogPaths } from './log-directory.ts';
+import type { ReadRequest, ReadResult } from './log-options.ts';
+import { setAside } from './quarantine-folder.ts';
+import { readerOf, type Segment } from './segment.ts';
 
 interface Place {
   readonly firstSequence: bigint;
@@ -36,7 +38,7 @@ export class LogCursor {
    */
   read(segments: readonly Segment[], request: ReadRequest): ReadResult {
     const frames: Buffer<ArrayBuffer>[] = [];
-    const damage: Damage[] = [];
+    const damage: QueueDamage[] = [];
     let rows = 0;
     let bytes = 0;
     for (const segment of this.#ahead(segments, request.fromSequence)) {
@@ -103,8 +105,8 @@ export class LogCursor {
     return this.#place;
   }
 
-  #describe(segment: Segment, place: Place, fromSequence: bigint): Damage[] {
-    const damage: Damage[] = [];
+  #describe(segment: Segment, place: Place, fromSequence: bigint): QueueDamage[] {
+    const damage: QueueDamage[] = [];
     for (const gap of place.reader.takeGaps()) {
       const toSequence = (gap.beforeSequence ?? segment.lastSequence + 1n) - 1n;
       // Nothing is lost where the gap held no batch (a seal), or only released ones.
@@ -129,14 +131,14 @@ export class LogCursor {
   /** A full disk must not keep the good batches back. */
   #trySetAside(segment: Segment, gap: Gap): string {
     try {
-      return setAside(this.#fs, this.#paths, segment, gap);
+      return setAside(this.#fs, this.#paths.quarantine, segment, gap);
     } catch {
       return '';
     }
   }
 }
 
-function describeMissing(segment: Segment, fromSequence: bigint): Damage {
+function describeMissing(segment: Segment, fromSequence: bigint): QueueDamage {
   return describeLost(segment, {
     offset: 0,
     bytes: segment.fileBytes,
@@ -145,7 +147,7 @@ function describeMissing(segment: Segment, fromSequence: bigint): Damage {
 }
 
 /** A file that ends between two frames leaves no gap of bytes, only of sequences. */
-function describeCut(segment: Segment, place: Place, fromSequence: bigint): Damage[] {
+function describeCut(segment: Segment, place: Place, fromSequence: bigint): QueueDamage[] {
   const seen = larger(place.reader.sequence, place.reported);
   const afterSequence = larger(seen, fromSequence - 1n);
   if (afterSequence >= segment.lastSequence) return [];
@@ -156,7 +158,7 @@ function describeCut(segment: Segment, place: Place, fromSequence: bigint): Dama
 function describeLost(
   segment: Segment,
   lost: { readonly offset: number; readonly bytes: number; readonly afterSequence: bigint },
-): Damage {
+): QueueDamage {
   const { offset, bytes, afterSequence } = lost;
   return {
     kind: 'missing',

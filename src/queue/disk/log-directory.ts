@@ -1,11 +1,8 @@
-/**
- * The log's directory: made, told apart from what is foreign in it, and refused where a newer
- * program wrote it.
- */
+/** The log's directory: its files, and those of other logs or of a newer version. */
 import { dirname, join } from 'node:path';
 import type { FileSystem } from '../../files/file-system.ts';
-import { createFile, readRange, removeTemporaries } from '../../files/whole-file.ts';
-import type { LogPaths, Recovery } from './log-options.ts';
+import { removeTemporaries } from '../../files/whole-file.ts';
+import type { RecordState } from './log-options.ts';
 import {
   type Checkpoint,
   createIdentity,
@@ -15,8 +12,35 @@ import {
   readCheckpoint,
   readIdentity,
 } from './records.ts';
-import { parseSegmentName, segmentName, segmentVersion } from './segment.ts';
-import { inspectSegment, type Segment } from './segment-file.ts';
+import {
+  inspectSegment,
+  parseSegmentName,
+  type Segment,
+  segmentName,
+  segmentVersion,
+} from './segment.ts';
+
+export interface LogPaths {
+  readonly root: string;
+  readonly identity: string;
+  readonly checkpoint: string;
+  readonly syncedMark: string;
+  readonly segments: string;
+  readonly keys: string;
+  readonly quarantine: string;
+}
+
+export function pathsOf(directory: string): LogPaths {
+  return {
+    root: directory,
+    identity: join(directory, 'identity'),
+    checkpoint: join(directory, 'checkpoint'),
+    syncedMark: join(directory, 'synced'),
+    segments: join(directory, 'segments'),
+    keys: join(directory, 'keys'),
+    quarantine: join(directory, 'quarantine'),
+  };
+}
 
 export function prepareDirectories(fs: FileSystem, paths: LogPaths): void {
   const all = [paths.root, paths.segments, paths.keys, paths.quarantine];
@@ -52,9 +76,8 @@ export function listSegments(
 }
 
 /**
- * The directory's writer id: as recorded, else as its segments have it, else a new one; and the
- * earlier writers whose batches were restored with it. To be recorded once all else is in place, so
- * that a first start which is cut short begins again.
+ * The recorded identity, else one with the writer of the segments, else a new one. To be recorded
+ * last, so that an interrupted first start begins again.
  */
 export function identify(
   fs: FileSystem,
@@ -79,8 +102,8 @@ export function identify(
 }
 
 /**
- * A new writer, for a directory that no longer knows which sequences were given out: the store may
- * have batches under every number. What waits keeps its ids.
+ * A new writer, for a directory that no longer knows which sequences were assigned: the store may
+ * have batches under any of them. Unreleased batches keep their ids.
  */
 export function renewIdentity(
   { writer, earlier }: Identity,
@@ -109,7 +132,7 @@ export function findCheckpoint(
   fs: FileSystem,
   paths: LogPaths,
   writer: bigint,
-): { checkpoint: Checkpoint; state: Recovery['checkpoint'] } {
+): { checkpoint: Checkpoint; state: RecordState } {
   const found = readCheckpoint(fs, paths.checkpoint);
   const none: Checkpoint = {
     writer,
@@ -121,36 +144,6 @@ export function findCheckpoint(
   if (typeof found === 'string') return { checkpoint: none, state: found };
   if (found.writer !== writer) return { checkpoint: none, state: 'foreign' };
   return { checkpoint: found, state: 'read' };
-}
-
-/**
- * Copies bytes that hold no readable frame beside the quarantined batches. @returns the file's
- * path.
- */
-export function setAside(
-  fs: FileSystem,
-  paths: LogPaths,
-  segment: Pick<Segment, 'path' | 'firstSequence'>,
-  span: { readonly offset: number; readonly bytes: number },
-): string {
-  const name = `${segment.firstSequence}-${span.offset}.damaged`;
-  const path = join(paths.quarantine, name);
-  if (fs.list(paths.quarantine).includes(name)) return path;
-  const source = fs.open(segment.path, 'read');
-  try {
-    createFile(fs, path, readRange(fs, source, span.offset, span.bytes));
-  } finally {
-    fs.close(source);
-  }
-  return path;
-}
-
-export function countSetAside(fs: FileSystem, paths: LogPaths): number {
-  return fs.list(paths.quarantine).filter((name) => name.endsWith('.damaged')).length;
-}
-
-export function countQuarantined(fs: FileSystem, paths: LogPaths): number {
-  return fs.list(paths.quarantine).filter((name) => name.endsWith('.batch')).length;
 }
 
 function newerVersion(path: string, found: number, known: number): Error {

@@ -11,21 +11,19 @@ import { decodeFrameHeader, type FrameHeader } from '../frame.ts';
 import { KeyCollector } from './key-chunk.ts';
 import type { KeyLog } from './key-log.ts';
 import { LogCursor } from './log-cursor.ts';
-import { countQuarantined } from './log-directory.ts';
+import { type LogPaths, pathsOf } from './log-directory.ts';
 import {
   type DiskQueueSettings,
-  type LogPaths,
-  pathsOf,
   type ReadRequest,
   type ReadResult,
   type Recovery,
 } from './log-options.ts';
 import { batchesUpTo } from './lost-batches.ts';
-import { writeBatch } from './quarantine-files.ts';
+import { batchSuffix, listStems, writeBatch } from './quarantine-folder.ts';
 import { type Checkpoint, writeCheckpoint } from './records.ts';
 import { recover, type Recovered } from './recovery.ts';
-import { createSegment, extendSegment, sealSegment, type Segment } from './segment-file.ts';
-import type { SyncedMark } from './synced-mark.ts';
+import { createSegment, extendSegment, sealSegment, type Segment } from './segment.ts';
+import type { SyncedMark } from './records.ts';
 import { toError } from '../../std/error-text.ts';
 
 /** The calls of the log from another thread. Buffers change hands in both directions. */
@@ -165,7 +163,7 @@ class SegmentLog {
    */
   quarantine(frame: Buffer, reason: string): number {
     writeBatch(this.#fs, this.#paths.quarantine, frame, reason);
-    return countQuarantined(this.#fs, this.#paths);
+    return listStems(this.#fs, this.#paths.quarantine, batchSuffix).length;
   }
 
   freeBytes(): number {

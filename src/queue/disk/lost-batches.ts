@@ -2,11 +2,11 @@
  * What opening the log finds missing: segments that are gone, and ends that hold less than was
  * synced. It reads no file; segments, checkpoint and mark tell.
  */
-import { type Damage, maxUnsyncedBatches } from './log-options.ts';
+import type { QueueDamage } from '../../telemetry/queue-events.ts';
+import { maxUnsyncedBatches } from './log-options.ts';
 import type { Checkpoint } from './records.ts';
-import { segmentName, type SegmentSummary } from './segment.ts';
-import type { Scan, Segment } from './segment-file.ts';
-import type { Synced } from './synced-mark.ts';
+import { type Scan, type Segment, segmentName, type SegmentSummary } from './segment.ts';
+import type { Synced } from './records.ts';
 
 /** The mark, where it is one of this segment. */
 export function syncedOf(segment: Segment, synced: Synced | undefined): Synced | undefined {
@@ -17,7 +17,7 @@ export function syncedOf(segment: Segment, synced: Synced | undefined): Synced |
  * A segment with all of its batches and no intact seal. A kill leaves a seal that is not synced; a
  * power cut after the next start tears it.
  */
-export function describeSeal(segment: Segment, { end, lastSequence }: SegmentSummary): Damage {
+export function describeSeal(segment: Segment, { end, lastSequence }: SegmentSummary): QueueDamage {
   return {
     kind: 'torn',
     segment: segmentName(segment.firstSequence),
@@ -38,7 +38,7 @@ export function describeEnd(
   segment: Segment,
   { summary, gaps }: Scan,
   known: { readonly synced: Synced | undefined; readonly released: bigint },
-): Omit<Damage, 'setAside'> | undefined {
+): Omit<QueueDamage, 'setAside'> | undefined {
   const { synced, released } = known;
   const tail = gaps.find((gap) => gap.offset >= summary.end);
   const after = summary.lastSequence > released ? summary.lastSequence : released;
@@ -72,9 +72,9 @@ export interface AppendedLog {
  * segment that is gone.
  * @param isReleaseKnown false where nothing tells what had been released before the first segment
  */
-export function findMissing(log: AppendedLog, isReleaseKnown: boolean): Damage[] {
+export function findMissing(log: AppendedLog, isReleaseKnown: boolean): QueueDamage[] {
   const { segments, empty, checkpoint, synced } = log;
-  const damage: Damage[] = [];
+  const damage: QueueDamage[] = [];
   const first = segments[0]?.header;
   let known = isReleaseKnown ? checkpoint.released : (first?.previousSequence ?? 0n);
   let batches = isReleaseKnown ? checkpoint.releasedBatches : first?.batchesBefore;
@@ -101,7 +101,7 @@ function describeGap(
   after: bigint,
   to: bigint,
   [before, behind]: readonly [bigint | undefined, bigint | undefined],
-): Damage {
+): QueueDamage {
   const isCounted = before !== undefined && behind !== undefined && behind >= before;
   return {
     kind: 'missing',

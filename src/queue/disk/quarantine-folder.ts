@@ -1,26 +1,118 @@
 /**
- * The quarantine of a log on disk, for an operator. The list may be read beside a running service;
- * for anything else the caller holds the lock on the data directory.
+ * The quarantine on disk, for the log and for an operator. `<sequence>.batch` holds one frame and
+ * `.json` the reason; `.retry` is a frame to be drained again, `.damaged` bytes that are no frame.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StampedBatch } from '../../model/batch.ts';
-import { notABatch, notSetAside, type Quarantine, type SetAside } from '../quarantine.ts';
 import { createNodeFileSystem, type FileSystem } from '../../files/file-system.ts';
-import { isAbsent, readWhole } from '../../files/whole-file.ts';
-import { pathsOf } from './log-options.ts';
 import {
-  batchSuffix,
-  damagedSuffix,
-  noteSuffix,
-  readBatch,
-  removeFiles,
-  retrySuffix,
-  stemsAmong,
-} from './quarantine-files.ts';
+  createFile,
+  isAbsent,
+  readRange,
+  readWhole,
+  removeIfThere,
+  replaceFile,
+} from '../../files/whole-file.ts';
+import {
+  decodeFrame,
+  decodeFrameHeader,
+  finishFrame,
+  isBodyIntact,
+  readFrameHeader,
+} from '../frame.ts';
+import { notABatch, notSetAside, type Quarantine, type SetAside } from '../quarantine.ts';
+import { pathsOf } from './log-directory.ts';
+import type { Segment } from './segment.ts';
 
-/** What an operator sees, and the files behind it in the order in which to remove them. */
-interface Kept {
+export const batchSuffix = '.batch';
+export const retrySuffix = '.retry';
+export const noteSuffix = '.json';
+export const damagedSuffix = '.damaged';
+
+/** File names without this suffix, in sequence order. */
+export function listStems(fs: FileSystem, folder: string, suffix: string): string[] {
+  return stemsAmong(fs.list(folder), suffix);
+}
+
+function stemsAmong(names: readonly string[], suffix: string): string[] {
+  return names
+    .filter((name) => name.endsWith(suffix))
+    .map((name) => name.slice(0, -suffix.length))
+    .sort();
+}
+
+/** @returns undefined where the file holds no intact frame, or is gone */
+export function readBatch(fs: FileSystem, folder: string, name: string): StampedBatch | undefined {
+  const bytes = readWhole(fs, join(folder, name));
+  const header = bytes && readFrameHeader(bytes, 0);
+  if (bytes === undefined || header === undefined) return undefined;
+  return isBodyIntact(bytes, 0, header) ? decodeFrame(bytes) : undefined;
+}
+
+/** Durable on return. */
+export function writeBatch(fs: FileSystem, folder: string, frame: Buffer, reason: string): void {
+  finishFrame(frame, 0, 0);
+  const name = decodeFrameHeader(frame, 0).sequence.toString().padStart(20, '0');
+  const note = Buffer.from(`${JSON.stringify({ sequence: name, reason }, undefined, 2)}\n`);
+  replaceFile(fs, join(folder, name + noteSuffix), note);
+  replaceFile(fs, join(folder, name + batchSuffix), frame);
+}
+
+/** Keeps a copy of bytes of a segment that hold no readable frame. @returns its path */
+export function setAside(
+  fs: FileSystem,
+  folder: string,
+  segment: Pick<Segment, 'path' | 'firstSequence'>,
+  span: { readonly offset: number; readonly bytes: number },
+): string {
+  const name = `${segment.firstSequence}-${span.offset}${damagedSuffix}`;
+  const path = join(folder, name);
+  if (fs.list(folder).includes(name)) return path;
+  const source = fs.open(segment.path, 'read');
+  try {
+    createFile(fs, path, readRange(fs, source, span.offset, span.bytes));
+  } finally {
+    fs.close(source);
+  }
+  return path;
+}
+
+/** Durable on return. @param names in the order of removal; missing ones are skipped */
+export function removeFiles(fs: FileSystem, folder: string, names: readonly string[]): void {
+  for (const name of names) removeIfThere(fs, join(folder, name));
+  fs.syncDirectory(folder);
+}
+
+/** Completes interrupted changes: each batch is left under one name, and no note without one. */
+export function finishRetries(fs: FileSystem, folder: string): void {
+  const names = fs.list(folder);
+  const refused = new Set(stemsAmong(names, batchSuffix));
+  const retried = new Set(stemsAmong(names, retrySuffix));
+  const kept = new Set([...refused, ...retried, ...stemsAmong(names, damagedSuffix)]);
+  const useless = stemsAmong(names, noteSuffix)
+    .filter((stem) => !kept.has(stem))
+    .map((stem) => stem + noteSuffix);
+  for (const stem of retried) {
+    if (!refused.has(stem)) continue;
+    // A retry was refused again and its file not removed yet. The newer one replaces it, unless it
+    // was cut short.
+    if (!isIntact(fs, folder, stem + batchSuffix)) useless.push(stem + batchSuffix);
+    else fs.rename(join(folder, stem + batchSuffix), join(folder, stem + retrySuffix));
+  }
+  removeFiles(fs, folder, useless);
+}
+
+function isIntact(fs: FileSystem, folder: string, name: string): boolean {
+  try {
+    return readBatch(fs, folder, name) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** An entry as shown, and its files in the order in which to remove them. */
+interface Entry {
   readonly stem: string;
   readonly files: readonly string[];
   readonly shown: SetAside;
@@ -32,58 +124,57 @@ interface Place {
 }
 
 /**
- * It looks once: that reads every batch, and while somebody changes what is there he is alone.
- * @param directory of the queue; one that is not there holds nothing.
+ * For an operator: `list` works beside a running service; for the rest the caller holds the lock of
+ * the data directory. Reads every batch once, at the first call.
+ * @param directory of the queue; a missing one is empty
  */
 export function openQuarantineFolder(directory: string): Quarantine {
   const fs = createNodeFileSystem();
   const folder = pathsOf(directory).quarantine;
-  let seen: Map<string, Kept> | undefined;
-  const look = () =>
-    (seen ??= new Map(lookInto({ fs, folder }).map((kept) => [kept.shown.id, kept])));
+  let known: Map<string, Entry> | undefined;
+  const entries = () =>
+    (known ??= new Map(readEntries({ fs, folder }).map((entry) => [entry.shown.id, entry])));
 
-  function find(id: string): Kept {
-    const found = look().get(id);
+  function find(id: string): Entry {
+    const found = entries().get(id);
     if (found === undefined) throw notSetAside(id);
     return found;
   }
 
   return {
-    list: async () => [...look().values()].map(({ shown }) => shown),
+    list: async () => [...entries().values()].map(({ shown }) => shown),
     async retry(id) {
       const { stem, files, shown } = find(id);
       if (shown.batch === undefined) throw notABatch(id);
       if (shown.retry === 'next start') return;
       fs.rename(join(folder, stem + batchSuffix), join(folder, stem + retrySuffix));
       fs.syncDirectory(folder);
-      look().set(id, { stem, files, shown: { ...shown, retry: 'next start' } });
+      entries().set(id, { stem, files, shown: { ...shown, retry: 'next start' } });
     },
     async drop(id) {
       removeFiles(fs, folder, find(id).files);
-      look().delete(id);
+      entries().delete(id);
     },
     close: async () => undefined,
   };
 }
 
 /** The oldest first. */
-function lookInto(place: Place): Kept[] {
+function readEntries(place: Place): Entry[] {
   const names = namesIn(place);
-  const setAside = stemsAmong(names, batchSuffix);
-  const retried = stemsAmong(names, retrySuffix);
-  const damaged = stemsAmong(names, damagedSuffix);
-  const waiting = new Set(retried);
-  const batches = new Set([...setAside, ...retried]);
-  const found = [
-    ...setAside
-      // Refused again, and its process killed before it put that down: the next start retries it.
-      .filter((stem) => !waiting.has(stem))
-      .map((stem) => describeBatch(place, stem, 'no')),
-    ...retried.map((stem) => describeBatch(place, stem, 'next start')),
-    ...damaged.map((stem) => describeDamaged(place, stem, { hasNote: !batches.has(stem) })),
+  const retried = new Set(stemsAmong(names, retrySuffix));
+  // With a `.retry` beside it, it was refused again; the next start retries it.
+  const refused = stemsAmong(names, batchSuffix).filter((stem) => !retried.has(stem));
+  const batches = new Set([...refused, ...retried]);
+  const entries = [
+    ...refused.map((stem) => describeBatch(place, stem, 'no')),
+    ...[...retried].map((stem) => describeBatch(place, stem, 'next start')),
+    ...stemsAmong(names, damagedSuffix).map((stem) =>
+      describeDamaged(place, stem, { hasNote: !batches.has(stem) }),
+    ),
   ];
-  return found
-    .filter((kept) => kept !== undefined)
+  return entries
+    .filter((entry) => entry !== undefined)
     .sort((a, b) => a.shown.setAsideAtMs - b.shown.setAsideAtMs);
 }
 
@@ -96,18 +187,18 @@ function namesIn({ fs, folder }: Place): string[] {
   }
 }
 
-/** @returns undefined where a service has removed it meanwhile. */
-function describeBatch(place: Place, stem: string, retry: SetAside['retry']): Kept | undefined {
+/** @returns undefined where a service has removed it meanwhile */
+function describeBatch(place: Place, stem: string, retry: SetAside['retry']): Entry | undefined {
   const name = stem + (retry === 'no' ? batchSuffix : retrySuffix);
   const { batch, failure } = tryRead(place, name);
-  const size = sizeUp(place, name);
-  if (size === undefined) return undefined;
+  const file = statFile(place, name);
+  if (file === undefined) return undefined;
   return {
     stem,
-    // The batch last: a note alone would be found by nobody.
+    // The note first: a note without a batch is not listed.
     files: [noteSuffix, batchSuffix, retrySuffix].map((suffix) => stem + suffix),
     shown: {
-      ...size,
+      ...file,
       id: batch === undefined ? stem : `${batch.id.writer.toString(16)}-${batch.id.sequence}`,
       reason: failure ?? readReason(place, stem),
       retry,
@@ -116,30 +207,25 @@ function describeBatch(place: Place, stem: string, retry: SetAside['retry']): Ke
   };
 }
 
-/** Bytes of the log, or of a batch that was to be drained again. */
+/** Bytes of the log, or of a batch that was to be retried and has a note. */
 function describeDamaged(
   place: Place,
   stem: string,
   { hasNote }: { readonly hasNote: boolean },
-): Kept | undefined {
+): Entry | undefined {
   const name = stem + damagedSuffix;
-  const size = sizeUp(place, name);
-  if (size === undefined) return undefined;
+  const file = statFile(place, name);
+  if (file === undefined) return undefined;
   const refused = hasNote ? readReason(place, stem) : '';
+  const reason = refused === '' ? 'damaged bytes of the log' : `damaged; ${refused}`;
   return {
     stem,
     files: hasNote ? [stem + noteSuffix, name] : [name],
-    shown: {
-      ...size,
-      id: name,
-      reason: refused === '' ? 'damaged bytes of the log' : `damaged; ${refused}`,
-      retry: 'no',
-      batch: undefined,
-    },
+    shown: { ...file, id: name, reason, retry: 'no', batch: undefined },
   };
 }
 
-function sizeUp(
+function statFile(
   { folder }: Place,
   name: string,
 ): Pick<SetAside, 'bytes' | 'setAsideAtMs'> | undefined {
@@ -147,7 +233,7 @@ function sizeUp(
   return stats && { bytes: stats.size, setAsideAtMs: Math.floor(stats.mtimeMs) };
 }
 
-/** One file that the disk does not give must not hide the others. */
+/** An unreadable file must not hide the others. */
 function tryRead(
   { fs, folder }: Place,
   name: string,
@@ -165,7 +251,7 @@ function readReason({ fs, folder }: Place, stem: string): string {
     const note = JSON.parse(bytes?.toString() ?? '{}') as { reason?: unknown };
     return typeof note.reason === 'string' ? note.reason : '';
   } catch {
-    // A note that cannot be read takes nothing from the batch.
+    // The batch is listed without its reason.
     return '';
   }
 }

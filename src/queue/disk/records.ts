@@ -1,46 +1,63 @@
 /**
- * The two small files beside the segments: who writes this log (`identity`), and how far its
- * batches need no further work (`checkpoint`). Each is a checksummed record of 64 bytes, replaced
- * as a whole.
+ * The small files beside the segments: `identity` says who writes the log, `checkpoint` up to where
+ * it is released, `synced` up to where it is known to be on disk.
  */
 import { randomBytes } from 'node:crypto';
-import { crc32c } from '@node-rs/crc32';
-import type { FileSystem } from '../../files/file-system.ts';
-import { readWhole, replaceFile } from '../../files/whole-file.ts';
-import { readOptional, writeOptional } from './segment.ts';
+import { defineRecord, type RecordFormat } from '../../codec/record.ts';
+import type { FileId, FileSystem } from '../../files/file-system.ts';
+import { readRange, readWhole, replaceFile, writeFully } from '../../files/whole-file.ts';
 
-/** 2 where there are earlier writers; then a program that knows none of them must not open it. */
+/** 2 where there are earlier writers: a release that knows none must not open the log. */
 export const identityVersion = 2;
 const plainIdentityVersion = 1;
-const checkpointVersion = 1;
-const recordBytes = 64;
 /** As many as the record has room for. */
 export const maxEarlierWriters = 5;
-const identityMagic = Buffer.from('WQID', 'latin1').readUInt32LE(0);
-const checkpointMagic = Buffer.from('WQCP', 'latin1').readUInt32LE(0);
 
-export interface Identity {
-  readonly version: number;
-  /** 64 random bits made with the directory, or with its restoring. */
-  readonly writer: bigint;
-  /** Whose batches came with a restored directory; at most `maxEarlierWriters`. */
-  readonly earlier: readonly bigint[];
-}
+const identityFormat = defineRecord('WQID', 64, {
+  version: [8, 'u32'],
+  /** 64 random bits drawn when the directory is created or restored. */
+  writer: [16, 'u64'],
+  /** Writers of the batches in a restored directory; at most `maxEarlierWriters`. */
+  earlier: [24, 'list'],
+});
 
-export interface Checkpoint {
-  readonly writer: bigint;
-  /** All batches up to this sequence need no further work. */
-  readonly released: bigint;
-  /** The highest sequence known to be given out. */
-  readonly lastSequence: bigint;
-  /** No batch may be stamped at or before this; Unix ns. */
-  readonly floorNanos: bigint;
-  /** Batches ever appended up to `released`; undefined where it was not recorded. */
-  readonly releasedBatches: bigint | undefined;
-}
+const checkpointFormat = defineRecord('WQCP', 64, {
+  version: [8, 'u32'],
+  writer: [16, 'u64'],
+  /** Batches up to this sequence need no further work. */
+  released: [24, 'u64'],
+  /** The highest sequence known to be assigned. */
+  lastSequence: [32, 'u64'],
+  /** No later batch may be stamped at or before this; Unix ns. */
+  floorNanos: [40, 'u64'],
+  /** Batches ever appended up to `released`, where that was recorded. */
+  releasedBatches: [48, 'optional'],
+});
 
-/** What a record file holds: its record, nothing at all, or bytes that no checksum vouches for. */
-export type Found<T> = T | 'absent' | 'damaged';
+const syncedFormat = defineRecord('WQSM', 80, {
+  version: [8, 'u32'],
+  writer: [16, 'u64'],
+  /** Of the segment being written. */
+  firstSequence: [24, 'u64'],
+  /** Offset after its last synced frame. */
+  end: [32, 'size'],
+  lastSequence: [40, 'u64'],
+  /** Batches ever appended, up to `lastSequence`. */
+  batches: [48, 'u64'],
+  /** First sequence of the key file being written, 0 = none, and its synced bytes. */
+  keyFile: [56, 'u64'],
+  keyFileBytes: [64, 'size'],
+  updates: [72, 'u64'],
+});
+
+type RecordOf<Format> = Format extends RecordFormat<infer Record> ? Record : never;
+export type Identity = RecordOf<typeof identityFormat>;
+export type Checkpoint = Omit<RecordOf<typeof checkpointFormat>, 'version'>;
+type Slot = RecordOf<typeof syncedFormat>;
+export type Synced = Omit<Slot, 'version' | 'updates'>;
+
+/** The record, or why there is none. */
+export type Found<Record> = Record | 'absent' | 'damaged';
 
 export function createIdentity(earlier: readonly bigint[] = []): Identity {
   const version = earlier.length === 0 ? plainIdentityVersion : identityVersion;
@@ -48,60 +65,110 @@ export function createIdentity(earlier: readonly bigint[] = []): Identity {
 }
 
 export function readIdentity(fs: FileSystem, path: string): Found<Identity> {
-  const bytes = readRecord(fs, path, identityMagic);
-  if (typeof bytes === 'string') return bytes;
-  const earlier = Array.from({ length: maxEarlierWriters }, (_, index) =>
-    bytes.readBigUInt64LE(24 + 8 * index),
-  );
-  return {
-    version: bytes.readUInt32LE(8),
-    writer: bytes.readBigUInt64LE(16),
-    earlier: earlier.filter((writer) => writer !== 0n),
-  };
+  return readRecord(fs, path, identityFormat);
 }
 
 export function writeIdentity(fs: FileSystem, path: string, identity: Identity): void {
-  const bytes = Buffer.alloc(recordBytes);
-  bytes.writeUInt32LE(identity.version, 8);
-  bytes.writeBigUInt64LE(identity.writer, 16);
-  for (const [index, writer] of identity.earlier.entries()) {
-    bytes.writeBigUInt64LE(writer, 24 + 8 * index);
-  }
-  writeRecord(fs, path, identityMagic, bytes);
+  replaceFile(fs, path, identityFormat.encode(identity));
 }
 
 export function readCheckpoint(fs: FileSystem, path: string): Found<Checkpoint> {
-  const bytes = readRecord(fs, path, checkpointMagic);
-  if (typeof bytes === 'string') return bytes;
-  return {
-    writer: bytes.readBigUInt64LE(16),
-    released: bytes.readBigUInt64LE(24),
-    lastSequence: bytes.readBigUInt64LE(32),
-    floorNanos: bytes.readBigUInt64LE(40),
-    releasedBatches: readOptional(bytes, 48),
-  };
+  return readRecord(fs, path, checkpointFormat);
 }
 
 export function writeCheckpoint(fs: FileSystem, path: string, checkpoint: Checkpoint): void {
-  const bytes = Buffer.alloc(recordBytes);
-  bytes.writeUInt32LE(checkpointVersion, 8);
-  bytes.writeBigUInt64LE(checkpoint.writer, 16);
-  bytes.writeBigUInt64LE(checkpoint.released, 24);
-  bytes.writeBigUInt64LE(checkpoint.lastSequence, 32);
-  bytes.writeBigUInt64LE(checkpoint.floorNanos, 40);
-  writeOptional(bytes, checkpoint.releasedBatches, 48);
-  writeRecord(fs, path, checkpointMagic, bytes);
+  replaceFile(fs, path, checkpointFormat.encode({ ...checkpoint, version: 1 }));
 }
 
-function readRecord(fs: FileSystem, path: string, magic: number): Found<Buffer> {
+function readRecord<Record>(
+  fs: FileSystem,
+  path: string,
+  format: RecordFormat<Record>,
+): Found<Record> {
   const bytes = readWhole(fs, path);
   if (bytes === undefined) return 'absent';
-  if (bytes.length !== recordBytes || bytes.readUInt32LE(0) !== magic) return 'damaged';
-  return crc32c(bytes.subarray(8)) === bytes.readUInt32LE(4) ? bytes : 'damaged';
+  return (bytes.length === format.bytes ? format.decode(bytes) : undefined) ?? 'damaged';
 }
 
-function writeRecord(fs: FileSystem, path: string, magic: number, bytes: Buffer): void {
-  bytes.writeUInt32LE(magic, 0);
-  bytes.writeUInt32LE(crc32c(bytes.subarray(8)), 4);
-  replaceFile(fs, path, bytes);
+/** Each slot has its own sector. */
+const sectorBytes = 512;
+const runningSlots = [0, 1] as const;
+const startSlots = [2, 3] as const;
+const syncedFileBytes = (runningSlots.length + startSlots.length) * sectorBytes;
+
+export function nothingSynced(writer: bigint): Synced {
+  const none = { firstSequence: 0n, end: 0, lastSequence: 0n, batches: 0n };
+  return { writer, ...none, keyFile: 0n, keyFileBytes: 0 };
+}
+
+/**
+ * The file `synced`. Data before the mark was acknowledged: if missing, batches are lost. Data after
+ * it may be the torn end of an unclean stop. The mark is overwritten in place after every sync and
+ * not synced itself, which costs next to nothing; after a power cut it may lag, and never runs
+ * ahead. Two slots alternate for that, and two more, which are synced, alternate at each start: one
+ * of them is intact after a power cut that tears all others.
+ */
+export class SyncedMark {
+  readonly #fs: FileSystem;
+  readonly #file: FileId;
+  readonly #startSlot: number;
+  #updates: bigint;
+
+  /** @param at the updates so far, and the slot that this start may overwrite */
+  constructor(fs: FileSystem, file: FileId, at: { updates: bigint; startSlot: number }) {
+    this.#fs = fs;
+    this.#file = file;
+    this.#updates = at.updates;
+    this.#startSlot = at.startSlot;
+  }
+
+  /** To be called once all of it is synced. */
+  write(synced: Synced): void {
+    const slot = this.#encode(synced);
+    const at = runningSlots[Number(this.#updates % 2n)] ?? 0;
+    try {
+      this.#fs.write(this.#file, slot, at * sectorBytes);
+    } catch {
+      // The mark lags, which is allowed: the sync that matters has succeeded.
+    }
+  }
+
+  /** To be called once per start; durable on return. */
+  settle(synced: Synced): void {
+    writeFully(this.#fs, this.#file, this.#encode(synced), this.#startSlot * sectorBytes);
+    this.#fs.sync(this.#file);
+  }
+
+  close(): void {
+    this.#fs.close(this.#file);
+  }
+
+  #encode(synced: Synced): Buffer {
+    return syncedFormat.encode({ ...synced, version: 1, updates: ++this.#updates });
+  }
+}
+
+export function openSyncedMark(
+  fs: FileSystem,
+  path: string,
+): { mark: SyncedMark; found: Found<Synced> } {
+  const size = readWhole(fs, path)?.length;
+  if (size !== syncedFileBytes) replaceFile(fs, path, Buffer.alloc(syncedFileBytes));
+  const file = fs.open(path, 'update');
+  const slots = [...runningSlots, ...startSlots].map((slot) =>
+    readRange(fs, file, slot * sectorBytes, syncedFormat.bytes),
+  );
+  const records = slots.map((slot) => syncedFormat.decode(slot));
+  const newest = records.reduce<Slot | undefined>(
+    (best, slot) => (slot !== undefined && slot.updates > (best?.updates ?? -1n) ? slot : best),
+    undefined,
+  );
+  const updatesAt = (slot: number) => records[slot]?.updates ?? 0n;
+  const [first, second] = startSlots;
+  const startSlot = updatesAt(first) > updatesAt(second) ? second : first;
+  const mark = new SyncedMark(fs, file, { updates: newest?.updates ?? 0n, startSlot });
+  if (newest !== undefined) return { mark, found: newest };
+  const isBlank = slots.every((slot) => slot.every((byte) => byte === 0));
+  const isNew = size === undefined || (size === syncedFileBytes && isBlank);
+  return { mark, found: isNew ? 'absent' : 'damaged' };
 }

@@ -4,17 +4,17 @@
  * backlog.
  */
 import type { FileSystem } from '../../files/file-system.ts';
+import type { QueueDamage } from '../../telemetry/queue-events.ts';
 import { KeyCollector } from './key-chunk.ts';
 import { KeyLog } from './key-log.ts';
 import {
-  countQuarantined,
-  countSetAside,
   findCheckpoint,
   identify,
   listSegments,
+  type LogPaths,
+  pathsOf,
   prepareDirectories,
   renewIdentity,
-  setAside,
   splitByWriter,
 } from './log-directory.ts';
 import {
@@ -25,20 +25,24 @@ import {
   findMissing,
   syncedOf,
 } from './lost-batches.ts';
+import { type DiskQueueSettings, maxUnsyncedBatches, type Recovery } from './log-options.ts';
 import {
-  type Damage,
-  type DiskQueueSettings,
-  type LogPaths,
-  maxUnsyncedBatches,
-  pathsOf,
-  type Recovery,
-} from './log-options.ts';
-import { finishRetries } from './quarantine-files.ts';
+  batchSuffix,
+  damagedSuffix,
+  finishRetries,
+  listStems,
+  setAside,
+} from './quarantine-folder.ts';
 import { type Checkpoint, writeCheckpoint, writeIdentity } from './records.ts';
-import { segmentHeaderBytes, type SegmentSummary } from './segment.ts';
-import { finishSegment, measureReleased, scanSegment } from './segment-file.ts';
-import type { Segment } from './segment-file.ts';
-import { nothingSynced, openSyncedMark, type Synced, type SyncedMark } from './synced-mark.ts';
+import {
+  finishSegment,
+  scanSegment,
+  type Segment,
+  segmentHeaderBytes,
+  type SegmentSummary,
+  withReader,
+} from './segment.ts';
+import { nothingSynced, openSyncedMark, type Synced, type SyncedMark } from './records.ts';
 
 const hourMs = 60 * 60 * 1000;
 
@@ -106,8 +110,8 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
       foreign,
       checkpoint: toState(state),
       syncedMark: toState(markState),
-      quarantinedBatches: countQuarantined(fs, paths),
-      setAsideFiles: countSetAside(fs, paths),
+      quarantinedBatches: listStems(fs, paths.quarantine, batchSuffix).length,
+      setAsideFiles: listStems(fs, paths.quarantine, damagedSuffix).length,
       freeBytes: fs.freeBytes(paths.root),
       keyChunks: keyChunks.map((chunk) => new Uint8Array(chunk)),
     },
@@ -158,9 +162,9 @@ function finishSegments(
   fs: FileSystem,
   paths: LogPaths,
   log: LogFound,
-): { segments: Segment[]; damage: Damage[]; empty: Segment[] } {
+): { segments: Segment[]; damage: QueueDamage[]; empty: Segment[] } {
   const segments: Segment[] = [];
-  const damage: Damage[] = [];
+  const damage: QueueDamage[] = [];
   const empty: Segment[] = [];
   let next: Segment | undefined;
   for (const segment of log.ours.toReversed()) {
@@ -208,9 +212,9 @@ function keepEnd(
   fs: FileSystem,
   paths: LogPaths,
   segment: Segment,
-  end: Pick<Damage, 'offset' | 'bytes'>,
+  end: Pick<QueueDamage, 'offset' | 'bytes'>,
 ): string {
-  return end.bytes === 0 ? '' : setAside(fs, paths, segment, end);
+  return end.bytes === 0 ? '' : setAside(fs, paths.quarantine, segment, end);
 }
 
 function carryKeys(keys: KeyCollector, segment: Segment, log: LogFound): void {
@@ -272,11 +276,19 @@ function measureBacklog(
   if (first.firstSequence > checkpoint.released) {
     return { batches, rows, bytes, oldestNanos: first.firstReceivedAtNanos };
   }
-  const done = measureReleased(fs, first, checkpoint.writer, checkpoint.released);
-  return {
-    batches: batches - done.batches,
-    rows: rows - done.rows,
-    bytes: bytes - done.bytes,
-    oldestNanos: done.oldestNanos ?? segments[1]?.firstReceivedAtNanos,
-  };
+  const total = bytes;
+  return withReader(fs, first, checkpoint.writer, (reader) => {
+    for (;;) {
+      const frame = reader.next(first.end);
+      if (frame === undefined) break;
+      const { header } = frame;
+      if (header.sequence > checkpoint.released) {
+        return { batches, rows, bytes, oldestNanos: header.receivedAtNanos };
+      }
+      batches--;
+      rows -= header.rows;
+      bytes = total - (frame.offset + header.length - segmentHeaderBytes);
+    }
+    return { batches, rows, bytes, oldestNanos: segments[1]?.firstReceivedAtNanos };
+  });
 }

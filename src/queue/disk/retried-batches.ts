@@ -19,7 +19,7 @@ import {
   readBatch,
   removeFiles,
   retrySuffix,
-} from './quarantine-files.ts';
+} from './quarantine-folder.ts';
 import { toError } from '../../std/error-text.ts';
 
 interface Place {

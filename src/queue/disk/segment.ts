@@ -1,35 +1,43 @@
 /**
- * A segment: one file of the log, named by its first sequence. A header says whose it is, frames
- * follow, and a finished segment ends with a seal that sums it up, so that opening a long backlog
- * need not read it.
+ * A segment: one file of the log, named by its first sequence. A header, frames, and in a finished
+ * segment a seal with a summary, so that opening a long backlog need not read it.
  */
-import { crc32c } from '@node-rs/crc32';
+import { dirname, join } from 'node:path';
+import { defineRecord } from '../../codec/record.ts';
+import { isNoRoom } from '../../files/disk-failure.ts';
+import type { FileId, FileSystem } from '../../files/file-system.ts';
+import { readRange, removeIfThere, temporarySuffix, writeFully } from '../../files/whole-file.ts';
 import {
+  decodeFrameHeader,
   encodeFrameHeader,
   finishFrame,
+  type FrameHeader,
   frameHeaderBytes,
   frameKinds,
+  idempotencyOf,
   isBodyIntact,
   readFrameHeader,
 } from '../frame.ts';
+import { FrameReader, type Gap } from './frame-reader.ts';
+import type { KeyCollector } from './key-chunk.ts';
 
-export const segmentHeaderBytes = 64;
 export const segmentVersion = 1;
-const segmentMagic = Buffer.from('WSEG', 'latin1').readUInt32LE(0);
+const scanWindowBytes = 4 * 1024 * 1024;
 const sealBodyBytes = 24;
-export const sealBytes = frameHeaderBytes + sealBodyBytes;
-
+const sealBytes = frameHeaderBytes + sealBodyBytes;
 const namePattern = /^(\d{20})\.segment$/;
 
-export interface SegmentHeader {
-  readonly version: number;
-  readonly writer: bigint;
-  readonly firstSequence: bigint;
+const headerFormat = defineRecord('WSEG', 64, {
+  version: [8, 'u32'],
+  writer: [16, 'u64'],
+  firstSequence: [24, 'u64'],
   /** The last sequence of the segment before, by which a missing one is noticed. */
-  readonly previousSequence: bigint;
-  /** Batches ever appended to the log before this segment; undefined where it was not recorded. */
-  readonly batchesBefore: bigint | undefined;
-}
+  previousSequence: [32, 'u64'],
+  /** Batches ever appended to the log before this segment, where that was recorded. */
+  batchesBefore: [40, 'optional'],
+});
+export const segmentHeaderBytes = headerFormat.bytes;
+type SegmentHeader = NonNullable<ReturnType<typeof headerFormat.decode>>;
 
 /** What is known of a segment's frames. */
 export interface SegmentSummary {
@@ -39,62 +47,209 @@ export interface SegmentSummary {
   readonly lastReceivedAtNanos: bigint;
   readonly batches: number;
   readonly rows: number;
-  /** Offset behind the last frame. */
+  /** Offset after the last frame. */
   readonly end: number;
-  /**
-   * Damage from this offset on may stem from an unclean stop: that data may never have been
-   * acknowledged.
-   */
+  /** Data from this offset on may never have been acknowledged: damage there may be a torn end. */
   readonly tornFrom: number;
+}
+
+export interface Segment extends SegmentSummary {
+  readonly path: string;
+  readonly sealed: boolean;
+  /** Seal included. */
+  readonly fileBytes: number;
+  /** Undefined where the header is damaged; the frames are read all the same. */
+  readonly header: SegmentHeader | undefined;
+}
+
+export interface Scan {
+  readonly summary: SegmentSummary;
+  /** Gaps among the frames; those from `summary.end` on are the tail. */
+  readonly gaps: readonly Gap[];
 }
 
 export function segmentName(firstSequence: bigint): string {
   return `${firstSequence.toString().padStart(20, '0')}.segment`;
 }
 
-/** @returns the first sequence, or undefined where the name is not one of ours. */
+/** @returns the first sequence, or undefined where this is not the name of a segment */
 export function parseSegmentName(name: string): bigint | undefined {
   const digits = namePattern.exec(name)?.[1];
   return digits === undefined ? undefined : BigInt(digits);
 }
 
-export function encodeSegmentHeader(header: Omit<SegmentHeader, 'version'>): Buffer {
-  const bytes = Buffer.alloc(segmentHeaderBytes);
-  bytes.writeUInt32LE(segmentMagic, 0);
-  bytes.writeUInt32LE(segmentVersion, 8);
-  bytes.writeBigUInt64LE(header.writer, 16);
-  bytes.writeBigUInt64LE(header.firstSequence, 24);
-  bytes.writeBigUInt64LE(header.previousSequence, 32);
-  writeOptional(bytes, header.batchesBefore, 40);
-  bytes.writeUInt32LE(crc32c(bytes.subarray(8)), 4);
-  return bytes;
+/** Reads header and seal only; without a seal the summary is empty. */
+export function inspectSegment(fs: FileSystem, directory: string, firstSequence: bigint): Segment {
+  const path = join(directory, segmentName(firstSequence));
+  const file = fs.open(path, 'read');
+  try {
+    const fileBytes = fs.size(file);
+    const header = headerFormat.decode(readRange(fs, file, 0, segmentHeaderBytes));
+    const tailStart = Math.max(segmentHeaderBytes, fileBytes - sealBytes);
+    const seal = decodeSeal(readRange(fs, file, tailStart, sealBytes), firstSequence, fileBytes);
+    const summary = seal ?? emptySummary(firstSequence);
+    return { ...summary, path, sealed: seal !== undefined, fileBytes, header };
+  } finally {
+    fs.close(file);
+  }
 }
 
-/** @returns undefined where the header is short or damaged. */
-export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | undefined {
-  if (bytes.length < segmentHeaderBytes) return undefined;
-  if (bytes.readUInt32LE(0) !== segmentMagic) return undefined;
-  if (crc32c(bytes.subarray(8, segmentHeaderBytes)) !== bytes.readUInt32LE(4)) return undefined;
+/** Reads all frames; their idempotency keys go to `keys`. */
+export function scanSegment(
+  fs: FileSystem,
+  segment: Segment,
+  writer: bigint,
+  keys: KeyCollector,
+): Scan {
+  return withReader(fs, segment, writer, (reader) => {
+    let summary = emptySummary(segment.firstSequence);
+    for (let frame = reader.next(segment.fileBytes); frame !== undefined; ) {
+      const { header, offset, bytes } = frame;
+      const record = idempotencyOf(bytes, 0, header);
+      if (record.length > 0) keys.add(header.receivedAtNanos, record);
+      const end = offset + header.length;
+      summary = { ...withFrame(summary, header), end, tornFrom: header.groupOffset };
+      frame = reader.next(segment.fileBytes);
+    }
+    return { summary, gaps: reader.takeGaps() };
+  });
+}
+
+/** Begins a segment; its file is durable on return, and absent where there is no room for it. */
+export function createSegment(
+  fs: FileSystem,
+  directory: string,
+  fields: Omit<SegmentHeader, 'version'>,
+): { file: FileId; segment: Segment } {
+  const { firstSequence } = fields;
+  const header = { version: segmentVersion, ...fields };
+  const path = join(directory, segmentName(firstSequence));
+  const file = fs.open(path, 'create');
+  try {
+    writeFully(fs, file, headerFormat.encode(header), 0);
+    fs.sync(file);
+    fs.syncDirectory(directory);
+  } catch (error) {
+    fs.close(file);
+    if (isNoRoom(error)) removeIfThere(fs, path);
+    throw error;
+  }
+  const fileBytes = segmentHeaderBytes;
+  const segment = { ...emptySummary(firstSequence), path, header, sealed: false, fileBytes };
+  return { file, segment };
+}
+
+/** Fills in the checksums of a group of frames. @returns the segment with the group at its end */
+export function extendSegment(segment: Segment, group: Buffer): Segment {
+  let summary: SegmentSummary = segment;
+  for (let offset = 0; offset < group.length; ) {
+    finishFrame(group, offset, segment.end);
+    const header = decodeFrameHeader(group, offset);
+    summary = withFrame(summary, header);
+    offset += header.length;
+  }
+  const end = segment.end + group.length;
+  return { ...segment, ...summary, end, tornFrom: end, fileBytes: end };
+}
+
+/** Writes the seal durably. @returns bytes of the file */
+export function sealSegment(
+  fs: FileSystem,
+  file: FileId,
+  writer: bigint,
+  summary: SegmentSummary,
+): number {
+  writeFully(fs, file, encodeSeal(writer, summary), summary.end);
+  fs.sync(file);
+  return summary.end + sealBytes;
+}
+
+/**
+ * Replaces the unfinished segment of a stopped process by a sealed copy, cut at the summary's end.
+ * A copy, because data read back after a failed sync may be in memory only, and no later sync would
+ * write it to disk.
+ */
+export function finishSegment(
+  fs: FileSystem,
+  segment: Segment,
+  summary: SegmentSummary,
+  writer: bigint,
+): Segment {
+  const temporary = segment.path + temporarySuffix;
+  const source = fs.open(segment.path, 'read');
+  const copy = fs.open(temporary, 'create');
+  let fileBytes = 0;
+  try {
+    for (let offset = 0; offset < summary.end; offset += scanWindowBytes) {
+      const length = Math.min(scanWindowBytes, summary.end - offset);
+      writeFully(fs, copy, readRange(fs, source, offset, length), offset);
+    }
+    fileBytes = sealSegment(fs, copy, writer, summary);
+  } finally {
+    fs.close(copy);
+    fs.close(source);
+  }
+  fs.rename(temporary, segment.path);
+  fs.syncDirectory(dirname(segment.path));
+  return { ...segment, ...summary, sealed: true, fileBytes };
+}
+
+/** @param writer assumed where the segment's header is damaged */
+export function readerOf(
+  fs: FileSystem,
+  file: FileId,
+  segment: Pick<Segment, 'firstSequence' | 'header'>,
+  writer: bigint,
+): FrameReader {
+  return new FrameReader(fs, file, {
+    writer: segment.header?.writer ?? writer,
+    start: segmentHeaderBytes,
+    afterSequence: segment.firstSequence - 1n,
+    windowBytes: scanWindowBytes,
+  });
+}
+
+export function withReader<Result>(
+  fs: FileSystem,
+  segment: Segment,
+  writer: bigint,
+  use: (reader: FrameReader) => Result,
+): Result {
+  const file = fs.open(segment.path, 'read');
+  try {
+    return use(readerOf(fs, file, segment, writer));
+  } finally {
+    fs.close(file);
+  }
+}
+
+function emptySummary(firstSequence: bigint): SegmentSummary {
   return {
-    version: bytes.readUInt32LE(8),
-    writer: bytes.readBigUInt64LE(16),
-    firstSequence: bytes.readBigUInt64LE(24),
-    previousSequence: bytes.readBigUInt64LE(32),
-    batchesBefore: readOptional(bytes, 40),
+    firstSequence,
+    lastSequence: firstSequence - 1n,
+    firstReceivedAtNanos: 0n,
+    lastReceivedAtNanos: 0n,
+    batches: 0,
+    rows: 0,
+    end: segmentHeaderBytes,
+    tornFrom: segmentHeaderBytes,
   };
 }
 
-/** A field that earlier releases left zero: the number plus one, so that 0 is "not recorded". */
-export function writeOptional(bytes: Buffer, value: bigint | undefined, offset: number): void {
-  bytes.writeBigUInt64LE(value === undefined ? 0n : value + 1n, offset);
+function withFrame(summary: SegmentSummary, header: FrameHeader): SegmentSummary {
+  const { sequence: lastSequence, receivedAtNanos: lastReceivedAtNanos } = header;
+  const isFirst = summary.batches === 0;
+  return {
+    ...summary,
+    lastSequence,
+    firstReceivedAtNanos: isFirst ? lastReceivedAtNanos : summary.firstReceivedAtNanos,
+    lastReceivedAtNanos,
+    batches: summary.batches + 1,
+    rows: summary.rows + header.rows,
+  };
 }
 
-export function readOptional(bytes: Buffer, offset: number): bigint | undefined {
-  const stored = bytes.readBigUInt64LE(offset);
-  return stored === 0n ? undefined : stored - 1n;
-}
-
-export function encodeSeal(writer: bigint, summary: SegmentSummary): Buffer {
+function encodeSeal(writer: bigint, summary: SegmentSummary): Buffer {
   const bytes = Buffer.alloc(sealBytes);
   encodeFrameHeader(bytes, 0, {
     kind: frameKinds.seal,
@@ -115,11 +270,8 @@ export function encodeSeal(writer: bigint, summary: SegmentSummary): Buffer {
   return bytes;
 }
 
-/**
- * @param tail the last `sealBytes` of the file. @returns undefined where they are no intact seal of
- * this file.
- */
-export function decodeSeal(
+/** @param tail the last `sealBytes` of the file. @returns undefined without an intact seal */
+function decodeSeal(
   tail: Buffer,
   firstSequence: bigint,
   fileBytes: number,
