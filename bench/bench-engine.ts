@@ -1,4 +1,4 @@
-/** The embedded engine with the store's tables and nothing else, in a folder of the caller's. */
+/** The embedded engine with the store's tables, in a given folder. */
 import { openEngine } from '../src/engine/supervisor.ts';
 import { openClickHouseStore, type ClickHouseStore } from '../src/store/clickhouse.ts';
 import { createEngineEvents } from '../src/telemetry/store-events.ts';

@@ -1,8 +1,8 @@
 /**
- * `npm run bench`: one run of everything on one machine, the real process over TLS, to a Markdown
- * table on standard output and in `bench/RESULTS.md`. `--quick` shrinks it to a check that the
- * benchmark itself works; `--scaled` measures the scaled-out set beside the embedded one instead,
- * `--fairness` a light list beside heavy questions of another account.
+ * `npm run bench`: one run of everything on one machine, the real process over TLS, as a Markdown
+ * table on standard output and in `bench/RESULTS.md`. `--quick` only checks that the benchmark
+ * works; `--scaled` compares the scaled-out set with the embedded one; `--fairness` runs a light
+ * list beside heavy queries of another account.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -34,7 +34,7 @@ const { values } = parseArgs({
 });
 const rows = Number(values.rows ?? (values.quick ? 300_000 : 10_000_000));
 const seconds = Number(values.seconds ?? (values.quick ? 5 : 60));
-/** Events a second to sustain. */
+/** Events per second to sustain. */
 const rate = Number(values.rate);
 const seed = Number(values.seed);
 const burstSeconds = values.quick ? 3 : 10;

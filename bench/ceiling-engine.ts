@@ -1,6 +1,6 @@
 /**
- * The embedded engine alone, taking the same rows by the same statement: decoded before the clock
- * starts, no TLS, no queue, no other load on the machine.
+ * The embedded engine alone, with the same rows and the same statement: decoded beforehand, no TLS,
+ * no queue, no other load.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import type { Ceiling } from './ceiling.ts';
 import { stampBody, type Body } from './corpus.ts';
 import { cpuSeconds } from './processes.ts';
 
-/** As many rows as the drain puts into one insert under load. */
+/** Rows per insert of the drain under load. */
 const rowsPerInsert = 250_000;
 
 export async function measureEngineAlone(
@@ -71,7 +71,7 @@ async function insertFor(
 interface Payload {
   readonly rows: number;
   readonly bytes: Uint8Array;
-  /** Of the JSON that it was decoded from. */
+  /** Bytes of the source JSON. */
   readonly bodyBytes: number;
 }
 

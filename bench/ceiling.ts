@@ -1,4 +1,4 @@
-/** What the machine could do at best: a part of the work alone, on the same bodies. */
+/** Upper bounds on this machine: single steps on the same bodies. */
 import type { Body } from './corpus.ts';
 import { stampBody } from './corpus.ts';
 
@@ -8,12 +8,12 @@ export interface Ceiling {
   readonly cpuMicrosPerEvent: number;
 }
 
-/** `JSON.parse` alone, one thread, for about `seconds`. */
+/** `JSON.parse`, one thread, for about `seconds`. */
 export function measureJsonParse(bodies: readonly Body[], seconds: number): Promise<Ceiling> {
   return measureOverBodies(bodies, seconds, (body) => JSON.parse(body.bytes.toString('utf8')));
 }
 
-/** A decoder alone, one thread, for about `seconds`. */
+/** A decoder, one thread, for about `seconds`. */
 export function measureDecoder(
   bodies: readonly Body[],
   seconds: number,

@@ -1,17 +1,17 @@
 /**
- * The logs that the benchmark sends: what services print, 200 to 600 bytes each, services, hosts
- * and severities in Zipf's proportions, some with several lines, some out of order. A seed decides
- * every byte but the times, which are written into the ready body just before it is sent.
+ * Logs for the benchmark: typical service output of 200 to 600 bytes; services, hosts and
+ * severities in Zipf proportions; some multi-line, some out of order. A seed determines every byte
+ * except the timestamps, which are written into the body before sending.
  */
 import { createRandom, type Random } from '../test/harness/random.ts';
 
 export interface Corpus {
   readonly bodies: readonly Body[];
-  /** Words that stand in one event of the whole corpus each. */
+  /** Words that occur in one event of the corpus each. */
   readonly needles: readonly string[];
 }
 
-/** A request body, ready but for its times. Sent by one connection at a time. */
+/** A request body with timestamps to fill in. Sent by one connection at a time. */
 export interface Body {
   readonly bytes: Buffer;
   readonly events: number;
@@ -19,11 +19,11 @@ export interface Body {
   readonly times: readonly TimeSlot[];
 }
 
-/** ISO 8601 of 24 characters, Unix ns in 19 digits, or as a fixed64 of protobuf. */
+/** ISO 8601 of 24 characters, Unix ns in 19 digits, or a protobuf fixed64. */
 export type TimeForm = 'iso' | 'nanos' | 'fixed64';
 
 export interface TimeSlot {
-  /** Where the time begins. */
+  /** Offset of the timestamp. */
   readonly offset: number;
   /** How far behind the time of sending the event is. */
   readonly lagMs: number;
@@ -69,7 +69,7 @@ export function createCorpus(seed: number, bodies: number, eventsPerBody: number
   return { bodies: made, needles };
 }
 
-/** Writes the times of sending into the body, in its own bytes. */
+/** Writes the timestamps in place. */
 export function stampBody(body: Body, nowMs: number): void {
   let stamped = -1;
   let time: Buffer = Buffer.alloc(0);
@@ -140,7 +140,7 @@ function labels(random: Random): Record<string, string> {
   };
 }
 
-/** Rank r is drawn in proportion to 1 / (r + 1). */
+/** Draws rank r in proportion to 1 / (r + 1). */
 function createZipf<T>(random: Random, size: number, toValue: (rank: number) => T): () => T {
   const values = Array.from({ length: size }, (_, rank) => toValue(rank));
   const sums: number[] = [];

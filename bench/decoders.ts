@@ -1,4 +1,4 @@
-/** Each decoder alone, one thread, on what the load generator sends: what a core could take in. */
+/** Each decoder alone, one thread, on the bodies of the load generator. */
 import { configSchema } from '../src/config/schema.ts';
 import { createSeriesLedger } from '../src/ingest/series-ledger.ts';
 import { createJsonLogs } from '../src/protocols/json-logs/json-logs.ts';
@@ -56,7 +56,7 @@ function createDecode(protocol: Protocol, mediaType: string): (body: Buffer) => 
 
 const series = { series: 10_000, samplesPerRequest: 2000, intervalMs: 15_000 };
 
-/** The five requests of a round; their values repeat, which no decoder minds. */
+/** The five requests of a round; decoders do not depend on values changing. */
 function writeRequests(seed: number): Body[] {
   const corpus = createMetricCorpus({ seed, ...series, startMs: Date.now() - 3_600_000 });
   return Array.from({ length: corpus.requestsPerRound }, () => {

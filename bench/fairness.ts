@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --fairness`: how long a light list of one account takes beside heavy questions
- * of another, in one run on one machine.
+ * `npm run bench -- --fairness`: latency of a light list of one account beside heavy queries of
+ * another, in one run on one machine.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,16 +14,16 @@ import { drained, indexed } from './service-gauge.ts';
 
 export interface FairnessOptions {
   readonly seed: number;
-  /** Logs of the account that asks heavy questions. */
+  /** Logs of the heavy account. */
   readonly rows: number;
-  /** Light lists of each phase, at most. */
+  /** Maximum of light lists per phase. */
   readonly samples: number;
 }
 
 const heavyAtOnce = 8;
 const lightLogs = 50_000;
 const pauseMs = 50;
-/** Of one phase. */
+/** Maximum duration of a phase. */
 const maxPhaseMs = 120_000;
 const fields =
   'severity,host,service,serviceNamespace,stream,' +
@@ -32,7 +32,7 @@ const fields =
 interface Phase {
   readonly name: string;
   readonly light: Percentiles;
-  /** Of each heavy question. */
+  /** Timeout of a heavy query. */
   readonly heavy: Percentiles | undefined;
   readonly heavyPerSecond: number;
   readonly refused: number;
@@ -53,7 +53,7 @@ export async function benchFairness(options: FairnessOptions): Promise<void> {
   }
 }
 
-/** @returns the account that asks light questions; the other one is that of the first run. */
+/** @returns the light account; the heavy one is that of the first run. */
 async function fillBoth(weir: Service, { seed, rows }: FairnessOptions): Promise<Tenant> {
   say(`fill up to ${rows} rows`);
   const load = heavyLoad(weir, seed);
@@ -115,9 +115,9 @@ async function measure(weir: Service, light: Tenant, asked: Asked): Promise<Phas
   };
 }
 
-/** Each reads the messages of all logs, and no two are the same. */
+/** Each scans the messages of all logs, and no two are equal. */
 function heavyQuestion(asker: number, round: number): { path: string; parameters: Parameters } {
-  // Digits that stand in most messages, so that no index rules anything out.
+  // Digits that occur in most messages, so that no index helps.
   const search = `${(asker * 7 + round) % 10}${round % 10} customer`;
   const startTime = Date.now() - 86_400_000 - round;
   const endTime = Date.now() + 60_000;

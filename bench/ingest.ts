@@ -1,6 +1,6 @@
 /**
- * The ways in under load: a burst as fast as answers come, a sustained load that keeps the backlog
- * flat, and single events on many connections.
+ * Ingest under load: a burst as fast as answers come, a sustained load with a flat backlog, and
+ * single events on many connections.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../test/harness/service.ts';
@@ -11,31 +11,28 @@ import { backlogRows, readCpu, type CpuReading } from './service-gauge.ts';
 export interface IngestFigures {
   readonly seconds: number;
   readonly requestsPerSecond: number;
-  /** Acknowledged, by the sender's count. */
+  /** Acknowledged, counted by the sender. */
   readonly eventsPerSecond: number;
-  /** Rows that reached the store. */
+  /** Rows stored. */
   readonly storedPerSecond: number;
   readonly megabytesPerSecond: number;
   readonly ackMs: Percentiles;
   readonly cpuMicrosPerEvent: CpuReading;
-  /** Rows acknowledged and not stored: when the measurement began, at most, when it ended. */
+  /** Backlog in rows: at the start, maximum, at the end. */
   readonly backlog: { readonly first: number; readonly most: number; readonly last: number };
   readonly refused: number;
 }
 
-/**
- * Backlog aimed at while looking for the limit, in seconds of work: enough that each insert is a
- * full one, which a rate with time to spare never needs.
- */
+/** Target backlog while searching the limit, in seconds of work: inserts must be full. */
 const backlogSeconds = 3;
 
-/** Sends as fast as the answers come. */
+/** Sends as fast as answers come. */
 export function measureBurst(service: Service, load: Load, seconds: number) {
   load.setRate(Number.POSITIVE_INFINITY);
   return measure(service, load, seconds, () => undefined);
 }
 
-/** Holds a rate and measures once it has settled; the backlog tells whether the store keeps up. */
+/** Holds a rate and measures once it has settled; the backlog shows whether the store keeps up. */
 export async function measureSustained(
   service: Service,
   load: Load,
@@ -47,14 +44,14 @@ export async function measureSustained(
   return measure(service, load, seconds, () => undefined);
 }
 
-/** Finds the rate at which a backlog neither grows nor shrinks: the most the store takes. */
+/** Finds the rate at which the backlog neither grows nor shrinks: the maximum of the store. */
 export async function measureLimit(service: Service, load: Load, seconds: number) {
   const steer = createSteering(load);
   await sample(service, Math.max(5, seconds / 6), steer);
   return measure(service, load, seconds, steer);
 }
 
-/** Sends until the sender counts `events` more acknowledged events, with the backlog kept flat. */
+/** Sends until `events` more events are acknowledged, with a flat backlog. */
 export async function fill(service: Service, load: Load, events: number): Promise<void> {
   const goal = load.totals().events + events;
   const steer = createSteering(load);
@@ -99,7 +96,7 @@ async function measure(
   };
 }
 
-/** Watches the backlog for a while and lets `steer` act on it. @returns the largest backlog seen */
+/** Watches the backlog and lets `steer` react. @returns the largest backlog */
 async function sample(service: Service, seconds: number, steer: Steer): Promise<number> {
   const until = performance.now() + seconds * 1000;
   let most = 0;
@@ -114,8 +111,8 @@ async function sample(service: Service, seconds: number, steer: Steer): Promise<
 }
 
 /**
- * Sets the rate to what the store takes, corrected so that the backlog moves to its aim within two
- * seconds.
+ * Sets the rate to the throughput of the store, corrected so that the backlog reaches its target
+ * within two seconds.
  */
 function createSteering(load: Load): Steer {
   let storedRate = 150_000;

@@ -1,7 +1,4 @@
-/**
- * What each connection of the load generator sends, in turn, in whatever form the receiver wants
- * it.
- */
+/** Request bodies for each connection of the load generator, in the format of the receiver. */
 import { createCorpus, stampBody, type Body } from './corpus.ts';
 import { createMetricCorpus, toExposition } from './metric-corpus.ts';
 import { toGrpc, toOtlpJson, toOtlpProtobuf } from './otlp-bodies.ts';
@@ -18,7 +15,7 @@ export interface LoadShape {
   readonly seed: number;
   readonly form: LoadForm;
   readonly connections: number;
-  /** Logs: bodies in all. Metrics: series in all. */
+  /** Logs: number of bodies. Metrics: number of series. */
   readonly bodies: number;
   readonly eventsPerBody: number;
 }
@@ -28,7 +25,7 @@ export interface Sendable {
   readonly events: number;
 }
 
-/** The next body to send; its bytes may change with the call after. */
+/** The next body; its bytes may change with the next call. */
 export type Source = () => Sendable;
 
 export const headersOf: Readonly<Record<LoadForm, readonly string[]>> = {
@@ -40,7 +37,7 @@ export const headersOf: Readonly<Record<LoadForm, readonly string[]>> = {
   prom_text: ['Content-Type: text/plain; version=0.0.4'],
 };
 
-/** @returns one source for each connection. */
+/** @returns one source per connection. */
 export function createSources(shape: LoadShape): Source[] {
   switch (shape.form) {
     case 'json_logs':
@@ -67,9 +64,9 @@ function logSources(shape: LoadShape, toForm: (body: Body) => Body): Source[] {
   });
 }
 
-/** Half a day of samples goes into the past, 15 s apart: none is of the future for a while. */
+/** Samples begin half a day in the past, 15 s apart, so that none is in the future. */
 const historyMs = 12 * 60 * 60 * 1000;
-/** Pushes that differ in their values. */
+/** Pushes with different values. */
 const expositions = 8;
 
 function metricSource(shape: LoadShape, connection: number): Source {

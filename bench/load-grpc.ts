@@ -1,4 +1,4 @@
-/** An HTTP/2 connection that makes one `LogsService/Export` call after the other. */
+/** An HTTP/2 connection that makes sequential `LogsService/Export` calls. */
 import { connect } from 'node:http2';
 import type { Wire, WireTarget } from './load-http.ts';
 

@@ -1,9 +1,9 @@
-/** A keep-alive TLS socket that writes ready HTTP/1.1 requests and reads their statuses. */
+/** A keep-alive TLS socket that writes prepared HTTP/1.1 requests and reads their statuses. */
 import { connect, type TLSSocket } from 'node:tls';
 import type { Sendable } from './load-bodies.ts';
 
 export interface Wire {
-  /** Calls back with whether it was taken, once the answer's last byte is here. */
+  /** Calls back with success once the last byte of the response is read. */
   send(body: Sendable, onAnswer: (isTaken: boolean) => void): void;
 }
 
@@ -11,7 +11,7 @@ export interface WireTarget {
   readonly ca: string;
   readonly url: string;
   readonly token: string;
-  /** Lines of the head that tell what the body is. */
+  /** Header lines that describe the body. */
   readonly headers: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function openHttpWire(target: WireTarget, onOpen: () => void): Wire {
   };
 }
 
-/** Calls back with the status of each answer, once its last byte is here. */
+/** Calls back with the status once the last byte of the response is read. */
 function readAnswers(socket: TLSSocket, onAnswer: (status: string) => void): void {
   let pending = '';
   socket.on('data', (chunk: Buffer) => {

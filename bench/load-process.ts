@@ -1,7 +1,7 @@
 /**
- * The load generator, a process of its own: connections that each send a ready request, wait for
- * its answer and send the next one, no faster than the rate their parent sets. It is kept cheap,
- * since it shares the machine with what it measures.
+ * The load generator, a separate process: each connection sends a prepared request, waits for its
+ * response and sends the next, at most at the rate set by the parent. Kept cheap, since it shares
+ * the machine with what it measures.
  */
 import { createSources, headersOf, type LoadShape, type Source } from './load-bodies.ts';
 import { openGrpcWire } from './load-grpc.ts';
@@ -9,20 +9,19 @@ import { openHttpWire } from './load-http.ts';
 
 export interface LoadTask extends LoadShape {
   readonly ca: string;
-  /** The receiver's URL; of gRPC, that of the port. */
+  /** The receiver's URL; for gRPC the port's URL. */
   readonly url: string;
   readonly token: string;
 }
 
-/** From parent to load: the rate in events/s from now on; 0 pauses, Infinity lets go. */
+/** Parent to load: the rate in events/s from now on; 0 pauses, Infinity removes the limit. */
 export interface LoadOrder {
   readonly eventsPerSecond: number;
 }
 
 /**
- * From load to parent, several times a second once all connections are open: totals since the
- * start, and the latencies since the
- * last report.
+ * Load to parent, several times a second once all connections are open: totals, and latencies since
+ * the last report.
  */
 export interface LoadReport {
   readonly events: number;
@@ -64,10 +63,7 @@ function report(): void {
   process.send?.(message);
 }
 
-/**
- * Adds the credit of the time gone by, at most a twentieth of a second of it, and wakes who waits
- * for it.
- */
+/** Adds the credit of the elapsed time, at most 50 ms of it, and resumes waiting connections. */
 function grant(): void {
   const now = performance.now();
   credit = Math.min(credit + (rate * (now - creditAt)) / 1000, Math.max(rate / 20, 1));

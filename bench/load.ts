@@ -1,15 +1,12 @@
-/**
- * The parent's side of the load generator: start it, set its rate, and take samples of what got
- * through.
- */
+/** The parent's side of the load generator: start it, set its rate, read its counters. */
 import { fork } from 'node:child_process';
 import type { LoadOrder, LoadReport, LoadTask } from './load-process.ts';
 
 export interface Load {
   readonly pid: number;
-  /** Resolves once it could send. */
+  /** Resolves once it is ready. */
   readonly opened: Promise<void>;
-  /** Events/s from now on; 0 pauses, Infinity sends as fast as the answers come. */
+  /** Events/s from now on; 0 pauses, Infinity removes the limit. */
   setRate(eventsPerSecond: number): void;
   /** Totals since the start. */
   totals(): Totals;
@@ -24,7 +21,7 @@ export interface Totals {
   readonly refused: number;
 }
 
-/** Stands for "no limit" in a message, which cannot carry Infinity. */
+/** Represents Infinity, which JSON cannot. */
 const unlimited = 1e12;
 
 export function startLoad(task: LoadTask): Load {

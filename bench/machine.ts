@@ -1,4 +1,4 @@
-/** The machine a figure was taken on. */
+/** Description of the machine. */
 import { cpus, release, totalmem, type } from 'node:os';
 
 export function describeMachine(): string {

@@ -1,7 +1,7 @@
 /**
- * The metrics that the benchmark sends: scrapes of services in a cluster, 60 % counters, 25 %
- * integer gauges and 15 % random walks, as remote_write requests and as text. A seed decides every
- * byte; each round over all series is one scrape interval later.
+ * Metrics for the benchmark: scrapes of services in a cluster, 60 % counters, 25 % integer gauges
+ * and 15 % random walks, as remote_write requests and as text. A seed determines every byte; each
+ * round over all series is one scrape interval later.
  */
 import type { Label } from '../src/model/metric-plan.ts';
 import { createRandom, type Random } from '../test/harness/random.ts';
@@ -10,9 +10,12 @@ import { type Gap, toSnappyForm } from './snappy-form.ts';
 export interface MetricCorpusOptions {
   readonly seed: number;
   readonly series: number;
-  /** One sample of each series; the last request of a round may have fewer. */
+  /** One sample per series; the last request of a round may have fewer. */
   readonly samplesPerRequest: number;
-  /** Unix ms of the first scrape, 2^35 to 2^42, which is 1971 to 2109. */
+  /**
+   * Unix ms of the first scrape, 2^35 to 2^42 (1971 to 2109), so that its varint has a fixed
+   * length.
+   */
   readonly startMs: number;
   readonly intervalMs: number;
 }
@@ -20,14 +23,14 @@ export interface MetricCorpusOptions {
 export interface MetricCorpus {
   readonly series: readonly CorpusSeries[];
   readonly requestsPerRound: number;
-  /** The next request; its bytes change when its turn comes again, a round later. */
+  /** The next request; its bytes change a round later. */
   next(): CorpusRequest;
 }
 
 export interface CorpusRequest {
   /** A `prometheus.WriteRequest`. */
   readonly message: Buffer;
-  /** The same, compressed as it travels. */
+  /** The same, compressed. */
   readonly body: Buffer;
   readonly samples: number;
 }
@@ -38,18 +41,18 @@ export interface CorpusSeries {
   readonly kind: SeriesKind;
   /** Sorted by name, about 150 bytes. */
   readonly labels: readonly Label[];
-  /** After how many ms of its interval its target is scraped. */
+  /** Offset in ms of its target's scrapes within the interval. */
   readonly offsetMs: number;
   value: number;
-  /** How far the value moves in one interval, at most or on average. */
+  /** Change per interval, maximum or average. */
   readonly pace: number;
 }
 
-/** Series of one target, which are scraped together. */
+/** Series of one target, scraped together. */
 const seriesPerTarget = 200;
 const valueBytes = 8;
 const timeBytes = 6;
-/** What changes of a sample: the value, `10`, the time; before them stands `09`. */
+/** The variable part of a sample: value, `10`, time, preceded by `09`. */
 const openBytes = valueBytes + 1 + timeBytes;
 
 export function createMetricCorpus(options: MetricCorpusOptions): MetricCorpus {
@@ -83,8 +86,8 @@ export function createMetricCorpus(options: MetricCorpusOptions): MetricCorpus {
 export type TextFormat = 'text' | 'openmetrics';
 
 /**
- * One exposition of the current values, as a target would show them: families together, without
- * times, `# EOF` at its end in OpenMetrics.
+ * One exposition of the current values: grouped by family, without timestamps, with `# EOF` in
+ * OpenMetrics.
  */
 export function toExposition(series: readonly CorpusSeries[], format: TextFormat): Buffer {
   const families = Map.groupBy(series, ({ labels }) => labels[0]?.[1] ?? '');
@@ -122,7 +125,7 @@ function createSeries(random: Random, options: MetricCorpusOptions): CorpusSerie
   });
 }
 
-/** Labels that all series of a target have. */
+/** Labels shared by all series of a target. */
 function createPod(random: Random, target: number): readonly Label[] {
   const service = services[target % services.length]!;
   const suffix = random.integer(0, 0x7fff_ffff).toString(36).padStart(6, '0');
@@ -134,7 +137,7 @@ function createPod(random: Random, target: number): readonly Label[] {
   ];
 }
 
-/** Of 20 series each 12 are counters, 5 are integer gauges and 3 are random walks. */
+/** Of 20 series 12 are counters, 5 integer gauges and 3 random walks. */
 function createOneSeries(
   random: Random,
   index: number,
@@ -156,12 +159,12 @@ function createOneSeries(
     labels: [['__name__', names[index % names.length]!], ...labels],
     offsetMs,
     value: kind === 'random walk' ? random.next() : random.integer(0, 100_000),
-    // From once in ten scrapes to a thousand times in each.
+    // From once in ten scrapes to a thousand times per scrape.
     pace: 10 ** (random.next() * 4 - 1),
   };
 }
 
-/** The value of the next scrape. */
+/** Value of the next scrape. */
 function moved({ kind, value, pace }: CorpusSeries, random: Random): number {
   switch (kind) {
     case 'counter':
@@ -173,12 +176,12 @@ function moved({ kind, value, pace }: CorpusSeries, random: Random): number {
   }
 }
 
-/** A request whose values and times are still to be filled in. */
+/** A request with values and times to fill in. */
 interface Form {
   readonly series: readonly CorpusSeries[];
   readonly message: Buffer;
   readonly body: Buffer;
-  /** Where the open bytes of each sample begin in the message, and in the body. */
+  /** Offsets of the variable bytes in the message and in the body. */
   readonly messageAt: readonly number[];
   readonly bodyAt: Uint32Array;
 }
@@ -203,7 +206,7 @@ function createForm(series: readonly CorpusSeries[]): Form {
   return { series, message, body: bytes, messageAt: gaps.map(({ start }) => start), bodyAt };
 }
 
-/** A field that holds other fields. */
+/** A length-delimited field with nested fields. */
 function field(number: number, contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   return Buffer.concat([Buffer.from([(number << 3) | 2, ...varint(content.length)]), content]);
@@ -217,7 +220,7 @@ function varint(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)];
 }
 
-/** A varint that is always as long, so that it can be written over the last one. */
+/** A varint of fixed length, so that it can be overwritten. */
 function writeTime(bytes: Buffer, start: number, unixMs: number): void {
   let rest = unixMs;
   for (let at = start; at < start + timeBytes - 1; at += 1) {

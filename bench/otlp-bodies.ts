@@ -1,6 +1,6 @@
 /**
- * The logs of the corpus as OTLP: the same events, gathered under one resource for each service, as
- * a collector's batch of many senders has them. Times stay open, as in the corpus.
+ * The logs of the corpus as OTLP, grouped under one resource per service as in a collector's batch.
+ * Timestamps are filled in later.
  */
 import type { Body, TimeSlot } from './corpus.ts';
 
@@ -18,7 +18,7 @@ interface Placed {
 }
 
 const blankNanos = '0'.repeat(19);
-/** No event holds these bytes. */
+/** Bytes that occur in no event. */
 const blankFixed = Buffer.alloc(8, 0xff);
 
 /** `ExportLogsServiceRequest` as JSON. */
@@ -56,7 +56,7 @@ export function toOtlpProtobuf(body: Body): Body {
   return { bytes, events: body.events, timeForm: 'fixed64', times };
 }
 
-/** A gRPC message: five bytes of framing before it. */
+/** A gRPC message: five bytes of framing, then the message. */
 export function toGrpc(body: Body): Body {
   const frame = Buffer.alloc(5);
   frame.writeUInt32BE(body.bytes.length, 1);
@@ -97,7 +97,7 @@ function keyValues(number: number, labels: Readonly<Record<string, string>>): Bu
   );
 }
 
-/** Where the open times stand, in the order of the events of all groups. */
+/** Offsets of the timestamps, in event order. */
 function slots(
   bytes: Buffer,
   blank: string | Buffer,

@@ -1,6 +1,5 @@
 /**
- * The ways to read over many rows. Each repetition asks for something else, so that no cache of an
- * earlier answer or condition can help.
+ * Reads over many rows. Each repetition differs, so that no cache of results or conditions helps.
  */
 import type { Parameters, Service } from '../test/harness/service.ts';
 import { percentilesOf, type Percentiles } from './percentiles.ts';
@@ -20,9 +19,9 @@ export interface QuerySpan {
   /** Unix ms of the oldest and newest event. */
   readonly startMs: number;
   readonly endMs: number;
-  /** Words that stand in one message of the corpus, so in one of 128,000. */
+  /** Words that occur in one message of the corpus, so in one of 128,000. */
   readonly needles: readonly string[];
-  /** Words that stand in one log of all, in its message and its label `probe`. */
+  /** Words that occur in one log, in its message and its label `probe`. */
   readonly probes: readonly string[];
 }
 
@@ -46,7 +45,7 @@ export async function measureQueries(service: Service, span: QuerySpan): Promise
 }
 
 function listQueries(span: QuerySpan, requestIds: readonly string[]): Query[] {
-  // A range that is a few ms shorter each time asks for the same rows by other conditions.
+  // A range a few ms shorter each time selects the same rows by other conditions.
   const range = (round: number) => ({
     startTime: span.startMs - round,
     endTime: span.endMs + round,

@@ -1,4 +1,4 @@
-/** How long after its acknowledgement a log can be read. */
+/** Time from acknowledgement until a log can be read. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../test/harness/service.ts';
@@ -6,14 +6,11 @@ import { percentilesOf, type Percentiles } from './percentiles.ts';
 
 export interface ReadableFigures {
   readonly ms: Percentiles;
-  /** Each stands in the message and in the label `probe` of one log alone. */
+  /** Each occurs in the message and the label `probe` of one log. */
   readonly probes: readonly string[];
 }
 
-/**
- * Posts single logs one after the other and polls for each; times in ms from acknowledgement to
- * first sight.
- */
+/** Posts single logs sequentially and polls for each; times in ms. */
 export async function measureReadable(
   service: Service,
   samples: number,

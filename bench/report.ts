@@ -1,7 +1,4 @@
-/**
- * The figures of one run as Markdown. It knows what was aimed at, and says where a figure falls
- * short.
- */
+/** Figures of a run as Markdown, with targets and shortfalls. */
 import type { Ceiling } from './ceiling.ts';
 import type { IngestFigures } from './ingest.ts';
 import type { Percentiles } from './percentiles.ts';
@@ -15,7 +12,7 @@ export interface Results extends LogResults {
   readonly sampleBytes: readonly SampleBytes[];
 }
 
-/** Plain JSON logs, the main job, and what is read of them. */
+/** Plain JSON logs and their reads. */
 export interface LogResults {
   readonly command: string;
   readonly machine: string;

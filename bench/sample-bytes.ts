@@ -1,6 +1,6 @@
 /**
- * What a stored sample takes on disk, for each kind of series and for their mix: hours of scrapes
- * put into the real tables by the statements of the service, as inserted and once merged.
+ * Bytes on disk per stored sample, by kind of series and for their mix: hours of scrapes inserted
+ * into the real tables by the service's statements, before and after merges.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { createMetricCorpus, type MetricCorpus, type SeriesKind } from './metric
 export interface SampleBytes {
   readonly kind: SeriesKind | 'the mix';
   readonly samples: number;
-  /** All columns and marks, as merges in the background leave them. */
+  /** All columns and marks, as background merges leave them. */
   readonly inserted: number;
   /** The same in one part. */
   readonly merged: number;
@@ -25,7 +25,7 @@ export interface SampleBytes {
 const kinds = ['counter', 'integer gauge', 'random walk', 'the mix'] as const;
 const intervalMs = 15_000;
 const seriesOfAll = 10_000;
-/** As many samples as one insert of the drain. */
+/** Samples per insert of the drain. */
 const samplesPerInsert = 250_000;
 const owner = {
   accountId: '7f0c2a51-6c1e-4a8e-9d0e-1f2a3b4c5d6e',
@@ -33,7 +33,7 @@ const owner = {
   receiverId: 'rcv_bench',
 };
 
-/** @param scrapes of each series */
+/** @param scrapes per series */
 export async function measureSampleBytes(seed: number, scrapes: number): Promise<SampleBytes[]> {
   const found: SampleBytes[] = [];
   for (const kind of kinds) {
@@ -54,7 +54,7 @@ export async function measureSampleBytes(seed: number, scrapes: number): Promise
   return found;
 }
 
-/** @returns how many samples were stored. */
+/** @returns number of stored samples. */
 async function fill(
   store: ClickHouseStore,
   seed: number,

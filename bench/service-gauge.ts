@@ -1,4 +1,4 @@
-/** What the benchmark reads off the running service: its processes, its backlog, its disk. */
+/** Readings of the running service: processes, backlog, disk. */
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import type { Service } from '../test/harness/service.ts';
 import { until } from '../test/harness/until.ts';
 import { cpuSeconds } from './processes.ts';
 
-/** CPU seconds used so far. */
+/** CPU seconds so far. */
 export interface CpuReading {
   readonly gateway: number;
   readonly engine: number;
@@ -21,7 +21,7 @@ export function readCpu(service: Service, generatorPid: number): CpuReading {
   };
 }
 
-/** Acknowledged rows that are not in the store yet. */
+/** Acknowledged rows that are not stored yet. */
 export async function backlogRows(service: Service): Promise<number> {
   const rows = await service.metric('weir_queue_rows');
   if (rows === undefined) throw new Error('cannot read the backlog: no metric weir_queue_rows');
@@ -36,7 +36,7 @@ export function drained(service: Service): Promise<true> {
   });
 }
 
-/** Waits for the search indexes, which housekeeping builds when it is quiet. */
+/** Waits for the search indexes, which housekeeping builds when idle. */
 export async function indexed(service: Service): Promise<void> {
   await delay(roundMs);
   await until(async () => (await service.metric('weir_store_unindexed_rows')) === 0 || undefined, {
@@ -48,7 +48,7 @@ export async function indexed(service: Service): Promise<void> {
 
 const roundMs = 11_000;
 
-/** Bytes of all files under `directory`. Files that vanish meanwhile count as nothing. */
+/** Bytes of all files in `directory`. Files that vanish meanwhile count as 0. */
 export function diskBytes(directory: string): number {
   return readdirSync(directory, { withFileTypes: true }).reduce((sum, entry) => {
     const path = join(directory, entry.name);

@@ -1,10 +1,10 @@
 /**
- * Compresses a message once with its gaps left open, so that a sender can fill them in the
- * compressed bytes and need not compress again: senders share the machine with what they measure.
- * Snappy's block format: https://github.com/google/snappy/blob/main/format_description.txt.
+ * Compresses a message once with gaps that a sender can fill in the compressed bytes, so that it
+ * need not compress again while it shares the machine with what it measures. Block format:
+ * https://github.com/google/snappy/blob/main/format_description.txt.
  */
 
-/** Bytes that change from time to time. */
+/** Bytes that change between requests. */
 export interface Gap {
   readonly start: number;
   readonly length: number;
@@ -12,7 +12,7 @@ export interface Gap {
 
 export interface SnappyForm {
   readonly bytes: Buffer;
-  /** Where each gap begins in `bytes`. */
+  /** Offset of each gap in `bytes`. */
   readonly gaps: Uint32Array;
 }
 
@@ -21,7 +21,7 @@ const minMatch = 4;
 const maxMatch = 64;
 const maxDistance = 0xffff;
 
-/** @param gaps in ascending order. @returns the message compressed, its gaps as plain bytes */
+/** @param gaps in ascending order. @returns the message compressed, its gaps as literals */
 export function toSnappyForm(message: Buffer, gaps: readonly Gap[]): SnappyForm {
   const isOpen = new Uint8Array(message.length);
   for (const { start, length } of gaps) isOpen.fill(1, start, start + length);

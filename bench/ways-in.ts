@@ -1,5 +1,5 @@
 /**
- * Every way in beside plain JSON, on a service of its own: the same logs in each form of OTLP as
+ * Every protocol besides plain JSON, on a separate service: the same logs in each form of OTLP as
  * fast as answers come, then samples.
  */
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface WayIn {
 
 export interface WaysInOptions {
   readonly seed: number;
-  /** Of each burst; samples are sent five times as long. */
+  /** Duration of each burst; samples take five times as long. */
   readonly seconds: number;
 }
 
@@ -27,7 +27,7 @@ const logForms = [
   ['OTLP gRPC', 'otlp_grpc'],
 ] as const;
 
-/** @param say told of each phase */
+/** @param say called for each phase */
 export async function measureWaysIn(
   { seed, seconds }: WaysInOptions,
   say: (phase: string) => void,

@@ -1,7 +1,6 @@
 /**
- * `npm run build`: `dist/` as the npm package carries it. The compiler emits the JavaScript; this
- * adds what it does not know: files that are no TypeScript, and the endings inside `new
- * URL('./x.ts', import.meta.url)`.
+ * `npm run build`: `dist/` as in the npm package. The compiler emits JavaScript; this adds other
+ * files and rewrites the endings inside `new URL('./x.ts', import.meta.url)`.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

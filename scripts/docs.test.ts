@@ -1,4 +1,4 @@
-/** The generated documents in the tree are the ones that the code would write today. */
+/** Generated documents are up to date. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

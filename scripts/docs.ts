@@ -1,7 +1,4 @@
-/**
- * `npm run docs`: writes the documents that are generated from code; a test fails when one of them
- * is stale.
- */
+/** `npm run docs`: writes the generated documents; a test fails when one is stale. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { generatedDocuments } from './docs/generated.ts';
 

@@ -1,4 +1,4 @@
-/** The lock names the packages of every platform, or `npm ci` refuses it. */
+/** The lock file names the packages of every platform; `npm ci` refuses it otherwise. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ test('package-lock.json is complete (npm run lock)', () => {
   assert.deepEqual(missingPlatforms(JSON.parse(text) as Lock), []);
 });
 
-test('a platform that is missing is found and added', () => {
+test('adds a missing platform', () => {
   assert.deepEqual(missingPlatforms(half), [
     { name: '@tool/linux-x64-musl', version: '1.0.0', dev: true },
   ]);

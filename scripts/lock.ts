@@ -1,7 +1,7 @@
 /**
- * `npm run lock`: adds the packages of other platforms to package-lock.json where npm left them
- * out. It does so when the registry in use does not offer them, and `npm ci` then refuses the whole
- * lock, on every platform.
+ * `npm run lock`: adds the packages of other platforms to package-lock.json. npm omits them when
+ * the registry in use does not offer them, and `npm ci` then refuses the lock file on every
+ * platform.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { withPlatforms, type Lock } from './lock/platforms.ts';

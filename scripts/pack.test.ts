@@ -1,4 +1,4 @@
-/** The npm package: nothing superfluous in it, and it runs without the checkout around it. */
+/** The npm package: complete, minimal, and runs without the checkout. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -31,7 +31,7 @@ before(() => {
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the package holds the built code, its tables and its documents', () => {
+test('the package has the built code, its tables and its documents', () => {
   const expected = [
     /^dist\/.*\.(?:js|sql)$/,
     /^ui\/dist\/(?:index\.html|assets\/[^/]+)(?:\.gz|\.br)?$/,
@@ -59,7 +59,7 @@ test('its command prints the version of package.json', () => {
   assert.equal(printed.trim(), version);
 });
 
-test('its server takes a log and gives it back', async () => {
+test('its server accepts a log and returns it', async () => {
   const data = join(folder, 'data');
   const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
   const entry = join(folder, 'package/dist/cli/weir.js');
@@ -99,7 +99,7 @@ function readQuickstart(data: string, exit: unknown) {
     const ca = readFileSync(quickstart.caFile, 'utf8');
     return { url, token, ca, opsUrl: quickstart.opsUrl };
   } catch {
-    // It is not written yet.
+    // Not written yet.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `npm start`: runs `weir serve` and starts it again when it dies, as systemd, Docker or Kubernetes
- * do for an installed Weir. A stop that was asked for and a start that is refused are final.
+ * `npm start`: runs `weir serve` and restarts it when it dies, as systemd, Docker or Kubernetes do
+ * for an installed Weir. A requested stop and a refused start are final.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,11 +10,11 @@ import { diskFailedExitCode } from '../src/service/process.ts';
 
 const command = fileURLToPath(new URL('../src/cli/weir.ts', import.meta.url));
 const nodeFlags = ['--max-semi-space-size=4'];
-/** Halves the time of a start: sources are parsed and freed of types once. */
+/** Halves the start-up time: sources are parsed once. */
 const compileCache = fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url));
 /**
- * A first process that ends earlier by itself has been refused: a wrong setting, a port in use. A
- * later one may have met a full disk.
+ * A first process that exits early was refused: an invalid setting, a port in use. Later ones may
+ * have met a full disk.
  */
 const refusedWithinMs = 10_000;
 const firstPauseMs = 1_000;
@@ -26,7 +26,8 @@ let running: ChildProcess | undefined;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    // A terminal sends SIGINT to both; a second one ends `weir serve` at once, so it gets just one.
+    // A terminal sends SIGINT to both; a second signal ends `weir serve` at once, so only one is
+    // forwarded.
     if (signal === 'SIGTERM' || !process.stdin.isTTY) running?.kill(signal);
     isStopping = true;
   });
@@ -52,7 +53,7 @@ for (let pauseMs = firstPauseMs; ; ) {
 
 async function run(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   const args = [...nodeFlags, command, 'serve', ...process.argv.slice(2)];
-  // The channel tells `weir serve` when this process is gone.
+  // The channel tells `weir serve` when this process has ended.
   running = spawn(process.execPath, args, {
     env: { NODE_COMPILE_CACHE: compileCache, ...process.env },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],

@@ -10,7 +10,7 @@ export interface Source {
 const maxColumns = 100;
 const maxFiles = 50;
 
-/** Words that do not say what a file is for. */
+/** Names that do not describe a file. */
 const bannedName = /(?:^|[-/])(?:utils?|helpers?|common|shared|misc|manager|base|v2)(?:[-./]|$)/;
 
 /** @returns `path:line [rule] what is wrong and what to do` */
@@ -34,7 +34,7 @@ function checkFile({ path, text }: Source): string[] {
   return found;
 }
 
-/** Tests do not count: they stand beside what they test. */
+/** Tests do not count: they are beside what they test. */
 function checkFolders(sources: readonly Source[]): string[] {
   const counted = sources.filter(({ path }) => {
     return /^(?:ui\/)?src\//.test(path) && !/\.test\.tsx?$/.test(basename(path));

@@ -1,4 +1,4 @@
-/** Each layout rule reports the file that breaks it, and accepts its neighbour. */
+/** Each layout rule reports a violation and accepts valid files. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ test('tidy reports a folder of 51 files, tests not counted', () => {
   assert.equal(findViolations(files(51)).length, 1);
 });
 
-/** Imports by file; the linter must report those marked as wrong. */
+/** Imports by file; the linter must report the marked ones. */
 const imports: readonly (readonly [path: string, specifier: string, isWrong: boolean])[] = [
   ['src/model/a.ts', '../std/turns.ts', true],
   ['src/std/a.ts', '../model/errors.ts', false],
@@ -66,7 +66,7 @@ const imports: readonly (readonly [path: string, specifier: string, isWrong: boo
   ['ui/src/streams/b.ts', '../parts/b.tsx', false],
 ];
 
-test('the linter knows which folder may import which, and finds rings', (t) => {
+test('the linter enforces layers and finds rings', (t) => {
   const repository = fileURLToPath(new URL('..', import.meta.url));
   const folder = mkdtempSync(join(tmpdir(), 'weir-layers-'));
   t.after(() => rmSync(folder, { recursive: true }));

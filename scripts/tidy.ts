@@ -1,6 +1,6 @@
 /**
- * `node scripts/tidy.ts`: the layout rules that neither compiler, formatter, linter nor knip has.
- * Prints each violation and ends with 1 when there is one.
+ * `node scripts/tidy.ts`: layout rules that compiler, formatter, linter and knip do not have.
+ * Prints each violation and exits with 1 if there is one.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,7 @@
 /**
  * `node bench/explorer/explorer.ts`: the explorer in Debian's chromium on a real service: first
- * paint, size, scrolling through 100,000 loaded logs, and how soon a new log is seen in the tail.
- * Prints a table of p50 / p99 / max. `--rows N` makes it smaller.
+ * paint, size, scrolling through 100,000 rows, and latency of the live tail. Prints p50 / p99 /
+ * max. `--rows N` makes it smaller.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +30,7 @@ try {
   await explorer.close();
 }
 
-/** Each time as a browser that has never been here. */
+/** A new browser profile each time. */
 async function measurePaint(cold: Explorer): Promise<void> {
   const paints: number[] = [];
   let bytes = 0;
@@ -49,7 +49,7 @@ async function measurePaint(cold: Explorer): Promise<void> {
   await close();
 }
 
-/** ms since the page was asked for; the browser tells of it only afterwards. */
+/** ms since navigation; reported by the browser afterwards. */
 async function firstPaint(page: Page): Promise<number> {
   const entry = await page.waitForFunction(
     () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
@@ -57,7 +57,7 @@ async function firstPaint(page: Page): Promise<number> {
   return Number(await entry.jsonValue());
 }
 
-/** Of the scripts and styles that the page has loaded by now. */
+/** Scripts and styles loaded so far. */
 async function packedBytes(page: Page): Promise<number> {
   const paths = await page.evaluate(() =>
     performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
@@ -135,7 +135,7 @@ function scroll(page: Page, { pixels, frames }: { pixels: number; frames: number
 function jump(page: Page, jumps: number): Promise<void> {
   return page.getByRole('grid').evaluate(async (grid, count) => {
     for (let index = 0; index < count; index += 1) {
-      // Spread over the list by the golden ratio: the same places in each run.
+      // Positions spread by the golden ratio: the same in each run.
       grid.scrollTop = ((index * 0.618_034) % 1) * grid.scrollHeight;
       await new Promise(requestAnimationFrame);
     }
@@ -147,7 +147,7 @@ async function turnWheel(page: Page, turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await page.mouse.wheel(0, 300);
 }
 
-/** From the acknowledgement to the row on the page. */
+/** From the acknowledgement to the visible row. */
 async function measureTail({ service }: Explorer, page: Page): Promise<void> {
   await page.goto(`${service.quickstart.streamUrl}/explore/logs?live=1`);
   await page.getByRole('status').getByText('Live', { exact: true }).waitFor();

@@ -1,12 +1,12 @@
-/** How long frames of a page take while something happens on it, by its own animation frames. */
+/** Frame times of a page, from its animation frames. */
 import type { Page } from 'playwright-core';
 import { percentilesOf, type Percentiles } from '../percentiles.ts';
 
 export interface FrameFigures {
   readonly ms: Percentiles;
-  /** Frames that took longer than 50 ms. */
+  /** Frames longer than 50 ms. */
   readonly slow: number;
-  /** Longest stretch in which the page could do nothing else, ms; below 50 ms it is not told. */
+  /** Longest task, ms; the browser reports those from 50 ms. */
   readonly longestTaskMs: number;
 }
 
@@ -17,7 +17,7 @@ interface Meter {
 
 const slowMs = 50.5;
 
-/** Once for each page, before the first measurement. */
+/** Once per page, before the first measurement. */
 export async function installMeter(page: Page): Promise<void> {
   await page.evaluate(() => {
     const meter: Meter = { frames: [], tasks: [] };

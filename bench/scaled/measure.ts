@@ -1,4 +1,4 @@
-/** The same work on any set: singles, a burst, a steady rate, and how soon a log can be read. */
+/** The same work on any set: single events, a burst, a steady rate, and the latency to a reader. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../test/harness/service.ts';
@@ -11,11 +11,11 @@ import type { MeasuredSet } from './sets.ts';
 
 export interface MeasureOptions {
   readonly seed: number;
-  /** Of each phase. */
+  /** Duration of each phase. */
   readonly seconds: number;
   /** Events/s of the steady phase. */
   readonly rate: number;
-  /** Single logs whose way to a reader is timed. */
+  /** Number of single logs whose latency is measured. */
   readonly samples: number;
 }
 
@@ -25,9 +25,9 @@ export interface SetFigures {
   readonly singles: PhaseFigures;
   readonly burst: PhaseFigures;
   readonly steady: PhaseFigures;
-  /** As `readable`, while events come at the steady rate. */
+  /** Like `readable`, during the steady phase. */
   readonly readableUnderLoad: Percentiles;
-  /** Seconds from the end of the burst until all of it could be read. */
+  /** Seconds from the end of the burst until all of it is readable. */
   readonly caughtUpSeconds: number;
 }
 
@@ -35,13 +35,13 @@ export interface PhaseFigures {
   readonly eventsPerSecond: number;
   readonly refused: number;
   readonly ackMs: Percentiles;
-  /** Microseconds of processor time an event, by what the processes do. */
+  /** CPU microseconds per event, by process kind. */
   readonly cpuMicros: Readonly<Record<string, number>>;
-  /** Into the store. */
+  /** Until stored. */
   readonly inserts: { readonly perSecond: number; readonly rowsEach: number };
 }
 
-/** @throws Error where not exactly what was acknowledged can be read in the end */
+/** @throws Error unless exactly the acknowledged events are readable at the end */
 export async function measureSet(set: MeasuredSet, options: MeasureOptions): Promise<SetFigures> {
   const { seed, seconds, rate, samples } = options;
   const { service } = set;
@@ -116,7 +116,7 @@ function cpuOf(processes: Readonly<Record<string, readonly number[]>>): Record<s
   );
 }
 
-/** @returns how many events were acknowledged in all. */
+/** @returns total of acknowledged events. */
 async function endOf(work: Load): Promise<number> {
   let before = -1;
   await until(

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- --scaled`: the scaled-out set beside the embedded one, the same work on the
- * same machine in one run, as a table with ratios.
+ * same machine in one run, with ratios.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describeMachine } from '../machine.ts';
@@ -30,7 +30,7 @@ export async function benchScaled(options: MeasureOptions, isKept: boolean): Pro
   if (isKept) keep(markdown);
 }
 
-/** What stands under further headings was measured otherwise, and stays. */
+/** Sections under other headings are written by hand and stay. */
 function keep(markdown: string): void {
   const file = new URL('./RESULTS.md', import.meta.url);
   const before = readFileSync(file, 'utf8');

@@ -1,4 +1,4 @@
-/** The sets that are measured side by side, each with the processes that do its work. */
+/** The sets to compare, with their processes. */
 import { Service, startService } from '../../test/harness/service.ts';
 import { toServiceNodes } from '../../test/scaled/scaled-nodes.ts';
 import { openScaledSet } from '../../test/scaled/scaled-set.ts';
@@ -6,7 +6,7 @@ import { openScaledSet } from '../../test/scaled/scaled-set.ts';
 export interface MeasuredSet {
   readonly name: string;
   readonly service: Service;
-  /** Processes by what they do; asked anew, since the engine may have been started again. */
+  /** Processes by kind; read again each time, since the engine may restart. */
   readonly processes: () => Readonly<Record<string, readonly number[]>>;
   stop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export async function openEmbedded(): Promise<MeasuredSet> {
   };
 }
 
-/** Every part a server, every role a process, all of it on this machine. */
+/** Every part on a server, every role a process, on this machine. */
 export async function openScaled(nodes: number, natsServers: 1 | 3): Promise<MeasuredSet> {
   const set = await openScaledSet({ gateways: nodes, writers: nodes, natsServers });
   const service = new Service(toServiceNodes(set), {});

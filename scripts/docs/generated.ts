@@ -1,4 +1,4 @@
-/** The documents that are written by code, each with the text it should have now. */
+/** The generated documents and their current text. */
 import { configReference } from '../../src/config/reference.ts';
 import { metricTables } from '../../src/telemetry/metrics.ts';
 import { openApiDocuments } from './openapi.ts';

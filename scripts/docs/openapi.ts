@@ -1,6 +1,5 @@
 /**
- * The OpenAPI documents without a running service: the real routes over parts that are never asked,
- * since only what the routes say of themselves is read.
+ * The OpenAPI documents without a running service: real routes over stubs that are never called.
  */
 import { Registry } from 'prom-client';
 import { adminRoutes } from '../../src/admin/admin.ts';

@@ -1,7 +1,4 @@
-/**
- * What a lock has to say of packages that are for other platforms than the one it was written on.
- * Pure.
- */
+/** Entries of a lock file for packages of other platforms. Pure. */
 
 interface LockedPackage {
   readonly version?: string;
@@ -13,10 +10,7 @@ export interface Lock {
   readonly packages: Readonly<Record<string, LockedPackage>>;
 }
 
-/**
- * @returns the same lock, with an entry for every optional dependency that any package names
- * exactly
- */
+/** @returns the lock with an entry for every optional dependency that a package names exactly */
 export function withPlatforms(lock: Lock): Lock {
   const packages = new Map<string, object>(Object.entries(lock.packages));
   for (const { name, version, dev } of missingPlatforms(lock)) {
