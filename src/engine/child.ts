@@ -1,28 +1,40 @@
 /**
- * The engine process: owns chDB and serves the ClickHouse HTTP protocol on a Unix socket. Started
- * by the supervisor with a `ChildStart` as its argument; knows nothing of Weir's tables, tokens or
- * configuration.
+ * The engine process: owns chDB and serves the ClickHouse HTTP protocol on a Unix socket. Knows
+ * nothing of Weir's tables, tokens or configuration.
  */
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { openChannel } from '../channel/channel.ts';
+import { overIpc } from '../channel/transports.ts';
 import { isNoRoom } from '../files/disk-failure.ts';
 import { replaceTextFile } from '../files/whole-file.ts';
-import type { ChildMessage, ChildStart, Owner } from './child-protocol.ts';
+import { type Owner, pathsIn } from './data-directory.ts';
+import type {
+  EngineMethods,
+  EngineStart,
+  StartedEngine,
+  SupervisorMethods,
+} from './engine-process.ts';
 import {
-  failedWritesSince,
+  countFailedWrites,
+  createWriteWatch,
+  FailedWrite,
   markCleanWrites,
   markFailedWrites,
+  proveWritesAreCounted,
+  readCount,
   removeCutParts,
   removeEmptyMutations,
-} from './cut-files.ts';
-import type { Control } from './kill-query.ts';
+  type WriteWatch,
+} from './failed-writes.ts';
+import { type Control, createRunningQueries } from './kill-query.ts';
 import { type Member, openMember, verifySettings } from './member.ts';
+import type { EngineSettings } from './options.ts';
 import { createPool, type Pool } from './pool.ts';
 import { createQueryServer } from './query-server.ts';
-import { createRunningQueries } from './running-queries.ts';
 import {
   type PoolName,
   serverSettings,
@@ -31,96 +43,152 @@ import {
   toConfigXml,
 } from './settings.ts';
 import { openSpool } from './spool.ts';
-import {
-  countFailedWrites,
-  createWriteWatch,
-  FailedWrite,
-  proveWritesAreCounted,
-  readCount,
-  type WriteWatch,
-} from './write-watch.ts';
-import { messageOf } from '../std/error-text.ts';
 
 /** Not `config.xml`, which chDB would read by itself. */
 const configFile = 'engine-settings.xml';
-/** Kills and probes come from us alone; more of them waiting means that chDB hangs. */
+/** Only the engine itself uses the control pool; more queries waiting there mean that chDB hangs. */
 const maxWaitingControls = 1_000;
-/** Far below the minute for which a merge keeps its sources. */
+/** Much shorter than the minute for which a merge keeps its sources. */
 const writeCheckMillis = 1_000;
-
-const start = JSON.parse(process.argv[2] ?? '{}') as ChildStart;
-const startedAtMs = Date.now();
-const dataDir = dirname(start.ownerPath);
-const never = new AbortController().signal;
-/** What the engine does is done for no account. */
+/** For the reason of a failure to reach the parent. */
+const reportMillis = 1_000;
+/** The account of the engine's own queries. */
 const ownAccount = '';
 
-interface Members {
-  readonly insert: readonly Member[];
-  readonly read: readonly Member[];
-  readonly housekeeping: readonly Member[];
-  readonly control: readonly Member[];
-}
+type Members = Readonly<Record<PoolName, readonly Member[]>>;
+type Pools = Readonly<Record<PoolName, Pool<Member>>>;
 
-type Pools = Readonly<Record<Exclude<PoolName, 'control'>, Pool<Member>>>;
-
-/** All that has to be at rest before the process may end. */
 interface Running {
   readonly server: Server;
   readonly pools: Pools;
-  readonly control: Pool<Member>;
   readonly members: Members;
   readonly writes: WriteWatch;
 }
 
-try {
-  await main();
-} catch (error) {
-  if (error instanceof FailedWrite) {
-    toleratingFullDisk(() => markFailedWrites(dataDir, startedAtMs));
-  }
-  const message = messageOf(error);
-  say({ kind: 'failed', message }, () => exit(1));
-}
+const startedAtMs = Date.now();
+const parent = openChannel<EngineMethods, SupervisorMethods>(overIpc(process), {
+  async start(options) {
+    try {
+      return await open(options);
+    } catch (error) {
+      const { dataDir } = options;
+      if (error instanceof FailedWrite) {
+        toleratingFullDisk(() => markFailedWrites(dataDir, startedAtMs));
+      }
+      throw error;
+    }
+  },
+});
+void parent.closed.then(() => process.kill(process.pid, 'SIGKILL'));
 
-async function main(): Promise<void> {
-  watchParent();
-  writeFileSync(configFile, toConfigXml(serverSettings(start.settings), tableDefaults));
-  removeEmptyMutations(start.storePath);
-  const members = await openMembers();
-  // From here on chDB's lock on the store says that this process is the only one.
-  const clickhouseVersion = await verify(members);
+async function open(options: EngineStart): Promise<StartedEngine> {
+  const { settings, dataDir, socketPath } = options;
+  const { store } = pathsIn(dataDir);
+  watchParent(options.parentPid);
+  writeFileSync(configFile, toConfigXml(serverSettings(settings), tableDefaults));
+  removeEmptyMutations(store);
+  const members = await openMembers(store, settings);
+  // From here on chDB holds the lock of the store, so no other engine process runs.
+  const clickhouseVersion = await verify(members, settings);
   const baseline = await proveWritesAreCounted(members.control[0]!);
-  claim();
-  const cutParts = settleFailedWrites();
-  const control = createPool('control', members.control, maxWaitingControls);
-  const pools = createPools(members);
-  const writes = watchWrites(control, baseline);
-  const spool = await openSpool(start.settings.maxInsertBytes);
-  const server = createQueryServer({
-    pools: { ...pools, control },
-    spool,
-    running: createRunningQueries((mark) => void kill(control, `startsWith(query, '${mark}')`)),
-    control: (...query) => ask(control, ...query),
-    probe: async () => void (await ask(control, 'SELECT 1', 'TabSeparated')),
-    writes,
-    storePath: start.storePath,
-  });
-  process.once('SIGTERM', () => void stop({ server, pools, control, members, writes }));
-  await listen(server);
-  say({ kind: 'ready', clickhouseVersion, cutParts });
-}
-
-/** The paths of parts that a failed write had cut short, which are gone now. */
-function settleFailedWrites(): string[] {
-  const sinceMs = failedWritesSince(dataDir);
-  const cut = sinceMs === undefined ? [] : removeCutParts(start.storePath, sinceMs);
+  claim(options);
+  const cutParts = removeCutParts(dataDir, store);
   toleratingFullDisk(() => markCleanWrites(dataDir, Date.now()));
-  return cut;
+  const pools = createPools(members, settings);
+  const writes = watchWrites(pools.control, dataDir, baseline);
+  const server = createQueryServer({
+    pools,
+    spool: await openSpool(settings.maxInsertBytes),
+    running: createRunningQueries(
+      (mark) => void kill(pools.control, `startsWith(query, '${mark}')`),
+    ),
+    control: (...query) => ask(pools.control, ...query),
+    probe: async () => void (await ask(pools.control, 'SELECT 1', 'TabSeparated')),
+    writes,
+    storePath: store,
+  });
+  process.once('SIGTERM', () => void stop({ server, pools, members, writes }, options));
+  await listen(server, socketPath);
+  return { clickhouseVersion, cutParts };
 }
 
-/** Ends the process at a write that failed: what chDB holds in memory is not what is on disk. */
-function watchWrites(control: Pool<Member>, baseline: number): WriteWatch {
+/**
+ * A thread that ends the process when its parent is gone, also while the main thread is stuck in
+ * native code and does not see that the channel has closed.
+ */
+function watchParent(parentPid: number): void {
+  const code = `const { workerData } = require('node:worker_threads');
+    setInterval(() => {
+      if (process.ppid !== workerData) process.kill(process.pid, 'SIGKILL');
+    }, 250);`;
+  new Worker(code, { eval: true, workerData: parentPid });
+}
+
+async function openMembers(storePath: string, settings: EngineSettings): Promise<Members> {
+  const openPool = async (pool: PoolName, count: number) => {
+    const defaults = sessionSettings(pool, settings);
+    const members: Member[] = [];
+    for (let index = 0; index < count; index++) {
+      members.push(await openMember(storePath, defaults, [`--config-file=${configFile}`]));
+    }
+    return members;
+  };
+  return {
+    control: await openPool('control', 1),
+    insert: await openPool('insert', 1),
+    read: await openPool('read', settings.readMembers),
+    housekeeping: await openPool('housekeeping', 1),
+  };
+}
+
+function createPools(members: Members, { maxWaitingQueries }: EngineSettings): Pools {
+  const create = (name: PoolName, maxWaiting: number) =>
+    createPool(name, members[name], maxWaiting);
+  return {
+    control: create('control', maxWaitingControls),
+    insert: create('insert', maxWaitingQueries),
+    read: create('read', maxWaitingQueries),
+    housekeeping: create('housekeeping', maxWaitingQueries),
+  };
+}
+
+/** @returns the version of ClickHouse */
+async function verify(members: Members, settings: EngineSettings): Promise<string> {
+  const [control] = members.control as [Member];
+  await verifySettings(control, 'server_settings', serverSettings(settings));
+  await verifySettings(control, 'merge_tree_settings', tableDefaults);
+  for (const pool of ['insert', 'read', 'housekeeping', 'control'] as const) {
+    const wanted = sessionSettings(pool, settings);
+    for (const member of members[pool]) await verifySettings(member, 'settings', wanted);
+  }
+  const { bytes } = await control.query('SELECT version()', 'TabSeparated');
+  return Buffer.from(bytes).toString().trim();
+}
+
+/** Writes the owner file and removes files of earlier processes. */
+function claim({ dataDir, parentPid: weirPid, socketPath }: EngineStart): void {
+  const paths = pathsIn(dataDir);
+  const owner: Owner = { weirPid, enginePid: process.pid, socketPath };
+  toleratingFullDisk(() => replaceTextFile(paths.owner, JSON.stringify(owner)));
+  const folder = dirname(paths.runPrefix);
+  for (const name of readdirSync(folder)) {
+    const isRun = name.startsWith(basename(paths.runPrefix)) && name !== basename(process.cwd());
+    if (isRun) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+  rmSync(socketPath, { force: true });
+}
+
+/** Files written at a start are informative, and reads need no free space. */
+function toleratingFullDisk(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!isNoRoom(error)) throw error;
+  }
+}
+
+/** Kills the process after a failed write: chDB's state in memory differs from that on disk. */
+function watchWrites(control: Pool<Member>, dataDir: string, baseline: number): WriteWatch {
   const watch = createWriteWatch({
     count: async () => readCount(await ask(control, countFailedWrites, 'TabSeparated')),
     baseline,
@@ -131,98 +199,30 @@ function watchWrites(control: Pool<Member>, baseline: number): WriteWatch {
       } catch (error) {
         message += `, and the mark of it: ${String(error)}`;
       }
-      say({ kind: 'failed', message }, () => process.kill(process.pid, 'SIGKILL'));
+      void Promise.race([parent.remote.failed(message), delay(reportMillis)]).finally(() =>
+        process.kill(process.pid, 'SIGKILL'),
+      );
     },
     now: Date.now,
   });
-  // A control that fails, as at a stop, is told to those who wait for it.
+  // An error, as while the pool closes, reaches the queries that check.
   setInterval(() => void watch.check().catch(() => undefined), writeCheckMillis).unref();
   return watch;
 }
 
-/**
- * Two ways, because the channel's end is seen at once but only by a main thread that is not stuck.
- */
-function watchParent(): void {
-  const file = new URL(`./orphan-watch${extname(import.meta.url)}`, import.meta.url);
-  new Worker(file, { workerData: start.parentPid });
-  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
-}
-
-async function openMembers(): Promise<Members> {
-  const open = async (pool: PoolName, count: number) => {
-    const defaults = sessionSettings(pool, start.settings);
-    const opened: Member[] = [];
-    for (let index = 0; index < count; index++) {
-      opened.push(await openMember(start.storePath, defaults, [`--config-file=${configFile}`]));
-    }
-    return opened;
-  };
-  return {
-    control: await open('control', 1),
-    insert: await open('insert', 1),
-    read: await open('read', start.settings.readMembers),
-    housekeeping: await open('housekeeping', 1),
-  };
-}
-
-function createPools(members: Members): Pools {
-  const { maxWaitingQueries } = start.settings;
-  return {
-    insert: createPool('insert', members.insert, maxWaitingQueries),
-    read: createPool('read', members.read, maxWaitingQueries),
-    housekeeping: createPool('housekeeping', members.housekeeping, maxWaitingQueries),
-  };
-}
-
-/** The version of ClickHouse, once everything is as set. */
-async function verify(members: Members): Promise<string> {
-  const [control] = members.control as [Member];
-  await verifySettings(control, 'server_settings', serverSettings(start.settings));
-  await verifySettings(control, 'merge_tree_settings', tableDefaults);
-  for (const pool of ['insert', 'read', 'housekeeping', 'control'] as const) {
-    const wanted = sessionSettings(pool, start.settings);
-    for (const member of members[pool]) await verifySettings(member, 'settings', wanted);
-  }
-  const { bytes } = await control.query('SELECT version()', 'TabSeparated');
-  return Buffer.from(bytes).toString().trim();
-}
-
-/** Names this process as the owner and removes what earlier ones left. */
-function claim(): void {
-  const { parentPid: weirPid, socketPath } = start;
-  const owner: Owner = { weirPid, enginePid: process.pid, socketPath };
-  toleratingFullDisk(() => replaceTextFile(start.ownerPath, JSON.stringify(owner)));
-  const folder = dirname(start.runPrefix);
-  for (const name of readdirSync(folder)) {
-    const isRun = name.startsWith(basename(start.runPrefix)) && name !== basename(process.cwd());
-    if (isRun) rmSync(join(folder, name), { recursive: true, force: true });
-  }
-  rmSync(start.socketPath, { force: true });
-}
-
-/** What is written at a start is for words alone, and reads need no room. */
-function toleratingFullDisk(write: () => void): void {
-  try {
-    write();
-  } catch (error) {
-    if (!isNoRoom(error)) throw error;
-  }
-}
-
-async function listen(server: Server): Promise<void> {
+async function listen(server: Server, socketPath: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(start.socketPath, resolve);
+    server.listen(socketPath, resolve);
   });
-  chmodSync(start.socketPath, 0o600);
+  chmodSync(socketPath, 0o600);
 }
 
 async function ask(
   control: Pool<Member>,
   ...[sql, format, parameters = new Map()]: Parameters<Control>
 ): Promise<Uint8Array> {
-  const member = await control.acquire(ownAccount, never);
+  const member = await control.acquire(ownAccount, new AbortController().signal);
   try {
     await member.configure({ settings: new Map(), parameters, database: 'default' });
     return (await member.query(sql, format)).bytes;
@@ -231,7 +231,7 @@ async function ask(
   }
 }
 
-/** SYNC would wait for ever: the entry of a killed query stays until its session runs another. */
+/** ASYNC: chDB lists a killed query until its session runs another, so SYNC would never end. */
 async function kill(control: Pool<Member>, condition: string): Promise<void> {
   try {
     await ask(control, `KILL QUERY WHERE ${condition} ASYNC`, 'TabSeparated');
@@ -240,34 +240,25 @@ async function kill(control: Pool<Member>, condition: string): Promise<void> {
   }
 }
 
-async function stop({ server, pools, control, members, writes }: Running): Promise<void> {
+async function stop({ server, pools, members, writes }: Running, options: EngineStart) {
   server.close();
-  // A session closed under a running query would bring the process down with a fault.
-  if (!(await drained(pools, control))) process.kill(process.pid, 'SIGKILL');
-  // A merge that was cut short is found at the next start.
+  // Closing a session under a running query would crash the process.
+  if (!(await drained(pools, options.settings))) process.kill(process.pid, 'SIGKILL');
+  // The write of a merge may have failed; the next start then removes its part.
   await writes.check();
-  await control.close();
-  for (const pool of Object.values(members) as readonly (readonly Member[])[]) {
-    for (const member of pool) member.close();
-  }
-  rmSync(start.socketPath, { force: true });
-  exit(0);
+  await pools.control.close();
+  for (const member of Object.values(members).flat()) member.close();
+  rmSync(options.socketPath, { force: true });
+  // `process.exit` would run exit handlers of chDB on the closed sessions.
+  (process as unknown as { reallyExit(code: number): never }).reallyExit(0);
 }
 
-/** Lets queries end in time, then kills the rest; false when some do not even end then. */
-async function drained(pools: Pools, control: Pool<Member>): Promise<boolean> {
-  const quiet = Promise.all(Object.values(pools).map((pool) => pool.close())).then(() => true);
-  const late = () => delay(start.settings.stopMillis, false);
+/** Waits for running queries, then kills them; false when some do not end even then. */
+async function drained(pools: Pools, { stopMillis }: EngineSettings): Promise<boolean> {
+  const { control, insert, read, housekeeping } = pools;
+  const quiet = Promise.all([insert.close(), read.close(), housekeeping.close()]).then(() => true);
+  const late = () => delay(stopMillis, false);
   if (await Promise.race([quiet, late()])) return true;
   await kill(control, "query NOT LIKE 'KILL%'");
   return Promise.race([quiet, late()]);
-}
-
-function say(message: ChildMessage, then?: () => void): void {
-  process.send?.(message, () => then?.());
-}
-
-/** `process.exit` would run exit handlers of chDB on sessions that are closed already. */
-function exit(code: number): never {
-  return (process as unknown as { reallyExit(code: number): never }).reallyExit(code);
 }

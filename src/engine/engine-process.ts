@@ -1,6 +1,6 @@
 /**
- * One run of the engine process: starts it, waits for its first word, and tells when it is gone.
- * Starting it again is the supervisor's business.
+ * One run of the engine process: starts it, waits until it serves, and reports its exit. The
+ * supervisor restarts it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,16 +9,45 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { openChannel } from '../channel/channel.ts';
+import { overIpc } from '../channel/transports.ts';
 import { isNoRoom } from '../files/disk-failure.ts';
+import { messageOf } from '../std/error-text.ts';
 import type { EngineEvents } from '../telemetry/store-events.ts';
-import type { ChildMessage, ChildStart, Owner } from './child-protocol.ts';
-import type { EnginePaths } from './engine-paths.ts';
+import { type OpenDataDirectory, type Owner, pathsIn } from './data-directory.ts';
 import type { EngineSettings } from './options.ts';
+
+/** Served by the engine process. Its working directory is new and empty. */
+export interface EngineMethods {
+  /** Resolves when the process serves queries; rejects when it cannot. */
+  start(options: EngineStart): Promise<StartedEngine>;
+}
+
+/** Served by its parent. */
+export interface SupervisorMethods {
+  /** The reason for which the process ends itself. */
+  failed(reason: string): void;
+}
+
+export interface EngineStart {
+  readonly settings: EngineSettings;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly socketPath: string;
+  /** The process ends itself when this one is no longer its parent. */
+  readonly parentPid: number;
+}
+
+export interface StartedEngine {
+  readonly clickhouseVersion: string;
+  /** Paths of removed parts that a failed write had truncated. */
+  readonly cutParts: readonly string[];
+}
 
 export interface EngineProcess {
   readonly pid: number;
   readonly clickhouseVersion: string;
-  /** Resolves with what is known of its end once the process is gone. */
+  /** Resolves with the reason when the process has exited. */
   readonly exited: Promise<string>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -34,59 +63,67 @@ export class EngineStartError extends Error {
   }
 }
 
+export interface EngineLaunch {
+  readonly directory: OpenDataDirectory;
+  readonly settings: EngineSettings;
+  readonly events: EngineEvents;
+}
+
 /**
- * Resolves when the engine answers queries.
+ * Resolves when the engine serves queries.
  * @param signal kills the process while it starts
- * @throws EngineStartError when it ends before that; nothing of it is left then
+ * @throws EngineStartError after the process has exited
  */
 export async function startEngineProcess(
-  { paths, settings, events }: EngineLaunch,
+  { directory, settings, events }: EngineLaunch,
   signal: AbortSignal,
 ): Promise<EngineProcess> {
-  const workingDir = await makeWorkingDir(paths);
-  const child = spawnChild(paths, settings, workingDir);
+  const { dataDir, socketPath } = directory;
+  const workingDir = await makeWorkingDir(dataDir);
+  const child = spawnChild(settings, workingDir);
   const lines = readLines(child, events);
-  let lastWords: string | undefined;
-  child.on('message', (message: ChildMessage) => {
-    if (message.kind === 'failed') lastWords = message.message;
+  let failure: string | undefined;
+  const { remote } = openChannel<SupervisorMethods, EngineMethods>(overIpc(child), {
+    failed(reason) {
+      failure = reason;
+    },
   });
-  const gone = once(child, 'close').then(async (end) => {
+  const exited = once(child, 'close').then(async (end) => {
     const [code, endedBy] = end as [number | null, NodeJS.Signals | null];
-    // A disk that failed keeps it; the next process removes it.
+    // A disk that failed keeps the directory; the next process removes it.
     await rm(workingDir, { recursive: true, force: true }).catch(() => undefined);
-    return lastWords ?? (endedBy === null ? `exit code ${String(code)}` : `signal ${endedBy}`);
+    return failure ?? (endedBy === null ? `exit code ${String(code)}` : `signal ${endedBy}`);
   });
   const kill = () => child.kill('SIGKILL');
   const limit = AbortSignal.any([signal, AbortSignal.timeout(settings.startMillis)]);
   limit.addEventListener('abort', kill);
   if (limit.aborted) kill();
-  const message = await Promise.race([firstMessage(child), gone]);
-  limit.removeEventListener('abort', kill);
-  if (typeof message !== 'string' && message.kind === 'ready' && child.pid !== undefined) {
-    const { clickhouseVersion, cutParts } = message;
+  const pid = child.pid ?? 0;
+  try {
+    const start: EngineStart = { settings, dataDir, socketPath, parentPid: process.pid };
+    const { clickhouseVersion, cutParts } = await remote.start(start);
     if (cutParts.length > 0) events.cutPartsRemoved(cutParts);
-    return { pid: child.pid, clickhouseVersion, exited: gone, kill: (by) => child.kill(by) };
+    return { pid, clickhouseVersion, exited, kill: (by) => child.kill(by) };
+  } catch (error) {
+    // An error of the child; otherwise the channel has closed because it exited.
+    if (child.connected) failure ??= messageOf(error);
+    kill();
+    const reason = [await exited, ...lines.slice(-3)].join('; ');
+    const isLocked = lines.some((line) => line.includes('Cannot lock file'));
+    throw new EngineStartError(reason, isLocked ? await readOwner(dataDir) : undefined);
+  } finally {
+    limit.removeEventListener('abort', kill);
   }
-  const end = await gone;
-  const isLocked = lines.some((line) => line.includes('Cannot lock file'));
-  const said = [end, ...lines.slice(-3)].join('; ');
-  throw new EngineStartError(said, isLocked ? await readOwner(paths.ownerPath) : undefined);
 }
 
-export interface EngineLaunch {
-  readonly paths: EnginePaths;
-  readonly settings: EngineSettings;
-  readonly events: EngineEvents;
-}
-
-/** On a full disk a start needs some kilobytes elsewhere; then reads go on. */
-async function makeWorkingDir({ runPrefix }: EnginePaths): Promise<string> {
+/** On a full disk the directory is made elsewhere, so that the engine can still serve reads. */
+async function makeWorkingDir(dataDir: string): Promise<string> {
   let folder: string | undefined;
   try {
-    folder = await mkdtemp(runPrefix);
-    const room = join(folder, 'room');
-    await writeFile(room, Buffer.alloc(workingBytes));
-    await rm(room);
+    folder = await mkdtemp(pathsIn(dataDir).runPrefix);
+    const probe = join(folder, 'probe');
+    await writeFile(probe, Buffer.alloc(workingBytes));
+    await rm(probe);
     return folder;
   } catch (error) {
     if (!isNoRoom(error)) throw error;
@@ -95,22 +132,15 @@ async function makeWorkingDir({ runPrefix }: EnginePaths): Promise<string> {
   }
 }
 
-/** Of the configuration file. */
+/** Upper bound of the configuration file's size. */
 const workingBytes = 64 * 2 ** 10;
-const otherPoolThreads = 6;
-const controlMembers = 3;
+/** Threads of the pool for file system calls, and for members other than those of reads. */
+const otherPoolThreads = 9;
 
-function spawnChild(
-  paths: EnginePaths,
-  settings: EngineSettings,
-  workingDir: string,
-): ChildProcess {
-  const { storePath, ownerPath, runPrefix, socketPath } = paths;
-  const parentPid = process.pid;
-  const start: ChildStart = { settings, storePath, ownerPath, runPrefix, socketPath, parentPid };
-  // From source or from a build, the child is what this file is.
+function spawnChild(settings: EngineSettings, workingDir: string): ChildProcess {
+  // `.ts` from source, `.js` from a build.
   const file = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url));
-  return spawn(process.execPath, [file, JSON.stringify(start)], {
+  return spawn(process.execPath, [file], {
     // chDB reads a config.xml from its working directory or HOME, so both are new and empty.
     cwd: workingDir,
     env: {
@@ -118,22 +148,16 @@ function spawnChild(
       TMPDIR: workingDir,
       LANG: 'C.UTF-8',
       TZ: 'UTC',
-      // chDB's allocator gives freed memory back after 1 s instead of 5; measured: less in RAM, no
-      // more CPU.
+      // Return freed memory to the system after 1 s instead of 5: less resident memory, no more CPU.
       JE_MALLOC_CONF: 'dirty_decay_ms:1000',
-      // A query holds a thread of the pool that files need as well.
-      UV_THREADPOOL_SIZE: String(settings.readMembers + controlMembers + otherPoolThreads),
+      // A query blocks a thread of libuv's pool, which file system calls need as well.
+      UV_THREADPOOL_SIZE: String(settings.readMembers + otherPoolThreads),
     },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
 }
 
-async function firstMessage(child: ChildProcess): Promise<ChildMessage> {
-  const [message] = (await once(child, 'message')) as [ChildMessage];
-  return message;
-}
-
-/** The last lines that the process wrote; each goes to the log as well. */
+/** Logs each line of standard error, and keeps the last ones. */
 function readLines(child: ChildProcess, events: EngineEvents): string[] {
   const lines: string[] = [];
   if (child.stderr === null) return lines;
@@ -145,11 +169,11 @@ function readLines(child: ChildProcess, events: EngineEvents): string[] {
   return lines;
 }
 
-async function readOwner(path: string): Promise<Owner> {
+async function readOwner(dataDir: string): Promise<Owner> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Owner;
+    return JSON.parse(await readFile(pathsIn(dataDir).owner, 'utf8')) as Owner;
   } catch {
-    // The holder has the lock and has not written its name yet.
+    // The holder has the lock and has not written the file yet.
     return { weirPid: 0, enginePid: 0 };
   }
 }

@@ -1,41 +1,37 @@
 /**
- * Asks an engine process again and again whether it answers, and says when it has been silent for
- * too long. It asks for two things: the process itself, and a trivial query. Killing is the
- * supervisor's business.
+ * Probes an engine process at an interval and reports when it hangs: `/ping` shows that the process
+ * answers, `/heartbeat` that chDB runs a trivial query. The supervisor kills it.
  */
 import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EngineEvents } from '../telemetry/store-events.ts';
+import type { EngineSettings } from './options.ts';
 
-export interface HeartbeatOptions {
+type HeartbeatOptions = Pick<EngineSettings, 'heartbeatMillis' | 'hangMillis'> & {
   readonly socketPath: string;
-  readonly heartbeatMillis: number;
-  readonly hangMillis: number;
-}
+};
 
 /**
- * Resolves with a sentence when the engine hangs, or with undefined when the signal fires. An error
- * is an answer: only silence counts, and a refused connection is left to whoever waits for the
- * process's end.
+ * Resolves with the reason when the engine hangs, or with undefined when the signal fires. Only a
+ * timeout counts: an error is an answer, and a refused connection means that the process exits.
  */
 export async function watchHeartbeat(
-  options: HeartbeatOptions,
+  { socketPath, heartbeatMillis, hangMillis }: HeartbeatOptions,
   events: EngineEvents,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { socketPath, heartbeatMillis, hangMillis } = options;
   const settled = new AbortController();
   const ends = AbortSignal.any([signal, settled.signal]);
   async function watch(path: string, millis: number): Promise<string | undefined> {
     while (!ends.aborted) {
-      const answer = await ask({ socketPath, path, millis }, ends);
-      if (answer === 'silence') return `no answer to ${path} for ${millis} ms`;
-      if (path === '/heartbeat' && answer.text !== '') report(answer.text, events);
+      const text = await probe({ socketPath, path, millis }, ends);
+      if (text === undefined) return `no answer to ${path} for ${millis} ms`;
+      if (path === '/heartbeat' && text !== '') report(text, events);
       await delay(heartbeatMillis, undefined, { signal: ends }).catch(() => undefined);
     }
     return undefined;
   }
-  // A query may wait for processors that others use; the process itself has no excuse.
+  // A query may wait for CPU that other queries use; `/ping` does not.
   const watches = [watch('/ping', hangMillis), watch('/heartbeat', 3 * hangMillis)];
   const hang = await Promise.race(watches);
   settled.abort();
@@ -43,32 +39,31 @@ export async function watchHeartbeat(
   return hang;
 }
 
-interface Question {
+interface Probe {
   readonly socketPath: string;
   readonly path: string;
   readonly millis: number;
 }
 
-type Answer = 'silence' | { readonly text: string };
-
-function ask({ socketPath, path, millis }: Question, signal: AbortSignal): Promise<Answer> {
-  return new Promise((resolve) => {
-    const asked = request({ socketPath, path, agent: false, signal }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (piece: string) => {
-        text += piece;
-      });
-      response.on('end', () => resolve({ text }));
-      response.on('error', () => resolve({ text: '' }));
+/** @returns the body, empty after an error; undefined after a timeout */
+function probe({ socketPath, path, millis }: Probe, signal: AbortSignal) {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const sent = request({ socketPath, path, agent: false, signal }, (response) => {
+    let text = '';
+    response.setEncoding('utf8');
+    response.on('data', (piece: string) => {
+      text += piece;
     });
-    asked.setTimeout(millis, () => {
-      resolve('silence');
-      asked.destroy();
-    });
-    asked.on('error', () => resolve({ text: '' }));
-    asked.end();
+    response.on('end', () => resolve(text));
+    response.on('error', () => resolve(''));
   });
+  sent.setTimeout(millis, () => {
+    resolve(undefined);
+    sent.destroy();
+  });
+  sent.on('error', () => resolve(''));
+  sent.end();
+  return promise;
 }
 
 function report(text: string, events: EngineEvents): void {

@@ -1,51 +1,49 @@
 /**
- * A copy of the engine's data as they are at one moment, made beside the engine that changes them.
- * Data parts never change once they are written, so the engine is asked to hold them by hard links
- * (FREEZE); what else belongs to a table is linked beside them. It knows nothing of where the copy
- * goes, nor of the tables' meaning.
+ * A consistent copy of the engine's data for a backup. Data parts are immutable, so the running
+ * engine is asked to hard-link them (FREEZE), and the other files of each table are linked beside
+ * them. Knows neither where the copy goes nor what the tables mean.
  * https://clickhouse.com/docs/sql-reference/statements/alter/partition
  */
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Owner } from './child-protocol.ts';
-import { messageOf } from '../std/error-text.ts';
+import { hasErrorCode, messageOf } from '../std/error-text.ts';
+import { type Owner, pathsIn } from './data-directory.ts';
 
-/** A file that no longer changes. */
+/** A file that does not change while it is held. */
 export interface HeldPart {
-  /** Where to read it. */
   readonly source: string;
-  /** Where it belongs in a copy, from the engine's directory on, with slashes. */
+  /** Its path within a copy of the engine's directory, with slashes. */
   readonly path: string;
   readonly bytes: number;
 }
 
 export interface HoldOptions {
-  /** For how long an engine that is away is waited for; it may just be starting. */
+  /** For how long to wait for an engine that starts or stops. */
   readonly patienceMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The name of the hold within the engine's `shadow` folder. */
+/** Name of the backup in the engine's `shadow` folder. */
 const holdName = 'weir_backup';
 const retryMs = 250;
-/** Of one statement; it links files, and may wait for an insert that came before. */
+/** Timeout of one statement: it links files, and may wait for an insert. */
 const statementMs = 120_000;
 
-/** What lies beside the parts in a table's folder, and in that of a database. */
+/** Files beside the parts of a table and in the folder of a database. */
 const tableFile = /^(?:format_version|mutation_\d+)\.txt$|\.sql$/;
-/** Parts that are being written, removed, or set aside. */
+/** Parts that are being written or removed, or are detached. */
 const passingFolder = /^(?:tmp|delete_tmp|detached|moving)/;
 
 /**
- * Holds all rows whose inserts have been answered by now. To be let go of with `letGoOfStore`.
- * @param directory of the engine, which a service has open.
- * @throws Error where the engine stays away; the reason of the signal
+ * Holds all rows whose inserts have been answered, until `letGoOfStore`.
+ * @param directory of the engine of a running service
+ * @throws Error when the engine does not answer; the reason of the signal
  */
 export async function holdStore(directory: string, options: HoldOptions): Promise<HeldPart[]> {
-  const store = join(directory, 'store');
+  const { store } = pathsIn(directory);
   const hold = join(store, 'shadow', holdName);
   const deadline = performance.now() + options.patienceMs;
   for (;;) {
@@ -54,9 +52,9 @@ export async function holdStore(directory: string, options: HoldOptions): Promis
     try {
       linkTableFiles(store, hold);
       await freezeTables(readSocketPath(directory), options.signal);
-      // Once more, for deletions that began in between.
+      // Again, for mutations that began meanwhile.
       linkTableFiles(store, hold);
-      return [...rootFiles(directory), ...filesBelow(hold, 'store/')];
+      return [...manifestFile(directory), ...filesBelow(hold, 'store/')];
     } catch (cause) {
       options.signal.throwIfAborted();
       if (cause instanceof EngineRefusal) throw cause;
@@ -67,9 +65,8 @@ export async function holdStore(directory: string, options: HoldOptions): Promis
 }
 
 /**
- * The same of an engine that is stopped. An engine that outlives its service by a moment is waited
- * for.
- * @throws Error where it does not end
+ * The files of a stopped engine. Waits for a process that has not exited yet.
+ * @throws Error when it does not exit
  */
 export async function listStore(directory: string, options: HoldOptions): Promise<HeldPart[]> {
   const deadline = performance.now() + options.patienceMs;
@@ -79,17 +76,17 @@ export async function listStore(directory: string, options: HoldOptions): Promis
     }
     await sleep(retryMs, undefined, { signal: options.signal });
   }
-  const store = join(directory, 'store');
+  const { store } = pathsIn(directory);
   return [
-    ...rootFiles(directory),
+    ...manifestFile(directory),
     ...filesBelow(join(store, 'metadata'), 'store/metadata/'),
     ...filesBelow(join(store, 'store'), 'store/store/'),
   ];
 }
 
-/** Frees what a hold, of this process or one that was killed, keeps on disk. */
+/** Frees the disk space of a hold, also of one whose process was killed. */
 export function letGoOfStore(directory: string): void {
-  rmSync(join(directory, 'store', 'shadow', holdName), { recursive: true, force: true });
+  rmSync(join(pathsIn(directory).store, 'shadow', holdName), { recursive: true, force: true });
 }
 
 function noAnswer(directory: string, cause: unknown): Error {
@@ -101,15 +98,14 @@ function noAnswer(directory: string, cause: unknown): Error {
   );
 }
 
-/** The engine has answered, and will not do it. */
+/** The engine answered with an error, so a retry is useless. */
 class EngineRefusal extends Error {
   override readonly name = 'EngineRefusal';
 }
 
 async function freezeTables(socketPath: string, signal: AbortSignal): Promise<void> {
   const listed = await ask(socketPath, tablesSql, signal);
-  // In the order of their names, one by one, between inserts: the pool of inserts runs one at a
-  // time.
+  // In order of name and between inserts, since the insert pool runs one statement at a time.
   for (const line of listed.split('\n').filter((each) => each !== '')) {
     const table = (JSON.parse(line) as string[]).map(quote).join('.');
     await ask(socketPath, `ALTER TABLE ${table} FREEZE WITH NAME '${holdName}'`, signal);
@@ -126,14 +122,13 @@ ORDER BY database, name FORMAT JSONCompactEachRow`;
 
 async function ask(socketPath: string, sql: string, signal: AbortSignal): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(statementMs)]);
   const sent = request({
     socketPath,
     method: 'POST',
     path: '/?wait_end_of_query=1',
     headers: { 'x-weir-pool': 'insert' },
     agent: false,
-    signal: patience,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(statementMs)]),
   });
   sent.on('error', reject);
   sent.on('response', (response) => {
@@ -146,10 +141,11 @@ async function ask(socketPath: string, sql: string, signal: AbortSignal): Promis
   return promise;
 }
 
-/** @throws Error where no engine has been here, or it has not said where it answers. */
+/** @throws Error when no engine has opened the directory */
 function readSocketPath(directory: string): string {
-  const { socketPath } = JSON.parse(readFileSync(join(directory, 'owner.json'), 'utf8')) as Owner;
-  return socketPath ?? join(directory, 'engine.sock');
+  const { owner, socket } = pathsIn(directory);
+  const { socketPath } = JSON.parse(readFileSync(owner, 'utf8')) as Owner;
+  return socketPath ?? socket;
 }
 
 async function isAnswering(directory: string): Promise<boolean> {
@@ -162,51 +158,44 @@ async function isAnswering(directory: string): Promise<boolean> {
   }
 }
 
-/** Links what is not there yet. */
 function linkTableFiles(store: string, hold: string): void {
-  tryLink(join(store, 'metadata'), join(hold, 'metadata'));
+  linkFiles(join(store, 'metadata'), join(hold, 'metadata'));
   for (const prefix of foldersIn(join(store, 'store'))) {
     for (const id of foldersIn(join(store, 'store', prefix))) {
-      tryLink(join(store, 'store', prefix, id), join(hold, 'store', prefix, id));
+      linkFiles(join(store, 'store', prefix, id), join(hold, 'store', prefix, id));
     }
   }
 }
 
-function tryLink(from: string, to: string): void {
-  const names = plainFilesIn(from).filter((name) => tableFile.test(name));
+function linkFiles(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
-  for (const name of names) {
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    if (!entry.isFile() || !tableFile.test(entry.name)) continue;
     try {
-      linkSync(join(from, name), join(to, name));
+      linkSync(join(from, entry.name), join(to, entry.name));
     } catch (error) {
-      // A deletion that is done, or one that was linked before.
-      if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      // A mutation that has finished, or a file that is linked already.
+      if (!hasErrorCode(error, 'ENOENT', 'EEXIST')) throw error;
     }
   }
 }
 
-function rootFiles(directory: string): HeldPart[] {
-  const source = join(directory, 'engine.json');
+function manifestFile(directory: string): HeldPart[] {
+  const source = pathsIn(directory).manifest;
   const stat = statSync(source, { throwIfNoEntry: false });
   return stat === undefined ? [] : [{ source, path: 'engine.json', bytes: stat.size }];
 }
 
 function filesBelow(folder: string, prefix: string): HeldPart[] {
-  const files = plainFilesIn(folder).map((name) => {
-    const source = join(folder, name);
-    return { source, path: `${prefix}${name}`, bytes: statSync(source).size };
+  return readdirSync(folder, { withFileTypes: true, recursive: true }).flatMap((entry) => {
+    const folders = relative(folder, entry.parentPath)
+      .split(sep)
+      .filter((name) => name !== '');
+    if (!entry.isFile() || folders.some((name) => passingFolder.test(name))) return [];
+    const source = join(entry.parentPath, entry.name);
+    const path = prefix + [...folders, entry.name].join('/');
+    return [{ source, path, bytes: statSync(source).size }];
   });
-  const folders = foldersIn(folder).filter((name) => !passingFolder.test(name));
-  return [
-    ...files,
-    ...folders.flatMap((name) => filesBelow(join(folder, name), `${prefix}${name}/`)),
-  ];
-}
-
-function plainFilesIn(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name);
 }
 
 function foldersIn(folder: string): string[] {

@@ -1,29 +1,95 @@
 /**
- * `KILL QUERY WHERE … [ASYNC|SYNC|TEST]` as ClickHouse has it
- * (https://clickhouse.com/docs/sql-reference/statements/kill), over all that this engine works on.
- * chDB decides which of them the condition means. SYNC resolves once none of those can have an
- * effect any more.
+ * The queries that the engine runs, and `KILL QUERY WHERE … [ASYNC|SYNC|TEST]` over them
+ * (https://clickhouse.com/docs/sql-reference/statements/kill). chDB's own list lacks query ids and
+ * the queries whose data still arrive, and keeps killed ones; chDB only evaluates the condition.
  */
+import { randomUUID } from 'node:crypto';
 import { EngineException } from './exceptions.ts';
-import type { RunningQuery } from './running-queries.ts';
 import { stringLiteral, type Token, tokenize } from './sql-tokens.ts';
 
+export interface QueryInfo {
+  /** Empty = none was sent. */
+  readonly queryId: string;
+  readonly sql: string;
+  readonly database: string;
+  readonly settings: ReadonlyMap<string, string>;
+}
+
+export interface RunningQuery extends QueryInfo {
+  /** A comment before its text, by which chDB finds it. */
+  readonly mark: string;
+  readonly killed: AbortSignal;
+  /** From `performance.now()`. */
+  readonly began: number;
+  /** To be called before chDB runs it. @throws EngineException 394 when it was killed already */
+  start(): void;
+  end(): void;
+  /** Resolves once the query can have no effect any more. Idempotent. */
+  kill(): Promise<void>;
+}
+
+export interface RunningQueries {
+  /** The caller calls `end` in every case. */
+  add(query: QueryInfo): RunningQuery;
+  all(): RunningQuery[];
+}
+
+/** chDB does not find a query that it has only just received. */
+const killAgainMillis = 100;
+
+/** @param killMarked makes chDB end the query whose text starts with this mark */
+export function createRunningQueries(killMarked: (mark: string) => void): RunningQueries {
+  const running = new Set<RunningQuery>();
+  return {
+    all: () => [...running],
+    add(info) {
+      const mark = `/* ${randomUUID()} */`;
+      const killing = new AbortController();
+      const ended = Promise.withResolvers<void>();
+      let isStarted = false;
+      const query: RunningQuery = {
+        ...info,
+        mark,
+        began: performance.now(),
+        killed: killing.signal,
+        start() {
+          if (killing.signal.aborted) throw new EngineException(394, 'the query was killed');
+          isStarted = true;
+        },
+        end() {
+          running.delete(query);
+          ended.resolve();
+        },
+        async kill() {
+          killing.abort();
+          if (!isStarted) return;
+          const again = setInterval(() => killMarked(mark), killAgainMillis);
+          killMarked(mark);
+          await ended.promise;
+          clearInterval(again);
+        },
+      };
+      running.add(query);
+      return query;
+    },
+  };
+}
+
 export interface KillStatement {
-  /** Over the columns of `system.processes` that `processesSql` has. */
+  /** Over the columns of `system.processes` in `columns` below. */
   readonly condition: string;
   readonly mode: 'ASYNC' | 'SYNC' | 'TEST';
-  /** Of the answer; undefined when the text names none. */
+  /** Format of the answer; undefined when the text names none. */
   readonly format: string | undefined;
 }
 
 /**
- * Undefined for every other statement.
- * @throws EngineException 48 for what a single engine cannot do, 62 for no condition
+ * @returns undefined for every other statement
+ * @throws EngineException 48 for what a single engine cannot do, 62 without a condition
  */
 export function parseKill(sql: string): KillStatement | undefined {
   const tokens = tokenize(sql);
-  const first = tokens.next().value;
-  if (first?.text !== 'KILL') return undefined;
+  if (tokens.next().value?.text !== 'KILL') return undefined;
   const rest = [...tokens];
   if (rest[0]?.text !== 'QUERY') return undefined;
   if (rest.at(-1)?.text === ';') rest.pop();
@@ -58,18 +124,20 @@ export type Control = (
   parameters?: ReadonlyMap<string, Uint8Array>,
 ) => Promise<Uint8Array>;
 
-export interface KillParts {
-  readonly running: readonly RunningQuery[];
-  readonly control: Control;
-}
-
-/** @returns the answer in that format: kill_status, query_id, user, query of each. */
+/**
+ * Kills the queries that the condition selects; SYNC waits until they have ended.
+ * @returns the answer in that format: kill_status, query_id, user, query of each
+ */
 export async function runKill(
   { condition, mode }: KillStatement,
-  { running, control }: KillParts,
+  running: readonly RunningQuery[],
+  control: Control,
   format: string,
 ): Promise<Uint8Array> {
-  const found = await matching(condition, running, control);
+  const limit = `SETTINGS max_execution_time = ${conditionSeconds}`;
+  const sql = `SELECT number FROM (${processesSql(running)}) WHERE (${condition}\n) ${limit}`;
+  const numbers = Buffer.from(await control(sql, 'TabSeparated')).toString();
+  const found = numbers.split('\n').flatMap((line) => (line === '' ? [] : running[Number(line)]!));
   const kills = mode === 'TEST' ? [] : found.map((query) => query.kill());
   if (mode === 'SYNC') await Promise.all(kills);
   const status = mode === 'SYNC' ? 'finished' : 'waiting';
@@ -77,66 +145,44 @@ export async function runKill(
   return control(`${answer} FROM (${processesSql(found)})`, format);
 }
 
-async function matching(
-  condition: string,
-  running: readonly RunningQuery[],
-  control: Control,
-): Promise<RunningQuery[]> {
-  const limit = `SETTINGS max_execution_time = ${conditionSeconds}`;
-  const sql = `SELECT number FROM (${processesSql(running)}) WHERE (${condition}\n) ${limit}`;
-  const answer = Buffer.from(await control(sql, 'TabSeparated')).toString();
-  const numbers = answer.split('\n').filter((line) => line !== '');
-  return numbers.map((number) => running[Number(number)] as RunningQuery);
-}
-
-/** Less than the engine has for a trivial query before it counts as hanging. */
+/** Shorter than the timeout after which the engine counts as hanging. */
 const conditionSeconds = 3;
-/** Of a text, for a condition to look at. */
+/** Length of a query's text that a condition sees. */
 const maxTextLength = 65_536;
 
-const columns = {
-  number: 'UInt64',
-  is_initial_query: 'UInt8',
-  user: 'String',
-  query_id: 'String',
-  initial_user: 'String',
-  initial_query_id: 'String',
-  elapsed: 'Float64',
-  query: 'String',
-  current_database: 'String',
-  Settings: 'Map(String, String)',
-};
+/** Columns with their types and, for each query, their values as SQL. */
+const columns: readonly (readonly [
+  name: string,
+  type: string,
+  value: (query: RunningQuery, number: number) => string,
+])[] = [
+  ['number', 'UInt64', (_, number) => String(number)],
+  ['is_initial_query', 'UInt8', () => '1'],
+  ['user', 'String', () => "'default'"],
+  ['query_id', 'String', ({ queryId }) => stringLiteral(queryId)],
+  ['initial_user', 'String', () => "'default'"],
+  ['initial_query_id', 'String', ({ queryId }) => stringLiteral(queryId)],
+  ['elapsed', 'Float64', ({ began }) => String((performance.now() - began) / 1000)],
+  ['query', 'String', ({ sql }) => stringLiteral(sql.slice(0, maxTextLength))],
+  ['current_database', 'String', ({ database }) => stringLiteral(database)],
+  ['Settings', 'Map(String, String)', ({ settings }) => mapLiteral(settings)],
+];
 
-/** A SELECT of these queries, by their numbers in the list. */
+/** A SELECT of these queries, numbered by their place in the list. */
 function processesSql(queries: readonly RunningQuery[]): string {
-  const names = Object.keys(columns);
-  const structure = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
-  const rows = queries.map((query, number) => `(${rowOf(query, number).join(', ')})`);
-  if (rows.length === 0) return `SELECT ${structure.map(defaultOf).join(', ')} WHERE 0`;
-  return `SELECT ${names.join(', ')} FROM values('${structure.join(', ')}', ${rows.join(', ')})`;
+  if (queries.length === 0) {
+    const defaults = columns.map(([name, type]) => `defaultValueOfTypeName('${type}') AS ${name}`);
+    return `SELECT ${defaults.join(', ')} WHERE 0`;
+  }
+  const names = columns.map(([name]) => name).join(', ');
+  const structure = columns.map(([name, type]) => `${name} ${type}`).join(', ');
+  const rows = queries.map((query, number) => {
+    return `(${columns.map(([, , value]) => value(query, number)).join(', ')})`;
+  });
+  return `SELECT ${names} FROM values('${structure}', ${rows.join(', ')})`;
 }
 
-function defaultOf(column: string): string {
-  const [name = '', ...type] = column.split(' ');
-  return `defaultValueOfTypeName('${type.join(' ')}') AS ${name}`;
-}
-
-function rowOf(query: RunningQuery, number: number): string[] {
-  const id = stringLiteral(query.queryId);
-  const user = "'default'";
-  const settings = [...query.settings].flatMap(([name, value]) => [name, value]);
-  return [
-    String(number),
-    '1',
-    user,
-    id,
-    user,
-    id,
-    String((performance.now() - query.began) / 1000),
-    stringLiteral(query.sql.slice(0, maxTextLength)),
-    stringLiteral(query.database),
-    settings.length === 0
-      ? "CAST(map(), 'Map(String, String)')"
-      : `map(${settings.map(stringLiteral).join(', ')})`,
-  ];
+function mapLiteral(map: ReadonlyMap<string, string>): string {
+  if (map.size === 0) return "CAST(map(), 'Map(String, String)')";
+  return `map(${[...map].flat().map(stringLiteral).join(', ')})`;
 }

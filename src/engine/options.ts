@@ -1,48 +1,36 @@
-/**
- * What the engine can be told, with bounds that fit a small machine. It reads no configuration
- * itself.
- */
+/** Options of the engine, with defaults for a small machine. */
 import { availableParallelism } from 'node:os';
 
 export interface EngineSettings {
-  /**
-   * Memory that chDB may allocate, bytes; the process takes up to 0.5 GiB more for code and what is
-   * freed late.
-   */
+  /** Limit of chDB's allocations, bytes; the resident size is up to 0.5 GiB larger. */
   readonly memoryBytes: number;
   /** Threads of one query. */
   readonly threads: number;
-  /** Time of one read that sets no limit itself, seconds. */
+  /** Time limit of one read that sets none itself, seconds. */
   readonly maxExecutionSeconds: number;
-  /** The same of one insert. */
+  /** Time limit of one insert, seconds. */
   readonly maxInsertSeconds: number;
-  /** The same of one change to tables or of a deletion. */
+  /** Time limit of one DDL statement or deletion, seconds. */
   readonly maxHousekeepingSeconds: number;
-  /** One answer that is not streamed, bytes before formatting. */
+  /** Limit of one answer that is not streamed, bytes before formatting. */
   readonly maxResultBytes: number;
-  /** Data of one INSERT, bytes. */
+  /** Limit of the data of one INSERT, bytes. */
   readonly maxInsertBytes: number;
-  /** Reads that run at once; half, rounded up, for one account. */
+  /** Concurrent reads; half, rounded up, for one account. */
   readonly readMembers: number;
-  /** Queries of one pool that wait for a member, beyond those that run; half for one account. */
+  /** Queries that wait for a member of one pool; half for one account. */
   readonly maxWaitingQueries: number;
-  /** Between two questions whether the process answers. */
+  /** Interval of the probes. */
   readonly heartbeatMillis: number;
-  /**
-   * Silence of the process after which it counts as hanging and is killed; a trivial query has
-   * three times as long.
-   */
+  /** Timeout of `/ping`, after which the process is killed; `/heartbeat` has three times as long. */
   readonly hangMillis: number;
-  /** Until the first answer after a start; opening many parts takes time. */
+  /** Timeout of a start; loading many parts takes time. */
   readonly startMillis: number;
-  /** For queries that still run when the engine is asked to stop. */
+  /** For running queries to end when the engine stops. */
   readonly stopMillis: number;
 }
 
-/**
- * All but the folder has a default. The folder belongs to the engine alone and is made if it is
- * missing.
- */
+/** The engine creates `dataDir`, and no other process may use it. */
 export type EngineOptions = { readonly dataDir: string } & Partial<EngineSettings>;
 
 export const engineDefaults: EngineSettings = {

@@ -7,7 +7,7 @@ import type { Member } from './member.ts';
 import { createPool } from './pool.ts';
 import type { Reply } from './reply.ts';
 import { type QueryParts, runQuery } from './run-query.ts';
-import { createRunningQueries } from './running-queries.ts';
+import { createRunningQueries } from './kill-query.ts';
 
 const text = (value: string) => new TextEncoder().encode(value);
 

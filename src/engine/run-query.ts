@@ -5,16 +5,21 @@
 import { statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { EngineException } from './exceptions.ts';
+import type { WriteWatch } from './failed-writes.ts';
 import type { EngineRequest } from './http-request.ts';
-import { type Control, parseKill, runKill } from './kill-query.ts';
+import {
+  type Control,
+  parseKill,
+  runKill,
+  type RunningQueries,
+  type RunningQuery,
+} from './kill-query.ts';
 import type { Member } from './member.ts';
 import type { Pool } from './pool.ts';
 import type { Reply, Summary } from './reply.ts';
-import type { RunningQueries, RunningQuery } from './running-queries.ts';
 import type { PoolName } from './settings.ts';
 import type { Spool } from './spool.ts';
 import { assertParameters, insertFromFile, parseStatement, type Statement } from './statement.ts';
-import type { WriteWatch } from './write-watch.ts';
 
 export interface QueryParts {
   readonly pools: Readonly<Record<PoolName, Pool<Member>>>;
@@ -64,7 +69,7 @@ export async function runQuery(parts: QueryParts, call: QueryCall): Promise<void
   if (kill !== undefined) {
     const format = kill.format ?? request.defaultFormat;
     const control: Control = (text, as) => parts.control(text, as, request.parameters);
-    const answer = await runKill(kill, { running: parts.running.all(), control }, format);
+    const answer = await runKill(kill, parts.running.all(), control, format);
     await reply.whole(answer, format, nothingRead);
     return;
   }

@@ -1,114 +1,178 @@
 /**
- * Keeps one engine process alive for as long as Weir runs: starts it, watches it, kills it when it
- * hangs, starts it again. The rest of Weir sees a socket that speaks the ClickHouse HTTP protocol,
- * and `restart` as a fence.
+ * Keeps one engine process running: starts it, watches it, kills it when it hangs, restarts it. The
+ * rest of Weir sees a socket that speaks the ClickHouse HTTP protocol, and `restart` as a fence.
  */
+import { setTimeout as delay } from 'node:timers/promises';
+import { hasErrorCode, messageOf } from '../std/error-text.ts';
 import type { EngineEvents } from '../telemetry/store-events.ts';
-import { openEnginePaths } from './engine-paths.ts';
-import type { EngineLaunch, EngineProcess } from './engine-process.ts';
-import { createEngineStarts, startFirst } from './engine-starts.ts';
+import {
+  assertManifest,
+  installedEngineVersion,
+  openDataDirectory,
+  writeManifest,
+} from './data-directory.ts';
+import {
+  type EngineLaunch,
+  type EngineProcess,
+  EngineStartError,
+  startEngineProcess,
+} from './engine-process.ts';
 import { watchHeartbeat } from './heartbeat.ts';
-import { assertManifest, installedEngineVersion, writeManifest } from './manifest.ts';
 import { engineDefaults, type EngineOptions } from './options.ts';
 
 export interface Engine {
-  /** The same for the life of the engine, across restarts. */
+  /** The same across restarts. */
   readonly socketPath: string;
-  /** Of the process that runs now; undefined between two. */
+  /** Undefined while no process serves. */
   readonly pid: number | undefined;
   /** Starts after the first one. */
   readonly restarts: number;
   ready(): boolean;
   /**
-   * Kills the process with SIGKILL, waits until it is gone, and resolves when a new one answers:
-   * nothing that was sent to the old one can have an effect any more. Rejects only when the engine
-   * is closed meanwhile.
+   * Kills the process with SIGKILL, waits for its exit, and resolves when a new one serves: no
+   * query sent before can have an effect any more. Rejects when the engine is closed meanwhile.
    */
   restart(reason: string): Promise<void>;
-  /** Lets running queries end in time, then stops the process. */
+  /** Waits for running queries up to `stopMillis`, then stops the process. */
   close(): Promise<void>;
 }
 
+/** For how long the engine of a killed Weir may still hold the data. */
+const orphanMillis = 10_000;
+/** For how long a killed Weir may look alive until it is reaped. */
+const unreapedMillis = 1_000;
+const firstBackoffMillis = 250;
+/** Low, so that a start soon follows when a disk has room again or is back. */
+const maxBackoffMillis = 5_000;
+
 /**
- * Resolves when the engine answers queries.
+ * Resolves when the engine serves queries.
  * @throws Error when another process holds the data directory, a newer engine wrote it, or the
  * first start fails
  */
 export async function openEngine(options: EngineOptions, events: EngineEvents): Promise<Engine> {
   const settings = { ...engineDefaults, ...options };
-  const installed = installedEngineVersion();
-  const paths = await openEnginePaths(options.dataDir);
+  const engineVersion = installedEngineVersion();
+  const directory = await openDataDirectory(options.dataDir);
   try {
-    await assertManifest(paths.dataDir, installed);
-    const launch: EngineLaunch = { paths, settings, events };
+    await assertManifest(directory.dataDir, engineVersion);
+    const launch: EngineLaunch = { directory, settings, events };
     const first = await startFirst(launch);
-    await recordVersions(launch, first, installed);
+    try {
+      const { clickhouseVersion } = first;
+      writeManifest(directory.dataDir, { engineVersion, clickhouseVersion });
+    } catch (error) {
+      await end(first);
+      throw error;
+    }
     return supervise(launch, first);
   } catch (error) {
-    await paths.remove();
+    await directory.remove();
     throw error;
   }
 }
 
-async function recordVersions(
-  { paths }: EngineLaunch,
-  engine: EngineProcess,
-  engineVersion: string,
-): Promise<void> {
-  const { clickhouseVersion } = engine;
-  try {
-    writeManifest(paths.dataDir, { engineVersion, clickhouseVersion });
-  } catch (error) {
-    engine.kill('SIGKILL');
-    await engine.exited;
-    throw error;
+/** Waits for the engine of a killed Weir to exit. */
+async function startFirst(launch: EngineLaunch): Promise<EngineProcess> {
+  const started = Date.now();
+  for (;;) {
+    try {
+      return await startTimed(launch, new AbortController().signal);
+    } catch (error) {
+      const owner = error instanceof EngineStartError ? error.owner : undefined;
+      const { dataDir } = launch.directory;
+      if (owner === undefined) {
+        const why = messageOf(error);
+        throw new Error(`cannot start the engine on ${dataDir}: ${why}`, { cause: error });
+      }
+      const isHeld = isOtherProcess(owner.weirPid);
+      if (Date.now() - started > (isHeld ? unreapedMillis : orphanMillis)) {
+        const holder = isHeld
+          ? `another weir process (pid ${owner.weirPid}) holds it`
+          : `engine process ${owner.enginePid}, left by a weir that is gone, holds it; end it`;
+        throw new Error(`cannot open data directory ${dataDir}: ${holder}`, { cause: error });
+      }
+      await delay(firstBackoffMillis);
+    }
   }
+}
+
+async function startTimed(launch: EngineLaunch, signal: AbortSignal): Promise<EngineProcess> {
+  const started = performance.now();
+  const engine = await startEngineProcess(launch, signal);
+  const millis = Math.round(performance.now() - started);
+  launch.events.engineReady(engine.pid, millis, engine.clickhouseVersion);
+  return engine;
+}
+
+async function end(engine: EngineProcess): Promise<void> {
+  engine.kill('SIGKILL');
+  await engine.exited;
 }
 
 function supervise(launch: EngineLaunch, first: EngineProcess): Engine {
-  const { events, settings, paths } = launch;
+  const { events, settings, directory } = launch;
   const closing = new AbortController();
   let current: EngineProcess | undefined = first;
-  const starts = createEngineStarts(launch, closing.signal);
+  /** Aborted by a restart while a process starts. */
+  let starting = new AbortController();
   let nextReady = Promise.withResolvers<void>();
-  let isAskedFor = false;
+  let isRequested = false;
   let restarts = 0;
   const ended = keepAlive();
 
   async function keepAlive(): Promise<string> {
     for (;;) {
       const running = current as EngineProcess;
-      const how = await untilGone(launch, running);
+      const how = await untilExit(launch, running);
       current = undefined;
       if (closing.signal.aborted) return how;
       restarts++;
-      if (!isAskedFor) events.engineEnded(running.pid, how);
-      isAskedFor = false;
-      current = await starts.next();
+      if (!isRequested) events.engineEnded(running.pid, how);
+      isRequested = false;
+      current = await startNext();
       if (current === undefined) return how;
       nextReady.resolve();
       nextReady = Promise.withResolvers();
     }
   }
 
+  /** Retries with backoff; undefined once the engine is closed. */
+  async function startNext(): Promise<EngineProcess | undefined> {
+    for (let failures = 0; !closing.signal.aborted; ) {
+      starting = new AbortController();
+      const unwanted = AbortSignal.any([starting.signal, closing.signal]);
+      try {
+        const engine = await startTimed(launch, unwanted);
+        if (!unwanted.aborted) return engine;
+        // Between its start and the abort it may have been sent queries.
+        await end(engine);
+      } catch (error) {
+        if (unwanted.aborted) continue;
+        const retryMillis = backoffMillis(failures++);
+        events.engineNotStarted(error, retryMillis);
+        await delay(retryMillis, undefined, { signal: closing.signal }).catch(() => undefined);
+      }
+    }
+    return undefined;
+  }
+
   return {
-    socketPath: paths.socketPath,
+    socketPath: directory.socketPath,
     get pid() {
       return current?.pid;
     },
     get restarts() {
       return restarts;
     },
-    ready() {
-      return current !== undefined;
-    },
+    ready: () => current !== undefined,
     async restart(reason) {
       if (closing.signal.aborted) throw new Error('cannot restart the engine: it is closed');
       const { promise } = nextReady;
-      isAskedFor = current !== undefined;
+      isRequested = current !== undefined;
       events.engineRestarted(current?.pid, reason);
       current?.kill('SIGKILL');
-      starts.abandon();
+      starting.abort();
       await promise;
     },
     async close() {
@@ -119,23 +183,38 @@ function supervise(launch: EngineLaunch, first: EngineProcess): Engine {
       const lastResort = setTimeout(() => current?.kill('SIGKILL'), 3 * settings.stopMillis);
       events.engineStopped(await ended);
       clearTimeout(lastResort);
-      await paths.remove();
+      await directory.remove();
     },
   };
 }
 
-/** Watches a process until its end, and brings the end about when it hangs. */
-async function untilGone(launch: EngineLaunch, running: EngineProcess): Promise<string> {
-  const { paths, settings, events } = launch;
-  const gone = new AbortController();
-  const options = { ...settings, socketPath: paths.socketPath };
-  const watch = watchHeartbeat(options, events, gone.signal);
-  const hang = watch.then((why) => {
-    if (why !== undefined) running.kill('SIGKILL');
-    return why;
+/** Kills a process that hangs. Resolves with the reason for its exit. */
+async function untilExit(launch: EngineLaunch, running: EngineProcess): Promise<string> {
+  const { directory, settings, events } = launch;
+  const exited = new AbortController();
+  const options = { ...settings, socketPath: directory.socketPath };
+  const watch = watchHeartbeat(options, events, exited.signal).then((hang) => {
+    if (hang !== undefined) running.kill('SIGKILL');
+    return hang;
   });
   const how = await running.exited;
-  gone.abort();
-  const why = await hang;
-  return why === undefined ? how : `${why}; killed`;
+  exited.abort();
+  const hang = await watch;
+  return hang === undefined ? how : `${hang}; killed`;
+}
+
+function isOtherProcess(pid: number): boolean {
+  if (pid <= 0 || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return hasErrorCode(error, 'EPERM');
+  }
+}
+
+/** With jitter, so that several engines on one machine do not start in step. */
+function backoffMillis(failures: number): number {
+  const full = Math.min(maxBackoffMillis, firstBackoffMillis * 2 ** failures);
+  return Math.round(full * (0.5 + Math.random() / 2));
 }

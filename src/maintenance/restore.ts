@@ -8,7 +8,7 @@ import { syncFolder, toSpaceSentence } from './copy-file.ts';
 import type { Manifest } from './manifest.ts';
 import { type Archive, extractArchive, openArchive, verifyArchive } from './read-archive.ts';
 import { assertRoom, syncFolders } from './write-archive.ts';
-import { compareVersions } from '../engine/manifest.ts';
+import { compareVersions } from '../engine/data-directory.ts';
 import { lockDirectory } from '../files/directory-lock.ts';
 import { renameDurably } from '../files/whole-file.ts';
 import { renewLog } from '../queue/disk/log-backup.ts';

@@ -4,6 +4,7 @@
  * the way to it (`ON CLUSTER`, replication). Both shards are the same table: a filter lets each see
  * the rows that it would have.
  */
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { ChildStart } from '../../src/engine/child-protocol.ts';
+import { openChannel } from '../../src/channel/channel.ts';
+import { overIpc } from '../../src/channel/transports.ts';
+import type { EngineMethods, SupervisorMethods } from '../../src/engine/engine-process.ts';
 import { engineDefaults } from '../../src/engine/options.ts';
 import { shardingKeys } from '../../src/store/sql/stored-tables.ts';
 
@@ -80,22 +83,21 @@ async function startChild(dataDir: string, socketPath: string): Promise<ChildPro
   const cwd = join(dataDir, 'run-cluster');
   await mkdir(join(cwd, 'engine-settings.d'), { recursive: true });
   await writeFile(join(cwd, 'engine-settings.d', 'cluster.xml'), clusterXml);
-  const start: ChildStart = {
-    settings: engineDefaults,
-    storePath: join(dataDir, 'store'),
-    ownerPath: join(dataDir, 'owner.json'),
-    runPrefix: join(dataDir, 'run-'),
-    socketPath,
-    parentPid: process.pid,
-  };
   const file = fileURLToPath(new URL('../../src/engine/child.ts', import.meta.url));
-  const child = spawn(process.execPath, [file, JSON.stringify(start)], {
+  const child = spawn(process.execPath, [file], {
     cwd,
     env: { HOME: cwd, TMPDIR: cwd, TZ: 'UTC', UV_THREADPOOL_SIZE: '12' },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const [message] = (await once(child, 'message')) as [{ readonly kind: string }];
-  if (message.kind !== 'ready') throw new Error(JSON.stringify(message));
+  const { remote } = openChannel<SupervisorMethods, EngineMethods>(overIpc(child), {
+    failed: (reason) => assert.fail(reason),
+  });
+  await remote.start({
+    settings: engineDefaults,
+    dataDir,
+    socketPath,
+    parentPid: process.pid,
+  });
   return child;
 }
 

@@ -1,7 +1,7 @@
 /** Versions are ordered as their numbers are. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareVersions, installedEngineVersion } from './manifest.ts';
+import { compareVersions, installedEngineVersion } from './data-directory.ts';
 
 const ordered = ['3.4.0', '3.4.1', '3.10.0', '4', '26.7.2.1', '26.7.3-stable.1'];
 

@@ -1,7 +1,7 @@
 /** One failed write, and nothing is answered any more. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWriteWatch } from './write-watch.ts';
+import { createWriteWatch } from './failed-writes.ts';
 
 test('a check resolves while no further write has failed', async () => {
   const { watch, failures } = setUp(3);
