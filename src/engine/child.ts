@@ -37,6 +37,7 @@ import { createPool, type Pool } from './pool.ts';
 import { createQueryServer } from './query-server.ts';
 import {
   type PoolName,
+  poolNames,
   serverSettings,
   sessionSettings,
   tableDefaults,
@@ -46,7 +47,7 @@ import { openSpool } from './spool.ts';
 
 /** Not `config.xml`, which chDB would read by itself. */
 const configFile = 'engine-settings.xml';
-/** Only the engine itself uses the control pool; more queries waiting there mean that chDB hangs. */
+/** Only the engine itself uses the control pool; a longer queue means that chDB hangs. */
 const maxWaitingControls = 1_000;
 /** Much shorter than the minute for which a merge keeps its sources. */
 const writeCheckMillis = 1_000;
@@ -157,7 +158,7 @@ async function verify(members: Members, settings: EngineSettings): Promise<strin
   const [control] = members.control as [Member];
   await verifySettings(control, 'server_settings', serverSettings(settings));
   await verifySettings(control, 'merge_tree_settings', tableDefaults);
-  for (const pool of ['insert', 'read', 'housekeeping', 'control'] as const) {
+  for (const pool of poolNames) {
     const wanted = sessionSettings(pool, settings);
     for (const member of members[pool]) await verifySettings(member, 'settings', wanted);
   }

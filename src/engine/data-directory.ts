@@ -1,4 +1,4 @@
-/** The engine's data directory: its files, its owner, and the version of the engine that wrote it. */
+/** The engine's data directory: its files, its owner, and the engine version that wrote it. */
 import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

@@ -148,7 +148,7 @@ function spawnChild(settings: EngineSettings, workingDir: string): ChildProcess 
       TMPDIR: workingDir,
       LANG: 'C.UTF-8',
       TZ: 'UTC',
-      // Return freed memory to the system after 1 s instead of 5: less resident memory, no more CPU.
+      // Freed memory returns to the system after 1 s instead of 5, which costs no CPU.
       JE_MALLOC_CONF: 'dirty_decay_ms:1000',
       // A query blocks a thread of libuv's pool, which file system calls need as well.
       UV_THREADPOOL_SIZE: String(settings.readMembers + otherPoolThreads),

@@ -5,7 +5,7 @@
  */
 import { messageOf } from '../std/error-text.ts';
 
-/** The codes that the engine raises itself; all others come from chDB with their names. */
+/** The codes that the engine raises itself; chDB raises all others. */
 const exceptionNames = {
   48: 'NOT_IMPLEMENTED',
   62: 'SYNTAX_ERROR',
@@ -23,7 +23,7 @@ const exceptionNames = {
 
 export type ExceptionCode = keyof typeof exceptionNames;
 
-/** A query refused by the engine itself, before or instead of chDB. */
+/** A query refused before chDB runs it. */
 export class EngineException extends Error {
   override readonly name = 'EngineException';
   readonly code: ExceptionCode;
@@ -41,7 +41,7 @@ export interface WireException {
   readonly text: string;
 }
 
-/** What is sent for any error; one that is neither the engine's nor chDB's becomes 1002. */
+/** Errors that are neither the engine's nor chDB's become 1002. */
 export function toWireException(error: unknown): WireException {
   if (error instanceof EngineException) return wire(error.code, textOf(error.code, error.message));
   const message = messageOf(error);
@@ -52,8 +52,8 @@ export function toWireException(error: unknown): WireException {
 }
 
 /**
- * The end of a stream that failed after its status was sent. The message's length counts its own
- * line feed. Clients look for it when the answer carried the tag in `X-ClickHouse-Exception-Tag`.
+ * The end of a stream that failed after its status was sent. Clients parse it when the response
+ * had the tag in `X-ClickHouse-Exception-Tag`. The length of the message includes its line feed.
  */
 export function exceptionBlock(exception: WireException, tag: string): string {
   const bytes = Buffer.byteLength(exception.text) + 1;
@@ -61,7 +61,7 @@ export function exceptionBlock(exception: WireException, tag: string): string {
   return `\r\n${mark}\r\n${tag}\r\n${exception.text}\n${bytes} ${tag}\r\n${mark}\r\n`;
 }
 
-/** As HTTPHandler.cpp of ClickHouse has them; all others are 500. */
+/** As in HTTPHandler.cpp of ClickHouse; all others are 500. */
 const httpStatuses: Readonly<Record<number, number>> = {
   46: 404,
   47: 404,

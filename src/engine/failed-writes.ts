@@ -134,8 +134,8 @@ function failedWritesSince(dataDir: string): number | undefined {
 }
 
 /**
- * Removes empty mutation files, which ClickHouse refuses to load; the mutation was not acknowledged.
- * To be called before chDB opens the store.
+ * Removes empty mutation files, which ClickHouse refuses to load; their mutations were not
+ * acknowledged. To be called before chDB opens the store.
  */
 export function removeEmptyMutations(storePath: string): void {
   for (const table of tableFolders(storePath)) {

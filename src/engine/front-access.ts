@@ -1,7 +1,6 @@
 /**
- * Who may use the engine over TCP: user and password in any of the three ways of the ClickHouse
- * HTTP interface (https://clickhouse.com/docs/interfaces/http), and without a password this
- * machine alone. Pure.
+ * Authentication at the engine's TCP port: user and password as in the ClickHouse HTTP interface
+ * (https://clickhouse.com/docs/interfaces/http). Without a password only loopback is allowed. Pure.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -10,14 +9,13 @@ import { parseQueryString } from './http-request.ts';
 
 export interface FrontAccess {
   readonly user: string;
-  /** Empty = none is needed, which only this machine may make use of. */
+  /** Empty = none is required. */
   readonly password: string;
 }
 
-/** What is looked at of a request. */
 export type FrontRequest = Pick<IncomingMessage, 'url' | 'headers'>;
 
-/** @throws Error where anybody on the network could use the engine. */
+/** @throws Error for an address of the network without a password */
 export function assertGuarded(host: string, { password }: FrontAccess): void {
   if (password !== '' || isLoopback(host)) return;
   const where = host === '' ? 'all addresses' : host;
@@ -27,7 +25,7 @@ export function assertGuarded(host: string, { password }: FrontAccess): void {
   );
 }
 
-/** @returns whether a request may use the engine; takes as long for every wrong secret. */
+/** @returns whether a request may use the engine; compares in constant time */
 export function createAccessCheck(access: FrontAccess): (request: FrontRequest) => boolean {
   const wanted = digest(access);
   return (request) => {
@@ -41,22 +39,22 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** A page that somebody reads on this machine could use an engine without a password as well. */
+/** A web page opened on this machine could otherwise reach an engine without a password. */
 function isFromBrowser({ headers }: FrontRequest): boolean {
   return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
 }
 
-/** Undefined for two ways at once, or one that is not known. */
+/** Undefined for an unknown scheme, or credentials in two places. */
 function credentialsOf({ url = '', headers }: FrontRequest): FrontAccess | undefined {
   const fields = parseQueryString(url.split('?', 2)[1] ?? '');
-  const ways = [
+  const given = [
     toAccess(headers['x-clickhouse-user'], headers['x-clickhouse-key']),
     toAccess(textOf(fields.get('user')), textOf(fields.get('password'))),
     headers.authorization === undefined ? undefined : toBasic(headers.authorization),
-  ].filter((way) => way !== undefined);
-  if (ways.length > 1) return undefined;
-  const [way = { user: 'default', password: '' }] = ways;
-  return way === 'unknown' ? undefined : way;
+  ].filter((credentials) => credentials !== undefined);
+  if (given.length > 1) return undefined;
+  const [credentials = { user: 'default', password: '' }] = given;
+  return credentials === 'unknown' ? undefined : credentials;
 }
 
 function toAccess(
@@ -79,7 +77,7 @@ function textOf(value: Uint8Array | undefined): string | undefined {
   return value === undefined ? undefined : Buffer.from(value).toString();
 }
 
-/** Of one length for all, and with a mark between that neither part can move. */
+/** Hashes the user first, so that no other split of user and password has the same digest. */
 function digest({ user, password }: FrontAccess): Buffer {
   const userDigest = createHash('sha256').update(user).digest();
   return createHash('sha256').update(userDigest).update(password).digest();

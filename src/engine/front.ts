@@ -1,7 +1,7 @@
 /**
- * The engine for processes elsewhere: its ClickHouse HTTP protocol over TCP, passed on to its Unix
- * socket as it comes. It knows who may use it and no statement; what it has not passed on it
- * answers with 503, and what broke on the way it breaks.
+ * Serves the engine to other processes: a reverse proxy from TCP to the engine's Unix socket, with
+ * authentication. It answers 503 to requests it has not forwarded, and cuts the connection of a
+ * forwarded request whose answer breaks off.
  */
 import { once } from 'node:events';
 import {
@@ -20,7 +20,7 @@ import { assertGuarded, createAccessCheck, type FrontRequest } from './front-acc
 import type { Engine } from './supervisor.ts';
 
 export interface EngineFrontOptions {
-  /** Address to listen on; anything but this machine's own needs a password. */
+  /** Any address but loopback requires a password. */
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
@@ -30,37 +30,32 @@ export interface EngineFrontOptions {
 
 export interface EngineFront {
   readonly port: number;
-  /** Takes nothing new, lets requests end in time, then breaks them. */
+  /** Stops listening, waits up to 10 s for requests, then cuts their connections. */
   close(): Promise<void>;
 }
 
-/** What a request needs on its way. */
 interface Front {
   readonly engine: Pick<Engine, 'socketPath' | 'ready'>;
   readonly events: EngineFrontEvents;
   allows(request: FrontRequest): boolean;
 }
 
-/**
- * Of a request's head. ClickHouse takes 1 MiB of URL by default, so no client of ours sends more:
- * long parameters go into the body.
- */
+/** ClickHouse allows 1 MiB of URL by default; clients send longer parameters in the body. */
 const maxHeaderBytes = 2 * 2 ** 20;
 const maxConnections = 1_000;
 const headersTimeoutMillis = 10_000;
-/** As the engine itself has it. */
+/** The same as in the engine. */
 const keepAliveMillis = 30_000;
-/** A peer that is gone without a word is found out after so long, and ten seconds more. */
+/** Delay of the first TCP keep-alive probe; a dead peer is found 10 s later. */
 const keepAliveProbeMillis = 10_000;
-/** For a refused request to send the rest of its body, so that it sees its answer. */
+/** For a refused client to send the rest of its body, which it may do before it reads. */
 const refusedBodyMillis = 5_000;
 const closeMillis = 10_000;
 const sweepMillis = 50;
 
 /**
- * Resolves when it listens.
- * @param engine stays the caller's, who closes it after the front
- * @throws Error without a password on an address of the network, or for one that is in use
+ * Resolves when it listens. The caller closes the engine, after the front.
+ * @throws Error for an address of the network without a password, or one that is in use
  */
 export async function openEngineFront(
   engine: Pick<Engine, 'socketPath' | 'ready'>,
@@ -72,7 +67,7 @@ export async function openEngineFront(
   const limits = {
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMillis,
-    // Of an insert that waits its turn, the engine takes the body when it can.
+    // The engine reads the body of an insert only when it is its turn.
     requestTimeout: 0,
     keepAliveTimeout: keepAliveMillis,
     keepAlive: true,
@@ -102,7 +97,7 @@ async function listen(server: Server, { host, port }: EngineFrontOptions): Promi
 async function close(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  // A connection whose request has ended is idle, and its client would keep it.
+  // Clients keep idle connections open.
   const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis);
   const lastResort = setTimeout(() => server.closeAllConnections(), closeMillis);
   await closed;
@@ -124,25 +119,25 @@ function serve(front: Front, request: IncomingMessage, response: ServerResponse)
     return;
   }
   if (!front.engine.ready()) {
-    refuseAway(front, request, response);
+    refuseUnready(front, request, response);
     return;
   }
   const socket = connect(front.engine.socketPath);
   const leave = () => void socket.destroy();
   const fail = () => {
     response.off('close', leave);
-    refuseAway(front, request, response);
+    refuseUnready(front, request, response);
   };
   response.once('close', leave);
   socket.once('error', fail);
   socket.once('connect', () => {
     socket.off('error', fail);
     response.off('close', leave);
-    passOn(front, socket, request, response);
+    forward(front, socket, request, response);
   });
 }
 
-function refuseAway(front: Front, request: IncomingMessage, response: ServerResponse): void {
+function refuseUnready(front: Front, request: IncomingMessage, response: ServerResponse): void {
   front.events.served('away');
   response.statusCode = 503;
   refuse(request, response, new EngineException(236, 'cannot run a query: the engine is starting'));
@@ -158,33 +153,33 @@ function refuse(request: IncomingMessage, response: ServerResponse, why: EngineE
   response.end(`${text}\n`);
 }
 
-/** From here on the engine may have run it, so only the engine answers. */
-function passOn(
+/** From here on the engine may have run the query, so only the engine may answer. */
+function forward(
   front: Front,
   socket: Socket,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const passed = openRequest({
+  const forwarded = openRequest({
     createConnection: () => socket,
     method: request.method,
     path: request.url,
-    headers: withoutHops(request.headers),
+    headers: endToEnd(request.headers),
   });
   let hasLeft = false;
   response.once('close', () => {
     hasLeft = !response.writableFinished && !socket.destroyed;
     front.events.served(outcomeOf(response, hasLeft));
-    passed.destroy();
+    forwarded.destroy();
   });
   const breakOff = () => void response.destroy();
-  passed.once('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers));
+  forwarded.once('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
     response.flushHeaders();
     pipeline(answer, response, (error) => error && breakOff());
   });
-  passed.on('error', breakOff);
-  pipeline(request, passed, (error) => error && breakOff());
+  forwarded.on('error', breakOff);
+  pipeline(request, forwarded, (error) => error && breakOff());
 }
 
 function outcomeOf(response: ServerResponse, hasLeft: boolean) {
@@ -192,9 +187,7 @@ function outcomeOf(response: ServerResponse, hasLeft: boolean) {
   return hasLeft ? 'left' : 'broken';
 }
 
-/**
- * Of one connection alone (https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1), or for the front.
- */
+/** Hop-by-hop (https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1), or credentials. */
 const ownHeaders = new Set([
   'authorization',
   'connection',
@@ -209,6 +202,6 @@ const ownHeaders = new Set([
   'x-clickhouse-user',
 ]);
 
-function withoutHops(headers: IncomingMessage['headers']): OutgoingHttpHeaders {
+function endToEnd(headers: IncomingMessage['headers']): OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.has(name)));
 }

@@ -1,31 +1,30 @@
 /**
- * Takes a request of the ClickHouse HTTP interface apart
- * (https://clickhouse.com/docs/interfaces/http): the query, its parameters as exact bytes, its
- * settings, and what the answer should look like. It runs nothing.
+ * Parses a request of the ClickHouse HTTP interface (https://clickhouse.com/docs/interfaces/http):
+ * the query, its parameters as bytes, its settings, and the form of the answer.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { EngineException } from './exceptions.ts';
-import type { PoolName } from './settings.ts';
+import { isPoolName, type PoolName } from './settings.ts';
 
 export interface EngineRequest {
-  /** Of the `query` parameter; undefined when the body holds the query. */
+  /** The `query` field of the URL; undefined when the body holds the query. */
   readonly sql: string | undefined;
   readonly queryId: string | undefined;
-  /** Undefined lets the kind of statement decide. */
+  /** Undefined = chosen by the kind of statement. */
   readonly pool: PoolName | undefined;
-  /** The quota key, by which ClickHouse too counts what a client does for others; empty = none. */
+  /** The quota key of ClickHouse; empty = none. */
   readonly account: string;
   readonly database: string;
   readonly defaultFormat: string;
   /** By name, `param_` included, in ClickHouse's escaped text format. */
   readonly parameters: ReadonlyMap<string, Uint8Array>;
   readonly settings: ReadonlyMap<string, string>;
-  /** Answer only when the query has ended, so that a failure is never a short answer. */
+  /** Answer only when the query has ended, so that a failure cannot truncate the answer. */
   readonly waitsForEnd: boolean;
   readonly wantsCompression: boolean;
 }
 
-/** Of the protocol and of the client, never settings of a query. */
+/** Fields that are not settings of the query. */
 const protocolNames = new Set([
   'query',
   'query_id',
@@ -52,8 +51,8 @@ const protocolNames = new Set([
 ]);
 
 /**
- * @param fields of the URL and of a multipart body; the last of a name wins
- * @throws EngineException 62 for a setting's name that cannot be one, 48 for an unknown pool
+ * @param fields of the URL and of a multipart body
+ * @throws EngineException 62 for an invalid name of a setting, 48 for an unknown pool
  */
 export function toEngineRequest(
   fields: ReadonlyMap<string, Uint8Array>,
@@ -81,7 +80,7 @@ export function toEngineRequest(
   };
 }
 
-/** Decodes `a=b&c=d` to bytes: a text decoder would change what is no UTF-8. */
+/** Decodes `a=b&c=d` to bytes: values need not be UTF-8. */
 export function parseQueryString(queryString: string): Map<string, Uint8Array> {
   const fields = new Map<string, Uint8Array>();
   for (const pair of queryString.split('&')) {
@@ -95,13 +94,13 @@ export function parseQueryString(queryString: string): Map<string, Uint8Array> {
 }
 
 /**
- * The parts of a `multipart/form-data` body by name, as `@clickhouse/client` sends long parameters.
+ * The parts of a `multipart/form-data` body by name; `@clickhouse/client` sends long parameters so.
  * @throws EngineException 62
  */
 export function parseMultipart(body: Buffer, contentType: string): Map<string, Uint8Array> {
   const boundary = /boundary="?([\w-]+)"?/.exec(contentType)?.[1];
   if (boundary === undefined) throw badMultipart('no boundary');
-  // As Latin-1, every byte is one character and comes back unchanged.
+  // In Latin-1 every byte is one character.
   const parts = `\r\n${body.toString('latin1')}`.split(new RegExp(`\r\n--${boundary}(?=--|\r\n)`));
   const fields = new Map<string, Uint8Array>();
   for (const part of parts.slice(1, -1)) {
@@ -129,19 +128,9 @@ function percentDecode(text: string): Uint8Array {
 
 function poolOf(header: string | string[] | undefined): PoolName | undefined {
   const name = textOf(header);
-  switch (name) {
-    case undefined:
-    case 'insert':
-    case 'read':
-    case 'housekeeping':
-    case 'control':
-      return name;
-    default:
-      throw new EngineException(
-        48,
-        `cannot use pool ${name}: insert, read, housekeeping or control`,
-      );
-  }
+  if (name === undefined || isPoolName(name)) return name;
+  const known = 'insert, read, housekeeping or control';
+  throw new EngineException(48, `cannot use pool ${name}: ${known}`);
 }
 
 function settingName(name: string): string {

@@ -1,7 +1,4 @@
-/**
- * One chDB session of a pool: runs one query at a time under the settings asked for, and leaves
- * none of them behind. It knows neither HTTP nor who may use it.
- */
+/** One chDB session: runs one query at a time, under settings that hold for that query only. */
 import { type ChdbQueryStream, Session } from 'chdb';
 import { changesBetween, type SettingMap, setStatement, unsetValue } from './settings.ts';
 
@@ -11,14 +8,11 @@ export interface Member {
    * @throws the error of chDB for an unknown or invalid setting; the session then has its defaults
    */
   configure(session: SessionState): Promise<void>;
-  /** Runs off the main thread; the answer is complete in memory. */
+  /** Runs in another thread, and returns the whole answer. */
   query(sql: string, format: string): Promise<MemberAnswer>;
-  /**
-   * Plans on the main thread, then yields the answer in chunks. One stream at a time; `cancel()`
-   * ends it.
-   */
+  /** Plans on the main thread, then yields the answer in chunks. One stream at a time. */
   stream(sql: string, format: string): ChdbQueryStream;
-  /** Only when no query runs: closing a session in use takes the whole engine down. */
+  /** Not while a query runs, which would crash the process. */
   close(): void;
 }
 
@@ -65,7 +59,7 @@ export async function openMember(
     }
   }
 
-  /** One by one, since a SET that fails may have set what stands before the fault. */
+  /** One by one, since a SET that fails may have set a part of its values. */
   async function reset(names: readonly string[]): Promise<void> {
     applied = new Map();
     for (const name of names) {
@@ -86,7 +80,7 @@ export async function openMember(
     },
     async query(sql, format) {
       const result = await session.queryAsync(sql, { format }).catch(async (error: unknown) => {
-        // chDB counts a query that failed as running until its session runs another.
+        // chDB lists a failed query as running until its session runs another.
         await session.queryAsync('SELECT 1').catch(() => undefined);
         throw error;
       });

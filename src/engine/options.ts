@@ -22,7 +22,7 @@ export interface EngineSettings {
   readonly maxWaitingQueries: number;
   /** Interval of the probes. */
   readonly heartbeatMillis: number;
-  /** Timeout of `/ping`, after which the process is killed; `/heartbeat` has three times as long. */
+  /** Timeout of `/ping`, after which the process is killed; that of `/heartbeat` is triple. */
   readonly hangMillis: number;
   /** Timeout of a start; loading many parts takes time. */
   readonly startMillis: number;

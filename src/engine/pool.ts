@@ -1,26 +1,26 @@
 /**
- * Hands out members one holder at a time. Accounts take turns, each with its share of the members
- * and of the queue. It does not know what its members are.
+ * Lends each member to one query at a time. Accounts take turns, each with its share of the members
+ * and of the queue.
  */
 import { createTurns } from '../std/turns.ts';
 import { EngineException } from './exceptions.ts';
 
 export interface Pool<Member> {
   /**
-   * Resolves with a member that is the caller's until it calls `release`.
-   * @param account empty = a query of no account
+   * Resolves with a member that the caller must `release`.
+   * @param account empty = none
    * @throws EngineException 202 when too many wait, 394 when the signal fires while waiting, 236
    * once closed
    */
   acquire(account: string, signal: AbortSignal): Promise<Member>;
   release(member: Member): void;
-  /** Throws what `acquire` would throw now, without waiting. */
+  /** @throws EngineException where `acquire` would throw it at once */
   assertRoom(account: string): void;
-  /** Refuses newcomers and those who wait; resolves when every member is back. */
+  /** Rejects new and waiting queries; resolves when every member is released. */
   close(): Promise<void>;
 }
 
-/** @param maxWaiting how many may wait beyond those who hold a member */
+/** @param maxWaiting queries that may wait for a member */
 export function createPool<Member>(
   name: string,
   members: readonly Member[],

@@ -1,6 +1,6 @@
 /**
- * The HTTP side of the engine process: routes, request bodies, and one place where an error becomes
- * an answer. https://clickhouse.com/docs/interfaces/http
+ * The HTTP server of the engine process: routes, request bodies, and errors as answers.
+ * https://clickhouse.com/docs/interfaces/http
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pipeline, Readable, type Transform } from 'node:stream';
@@ -16,12 +16,11 @@ export interface QueryServerParts extends QueryParts {
   probe(): Promise<void>;
 }
 
-/** Long lists of parameters travel in the URL. */
+/** The URL may hold long lists of parameters. */
 const maxHeaderBytes = 8 * 2 ** 20;
-/**
- * Longer than any client of ours keeps an idle connection, so that none is closed under a request.
- */
+/** Longer than in Weir's clients, so that no connection closes while a client sends on it. */
 const keepAliveMillis = 30_000;
+
 /**
  * Serves queries on `/`, `/ping` (the process answers) and `/heartbeat` (chDB answers; JSON with
  * `residentBytes`). The caller makes it listen and closes it.
@@ -57,7 +56,7 @@ async function serve(
 }
 
 async function serveHeartbeat(parts: QueryServerParts, response: ServerResponse): Promise<void> {
-  // An error of chDB is an answer too: only silence means that it hangs.
+  // An error is an answer too: only a timeout means that chDB hangs.
   const fault = await parts.probe().then(
     () => undefined,
     (error: unknown) => toWireException(error).text,
@@ -90,16 +89,13 @@ async function serveQuery(
     await runQuery(parts, { request: engineRequest, body, reply, signal: gone.signal });
   } catch (error) {
     if (gone.signal.aborted) return;
-    // A client that still sends when the connection closes would never see the answer.
+    // A client that is still sending would not read the answer.
     await finished(body.resume()).catch(() => undefined);
-    // A client that takes no answer within its time gets none.
     await reply.fail(toWireException(error)).catch(() => response.destroy());
   }
 }
 
-/**
- * The body that is left once the fields of a multipart body, if it is one, stand with the others.
- */
+/** Moves the fields of a multipart body to `fields`. @returns the rest of the body */
 async function takeFields(
   request: IncomingMessage,
   fields: Map<string, Uint8Array>,
@@ -118,7 +114,7 @@ async function takeFields(
 function inflated(request: IncomingMessage): Readable {
   const inflate = inflaterOf(request.headers['content-encoding'] ?? '');
   if (inflate === undefined) return request;
-  // A request cut off half way must fail the body too, which pipe() would not do.
+  // Unlike pipe(), it also fails the body when the request is cut off.
   pipeline(request, inflate, () => undefined);
   return inflate;
 }

@@ -1,7 +1,4 @@
-/**
- * Writes the answer to one query: headers, a whole or a streamed body, compression, and an error at
- * any point. It runs no query.
- */
+/** Writes the answer to one query: headers, a whole or streamed body, compression, and errors. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -18,14 +15,11 @@ export interface Summary {
 export interface Reply {
   /** Sends a complete answer. */
   whole(bytes: Uint8Array, format: string, summary: Summary): Promise<void>;
-  /** Sends a part; the first one sends the headers. Resolves when the client has room for more. */
+  /** Sends a chunk, the first one with the headers. Resolves when the socket has room for more. */
   chunk(bytes: Uint8Array, format: string): Promise<void>;
-  /** Ends a streamed answer, also one without any part. */
+  /** Ends a streamed answer, also an empty one. */
   end(format: string): Promise<void>;
-  /**
-   * An error answer, or the error block of an answer that has begun, after which the connection is
-   * cut.
-   */
+  /** Sends an error answer, or ends an answer that has begun with the error block and a cut. */
   fail(exception: WireException): Promise<void>;
 }
 
@@ -41,7 +35,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   Native: 'application/octet-stream',
 };
 
-/** A client that takes nothing for so long gives its member back. */
+/** A client that reads nothing for so long loses its query, which frees the member. */
 const stalledClientMillis = 60_000;
 
 type Compressor = Writable & NodeJS.ReadableStream;
@@ -114,7 +108,7 @@ export function openReply(
         return;
       }
       await write(Buffer.from(exceptionBlock(exception, tag)));
-      // An answer that ends well would look complete to a client that does not know the tag.
+      // Without the cut the answer would look complete to a client that ignores the tag.
       await flushed(body as Writable);
       response.destroy();
     },

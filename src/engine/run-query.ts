@@ -1,6 +1,6 @@
 /**
- * One query from the request to the answer: bind, classify, spool what an INSERT brings, wait for a
- * member of the right pool, run, answer. The order of these steps is here and nowhere else.
+ * One query from request to answer: classify, spool the data of an INSERT, wait for a member of the
+ * right pool, run, answer.
  */
 import { statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -37,22 +37,20 @@ export interface QueryCall {
   readonly body: Readable;
   readonly reply: Reply;
   /**
-   * Fires when the client is gone: a waiting query leaves, a running read is killed, a running
-   * write goes on.
+   * Fires when the client disconnects: a waiting query leaves, a running read is killed, a running
+   * write continues.
    */
   readonly signal: AbortSignal;
 }
 
-/** No read fills its share of the memory, half of which is kept before it writes, in this time. */
+/** A shorter read cannot have filled half its memory, from where on it spills to disk. */
 const maxMillisInMemory = 50;
 const maxQueryBytes = 32 * 2 ** 20;
 /** Rows are spooled, sorted and merged in files. */
 const insertReserveBytes = 64 * 2 ** 20;
 /** A DDL statement writes a few small files. */
 const changeReserveBytes = 16 * 2 ** 20;
-/**
- * A stream never stands in memory as a whole, and its chunks are blocks, which are small for that.
- */
+/** A streamed answer has no size limit; its chunks are blocks, which these keep small. */
 const streamSettings = [
   ['max_result_bytes', '0'],
   ['max_result_rows', '0'],
@@ -60,7 +58,7 @@ const streamSettings = [
   ['preferred_block_size_bytes', '1000000'],
 ] as const;
 
-/** @throws EngineException, or an error of chDB whose message starts with its code */
+/** @throws EngineException, or an error of chDB */
 export async function runQuery(parts: QueryParts, call: QueryCall): Promise<void> {
   const { request, body, reply } = call;
   const statement = await readStatement(request, body);
@@ -134,7 +132,7 @@ function textOf(statement: Statement): string {
 type Runnable = Exclude<Statement, { kind: 'insertData' }>;
 type RunnableCall = StatementCall<Runnable>;
 
-/** As in ClickHouse, a body behind a query that takes no data belongs to the query's text. */
+/** As in ClickHouse, the body continues the query's text unless the query is an INSERT. */
 async function readStatement(request: EngineRequest, body: Readable): Promise<Statement> {
   const { defaultFormat } = request;
   const sql = request.sql ?? (await readText(body));
@@ -195,7 +193,7 @@ async function streamAnswer(writes: WriteWatch, member: Member, call: RunnableCa
   const format = statement.kind === 'read' ? statement.format : '';
   const startedAt = performance.now();
   const stream = member.stream(`${query.mark} ${statement.sql}`, format);
-  // Leaving the loop cancels what chDB still has to compute.
+  // Leaving the loop cancels the query.
   for await (const chunk of stream) {
     if (signal.aborted) throw new EngineException(394, 'the client left while its answer was sent');
     await reply.chunk(chunk.raw(), format);
@@ -204,7 +202,7 @@ async function streamAnswer(writes: WriteWatch, member: Member, call: RunnableCa
   await reply.end(format);
 }
 
-/** A read that sorts or groups more than fits into memory writes files and reads them back. */
+/** Reads spill sorting and grouping to disk. */
 function mayHaveWritten({ kind }: Runnable, elapsedMs: number): boolean {
   return kind === 'write' || elapsedMs > maxMillisInMemory;
 }

@@ -1,19 +1,24 @@
 /**
- * Every setting that the engine does not leave to chDB's defaults, by where it is set: the server's
+ * Settings of ClickHouse that differ from chDB's defaults, by where they are set: the server's
  * configuration file, the defaults of tables, and each session. The engine reads them back at start
- * and stops when one did not take.
+ * and refuses to run when one has another value.
  */
 
 import type { EngineSettings } from './options.ts';
 import { stringLiteral } from './sql-tokens.ts';
 
-/** `control` is for statements that take no time: kills and probes, which wait for no others. */
-export type PoolName = 'insert' | 'read' | 'housekeeping' | 'control';
+/** `control` is for kills and probes, which must not wait for other queries. */
+export const poolNames = ['insert', 'read', 'housekeeping', 'control'] as const;
+export type PoolName = (typeof poolNames)[number];
+
+export function isPoolName(name: string): name is PoolName {
+  return (poolNames as readonly string[]).includes(name);
+}
 
 export type SettingMap = ReadonlyMap<string, string>;
 
 const mebibyte = 2 ** 20;
-/** Of an answer that is not streamed. */
+/** Rows of an answer that is not streamed. */
 const maxResultRows = 1_000_000;
 
 /** https://clickhouse.com/docs/operations/server-configuration-parameters/settings */
@@ -44,20 +49,20 @@ export function serverSettings(limits: EngineSettings): SettingMap {
 }
 
 /**
- * Of every table that does not say otherwise. An INSERT returns when its rows are on disk, and a
- * merge or mutation replaces parts only once its result is on disk too.
+ * Defaults of all tables. An INSERT returns when its rows are synced, and a merge or mutation
+ * replaces parts only once its result is synced.
  */
 export const tableDefaults: SettingMap = new Map([
   ['fsync_after_insert', '1'],
   ['fsync_part_directory', '1'],
   ['min_rows_to_fsync_after_merge', '1'],
   ['min_compressed_bytes_to_fsync_after_merge', '1'],
-  // A merged part that proves broken at a start falls back on the parts it replaced.
+  // The parts that a merge replaced become active again when its result is broken at a start.
   ['old_parts_lifetime', '60'],
-  // Broken parts are put aside and reported; the others are read, however many those are.
+  // Any number of broken parts is detached and reported, and the table still loads.
   ['max_suspicious_broken_parts', '1000000'],
   ['max_suspicious_broken_parts_bytes', String(2 ** 50)],
-  // With two merge threads the defaults would forbid mutations and large merges for ever.
+  // With two merge threads the defaults would never allow mutations and large merges.
   ['number_of_free_entries_in_pool_to_execute_mutation', '1'],
   ['number_of_free_entries_in_pool_to_lower_max_size_of_merge', '1'],
   ['number_of_free_entries_in_pool_to_execute_optimize_entire_partition', '1'],
@@ -87,12 +92,12 @@ export function sessionSettings(pool: PoolName, limits: EngineSettings): Setting
     ['http_connection_timeout', '1'],
     ['input_format_parallel_parsing', '0'],
   ]);
-  // Changes nothing and can still take the settings of each query; a session cannot leave it.
+  // Read-only, but settings may change; a session cannot unset it.
   if (pool === 'read') settings.set('readonly', '2');
   return settings;
 }
 
-/** All reads together take three quarters at most, and leave the rest to an insert. */
+/** All reads together take at most three quarters. */
 function memoryShare(pool: PoolName, limits: EngineSettings): number {
   if (pool === 'read') return 0.75 / limits.readMembers;
   return pool === 'insert' ? 0.6 : 0.4;
@@ -124,7 +129,7 @@ export function setStatement(values: ReadonlyMap<string, Uint8Array | string>): 
   return assignments.length === 0 ? undefined : `SET ${assignments.join(', ')}`;
 }
 
-/** What to SET so that a session under `applied` gets under `wanted`. */
+/** The changes that bring a session from `applied` to `wanted`. */
 export function changesBetween(
   applied: SettingMap,
   wanted: SettingMap,
@@ -140,5 +145,5 @@ export function changesBetween(
   return changes;
 }
 
-/** Stands for the value that chDB itself would use. */
+/** Stands for chDB's own default. */
 export const unsetValue = '\0default';

@@ -1,7 +1,7 @@
 /**
- * Keeps the body of an INSERT in a file until chDB has read it: memory stays bounded, and an INSERT
- * starts only when its data are complete. Files live in the working directory of this process and
- * end with it.
+ * Stores the body of an INSERT in a file until chDB has read it, so that memory stays bounded and
+ * an INSERT starts only when its data are complete. The files are in the working directory of the
+ * process, which is removed at its end.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -11,9 +11,9 @@ import { EngineException } from './exceptions.ts';
 
 export interface Spool {
   /**
-   * Writes `head` and then the body to a new file, and resolves when all of it is there.
-   * @throws EngineException 307 over the limit, 243 when the disk is full, 236 when the sender left
-   * half way
+   * Writes `head` and then the body to a new file.
+   * @throws EngineException 307 over the limit, 243 when the disk is full, 236 when the client
+   * disconnected
    */
   write(head: string, body: Readable): Promise<SpoolFile>;
 }
@@ -25,7 +25,7 @@ export interface SpoolFile {
 }
 
 const folder = 'spool';
-/** Several chunks of the socket become one write. */
+/** Joins chunks of the socket to larger writes. */
 const writeBufferBytes = 2 ** 20;
 
 export async function openSpool(maxBytes: number): Promise<Spool> {

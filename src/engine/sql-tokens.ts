@@ -46,7 +46,7 @@ function endOfGap(sql: string, at: number): number {
   return match(patterns.space, sql, at) ?? match(patterns.lineComment, sql, at) ?? at;
 }
 
-/** ClickHouse nests block comments, as the SQL standard has it. */
+/** Block comments nest, as in the SQL standard. */
 function endOfBlockComment(sql: string, start: number): number {
   const edge = /\/\*|\*\//g;
   edge.lastIndex = start;
@@ -91,10 +91,7 @@ function quotedAt(sql: string, start: number): Token | undefined {
   }
 }
 
-/**
- * A quote inside is escaped by a backslash or by doubling; the doubled one simply opens the next
- * piece.
- */
+/** Inside, a quote is escaped by a backslash or by doubling. */
 function endOfQuoted(sql: string, start: number, quote: string): number {
   for (let at = start + 1; at < sql.length; at++) {
     if (sql[at] === '\\') at++;
@@ -130,7 +127,7 @@ function unterminated(what: string, at: number): EngineException {
  * `\xHH`, so that no encoding can be misread.
  */
 export function stringLiteral(bytes: Uint8Array | string): string {
-  // As Latin-1, every byte is one character.
+  // In Latin-1 every byte is one character.
   const text = Buffer.from(bytes as Uint8Array).toString('latin1');
   const escaped = text.replace(/[^ !#-&(-[\]-_a-~]/g, (byte) => {
     return `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`;

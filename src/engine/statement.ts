@@ -1,7 +1,6 @@
 /**
- * What the engine must know of a statement before chDB runs it: whether it reads or writes, in
- * which format it answers, whether its answer can be streamed, and where the data of an INSERT
- * belongs. Pure; works on bound SQL.
+ * Classifies a statement before chDB runs it: read or write, format of the answer, whether it can
+ * be streamed, and where the data of an INSERT belong. Pure.
  */
 import { EngineException } from './exceptions.ts';
 import { stringLiteral, type Token, tokenize } from './sql-tokens.ts';
@@ -13,15 +12,12 @@ export type Statement =
       readonly format: string;
       readonly canStream: boolean;
     }
-  /** Changes something; carries its data, if any, in its text. */
+  /** A change, with its data, if any, in its text. */
   | { readonly kind: 'write'; readonly sql: string; readonly isInsert: boolean }
-  /**
-   * An INSERT whose data stand behind it: what followed its FORMAT in the text, then the request's
-   * body.
-   */
+  /** An INSERT followed by its data: `inlineData` from its text, then the request's body. */
   | { readonly kind: 'insertData'; readonly insert: DataInsert; readonly inlineData: string };
 
-/** The pieces around the place where the data's file is named. */
+/** The text before and after the name of the data's file. */
 export interface DataInsert {
   readonly head: string;
   readonly tail: string;
@@ -32,9 +28,7 @@ export interface DataInsert {
 
 const readWords = new Set(['SELECT', 'WITH', 'SHOW', 'DESCRIBE', 'DESC', 'EXISTS', 'EXPLAIN']);
 
-/**
- * chDB formats a stream chunk by chunk, so only formats without a head or a foot can be streamed.
- */
+/** Formats without header and footer: chDB formats each chunk of a stream as if it were whole. */
 const chunkableFormats = new Set([
   'JSONEachRow',
   'JSONLines',
@@ -92,10 +86,7 @@ export function assertParameters(sql: string, parameters: ReadonlyMap<string, un
   }
 }
 
-/**
- * The INSERT with its data read from a file at this path; relative paths start at chDB's working
- * directory.
- */
+/** The INSERT with its data read from this file, relative to the working directory. */
 export function insertFromFile(insert: DataInsert, path: string): string {
   const { head, tail, structure, format } = insert;
   const file = stringLiteral(path);
@@ -105,8 +96,8 @@ export function insertFromFile(insert: DataInsert, path: string): string {
 }
 
 /**
- * A stream is planned on the thread that serves all requests, subqueries included, so a statement
- * with a subquery is answered at once instead.
+ * Only without subqueries: planning runs them, and chDB plans a stream on the main thread, which
+ * serves all requests.
  */
 function canStream(tokens: readonly Token[], format: string): boolean {
   const [first] = tokens;
@@ -129,7 +120,7 @@ function formatClause(tokens: readonly Token[]): number {
   });
 }
 
-/** Without SELECT, all that follows FORMAT or VALUES is data, which is not cut into tokens. */
+/** Without SELECT, the text after FORMAT or VALUES is data and must not be tokenized. */
 function parseInsert(sql: string, tokens: Generator<Token, void, void>): Statement {
   const seen: Token[] = [];
   for (const token of tokens) {
@@ -167,7 +158,7 @@ function parseInsertSelect(sql: string, tokens: readonly Token[]): Statement {
   return { kind: 'insertData', insert, inlineData: '' };
 }
 
-/** FROM INFILE stands before SETTINGS; the last token seen is FORMAT. */
+/** FROM INFILE goes before SETTINGS. @param seen ends with FORMAT */
 function plainInsert(sql: string, seen: readonly Token[], format: string): DataInsert {
   const end = seen.at(-1)?.start ?? sql.length;
   const at = seen.find((token) => token.text === 'SETTINGS')?.start ?? end;
