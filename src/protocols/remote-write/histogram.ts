@@ -1,15 +1,9 @@
 /**
- * Looks at a native histogram, `prometheus.Histogram`, before it is kept byte by byte: whether a
- * reader could make sense of its buckets (https://prometheus.io/docs/specs/native_histograms).
+ * Validates a native histogram, `prometheus.Histogram`, before its bytes are stored unchanged
+ * (https://prometheus.io/docs/specs/native_histograms).
  */
-
 import type { ProtobufWire } from '../../codec/protobuf-wire.ts';
-import { HistogramBuckets } from './histogram-buckets.ts';
 
-/**
- * Number of the field * 8 + wire type, by
- * https://github.com/prometheus/prometheus/tree/main/prompb.
- */
 const fieldTag = {
   countInt: 0x08,
   countFloat: 0x11,
@@ -36,16 +30,16 @@ const fieldTag = {
 const firstUnknownTag = 17 << 3;
 const minSchema = -4;
 const maxSchema = 8;
-/** Buckets with bounds of their own, `custom_values`. */
+/** Schema with explicit bucket bounds, `custom_values`. */
 const customSchema = -53;
-/** The sum of a histogram whose series has ended. */
+/** The sum of a staleness marker. */
 const staleNan = { high: 0x7ff0_0000, low: 2 } as const;
-/** Counts beyond 2^53 are rounded before they are added. */
+/** Tolerance: counts beyond 2^53 are rounded. */
 const rounding = 1 + 2 ** -50;
 
 /**
- * @param end of the message that begins at the cursor
- * @returns what is wrong with it, '' = nothing; its time is left in `low` and `high` of the wire
+ * Reads the message from the cursor to `end`. Leaves its time in `low` and `high` of the wire.
+ * @returns the fault, or '' if the histogram is valid
  */
 export function readHistogram(wire: ProtobufWire, end: number): string {
   const histogram = new Histogram();
@@ -121,7 +115,7 @@ class Histogram {
       const fault = buckets.fault(this.#isFloat);
       if (fault !== '') return fault;
     }
-    // The last bucket goes on for ever and needs no bound.
+    // The last bucket ends at +Inf and has no bound.
     if (isCustom && this.#positive.places > this.#bounds + 1) return 'it has too few bounds';
     if (this.#count < 0 || this.#zeroCount < 0) return 'a count is negative';
     const inBuckets = this.#zeroCount + this.#negative.observed + this.#positive.observed;
@@ -129,7 +123,7 @@ class Histogram {
     return isTooMany ? 'its buckets hold more than its count' : '';
   }
 
-  /** Repeated numbers may come one by one or packed. @returns whether it was such a field */
+  /** Repeated numbers may be packed or not. @returns whether the field is one of buckets */
   #readBuckets(tag: number, wire: ProtobufWire, end: number): boolean {
     switch (tag) {
       case fieldTag.negativeSpan:
@@ -183,5 +177,65 @@ class Histogram {
     this.#bounds += 1;
     if (!Number.isFinite(bound) || bound <= this.#lastBound) this.#hasBadBound = true;
     this.#lastBound = bound;
+  }
+}
+
+/** The positive or the negative buckets: spans name them, deltas or counts follow in order. */
+const spanTag = { offset: 0x08, length: 0x10 } as const;
+const firstUnknownSpanTag = 3 << 3;
+
+class HistogramBuckets {
+  /** Sum of the integer counts of all buckets. */
+  observed = 0;
+  /** Index after the last bucket. */
+  places = 0;
+  #spans = 0;
+  #inSpans = 0;
+  #deltas = 0;
+  #counts = 0;
+  /** Count of the last bucket, which the next delta adds to. */
+  #inBucket = 0;
+  #isNegative = false;
+  #hasBadOffset = false;
+
+  /** Reads the `BucketSpan` from the cursor to `end`. */
+  readSpan(wire: ProtobufWire, end: number): void {
+    let offset = 0;
+    let length = 0;
+    while (wire.at < end) {
+      const start = wire.at;
+      const tag = wire.tag(end);
+      if (tag === spanTag.offset) {
+        offset = wire.sint64(end);
+      } else if (tag === spanTag.length) {
+        length = wire.uint64(end);
+      } else {
+        if (tag < firstUnknownSpanTag) wire.failType(start, tag, 'a span');
+        wire.skip(tag, end);
+      }
+    }
+    if (this.#spans++ > 0 && offset < 0) this.#hasBadOffset = true;
+    this.#inSpans += length;
+    this.places += offset + length;
+  }
+
+  readDelta(wire: ProtobufWire, end: number): void {
+    this.#deltas += 1;
+    this.#inBucket += wire.sint64(end);
+    if (this.#inBucket < 0) this.#isNegative = true;
+    this.observed += this.#inBucket;
+  }
+
+  addCount(count: number): void {
+    this.#counts += 1;
+    if (count < 0) this.#isNegative = true;
+  }
+
+  /** @returns '' if the buckets are valid */
+  fault(isFloat: boolean): string {
+    const buckets = isFloat ? this.#counts : this.#deltas;
+    if (buckets !== this.#inSpans) return 'its spans and its buckets are not as many';
+    if (this.#hasBadOffset) return 'a span begins before the last one ends';
+    return this.#isNegative ? 'a count is negative' : '';
   }
 }

@@ -8,7 +8,7 @@ import { description } from './describe.ts';
 
 /** The inflated body, its rows, and their copy while they are appended to the queue. */
 const heapBytesPerBodyByte = 4;
-/** Some 350,000 series with labels of 150 bytes. */
+/** About 350,000 series with labels of 150 bytes. */
 const memo = { maxBytes: 128 * 1024 * 1024, maxSeries: 500_000 };
 const plainText = 'text/plain; charset=utf-8';
 

@@ -1,26 +1,26 @@
 /**
- * Writes what a request brought of one series, after its labels where they are not stored yet for
- * the day. A series may be refused on one day and be known on another.
+ * Writes the records of one series, preceded by its labels if these are not stored for the day yet.
+ * A series may exceed the account's limit on one day and not on another.
  */
 import { AppError } from '../../model/errors.ts';
 import { toDay } from '../../codec/metric-rows.ts';
 import type { MetricWriter, Time } from '../../codec/metric-writer.ts';
 import type { SeriesMemo } from '../../codec/series-memo.ts';
 import { seriesState, type SeriesView } from '../../model/series-view.ts';
-import type { Exemplar } from './exemplar.ts';
+import type { Exemplar } from './messages.ts';
 import type { TimeSeries } from './time-series.ts';
 
 const twoTo32 = 4_294_967_296;
 const noDay = -1;
 const zeroBytes = Buffer.alloc(8);
-/** The id and the day, beside the labels. */
+/** Bytes of id and day. */
 const seriesRowBytes = 18;
 
 interface SeriesRowsParts {
   readonly writer: MetricWriter;
   readonly view: SeriesView;
   readonly memo: SeriesMemo;
-  /** Labels of one request may take so many bytes. */
+  /** Limit for one request. */
   readonly maxLabelBytes: number;
 }
 
@@ -34,7 +34,7 @@ export class SeriesRows {
   #labels: Uint8Array | undefined;
   #ids = new Uint32Array(4);
   #at = 0;
-  /** The last day asked for, and whether the series may have samples on it. */
+  /** Day of the last record, and whether the series is within the limit on it. */
   #day = noDay;
   #isAdmitted = false;
 
@@ -45,7 +45,7 @@ export class SeriesRows {
     this.#maxLabelBytes = maxLabelBytes;
   }
 
-  /** Everything below is about this series, until the memo is trimmed. */
+  /** Selects the series that the methods below write, until the memo is trimmed. */
   open(series: number): void {
     this.#series = series;
     this.#labels = undefined;
@@ -54,14 +54,14 @@ export class SeriesRows {
     this.#day = noDay;
   }
 
-  /** Makes what was opened independent of the memo, which other requests trim meanwhile. */
+  /** Copies id and labels out of the memo, which concurrent requests may trim. */
   keep(): void {
     this.#labels ??= this.#memo.labelsOf(this.#series);
     this.#ids = this.#ids.slice(this.#at, this.#at + 4);
     this.#at = 0;
   }
 
-  /** @returns how many of the samples are refused, since the account has too many series. */
+  /** @returns the number of samples rejected because the account has too many series */
   samples({ samples, valueAt, timeLow, timeHigh }: TimeSeries, body: Buffer): number {
     const time = { low: 0, high: 0 };
     let refused = 0;
@@ -76,14 +76,14 @@ export class SeriesRows {
     return refused;
   }
 
-  /** @returns false where it is refused, as a sample would be. */
+  /** @returns false if rejected, as for samples */
   histogram(time: Time, message: Buffer): boolean {
     if (!this.#admit(time)) return false;
     this.#writer.histogram(this.#ids, this.#at, time, message);
     return true;
   }
 
-  /** @returns false where it is refused, as a sample would be. */
+  /** @returns false if rejected, as for samples */
   exemplar(exemplar: Exemplar): boolean {
     if (!this.#admit(exemplar.time)) return false;
     this.#writer.exemplar(this.#ids, this.#at, exemplar);
@@ -107,7 +107,7 @@ export class SeriesRows {
       throw new AppError(
         'too_large',
         `cannot take more than ${this.#maxLabelBytes} bytes of labels in one request, where each ` +
-          'day of a series counts anew: send fewer days at once',
+          'day of a series counts separately: send fewer days at once',
       );
     }
     this.#writer.series(this.#ids, this.#at, day, this.#labels);

@@ -1,7 +1,6 @@
 /**
- * One `prometheus.TimeSeries` while it is read: where its labels and records stand in the body.
- * Its fields may come in any order, so nothing is written before all of them are found. Reused from
- * series to series; nothing is allocated for the usual one.
+ * Finds the labels and records of one `prometheus.TimeSeries` in the body. Fields may come in any
+ * order, so the whole message is read before anything is written. Reused from series to series.
  */
 import type { ProtobufWire } from '../../codec/protobuf-wire.ts';
 
@@ -13,24 +12,24 @@ const firstSamples = 64;
 const maxKeptSamples = 16 * 1024;
 
 export class TimeSeries {
-  /** The range of the labels in their source, and how many they are. */
+  /** Range of the labels in `labelSource`, and their count. */
   labelsStart = 0;
   labelsEnd = 0;
   labels = 0;
   samples = 0;
-  /** Where the eight bytes of each sample's value begin; -1 = absent, which is 0. */
+  /** Offset of each sample's value; -1 = absent, which means 0. */
   valueAt = new Int32Array(firstSamples);
   timeLow = new Uint32Array(firstSamples);
   timeHigh = new Uint32Array(firstSamples);
-  /** Start and end of each, one after the other. */
+  /** Pairs of start and end. */
   exemplars: number[] = [];
   histograms: number[] = [];
-  /** Ranges of labels that do not stand side by side. */
+  /** Ranges of labels that are not adjacent. */
   #apart: number[] = [];
 
   readonly #maxLabels: number;
 
-  /** @param maxLabels ranges of more labels than this are not kept. */
+  /** @param maxLabels ranges of further labels are dropped */
   constructor(maxLabels: number) {
     this.#maxLabels = maxLabels;
   }
@@ -39,7 +38,6 @@ export class TimeSeries {
     return this.samples + (this.exemplars.length + this.histograms.length) / 2;
   }
 
-  /** Forgets the last series. */
   clear(): void {
     this.labels = 0;
     this.samples = 0;
@@ -51,7 +49,7 @@ export class TimeSeries {
     if (this.valueAt.length > maxKeptSamples) this.#resize(firstSamples);
   }
 
-  /** @param end of the series. @param sliceEnd reads no field that begins later */
+  /** Reads fields up to `end` of the series, none that begins after `sliceEnd`. */
   read(wire: ProtobufWire, end: number, sliceEnd: number): void {
     while (wire.at < end && wire.at < sliceEnd) {
       const start = wire.at;
@@ -77,7 +75,7 @@ export class TimeSeries {
     }
   }
 
-  /** Once the series is read. @returns what `labelsStart` and `labelsEnd` are offsets of */
+  /** @returns the buffer of the label range; joins labels that are not adjacent */
   labelSource(body: Buffer): Buffer {
     if (this.#apart.length === 0) return body;
     const ranges = [...this.#apart, this.labelsStart, this.labelsEnd];
