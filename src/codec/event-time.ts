@@ -1,7 +1,6 @@
 /**
- * Reads an event's own time from ASCII bytes: RFC 3339, or a count since 1970 in s, ms, µs or ns
- * told apart by its magnitude. Times travel as whole milliseconds and the nanoseconds beyond them,
- * because Unix nanoseconds pass 2^53.
+ * Parses the time of an event from ASCII: RFC 3339, or Unix time in s, ms, µs or ns by its
+ * magnitude. A time is whole ms plus ns, because Unix ns exceed 2^53.
  */
 import { maxEventTimeMillis } from '../model/log-id.ts';
 
@@ -16,9 +15,8 @@ const minus = 0x2d;
 const colon = 0x3a;
 
 /**
- * RFC 3339 with any number of fraction digits (those beyond nine are cut off). A leap second counts
- * as the last instant before the next minute.
- * @returns undefined for text of another form, an impossible date, or a time outside 1970 to 2149.
+ * RFC 3339; fraction digits beyond nine are truncated. A leap second is the last ns of its minute.
+ * @returns undefined for other text, an impossible date, or a time outside 1970 to 2149
  */
 export function parseRfc3339(text: Uint8Array, start: number, end: number): EventTime | undefined {
   if (end - start < 20 || text[start + 4] !== minus || text[start + 7] !== minus) return undefined;
@@ -31,7 +29,7 @@ export function parseRfc3339(text: Uint8Array, start: number, end: number): Even
   const second = twoDigits(text, start + 17);
   const zoneAt = skipFraction(text, start + 19, end);
   const zoneMinutes = parseZone(text, zoneAt, end);
-  // Written so that NaN, which stands for a missing digit, fails each comparison.
+  // NaN means a missing digit and fails each comparison.
   if (!(days >= 0 && hour < 24 && minute < 60 && second <= 60)) return undefined;
   if (Number.isNaN(zoneMinutes) || zoneAt === start + 20) return undefined;
   const leap = second === 60;
@@ -48,17 +46,14 @@ function isDigit(byte: number | undefined): byte is number {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-/** @returns NaN where either is no digit. */
+/** @returns NaN if either is not a digit */
 function twoDigits(text: Uint8Array, at: number): number {
   const tens = text[at];
   const ones = text[at + 1];
   return isDigit(tens) && isDigit(ones) ? (tens - 0x30) * 10 + ones - 0x30 : Number.NaN;
 }
 
-/**
- * @returns where the zone begins; `at` itself without a fraction, `at + 1` for a point without
- *   digits.
- */
+/** @returns the position of the zone: `at` without a fraction, `at + 1` for a point only */
 function skipFraction(text: Uint8Array, at: number, end: number): number {
   if (text[at] !== 0x2e) return at;
   let zoneAt = at + 1;
@@ -66,7 +61,7 @@ function skipFraction(text: Uint8Array, at: number, end: number): number {
   return zoneAt;
 }
 
-/** The digits between second and zone, as nanoseconds. */
+/** The fraction in ns. */
 function toNanoseconds(text: Uint8Array, start: number, zoneAt: number): number {
   let value = 0;
   for (let at = start; at < start + 9; at += 1) {
@@ -75,7 +70,7 @@ function toNanoseconds(text: Uint8Array, start: number, zoneAt: number): number 
   return value;
 }
 
-/** Minutes east of UTC; NaN where the text does not end in a zone. */
+/** Minutes east of UTC; NaN if the text does not end with a zone. */
 function parseZone(text: Uint8Array, at: number, end: number): number {
   const sign = text[at];
   if ((sign === 0x5a || sign === 0x7a) && end === at + 1) return 0;
@@ -90,8 +85,8 @@ function parseZone(text: Uint8Array, at: number, end: number): number {
 const plainNumber = /^(\d+)(?:\.(\d+))?$/;
 
 /**
- * @param text a JSON number as it was written; exponents are read with the precision of a double.
- * @returns undefined for a negative number or a time outside 1970 to 2149.
+ * @param text a JSON number as sent; one with an exponent has the precision of a double
+ * @returns undefined for a negative number or a time outside 1970 to 2149
  */
 export function parseEpoch(text: string): EventTime | undefined {
   const match = plainNumber.exec(text);
@@ -110,7 +105,7 @@ export function parseEpoch(text: string): EventTime | undefined {
   return inRange(Number(nanoseconds.slice(0, -6)), Number(nanoseconds.slice(-6)));
 }
 
-/** How many decimal digits of a second the unit has, by the count of digits before the point. */
+/** Decimal digits of the unit within a second, by the number of digits before the point. */
 function toFractionDigits(digits: number): 0 | 3 | 6 | 9 | undefined {
   if (digits <= 10) return 0;
   if (digits <= 13) return 3;

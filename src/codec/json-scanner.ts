@@ -1,7 +1,6 @@
 /**
- * Walks over JSON text (RFC 8259) as bytes, strictly, without building values: each function starts
- * at a position and returns the position after what it read. The text must be valid UTF-8. It knows
- * nothing of log events.
+ * Strict scanner for JSON bytes (RFC 8259) that builds no values. Each function takes a position
+ * and returns the position after the token. The text must be valid UTF-8.
  */
 import { AppError } from '../model/errors.ts';
 
@@ -15,7 +14,7 @@ export const comma = 0x2c;
 const colon = 0x3a;
 const stringRest = "the rest of a string (control characters are written as '\\u00..')";
 
-/** @throws AppError `malformed` naming what stands at `at`. */
+/** @throws AppError `malformed` */
 export function failAt(bytes: Uint8Array, at: number, expected: string): never {
   if (at >= bytes.length) {
     throw new AppError(
@@ -34,7 +33,7 @@ export function failAt(bytes: Uint8Array, at: number, expected: string): never {
   );
 }
 
-/** Small enough to be inlined where there is no space, which is nearly everywhere. */
+/** Small enough to be inlined for the common case of no space. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   return bytes[at]! > 0x20 ? at : skipSpaces(bytes, at);
 }
@@ -55,9 +54,9 @@ export function expectColon(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * @param at the byte after the opening quote.
- * @returns the position of the closing quote, or its bitwise complement (negative) where the string
- *   has escapes.
+ * @param at the position after the opening quote
+ * @returns the position of the closing quote, or its bitwise complement (negative) if the string
+ *   has escapes
  */
 export function scanString(bytes: Uint8Array, at: number): number {
   for (;;) {
@@ -70,9 +69,8 @@ export function scanString(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * The same as `scanString`, four bytes at a time: twice as fast on the long strings that values
- * are.
- * @param view over all of `bytes`.
+ * The same as `scanString`, four bytes at a time: twice as fast for long strings.
+ * @param view of all of `bytes`
  */
 export function scanText(bytes: Uint8Array, view: DataView, at: number): number {
   const lastWord = bytes.length - 4;
@@ -80,9 +78,8 @@ export function scanText(bytes: Uint8Array, view: DataView, at: number): number 
     const word = view.getUint32(at);
     const quotes = word ^ 0x22222222;
     const slashes = word ^ 0x5c5c5c5c;
-    // The high bit of a byte of the sum is set where that byte is zero (below 0x20 in the last
-    // term); a false hit, which a borrow from the next byte can make, only ends the fast walk
-    // early.
+    // The high bit of a byte is set if that byte is zero (below 0x20 in the last term). A borrow
+    // may cause a false hit, which only ends the fast path early.
     const hits =
       ((quotes - 0x01010101) & ~quotes) |
       ((slashes - 0x01010101) & ~slashes) |
@@ -102,7 +99,7 @@ function scanEscapedString(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** Of `"\/bfnrt`, which stand for one character each. */
+/** Characters of the short escapes `"\/bfnrt`. */
 const shortEscapes = new Uint8Array(128);
 for (const [name, value] of [
   ['"', 0x22],
@@ -134,9 +131,9 @@ function hexDigit(byte: number): number {
 }
 
 /**
- * Writes a scanned string's characters as UTF-8 to `out`, which must have room for `end - start`
- * bytes. A lone surrogate becomes U+FFFD.
- * @returns how many bytes were written.
+ * Writes the characters of a scanned string as UTF-8 to `out`, which must have room for
+ * `end - start` bytes. A lone surrogate becomes U+FFFD.
+ * @returns the number of bytes written
  */
 export function unescape(bytes: Uint8Array, start: number, end: number, out: Uint8Array): number {
   let length = 0;
@@ -199,8 +196,8 @@ function writeCodePoint(out: Uint8Array, at: number, code: number): number {
 }
 
 /**
- * Any value, checked and passed over.
- * @param depth how many more levels of nesting are allowed.
+ * Validates and skips any value.
+ * @param depth allowed levels of nesting
  * @throws AppError `malformed`
  */
 export function skipValue(bytes: Uint8Array, at: number, depth: number): number {
@@ -218,7 +215,7 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
   }
 }
 
-/** A number, true, false or null. */
+/** Skips a number, true, false or null. */
 export function skipScalar(bytes: Uint8Array, at: number): number {
   switch (bytes[at]) {
     case 0x74:

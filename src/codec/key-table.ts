@@ -1,7 +1,8 @@
-/** Finds a range of bytes among a few known keys without making a string of it. */
+/** Looks up byte ranges as keys without allocating strings. */
+import { randomInt } from 'node:crypto';
 
 export interface KeyTable {
-  /** Candidates by length of key. */
+  /** Candidates by length. */
   readonly byLength: readonly (
     | readonly { readonly bytes: Uint8Array; readonly index: number }[]
     | undefined
@@ -18,7 +19,7 @@ export function createKeyTable(keys: readonly string[]): KeyTable {
   return { byLength };
 }
 
-/** @returns the key's index in the list the table was made of, or -1. */
+/** @returns the index of the key in the list of `createKeyTable`, or -1 */
 export function findKey(table: KeyTable, source: Uint8Array, start: number, end: number): number {
   const candidates = table.byLength[end - start];
   if (candidates === undefined) return -1;
@@ -28,4 +29,14 @@ export function findKey(table: KeyTable, source: Uint8Array, start: number, end:
     if (i === bytes.length) return index;
   }
   return -1;
+}
+
+/** Random, so that a sender cannot choose keys that collide. */
+const seed = randomInt(0x7fff_ffff);
+
+/** FNV-1a with a random start. */
+export function hashKey(source: Uint8Array, start: number, end: number): number {
+  let hash = seed;
+  for (let i = start; i < end; i += 1) hash = Math.imul(hash ^ source[i]!, 0x0100_0193);
+  return hash ^ (hash >>> 15);
 }

@@ -1,16 +1,15 @@
 /**
  * The row layout `logs/1`: one log event as ClickHouse RowBinary
  * (https://clickhouse.com/docs/interfaces/formats/RowBinary), fields in the order of
- * `logRowFields`. Account, stream, receiver, batch and time of receipt are the same for all rows of
- * a batch and stand outside.
+ * `logRowFields`. Account, stream, receiver, batch and time of receipt belong to the batch.
  */
 
 export const logRowFields = [
-  /** Event time, Unix ns; -1 = none of its own, takes the time of receipt. */
+  /** Event time, Unix ns; -1 = time of receipt. */
   ['timestamp', 'Int64'],
-  /** When the sender's agent saw it, Unix ns; -1 = time of receipt. */
+  /** Observed time, Unix ns; -1 = time of receipt. */
   ['observedTimestamp', 'Int64'],
-  /** The sender's word in upper case; may be empty. */
+  /** As sent, in upper case; may be empty. */
   ['severityText', 'String'],
   /** OpenTelemetry severity number, 0 = unknown. */
   ['severityNumber', 'UInt8'],
@@ -28,9 +27,7 @@ export const logRowFields = [
   ['k8sPod', 'String'],
   ['k8sContainer', 'String'],
   ['k8sDeployment', 'String'],
-  /**
-   * The labels of a JSON event; the attributes of an OTLP log record. Keys are unique within a map.
-   */
+  /** Labels of a JSON event or attributes of an OTLP log record. Keys are unique in each map. */
   ['logAttributes', 'Map(String, String)'],
   ['resourceAttributes', 'Map(String, String)'],
   ['resourceSchemaUrl', 'String'],

@@ -1,37 +1,33 @@
 /**
- * The layout `metrics/1`: what one request brought of samples, and of whatever belongs to them, as
- * five sections, so that each goes into its table as it is. A section is a header's worth of
- * nothing, or RowBinary (https://clickhouse.com/docs/interfaces/formats/RowBinary) of the columns
- * named here. Times are Unix ms and exact, whatever their sender meant by them.
+ * The layout `metrics/1`: five sections, each inserted unchanged into its table. A section is empty
+ * or RowBinary (https://clickhouse.com/docs/interfaces/formats/RowBinary) of the columns below.
+ * Times are Unix ms as int64.
  */
 
-/** In the order in which they stand in a payload, after as many UInt32 LE with their lengths. */
+/** Order of the sections in a payload. Their lengths precede them as UInt32 LE. */
 export const metricSections = ['series', 'samples', 'histograms', 'exemplars', 'metadata'] as const;
 export type MetricSection = (typeof metricSections)[number];
 
 export const metricHeaderBytes = metricSections.length * 4;
 
-/**
- * Columns of each section. `samples` are three arrays of one length side by side, the others one
- * array of tuples.
- */
+/** Columns of each section. `samples` are three arrays, the others one array of tuples. */
 export const metricSectionFields = {
   /**
-   * Series whose labels are not known to be stored yet: id of the sorted labels (`toSeriesId`),
-   * day of the sample that brought it (`toDay`), and the labels, sorted, `__name__` among them.
+   * Series whose labels may not be stored yet: id (`toSeries`), day of the sample (`toDay`), and
+   * the sorted labels including `__name__`.
    */
   series: [
     ['id', 'UInt128'],
     ['day', 'UInt16'],
     ['labels', 'Map(String, String)'],
   ],
-  /** Values bit by bit: a NaN may mean that a series has ended. */
+  /** The bits of values are kept: a NaN may be a staleness marker. */
   samples: [
     ['id', 'UInt128'],
     ['time', 'Int64'],
     ['value', 'Float64'],
   ],
-  /** A native histogram as the message `prometheus.Histogram`, byte by byte. */
+  /** A native histogram as the bytes of a `prometheus.Histogram`. */
   histograms: [
     ['id', 'UInt128'],
     ['time', 'Int64'],
@@ -43,7 +39,7 @@ export const metricSectionFields = {
     ['value', 'Float64'],
     ['labels', 'Map(String, String)'],
   ],
-  /** Of a metric family. Type in lower case as in text exposition; may be empty like the others. */
+  /** Metadata of a metric family. Type in lower case as in text exposition. All may be empty. */
   metadata: [
     ['name', 'String'],
     ['type', 'String'],
@@ -55,13 +51,13 @@ export const metricSectionFields = {
 const dayMs = 86_400_000;
 const lastDay = 0xffff;
 
-/** Days since 1970; what lies outside 1970 to 2149 counts as the first or the last of them. */
+/** Days since 1970, clamped to 1970 to 2149. */
 export function toDay(unixMs: number): number {
   const day = Math.floor(unixMs / dayMs);
   return day < 0 ? 0 : Math.min(day, lastDay);
 }
 
-/** @returns the bytes of one section of a payload; empty where there is none. */
+/** @returns the bytes of one section of a payload; may be empty */
 export function sectionOf(payload: Uint8Array, section: MetricSection): Uint8Array {
   const header = new DataView(payload.buffer, payload.byteOffset, metricHeaderBytes);
   let start = metricHeaderBytes;

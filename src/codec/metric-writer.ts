@@ -1,7 +1,4 @@
-/**
- * Writes the sections of `metrics/1`. It knows the form of each section and nothing of protocols;
- * what is written is known to be right.
- */
+/** Writes the sections of `metrics/1` from validated values. */
 import { metricHeaderBytes, type MetricSection, metricSections } from './metric-rows.ts';
 import type { MetricCounts } from '../model/batch.ts';
 import { RowWriter } from './row-writer.ts';
@@ -10,10 +7,10 @@ const idBytes = 16;
 const firstSamples = 4096;
 const maxVarintBytes = 5;
 
-/** Made to be used for one batch after the other. */
+/** Reused from batch to batch. */
 export class MetricWriter {
   #samples = 0;
-  /** Ids, times and values stand apart, as the store wants them. */
+  /** Ids, times and values are separate columns. */
   #ids = new Uint32Array(firstSamples * 4);
   #times = new Uint32Array(firstSamples * 2);
   #values = Buffer.allocUnsafeSlow(firstSamples * 8);
@@ -25,7 +22,7 @@ export class MetricWriter {
     metadata: { count: 0, rows: new RowWriter() },
   };
 
-  /** Records so far; series are none. */
+  /** Records so far, without series. */
   counts(): MetricCounts {
     const { histograms, exemplars, metadata } = this.#tuples;
     return {
@@ -36,7 +33,7 @@ export class MetricWriter {
     };
   }
 
-  /** @param labels RowBinary `Map(String, String)`, in canonical form. */
+  /** @param labels RowBinary `Map(String, String)` in canonical form */
   series(ids: Uint32Array, at: number, day: number, labels: Uint8Array): void {
     const rows = this.#tuple('series', idBytes + 2 + labels.length);
     writeId(rows, ids, at);
@@ -45,7 +42,7 @@ export class MetricWriter {
     rows.raw(toBuffer(labels), 0, labels.length);
   }
 
-  /** @param source holds the eight bytes of the value, little endian, at `valueAt`. */
+  /** @param source has the little-endian double at `valueAt` */
   sampleFrom(ids: Uint32Array, at: number, time: Time, source: Buffer, valueAt: number): void {
     const sample = this.#addSample(ids, at, time);
     const values = this.#values;
@@ -53,7 +50,7 @@ export class MetricWriter {
     for (let from = valueAt; from < valueAt + 8; from += 1) values[to++] = source[from]!;
   }
 
-  /** A NaN becomes the one that Prometheus writes for "not a number". */
+  /** A NaN becomes the canonical NaN of Prometheus. */
   sample(ids: Uint32Array, at: number, time: Time, value: number): void {
     const sample = this.#addSample(ids, at, time);
     if (value === value) this.#doubles.setFloat64(0, value, true);
@@ -62,7 +59,7 @@ export class MetricWriter {
     this.#values.writeUInt32LE(this.#doubles.getUint32(4, true), sample * 8 + 4);
   }
 
-  /** @param histogram a range of `source` that holds one `prometheus.Histogram`. */
+  /** @param histogram one `prometheus.Histogram` */
   histogram(ids: Uint32Array, at: number, time: Time, histogram: Buffer): void {
     const rows = this.#tuple('histograms', idBytes + 8 + maxVarintBytes + histogram.length);
     writeId(rows, ids, at);
@@ -70,7 +67,7 @@ export class MetricWriter {
     rows.bytes(histogram, 0, histogram.length);
   }
 
-  /** @param value eight bytes, little endian. @param labels RowBinary `Map(String, String)`. */
+  /** @param exemplar with a little-endian double, and labels as RowBinary `Map(String, String)` */
   exemplar(
     ids: Uint32Array,
     at: number,
@@ -96,7 +93,7 @@ export class MetricWriter {
     for (const text of [name, type, unit, help]) rows.text(text);
   }
 
-  /** The payload of what was written since the last time; the writer is empty again. */
+  /** Returns the payload and clears the writer. */
   finish(): Uint8Array {
     const sections = metricSections.map((section) =>
       section === 'samples' ? this.#finishSamples() : this.#finishTuples(section),
@@ -116,7 +113,6 @@ export class MetricWriter {
     return payload;
   }
 
-  /** Forgets what was written. */
   clear(): void {
     this.#samples = 0;
     if (this.#ids.length > maxKeptSamples * 4) this.#resize(firstSamples);
@@ -175,13 +171,13 @@ export class MetricWriter {
 
 type TupleSection = Exclude<MetricSection, 'samples'>;
 
-/** Unix ms, an Int64 in two words: protocols carry times that no double can hold. */
+/** Unix ms as an int64 in two words: a double cannot hold all of them. */
 export interface Time {
   readonly low: number;
   readonly high: number;
 }
 
-/** A buffer that one huge request has made is not kept. */
+/** Larger buffers are released. */
 const maxKeptSamples = 128 * 1024;
 /** https://github.com/prometheus/prometheus/blob/main/model/value/value.go */
 const normalNan = 0x7ff8_0000_0000_0001n;

@@ -1,7 +1,6 @@
 /**
- * A cursor over protobuf's wire format (https://protobuf.dev/programming-guides/encoding): tags,
- * varints, fixed numbers, lengths, and the skipping of what its user does not know. It knows no
- * message; its user says where each ends.
+ * A cursor over the protobuf wire format (https://protobuf.dev/programming-guides/encoding): reads
+ * tags and values and skips unknown fields. It knows no message types.
  */
 import { AppError } from '../model/errors.ts';
 
@@ -14,30 +13,30 @@ export const wireType = {
   fixed32: 5,
 } as const;
 
-/** Groups within groups; nobody has sent even one in earnest for long. */
+/** Nested groups. Groups are deprecated. */
 const maxGroupDepth = 64;
 const maxGroupBytes = 1024 * 1024;
 const maxVarintBytes = 10;
 const twoTo32 = 4_294_967_296;
 
-/** A field's number and wire type, as they stand before its value. */
+/** Field number and wire type as encoded before a value. */
 export function toTag(field: number, type: number): number {
   return ((field << 3) | type) >>> 0;
 }
 
 /**
- * Copies and allocates nothing. Every `end` is that of the message which the field stands in; what
- * has no valid field before it is an AppError `malformed` that names the byte at fault.
+ * Copies and allocates nothing. Each `end` is the end of the message of the field. Throws AppError
+ * `malformed` with the position of invalid bytes.
  */
 export class ProtobufWire {
   readonly bytes: Buffer;
-  /** Where the cursor stands. */
+  /** Position of the cursor. */
   at = 0;
-  /** The last number of 64 bits: its upper half, and its lower one; unsigned both. */
+  /** Unsigned halves of the last 64-bit number. */
   high = 0;
   low = 0;
   readonly #view: DataView;
-  /** Where the content of the outermost group begins, while one is skipped. */
+  /** Start of the outermost group being skipped. */
   #groupStart = 0;
 
   constructor(bytes: Buffer) {
@@ -45,7 +44,7 @@ export class ProtobufWire {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** @returns what `toTag` makes of the field that begins here */
+  /** Reads a tag as of `toTag`. */
   tag(end: number): number {
     const start = this.at;
     const byte = this.bytes[start]!;
@@ -59,7 +58,7 @@ export class ProtobufWire {
     return this.low;
   }
 
-  /** Reads a length. @returns where what is so long will end, which is not beyond `end` */
+  /** Reads a length. @returns the end of the value, at most `end` */
   lengthEnd(end: number): number {
     const start = this.at;
     const length = this.bytes[start]!;
@@ -69,11 +68,11 @@ export class ProtobufWire {
     }
     this.varint(end);
     if (this.high !== 0 || this.low > end - this.at) this.#failShort(start);
-    // As an int32: positions that come from doubles, like `low`, slow down all that is read after.
+    // As an int32: `low` may be a double, and double positions slow down later reads.
     return this.at + (this.low | 0);
   }
 
-  /** Leaves its value in `high` and `low`. */
+  /** Sets `high` and `low`. */
   varint(end: number): void {
     const { bytes } = this;
     const start = this.at;
@@ -99,7 +98,7 @@ export class ProtobufWire {
     this.high = high >>> 0;
   }
 
-  /** @returns the lower 32 bits, unsigned, as proto3 reads what is wider than its field. */
+  /** @returns the lower 32 bits, unsigned, as proto3 truncates wider values */
   uint32(end: number): number {
     const byte = this.bytes[this.at]!;
     if (byte < 0x80 && this.at < end) {
@@ -116,20 +115,20 @@ export class ProtobufWire {
     return (BigInt(this.high | 0) << 32n) | BigInt(this.low);
   }
 
-  /** @returns a `uint64`, rounded where it is beyond 2^53 */
+  /** @returns a `uint64`, rounded beyond 2^53 */
   uint64(end: number): number {
     this.varint(end);
     return this.high * twoTo32 + this.low;
   }
 
-  /** @returns a `sint32` or `sint64`, rounded likewise */
+  /** @returns a `sint32` or `sint64`, rounded beyond 2^53 */
   sint64(end: number): number {
     this.varint(end);
     const half = this.high * (twoTo32 / 2) + (this.low >>> 1);
     return (this.low & 1) === 0 ? half : -half - 1;
   }
 
-  /** Leaves its value in `high` and `low`. */
+  /** Sets `high` and `low`. */
   fixed64(end: number): void {
     const start = this.pass(8, end);
     this.low = this.#view.getUint32(start, true);
@@ -144,7 +143,6 @@ export class ProtobufWire {
     return this.#view.getFloat64(this.pass(8, end), true);
   }
 
-  /** True where all bytes are ASCII. */
   isAscii(start: number, end: number): boolean {
     let at = start;
     for (; at <= end - 4; at += 4) {
@@ -154,7 +152,7 @@ export class ProtobufWire {
     return true;
   }
 
-  /** Passes over a value of so many bytes. @returns where it begins */
+  /** Skips bytes. @returns their start */
   pass(bytes: number, end: number): number {
     const start = this.at;
     if (end - start < bytes) this.#failShort(start);
@@ -162,7 +160,7 @@ export class ProtobufWire {
     return start;
   }
 
-  /** Passes over the value of the field whose tag was read last. */
+  /** Skips the value of a field, after its tag. */
   skip(tag: number, end: number): void {
     switch (tag & 7) {
       case wireType.varint:
@@ -187,7 +185,7 @@ export class ProtobufWire {
     }
   }
 
-  /** For a field whose number has another type. @param message with its article: `a sample` */
+  /** For a known field of a wrong type. @param message with its article: `a sample` */
   failType(at: number, tag: number, message: string): never {
     this.fail(at, `field ${tag >>> 3} of ${message} in wire type ${tag & 7}`);
   }
@@ -196,7 +194,7 @@ export class ProtobufWire {
     throw new AppError('malformed', `cannot parse protobuf: ${seen} at byte ${at}`);
   }
 
-  /** @param depth of the group, whose content the cursor is at the start of. */
+  /** @param depth of the group at the cursor */
   #skipGroup(tag: number, end: number, depth: number): void {
     for (;;) {
       const at = this.at;

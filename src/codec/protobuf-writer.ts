@@ -1,15 +1,15 @@
 /**
- * Writes fields in protobuf's wire format (https://protobuf.dev/programming-guides/encoding). It
- * knows no message; a message is its fields, one after the other. Field numbers must be below 16.
+ * Writes fields in the protobuf wire format (https://protobuf.dev/programming-guides/encoding).
+ * Field numbers must be below 16.
  */
 import { wireType } from './protobuf-wire.ts';
 
-// As constants, since looking them up for each sample would be felt.
+// Constants, because property lookups per sample are measurable.
 const { varint: varintType, fixed64: fixed64Type, bytes: bytesType } = wireType;
 const twoTo32 = 4_294_967_296;
 const nothing = Buffer.alloc(0);
 
-/** Of an int32, int64 or enum from 0 to 2^53. Empty for 0, which proto3 leaves out. */
+/** An int32, int64 or enum from 0 to 2^53. Empty for 0, which proto3 omits. */
 export function varintField(field: number, value: number): Buffer {
   if (value === 0) return nothing;
   const low = value >>> 0;
@@ -19,7 +19,7 @@ export function varintField(field: number, value: number): Buffer {
   return writer.finish();
 }
 
-/** Of a string, bytes or a message. Written even when it is empty: a message may be present so. */
+/** A string, bytes or a message. Written even if empty, as an empty message is present. */
 export function bytesField(field: number, value: Uint8Array | string): Buffer {
   const bytes = typeof value === 'string' ? Buffer.from(value) : value;
   const writer = new ProtobufWriter(bytesFieldLength(bytes.length));
@@ -27,17 +27,17 @@ export function bytesField(field: number, value: Uint8Array | string): Buffer {
   return writer.finish();
 }
 
-/** For large messages: one buffer, its size known beforehand. 64-bit numbers are two halves. */
+/** For large messages: one buffer of known size. 64-bit numbers are two halves. */
 export class ProtobufWriter {
   readonly #bytes: Buffer;
   #at = 0;
 
-  /** @param size of all that will be written, exactly. */
+  /** @param size exact size of the message */
   constructor(size: number) {
     this.#bytes = Buffer.allocUnsafe(size);
   }
 
-  /** In front of the content of a field of bytes. */
+  /** Writes tag and length of a bytes field. */
   header(field: number, length: number): void {
     this.#bytes[this.#at++] = (field << 3) | bytesType;
     this.#varint(length, 0);
@@ -74,7 +74,7 @@ export class ProtobufWriter {
     this.#varint(low, high);
   }
 
-  /** @throws Error when less or more was written than was announced */
+  /** @throws Error if the size written differs from the size announced */
   finish(): Buffer {
     if (this.#at === this.#bytes.length) return this.#bytes;
     throw new Error(`wrote ${this.#at} bytes of a message of ${this.#bytes.length}`);
@@ -95,12 +95,12 @@ export class ProtobufWriter {
   }
 }
 
-/** Of a field of bytes, with its tag and its length in front. */
+/** Size of a bytes field with tag and length. */
 export function bytesFieldLength(length: number): number {
   return 1 + varintLength(length, 0) + length;
 }
 
-/** Of a 64-bit number in two halves, without a tag. */
+/** Size of a varint in two halves, without a tag. */
 export function varintLength(low: number, high: number): number {
   if (high !== 0) return Math.ceil((64 - Math.clz32(high)) / 7);
   return low === 0 ? 1 : Math.ceil((32 - Math.clz32(low)) / 7);

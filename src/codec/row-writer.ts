@@ -1,20 +1,15 @@
-/**
- * Writes rows in ClickHouse's RowBinary form into one growing buffer. It knows primitive values,
- * not what they mean.
- */
+/** Writes ClickHouse RowBinary values into one growing buffer. */
 import type { EventTime } from './event-time.ts';
 import { freeMemory, ownMemory } from '../std/free-memory.ts';
 
 const twoTo32 = 4_294_967_296;
-/** Below this many bytes a loop beats the call into the runtime. */
+/** For fewer bytes a loop is faster than `copy`. */
 const shortCopyBytes = 24;
 
 const initialBytes = 64 * 1024;
 const maxKeptBytes = 4 * 1024 * 1024;
 
-/**
- * Made to be used for one batch after the other, so that only the rows themselves are allocated.
- */
+/** Reused from batch to batch. */
 export class RowWriter {
   #buffer = Buffer.allocUnsafeSlow(initialBytes);
   #length = 0;
@@ -24,7 +19,7 @@ export class RowWriter {
     return this.#length;
   }
 
-  /** Makes room; every write below needs its bytes reserved before. */
+  /** Makes room. Callers reserve before each write. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#buffer.length) return;
@@ -47,7 +42,7 @@ export class RowWriter {
     this.#buffer[this.#length++] = value;
   }
 
-  /** Int64 of Unix nanoseconds, little endian; undefined is written as -1. */
+  /** An Int64 of Unix ns; undefined is written as -1. */
   time(time: EventTime | undefined): void {
     if (time === undefined) {
       this.#uint32(0xffff_ffff);
@@ -66,7 +61,7 @@ export class RowWriter {
     this.raw(source, start, end);
   }
 
-  /** Bytes without a length before them. */
+  /** Bytes without a length prefix. */
   raw(source: Buffer, start: number, end: number): void {
     const buffer = this.#buffer;
     let at = this.#length;
@@ -78,9 +73,7 @@ export class RowWriter {
     }
   }
 
-  /**
-   * A String from text; lone surrogates become U+FFFD. Reserve three bytes a character and five.
-   */
+  /** A String; lone surrogates become U+FFFD. Needs three bytes per character plus five. */
   text(value: string): void {
     if (value === '') {
       this.byte(0);
@@ -92,9 +85,8 @@ export class RowWriter {
   }
 
   /**
-   * A copy of the rows written since the last time; the writer is empty again.
-   * @throws RangeError where more was written than reserved: such rows would spoil their
-   * neighbours
+   * Returns a copy of the rows and clears the writer.
+   * @throws RangeError if more was written than reserved, since writes beyond the buffer are lost
    */
   finish(): Buffer {
     if (this.#length > this.#buffer.length) {
@@ -105,7 +97,7 @@ export class RowWriter {
     return rows;
   }
 
-  /** Forgets what was written. A buffer that one huge request has made is not kept. */
+  /** Clears the writer and releases a large buffer. */
   clear(): void {
     this.#length = 0;
     if (this.#buffer.length <= maxKeptBytes) return;

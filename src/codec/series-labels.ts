@@ -1,32 +1,30 @@
 /**
- * What names a series: its labels, the metric's name among them as `__name__`
- * (https://prometheus.io/docs/concepts/data_model). Here they are put into the one order and form
- * from which the id is made, whatever protocol brought them.
+ * Labels of a series, with the metric name as `__name__`
+ * (https://prometheus.io/docs/concepts/data_model): the canonical form and the id derived from it.
  */
 import { hash } from 'node:crypto';
 import type { Label } from '../model/metric-plan.ts';
 
 export interface LabelLimits {
   readonly maxLabels: number;
-  /** UTF-16 units of a label's name. */
+  /** In UTF-16 units. */
   readonly maxLabelNameLength: number;
-  /** UTF-16 units of a label's value. */
+  /** In UTF-16 units. */
   readonly maxLabelValueLength: number;
 }
 
 export const metricNameLabel = '__name__';
 
-/** A series as it is stored. */
 export interface Series {
-  /** 128 bits as four words, the lowest first: a UInt128 in RowBinary. */
+  /** A UInt128 as four words, the lowest first. */
   readonly id: Uint32Array;
   /** RowBinary `Map(String, String)`, sorted by name. */
   readonly labels: Uint8Array;
 }
 
 /**
- * Sorts, and drops labels without a value, which are the same as absent ones.
- * @returns the labels, or in words that hold nothing of theirs why they name no series.
+ * Sorts the labels and drops those with an empty value, which equal absent ones.
+ * @returns the labels, or the reason to reject the series, without data of the sender
  */
 export function toCanonicalLabels(labels: readonly Label[], limits: LabelLimits): Label[] | string {
   const sorted = toSortedLabels(labels, limits);
@@ -34,7 +32,7 @@ export function toCanonicalLabels(labels: readonly Label[], limits: LabelLimits)
   return sorted.some(([name]) => name === metricNameLabel) ? sorted : 'no metric name';
 }
 
-/** As `toCanonicalLabels`, for labels that need not name a metric: those of an exemplar. */
+/** Like `toCanonicalLabels`, for the labels of an exemplar, which need no metric name. */
 export function toSortedLabels(labels: readonly Label[], limits: LabelLimits): Label[] | string {
   const sorted = labels.filter(([, value]) => value !== '').sort(([a], [b]) => compareUtf8(a, b));
   if (sorted.length > limits.maxLabels) return 'too many labels';
@@ -48,10 +46,9 @@ export function toSortedLabels(labels: readonly Label[], limits: LabelLimits): L
 }
 
 /**
- * @param labels in canonical form.
- *
- * The id is the first half of the SHA-256 of the labels as they are stored; it must never be made
- * in any other way, for it is in the tables.
+ * The id is the first half of the SHA-256 of the stored labels. It is stored in tables, so that its
+ * derivation must never change.
+ * @param labels in canonical form
  */
 export function toSeries(labels: readonly Label[]): Series {
   const bytes = encodeLabels(labels);
@@ -88,7 +85,7 @@ function writeVarint(bytes: Buffer, start: number, value: number): number {
   return at;
 }
 
-/** Order of the UTF-8 bytes, which differs from that of strings where surrogates are about. */
+/** Order by UTF-8 bytes, which differs from string order for surrogates. */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i += 1) {
@@ -98,7 +95,7 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points beyond all others. */
+/** Surrogates encode the highest code points. */
 function toCodePointRank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;

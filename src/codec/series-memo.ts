@@ -1,37 +1,36 @@
 /**
- * Remembers which series the raw bytes of a label set name, as they stood in a request: senders
- * repeat them letter by letter, and sorting, checking and hashing them each time would cost more
- * than all the rest. It only saves work: without it every answer would be the same.
+ * Caches series by the raw bytes of their label set. Senders repeat these bytes exactly, and
+ * sorting, checking and hashing labels costs more than the rest of decoding.
  */
 import { randomBytes } from 'node:crypto';
 import type { Series } from './series-labels.ts';
 
 export interface SeriesMemoOptions {
-  /** Raw and stored labels together; when they are more, everything is forgotten. */
+  /** Raw and stored labels together. Beyond it the memo is emptied. */
   readonly maxBytes: number;
   readonly maxSeries: number;
 }
 
-/** A label set that others have made to collide is looked for no further than this. */
+/** Bounds the search for colliding label sets. */
 const maxProbes = 16;
 const firstSlots = 1024;
 const firstSeries = firstSlots / 2;
 const chunkBytes = 1024 * 1024;
-/** Of a series in `#entries`. */
+/** Fields of a series in `#entries`. */
 const field = { hash: 0, chunk: 1, start: 2, rawBytes: 3, labelBytes: 4, follower: 5 } as const;
 const fieldsPerSeries = 6;
 const nothing = 0xffff_ffff;
 
 export class SeriesMemo {
-  /** Four words a series; see `Series.id`. */
+  /** Four words per series, see `Series.id`. */
   ids = new Uint32Array(4 * firstSeries);
   readonly #options: SeriesMemoOptions;
-  /** Unknown to senders, so that none can tell which label sets share a slot with another's. */
+  /** Random, so that a sender cannot cause collisions. */
   readonly #seed = randomBytes(4).readInt32LE();
   /** Series + 1 by hash; 0 = free. */
   #slots = new Uint32Array(firstSlots);
   #entries = new Uint32Array(fieldsPerSeries * firstSeries);
-  /** Raw and stored labels of each series, one after the other: few objects for many of them. */
+  /** Raw and stored labels of the series, back to back: few objects for many series. */
   #chunks: Buffer[] = [];
   #chunkUsed = 0;
   #series = 0;
@@ -43,8 +42,8 @@ export class SeriesMemo {
   }
 
   /**
-   * A guess that needs no hash: senders repeat not only their series but also the order of them.
-   * @returns the series that came after the last one found before, where these are its bytes; -1
+   * Lookup without a hash: senders also repeat the order of their series.
+   * @returns the series that followed the last one earlier, if it has these bytes; else -1
    */
   next(source: Buffer, start: number, end: number): number {
     if (this.#last === nothing) return -1;
@@ -54,12 +53,11 @@ export class SeriesMemo {
     return series;
   }
 
-  /** Changes with every byte, and with the seed of this process. */
   hash(source: Buffer, start: number, end: number): number {
     let one = this.#seed ^ (end - start);
     let two = this.#seed ^ 0x5bd1e995;
     let at = start;
-    // Two lanes, so that the multiplications of one need not wait for those of the other.
+    // Two lanes, so that their multiplications run in parallel.
     for (; at + 8 <= end; at += 8) {
       one ^= source[at]! | (source[at + 1]! << 8);
       two ^= source[at + 4]! | (source[at + 5]! << 8);
@@ -76,7 +74,7 @@ export class SeriesMemo {
     return (hash ^ (hash >>> 16)) >>> 0;
   }
 
-  /** @param hash of the same bytes. @returns the series, or -1 where it is not remembered. */
+  /** @param hash of the same bytes @returns the series, or -1 if it is unknown */
   find(source: Buffer, start: number, end: number, hash: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
@@ -93,8 +91,8 @@ export class SeriesMemo {
   }
 
   /**
-   * Series keep their number until `trim`.
-   * @returns its number, by which `ids` and `labelsOf` know it.
+   * Numbers of series are valid until `trim`.
+   * @returns the number for `ids` and `labelsOf`
    */
   add(source: Buffer, start: number, end: number, hash: number, { id, labels }: Series): number {
     const series = this.#series++;
@@ -113,7 +111,7 @@ export class SeriesMemo {
     return series;
   }
 
-  /** RowBinary `Map(String, String)`; not to be written to. */
+  /** RowBinary `Map(String, String)`; must not be modified. */
   labelsOf(series: number): Uint8Array {
     const entry = series * fieldsPerSeries;
     const start = this.#entries[entry + field.start]! + this.#entries[entry + field.rawBytes]!;
@@ -122,8 +120,8 @@ export class SeriesMemo {
   }
 
   /**
-   * Forgets everything once it holds too much: what is still sent is soon there again. To be called
-   * where no number of a series is in use, at least between two requests.
+   * Empties the memo if it exceeds its limits; senders soon refill it. Call it while no number of
+   * a series is in use, at least between requests.
    */
   trim(): void {
     const { maxBytes, maxSeries } = this.#options;
@@ -154,7 +152,7 @@ export class SeriesMemo {
     this.#last = series;
   }
 
-  /** @returns where so many bytes are free in the last chunk; what is larger has one of its own. */
+  /** @returns the offset of free bytes in the last chunk, which may be a new one */
   #reserve(bytes: number): number {
     this.#bytes += bytes;
     const chunk = this.#chunks.at(-1);
@@ -180,7 +178,7 @@ export class SeriesMemo {
     for (let series = 0; series < this.#series; series += 1) this.#place(series);
   }
 
-  /** A series that finds no place is made anew each time it is sent. */
+  /** A series without a free slot is not cached. */
   #place(series: number): void {
     const slots = this.#slots;
     const mask = slots.length - 1;

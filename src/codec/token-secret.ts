@@ -1,7 +1,6 @@
 /**
  * The secret of a token: `wri_` (ingest) or `wra_` (access) and 52 base32 characters, 260 random
- * bits. Only its SHA-256 digest is kept; with that much randomness a slow password hash would add
- * nothing.
+ * bits. Only its SHA-256 digest is stored: with 260 random bits a slow password hash adds nothing.
  */
 import { hash } from 'node:crypto';
 import type { TokenType } from '../model/account.ts';

@@ -14,7 +14,7 @@ import {
 } from '@grpc/grpc-js';
 import type { Protocol } from '../../src/model/protocol.ts';
 import { frame, unframe } from '../../src/protocols/otlp/grpc-message.ts';
-import { encodeProblem } from '../../src/protocols/otlp/status.ts';
+import { encodeProblem } from '../../src/protocols/otlp/reply.ts';
 import { type Edge, type EdgeOptions, openEdge, secret } from './edge.ts';
 
 export const exportPath = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';

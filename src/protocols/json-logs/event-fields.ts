@@ -1,11 +1,8 @@
-/**
- * The top-level keys of a JSON log event that mean something, how they are recognised in the bytes,
- * and the slots in which the reader leaves what it found for the row to be written.
- */
+/** The known top-level keys of a JSON log event, and the slots for their values. */
 import { createKeyTable } from '../../codec/key-table.ts';
 import { LabelSet } from './label-set.ts';
 
-/** Slot numbers; the aliases of a field stand in the order in which they are tried. */
+/** Slot numbers. The aliases of a field are in the order of precedence. */
 export const field = {
   message: 0,
   msg: 1,
@@ -48,7 +45,7 @@ export const fieldKeys = [
 
 export const fieldTable = createKeyTable(fieldKeys);
 
-/** What stands in a field's slot; null is absent. */
+/** Kind of the value in a slot; null counts as absent. */
 export const slotKind = {
   absent: 0,
   plainString: 1,
@@ -58,13 +55,13 @@ export const slotKind = {
   other: 4,
 } as const;
 
-/** One event as ranges of the request's bytes. Reused from event to event. */
+/** One event as ranges of the body. Reused from event to event. */
 export class EventSlots {
   readonly kind = new Uint8Array(fieldKeys.length);
   readonly start = new Int32Array(fieldKeys.length);
   readonly end = new Int32Array(fieldKeys.length);
   readonly labels = new LabelSet();
-  /** Bit i is set where slot i was filled, though perhaps with null. */
+  /** Bit i is set if the event has the key of slot i, even with null. */
   filled = 0;
 
   clear(): void {

@@ -1,8 +1,4 @@
-/**
- * Reads one JSON log event from bytes into slots, without building objects: what a sender nests or
- * repeats costs bytes, never heap. It knows the grammar and the keys, not what makes an event
- * acceptable.
- */
+/** Reads one JSON log event into slots without building objects; does not validate the event. */
 import {
   closeBrace,
   comma,
@@ -29,7 +25,6 @@ export class EventReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
   readonly #slots: EventSlots;
-  /** Levels of nesting allowed inside an event. */
   readonly #maxDepth: number;
 
   constructor(bytes: Buffer, slots: EventSlots, maxDepth: number) {
@@ -40,8 +35,8 @@ export class EventReader {
   }
 
   /**
-   * @param at the position of the event's opening brace.
-   * @returns the position after the event.
+   * @param at the position of the opening brace
+   * @returns the position after the event
    * @throws AppError `malformed`
    */
   read(at: number): number {
@@ -62,7 +57,7 @@ export class EventReader {
     }
   }
 
-  /** @param at the position after the key's opening quote. */
+  /** @param at the position after the opening quote of the key */
   #readMember(at: number, origin: LabelOrigin): number {
     const bytes = this.#bytes;
     const scanned = scanString(bytes, at);
@@ -74,7 +69,7 @@ export class EventReader {
     return this.#readValue(key, 0, keyLength, expectColon(bytes, ~scanned + 1), origin);
   }
 
-  /** @param at the position of the value whose key is the range of `source`. */
+  /** @param at the position of the value; its key is the range of `source` */
   #readValue(source: Buffer, start: number, end: number, at: number, origin: LabelOrigin): number {
     const known = origin === labelOrigin.topLevel ? findKey(fieldTable, source, start, end) : -1;
     if (known === field.labels) return this.#readLabels(at);
@@ -82,7 +77,7 @@ export class EventReader {
     return this.#readLabel(this.#slots.labels.add(source, start, end, origin), at);
   }
 
-  /** The last of repeated `labels` objects counts, as with every key. */
+  /** The last of repeated `labels` objects counts, as for other keys. */
   #readLabels(at: number): number {
     this.#slots.labels.dropLabelsObject();
     this.#slots.kind[field.labels] = slotKind.absent;
@@ -104,7 +99,7 @@ export class EventReader {
     return end;
   }
 
-  /** @param index of the label, or -1 if its value does not count. */
+  /** @param index of the label, or -1 to skip the value */
   #readLabel(index: number, at: number): number {
     const bytes = this.#bytes;
     const labels = this.#slots.labels;

@@ -1,7 +1,6 @@
 /**
- * Decides whether an event is acceptable and writes it as a `logs/1` row: canonical keys first,
- * then the aliases under which pino, zerolog and structlog print. Whatever has no column of its own
- * becomes a label; nothing is lost.
+ * Validates an event and writes it as a `logs/1` row. Canonical keys take precedence over the
+ * aliases of pino, zerolog and structlog. Keys without a column become labels.
  */
 import { type EventTime, parseEpoch, parseRfc3339 } from '../../codec/event-time.ts';
 import { unescape } from '../../codec/json-scanner.ts';
@@ -19,7 +18,7 @@ const mustBeStrings = [
   field.host,
 ] as const;
 
-/** Bits of the fields that stay as labels where they are not what fills their column. */
+/** Bits of the fields that become labels unless they fill their column. */
 const optionalFields = [
   field.msg,
   field.event,
@@ -39,15 +38,12 @@ const timeAliases = [field.time, field.ts, field.atTimestamp] as const;
 const fieldKeyBytes = fieldKeys.map((key) => Buffer.from(key));
 const severityWords = [...severityNumbers.keys()];
 const severityTable = createKeyTable(severityWords);
-/** A time in text is at most this long; anything longer is none. */
+/** Longer texts are not parsed as a time. */
 const maxTimeLength = 64;
-/**
- * The most a row can need beyond its event's bytes: fixed fields, length prefixes and Kubernetes
- * columns.
- */
+/** Upper bound of a row beyond the bytes of its event. */
 const rowOverheadBytes = 256;
 
-/** @returns the reason to reject the event, for its sender; empty if it can be written. */
+/** @returns the reason to reject the event, or '' */
 export function findFault(slots: EventSlots): string {
   for (const index of mustBeStrings) {
     if (!slots.isAbsent(index) && !slots.isString(index)) {
@@ -71,9 +67,7 @@ export class EventRowWriter {
     this.#rows = rows;
   }
 
-  /**
-   * @param eventBytes how long the event was, which bounds its row. The slots must hold no fault.
-   */
+  /** @param eventBytes length of the event, which bounds its row. The event must be valid. */
   write(eventBytes: number): void {
     const slots = this.#slots;
     const rows = this.#rows;
@@ -104,7 +98,7 @@ export class EventRowWriter {
     for (let i = 0; i < 7; i += 1) rows.byte(0);
   }
 
-  /** Leaves the time read in `#time`; an unreadable `timestamp` is not made up for by an alias. */
+  /** Sets `#time`. Aliases are not tried if `timestamp` is present but unreadable. */
   #chooseTime(): number {
     this.#time = undefined;
     if (!this.#slots.isAbsent(field.timestamp)) {
@@ -128,10 +122,7 @@ export class EventRowWriter {
     return kind === slotKind.plainString ? parseRfc3339(this.#bytes, start, end) : undefined;
   }
 
-  /**
-   * @returns `index` if its slot holds a W3C trace context id of so many hex digits, not all zero;
-   *   else -1.
-   */
+  /** @returns `index` if its slot has a W3C trace context id: hex digits, not all zero; else -1 */
   #chooseHexId(index: number, digits: number): number {
     const start = this.#slots.start[index]!;
     if (this.#slots.kind[index] !== slotKind.plainString) return -1;
@@ -146,7 +137,7 @@ export class EventRowWriter {
     return anyBit === 0 ? -1 : index;
   }
 
-  /** @param fields one bit for each slot. */
+  /** @param fields bits of slots */
   #keepAsLabels(fields: number): void {
     const slots = this.#slots;
     for (let rest = fields; rest !== 0; rest &= rest - 1) {
@@ -177,7 +168,7 @@ export class EventRowWriter {
     const text =
       kind[index] === slotKind.escapedString ? (JSON.parse(`"${sent}"`) as string) : sent;
     const word = kind[index] === slotKind.number ? toSeverityWord(text) : text.toUpperCase();
-    // In upper case it may be longer than it was sent; all that follows needs its room besides.
+    // Upper case may be longer than the text as sent.
     this.#rows.reserve(3 * word.length + 2 * eventBytes + rowOverheadBytes);
     this.#rows.text(word);
     this.#rows.byte(toSeverityNumber(word));
@@ -200,7 +191,7 @@ export class EventRowWriter {
     const end = this.#slots.end[index]!;
     const start = this.#slots.start[index]!;
     this.#rows.varint(end - start);
-    // Digits have bit 0x20 set already, so this lowers the letters alone.
+    // Digits have bit 0x20 already, so that only letters change.
     for (let i = start; i < end; i += 1) this.#rows.byte(this.#bytes[i]! | 0x20);
   }
 
@@ -234,7 +225,7 @@ export class EventRowWriter {
   }
 }
 
-/** @returns the slot the message stands in, or -1. */
+/** @returns the slot of the message, or -1 */
 function chooseMessage(slots: EventSlots): number {
   const index = chooseString(slots, field.message, field.msg);
   if (index >= 0) return index;
@@ -247,13 +238,12 @@ function chooseSeverity(slots: EventSlots): number {
   return slots.isString(field.level) ? field.level : -1;
 }
 
-/** The canonical field where it is present, else its alias where that is a string, else -1. */
+/** The canonical field if present, else its alias if that is a string, else -1. */
 function chooseString(slots: EventSlots, canonical: number, alias: number): number {
   if (!slots.isAbsent(canonical)) return canonical;
   return slots.isString(alias) ? alias : -1;
 }
 
-/** Of a slot; none for -1. */
 function bit(index: number): number {
   return index < 0 ? 0 : 1 << index;
 }

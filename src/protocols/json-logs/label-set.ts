@@ -1,28 +1,23 @@
 /**
- * The labels of one event while it is read: unique keys, found by hash, each with the range of
- * bytes of its value. Reused from event to event; nothing is allocated per label.
+ * The labels of one event: unique keys, each with the byte range of its value. Reused; allocates
+ * nothing per label.
  */
-import { randomInt } from 'node:crypto';
-import { createKeyTable, findKey } from '../../codec/key-table.ts';
+import { createKeyTable, findKey, hashKey } from '../../codec/key-table.ts';
 
-/** How a value's bytes are to be copied. `absent` is a null: as if the key were not there. */
+/** How to copy the bytes of a value; null counts as absent. */
 export const valueKind = { absent: 0, verbatim: 1, escaped: 2 } as const;
 export type ValueKind = (typeof valueKind)[keyof typeof valueKind];
 
-/**
- * Where a label was found; a label of the `labels` object stands above a top-level key of the same
- * name.
- */
+/** Origin of a label. The `labels` object takes precedence over a top-level key. */
 export const labelOrigin = { topLevel: 0, labelsObject: 1 } as const;
 export type LabelOrigin = (typeof labelOrigin)[keyof typeof labelOrigin];
 
-/** Of an event as it was sent. */
+/** More labels reject the event. */
 export const maxLabels = 1000;
-/** Leaves room for fields that stay as labels. */
+/** Has room for fields that become labels. */
 const capacity = 1024;
 const tableSize = 4096;
 const maxStamp = 0xffff;
-const seed = randomInt(0x7fff_ffff);
 
 /** Label keys that also fill the Kubernetes columns, in the order of those columns. */
 const kubernetesKeys = [
@@ -37,7 +32,7 @@ const kubernetesTable = createKeyTable(kubernetesKeys);
 
 export class LabelSet {
   count = 0;
-  /** True once an event had more than `maxLabels` keys. */
+  /** True if the event has more than `maxLabels` keys. */
   overflowed = false;
   readonly keySource: Buffer[] = [];
   readonly keyStart = new Int32Array(capacity);
@@ -49,7 +44,7 @@ export class LabelSet {
   readonly kubernetes = new Int32Array(kubernetesKeys.length).fill(-1);
   readonly #origin = new Uint8Array(capacity);
   readonly #table = new Int32Array(tableSize);
-  /** Of which event a place is, by a number that starts over after `maxStamp` events. */
+  /** Number of the event that a slot belongs to; starts over after `maxStamp` events. */
   readonly #tableStamp = new Uint16Array(tableSize);
   #stamp = 0;
   #hasKubernetes = false;
@@ -67,7 +62,7 @@ export class LabelSet {
     this.#hasKubernetes = false;
   }
 
-  /** Forgets what came from an earlier `labels` object: the last of repeated keys counts. */
+  /** Drops the labels of an earlier `labels` object: the last of repeated keys counts. */
   dropLabelsObject(): void {
     for (let i = 0; i < this.count; i += 1) {
       if (this.#origin[i] === labelOrigin.labelsObject) {
@@ -77,7 +72,7 @@ export class LabelSet {
     }
   }
 
-  /** @returns where the value's range is to be written, or -1 if this label does not count. */
+  /** @returns the index for `set`, or -1 if the label is dropped */
   add(source: Buffer, start: number, end: number, origin: LabelOrigin): number {
     const hash = hashKey(source, start, end);
     const at = this.#find(hash, source, start, end);
@@ -94,7 +89,7 @@ export class LabelSet {
     return this.#append(at, source, start, end, origin);
   }
 
-  /** Adds a field of the event as a label, unless there is one of its name already: then -1. */
+  /** Adds a field as a label. @returns -1 if the event has a label of this name */
   keep(key: Buffer): number {
     const at = this.#find(hashKey(key, 0, key.length), key, 0, key.length);
     if (this.#tableStamp[at] === this.#stamp) return -1;
@@ -107,14 +102,14 @@ export class LabelSet {
     this.valueEnd[index] = end;
   }
 
-  /** Labels that are not null. */
+  /** Number of labels that are not null. */
   present(): number {
     let present = 0;
     for (let i = 0; i < this.count; i += 1) if (this.kind[i] !== valueKind.absent) present += 1;
     return present;
   }
 
-  /** @returns the table's place of this key, or the free place where it belongs. */
+  /** @returns the slot of the key, or the free slot for it */
   #find(hash: number, source: Buffer, start: number, end: number): number {
     let at = hash & (tableSize - 1);
     while (this.#tableStamp[at] === this.#stamp) {
@@ -152,11 +147,4 @@ export class LabelSet {
     }
     return true;
   }
-}
-
-/** FNV-1a with a secret start, so that nobody can choose keys that collide. */
-function hashKey(source: Buffer, start: number, end: number): number {
-  let hash = seed;
-  for (let i = start; i < end; i += 1) hash = Math.imul(hash ^ source[i]!, 0x0100_0193);
-  return hash ^ (hash >>> 15);
 }

@@ -1,24 +1,22 @@
 /**
- * The attributes of one resource, scope or log record while it is read: unique keys, each with the
- * bytes of its value's text. Reused from one to the next; nothing is allocated per attribute.
+ * The attributes of one resource, scope or log record: unique keys, each with the bytes of its
+ * value's text. Reused; allocates nothing per attribute.
  */
-import { randomInt } from 'node:crypto';
-import { createKeyTable, findKey } from '../../codec/key-table.ts';
+import { createKeyTable, findKey, hashKey } from '../../codec/key-table.ts';
 
-/** Further ones are left out and counted. */
+/** Further attributes are dropped and counted. */
 export const maxAttributes = 1000;
-/** Leaves room for what Weir itself adds. */
+/** Has room for attributes that Weir adds. */
 const capacity = 1024;
-/** Up to so many keys are compared with each other; beyond, a table finds them. */
+/** Up to this many keys are searched linearly, more by hash. */
 const comparedKeys = 32;
 const tableSize = 2048;
-const seed = randomInt(0x7fff_ffff);
-/** Lengths of key and value before their bytes. */
+/** Length prefixes of key and value. */
 const lengthBytes = 10;
 
 /**
- * Attributes that fill a column of their own, in the order of the columns; the first three stand
- * apart from the others (`logRowFields`).
+ * Attributes that also fill a column, in the order of the columns. The first three columns precede
+ * the body, the others follow it (`logRowFields`).
  */
 export const columnKeys = [
   'service.name',
@@ -33,14 +31,14 @@ export const columnKeys = [
 ] as const;
 const columnTable = createKeyTable(columnKeys);
 
-/** Every source is a buffer that nobody changes until the set is cleared. Texts are valid UTF-8. */
+/** Sources must not change until the set is cleared. Texts are valid UTF-8. */
 export class AttributeSet {
   count = 0;
-  /** Upper bound of what they take in a row. */
+  /** Upper bound of their bytes in a row. */
   rowBytes = 0;
-  /** Keys that came again. */
+  /** Number of repeated keys. */
   repeated = 0;
-  /** Attributes beyond `maxAttributes`. */
+  /** Number of attributes beyond `maxAttributes`. */
   leftOut = 0;
   readonly keySource: Buffer[] = [];
   readonly keyStart = new Int32Array(capacity);
@@ -52,7 +50,7 @@ export class AttributeSet {
   readonly columns = new Int16Array(columnKeys.length).fill(-1);
   readonly #marks = new Int32Array(capacity);
   #hasColumns = false;
-  /** Index + 1 by hash of key; 0 = free. Filled once there are more than `comparedKeys`. */
+  /** Index + 1 by hash of the key; 0 = free. Used beyond `comparedKeys`. */
   readonly #table = new Uint16Array(tableSize);
 
   clear(): void {
@@ -65,21 +63,21 @@ export class AttributeSet {
     this.#hasColumns = false;
   }
 
-  /** Also lets go of the buffers. */
+  /** Clears the set and releases the buffers. */
   release(): void {
     this.clear();
     this.keySource.length = 0;
     this.valueSource.length = 0;
   }
 
-  /** True where no more will be added, repeated keys included. */
+  /** True if further keys are dropped. */
   get isFull(): boolean {
     return this.count + this.repeated >= maxAttributes;
   }
 
   /**
-   * Adds a key, or finds it again: the last value set counts. Its value is empty until it is set.
-   * @returns the index to `set` its value at, or -1 where it is one too many.
+   * Adds a key with an empty value, or finds a repeated key: its last value counts.
+   * @returns the index for `set`, or -1 if the attribute is dropped
    */
   add(source: Buffer, start: number, end: number): number {
     if (this.isFull) {
@@ -92,7 +90,7 @@ export class AttributeSet {
     return known;
   }
 
-  /** Adds what Weir itself has to say, unless the sender uses that key: then -1. */
+  /** Adds an attribute of Weir. @returns -1 if the sender uses the key */
   addOwn(key: Buffer): number {
     return this.#find(key, 0, key.length) >= 0 ? -1 : this.#append(key, 0, key.length);
   }
@@ -106,7 +104,7 @@ export class AttributeSet {
     this.rowBytes += end - start;
   }
 
-  /** True where the column has a value, and that is not empty. */
+  /** True if the column has a non-empty value. */
   fills(column: number): boolean {
     const index = this.columns[column]!;
     return index >= 0 && this.valueEnd[index]! > this.valueStart[index]!;
@@ -154,7 +152,7 @@ export class AttributeSet {
     }
   }
 
-  /** @returns the table's place of this key, or the free one where it belongs. */
+  /** @returns the slot of the key, or the free slot for it */
   #seek(source: Buffer, start: number, end: number): number {
     let at = hashKey(source, start, end) & (tableSize - 1);
     for (;;) {
@@ -175,17 +173,10 @@ export class AttributeSet {
   }
 }
 
-/** Keys that differ mostly differ in this, too: length, and the bytes at end and middle. */
+/** A cheap filter before comparing keys: length, last byte and middle byte. */
 function toMark(source: Buffer, start: number, end: number): number {
   if (end === start) return 0;
   return ((end - start) << 16) | (source[end - 1]! << 8) | source[(start + end) >> 1]!;
-}
-
-/** FNV-1a with a secret start, so that nobody can choose keys that collide. */
-function hashKey(source: Buffer, start: number, end: number): number {
-  let hash = seed;
-  for (let i = start; i < end; i += 1) hash = Math.imul(hash ^ source[i]!, 0x0100_0193);
-  return hash ^ (hash >>> 15);
 }
 
 /** Every key in `columnKeys` begins with one of these: s, h, k. */

@@ -1,19 +1,17 @@
 /**
- * gRPC's framing of messages: one byte that says whether the message is compressed, four of its
- * length, then the message (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). It
- * knows neither HTTP/2 nor what a message says.
+ * gRPC framing: a compressed flag, the length in four bytes, and the message
+ * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
  */
 import { AppError } from '../../model/errors.ts';
 import type { BodyFormat, Unframed } from '../../model/protocol.ts';
 
-/** What a frame adds to its message. */
 export const frameHeadBytes = 5;
 
 /**
- * The one message of a unary call.
- * @param body all that was sent; the message is a part of it, not a copy
- * @param format its coding is what `grpc-encoding` names; whether a message has it, its flag says
- * @throws AppError `malformed` unless the body is exactly one whole frame
+ * The message of a unary call.
+ * @param body the whole body; the message is a view of it
+ * @param format its coding comes from `grpc-encoding` and applies if the flag of the frame is set
+ * @throws AppError `malformed` unless the body is exactly one frame
  */
 export function unframe(body: Buffer, { coding }: Pick<BodyFormat, 'coding'>): Unframed {
   if (body.length === 0) throw malformed('the call ended without one');
@@ -35,7 +33,7 @@ export function unframe(body: Buffer, { coding }: Pick<BodyFormat, 'coding'>): U
   return { message, coding };
 }
 
-/** An answer's message, uncompressed, in its frame. */
+/** Frames an uncompressed message. */
 export function frame(message: Uint8Array): Buffer {
   const framed = Buffer.alloc(frameHeadBytes + message.length);
   framed.writeUInt32BE(message.length, 1);

@@ -6,7 +6,7 @@ import type { Batch } from '../../model/batch.ts';
 import { createLogsDecoder } from './decode.ts';
 import { openJsonLogs } from './json-logs-reader.ts';
 import { jsonWarnings } from './json-scalars.ts';
-import { logWarnings } from './log-warnings.ts';
+import { logWarnings } from './log-record.ts';
 
 const limits = { maxEvents: 1000, maxDepth: 4, maxRejections: 3 };
 const decoder = createLogsDecoder();

@@ -1,8 +1,7 @@
 /**
- * Reads an `ExportLogsServiceRequest` from JSON, straight from its bytes into a batch
- * (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). The body is gone through
- * twice: first to check it and to find each resource and scope, which may stand behind the records
- * they are of, then record by record.
+ * Reads an `ExportLogsServiceRequest` from JSON bytes into a batch
+ * (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). The first pass validates the
+ * JSON and finds resources and scopes, which may follow their records; the second reads records.
  */
 import { isUtf8 } from 'node:buffer';
 import { skipSpace } from '../../codec/json-scanner.ts';
@@ -18,9 +17,9 @@ import { createObjectKeys, JsonReader, noMoreKeys } from './json-reader.ts';
 import { jsonWarnings } from './json-scalars.ts';
 import { JsonValues } from './json-values.ts';
 import type { LogBatch } from './log-batch.ts';
-import { logWarnings, type WarningCounts } from './log-warnings.ts';
+import { logWarnings, type WarningCounts } from './log-record.ts';
 
-/** Places in the lists of keys. */
+/** Indices into the lists of keys. */
 const owner = { attributes: 0, droppedAttributes: 1, name: 2, version: 3 } as const;
 const resourceKeys = createObjectKeys(['attributes', 'droppedAttributesCount']);
 const scopeKeys = createObjectKeys(['attributes', 'droppedAttributesCount', 'name', 'version']);
@@ -68,14 +67,14 @@ function* readRequest(
   const resources = yield* outline.read();
   batch.warnings.add(jsonWarnings.misspeltKey, outline.misspeltKeys);
   batch.warnings.add(jsonWarnings.otherSignal, outline.otherSignals);
-  // One record may be all of the body, and take a turn of each walk.
+  // A single record may take a whole turn in each pass.
   if (text.length > sliceBytes) yield;
   const values = new JsonValues(reader, batch.warnings, limits.maxDepth);
   yield* new RecordReader(reader, values, batch).read(resources);
   batch.warnings.add(jsonWarnings.repeatedKey, reader.repeatedKeys);
 }
 
-/** One bad byte should not cost a batch. */
+/** Replaces invalid UTF-8, so that one bad byte does not fail the request. */
 function* repair(body: Buffer, warnings: WarningCounts): Generator<undefined, Buffer> {
   warnings.add(logWarnings.brokenText);
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -89,7 +88,7 @@ function* repair(body: Buffer, warnings: WarningCounts): Generator<undefined, Bu
   return Buffer.concat(parts);
 }
 
-/** @returns the position of the first value, behind a byte order mark and spaces. */
+/** @returns the position of the first value, after a byte order mark and spaces */
 function findStart(text: Buffer): number {
   const hasMark = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
   return skipSpace(text, hasMark ? 3 : 0);
@@ -130,7 +129,7 @@ class RecordReader {
       met = reader.meet(met, key);
       if (key === owner.attributes) this.#values.readAttributes(resource);
       else if (key === owner.droppedAttributes) resource.droppedAttributes = scalars.readUint32();
-      else scalars.passOver(key);
+      else scalars.skipMember(key);
     }
   }
 
@@ -149,7 +148,7 @@ class RecordReader {
       else if (key === owner.droppedAttributes) scope.droppedAttributes = scalars.readUint32();
       else if (key === owner.name) scalars.readText(scope.name);
       else if (key === owner.version) scalars.readText(scope.version);
-      else scalars.passOver(key);
+      else scalars.skipMember(key);
     }
   }
 
@@ -214,11 +213,11 @@ class RecordReader {
         scalars.readText(record.eventName);
         return;
       default:
-        return scalars.passOver(key);
+        return scalars.skipMember(key);
     }
   }
 
-  /** @returns false where there is nothing to go to. */
+  /** @returns false if `at` is negative: nothing there */
   #goTo(at: number): boolean {
     if (at < 0) return false;
     this.#reader.at = at;

@@ -1,32 +1,31 @@
 /**
- * Numbers as proto3's JSON mapping has them (https://protobuf.dev/programming-guides/json), from
- * their decimal digits: 64 bits are read as two halves, since they would be rounded as a number of
- * JavaScript.
+ * Numbers of proto3 JSON (https://protobuf.dev/programming-guides/json). 64-bit integers are two
+ * halves, because a double would round them.
  */
 
 const twoTo32 = 4_294_967_296;
 const maxHalf = 0xffff_ffff;
-/** Of the upper half. */
+/** In the upper half. */
 const signBit = 0x8000_0000;
 const minus = 0x2d;
 const zero = 0x30;
 const nine = 0x39;
 const point = 0x2e;
-/** Longer decimals are taken for none. */
+/** Longer decimals are rejected. */
 const maxDecimalBytes = 64;
 const maxQuickDigits = 19;
 const maxUint64Digits = 20;
 const maxUint64 = (1n << 64n) - 1n;
 const decimalForm = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** The last integer that was read, as the halves of its two's complement. Reused. */
+/** The last integer read, as the halves of its two's complement. Reused. */
 export class Integer64 {
   /** Both unsigned. */
   high = 0;
   low = 0;
-  /** Whether it is one of int64. */
+  /** Whether it fits an int64. */
   isSigned = false;
-  /** Whether it is one of uint64. */
+  /** Whether it fits a uint64. */
   isUnsigned = false;
 
   get isInt32(): boolean {
@@ -35,7 +34,7 @@ export class Integer64 {
 
   /**
    * Reads ASCII digits, also in the forms `1.0` and `1e3`.
-   * @returns false for text of another form, a fraction, or more than 64 bits.
+   * @returns false for other text, a fraction, or more than 64 bits
    */
   read(bytes: Buffer, start: number, end: number): boolean {
     const isNegative = bytes[start] === minus;
@@ -45,7 +44,7 @@ export class Integer64 {
     return true;
   }
 
-  /** As senders have it who hold such a number in two. @param high, low of 32 bits, in any sign. */
+  /** @param high, low 32 bits of any sign */
   setHalves(high: number, low: number): void {
     this.high = high >>> 0;
     this.low = low >>> 0;
@@ -59,7 +58,7 @@ export class Integer64 {
     const upper = toNumber(bytes, start, split);
     const lower = toNumber(bytes, split, end);
     if (upper < 0 || lower < 0) return false;
-    // upper * 10^9 + lower; no product here passes 2^53.
+    // upper * 10^9 + lower; no product exceeds 2^53.
     const upperHigh = Math.floor(upper / 65_536) * 1e9;
     const upperLow = (upper % 65_536) * 1e9 + lower;
     const rest = (upperHigh % 65_536) * 65_536 + upperLow;
@@ -88,7 +87,7 @@ export class Integer64 {
   }
 }
 
-/** @returns -1 where a byte is no digit. */
+/** @returns -1 if a byte is not a digit */
 function toNumber(bytes: Buffer, start: number, end: number): number {
   let value = 0;
   for (let at = start; at < end; at += 1) {
@@ -116,14 +115,14 @@ function toUint64(text: string): bigint | undefined {
   return value <= maxUint64 ? value : undefined;
 }
 
-/** Doubles tell decimals of so many digits apart, so that each is the shortest of its own. */
+/** A decimal of up to this many digits is the shortest form of its double. */
 const exactDigits = 15;
-/** With more zeros behind the point, JavaScript writes an exponent. */
+/** With more zeros after the point JavaScript writes an exponent. */
 const maxLeadingZeros = 5;
 
 /**
- * Whether digits stand as JavaScript would write that integer, so that they can be copied.
- * @returns false also for longer ones of which that is true, as `isShortestDecimal`.
+ * Whether JavaScript would write the integer with the same digits, so that they can be copied. May
+ * return false for longer ones of which this is true.
  */
 export function isShortestInteger(bytes: Buffer, start: number, end: number): boolean {
   const first = bytes[start] === minus ? start + 1 : start;
@@ -132,7 +131,7 @@ export function isShortestInteger(bytes: Buffer, start: number, end: number): bo
   return skipDigits(bytes, first, end) === end;
 }
 
-/** The same of a number with a fraction. */
+/** The same for a number with a fraction. */
 export function isShortestDecimal(bytes: Buffer, start: number, end: number): boolean {
   const first = bytes[start] === minus ? start + 1 : start;
   if (end - first > exactDigits) return false;
@@ -140,7 +139,7 @@ export function isShortestDecimal(bytes: Buffer, start: number, end: number): bo
   if (pointAt === first || bytes[pointAt] !== point || bytes[end - 1] === zero) return false;
   if (pointAt + 1 === end || skipDigits(bytes, pointAt + 1, end) !== end) return false;
   if (bytes[first] !== zero) return true;
-  // The last digit is none.
+  // The last digit is not zero.
   const hasFewZeros = bytes[pointAt + 1] !== zero || end - pointAt - 2 <= maxLeadingZeros;
   return pointAt === first + 1 && hasFewZeros;
 }

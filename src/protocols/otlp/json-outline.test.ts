@@ -7,7 +7,7 @@ import { AppError, type ErrorCode } from '../../model/errors.ts';
 import { createLogsDecoder } from './decode.ts';
 import { openJsonLogs } from './json-logs-reader.ts';
 import { jsonWarnings } from './json-scalars.ts';
-import { logWarnings } from './log-warnings.ts';
+import { logWarnings } from './log-record.ts';
 
 const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };
 const decoder = createLogsDecoder();

@@ -1,7 +1,6 @@
 /**
- * The first of two walks over an OTLP JSON body: checks that all of it is JSON and finds where the
- * records stand, and the resource and scope that go with them, which may come after. It does not
- * look into records.
+ * First pass over an OTLP JSON body: validates the JSON and finds the positions of records,
+ * resources and scopes. It does not read records.
  */
 import { AppError } from '../../model/errors.ts';
 import { failAt, skipSpace } from '../../codec/json-scanner.ts';
@@ -10,25 +9,21 @@ import { createObjectKeys, type JsonReader, misspeltKey, noMoreKeys } from './js
 
 /** Positions in the body; -1 = absent. */
 export interface ScopeOutline {
-  /** Of the scope's object. */
   readonly scope: number;
-  /** Of the schema's URL, a string. */
   readonly schemaUrl: number;
-  /** Of the array of records. */
   readonly records: number;
 }
 
 export interface ResourceOutline {
-  /** Of the resource's object. */
   readonly resource: number;
   readonly schemaUrl: number;
-  /** Those that have records. */
+  /** Scopes with records. */
   readonly scopes: readonly ScopeOutline[];
 }
 
 const requestKeys = createObjectKeys([
   'resourceLogs',
-  // What requests of other signals have in its place.
+  // Keys of requests of other signals.
   'resourceSpans',
   'resourceMetrics',
   'resourceProfiles',
@@ -41,19 +36,19 @@ const scopeKeys = createObjectKeys(
   ['logRecords', 'scope', 'schemaUrl'],
   ['instrumentationLibrary', 'logs'],
 );
-/** Places in the lists above. */
+/** Indices into the lists above. */
 const resourceLogs = 0;
 const scopeLogs = 0;
 const logRecords = 0;
 const owner = 1;
 const schemaUrl = 2;
 
-/** Levels of objects and arrays around a value, and those of one value within another. */
+/** Levels of JSON around a value, and per nested value. */
 const levelsAboveValues = 12;
 const levelsPerValue = 4;
-/** The walk is recursive; twice as many levels still fit into the stack. */
+/** The pass is recursive; the stack has room for twice as many levels. */
 const maxLevels = 1500;
-/** Each walk lets other requests have a turn after so many bytes. */
+/** Bytes read in each pass without yielding. */
 export const sliceBytes = 512 * 1024;
 
 export class OutlineReader {
@@ -62,9 +57,9 @@ export class OutlineReader {
   readonly #maxLevels: number;
   #records = 0;
   #sliceEnd: number;
-  /** Keys that were not read, though they are meant: `scope_logs`, and such of an older OTLP. */
+  /** Number of misspelt keys, as `scope_logs`, and keys of an older OTLP. */
   misspeltKeys = 0;
-  /** Lists of spans, metrics or profiles: their sender has the wrong address. */
+  /** Number of lists of spans, metrics or profiles, sent to the wrong address. */
   otherSignals = 0;
 
   constructor(reader: JsonReader, limits: DecodeLimits) {
@@ -75,8 +70,8 @@ export class OutlineReader {
   }
 
   /**
-   * Yields between slices.
-   * @returns the resources that have records; of repeated keys the last counts.
+   * Yields between slices. The last of repeated keys counts.
+   * @returns the resources with records
    * @throws AppError `malformed` | `too_large`
    */
   *read(): Generator<undefined, readonly ResourceOutline[]> {
@@ -87,7 +82,7 @@ export class OutlineReader {
     for (let key = reader.firstKey(requestKeys); key !== noMoreKeys; ) {
       met = reader.meet(met, key);
       if (key === resourceLogs) resources = yield* this.#readResources();
-      else this.#passOver(key);
+      else this.#skipMember(key);
       if (key > resourceLogs) this.otherSignals += 1;
       key = reader.nextKey(requestKeys);
     }
@@ -119,7 +114,7 @@ export class OutlineReader {
       if (key === scopeLogs) scopes = yield* this.#readScopes();
       else if (key === owner) resource = this.#mark();
       else if (key === schemaUrl) schema = this.#mark();
-      else this.#passOver(key);
+      else this.#skipMember(key);
       key = reader.nextKey(resourceKeys);
     }
     return { resource, schemaUrl: schema, scopes };
@@ -148,13 +143,13 @@ export class OutlineReader {
       if (key === logRecords) records = yield* this.#readRecords();
       else if (key === owner) scope = this.#mark();
       else if (key === schemaUrl) schema = this.#mark();
-      else this.#passOver(key);
+      else this.#skipMember(key);
       key = reader.nextKey(scopeKeys);
     }
     return { scope, schemaUrl: schema, records };
   }
 
-  /** @returns the position of the array, or -1 if it has no records. */
+  /** @returns the position of the array, or -1 if it has no records */
   *#readRecords(): Generator<undefined, number> {
     const reader = this.#reader;
     const start = reader.at;
@@ -170,19 +165,19 @@ export class OutlineReader {
     return this.#records > before ? start : -1;
   }
 
-  /** @returns the position of the value, which is passed over; -1 for null. */
+  /** Skips the value. @returns its position, or -1 for null */
   #mark(): number {
     const at = this.#reader.isNull() ? -1 : this.#reader.at;
     this.#reader.skip(this.#maxLevels);
     return at;
   }
 
-  #passOver(key: number): void {
+  #skipMember(key: number): void {
     if (key === misspeltKey) this.misspeltKeys += 1;
     this.#reader.skip(this.#maxLevels);
   }
 
-  /** Enters an array; null is as good as an empty one. */
+  /** Enters an array; null counts as empty. */
   #firstElement(): boolean {
     if (this.#isNull()) return false;
     const reader = this.#reader;

@@ -1,7 +1,6 @@
 /**
- * A cursor over JSON text: walks into objects and arrays on demand and tells which of the wanted
- * keys it meets. Strict wherever it goes. It knows nothing of OTLP but how its senders misspell
- * keys.
+ * A cursor over JSON text that enters objects and arrays on demand and recognises wanted keys,
+ * including common misspellings by OTLP senders.
  */
 import {
   closeBrace,
@@ -21,14 +20,14 @@ import {
 } from '../../codec/json-scanner.ts';
 import { createKeyTable, findKey, type KeyTable } from '../../codec/key-table.ts';
 
-/** The keys of one kind of object, in the order by which they are told apart. */
+/** The keys of one kind of object. */
 export interface ObjectKeys {
   readonly table: KeyTable;
   /** In lower case. */
   readonly spellings: readonly Buffer[];
 }
 
-/** @param former keys that once were what others are now; they are taken for misspelt ones. */
+/** @param former keys of older versions; treated as misspelt */
 export function createObjectKeys(
   keys: readonly string[],
   former: readonly string[] = [],
@@ -39,9 +38,9 @@ export function createObjectKeys(
   };
 }
 
-/** What `firstKey` and `nextKey` return besides the place of a key in the list. */
+/** Results of `firstKey` and `nextKey` besides the index of a key. */
 export const unknownKey = -1;
-/** Like `unknownKey`, but one of the keys is meant: `log_records`, `LogRecords`. */
+/** A key that differs in case or underscores: `log_records`, `LogRecords`. */
 export const misspeltKey = -2;
 export const noMoreKeys = -3;
 
@@ -50,9 +49,9 @@ const letterN = 0x6e;
 
 export class JsonReader {
   readonly bytes: Buffer;
-  /** Where the cursor stands: at the first byte of a value, or right after one. */
+  /** Position: at the first byte of a value, or right after a value. */
   at: number;
-  /** Keys that came again in their object, of which the last counts; as `meet` found them. */
+  /** Number of repeated keys, as counted by `meet`. The last value counts. */
   repeatedKeys = 0;
   readonly #view: DataView;
 
@@ -62,7 +61,7 @@ export class JsonReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** The byte the next value begins with; undefined at the end of the text. */
+  /** First byte of the next value; undefined at the end of the text. */
   peek(): number | undefined {
     return this.bytes[this.at];
   }
@@ -84,9 +83,9 @@ export class JsonReader {
   }
 
   /**
-   * Enters the object the cursor stands at.
-   * @returns the key's place in `keys`, or one of the words above; the cursor stands at its value.
-   * @throws AppError `malformed`, as every method
+   * Enters the object at the cursor and moves to the value of its first key.
+   * @returns the index of the key in `keys`, or one of the constants above
+   * @throws AppError `malformed`, like every method
    */
   firstKey(keys: ObjectKeys): number {
     const at = skipSpace(this.bytes, this.at + 1);
@@ -95,7 +94,7 @@ export class JsonReader {
     return noMoreKeys;
   }
 
-  /** After a value: goes to the next one of the same object, or out of it. */
+  /** After a value: moves to the next value of the object, or leaves the object. */
   nextKey(keys: ObjectKeys): number {
     const at = skipSpace(this.bytes, this.at);
     const byte = this.bytes[at];
@@ -106,8 +105,8 @@ export class JsonReader {
   }
 
   /**
-   * Counts a key that its object had before.
-   * @param met of the same object's keys so far, 0 at first. @returns it with this one
+   * Counts repeated keys of one object.
+   * @param met bits of the keys so far, 0 at first @returns the bits with this key
    */
   meet(met: number, key: number): number {
     if (key < 0) return met;
@@ -116,7 +115,7 @@ export class JsonReader {
     return met | bit;
   }
 
-  /** Enters the array the cursor stands at. @returns whether there is an element to stand at. */
+  /** Enters the array at the cursor. @returns whether it has an element */
   firstElement(): boolean {
     const at = skipSpace(this.bytes, this.at + 1);
     const isEmpty = this.bytes[at] === closeBracket;
@@ -136,19 +135,19 @@ export class JsonReader {
     return false;
   }
 
-  /** @param depth how many levels of nesting the value may have. */
+  /** Skips a value. @param depth allowed levels of nesting */
   skip(depth: number): void {
     this.at = skipValue(this.bytes, this.at, depth);
   }
 
-  /** Passes over a number, true, false or null. */
+  /** Skips a number, true, false or null. */
   skipScalar(): void {
     this.at = skipScalar(this.bytes, this.at);
   }
 
   /**
-   * Passes over the string the cursor stands at, whose characters begin one byte further.
-   * @returns where they end, or the bitwise complement of it (negative) if there are escapes.
+   * Skips the string at the cursor.
+   * @returns the end of its characters, or its bitwise complement (negative) if it has escapes
    */
   skipString(): number {
     const scanned = scanText(this.bytes, this.#view, this.at + 1);
@@ -179,7 +178,7 @@ function lookUp(keys: ObjectKeys, source: Buffer, start: number, end: number): n
   return unknownKey;
 }
 
-/** Whether a key is spelt like that but for capitals and underscores. */
+/** Whether a key equals the spelling without case and underscores. */
 function isLike(spelling: Buffer, source: Buffer, start: number, end: number): boolean {
   let matched = 0;
   for (let at = start; at < end; at += 1) {

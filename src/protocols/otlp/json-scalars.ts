@@ -1,22 +1,27 @@
 /**
- * Reads single fields of OTLP from JSON, in all the forms its mapping allows and senders use
- * (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). The JSON must have been
- * checked. A value of another type than its field is told of and left out.
+ * Reads scalar fields of OTLP from validated JSON, in all forms that the mapping allows and senders
+ * use (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). A value of a wrong type
+ * is dropped with a warning.
  */
 import { unescape } from '../../codec/json-scanner.ts';
 import { Integer64, isShortestDecimal, isShortestInteger } from './json-number.ts';
 import { createObjectKeys, type JsonReader, misspeltKey, noMoreKeys } from './json-reader.ts';
-import { type IdSlot, TextSlot, type TimeSlot } from './log-record.ts';
-import { logWarnings, type WarningCounts } from './log-warnings.ts';
+import {
+  type IdSlot,
+  logWarnings,
+  TextSlot,
+  type TimeSlot,
+  type WarningCounts,
+} from './log-record.ts';
 
-/** What senders of JSON alone are told. */
+/** Warnings for JSON only. */
 export const jsonWarnings = {
   misspeltKey: 'key not in lowerCamelCase, or of an older OTLP, left out',
   otherSignal: 'traces, metrics or profiles, left out: this address takes logs',
   repeatedKey: 'key repeated in one object, what came before its last value left out',
 } as const;
 
-/** In checked JSON any value may be passed over, however deep it is. */
+/** The first pass has checked the depth. */
 const anyDepth = Number.POSITIVE_INFINITY;
 const minus = 0x2d;
 const zero = 0x30;
@@ -51,20 +56,20 @@ export class JsonScalars {
     this.#warnings = warnings;
   }
 
-  /** Passes over a member that is not wanted, or is null. @param key as the reader returned it. */
-  passOver(key: number): void {
+  /** Skips an unwanted member. @param key as returned by the reader */
+  skipMember(key: number): void {
     if (key === misspeltKey) this.#warnings.add(jsonWarnings.misspeltKey);
     this.#reader.skip(anyDepth);
   }
 
-  /** Passes over what should have been of another type. @returns false */
+  /** Skips a value of a wrong type with a warning. @returns false */
   refuse(): false {
     if (!this.#reader.isNull()) this.#warnings.add(logWarnings.wrongType);
     this.#reader.skip(anyDepth);
     return false;
   }
 
-  /** @returns false, with nothing in the slot, if there is none; as every method here. */
+  /** @returns false with an empty slot if there is none, like every method */
   readText(slot: TextSlot): boolean {
     const reader = this.#reader;
     slot.clear();
@@ -80,7 +85,7 @@ export class JsonScalars {
     return true;
   }
 
-  /** @param slot gets `true` or `false`. */
+  /** Sets `true` or `false`. */
   readBool(slot: TextSlot): boolean {
     const reader = this.#reader;
     const start = reader.at;
@@ -92,7 +97,7 @@ export class JsonScalars {
     return true;
   }
 
-  /** @param slot gets the decimal digits of an int64. */
+  /** Sets the decimal digits of an int64. */
   readInt(slot: TextSlot): boolean {
     const integer = this.#integer;
     const token = this.#token;
@@ -103,7 +108,7 @@ export class JsonScalars {
     return true;
   }
 
-  /** @param slot gets the number as JavaScript writes it, or `NaN`, `Infinity`, `-Infinity`. */
+  /** Sets the number as JavaScript writes it, or `NaN`, `Infinity`, `-Infinity`. */
   readDouble(slot: TextSlot): boolean {
     const token = this.#token;
     slot.clear();
@@ -119,7 +124,7 @@ export class JsonScalars {
     return true;
   }
 
-  /** @param slot gets base64 in the standard alphabet with padding; either alphabet is read. */
+  /** Sets padded base64 of the standard alphabet; reads either alphabet. */
   readBytes(slot: TextSlot): boolean {
     const token = this.#token;
     slot.clear();
@@ -130,7 +135,7 @@ export class JsonScalars {
     return true;
   }
 
-  /** A uint64 of Unix ns. What is no such number is kept as it was sent. */
+  /** A uint64 of Unix ns. Other text is kept as sent. */
   readTime(slot: TimeSlot): void {
     const integer = this.#integer;
     slot.clear();
@@ -138,7 +143,7 @@ export class JsonScalars {
     else slot.unreadable.take(this.#token);
   }
 
-  /** @returns 0 if there is none. */
+  /** @returns 0 if there is none */
   readUint32(): number {
     const integer = this.#integer;
     if (this.#readInteger() && integer.isUnsigned && integer.high === 0) return integer.low;
@@ -146,7 +151,7 @@ export class JsonScalars {
     return 0;
   }
 
-  /** A `SeverityNumber`, also by its name. @returns 0 if there is none. */
+  /** A `SeverityNumber` by number or name. @returns 0 if there is none */
   readSeverityNumber(): number {
     if (this.#readInteger() && this.#integer.isInt32) return this.#integer.low | 0;
     const { source, start, end } = this.#token;
@@ -155,7 +160,7 @@ export class JsonScalars {
     return number ?? 0;
   }
 
-  /** Hex digits in any case; also base64, which is how proto3 JSON has other bytes. */
+  /** Hex digits in any case, or base64 as for other bytes of proto3 JSON. */
   readId(id: IdSlot): void {
     const token = this.#token;
     id.clear();
@@ -171,8 +176,8 @@ export class JsonScalars {
   }
 
   /**
-   * Leaves an integer in `#integer`, and the characters it was read from in `#token`.
-   * @returns false where those are none of an integer; where nothing is left at all, it was told
+   * Reads an integer into `#integer` and its text into `#token`.
+   * @returns false if the text is not an integer; an empty text has its warning already
    */
   #readInteger(): boolean {
     const token = this.#token;
@@ -180,7 +185,7 @@ export class JsonScalars {
     return this.#readToken() && this.#integer.read(token.source, token.start, token.end);
   }
 
-  /** Leaves the characters of a string or number in `#token`. */
+  /** Reads the text of a string or number into `#token`. */
   #readToken(): boolean {
     const reader = this.#reader;
     if (reader.isString()) return this.readText(this.#token);
@@ -192,7 +197,7 @@ export class JsonScalars {
     return true;
   }
 
-  /** Reads the members of an object as the halves of one integer. */
+  /** Reads an integer from an object with two halves. */
   #readHalves(): true {
     const reader = this.#reader;
     let low = 0;
@@ -200,7 +205,7 @@ export class JsonScalars {
     for (let key = reader.firstKey(halfKeys); key !== noMoreKeys; key = reader.nextKey(halfKeys)) {
       if (key === half.low) low = this.#readHalf();
       else if (key === half.high) high = this.#readHalf();
-      else this.passOver(key);
+      else this.skipMember(key);
     }
     this.#token.clear();
     this.#integer.setHalves(high, low);
@@ -211,7 +216,7 @@ export class JsonScalars {
     return this.#readInteger() ? this.#integer.low : 0;
   }
 
-  /** Tells of characters that cannot be read. @returns false */
+  /** Warns about unreadable text. @returns false */
   #refuseToken(): false {
     if (this.#token.length > 0) this.#warnings.add(logWarnings.wrongType);
     return false;
@@ -227,7 +232,7 @@ function setAscii(slot: TextSlot, text: string): void {
   slot.set(bytes, 0, bytes.length);
 }
 
-/** @returns undefined for text that is no base64 of whole bytes. */
+/** @returns undefined if the text is not base64 of whole bytes */
 function decodeBase64({ source, start, end }: TextSlot): Buffer | undefined {
   const text = source.toString('latin1', start, end);
   if (!base64Form.test(text)) return undefined;

@@ -1,15 +1,13 @@
 /**
- * Reads `opentelemetry.proto.common.v1.AnyValue` and lists of `KeyValue` from JSON into texts, as
- * `ValueText` says. The JSON must have been checked. Of repeated keys the last counts, of the
- * members of a value as well; null is as good as absent.
+ * Reads `opentelemetry.proto.common.v1.AnyValue` and lists of `KeyValue` from validated JSON into
+ * texts of `ValueText`. The last of repeated keys and members counts; null counts as absent.
  */
 import { createObjectKeys, type JsonReader, noMoreKeys, unknownKey } from './json-reader.ts';
 import { JsonScalars } from './json-scalars.ts';
-import { type Attributed, TextSlot } from './log-record.ts';
-import { logWarnings, type WarningCounts } from './log-warnings.ts';
+import { type Attributed, logWarnings, TextSlot, type WarningCounts } from './log-record.ts';
 import { failTooDeep, type ValueText } from './value-text.ts';
 
-/** Places in the list of keys. */
+/** Indices into the list of keys. */
 const kind = {
   string: 0,
   bool: 1,
@@ -28,7 +26,7 @@ const valueKeys = createObjectKeys([
   'arrayValue',
   'kvlistValue',
   'bytesValue',
-  // An index into a table that only profiles have.
+  // Index into a string table, which only profiles have.
   'stringValueStrindex',
 ]);
 const entryKeys = createObjectKeys(['key', 'value', 'keyStrindex']);
@@ -59,7 +57,7 @@ export class JsonValues {
     this.#maxDepth = maxDepth;
   }
 
-  /** A list of `KeyValue`, in place of what the owner had. */
+  /** Replaces the attributes of the owner by a list of `KeyValue`. */
   readAttributes(owner: Attributed): void {
     const reader = this.#reader;
     owner.attributes.clear();
@@ -73,7 +71,7 @@ export class JsonValues {
     }
   }
 
-  /** An `AnyValue` that stands alone. @returns false if there is none, not even one of no kind. */
+  /** A top-level `AnyValue`. @returns false if there is none */
   readValue(slot: TextSlot, texts: ValueText): boolean {
     const reader = this.#reader;
     slot.clear();
@@ -99,24 +97,24 @@ export class JsonValues {
     let hasValue = false;
     key.clear();
     if (attributes.isFull) {
-      this.scalars.passOver(unknownKey);
+      this.scalars.skipMember(unknownKey);
     } else {
       let member = reader.firstKey(entryKeys);
       for (; member !== noMoreKeys; member = reader.nextKey(entryKeys)) {
         if (member === entry.key) this.scalars.readText(key);
         else if (member === entry.value) hasValue = this.readValue(value, texts);
-        else this.#passOverEntry(member);
+        else this.#skipEntryMember(member);
       }
     }
     const index = attributes.add(key.source, key.start, key.end);
     if (hasValue) attributes.set(index, value.source, value.start, value.end);
   }
 
-  /** @returns false, with the cursor behind it, for what is no member of a value, or null. */
+  /** Skips unknown members and null. @returns whether a member of a value follows */
   #isMember(key: number): boolean {
     if (key >= 0 && key !== kind.stringIndex && !this.#reader.isNull()) return true;
     if (key === kind.stringIndex) this.#warnings.add(logWarnings.stringTable);
-    this.scalars.passOver(key);
+    this.scalars.skipMember(key);
     return false;
   }
 
@@ -136,8 +134,8 @@ export class JsonValues {
   }
 
   /**
-   * Writes an `ArrayValue` or `KeyValueList`; nothing where there is none.
-   * @param depth how many others it stands in.
+   * Writes an `ArrayValue` or `KeyValueList`, or nothing if there is none.
+   * @param depth number of enclosing arrays and maps
    */
   #writeList(texts: ValueText, key: number, depth: number): void {
     const reader = this.#reader;
@@ -152,7 +150,7 @@ export class JsonValues {
     let member = reader.firstKey(listKeys);
     for (; member !== noMoreKeys; member = reader.nextKey(listKeys)) {
       if (member !== values) {
-        this.scalars.passOver(member);
+        this.scalars.skipMember(member);
       } else if (!reader.isArray()) {
         this.scalars.refuse();
       } else {
@@ -169,7 +167,7 @@ export class JsonValues {
     let isFirst = true;
     for (let more = reader.firstElement(); more; more = reader.nextElement()) {
       if (!texts.takeElement()) {
-        this.scalars.passOver(unknownKey);
+        this.scalars.skipMember(unknownKey);
         continue;
       }
       if (!isFirst) texts.byte(comma);
@@ -185,7 +183,7 @@ export class JsonValues {
     texts.byte(openBrace);
     for (let more = reader.firstElement(); more; more = reader.nextElement()) {
       if (!texts.takeElement()) {
-        this.scalars.passOver(unknownKey);
+        this.scalars.skipMember(unknownKey);
         continue;
       }
       if (!reader.isObject()) {
@@ -198,11 +196,11 @@ export class JsonValues {
     texts.byte(closeBrace);
   }
 
-  /** A `KeyValue` of a map, whose members may come in any order and again. */
+  /** A `KeyValue` of a map. Its members may be repeated and in any order. */
   #writeEntry(texts: ValueText, depth: number): void {
     const reader = this.#reader;
     const start = texts.length;
-    // One of its own, as entries within the value have others.
+    // Not shared: entries within the value have keys too.
     const key = new TextSlot();
     let valueAt = start;
     let isKeyWritten = false;
@@ -216,7 +214,7 @@ export class JsonValues {
         texts.truncate(valueAt);
         this.#writeValue(texts, depth);
       } else {
-        this.#passOverEntry(member);
+        this.#skipEntryMember(member);
       }
     }
     if (texts.length === start) {
@@ -230,7 +228,7 @@ export class JsonValues {
     if (texts.length === valueAt) texts.ascii('null');
   }
 
-  /** An `AnyValue` within another. */
+  /** A nested `AnyValue`. */
   #writeValue(texts: ValueText, depth: number): void {
     const reader = this.#reader;
     const start = texts.length;
@@ -255,13 +253,13 @@ export class JsonValues {
     else texts.raw(source, start, end);
   }
 
-  #passOverEntry(member: number): void {
+  #skipEntryMember(member: number): void {
     if (member === entry.keyIndex) this.#warnings.add(logWarnings.stringTable);
-    this.scalars.passOver(member);
+    this.scalars.skipMember(member);
   }
 }
 
-/** @returns where the value begins. */
+/** @returns the position of the value */
 function writeKey(texts: ValueText, key: TextSlot): number {
   texts.quoted(key.source, key.start, key.end);
   texts.byte(colon);

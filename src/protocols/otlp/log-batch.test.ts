@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { requestOf, rowOf } from '../../../test/protocols/otlp-rows.ts';
-import { logWarnings } from './log-warnings.ts';
+import { logWarnings } from './log-record.ts';
 
 const time = '1544712660300000001';
 

@@ -1,41 +1,43 @@
 /**
- * Where the readers of OTLP logs meet: they fill a resource, a scope and one log record after the
- * other, and rows come of it. So a request is the same rows whether it was sent as JSON or as
- * protobuf. It knows neither encoding.
+ * Turns the resources, scopes and records of one request into rows, independent of their encoding:
+ * JSON and protobuf yield the same rows.
  */
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { Rejections } from '../../codec/rejections.ts';
 import { RowWriter } from '../../codec/row-writer.ts';
-import { type Attributed, LogRecord, LogResource, LogScope, type TimeSlot } from './log-record.ts';
+import {
+  type Attributed,
+  LogRecord,
+  LogResource,
+  LogScope,
+  logWarnings,
+  type TimeSlot,
+  WarningCounts,
+} from './log-record.ts';
 import { LogRowWriter, maxRowBytes } from './log-row.ts';
-import { maxSeverityNumber } from './log-severity.ts';
-import { LogTime } from './log-time.ts';
-import { logWarnings, WarningCounts } from './log-warnings.ts';
+import { LogTime, maxSeverityNumber } from './log-fields.ts';
 import { maxElements } from './value-text.ts';
 
-/** Attributes that Weir adds, where a sender does not use the key itself. */
+/** Attributes that Weir adds unless the sender uses the key. */
 const droppedKey = Buffer.from('otel.dropped_attributes_count');
-/** The time as it was sent, where it cannot be the row's. */
+/** Times as sent, if they cannot be the time of the row. */
 const timeKey = Buffer.from('otel.time_unix_nano');
 const observedTimeKey = Buffer.from('otel.observed_time_unix_nano');
 
 const mebibyte = 1024 * 1024;
-/**
- * Every row repeats its resource and scope, so rows may be larger than the body that brought them:
- * by so much.
- */
+/** Limit on rows per byte of the body: rows repeat their resource and scope. */
 const rowBytesPerBodyByte = 4;
 const minRowsCap = 32 * mebibyte;
 const maxRowsCap = 128 * mebibyte;
-/** A turn is over once it has written so many bytes of rows, however few asked for them. */
+/** A turn ends after this many bytes of rows. */
 const turnRowBytes = mebibyte;
 
 /**
- * One request after the other. A reader calls, for each resource, `startResource` and fills
- * `resource`; for each of its scopes `startScope` and fills `scope`; for each record `startRecord`,
- * fills `record`, and `endRecord`. Whatever it has to tell the sender goes to `warnings`.
+ * Reused from request to request. A reader calls `startResource` and fills `resource`, then per
+ * scope `startScope` and fills `scope`, then per record `startRecord`, fills `record` and calls
+ * `endRecord`.
  */
 export class LogBatch {
   readonly resource = new LogResource();
@@ -54,7 +56,6 @@ export class LogBatch {
   #hasNewScope = true;
   #rejections = new Rejections(0);
 
-  /** Begins a request, whatever became of the last one. */
   start(bodyBytes: number, limits: DecodeLimits): void {
     this.#limits = limits;
     this.#rejections = new Rejections(limits.maxRejections);
@@ -67,25 +68,23 @@ export class LogBatch {
     this.#turnEnd = this.#rows.length + turnRowBytes;
   }
 
-  /** Whether a reader should stop after the record at hand, as its rows have become so many. */
+  /** Whether a reader should stop after the current record. */
   get isTurnOver(): boolean {
     return this.#rows.length >= this.#turnEnd;
   }
 
-  /** An empty resource, with an empty scope. */
   startResource(): void {
     this.resource.clear();
     this.#hasNewResource = true;
     this.startScope();
   }
 
-  /** An empty scope of the resource at hand. */
   startScope(): void {
     this.scope.clear();
     this.#hasNewScope = true;
   }
 
-  /** An empty record of the scope at hand. @throws AppError `too_large` where it is one too many */
+  /** @throws AppError `too_large` for more records than the limit */
   startRecord(): void {
     const { maxEvents } = this.#limits;
     if (this.#records >= maxEvents) {
@@ -99,10 +98,10 @@ export class LogBatch {
     this.record.clear();
   }
 
-  /** Writes the record's row. @throws AppError `too_large` where the rows together become so */
+  /** Writes the row of the record. @throws AppError `too_large` if the rows exceed their limit */
   endRecord(): void {
     const { record } = this;
-    this.#settleShared();
+    this.#encodeShared();
     if (record.texts.hasTooManyElements) {
       return this.#reject(`the record has more than ${maxElements} elements in arrays and maps`);
     }
@@ -112,18 +111,18 @@ export class LogBatch {
     if (record.severityNumber < 0 || record.severityNumber > maxSeverityNumber) {
       this.warnings.add(logWarnings.severityNumber);
     }
-    this.#settle(record);
+    this.#countDropped(record);
     const times = { time: hasNoTime ? observed : time, observedTime: observed };
     if (!this.#writer.write(record, times)) return this.rejectTooLarge();
     if (this.#rows.length > this.#maxBytes) this.#failTooManyBytes();
   }
 
-  /** In place of `endRecord`, where it cannot be but that its row takes more than `maxRowBytes`. */
+  /** Ends a record whose row would exceed `maxRowBytes`. */
   rejectTooLarge(): void {
     this.#reject(`the record takes more than ${maxRowBytes} bytes`);
   }
 
-  /** The batch of all records since `start`; to be followed by `clear`. */
+  /** The batch of all records since `start`. The caller then calls `clear`. */
   finish(): Batch {
     return {
       layout: 'logs/1',
@@ -145,24 +144,24 @@ export class LogBatch {
     this.#records = 0;
   }
 
-  /** Resource and scope are encoded with their first record: most that have none cost nothing. */
-  #settleShared(): void {
+  /** Encodes resource and scope with their first record. */
+  #encodeShared(): void {
     if (this.#hasNewResource) {
       checkElements(this.resource);
-      this.#settle(this.resource);
+      this.#countDropped(this.resource);
       this.#writer.setResource(this.resource);
       this.#hasNewResource = false;
     }
     if (this.#hasNewScope) {
       checkElements(this.scope);
-      this.#settle(this.scope);
+      this.#countDropped(this.scope);
       this.#writer.setScope(this.scope);
       this.#hasNewScope = false;
     }
   }
 
-  /** Tells of attributes that were not taken, ours and the sender's. */
-  #settle(owner: Attributed): void {
+  /** Adds warnings and the count of dropped attributes. */
+  #countDropped(owner: Attributed): void {
     const { attributes, texts } = owner;
     const { leftOut } = attributes;
     this.warnings.add(logWarnings.repeatedKey, attributes.repeated);
@@ -174,7 +173,7 @@ export class LogBatch {
     attributes.set(attributes.addOwn(droppedKey), texts.bytes, start, texts.length);
   }
 
-  /** @returns undefined where the time of receipt takes its place; the original becomes a label. */
+  /** @returns undefined = use the time of receipt; a time as sent is kept as an attribute */
   #readTime(slot: TimeSlot, time: LogTime, key: Buffer): LogTime | undefined {
     const { attributes, texts } = this.record;
     if (slot.unreadable.length > 0) {
@@ -210,7 +209,7 @@ export class LogBatch {
   }
 }
 
-/** Without its resource and scope, no record is what was sent. */
+/** A resource or scope cannot be rejected without its records. */
 function checkElements({ texts }: Attributed): void {
   if (!texts.hasTooManyElements) return;
   throw new AppError(

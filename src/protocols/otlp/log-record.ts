@@ -1,13 +1,14 @@
 /**
- * What the readers of OTLP logs (JSON, protobuf) hand over: a resource, a scope and a log record,
- * as ranges of bytes. Each is filled anew by its reader and knows neither encoding nor row.
+ * A resource, a scope and a log record as ranges of bytes, filled by the JSON and the protobuf
+ * reader and reused, and the warnings about them.
  */
+import { addCount } from '../../codec/rejections.ts';
 import { AttributeSet } from './attribute-set.ts';
 import { ValueText } from './value-text.ts';
 
 const nothing: Buffer = Buffer.alloc(0);
 
-/** A text: valid UTF-8 in a buffer that nobody changes until what it is of is done. */
+/** A text: valid UTF-8 in a buffer that must not change until its owner is cleared. */
 export class TextSlot {
   source = nothing;
   start = 0;
@@ -36,13 +37,13 @@ export class TextSlot {
   }
 }
 
-/** An unsigned number of 64 bits, Unix ns as a sender should write them. 0 is absent. */
+/** A uint64 of Unix ns; 0 = absent. */
 export class TimeSlot {
   /** Upper half, unsigned. */
   high = 0;
   /** Lower half, unsigned. */
   low = 0;
-  /** What was sent in its place, where that is no such number. Empty = it is one. */
+  /** The text sent if it is not a uint64; else empty. */
   readonly unreadable = new TextSlot();
 
   set(high: number, low: number): void {
@@ -74,7 +75,7 @@ export class IdSlot {
     this.isPresent = false;
   }
 
-  /** Takes `bytes` bytes. Zeros alone stand for no id, as OTLP says. */
+  /** Sets the id from `bytes` bytes. All zeros mean no id, as OTLP defines. */
   setBytes(source: Buffer, start: number): void {
     let anyBit = 0;
     for (let i = 0; i < this.bytes; i += 1) {
@@ -86,13 +87,13 @@ export class IdSlot {
     this.isPresent = anyBit !== 0;
   }
 
-  /** Takes `2 * bytes` hex digits in any case. @returns false, and no id, where one is no digit. */
+  /** Sets the id from `2 * bytes` hex digits in any case. @returns false if one is not a digit */
   setHex(source: Buffer, start: number): boolean {
     let anyBit = 0;
     this.isPresent = false;
     for (let i = 0; i < this.hex.length; i += 1) {
       const byte = source[start + i]!;
-      // Digits have this bit already, so it lowers the letters alone.
+      // Digits have bit 0x20 already, so that only letters change.
       const lower = byte | 0x20;
       if (!((byte >= 0x30 && byte <= 0x39) || (lower >= 0x61 && lower <= 0x66))) return false;
       anyBit |= lower ^ 0x30;
@@ -107,16 +108,16 @@ function toDigit(value: number): number {
   return value < 10 ? 0x30 + value : 0x57 + value;
 }
 
-/** What resources, scopes and records have in common. */
+/** Common to resources, scopes and records. */
 export interface Attributed {
   readonly attributes: AttributeSet;
-  /** For texts that do not stand in the body as they are wanted; cleared with their owner. */
+  /** Texts that cannot be ranges of the body; cleared with their owner. */
   readonly texts: ValueText;
   /** Unsigned, 32 bits; 0 = none. */
   droppedAttributes: number;
 }
 
-/** `opentelemetry.proto.resource.v1.Resource` and the `schema_url` beside it. */
+/** `opentelemetry.proto.resource.v1.Resource` and its `schema_url`. */
 export class LogResource implements Attributed {
   readonly attributes = new AttributeSet();
   readonly texts = new ValueText();
@@ -131,7 +132,7 @@ export class LogResource implements Attributed {
   }
 }
 
-/** `opentelemetry.proto.common.v1.InstrumentationScope` and the `schema_url` beside it. */
+/** `opentelemetry.proto.common.v1.InstrumentationScope` and its `schema_url`. */
 export class LogScope implements Attributed {
   readonly attributes = new AttributeSet();
   readonly texts = new ValueText();
@@ -158,12 +159,12 @@ export class LogRecord implements Attributed {
   severityNumber = 0;
   /** As sent, in any case. */
   readonly severityText = new TextSlot();
-  /** The text of its value, as `ValueText` has it. */
+  /** The value as text in the form of `ValueText`. */
   readonly body = new TextSlot();
   readonly attributes = new AttributeSet();
   readonly texts = new ValueText();
   droppedAttributes = 0;
-  /** As sent; the lowest 8 bits count. */
+  /** As sent; only the lowest 8 bits are stored. */
   flags = 0;
   readonly traceId = new IdSlot(16);
   readonly spanId = new IdSlot(8);
@@ -182,5 +183,40 @@ export class LogRecord implements Attributed {
     this.traceId.clear();
     this.spanId.clear();
     this.eventName.clear();
+  }
+}
+
+/**
+ * Warnings about records that were accepted with changes. They are counted, and answered as the
+ * message of a full success.
+ */
+export const logWarnings = {
+  timeUnit: 'time not in nanoseconds, read in the unit its magnitude speaks for',
+  timeRange: 'time outside 1970 to 2149, replaced by the time of receipt',
+  timeForm: 'time that is no unsigned 64-bit integer, replaced by the time of receipt',
+  severityNumber: 'severity number outside 0 to 24, clamped',
+  badId: 'trace or span id of a wrong form, left out',
+  idNotation: 'trace or span id in another notation, decoded',
+  repeatedKey: 'attribute key repeated, its last value kept',
+  tooManyAttributes: 'more than 1000 attributes, the rest left out',
+  brokenText: 'text that is not valid UTF-8, repaired',
+  wrongType: 'value of another type than its field, left out',
+  stringTable: 'reference to a string table, left out',
+} as const;
+
+/** Counts of warnings; reused from request to request. */
+export class WarningCounts {
+  #counts = new Map<string, number>();
+
+  /** @param word a fixed word; never contains data of the sender */
+  add(word: string, times = 1): void {
+    if (times > 0) addCount(this.#counts, word, times);
+  }
+
+  /** @returns the counts since the last call */
+  take(): ReadonlyMap<string, number> {
+    const counts = this.#counts;
+    this.#counts = new Map();
+    return counts;
   }
 }

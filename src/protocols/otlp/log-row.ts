@@ -1,26 +1,23 @@
-/**
- * Writes OTLP log records as `logs/1` rows. What a row has of its resource and scope is encoded
- * once for all their records and copied.
- */
+/** Writes OTLP log records as `logs/1` rows. Resource and scope are encoded once and copied. */
+import type { EventTime } from '../../codec/event-time.ts';
 import { RowWriter } from '../../codec/row-writer.ts';
 import { type AttributeSet, columnKeys } from './attribute-set.ts';
 import type { IdSlot, LogRecord, LogResource, LogScope, TextSlot } from './log-record.ts';
-import { LogSeverity } from './log-severity.ts';
-import type { LogTime } from './log-time.ts';
+import { LogSeverity } from './log-fields.ts';
 
-/** Service name, service namespace and host stand before the body, the Kubernetes ones behind. */
+/** Service name, service namespace and host; the Kubernetes columns follow the body. */
 const leadingColumns = 3;
-/** Two times, number, flags, two ids, lengths of texts and of the map, with room to spare. */
+/** Upper bound for times, number, flags, ids and lengths. */
 const fixedBytes = 160;
-/** Larger rows are not written: they would hold up the store for all others. */
+/** Larger records are rejected: they would delay the store for other data. */
 export const maxRowBytes = 16 * 1024 * 1024;
 
 const nothing: Buffer = Buffer.alloc(0);
 
 /** The times of a row; undefined = the time of receipt. */
 export interface RowTimes {
-  readonly time: LogTime | undefined;
-  readonly observedTime: LogTime | undefined;
+  readonly time: EventTime | undefined;
+  readonly observedTime: EventTime | undefined;
 }
 
 export class LogRowWriter {
@@ -28,7 +25,7 @@ export class LogRowWriter {
   readonly #parts = new RowWriter();
   readonly #severity = new LogSeverity();
   #resource: AttributeSet | undefined;
-  /** What a row has of its resource: leading columns, Kubernetes columns, then the rest. */
+  /** Encoded resource: leading columns, Kubernetes columns, attributes and schema. */
   #resourcePart = nothing;
   #kubernetesAt = 0;
   #attributesAt = 0;
@@ -38,7 +35,6 @@ export class LogRowWriter {
     this.#rows = rows;
   }
 
-  /** For the rows that follow. */
   setResource(resource: LogResource): void {
     const { attributes } = resource;
     const parts = this.#parts;
@@ -57,7 +53,6 @@ export class LogRowWriter {
     this.#resourcePart = parts.finish();
   }
 
-  /** For the rows that follow. */
   setScope(scope: LogScope): void {
     const parts = this.#parts;
     const textBytes = scope.name.length + scope.version.length + scope.schemaUrl.length;
@@ -69,14 +64,14 @@ export class LogRowWriter {
     this.#scopePart = parts.finish();
   }
 
-  /** Lets go of what was set. */
+  /** Releases resource and scope. */
   release(): void {
     this.#resource = undefined;
     this.#resourcePart = nothing;
     this.#scopePart = nothing;
   }
 
-  /** @returns false, with nothing written, where the row would be larger than `maxRowBytes`. */
+  /** @returns false, without writing, if the row would exceed `maxRowBytes` */
   write(record: LogRecord, { time, observedTime }: RowTimes): boolean {
     const rows = this.#rows;
     const { attributes } = record;
@@ -87,7 +82,7 @@ export class LogRowWriter {
       severity.text.length +
       record.body.length +
       record.eventName.length +
-      // An attribute that fills a column stands in the row twice.
+      // An attribute that fills a column is in the row twice.
       (attributes.hasColumns ? 2 : 1) * attributes.rowBytes +
       this.#resourcePart.length +
       this.#scopePart.length;
@@ -112,7 +107,7 @@ export class LogRowWriter {
     return true;
   }
 
-  /** What the resource lacks, an attribute of the record may fill. */
+  /** Attributes of the record fill columns that the resource does not. */
   #writeColumns(attributes: AttributeSet, from: number, to: number): void {
     for (let column = from; column < to; column += 1) {
       const ofResource = this.#resource?.fills(column) === true;

@@ -10,8 +10,7 @@ import { description } from './describe.ts';
 import { frameHeadBytes, unframe } from './grpc-message.ts';
 import { openJsonLogs } from './json-logs-reader.ts';
 import { openProtobufLogs } from './protobuf-logs.ts';
-import { replyTo, replyToGrpc } from './reply.ts';
-import { encodeProblem } from './status.ts';
+import { encodeProblem, replyTo, replyToGrpc } from './reply.ts';
 
 /** The body as sent, inflated, and its rows twice while they are appended to the queue. */
 const heapBytesPerBodyByte = 5;

@@ -16,7 +16,7 @@ import {
 } from '../../../test/protocols/otlp-rows.ts';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import { AppError } from '../../model/errors.ts';
-import { logWarnings } from './log-warnings.ts';
+import { logWarnings } from './log-record.ts';
 
 const time = '1544712660300000001';
 

@@ -1,20 +1,19 @@
 /**
- * Reads `opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest` from protobuf, straight
- * from its bytes into a batch
+ * Reads `opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest` from protobuf bytes into
+ * a batch
  * (https://github.com/open-telemetry/opentelemetry-proto, opentelemetry/proto/logs/v1/logs.proto).
- * As resources and scopes may stand behind their records, messages that have one are read twice.
+ * Resources and scopes may follow their records, so that the messages with them are read twice.
  */
 import { AppError } from '../../model/errors.ts';
 import { ProtobufWire, toTag, wireType } from '../../codec/protobuf-wire.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import type { LogsReader } from './decode.ts';
 import type { LogBatch } from './log-batch.ts';
-import type { IdSlot, TextSlot } from './log-record.ts';
+import { type IdSlot, logWarnings, type TextSlot } from './log-record.ts';
 import { maxRowBytes } from './log-row.ts';
-import { logWarnings } from './log-warnings.ts';
 import { ProtobufValues } from './protobuf-values.ts';
 
-/** What may be done in one turn, in bytes read; a field alone counts for some. */
+/** Cost of a turn in bytes read, and of a single field. */
 const turnCost = 512 * 1024;
 const fieldCost = 64;
 
@@ -51,13 +50,13 @@ const recordTags = {
   observedTime: toTag(11, fixed64),
   eventName: toTag(12, bytes),
 };
-/** Spans and metrics look like records whose fields have other types. */
+/** Field numbers of records: in spans and metrics they have other types. */
 const recordFields = new Set(Object.values(recordTags).map((tag) => tag >>> 3));
 
-/** Which message is gone through, and what for. */
+/** The message being read, and for which purpose. */
 const stage = { request: 0, resource: 1, scopeLogs: 2, scope: 3, logRecords: 4 } as const;
 
-/** A message that is gone through twice. */
+/** A message that is read twice. */
 interface Span {
   start: number;
   end: number;
@@ -74,7 +73,7 @@ class ProtobufLogsReader implements LogsReader {
   readonly #batch: LogBatch;
   readonly #resourceLogs: Span = { start: 0, end: 0 };
   readonly #scopeLogs: Span = { start: 0, end: 0 };
-  /** Of the turn at hand, so far. */
+  /** Cost of the current turn so far. */
   #cost = 0;
   #stage: (typeof stage)[keyof typeof stage] = stage.request;
 
@@ -94,7 +93,7 @@ class ProtobufLogsReader implements LogsReader {
     return false;
   }
 
-  /** Takes one field of the message at hand, or leaves the message. */
+  /** Reads one field of the current message, or leaves the message. */
   #step(): void {
     switch (this.#stage) {
       case stage.request:
@@ -188,7 +187,7 @@ class ProtobufLogsReader implements LogsReader {
     span.start = this.#wire.at;
   }
 
-  /** Of a resource or scope, whose length the cursor stands at. */
+  /** Reads the length of a resource or scope. @returns its end */
   #sharedEnd(end: number): number {
     const sharedEnd = this.#wire.lengthEnd(end);
     if (sharedEnd - this.#wire.at <= maxRowBytes) return sharedEnd;
@@ -199,7 +198,7 @@ class ProtobufLogsReader implements LogsReader {
     );
   }
 
-  /** A resource sent in pieces is the sum of them, as protobuf merges messages. */
+  /** Repeated resource messages are merged, as in protobuf. */
   #readResource(end: number): void {
     const wire = this.#wire;
     const { resource } = this.#batch;
@@ -286,7 +285,7 @@ class ProtobufLogsReader implements LogsReader {
     record.body.take(this.#values.text);
   }
 
-  /** Some senders write the hex digits into the field that is for the bytes. */
+  /** Some senders put hex digits into the bytes field. */
   #readId(id: IdSlot, end: number): void {
     const { bytes: source, at: start } = this.#wire;
     this.#wire.at = end;

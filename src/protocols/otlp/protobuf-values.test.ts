@@ -11,7 +11,7 @@ import {
   rowOf,
   text,
 } from '../../../test/protocols/otlp-rows.ts';
-import { logWarnings } from './log-warnings.ts';
+import { logWarnings } from './log-record.ts';
 
 function bodyOf(value: AnyValue): unknown {
   return rowOf(requestOf({ body: value })).row.body;

@@ -1,12 +1,10 @@
 /**
- * Reads texts, attributes and values of any kind (`opentelemetry.proto.common.v1`) from protobuf.
- * Text that is valid UTF-8 stays where it is in the body; everything else is written anew, as
- * `ValueText` says.
+ * Reads texts, attributes and values (`opentelemetry.proto.common.v1`) from protobuf. Valid UTF-8
+ * is referenced in the body; other values are written to a `ValueText`.
  */
 import { isUtf8 } from 'node:buffer';
 import { type ProtobufWire, toTag, wireType } from '../../codec/protobuf-wire.ts';
-import { type Attributed, TextSlot } from './log-record.ts';
-import { logWarnings, type WarningCounts } from './log-warnings.ts';
+import { type Attributed, logWarnings, TextSlot, type WarningCounts } from './log-record.ts';
 import { failTooDeep, type ValueText } from './value-text.ts';
 
 const { varint, fixed64, bytes } = wireType;
@@ -14,7 +12,7 @@ const { varint, fixed64, bytes } = wireType;
 const keyValueTags = {
   key: toTag(1, bytes),
   value: toTag(2, bytes),
-  /** An index into a table that only profiles have. */
+  /** Index into a string table, which only profiles have. */
   keyIndex: toTag(3, varint),
 };
 /** The members of the one `oneof` of `AnyValue`. */
@@ -27,9 +25,9 @@ const valueTags = {
   map: toTag(6, bytes),
   bytes: toTag(7, bytes),
 } as const;
-/** Not one of them to us: an index into that table, too. */
+/** Not supported: index into the string table of profiles. */
 const stringIndexTag = toTag(8, varint);
-/** Of both `ArrayValue` and `KeyValueList`. */
+/** In both `ArrayValue` and `KeyValueList`. */
 const elementTag = toTag(1, bytes);
 
 const isMember = new Uint8Array(Math.max(...Object.values(valueTags)) + 1);
@@ -38,7 +36,7 @@ for (const tag of Object.values(valueTags)) isMember[tag] = 1;
 const noTag = 0;
 /** A key without a value. */
 const noValue = -1;
-/** Beyond it, the runtime checks UTF-8 faster than a loop does. */
+/** For longer texts `isUtf8` is faster than a loop. */
 const quickTextBytes = 256;
 
 const quote = 0x22;
@@ -49,7 +47,7 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** A member of an `AnyValue` that ends there, within so many arrays and maps. */
+/** A member of an `AnyValue`. */
 interface Member {
   readonly tag: number;
   readonly end: number;
@@ -57,7 +55,7 @@ interface Member {
 }
 
 export class ProtobufValues {
-  /** What was read last. */
+  /** The text read last. */
   readonly text = new TextSlot();
   readonly #wire: ProtobufWire;
   readonly #warnings: WarningCounts;
@@ -69,7 +67,7 @@ export class ProtobufValues {
     this.#maxDepth = maxDepth;
   }
 
-  /** Leaves in `text` what stands between the cursor and `end`, as valid UTF-8. */
+  /** Sets `text` to the bytes from the cursor to `end`, as valid UTF-8. */
   readText(end: number): void {
     const { bytes: source, at: start } = this.#wire;
     this.#wire.at = end;
@@ -82,7 +80,7 @@ export class ProtobufValues {
     this.text.set(repaired, 0, repaired.length);
   }
 
-  /** A `KeyValue`, whose length the cursor stands at. */
+  /** Reads a `KeyValue`, starting at its length. */
   readAttribute({ attributes, texts }: Attributed, end: number): void {
     const wire = this.#wire;
     const entryEnd = wire.lengthEnd(end);
@@ -96,7 +94,7 @@ export class ProtobufValues {
     wire.at = entryEnd;
   }
 
-  /** Leaves in `text` the `AnyValue` between the cursor and `end`, as text that stands alone. */
+  /** Sets `text` to the top-level `AnyValue` from the cursor to `end`. */
   readValue(texts: ValueText, end: number): void {
     const wire = this.#wire;
     const tag = this.#seekMember(end);
@@ -118,8 +116,8 @@ export class ProtobufValues {
   }
 
   /**
-   * Leaves the key of a `KeyValue` in `text`.
-   * @returns where the length of its value stands, or `noValue`
+   * Sets `text` to the key of a `KeyValue`.
+   * @returns the position of the length of its value, or `noValue`
    */
   #seekValue(end: number): number {
     const wire = this.#wire;
@@ -139,7 +137,7 @@ export class ProtobufValues {
   }
 
   /**
-   * Moves the cursor to the last member of an `AnyValue`, which is the one that counts.
+   * Moves the cursor to the last member of an `AnyValue`: the last one counts.
    * @returns its tag, or `noTag`
    */
   #seekMember(end: number): number {
@@ -160,7 +158,7 @@ export class ProtobufValues {
     return member;
   }
 
-  /** The member that the cursor stands at. */
+  /** Writes the member at the cursor. */
   #writeMember(texts: ValueText, { tag, end, depth }: Member): void {
     const wire = this.#wire;
     switch (tag) {
@@ -219,7 +217,7 @@ export class ProtobufValues {
     this.#writeNested(texts, wire.lengthEnd(end), depth);
   }
 
-  /** An `AnyValue` within another. */
+  /** A nested `AnyValue`. */
   #writeNested(texts: ValueText, end: number, depth: number): void {
     const wire = this.#wire;
     const tag = this.#seekMember(end);

@@ -1,31 +1,31 @@
 /**
- * The success answer of OTLP logs, `ExportLogsServiceResponse`, in the encoding of its request
- * (https://opentelemetry.io/docs/specs/otlp/#full-success-1 and #partial-success-1). It does not
- * know what a record may be rejected or warned for.
+ * Answers of OTLP logs in the encoding of the request: `ExportLogsServiceResponse`
+ * (https://opentelemetry.io/docs/specs/otlp/#full-success-1, #partial-success-1) and
+ * `google.rpc.Status` (#failures-1). OTLP senders retry 429, 502, 503 and 504 only, so that every
+ * temporary failure has one of these statuses.
  */
 import type { Batch } from '../../model/batch.ts';
 import { bytesField, varintField } from '../../codec/protobuf-writer.ts';
-import type { BodyFormat, Reply } from '../../model/protocol.ts';
+import type { BodyFormat, EncodedProblem, Problem, Reply } from '../../model/protocol.ts';
 import { frame } from './grpc-message.ts';
 
 type Outcome = Pick<Batch, 'rejected' | 'rejectedCount' | 'rejectedByReason' | 'warnings'>;
 
 /** `ExportLogsPartialSuccess`. */
 interface PartialSuccess {
-  /** Exact. 0 = all were taken, and the message is a warning. */
+  /** 0 = all were accepted, and the message is a warning. */
   readonly rejectedLogRecords: number;
   readonly errorMessage: string;
 }
 
-/** The Collector reads 64 KiB of an answer and takes what it cannot parse for a failure. */
+/** The Collector reads 64 KiB of an answer and treats a truncated one as a failure. */
 const maxMessageBytes = 4096;
 const jsonType = 'application/json';
 const protobufType = 'application/x-protobuf';
 
 /**
- * Over HTTP.
- * @returns 200; its content type is exactly the request's without parameters, since the Collector
- * compares it letter by letter. The body is `{}` or zero bytes where everything was taken as sent
+ * The success over HTTP. Its content type is exactly that of the request without parameters,
+ * because the Collector compares them. The body is `{}` or empty if all was accepted as sent.
  */
 export function replyTo(batch: Outcome, format: Pick<BodyFormat, 'mediaType'>): Reply {
   const partial = toPartialSuccess(batch);
@@ -34,7 +34,7 @@ export function replyTo(batch: Outcome, format: Pick<BodyFormat, 'mediaType'>): 
     : { status: 200, contentType: protobufType, body: toProtobuf(partial) };
 }
 
-/** Over gRPC: the same message as protobuf, in its frame. */
+/** The success over gRPC. */
 export function replyToGrpc(batch: Outcome): Reply {
   const message = toProtobuf(toPartialSuccess(batch));
   return { status: 200, contentType: 'application/grpc', body: frame(message) };
@@ -46,7 +46,7 @@ function toPartialSuccess(batch: Outcome): PartialSuccess | undefined {
   return { rejectedLogRecords: rejectedCount, errorMessage: describe(batch) };
 }
 
-/** Counts first, as they say most in the least room; then single records while they fit. */
+/** Counts by reason first, then single records while they fit. */
 function describe({ rejected, rejectedCount, rejectedByReason, warnings }: Outcome): string {
   const parts: string[] = [];
   if (rejectedCount > 0) {
@@ -66,7 +66,7 @@ function toCounts(counts: ReadonlyMap<string, number>): string {
 
 const more = '; and more';
 
-/** As many whole parts as fit. */
+/** Joins as many whole parts as fit. */
 function joinWithin(parts: readonly string[], maxBytes: number): string {
   let text = '';
   for (const part of parts) {
@@ -77,7 +77,7 @@ function joinWithin(parts: readonly string[], maxBytes: number): string {
   return text;
 }
 
-/** The proto3 JSON mapping: 64-bit numbers are strings, zeros are left out. */
+/** proto3 JSON: 64-bit numbers are strings, zeros are omitted. */
 function toJson(partial: PartialSuccess | undefined): string {
   if (partial === undefined) return '{}';
   const { rejectedLogRecords, errorMessage } = partial;
@@ -90,4 +90,93 @@ function toProtobuf(partial: PartialSuccess | undefined): Uint8Array {
   const { rejectedLogRecords, errorMessage } = partial;
   const fields = [varintField(1, rejectedLogRecords), bytesField(2, errorMessage)];
   return bytesField(1, Buffer.concat(fields));
+}
+
+/** A message of `google/rpc/error_details.proto` in both encodings. */
+interface Detail {
+  readonly name: 'google.rpc.BadRequest' | 'google.rpc.RetryInfo';
+  readonly json: object;
+  readonly protobuf: Uint8Array;
+}
+
+/** gRPC status codes. Senders drop their data on INTERNAL. */
+const grpcInternal = 13;
+const grpcUnavailable = 14;
+/** Over gRPC the message is in a header; clients accept 8 KiB of headers. */
+const maxDetailLength = 1024;
+
+/**
+ * @param contentType as sent: JSON gets JSON, anything else protobuf, the fallback of senders. Over
+ *   gRPC the body is the value of `grpc-status-details-bin`
+ */
+export function encodeProblem(problem: Problem, contentType: string | undefined): EncodedProblem {
+  const code = problem.grpcCode === grpcInternal ? grpcUnavailable : problem.grpcCode;
+  const detail = problem.detail.slice(0, maxDetailLength).toWellFormed();
+  const message = `${detail} (request ${problem.requestId})`;
+  const details = toDetails(problem, detail);
+  const status = retryable(problem.status);
+  if (isJsonType(contentType)) {
+    return {
+      ...status,
+      contentType: 'application/json',
+      body: toStatusJson(code, message, details),
+    };
+  }
+  const body = toStatusProtobuf(code, message, details);
+  return { ...status, contentType: 'application/x-protobuf', body };
+}
+
+/** A slow sender or an internal error may succeed on retry. */
+function retryable(status: number): Pick<EncodedProblem, 'status' | 'retryAfterSeconds'> {
+  return status === 408 || status === 500 ? { status: 503, retryAfterSeconds: 1 } : { status };
+}
+
+function isJsonType(contentType: string | undefined): boolean {
+  return /^\s*application\/json\s*(;|$)/i.test(contentType ?? '');
+}
+
+function toDetails(problem: Problem, detail: string): Detail[] {
+  const details: Detail[] = [];
+  if (problem.status === 400) details.push(toBadRequest(problem.parameter ?? '', detail));
+  if (problem.retryAfterSeconds !== undefined) {
+    details.push(toRetryInfo(problem.retryAfterSeconds));
+  }
+  return details;
+}
+
+function toBadRequest(field: string, description: string): Detail {
+  const violation = Buffer.concat([
+    ...(field === '' ? [] : [bytesField(1, field)]),
+    bytesField(2, description),
+  ]);
+  return {
+    name: 'google.rpc.BadRequest',
+    json: { fieldViolations: [{ ...(field === '' ? {} : { field }), description }] },
+    protobuf: bytesField(1, violation),
+  };
+}
+
+function toRetryInfo(seconds: number): Detail {
+  return {
+    name: 'google.rpc.RetryInfo',
+    json: { retryDelay: `${seconds}s` },
+    protobuf: bytesField(1, varintField(1, seconds)),
+  };
+}
+
+function toStatusJson(code: number, message: string, details: readonly Detail[]): string {
+  const list = details.map(({ name, json }) => ({ '@type': typeUrl(name), ...json }));
+  return JSON.stringify({ code, message, ...(list.length === 0 ? {} : { details: list }) });
+}
+
+function toStatusProtobuf(code: number, message: string, details: readonly Detail[]): Uint8Array {
+  const list = details.map(({ name, protobuf }) =>
+    bytesField(3, Buffer.concat([bytesField(1, typeUrl(name)), bytesField(2, protobuf)])),
+  );
+  return Buffer.concat([varintField(1, code), bytesField(2, message), ...list]);
+}
+
+/** `google.protobuf.Any` */
+function typeUrl(name: Detail['name']): string {
+  return `type.googleapis.com/${name}`;
 }

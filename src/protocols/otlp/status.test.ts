@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { readRpcStatus } from '../../../test/protocols/google-rpc.ts';
 import { type ErrorCode, errorTable } from '../../model/errors.ts';
 import type { Problem } from '../../model/protocol.ts';
-import { encodeProblem } from './status.ts';
+import { encodeProblem } from './reply.ts';
 
 function toProblem(code: ErrorCode, change: Partial<Problem> = {}): Problem {
   const { httpStatus, grpcCode, title } = errorTable[code];

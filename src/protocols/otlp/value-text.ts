@@ -1,6 +1,6 @@
 /**
- * Builds the text of values that cannot be copied as they were sent. Text alone stands bare;
- * elsewhere (within arrays and maps) the text is JSON without spaces:
+ * Writes values as text. A top-level string is written as it is; values in arrays and maps are
+ * JSON without spaces:
  *
  * | value  | alone                          | nested                         |
  * | ------ | ------------------------------ | ------------------------------ |
@@ -13,23 +13,23 @@
  * | map    | `{…}`, keys as sent, in order  | the same                       |
  * | none   | empty                          | `null`                         |
  *
- * Arrays and maps may stand within each other `DecodeLimits.maxDepth` levels deep, and have
- * `maxElements` elements, all of one owner together.
+ * Arrays and maps may be nested `DecodeLimits.maxDepth` levels deep and have `maxElements` elements
+ * per record, resource or scope.
  */
 import { AppError } from '../../model/errors.ts';
 
 const initialBytes = 4096;
 const maxKeptBytes = 256 * 1024;
-/** Two bytes may be an element, which costs as much as a hundred bytes of text. */
+/** An element may have two bytes but costs as much as a hundred bytes of text. */
 export const maxElements = 100_000;
 const maxTextBytes = 32 * 1024 * 1024;
-/** So many bytes of a string get the room that they would need if each had to be escaped. */
+/** Bytes of a string for which the worst case of escaping is reserved at once. */
 const escapedAtOnce = 4096;
 
 const quote = 0x22;
 const backslash = 0x5c;
 const hexDigits = Buffer.from('0123456789abcdef');
-/** Of control characters that have a short escape: its letter. */
+/** Letter of the short escape of a control character; 0 = none. */
 const shortEscapes = new Uint8Array(32);
 for (const [letter, code] of [
   ['b', 0x08],
@@ -42,8 +42,8 @@ for (const [letter, code] of [
 }
 
 /**
- * Texts back to back. What was written stays where it is in `bytes` until `clear`; but `bytes`
- * itself may be another buffer after each write, so take it once a text is complete.
+ * Texts back to back. Offsets stay valid until `clear`, but a write may replace `bytes`: read it
+ * once a text is complete.
  */
 export class ValueText {
   #bytes = Buffer.allocUnsafeSlow(initialBytes);
@@ -54,7 +54,7 @@ export class ValueText {
     return this.#bytes;
   }
 
-  /** Where the next text begins. */
+  /** Offset of the next text. */
   get length(): number {
     return this.#length;
   }
@@ -65,18 +65,16 @@ export class ValueText {
     if (this.#bytes.length > maxKeptBytes) this.#bytes = Buffer.allocUnsafeSlow(initialBytes);
   }
 
-  /** Counts an element of an array or map. @returns false where it is not to be written. */
+  /** Counts an element of an array or map. @returns false if it exceeds the limit */
   takeElement(): boolean {
     this.#elements += 1;
     return this.#elements <= maxElements;
   }
 
-  /** True where elements are missing from the texts. */
   get hasTooManyElements(): boolean {
     return this.#elements > maxElements;
   }
 
-  /** Takes back what was written beyond `length`. */
   truncate(length: number): void {
     this.#length = length;
   }
@@ -86,13 +84,13 @@ export class ValueText {
     this.#bytes[this.#length++] = value;
   }
 
-  /** @param text of ASCII characters only. */
+  /** @param text ASCII only */
   ascii(text: string): void {
     this.#reserve(text.length);
     for (let i = 0; i < text.length; i += 1) this.#bytes[this.#length++] = text.charCodeAt(i);
   }
 
-  /** @param text any; lone surrogates become U+FFFD. */
+  /** Lone surrogates become U+FFFD. */
   text(text: string): void {
     this.#reserve(3 * text.length);
     this.#length += this.#bytes.write(text, this.#length, 'utf8');
@@ -104,7 +102,7 @@ export class ValueText {
     this.#length += end - start;
   }
 
-  /** A JSON string, from valid UTF-8; escaped as `JSON.stringify` does. */
+  /** A JSON string from valid UTF-8, escaped like `JSON.stringify`. */
   quoted(source: Buffer, start: number, end: number): void {
     this.byte(quote);
     for (let at = start; at < end; at += escapedAtOnce) {
@@ -119,7 +117,7 @@ export class ValueText {
     this.#length += this.#bytes.write(text, this.#length, 'latin1');
   }
 
-  /** A signed number of 64 bits, in halves of any sign. */
+  /** An int64 from two halves of any sign. */
   integer(high: number, low: number): void {
     if (high === 0) this.ascii(String(low >>> 0));
     else if ((high | 0) === -1 && (low | 0) < 0) this.ascii(String(low | 0));

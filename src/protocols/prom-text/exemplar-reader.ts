@@ -1,19 +1,24 @@
-/** Reads exemplars, ` # {labels} value [time]`, of OpenMetrics. It does not know whose they are. */
+/** Parses exemplars of OpenMetrics, ` # {labels} value [time]`. */
 import type { Time } from '../../codec/metric-writer.ts';
 import { compareUtf8, encodeLabels } from '../../codec/series-labels.ts';
-import { failAt, refuseAt } from './fail-at.ts';
-import type { Grammar } from './grammar.ts';
-import { NumberScanner } from './number-scanner.ts';
+import {
+  endsLine,
+  endsToken,
+  expectBlank,
+  failAt,
+  type Grammar,
+  refuseAt,
+  space,
+} from './tokens.ts';
+import { NumberScanner, readTime, TimeScanner } from './numbers.ts';
 import type { SeriesReader } from './series-text.ts';
-import { readTime, TimeScanner } from './time-scanner.ts';
-import { endsLine, endsToken, expectBlank, space } from './tokens.ts';
 
-/** Of names and values together, in code points. */
+/** Code points of all names and values together. */
 const maxLabelCharacters = 128;
 
 export interface Exemplar {
   readonly time: Time;
-  /** Eight bytes, little endian. */
+  /** A little-endian double. */
   readonly value: Buffer;
   /** RowBinary `Map(String, String)`, sorted by name. */
   readonly labels: Uint8Array;
@@ -33,7 +38,7 @@ export class ExemplarReader {
   }
 
   /**
-   * @param start the position of the '#'. @param sampleTime for an exemplar without one.
+   * @param start the position of the '#' @param sampleTime default for the exemplar's time
    * @throws AppError `malformed`
    */
   read(start: number, sampleTime: Time): { end: number; exemplar: Exemplar } {
@@ -65,8 +70,8 @@ export class ExemplarReader {
         `the labels of an exemplar have ${characters} characters, more than ${maxLabelCharacters}`,
       );
     }
-    const said = labels.filter(([, value]) => value !== '');
-    return encodeLabels(said.sort(([a], [b]) => compareUtf8(a, b)));
+    const present = labels.filter(([, value]) => value !== '');
+    return encodeLabels(present.sort(([a], [b]) => compareUtf8(a, b)));
   }
 }
 

@@ -1,7 +1,4 @@
-/**
- * One push being decoded, line by line. It knows what stands in a line and in which order; how its
- * pieces look is for the scanners to say, and what families may hold for their rules.
- */
+/** Decodes one push line by line. */
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import { maxRowsPerBatch } from '../../model/log-id.ts';
@@ -12,27 +9,27 @@ import type { DecodeContext } from '../../model/protocol.ts';
 import type { LabelLimits } from '../../codec/series-labels.ts';
 import { seriesState } from '../../model/series-view.ts';
 import { ExemplarReader } from './exemplar-reader.ts';
-import { describePlace, failAt, refuseAt } from './fail-at.ts';
-import type { FamilyRules, Fault, Sample } from './families.ts';
-import type { Grammar } from './grammar.ts';
-import { MetadataReader } from './metadata-line.ts';
-import { NumberScanner, outOfRange } from './number-scanner.ts';
-import type { SampleSet } from './sample-set.ts';
-import type { SeriesCache } from './series-cache.ts';
-import { toSeriesFacts } from './series-facts.ts';
-import { findSeriesEnd, SeriesReader } from './series-text.ts';
-import { readTime, TimeScanner } from './time-scanner.ts';
 import {
   closeBrace,
+  describePlace,
   endsLine,
   endsToken,
   expectBlank,
   expectLineEnd,
+  failAt,
+  type Grammar,
   hash,
   newline,
+  refuseAt,
   skipBlanks,
   space,
 } from './tokens.ts';
+import type { FamilyRules, Fault, Sample } from './families.ts';
+import { MetadataReader } from './metadata-line.ts';
+import { NumberScanner, outOfRange, readTime, TimeScanner } from './numbers.ts';
+import type { SampleSet } from './sample-set.ts';
+import { type SeriesCache, toSeriesFacts } from './series-cache.ts';
+import { findSeriesEnd, SeriesReader } from './series-text.ts';
 
 export interface ExpositionParts {
   readonly grammar: Grammar;
@@ -40,7 +37,6 @@ export interface ExpositionParts {
   readonly rules: FamilyRules;
   readonly series: SeriesCache;
   readonly writer: MetricWriter;
-  /** Empty, as the writer is. */
   readonly samples: SampleSet;
 }
 
@@ -63,11 +59,11 @@ export class Exposition implements Decoding {
   readonly #now = new TimeScanner();
   readonly #ownTime = new TimeScanner();
   readonly #today: number;
-  /** The one at hand; filled anew with each line. */
+  /** The current sample; reused for each line. */
   readonly #sample: Writable<Sample>;
   #at = 0;
   #sliceEnd = 0;
-  /** `# EOF` was read. */
+  /** Whether `# EOF` was read. */
   #isOver = false;
 
   constructor(bytes: Buffer, parts: ExpositionParts, context: DecodeContext) {
@@ -91,7 +87,6 @@ export class Exposition implements Decoding {
     return this.#at >= this.#bytes.length;
   }
 
-  /** @throws AppError where the body ended too early, or holds more than a batch can. */
   finish(): Batch {
     const { rules, writer, grammar } = this.#parts;
     const end = this.#bytes.length;
@@ -117,7 +112,7 @@ export class Exposition implements Decoding {
     };
   }
 
-  /** @returns the position of the next line. */
+  /** @returns the position of the next line */
   #readLine(start: number): number {
     const bytes = this.#bytes;
     if (this.#isOver) failAt(bytes, start, 'nothing after "# EOF"');
@@ -158,13 +153,13 @@ export class Exposition implements Decoding {
     at = this.#readValue(at);
     if (bytes[at] === newline) {
       this.#sample.time = this.#now;
-      this.#take(number, this.#today, start);
+      this.#writeSample(number, this.#today, start);
       return at + 1;
     }
     return this.#readRest(at, number, start);
   }
 
-  /** Only the classic format lets a value follow a brace at once. */
+  /** Only the classic format allows a value right after a brace. */
   #skipToValue(at: number): number {
     const bytes = this.#bytes;
     if (this.#grammar.spacing === 'any' && bytes[at - 1] === closeBrace) {
@@ -187,7 +182,7 @@ export class Exposition implements Decoding {
     return end;
   }
 
-  /** What may follow a value: a time, and in OpenMetrics an exemplar. */
+  /** Reads what follows a value: a time, and in OpenMetrics an exemplar. */
   #readRest(start: number, series: number, lineStart: number): number {
     const bytes = this.#bytes;
     const grammar = this.#grammar;
@@ -197,10 +192,10 @@ export class Exposition implements Decoding {
       at = readTime(bytes, next, this.#ownTime, grammar);
       next = this.#skipSeparator(at);
       this.#sample.time = this.#ownTime;
-      this.#take(series, toDay(this.#ownTime.millis), lineStart);
+      this.#writeSample(series, toDay(this.#ownTime.millis), lineStart);
     } else {
       this.#sample.time = this.#now;
-      this.#take(series, this.#today, lineStart);
+      this.#writeSample(series, this.#today, lineStart);
     }
     if (grammar.spacing === 'any') return expectLineEnd(bytes, next, grammar);
     if (next > at && bytes[next] === hash) at = this.#readExemplar(next, series);
@@ -217,13 +212,13 @@ export class Exposition implements Decoding {
     this.#check(rules.exemplar(), start);
     const { end, exemplar } = this.#exemplars.read(start, this.#sample.time);
     const { low, high } = exemplar.time;
-    this.#announce(series, toDay(high * 2 ** 32 + low), start);
+    this.#writeLabels(series, toDay(high * 2 ** 32 + low), start);
     writer.exemplar(this.#parts.series.ids, 4 * series, exemplar);
     return end;
   }
 
-  /** @param series its number. @param start where its line begins. */
-  #take(series: number, day: number, start: number): void {
+  /** Writes the current sample. @param series number @param start position of its line */
+  #writeSample(series: number, day: number, start: number): void {
     const { series: cache, samples, rules, writer } = this.#parts;
     const { limits } = this.#context;
     const { ids } = cache;
@@ -235,12 +230,12 @@ export class Exposition implements Decoding {
     }
     sample.series = cache.factsOf(series);
     this.#check(rules.take(sample), start);
-    this.#announce(series, day, start);
+    this.#writeLabels(series, day, start);
     writer.sample(ids, at, sample.time, sample.value);
   }
 
-  /** Brings the labels of a series along where they are not stored for this day. */
-  #announce(series: number, day: number, start: number): void {
+  /** Writes the labels of a series if they are not stored for this day yet. */
+  #writeLabels(series: number, day: number, start: number): void {
     const { series: cache, writer } = this.#parts;
     const { series: view } = this.#context;
     const at = 4 * series;

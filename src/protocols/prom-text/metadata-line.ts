@@ -1,15 +1,17 @@
-/** Reads the lines `# HELP`, `# TYPE` and `# UNIT`, which describe a family of metrics. */
+/** Parses the lines `# HELP`, `# TYPE` and `# UNIT`, which describe a metric family. */
 import type { LabelLimits } from '../../codec/series-labels.ts';
-import { failAt, refuseAt } from './fail-at.ts';
-import type { Grammar, MetadataKind } from './grammar.ts';
 import {
   carriageReturn,
   expectBlank,
+  failAt,
+  type Grammar,
   isBlank,
+  type MetadataKind,
   metricName,
   newline,
   quote,
   readQuoted,
+  refuseAt,
   skipBlanks,
   skipName,
   skipQuoted,
@@ -20,20 +22,19 @@ import {
 export interface MetadataLine {
   readonly kind: MetadataKind;
   readonly name: string;
-  /** Unescaped; '' where nothing is said. */
+  /** Unescaped; may be empty. */
   readonly text: string;
 }
 
-/** Of a comment that describes nothing, and of `# EOF`. */
+/** A comment, or `# EOF`. */
 export type CommentKind = 'comment' | 'eof';
 
-/** Reads the lines of one body that begin with '#'. */
 export class MetadataReader {
-  /** The position of the line after the one that was read last. */
+  /** The position after the line read last. */
   next = 0;
   readonly #bytes: Buffer;
   readonly #grammar: Grammar;
-  /** Of names and texts, in UTF-16 units. */
+  /** UTF-16 units of names and texts. */
   readonly #maxLength: number;
 
   constructor(bytes: Buffer, grammar: Grammar, { maxLabelValueLength }: LabelLimits) {
@@ -52,7 +53,7 @@ export class MetadataReader {
     return this.#readStrict(start, lineEnd);
   }
 
-  /** Lines that stop before they say anything are comments, as for Prometheus' own parsers. */
+  /** Incomplete lines are comments, as in the parsers of Prometheus. */
   #readClassic(start: number, lineEnd: number): MetadataLine | CommentKind {
     const bytes = this.#bytes;
     const end = bytes[lineEnd - 1] === carriageReturn ? lineEnd - 1 : lineEnd;

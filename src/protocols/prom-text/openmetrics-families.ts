@@ -1,8 +1,7 @@
 /**
- * Families of OpenMetrics (https://prometheus.io/docs/specs/om/open_metrics_spec): each stands in
- * one piece, names its samples by its type, and holds only values that its type can have.
+ * Families of OpenMetrics (https://prometheus.io/docs/specs/om/open_metrics_spec): the lines of
+ * a family are contiguous, and its type determines the names and values of its samples.
  */
-import { BucketRules } from './bucket-rules.ts';
 import {
   blankFamily,
   describeFamily,
@@ -14,9 +13,9 @@ import {
   type Sample,
 } from './families.ts';
 import type { MetadataLine } from './metadata-line.ts';
-import type { SeriesFacts } from './series-facts.ts';
+import type { SeriesFacts } from './series-cache.ts';
 
-/** What may follow the family's name in the name of a sample, by type. */
+/** Suffixes of sample names by type of the family. */
 const suffixes: Readonly<Record<string, readonly string[]>> = {
   counter: ['_total', '_created'],
   gauge: [''],
@@ -31,12 +30,12 @@ const exemplarTypes = ['counter_total', 'histogram_bucket', 'gaugehistogram_buck
 
 export class OpenMetricsFamilies implements FamilyRules {
   readonly #families: Family[] = [];
-  /** Names of families, and of all samples that those may have. */
+  /** Names of families and of their possible samples. */
   readonly #taken = new Set<string>();
   readonly #buckets = new BucketRules();
   #current: Family | undefined;
   #hasSamples = false;
-  /** Of the last sample; the next one most often has the same. */
+  /** Name of the last sample, which the next one mostly repeats. */
   #lastName: string | undefined;
   #suffix = '';
 
@@ -80,7 +79,7 @@ export class OpenMetricsFamilies implements FamilyRules {
     for (const family of this.#families) if (isDescribed(family)) yield family;
   }
 
-  /** Finds out which family the samples of this name belong to. */
+  /** Finds or opens the family of a sample name. */
   #enter(name: string): Fault {
     const family = this.#current;
     if (family !== undefined && name.startsWith(family.name)) {
@@ -102,7 +101,7 @@ export class OpenMetricsFamilies implements FamilyRules {
     return fault;
   }
 
-  /** Begins a family; the one before it is over. */
+  /** Opens a family and ends the previous one. */
   #open(name: string): Fault {
     const fault = this.#buckets.finish();
     if (fault !== '') return fault;
@@ -116,7 +115,7 @@ export class OpenMetricsFamilies implements FamilyRules {
     return '';
   }
 
-  /** No other family may have a sample of the same name. */
+  /** Reserves the sample names of the family: they must be unique. */
   #takeNames({ name }: Family, { kind, text }: MetadataLine): Fault {
     if (kind !== 'TYPE') return '';
     for (const suffix of suffixes[text]!) {
@@ -181,4 +180,73 @@ function checkSummary({ quantile }: SeriesFacts, suffix: string, value: number):
   if (quantile === undefined) return 'a sample of a summary needs the label "quantile"';
   if (quantile >= 0 && quantile <= 1) return '';
   return 'the label "quantile" of a summary has to be a number from 0 to 1';
+}
+
+/**
+ * Checks the buckets of each histogram at each time: ascending bounds, non-decreasing counts, and
+ * a last bucket +Inf that equals the count.
+ */
+class BucketRules {
+  /** Labels of the current histogram, '[]' for none; '' between two families. */
+  #group = '';
+  #low = 0;
+  #high = 0;
+  #bound = Number.NaN;
+  #count = Number.NaN;
+  #total = Number.NaN;
+  /** Finished histograms of this family. */
+  readonly #closed = new Set<string>();
+
+  take({ series, value, time }: Sample, suffix: string): Fault {
+    if (series.group !== this.#group || time.low !== this.#low || time.high !== this.#high) {
+      const fault = this.#close();
+      if (fault !== '') return fault;
+      this.#group = series.group;
+      this.#low = time.low;
+      this.#high = time.high;
+      if (this.#closed.has(this.#key())) {
+        return 'the samples of one histogram at one time have to stand together';
+      }
+    }
+    if (suffix === '_bucket') return this.#takeBucket(series.le!, value);
+    if (suffix === '_count' || suffix === '_gcount') this.#total = value;
+    return '';
+  }
+
+  /** Ends the family. */
+  finish(): Fault {
+    if (this.#group === '') return '';
+    const fault = this.#close();
+    this.#group = '';
+    this.#closed.clear();
+    return fault;
+  }
+
+  #takeBucket(bound: number, count: number): Fault {
+    if (bound <= this.#bound) return 'buckets have to stand in the order of their label "le"';
+    if (count < this.#count) return 'a bucket cannot count less than the one before it';
+    this.#bound = bound;
+    this.#count = count;
+    return '';
+  }
+
+  /** A histogram may have no buckets: exporters send native histograms like that in text. */
+  #close(): Fault {
+    if (this.#group === '') return '';
+    const [bound, count, total] = [this.#bound, this.#count, this.#total];
+    this.#bound = Number.NaN;
+    this.#count = Number.NaN;
+    this.#total = Number.NaN;
+    this.#closed.add(this.#key());
+    if (Number.isNaN(bound)) return '';
+    if (bound !== Number.POSITIVE_INFINITY) {
+      return 'the histogram before this line has no bucket with le="+Inf"';
+    }
+    if (Number.isNaN(total) || total === count) return '';
+    return `the histogram before this line counts ${total}, but its bucket +Inf ${count}`;
+  }
+
+  #key(): string {
+    return `${this.#high}:${this.#low}:${this.#group}`;
+  }
 }

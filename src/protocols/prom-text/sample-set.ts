@@ -1,27 +1,27 @@
-/** Tells whether a request has brought a sample of the same series and time already. */
+/** Detects two samples of one series at one time in a request. */
 import { randomBytes } from 'node:crypto';
 import type { Time } from '../../codec/metric-writer.ts';
 
-/** Four of the id, two of the time. */
+/** Four words of the id, two of the time. */
 const wordsPerSample = 6;
 const firstSlots = 8192;
-/** A set that one huge request has made is not kept: small ones would have to clear it. */
+/** Larger sets are released: clearing them would slow small requests down. */
 const maxKeptSlots = 128 * 1024;
 
-/** Made to be used for one request after the other. */
+/** Reused from request to request. */
 export class SampleSet {
-  /** Unknown to senders, so that none can make samples collide. */
+  /** Random, so that a sender cannot cause collisions. */
   readonly #seed = randomBytes(4).readInt32LE() | 1;
   #size = 0;
   #samples = new Uint32Array((firstSlots / 2) * wordsPerSample);
-  /** Sample + 1 by hash; 0 = free. */
+  /** Index of the sample + 1 by hash; 0 = free. */
   #slots = new Uint32Array(firstSlots);
 
   get size(): number {
     return this.#size;
   }
 
-  /** @param at where the id begins in `ids`. @returns false where it was there before. */
+  /** @param at offset of the id in `ids` @returns false if the set has the sample already */
   add(ids: Uint32Array, at: number, time: Time): boolean {
     if (2 * this.#size === this.#slots.length) this.#grow();
     const samples = this.#samples;

@@ -1,13 +1,10 @@
-/**
- * Series by the text that names them, for one format: what a sender repeats push after push is
- * found by its bytes. What is found was read without fault before.
- */
-import { toSeries } from '../../codec/series-labels.ts';
+/** Caches valid series of one format by their text, which senders repeat with each push. */
+import { metricNameLabel, toSeries } from '../../codec/series-labels.ts';
 import type { Label } from '../../model/metric-plan.ts';
 import { SeriesMemo } from '../../codec/series-memo.ts';
-import { type SeriesFacts, toSeriesFacts } from './series-facts.ts';
+import { NumberScanner } from './numbers.ts';
 
-/** About half a kilobyte each, besides their text. */
+/** About half a kilobyte each, plus their text. */
 const maxSeries = 200_000;
 const maxBytes = 48 * 1024 * 1024;
 
@@ -16,22 +13,22 @@ export class SeriesCache {
   /** By number in the memo. */
   #facts: SeriesFacts[] = [];
 
-  /** Words of ids; that of a series begins at four times its number. */
+  /** Words of ids; the id of a series begins at four times its number. */
   get ids(): Uint32Array {
     return this.#memo.ids;
   }
 
-  /** @returns the number of the series, or -1; numbers hold until `trim`. */
+  /** @returns the number of the series, valid until `trim`; -1 = unknown */
   find(bytes: Buffer, start: number, end: number): number {
     return this.#memo.find(bytes, start, end, this.#memo.hash(bytes, start, end));
   }
 
-  /** @param labels in canonical form, as the text in `bytes` names them. */
+  /** @param labels in canonical form, parsed from the text at `place` */
   add(bytes: Buffer, place: { start: number; end: number }, labels: readonly Label[]): number {
     const { start, end } = place;
     const hash = this.#memo.hash(bytes, start, end);
     const series = this.#memo.add(bytes, start, end, hash, toSeries(labels));
-    // Numbers begin anew once the memo has forgotten everything.
+    // The memo restarts its numbers when it is trimmed.
     if (series === 0) this.#facts = [];
     this.#facts[series] = toSeriesFacts(labels);
     return series;
@@ -46,8 +43,49 @@ export class SeriesCache {
     return this.#memo.labelsOf(series);
   }
 
-  /** Forgets everything where it is too much. */
+  /** Forgets all series if they exceed the limits. */
   trim(): void {
     this.#memo.trim();
   }
+}
+
+/** Properties of a series that the rules of families check with each sample. */
+export interface SeriesFacts {
+  readonly name: string;
+  /** Value of the label `le`: NaN if it is not a number, undefined if it is absent. */
+  readonly le: number | undefined;
+  readonly quantile: number | undefined;
+  /** For parts of a histogram: all labels but `__name__` and `le` as one text; else ''. */
+  readonly group: string;
+  /** Whether a label has the name of the metric: a state of a state set. */
+  readonly isState: boolean;
+}
+
+const histogramPart = /_(?:bucket|count|sum|gcount|gsum|created)$/;
+
+/** @param labels in canonical form. */
+export function toSeriesFacts(labels: readonly Label[]): SeriesFacts {
+  const name = valueOf(labels, metricNameLabel) ?? '';
+  return {
+    name,
+    le: toNumber(valueOf(labels, 'le')),
+    quantile: toNumber(valueOf(labels, 'quantile')),
+    group: histogramPart.test(name) ? toGroup(labels) : '',
+    isState: valueOf(labels, name) !== undefined,
+  };
+}
+
+function valueOf(labels: readonly Label[], name: string): string | undefined {
+  return labels.find((label) => label[0] === name)?.[1];
+}
+
+function toNumber(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const bytes = Buffer.from(text);
+  const scanner = new NumberScanner();
+  return scanner.scan(bytes, 0) === bytes.length ? scanner.value : Number.NaN;
+}
+
+function toGroup(labels: readonly Label[]): string {
+  return JSON.stringify(labels.filter(([name]) => name !== metricNameLabel && name !== 'le'));
 }

@@ -1,20 +1,21 @@
 /**
- * Reads what names a series, `name{label="value",…}`, and the labels of an exemplar. Each text is
- * read once and remembered by its bytes, so this may take its time to say what is wrong and where.
+ * Parses series, `name{label="value",…}`, and the labels of exemplars. Series are cached by their
+ * bytes, so that this path favours precise errors over speed.
  */
 import { type LabelLimits, metricNameLabel, toCanonicalLabels } from '../../codec/series-labels.ts';
 import type { Label } from '../../model/metric-plan.ts';
-import { failAt, refuseAt } from './fail-at.ts';
-import type { Grammar } from './grammar.ts';
 import {
   closeBrace,
   comma,
   equals,
+  failAt,
+  type Grammar,
   labelName,
   metricName,
   openBrace,
   quote,
   readQuoted,
+  refuseAt,
   skipBlanks,
   skipName,
   skipNameBytes,
@@ -22,8 +23,8 @@ import {
 } from './tokens.ts';
 
 /**
- * Looks for the end of a series' text, and for nothing else.
- * @returns -1 where it has none: then `readSeries` knows why.
+ * Finds the end of a series' text without parsing it.
+ * @returns -1 if there is none; `readSeries` then throws the reason
  */
 export function findSeriesEnd(bytes: Buffer, start: number, grammar: Grammar): number {
   const nameEnd = skipNameBytes(bytes, start);
@@ -41,7 +42,7 @@ export function findSeriesEnd(bytes: Buffer, start: number, grammar: Grammar): n
 
 /** Reads label sets of one body. */
 export class SeriesReader {
-  /** The position after what was read last. */
+  /** The position after the series or labels read last. */
   end = 0;
   readonly #bytes: Buffer;
   readonly #grammar: Grammar;
@@ -69,7 +70,7 @@ export class SeriesReader {
     return canonical;
   }
 
-  /** @returns the labels sorted by no one. @throws AppError `malformed` */
+  /** @returns the labels in the order sent. @throws AppError `malformed` */
   readExemplar(start: number): Label[] {
     if (this.#bytes[start] !== openBrace) failAt(this.#bytes, start, "'{' of an exemplar's labels");
     const labels: Label[] = [];
@@ -94,7 +95,7 @@ export class SeriesReader {
     this.end = at + 1;
   }
 
-  /** Leaves the position of the label it adds in `end`. */
+  /** Sets `end` to the position of the label that it adds. */
   #readLabel(start: number, labels: Label[], owner: 'series' | 'exemplar'): number {
     const bytes = this.#bytes;
     const isQuoted = bytes[start] === quote;
@@ -129,7 +130,7 @@ export class SeriesReader {
     refuseAt(this.#bytes, at, `the label name ${JSON.stringify(cut(name))} is reserved`);
   }
 
-  /** Labels without a value count: they cost as much to read as others. */
+  /** Counts labels with an empty value too: they cost as much to read. */
   #admit(labels: readonly Label[], seen: Set<string>): void {
     const [name = ''] = labels.at(-1) ?? [];
     if (seen.has(name)) {
@@ -142,7 +143,7 @@ export class SeriesReader {
     }
   }
 
-  /** Says of a reason of `toCanonicalLabels` which option would help. */
+  /** Adds the limit and its setting to a reason of `toCanonicalLabels`. */
   #explain(reason: string): string {
     const { maxLabels, maxLabelNameLength, maxLabelValueLength } = this.#limits;
     if (reason === 'too many labels') {

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { notANumber, outOfRange } from './number-scanner.ts';
-import { TimeScanner } from './time-scanner.ts';
+import { notANumber, outOfRange, TimeScanner } from './numbers.ts';
 
 const time = new TimeScanner();
 

@@ -1,9 +1,8 @@
 /**
- * The smallest pieces of both formats: names, blanks, quoted text, ends of lines. Each function
- * takes a position and returns the one after the piece.
+ * Tokens of both text formats: names, blanks, quoted text, ends of lines. Each function takes
+ * a position and returns the position after the token. Errors name line and column.
  */
-import type { Grammar } from './grammar.ts';
-import { failAt } from './fail-at.ts';
+import { AppError } from '../../model/errors.ts';
 
 export const newline = 0x0a;
 export const carriageReturn = 0x0d;
@@ -17,7 +16,7 @@ export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 const tab = 0x09;
 
-/** Bytes of names that need no quotes: of labels, and with colons of metrics. */
+/** Bytes of unquoted names. Colons are for metric names only. */
 const nameKind = { none: 0, digit: 1, letter: 2, colon: 4 } as const;
 export const labelName = nameKind.letter;
 export const metricName = nameKind.letter | nameKind.colon;
@@ -29,14 +28,14 @@ const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
   return character === ':' ? nameKind.colon : nameKind.none;
 });
 
-/** Skips what may stand in the name of a metric, whether or not it may begin one. */
+/** Skips bytes of a metric name without checking the first one. */
 export function skipNameBytes(bytes: Buffer, start: number): number {
   let at = start;
   while (kinds[bytes[at]!]! > 0) at += 1;
   return at;
 }
 
-/** @param initial `labelName` or `metricName` @returns `start` where there is none. */
+/** @param initial `labelName` or `metricName` @returns `start` if there is no name */
 export function skipName(bytes: Buffer, start: number, initial: number): number {
   if ((kinds[bytes[start]!]! & initial) === 0) return start;
   let at = start + 1;
@@ -48,7 +47,7 @@ export function isBlank(byte: number | undefined): boolean {
   return byte === space || byte === tab;
 }
 
-/** Whether nothing more of a number can stand here: a blank, or the end of the line. */
+/** Whether a number may end before this byte: a blank or the end of the line. */
 export function endsToken(byte: number | undefined): boolean {
   return isBlank(byte) || endsLine(byte);
 }
@@ -57,14 +56,14 @@ export function endsLine(byte: number | undefined): boolean {
   return byte === newline || byte === carriageReturn || byte === undefined;
 }
 
-/** Spaces and tabs where the grammar allows any, nothing where it does not. */
+/** Skips spaces and tabs if the grammar allows any number of them. */
 export function skipBlanks(bytes: Buffer, start: number, grammar: Grammar): number {
   let at = start;
   if (grammar.spacing === 'any') while (isBlank(bytes[at])) at += 1;
   return at;
 }
 
-/** @param expected what would be right at this place besides a blank. */
+/** @param expected for the error */
 export function expectBlank(
   bytes: Buffer,
   start: number,
@@ -78,7 +77,7 @@ export function expectBlank(
   return start + 1;
 }
 
-/** The classic format ends lines as Windows does, too; its last line may lack its end. */
+/** The classic format also allows CRLF, and a last line without an end. */
 export function expectLineEnd(bytes: Buffer, at: number, grammar: Grammar): number {
   const byte = bytes[at];
   if (byte === newline) return at + 1;
@@ -94,7 +93,7 @@ export function expectLineEnd(bytes: Buffer, at: number, grammar: Grammar): numb
 
 /**
  * @param start the position after the opening quote.
- * @returns that of the closing quote, or -1 where the line ends before it.
+ * @returns the position of the closing quote, or -1 if the line ends before it
  */
 export function skipQuoted(bytes: Buffer, start: number): number {
   for (let at = start; ; at += 1) {
@@ -109,7 +108,7 @@ const letterN = 0x6e;
 
 /**
  * The text between two quotes.
- * @throws AppError `malformed` for an escape that is none
+ * @throws AppError `malformed` for an unknown escape
  */
 export function readQuoted(bytes: Buffer, start: number, end: number, grammar: Grammar): string {
   const text = bytes.toString('utf8', start, end);
@@ -130,9 +129,9 @@ function checkEscapes(bytes: Buffer, start: number, end: number): void {
 }
 
 /**
- * Byte by byte: a text of nothing but escapes must not become as many strings.
- * @param quotes as a backslash stands before it; -1 where it is not escaped. An escape that means
- *   nothing stays as it is.
+ * Unescapes into one buffer: a text of many escapes must not allocate many strings. Keeps unknown
+ * escapes.
+ * @param quotes code of the quote if it may be escaped, else -1
  */
 export function unescape(
   bytes: Buffer,
@@ -153,4 +152,100 @@ export function unescape(
     text[length++] = byte;
   }
   return text.toString('utf8', 0, length);
+}
+
+/**
+ * Differences between the classic format
+ * (https://prometheus.io/docs/instrumenting/exposition_formats, "Text-based format") and
+ * OpenMetrics (https://prometheus.io/docs/specs/om/open_metrics_spec).
+ */
+export interface Grammar {
+  /** `any`: any spaces and tabs, blank lines, comments; `single`: one space between tokens. */
+  readonly spacing: 'any' | 'single';
+  /** Unknown escapes fail, or are kept with the backslash. */
+  readonly otherEscapes: 'refused' | 'kept';
+  /** Unit of times: whole milliseconds or decimal seconds. */
+  readonly times: 'milliseconds' | 'seconds';
+  /** Prefix of reserved label names. `__name__` is reserved in both formats. */
+  readonly reservedPrefix: string | undefined;
+  /** Required last line. */
+  readonly lastLine: '# EOF' | undefined;
+  /** Types of a TYPE line. */
+  readonly types: readonly string[];
+  readonly metadata: readonly MetadataKind[];
+}
+
+export type MetadataKind = 'HELP' | 'TYPE' | 'UNIT';
+
+export const classicText: Grammar = {
+  spacing: 'any',
+  otherEscapes: 'refused',
+  times: 'milliseconds',
+  reservedPrefix: undefined,
+  lastLine: undefined,
+  types: ['counter', 'gauge', 'histogram', 'summary', 'untyped'],
+  metadata: ['HELP', 'TYPE'],
+};
+
+export const openMetrics: Grammar = {
+  spacing: 'single',
+  otherEscapes: 'kept',
+  times: 'seconds',
+  reservedPrefix: '__',
+  lastLine: '# EOF',
+  types: [
+    'counter',
+    'gauge',
+    'histogram',
+    'gaugehistogram',
+    'stateset',
+    'info',
+    'summary',
+    'unknown',
+  ],
+  metadata: ['HELP', 'TYPE', 'UNIT'],
+};
+
+/** Characters of the text shown in an error. */
+const maxFound = 24;
+
+/**
+ * @param expected at this position
+ * @throws AppError `malformed`
+ */
+export function failAt(bytes: Buffer, at: number, expected: string): never {
+  refuseAt(bytes, at, `expected ${expected}, found ${describeFound(bytes, at)}`);
+}
+
+/** @throws AppError `malformed` */
+export function refuseAt(bytes: Buffer, at: number, reason: string): never {
+  throw new AppError(
+    'malformed',
+    `cannot read the metrics: ${describePlace(bytes, at)}: ${reason}`,
+  );
+}
+
+/** Line and column from 1; columns count code points. */
+export function describePlace(bytes: Buffer, at: number): string {
+  let line = 1;
+  let column = 1;
+  for (let i = 0; i < at; i += 1) {
+    const byte = bytes[i]!;
+    if (byte === newline) {
+      line += 1;
+      column = 1;
+    } else if ((byte & 0xc0) !== 0x80) column += 1;
+  }
+  return `line ${line}, column ${column}`;
+}
+
+function describeFound(bytes: Buffer, at: number): string {
+  if (at >= bytes.length) return 'the end of the body';
+  if (bytes[at] === newline) return 'the end of the line';
+  const end = bytes.indexOf(newline, at);
+  // A character has at most four bytes, so that no shown character is cut.
+  const limit = Math.min(end < 0 ? bytes.length : end, at + 4 * maxFound);
+  const characters = Array.from(bytes.toString('utf8', at, limit));
+  const found = characters.slice(0, maxFound).join('');
+  return JSON.stringify(characters.length > maxFound ? `${found}…` : found);
 }

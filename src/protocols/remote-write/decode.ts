@@ -53,15 +53,16 @@ const maxHistogramBytes = 256 * 1024;
 export function createRemoteWriteDecoder(
   options: DecodingOptions,
 ): (body: Buffer, context: DecodeContext) => Batch | Promise<Batch> {
+  const { labels, maxLabelBytes } = options;
   const memo = new SeriesMemo(options.memo);
   const decodeInSlices = createSlicedDecoder(() => {
     const writer = new MetricWriter();
-    const series = new TimeSeries(options.labels.maxLabels);
+    const series = new TimeSeries(labels.maxLabels);
     const clear = () => {
       writer.clear();
       series.clear();
     };
-    return { writer, series, memo, ...options, clear };
+    return { writer, series, memo, labels, maxLabelBytes, clear };
   });
   return (body, context) =>
     decodeInSlices((workspace) => new WriteRequestDecoding(body, context, workspace));
@@ -189,7 +190,7 @@ class WriteRequestDecoding implements Decoding {
     }
     this.#rows.open(number);
     const refused = this.#rows.samples(series, this.#body);
-    if (refused > 0) this.#rejectOverLimit(refused);
+    if (refused > 0) this.#overLimit(refused);
     if (series.histograms.length + series.exemplars.length > 0) this.#rows.keep();
   }
 
@@ -237,7 +238,7 @@ class WriteRequestDecoding implements Decoding {
     const fault = readHistogram(this.#detail, end);
     if (fault !== '') this.#rejections.add(this.#index, 'bad histogram', 1, fault);
     else if (!this.#rows.histogram(this.#detail, this.#body.subarray(start, end)))
-      this.#rejectOverLimit(1);
+      this.#overLimit(1);
   }
 
   #readExemplar(): void {
@@ -247,7 +248,7 @@ class WriteRequestDecoding implements Decoding {
     if (typeof exemplar === 'string') {
       this.#rejections.add(this.#index, 'bad exemplar', 1, exemplar);
     } else if (!this.#rows.exemplar(exemplar)) {
-      this.#rejectOverLimit(1);
+      this.#overLimit(1);
     }
   }
 
@@ -267,7 +268,7 @@ class WriteRequestDecoding implements Decoding {
     else addCount(this.#warnings, metadata);
   }
 
-  #rejectOverLimit(records: number): void {
+  #overLimit(records: number): void {
     const { maxSeries } = this.#context.series;
     this.#rejections.add(
       this.#index,

@@ -63,7 +63,7 @@ export function describeLabels(source: Buffer, start: number, end: number): stri
 }
 
 /** Reads the label from the cursor to `end`. @returns undefined if it is not UTF-8 */
-export function readLabel(wire: ProtobufWire, end: number): Label | undefined {
+function readLabel(wire: ProtobufWire, end: number): Label | undefined {
   let name: string | undefined = '';
   let value: string | undefined = '';
   while (wire.at < end) {
@@ -80,7 +80,7 @@ export function readLabel(wire: ProtobufWire, end: number): Label | undefined {
 }
 
 /** Reads a string, starting at its length. @returns undefined if it is not UTF-8 */
-export function readText(wire: ProtobufWire, end: number): string | undefined {
+function readText(wire: ProtobufWire, end: number): string | undefined {
   const textEnd = wire.lengthEnd(end);
   const start = wire.at;
   wire.at = textEnd;

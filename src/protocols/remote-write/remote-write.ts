@@ -1,4 +1,4 @@
-/** Prometheus remote_write v1 (SPEC §4.1): https://prometheus.io/docs/specs/prw/remote_write_spec */
+/** Prometheus remote_write v1 (SPEC §4.1, prometheus.io/docs/specs/prw/remote_write_spec). */
 import { maxListedRejections } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { NumberScanner, notANumber, outOfRange } from './number-scanner.ts';
+import { NumberScanner, notANumber, outOfRange } from './numbers.ts';
 
 const scanner = new NumberScanner();
 
