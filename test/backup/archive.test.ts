@@ -1,6 +1,6 @@
 /**
- * The backup of a service that is stopped, as a folder that lives through copying, damage and
- * interruption: what is not whole is never taken for a backup, and nothing that is there is lost.
+ * Backups of a stopped service, as a folder: damage and interruption are detected, and nothing
+ * existing is overwritten.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -53,7 +53,7 @@ function openQueue(dir: string) {
   return openDiskQueue(options, recordTelemetry().telemetry);
 }
 
-/** A new path, and what lies there removed with the test. */
+/** A new path, removed with the test. */
 function newPath(t: TestContext, name: string): string {
   const path = join(folder, `${name}-${Math.random().toString(36).slice(2)}`);
   t.after(() => rm(path, { recursive: true, force: true }));
@@ -72,7 +72,7 @@ function filesBelow(path: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-test('a stopped service is backed up and restored', async (t) => {
+test('backs up and restores a stopped service', async (t) => {
   const source = await makeBackup(t);
   for (const file of filesBelow(source)) assert.equal(statSync(file).mode & 0o777, 0o600, file);
   assert.equal(statSync(source).mode & 0o777, 0o700);
@@ -95,7 +95,7 @@ test('a stopped service is backed up and restored', async (t) => {
   assert.ok(!existsSync(join(target, 'restoring')));
 });
 
-test('a copy that was never started is backed up like any other', async (t) => {
+test('backs up a restored directory that was never started', async (t) => {
   const first = newPath(t, 'restored');
   await restore({ source: await makeBackup(t), dataDir: first, signal });
   const again = newPath(t, 'backup');
@@ -107,7 +107,7 @@ test('a copy that was never started is backed up like any other', async (t) => {
   await queue.close();
 });
 
-test('a byte that flipped, and a file that is gone, are told by name', async (t) => {
+test('names a file with a flipped bit and a missing file', async (t) => {
   const source = await makeBackup(t);
   for (const file of filesBelow(source)) {
     const bytes = readFileSync(file);
@@ -116,7 +116,7 @@ test('a byte that flipped, and a file that is gone, are told by name', async (t)
     writeFileSync(file, damaged);
     const target = newPath(t, 'refused');
     const name = file.slice(source.length + 1).replace(/^data\//, '');
-    // A digest that is damaged is told as damage of the file it is of.
+    // A damaged digest is reported as damage of its file.
     const words = name === 'SHA256SUMS' ? /is damaged/ : new RegExp(`${name} is damaged`);
     await assert.rejects(verifyBackup(source, signal), words, name);
     await assert.rejects(restore({ source, dataDir: target, signal }), words, name);
@@ -129,7 +129,7 @@ test('a byte that flipped, and a file that is gone, are told by name', async (t)
   await assert.rejects(verifyBackup(source, signal), both);
 });
 
-test('a backup of a newer weir is refused', async (t) => {
+test('refuses a backup of a newer version', async (t) => {
   const source = await makeBackup(t);
   const target = newPath(t, 'refused');
   const file = join(source, 'backup.json');
@@ -149,7 +149,7 @@ test('a backup of a newer weir is refused', async (t) => {
   assert.ok(!existsSync(target));
 });
 
-test('what is there is neither written over nor mixed with', async (t) => {
+test('never overwrites or merges into existing data', async (t) => {
   const source = await makeBackup(t);
   const refused = backUp({ dataDir, destination: source, elsewhere: new Set(), signal });
   await assert.rejects(refused, /it is there already/);
@@ -168,7 +168,7 @@ test('what is there is neither written over nor mixed with', async (t) => {
   await assert.rejects(restore({ source: target, dataDir, signal }), /it has no backup\.json/);
 });
 
-test('an interrupted backup leaves nothing, and what a killed one left is removed', async (t) => {
+test('an interrupted backup leaves nothing; the rest of a killed one is removed', async (t) => {
   const destination = newPath(t, 'backup');
   const interrupted = AbortSignal.abort(new Error('interrupted'));
   const elsewhere = new Set<BackupPart>();
@@ -188,14 +188,14 @@ test('an interrupted backup leaves nothing, and what a killed one left is remove
   assert.ok(!existsSync(`${destination}.partial`));
 });
 
-test('an interrupted restoring is told from a data directory, and made anew', async (t) => {
+test('an unfinished restore is detected and can be repeated', async (t) => {
   const source = await makeBackup(t);
   const target = newPath(t, 'restored');
   const interrupted = AbortSignal.abort(new Error('interrupted'));
   const first = restore({ source, dataDir: target, signal: interrupted });
   await assert.rejects(first, /interrupted/);
   assert.ok(!existsSync(target));
-  // As one that was killed leaves it.
+  // The state that a killed restore leaves.
   mkdirSync(join(target, 'restoring', 'queue'), { recursive: true });
   assert.throws(
     () => assertWholeDirectory(target),
@@ -205,7 +205,7 @@ test('an interrupted restoring is told from a data directory, and made anew', as
   assertWholeDirectory(target);
 });
 
-test('one backup at a time', async (t) => {
+test('runs one backup at a time', async (t) => {
   mkdirSync(join(dataDir, 'backup'), { recursive: true });
   const turn = lockDirectory(join(dataDir, 'backup'));
   t.after(() => turn.release());
@@ -215,7 +215,7 @@ test('one backup at a time', async (t) => {
   assert.ok(existsSync(join(dataDir, 'queue/backup')), 'the other one still needs it');
 });
 
-test('what servers stand in for is left out, and nothing at all is refused', async (t) => {
+test('leaves out parts kept on servers, and refuses an empty backup', async (t) => {
   const { holds } = await verifyBackup(await makeBackup(t, ['directory']), signal);
   assert.deepEqual(holds, ['queue', 'tls', 'tokens of the first run']);
   const all = makeBackup(t, ['directory', 'queue', 'store']);
@@ -228,7 +228,7 @@ test('what servers stand in for is left out, and nothing at all is refused', asy
   assert.deepEqual(readdirSync(empty), []);
 });
 
-test('a file that became shorter is no backup', async (t) => {
+test('refuses a file that became shorter', async (t) => {
   const { copyFile } = await import('../../src/maintenance/copy-file.ts');
   const source = newPath(t, 'short');
   appendFileSync(source, 'four');

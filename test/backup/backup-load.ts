@@ -1,6 +1,6 @@
 /**
- * Senders that keep account of what was acknowledged to them, and a reader that finds out how often
- * each event is stored.
+ * Senders that record what was acknowledged, and a reader that counts how often each event is
+ * stored.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,15 +13,15 @@ export const eventsPerRequest = 20;
 const padding = '.'.repeat(2000);
 
 export interface Load {
-  /** Requests of logs acknowledged so far. */
+  /** Acknowledged log requests. */
   acknowledged(): readonly number[];
-  /** The number of the last push of samples acknowledged so far. */
+  /** Number of the last acknowledged push of samples. */
   pushed(): number;
-  /** Resolves once the last answers are in. */
+  /** Resolves once the last answers have arrived. */
   stop(): Promise<void>;
 }
 
-/** Sends from three senders of logs and one of samples until it is stopped. */
+/** Runs three senders of logs and one of samples until stopped. */
 export function startLoad(service: Service): Load {
   const acknowledged: number[] = [];
   let next = 0;
@@ -57,7 +57,7 @@ export function startLoad(service: Service): Load {
   };
 }
 
-/** How often each event of the load is stored, by request, once the queue is empty. */
+/** Stored count of each event by request, once the queue is empty. */
 export async function countStored(service: Service): Promise<Map<number, Map<number, number>>> {
   await until(async () => (await service.metric('weir_queue_batches')) === 0, {
     what: 'the queue to drain',
@@ -78,7 +78,7 @@ export async function countStored(service: Service): Promise<Map<number, Map<num
   }
 }
 
-/** Every event of these requests is there, and none of any request twice. */
+/** Asserts that every event of these requests is stored, and none of any request twice. */
 export function assertExactlyOnce(
   stored: ReadonlyMap<number, ReadonlyMap<number, number>>,
   acknowledged: readonly number[],

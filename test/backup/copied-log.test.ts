@@ -1,7 +1,6 @@
 /**
- * Copies of the queue's log taken beside the process that writes it: all that was acknowledged
- * before is in each, once and in order, and what is added to a copy has ids that no other copy
- * gives.
+ * Copies of the queue's log taken while it is written: each has everything acknowledged before,
+ * once and in order, and ids of later batches never collide.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -26,7 +25,7 @@ async function makeFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** As a backup and its restoring do. */
+/** Like a backup and a restore. */
 function copyLog(directory: string, target: string): void {
   for (const { source, path, bytes } of holdLog(directory)) {
     const file = join(target, path);
@@ -44,7 +43,7 @@ async function open(directory: string) {
   return { queue: await openDiskQueue(options, telemetry), told };
 }
 
-/** All that waits in the log, which stays in it. */
+/** All queued batches; they stay queued. */
 async function readAll(directory: string): Promise<StampedBatch[]> {
   const { queue, told } = await open(directory);
   const batches: StampedBatch[] = [];
@@ -78,7 +77,7 @@ async function readLedger(path: string): Promise<number[]> {
   return text.split('\n').slice(0, -1).map(Number);
 }
 
-/** Appends until it is disposed of. */
+/** Appends until disposed. */
 function startWriter(directory: string, ledger: string): AsyncDisposable {
   const script = join(import.meta.dirname, '../queue/writer.ts');
   const child = spawn(process.execPath, [script, directory, ledger, '0'], { stdio: 'inherit' });
@@ -91,7 +90,7 @@ function startWriter(directory: string, ledger: string): AsyncDisposable {
   };
 }
 
-test('a log that is written meanwhile is copied whole', async (t) => {
+test('copies a log completely while it is written', async (t) => {
   const folder = await makeFolder(t);
   const [directory, ledger] = [join(folder, 'queue'), join(folder, 'ledger')];
   await using _writer = startWriter(directory, ledger);
@@ -121,7 +120,7 @@ test('a log that is written meanwhile is copied whole', async (t) => {
   }
 });
 
-test('copies of copies give ids of their own, and keep those of what they hold', async (t) => {
+test('copies of copies assign distinct new ids and keep existing ones', async (t) => {
   const folder = await makeFolder(t);
   const original = join(folder, 'queue');
   await open(original).then(({ queue }) => queue.close());
@@ -157,7 +156,7 @@ test('copies of copies give ids of their own, and keep those of what they hold',
   assert.throws(() => copyLog(beyond, join(folder, 'refused')), /of 6 writers, and 5 can be told/);
 });
 
-test('an empty log is copied too', async (t) => {
+test('copies an empty log', async (t) => {
   const folder = await makeFolder(t);
   const original = join(folder, 'queue');
   await open(original).then(({ queue }) => queue.close());
@@ -168,7 +167,7 @@ test('an empty log is copied too', async (t) => {
   assert.notEqual(left.id.writer, right.id.writer);
 });
 
-test('keys of batches that are stored long ago are copied too', async (t) => {
+test('copies idempotency keys of released batches', async (t) => {
   const folder = await makeFolder(t);
   const original = join(folder, 'queue');
   const { queue } = await open(original);

@@ -1,4 +1,4 @@
-/** A backup whose content cannot take its place in the data directory. */
+/** A restore whose content cannot be moved into the data directory. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { writeArchive } from '../../src/maintenance/write-archive.ts';
 import { restore } from '../../src/maintenance/restore.ts';
 import { version } from '../../src/service/version.ts';
 
-test('what cannot be put in place as a whole is not put there in part', async (context) => {
+test('a failed restore leaves nothing in place', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-test-restore-'));
   context.after(() => rmSync(folder, { recursive: true }));
   const { signal } = new AbortController();
@@ -16,7 +16,7 @@ test('what cannot be put in place as a whole is not put there in part', async (c
   writeFileSync(source, 'content');
   const now = new Date().toISOString();
   const about = { format: 1, weirVersion: version, startedAt: now, heldAt: now, holds: [] };
-  // Of all names, this one may be taken already.
+  // This name exists already.
   const files = ['directory.db', 'lost+found/file'].map((path) => ({ source, path, bytes: 7 }));
   await writeArchive(join(folder, 'backup'), { files, about, signal });
   const dataDir = join(folder, 'data');

@@ -1,6 +1,6 @@
 /**
- * Backups of a service that takes in logs and samples meanwhile, through the death of the engine,
- * of the service and of the backup itself: all that was acknowledged before is in them, once.
+ * Backups under load, through kills of the engine, the service and the backup: each has everything
+ * acknowledged before, once.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { assertExactlyOnce, countStored, type Load, startLoad } from './backup-l
 
 // Small segments, so that some are freed while they are copied.
 const flags = ['--queue-segment-bytes', '1048576'];
-// Of the engine that is killed.
+// Errors of the killed engine.
 const expectedErrors = [/engine ended/, /cannot start the engine/, /housekeeping failed/];
 let service: Service;
 let folder: string;
@@ -43,7 +43,7 @@ async function succeed(command: WeirProcess): Promise<void> {
   assert.equal(code, 0, command.logs.map(({ raw }) => raw).join('\n'));
 }
 
-/** What was restored from a backup, running; stopped and removed with the test. */
+/** A service started on a restored backup; removed with the test. */
 async function startCopy(t: TestContext, source: string): Promise<Service> {
   const dataDir = newPath('restored');
   await succeed(startWeir(['restore', source, '--data', dataDir]));
@@ -60,7 +60,7 @@ async function untilBusy(load: Load): Promise<void> {
   });
 }
 
-test('what was acknowledged before is in a copy, though the engine dies meanwhile', async (t) => {
+test('a backup has everything acknowledged before, despite an engine kill', async (t) => {
   const { token } = await createAccessToken(service, ['logs:read', 'metrics:read']);
   const receiver = await createReceiver(service);
   const key = { 'idempotency-key': 'once' };
@@ -93,7 +93,7 @@ test('what was acknowledged before is in a copy, though the engine dies meanwhil
   const authority = (of: Service) => readFileSync(of.quickstart.caFile, 'utf8');
   assert.equal(authority(copy), authority(service));
 
-  // The same event at the same time: only the ids of its batches tell the two apart.
+  // The same event and time: only batch ids differ.
   const event = { message: 'side by side', timestamp: '2026-01-01T00:00:00Z' };
   const ids = [];
   for (const each of [service, copy]) {
@@ -106,8 +106,8 @@ test('what was acknowledged before is in a copy, though the engine dies meanwhil
   assert.notEqual(ids[0], ids[1]);
 });
 
-test('a backup outlives the service, and the service a killed backup', async (t) => {
-  // So large that it is still being copied when the backup is killed.
+test('a backup survives a kill of the service, and the service a kill of the backup', async (t) => {
+  // Large, so that the copy is still running at the kill.
   const filler = join(service.dataDir, 'tls', 'filler.pem');
   writeFileSync(filler, '');
   truncateSync(filler, 4 * 1024 ** 3);
@@ -123,7 +123,7 @@ test('a backup outlives the service, and the service a killed backup', async (t)
   assert.ok(!existsSync(source), 'half a backup has no name');
   assert.ok(existsSync(join(service.dataDir, 'queue/backup')));
 
-  // One that ends soon, and is not taken for under way by what the killed one has left.
+  // A quick one, which must not mistake the killed backup for a running one.
   truncateSync(filler, 128 * 1024 ** 2);
   truncateSync(copied, 0);
   const backup = beginBackup(source);
@@ -135,7 +135,7 @@ test('a backup outlives the service, and the service a killed backup', async (t)
   assert.ok(!existsSync(`${source}.partial`));
   rmSync(filler);
 
-  // Nobody runs on the directory now.
+  // No service runs on the directory.
   const offline = newPath('backup');
   await succeed(beginBackup(offline));
   await service.start();

@@ -1,6 +1,6 @@
 /**
  * Bombs against the real process: each gets its answer, small requests are answered meanwhile, and
- * memory stays within a stated bound and comes back.
+ * memory stays within the stated bound and is released.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -13,15 +13,15 @@ import { memoryBytes, watch, type Watched } from './watch.ts';
 
 const { maxInFlightBytes } = configSchema.parse({}).ingest;
 /**
- * What the gateway may have resident beside what it has when it is idle. The estimates behind the
- * cap count what is in use; the others are buffers that nobody uses, until they are collected.
+ * Memory of the gateway above idle. The estimates behind the cap count live buffers; the rest is
+ * garbage until collected.
  */
 const maxGrowthBytes = 6 * maxInFlightBytes;
-/** What caches and the allocator may keep once all is over. */
+/** What caches and the allocator may retain afterwards. */
 const maxKeptBytes = 4 * maxInFlightBytes;
-/** Only a stop for a service that hangs: two cores make, send and take the bombs. */
+/** Guards against a hang: two cores create, send and process the bombs. */
 const maxWaitMs = 30_000;
-/** As HTTP says it, and as gRPC does. */
+/** HTTP status and gRPC status. */
 const unavailable = [503, 14];
 
 suite('bombs', { skip: process.platform !== 'linux' && 'it needs /proc' }, () => {
@@ -53,10 +53,10 @@ suite('bombs', { skip: process.platform !== 'linux' && 'it needs /proc' }, () =>
     });
   }
 
-  suite('on 16 connections at once', () => {
+  suite('16 connections at once', () => {
     const connections = 16;
     for (const [group, names] of inGroups(bombs, connections).entries()) {
-      test(`different ones, group ${group + 1}`, () => expectAnswers(names));
+      test(`different bombs, group ${group + 1}`, () => expectAnswers(names));
     }
     for (const { name } of bombs.filter(({ isHeavy }) => isHeavy === true)) {
       test(name, () => expectAnswers(Array.from({ length: connections }, () => name)));
@@ -76,7 +76,7 @@ suite('bombs', { skip: process.platform !== 'linux' && 'it needs /proc' }, () =>
     }
   });
 
-  test('afterwards everything works, and memory has come back', async () => {
+  test('everything works afterwards, and memory is released', async () => {
     const { status } = await service.postLogs({ message: 'after the bombs' });
     assert.equal(status, 202);
     await until(
@@ -90,7 +90,7 @@ suite('bombs', { skip: process.platform !== 'linux' && 'it needs /proc' }, () =>
     assert.equal(await service.metric('weir_queue_quarantined_batches'), 0);
     await until(
       async () => {
-        // Garbage is collected while something goes on.
+        // Garbage is collected only under some load.
         await service.postLogs({ message: 'ping' });
         return memoryBytes(service.process.pid, 'VmRSS') - idleBytes <= maxKeptBytes;
       },
@@ -99,7 +99,7 @@ suite('bombs', { skip: process.platform !== 'linux' && 'it needs /proc' }, () =>
   });
 });
 
-/** No bomb is a reason to refuse a small request. */
+/** Small requests must not be refused. */
 function assertOthersServed({ pings, longestMs }: Watched<unknown>): void {
   assert.deepEqual([...pings.keys()], [202], 'each small request must be taken');
   assert.ok(longestMs <= maxWaitMs, `a small request waited ${longestMs} ms`);

@@ -1,6 +1,6 @@
 /**
- * Requests that are small or cheap to make and would be large or slow to take, for each way in, and
- * what has to come of each alone.
+ * Requests that are cheap to send and expensive to process, for each protocol, with the expected
+ * answer.
  */
 import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
@@ -25,11 +25,11 @@ import type { Sent, Way } from './send.ts';
 
 export interface Bomb {
   readonly name: string;
-  /** Of HTTP, of gRPC its own numbers; more than one where the way is free to choose. */
+  /** HTTP or gRPC status; several where the protocol allows a choice. */
   readonly expected: readonly number[];
-  /** Whether many of it at once take more than many different ones. */
+  /** Whether many identical ones cost more than different ones. */
   readonly isHeavy?: true;
-  /** Made when it is needed: each may take tens of MiB. */
+  /** Created on demand: each may take tens of MiB. */
   make(): Sent;
 }
 
@@ -51,7 +51,7 @@ const inGzip = (type: 'json' | 'protobuf', body: Buffer): Sent => ({
   body,
 });
 
-/** @param body a snappy block, true or not. */
+/** @param body a snappy block, valid or not. */
 const inSnappy = (body: Buffer): Sent => ({
   way: 'write',
   headers: { ...types.protobuf, 'content-encoding': 'snappy' },

@@ -1,35 +1,35 @@
-/** The bytes that bombs are made of: messages and texts with far too much of something. */
+/** Payloads of bombs. */
 import { gzipSync } from 'node:zlib';
 import { bytesField, doubleField, text, varintField } from '../harness/proto-wire.ts';
 
 export const mebibyte = 2 ** 20;
-/** A little below the cap of OTLP protobuf and of remote_write, inflated. */
+/** A little below the inflated limit of OTLP protobuf and remote_write. */
 export const largeBytes = 64 * mebibyte - 4096;
 
-/** So many bytes of one chunk again and again. */
+/** A chunk repeated up to this many bytes. */
 export function repeated(chunk: string | Buffer, bytes: number): Buffer {
   const one = Buffer.from(chunk as string);
   return Buffer.alloc(Math.floor(bytes / one.length) * one.length, one);
 }
 
-/** A frame's head, and what follows it. */
+/** Head of a frame, and its content. */
 export function framed(flag: number, length: number, ...content: Buffer[]): Buffer {
   const head = Buffer.from([flag, 0, 0, 0, 0]);
   head.writeUInt32BE(length, 1);
   return Buffer.concat([head, ...content]);
 }
 
-/** Each member is 64 MiB of zeros: together 16 GiB from 16 MiB. */
+/** Each member is 64 MiB of zeros: 16 GiB from 16 MiB. */
 export function gzipBomb(bytes: number): Buffer {
   const member = gzipSync(Buffer.alloc(64 * mebibyte));
   return repeated(member, bytes);
 }
 
-/** A log record in its request. */
+/** A request with one log record. */
 export const inRecord = (field: Buffer) => bytesField(1, bytesField(2, bytesField(2, field)));
 export const emptyMessage = (field: number) => bytesField(field, Buffer.alloc(0));
 
-/** `{"arrayValue":…}` in protobuf: an AnyValue in an ArrayValue in an AnyValue … */
+/** `{"arrayValue":…}` in protobuf, nested: an AnyValue in an ArrayValue in an AnyValue … */
 export function nestedValue(depth: number): Buffer {
   let value: Buffer = Buffer.alloc(0);
   for (let level = 0; level < depth; level += 1) value = bytesField(5, bytesField(1, value));
@@ -46,7 +46,7 @@ export function series(...labels: Buffer[]): Buffer {
   return bytesField(1, Buffer.concat([label('__name__', 'bomb'), ...labels, sample]));
 }
 
-/** JSON text around so many bytes of one chunk. */
+/** JSON text around a repeated chunk. */
 export function jsonAround(before: string, chunk: string, after: string, bytes: number): Buffer {
   return Buffer.concat([Buffer.from(before), repeated(chunk, bytes), Buffer.from(after)]);
 }
@@ -68,7 +68,7 @@ export function largeResource(attributeBytes: number, count: number): Buffer {
   return bytesField(1, Buffer.concat([bytesField(1, attribute), records]));
 }
 
-/** Up to 16 MiB of them. */
+/** Up to 16 MiB. */
 export function linesOf(line: (number: number) => string): Buffer {
   const lines: string[] = [];
   const maxBytes = 16 * mebibyte;

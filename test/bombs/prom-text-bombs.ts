@@ -1,6 +1,6 @@
 /**
- * Decodes the pushes that cost the most memory for their size, one after the other, and prints how
- * many bytes the process grew by at its largest. A process of its own, so that nothing else counts.
+ * Decodes the pushes with the highest memory per byte and prints the peak growth. A separate
+ * process, so that nothing else counts.
  */
 import { AppError } from '../../src/model/errors.ts';
 import { blankSeriesView } from '../../src/model/series-view.ts';

@@ -1,4 +1,4 @@
-/** Sends a bomb as its sender would: over TLS, by HTTP or as the bytes of a gRPC call. */
+/** Sends a bomb over TLS, by HTTP or gRPC. */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
 import type { HttpClient } from '../harness/http.ts';
@@ -15,11 +15,11 @@ export interface Sent {
   readonly way: Way;
   /** Besides the token. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of gRPC: with the frame. */
+  /** For gRPC including the frame. */
   readonly body: Buffer;
 }
 
-/** @returns the HTTP status, of gRPC the number of its own. */
+/** @returns the HTTP status, or the gRPC status. */
 export function send(target: Target, sent: Sent): Promise<number> {
   if (sent.way === 'grpc') return callGrpc(target, sent);
   const { http_json: json, otlp, prometheus } = target.quickstart.receivers;
@@ -39,7 +39,7 @@ export function send(target: Target, sent: Sent): Promise<number> {
 function callGrpc(target: Target, { headers, body }: Sent): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const { ingestUrl, caFile, receivers } = target.quickstart;
-  // What is still to be sent counts as well: else it is this client that cuts an answer off.
+  // Unsent bytes count too: otherwise this client cuts the answer off.
   const session = connect(ingestUrl, { ca: readFileSync(caFile), maxSessionMemory: 1024 });
   const stream = session.request({
     ':method': 'POST',

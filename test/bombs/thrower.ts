@@ -1,6 +1,6 @@
 /**
- * A thread that throws bombs when it is told to, so that the one that watches the service is not
- * itself held up by making and encrypting them.
+ * A worker thread that sends bombs, so that creating and encrypting them does not delay the thread
+ * that watches the service.
  */
 import { readFileSync } from 'node:fs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -10,12 +10,12 @@ import { bombs } from './bombs.ts';
 import { send } from './send.ts';
 
 interface Throw {
-  /** Of bombs, thrown all at once. */
+  /** Names of bombs, sent at once. */
   readonly names: readonly string[];
 }
 
 export interface Thrower {
-  /** @returns the status of each, in the order of the names; -1 where the connection broke. */
+  /** @returns the status of each, in this order; -1 for a broken connection. */
   throw(names: readonly string[]): Promise<readonly number[]>;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ if (!isMainThread && parentPort !== null) {
       bombs.filter(({ name }) => names.includes(name)).map((bomb) => [bomb.name, bomb.make()]),
     );
     const statuses = names.map((name) =>
-      // What becomes of a connection says nothing: that there is no answer does.
+      // Connection errors are irrelevant; a missing answer is the result.
       send({ http, quickstart }, made.get(name)!).catch(() => -1),
     );
     void Promise.all(statuses).then((all) => port.postMessage(all));

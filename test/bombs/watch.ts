@@ -1,24 +1,21 @@
-/**
- * Watches a running service while something happens to it: whether others are still answered, and
- * how much memory it takes at most.
- */
+/** Watches a running service during an action: whether it answers others, and its peak memory. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Service } from '../harness/service.ts';
 
 export interface Watched<T> {
   readonly result: T;
-  /** Small requests sent meanwhile on a connection of their own, by the status of the answer. */
+  /** Small requests on a separate connection, counted by status. */
   readonly pings: ReadonlyMap<number, number>;
-  /** The longest that one of them waited. */
+  /** The longest wait of one of them. */
   readonly longestMs: number;
-  /** The most memory that the gateway had resident meanwhile. */
+  /** Peak resident memory of the gateway. */
   readonly peakBytes: number;
 }
 
 const pauseMs = 5;
 
-/** One small request after the other for as long as `during` takes, and at least one. */
+/** Sends one small request after the other while `during` runs, at least one. */
 export async function watch<T>(service: Service, during: () => Promise<T>): Promise<Watched<T>> {
   const { pid } = service.process;
   forgetPeak(pid);

@@ -1,4 +1,4 @@
-/** compose.yaml and the Dockerfile hold together, as far as reading them tells. */
+/** Consistency of compose.yaml and the Dockerfile. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ interface Compose {
 const compose = readYaml<Compose>('deploy/compose.yaml');
 const services = Object.entries(compose.services);
 
-test('every service restarts, tells its health and has limits', () => {
+test('every service restarts and has a health check and limits', () => {
   for (const [name, service] of services) {
     assert.equal(service.restart, 'unless-stopped', name);
     assert.ok(service.healthcheck, `${name} has no healthcheck`);
@@ -34,7 +34,7 @@ test('every service restarts, tells its health and has limits', () => {
   }
 });
 
-test('what services refer to is there', () => {
+test('references of services exist', () => {
   for (const [name, service] of services) {
     for (const other of Object.keys(service.depends_on ?? {})) {
       assert.ok(compose.services[other], `${name} waits for ${other}`);
@@ -51,7 +51,7 @@ test('what services refer to is there', () => {
   }
 });
 
-test('every variable without a default is written by make-secrets.sh', () => {
+test('make-secrets.sh writes every variable without a default', () => {
   const script = readText('deploy/make-secrets.sh');
   const names = readText('deploy/compose.yaml').matchAll(/\$\{([A-Z_]+)(?::\?|\})/g);
   for (const name of new Set(Array.from(names, (match) => match[1]!))) {
@@ -59,7 +59,7 @@ test('every variable without a default is written by make-secrets.sh', () => {
   }
 });
 
-test('the servers that Weir is told of are those that run', () => {
+test('Weir is configured with the servers that run', () => {
   const nodes = services.filter(([, { environment }]) => environment?.['WEIR_ROLES']);
   const roles = nodes.map(([, { environment }]) => environment!['WEIR_ROLES']!);
   assert.deepEqual(roles.sort(), ['gateway', 'gateway', 'stream', 'writer', 'writer']);
@@ -75,14 +75,14 @@ test('the servers that Weir is told of are those that run', () => {
   }
 });
 
-test('the load balancer knows every node that takes connections', () => {
+test('the load balancer knows every node with a listener', () => {
   const config = readText('deploy/haproxy/haproxy.cfg');
   for (const [name] of services.filter(([one]) => /^(gateway|stream|clickhouse)/.test(one))) {
     assert.match(config, new RegExp(`server ${name} ${name}:\\d+`));
   }
 });
 
-test('what the Dockerfile copies is in the tree and in its context', () => {
+test('files copied by the Dockerfile are in the tree and in its context', () => {
   const copies = readText('deploy/Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm);
   const sources = Array.from(copies, (match) => match[1]!.split(' ')).flat();
   const ignored = readText('.dockerignore').split('\n');

@@ -1,4 +1,4 @@
-/** The files of deploy/ and docs/ as the tests here read them. */
+/** Reads the files of deploy/ and docs/. */
 import { globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ const yaml = createRequire(import.meta.url)('js-yaml') as { load: (text: string)
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface TextFile {
-  /** From the root of the repository. */
+  /** Relative to the repository. */
   readonly path: string;
   readonly text: string;
 }
 
-/** @param pattern from the root of the repository; what is not committed is left out. */
+/** @param pattern relative to the repository; ignored files are left out. */
 export function readFiles(pattern: string): TextFile[] {
   return globSync(pattern, { cwd: repository, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== '.env')
@@ -28,12 +28,12 @@ export function readText(path: string): string {
   return readFileSync(join(repository, path), 'utf8');
 }
 
-/** The caller says what it holds, and fails where it does not. */
+/** The caller states the type and fails if it is wrong. */
 export function readYaml<T>(path: string): T {
   return yaml.load(readText(path)) as T;
 }
 
-/** Each match of a pattern, once, with the files that have it. */
+/** Each distinct match of a pattern, with the files that have it. */
 export function mentionsOf(files: readonly TextFile[], pattern: RegExp): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { path, text } of files) {
@@ -44,7 +44,7 @@ export function mentionsOf(files: readonly TextFile[], pattern: RegExp): Map<str
   return found;
 }
 
-/** For `assert.deepEqual(…, [])`: what is mentioned, and not known. */
+/** For `assert.deepEqual(…, [])`: mentions of unknown names. */
 export function unknownOf(
   mentions: ReadonlyMap<string, readonly string[]>,
   isKnown: (name: string) => boolean,

@@ -1,4 +1,4 @@
-/** Dashboard, rules and runbook ask for metrics that a running Weir has. */
+/** Dashboard, rules and runbook use metrics that a running Weir has. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { metricTables } from '../../src/telemetry/metrics.ts';
@@ -6,7 +6,7 @@ import { sendPlain } from '../harness/http.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { mentionsOf, readFiles, unknownOf } from './files.ts';
 
-/** Of nodes on servers of their own, or with workers: none runs here. */
+/** Metrics of nodes with servers or workers, which do not run here. */
 const scaledOnly = [
   'weir_directory_connected',
   'weir_queue_connected',
@@ -29,7 +29,7 @@ before(async () => {
 
 after(() => service?.stop());
 
-test('every metric that is named exists', () => {
+test('every metric that is mentioned exists', () => {
   const types = [...exposition.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
   const known = new Map(types.map(([, name = '', type = '']) => [name, type]));
   for (const name of scaledOnly) {
@@ -44,13 +44,13 @@ test('every metric that is named exists', () => {
     ...readFiles('deploy/**/*.{json,yaml}'),
     ...readFiles('docs/{runbook*,operating,sizing,live-tail}.md'),
   ];
-  // Streams of NATS begin in the same way.
+  // Names of NATS streams have the same prefix.
   const mentions = mentionsOf(files, /\bweir_(?!\d|quarantine\b)[a-z0-9_]+/g);
   assert.ok(mentions.size > 30);
   assert.deepEqual(unknownOf(mentions, isKnown), []);
 });
 
-test('metrics of scaled parts are in the table', () => {
+test('the table has the metrics of scaled-out parts', () => {
   const names = new Set(metricTables.flatMap(([, table]) => Object.keys(table)));
   assert.deepEqual(
     scaledOnly.filter((name) => !names.has(name)),

@@ -1,4 +1,4 @@
-/** What the documentation and deploy/ call by name exists: settings, commands, entries, files. */
+/** Settings, commands, anchors and files that documentation and deploy/ mention exist. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ const docs = readFiles('docs/**/*.md');
 const runbook = readFiles('docs/runbook*.md');
 const all = [...docs, ...readFiles('deploy/**/*'), ...readFiles('README.md')];
 
-/** Variables of commands and tests, which are no settings of the service. */
+/** Variables of commands and tests. */
 const otherVariables = /^WEIR_(CONFIG|URL|TOKEN|ACCOUNT|CA_FILE|RECEIVER_URL|INGEST_TOKEN)$/;
 
 test('every WEIR_ variable is a setting', () => {
@@ -67,7 +67,7 @@ test('commands in the documentation exist, with these options', async () => {
   );
 });
 
-/** `weir` begins sentences about other things too, such as services of that name. */
+/** `weir` also begins other phrases, such as names of services. */
 function isCommand(program: Command, line: string): boolean {
   const [, name] = line.split(/\s+/);
   return program.commands.some((command) => command.name() === name) && name !== 'serve';

@@ -1,6 +1,5 @@
 /**
- * What comes with the programs that read these files says of them. Each test is skipped where its
- * program is missing.
+ * The programs that read these files accept them. Each test is skipped when its program is missing.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -14,7 +13,7 @@ import { readText, repository } from './files.ts';
 const folder = mkdtempSync(join(tmpdir(), 'weir-deploy-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Its output; fails with it unless the program ends with 0. */
+/** Its output; fails unless the program exits with 0. */
 function run(program: string, args: readonly string[], env: Record<string, string> = {}): string {
   const ended = spawnSync(program, args, {
     cwd: join(repository, 'deploy'),
@@ -26,18 +25,18 @@ function run(program: string, args: readonly string[], env: Record<string, strin
   return output;
 }
 
-/** Not in Debian, or not in a version that is new enough: never demanded. */
+/** Not in Debian, or too old there: never required. */
 function lacks(program: string): string | false {
   const { error } = spawnSync(program, ['version'], { stdio: 'ignore' });
   return error === undefined ? false : `${program} is missing`;
 }
 
-test('promtool takes the rules', { skip: missing('promtool', 'prometheus') }, () => {
+test('promtool accepts the rules', { skip: missing('promtool', 'prometheus') }, () => {
   run('promtool', ['check', 'rules', 'prometheus/rules.yaml', 'prometheus/alerts.yaml']);
   run('promtool', ['test', 'rules', 'prometheus/tests.yaml', 'prometheus/tests-of-days.yaml']);
 });
 
-test('promtool takes every query of the dashboard', {
+test('promtool accepts every query of the dashboard', {
   skip: missing('promtool', 'prometheus'),
 }, () => {
   const dashboard = JSON.parse(readText('deploy/grafana/weir.json')) as {
@@ -54,11 +53,11 @@ test('promtool takes every query of the dashboard', {
   run('promtool', ['check', 'rules', '--lint=none', file]);
 });
 
-test('haproxy takes its configuration', { skip: lacks('haproxy') }, () => {
+test('haproxy accepts its configuration', { skip: lacks('haproxy') }, () => {
   run('haproxy', ['-c', '-f', 'haproxy/haproxy.cfg']);
 });
 
-test('nats-server takes its configuration', { skip: lacksSync() }, () => {
+test('nats-server accepts its configuration', { skip: lacksSync() }, () => {
   const password = 'w0123456789abcdef';
   const route = (server: string) => `nats://route:${password}@${server}:6222`;
   const env = {
@@ -71,7 +70,7 @@ test('nats-server takes its configuration', { skip: lacksSync() }, () => {
   run('nats-server', ['-t', '-c', 'nats/nats.conf'], env);
 });
 
-/** Debian 12 has 2.9, which knows no `sync_interval: always`. */
+/** Debian 12 has 2.9, which does not know `sync_interval: always`. */
 function lacksSync(): string | false {
   const { error, stdout } = spawnSync('nats-server', ['-v'], { encoding: 'utf8' });
   if (error !== undefined) return 'nats-server is missing';
@@ -79,7 +78,7 @@ function lacksSync(): string | false {
   return minor >= 10 ? false : `nats-server is older than 2.10: ${stdout.trim()}`;
 }
 
-test('helm renders the chart in each of its modes', { skip: lacks('helm') }, () => {
+test('helm renders the chart in each mode', { skip: lacks('helm') }, () => {
   const chart = ['helm/weir', '--kube-version', '1.33.0'];
   const scaled = ['mode=scaled', 'secretName=s', 'tls.secretName=t', 'serviceMonitor.enabled=true'];
   const set = [...scaled, 'writer.autoscaling.enabled=true'].flatMap((value) => ['--set', value]);
@@ -90,7 +89,7 @@ test('helm renders the chart in each of its modes', { skip: lacks('helm') }, () 
   assert.doesNotMatch(single, /WEIR_ROLES/);
   assert.equal(apart.match(/^kind: Deployment$/gm)?.length, 3);
   assert.doesNotMatch(apart, /^kind: StatefulSet$/m);
-  // Else the cluster gives names of services as variables, which Weir refuses.
+  // Otherwise the cluster sets variables named after services, which Weir refuses.
   assert.equal(apart.match(/enableServiceLinks: false/g)?.length, 3);
   const wrong = spawnSync('helm', ['template', 'weir', ...chart, '--set', 'mode=double'], {
     cwd: join(repository, 'deploy'),
@@ -98,13 +97,13 @@ test('helm renders the chart in each of its modes', { skip: lacks('helm') }, () 
   assert.notEqual(wrong.status, 0);
 });
 
-test('systemd takes the units', { skip: lacks('systemd-analyze') }, () => {
+test('systemd accepts the units', { skip: lacks('systemd-analyze') }, () => {
   cpSync(join(repository, 'deploy/systemd'), folder, { recursive: true });
   for (const [unit, name] of [
     ['weir.service', 'weir.service'],
     ['weir@.service', 'weir@gateway.service'],
   ] as const) {
-    // Where the command is not installed, that is all there would be to say.
+    // The only complaint when the command is not installed.
     const text = readText(`deploy/systemd/${unit}`).replace('/usr/local/bin/weir', '/bin/true');
     writeFileSync(join(folder, name), text);
     assert.equal(run('systemd-analyze', ['verify', '--man=no', join(folder, name)]), '');

@@ -1,4 +1,4 @@
-/** What a flood is: a name, the ports it is aimed at, and what an attacker does until it ends. */
+/** A flood: a name, its target ports, and the behaviour of the attacker. */
 import type { Quickstart } from '../harness/quickstart.ts';
 
 export type Port = 'ingest' | 'stream';
@@ -6,19 +6,19 @@ export type Port = 'ingest' | 'stream';
 export interface Target {
   readonly quickstart: Quickstart;
   readonly port: Port;
-  /** Whether requests carry a token that is good for what they ask. */
+  /** Whether requests carry a valid token. */
   readonly hasToken: boolean;
-  /** Local address that connections come from. */
+  /** Local address of its connections. */
   readonly from: string;
 }
 
-/** What an attacker counted, by name: connections, requests, answers. */
+/** Counters of the attacker: connections, requests, answers. */
 export type Tally = Record<string, number>;
 
 export interface Attack {
   readonly name: string;
   readonly ports: readonly Port[];
-  /** Whether it is run without a token, with one, or both ways. */
+  /** Without a token, with one, or both. */
   readonly tokens: readonly boolean[];
   readonly run: (target: Target, stop: AbortSignal) => Promise<Tally>;
 }

@@ -1,4 +1,4 @@
-/** The process of an attacker: runs one flood to its end and reports what it counted. */
+/** The attacker's process: runs one flood and reports its counters. */
 import { setPriority } from 'node:os';
 import type { Quickstart } from '../harness/quickstart.ts';
 import type { Port, Tally } from './attack.ts';
@@ -12,7 +12,7 @@ export interface Order {
   readonly quickstart: Quickstart;
 }
 
-// On a machine of its own it would not take the processor from the gateway.
+// Lower priority: a remote attacker would not use this machine's CPU.
 setPriority(10);
 
 process.once('message', (order: Order) => {

@@ -1,4 +1,4 @@
-/** All floods, in the order in which they are run. */
+/** All floods, in order. */
 import type { Attack } from './attack.ts';
 import { answers } from './attacks/answers.ts';
 import { bodies } from './attacks/bodies.ts';

@@ -1,7 +1,6 @@
 /**
- * The process of those who behave while others flood: a sender with a log every 20 ms and a reader,
- * on connections of their own. Latency counts from when a request was due, so that one that had to
- * wait for a connection is not forgotten.
+ * The process of well-behaved clients during a flood: a sender with a log every 20 ms and a reader,
+ * on separate connections. Latency counts from when a request was due (no coordinated omission).
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
@@ -9,22 +8,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Quickstart } from '../harness/quickstart.ts';
 
 export interface Waits {
-  /** Milliseconds from due to answered, of each request in turn. */
+  /** Milliseconds from due to answered, in order. */
   readonly latencies: readonly number[];
-  /** By HTTP status; `lost` where the connection broke. */
+  /** By HTTP status; `lost` = broken connection. */
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
 export interface Witness {
   readonly sender: Waits;
   readonly reader: Waits;
-  /** Messages that were acknowledged. */
+  /** Acknowledged messages. */
   readonly acknowledged: readonly string[];
 }
 
 export interface BystanderOrder {
   readonly quickstart: Quickstart;
-  /** Local address that its connections come from. */
+  /** Local address of its connections. */
   readonly from: string;
   readonly name: string;
 }
@@ -66,7 +65,7 @@ process.once('message', (order: BystanderOrder) => {
   });
 });
 
-/** Starts one call at each beat, however long the ones before take; none waits past the end. */
+/** Starts one call per interval, however long earlier ones take; none waits past the end. */
 async function keepTo(
   ms: number,
   stop: AbortSignal,
@@ -97,7 +96,7 @@ type Ask = (
   body?: string,
 ) => Promise<string>;
 
-/** An event that is not acknowledged is not sent again: the sender's queue is not under test. */
+/** Not retried: the sender's queue is not under test. */
 function createAsking(ca: Buffer, from: string): Ask {
   const agent = new Agent({
     ca,

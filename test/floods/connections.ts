@@ -1,4 +1,4 @@
-/** Raw TLS connections of attackers, opened again when the server closes them. */
+/** Raw TLS connections of attackers, reopened when the server closes them. */
 import { readFileSync } from 'node:fs';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,13 +7,13 @@ import type { Tally, Target } from './attack.ts';
 
 export interface Dialled {
   readonly socket: TLSSocket;
-  /** Resolves when the connection is closed, by whichever side. */
+  /** Resolves when either side has closed the connection. */
   readonly closed: Promise<void>;
 }
 
 const authorities = new Map<string, Buffer>();
 
-/** @returns undefined where the connection was not made */
+/** @returns undefined if the connection failed */
 export async function dial(target: Target, alpn: 'h2' | 'http/1.1'): Promise<Dialled | undefined> {
   const { caFile } = target.quickstart;
   const ca = authorities.get(caFile) ?? readFileSync(caFile);
@@ -33,7 +33,7 @@ export async function dial(target: Target, alpn: 'h2' | 'http/1.1'): Promise<Dia
   return (await opened) ? { socket, closed } : undefined;
 }
 
-/** Without TLS: for what goes wrong before it. */
+/** Without TLS, for attacks before the handshake. */
 export function dialPlain(target: Target): Socket {
   const socket = connectPlain({
     host: '127.0.0.1',
@@ -51,14 +51,14 @@ function portOf({ quickstart, port }: Target): number {
 export interface Load {
   readonly target: Target;
   readonly stop: AbortSignal;
-  /** Connections at once. */
+  /** Concurrent connections. */
   readonly connections: number;
   readonly alpn: 'h2' | 'http/1.1';
 }
 
 /**
- * Keeps so many connections, each used by `use` until the server closes it or `stop` is aborted.
- * @returns how many were opened, refused and closed by the server, and what `use` counted
+ * Keeps this many connections open; `use` runs on each until the server closes it or `stop` aborts.
+ * @returns counts of opened, refused and closed connections, and of `use`
  */
 export async function keepConnections(
   { target, stop, connections, alpn }: Load,
@@ -100,7 +100,7 @@ export function aborted(stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** Writes what `next` gives for as long as the connection takes it. */
+/** Writes what `next` returns while the connection is writable. */
 export async function pump(
   socket: TLSSocket,
   stop: AbortSignal,

@@ -1,7 +1,7 @@
 /**
  * `npm run floods -- --seconds S --only PATTERN --workers N --max-p99-ms MS`: every flood against
- * one running service, one after the other, while others send and read. Prints what each did as a
- * table in Markdown, and fails where a promise was broken.
+ * one running service while others send and read. Prints a Markdown table, and fails if a promise
+ * was broken.
  */
 import assert from 'node:assert/strict';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 });
 
 const { maxInFlightBytes } = configSchema.parse({}).ingest;
-/** What README promises above the memory of an idle gateway. */
+/** The bound in docs/operating.md, above the memory of an idle gateway. */
 const maxGrowthBytes = 6 * maxInFlightBytes;
 const maxP99Ms = Number(values['max-p99-ms']);
 const storedLogs = 5000;
@@ -62,7 +62,7 @@ try {
 }
 process.exitCode = faults === 0 ? 0 : 1;
 
-/** So that a read has something to answer with. */
+/** Gives reads something to return. */
 async function fill(one: Service): Promise<void> {
   const events = Array.from({ length: 1000 }, (_, index) => ({
     message: `stored before the floods ${index} ${'x'.repeat(300)}`,
@@ -71,7 +71,7 @@ async function fill(one: Service): Promise<void> {
   for (let sent = 0; sent < storedLogs; sent += events.length) await one.postLogs(events);
 }
 
-/** Of the events that were acknowledged in a flood, those that cannot be read afterwards. */
+/** Acknowledged events of a flood that cannot be read afterwards. */
 async function missing(
   one: Service,
   { elsewhere, neighbour }: Verdict | Awaited<ReturnType<typeof runFlood>>,
@@ -91,7 +91,7 @@ async function missing(
   return found ? 0 : left;
 }
 
-/** Fewer where reads of the flood still take the share of the account. */
+/** Retries while reads of the flood still use the account's share. */
 async function messagesWith(one: Service, word: string): Promise<Set<string>> {
   const seen = new Set<string>();
   let cursor: string | undefined;

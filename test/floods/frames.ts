@@ -1,7 +1,4 @@
-/**
- * HTTP/2 frames by hand (RFC 9113), for clients that break the rules: a library would not send what
- * these do.
- */
+/** HTTP/2 frames (RFC 9113) for clients that break the rules, which no library sends. */
 
 export const frameTypes = {
   data: 0,
@@ -33,7 +30,7 @@ export function frame(
   return bytes;
 }
 
-/** What a client sends first: the preface and its settings. */
+/** Client preface and SETTINGS. */
 export function prefaceWith(settings: readonly (readonly [id: number, value: number])[]): Buffer {
   const payload = Buffer.alloc(6 * settings.length);
   for (const [index, [id, value]] of settings.entries()) {
@@ -49,7 +46,7 @@ export function prefaceWith(settings: readonly (readonly [id: number, value: num
 export const preface = prefaceWith([]);
 export const settingIds = { headerTableSize: 1, initialWindowSize: 4 } as const;
 
-/** Literals that are neither indexed nor compressed (RFC 7541, section 6.2.2). */
+/** Literals without indexing or compression (RFC 7541, section 6.2.2). */
 export function headerBlock(fields: Fields): Buffer {
   const parts = fields.flatMap(([name, value]) => [
     Buffer.from([0]),

@@ -1,11 +1,11 @@
-/** Processor time of the gateway, by way of /proc. */
+/** CPU time of the gateway, from /proc. */
 import { readFileSync } from 'node:fs';
 import { workersOf } from '../harness/weir-process.ts';
 
-/** As the kernel counts: USER_HZ is 100 on every architecture that Node runs on. */
+/** USER_HZ, which is 100 on every architecture that Node supports. */
 const ticksPerSecond = 100;
 
-/** Of the process and its workers; what cannot be read counts as none. */
+/** The process and its workers; unreadable = 0. */
 export function cpuSeconds(pid: number): number {
   return [pid, ...workersOf(pid)].reduce((sum, one) => sum + ticksOf(one) / ticksPerSecond, 0);
 }

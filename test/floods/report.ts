@@ -1,15 +1,15 @@
-/** What floods did, as a table, and what of it breaks a promise. Pure. */
+/** Results of floods as a table, and violations. Pure. */
 import type { Waits } from './bystander.ts';
 import type { Flood, Outcome } from './run-flood.ts';
 
 export interface Bounds {
   readonly maxGatewayBytes: number;
-  /** For the 99th percentile of the sender from elsewhere. */
+  /** Limit of the bystander's 99th percentile. */
   readonly maxP99Ms: number;
 }
 
 export interface Verdict extends Outcome {
-  /** Acknowledged events that were not there afterwards. */
+  /** Acknowledged events that were missing afterwards. */
   readonly missing: number;
 }
 
@@ -20,7 +20,7 @@ export function nameOf({ attack, port, hasToken }: Flood): string {
   return `${attack.name}, ${port}${hasToken ? ', with a token' : ''}`;
 }
 
-/** Sentences for what must not be; empty = the flood did no harm. */
+/** Violations, one sentence each. */
 export function faultsOf(verdict: Verdict, { maxGatewayBytes, maxP99Ms }: Bounds): string[] {
   const { isAlive, peakBytes, elsewhere, missing } = verdict;
   const p99 = percentile(elsewhere.sender.latencies, 0.99);

@@ -1,4 +1,4 @@
-/** The requests that floods are made of, as HTTP/2 fields and as HTTP/1.1 heads. */
+/** Requests of floods, as HTTP/2 fields and as HTTP/1.1 heads. */
 import type { Target } from './attack.ts';
 import type { Fields } from './frames.ts';
 
@@ -8,7 +8,7 @@ export interface Asked {
   readonly fields: Fields;
 }
 
-/** A read that costs the store something; without a token, the largest open answer. */
+/** A read that costs the store something; without a token, the largest public answer. */
 export function costlyRead({ quickstart, port, hasToken }: Target): Asked {
   if (port === 'ingest' || !hasToken) return { method: 'GET', path: '/openapi.json', fields: [] };
   const fields: Fields = [
@@ -18,7 +18,7 @@ export function costlyRead({ quickstart, port, hasToken }: Target): Asked {
   return { method: 'GET', path: '/api/v1/logs?limit=1000', fields };
 }
 
-/** A request whose body is read: logs on the ingest port, a remote read on the stream port. */
+/** A request with a body: logs on the ingest port, a remote read on the stream port. */
 export function upload({ quickstart, port, hasToken }: Target): Asked {
   if (port === 'ingest') {
     const { url, token } = quickstart.receivers.http_json;
@@ -37,7 +37,7 @@ export function upload({ quickstart, port, hasToken }: Target): Asked {
   return { method: 'POST', path: '/api/v1/prometheus/api/v1/read', fields };
 }
 
-/** With a token that no directory knows. */
+/** With an unknown token. */
 export function withWrongToken({ port, quickstart }: Target, attempt: number): Asked {
   const wrong = (prefix: string) => `Bearer ${prefix}_${`${attempt}`.padStart(43, 'x')}`;
   if (port === 'stream') {
@@ -65,7 +65,7 @@ export function toFields({ method, path, fields }: Asked): Fields {
   ];
 }
 
-/** Without the empty line that ends it. */
+/** Without the final empty line. */
 export function toHead({ method, path, fields }: Asked, more: readonly string[] = []): string {
   const lines = fields.map(([name, value]) => `${name}: ${value}`);
   return [`${method} ${path} HTTP/1.1`, 'host: localhost', ...lines, ...more, ''].join('\r\n');

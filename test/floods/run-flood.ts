@@ -1,4 +1,4 @@
-/** One flood against a running service, watched from outside: by those who behave, and by /proc. */
+/** One flood against a running service, observed by bystanders and /proc. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import type { Order } from './attacker.ts';
 import type { BystanderOrder, Witness } from './bystander.ts';
 import { cpuSeconds } from './processor-time.ts';
 
-/** Undefined = nothing attacks: what the others are compared with. */
+/** Undefined = no attack, the baseline. */
 export interface Flood {
   readonly attack: Attack | undefined;
   readonly port: Port;
@@ -21,19 +21,19 @@ export interface Flood {
 export interface Outcome {
   readonly flood: Flood;
   readonly isAlive: boolean;
-  /** Most memory that all processes of the gateway had resident together. */
+  /** Peak resident memory of all gateway processes. */
   readonly peakBytes: number;
-  /** Their processor time, as a share of one core. */
+  /** Their CPU time, as a share of one core. */
   readonly cores: number;
-  /** From an address of its own. */
+  /** Bystander with another address. */
   readonly elsewhere: Witness;
-  /** From the address of the attacker, on connections that were open before. */
+  /** Bystander with the attacker's address, on connections opened before. */
   readonly neighbour: Witness;
   readonly tally: Tally;
 }
 
 const sampleEveryMs = 50;
-/** For the bystanders to open their connections before the flood. */
+/** Time for the bystanders to connect before the flood. */
 const headStartMs = 500;
 
 export async function runFlood(service: Service, flood: Flood, seconds: number): Promise<Outcome> {
@@ -102,14 +102,14 @@ async function messageOf<Message>(child: ChildProcess): Promise<Message> {
   return Promise.race([told, left]);
 }
 
-/** The gateway is the main process and its workers; the engine has a cap of its own. */
+/** The main process and its workers; the engine has a separate limit. */
 export function gatewayBytes(pid: number): number {
   let sum = 0;
   for (const one of [pid, ...workersOf(pid)]) {
     try {
       sum += memoryBytes(one, 'VmRSS');
     } catch {
-      // It is gone, and its memory with it.
+      // It has ended.
     }
   }
   return sum;

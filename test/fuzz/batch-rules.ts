@@ -1,6 +1,6 @@
 /**
- * What must be true of every batch that a decoder returns, whatever bytes it was given: its rows
- * read back exactly, its counts agree with them, and the store can take each. It knows no protocol.
+ * Invariants of every batch that a decoder returns, for any input: rows parse exactly, counts
+ * agree, and the store can accept each row.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ import { type LogRow, readLogRows } from '../protocols/read-log-rows.ts';
 import { type LabelRow, type MetricRows, readMetricRows } from '../protocols/read-metric-rows.ts';
 import { toCount, toInteger, toMap, toText } from './row-binary.ts';
 
-/** @throws AssertionError that names the rule. */
+/** @throws AssertionError naming the rule. */
 export function checkBatch(batch: Batch, limits: DecodeLimits): void {
   checkCounts(batch, limits);
   if (batch.layout === 'logs/1') checkLogs(batch);
@@ -52,7 +52,7 @@ function checkLogs({ rows, payload }: Batch): void {
   }
 }
 
-/** A key that stood twice in a map comes out shorter. */
+/** A map with a duplicate key comes out shorter. */
 function encodeLogs(logs: readonly LogRow[]): Buffer {
   const fields = logs.flatMap((log) =>
     logRowFields.map(([name, type]) => {
@@ -129,7 +129,7 @@ function encodeSection(rows: MetricRows, section: (typeof metricSections)[number
   }
 }
 
-/** The id is in the tables: it is half of the SHA-256 of the labels as they are stored. */
+/** The stored id is half of the SHA-256 of the labels as stored. */
 function checkLabels(labels: LabelRow, id: bigint): void {
   checkSorted(labels);
   assert.ok(

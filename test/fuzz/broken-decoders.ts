@@ -1,7 +1,4 @@
-/**
- * Decoders that are broken on purpose, each in a way of its own: a fuzzer that finds nothing in
- * them finds nothing anywhere.
- */
+/** Mutants: decoders with one defect each. A fuzzer that misses them is useless. */
 import type { Batch } from '../../src/model/batch.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { DecodeContext, Protocol } from '../../src/model/protocol.ts';
@@ -9,7 +6,7 @@ import { openProtocol, type Wire } from './protocol-trial.ts';
 import type { BatchSubject } from './subjects.ts';
 
 type Decode = (body: Buffer, context: DecodeContext) => Promise<Batch>;
-/** Makes a broken decoder out of a good one. */
+/** Turns a correct decoder into a broken one. */
 type Break = (decode: Decode) => Decode;
 
 export const breaks: Readonly<Record<string, Break>> = {
@@ -68,7 +65,7 @@ export const breaks: Readonly<Record<string, Break>> = {
   },
 };
 
-/** As the subject, but for its decoder. */
+/** The subject with another decoder. */
 export function breakSubject(subject: BatchSubject, { protocol, format }: Wire, how: Break) {
   return {
     ...subject,

@@ -1,10 +1,10 @@
 /**
- * Damages bytes without knowing what they mean: flips, cuts, repeats, inserts and splices. What it
- * does is a pure function of the random numbers that it draws.
+ * Format-agnostic mutations: flips, cuts, repeats, inserts and splices. A pure function of its
+ * random numbers.
  */
 import type { Random } from '../harness/random.ts';
 
-/** Bytes at which formats change their mind. */
+/** Bytes with a special meaning in many formats. */
 const telling = [
   0x00, 0x01, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x23, 0x2c, 0x2d, 0x30, 0x3a, 0x5b, 0x5c, 0x5d, 0x7b,
   0x7d, 0x7f, 0x80, 0xbf, 0xc0, 0xe2, 0xed, 0xef, 0xf0, 0xf5, 0xfe, 0xff,
@@ -51,12 +51,12 @@ const damages: readonly [Damage, ...Damage[]] = [
   },
 ];
 
-/** @param other another input of the same format, to take parts from. */
+/** @param other another input of the same format, to splice from. */
 export function damageBytes(random: Random, bytes: Buffer, other: Buffer): Buffer {
   return bytes.length === 0 ? Buffer.from(other) : random.pick(damages)(random, bytes, other);
 }
 
-/** Short ones far more often than long ones. */
+/** Short lengths far more often than long ones. */
 function rangeOf(random: Random, bytes: Buffer): [start: number, end: number] {
   const start = random.integer(0, Math.max(bytes.length - 1, 0));
   const length = Math.ceil((bytes.length - start) * random.next() ** 3);

@@ -1,18 +1,18 @@
 /**
- * Damages protobuf messages as what they are (https://protobuf.dev/programming-guides/encoding):
- * fields are taken out, doubled, swapped, nested and given other numbers, kinds and lengths. It
- * knows no message: whatever can be read as one is taken for one.
+ * Mutates protobuf messages by field (https://protobuf.dev/programming-guides/encoding): removes,
+ * duplicates, swaps and nests fields, and changes numbers, wire types and lengths. Treats all bytes
+ * that parse as a message as one.
  */
 import type { Random } from '../harness/random.ts';
 import { varint } from '../harness/proto-wire.ts';
 
 interface Field {
   number: number;
-  /** Of the wire: 0 varint, 1 eight bytes, 2 bytes or a message, 5 four bytes. */
+  /** Wire types: 0 varint, 1 eight bytes, 2 length-delimited, 5 four bytes. */
   kind: number;
-  /** The number, the bytes, or the fields of the message that they are. */
+  /** A number, bytes, or the fields of a nested message. */
   value: bigint | Buffer | Field[];
-  /** Said in place of the true length. */
+  /** Replaces the true length. */
   length?: bigint;
 }
 
@@ -127,14 +127,14 @@ function change(random: Random, fields: Field[], changed: Partial<Field>): void 
   fields[at] = { ...fields[at]!, ...changed };
 }
 
-/** The fields of a message and of all messages in it. */
+/** Fields of a message and of all nested messages. */
 function listsOf(fields: Field[]): Field[][] {
   return [fields, ...fields.flatMap(({ value }) => (Array.isArray(value) ? listsOf(value) : []))];
 }
 
 const maxDepth = 12;
 
-/** @returns undefined where the bytes are no message, or can only be one by chance. */
+/** @returns undefined unless the bytes plausibly are a message. */
 function parse(bytes: Buffer, depth: number): Field[] | undefined {
   const fields: Field[] = [];
   let at = 0;

@@ -1,11 +1,10 @@
 /**
- * Damages text token by token: words of a format where others are due, numbers in every form,
- * escapes, tokens gone, doubled, swapped or taken from another text. Bytes that are no UTF-8 go
- * through it unchanged.
+ * Mutates text by token: keywords in wrong places, numbers in every form, escapes, tokens removed,
+ * duplicated, swapped or taken from another text. Non-UTF-8 bytes pass through unchanged.
  */
 import type { Random } from '../harness/random.ts';
 
-/** Numbers as somebody somewhere writes them, and what only looks like one. */
+/** Numbers in unusual notations, and near-numbers. */
 export const numberForms = [
   '0',
   '-0',
@@ -44,7 +43,7 @@ export const numberForms = [
   `1${'0'.repeat(30)}e-30`,
 ] as const;
 
-/** `latin1` keeps bytes as they are; these are UTF-8 written in it, or broken UTF-8. */
+/** `latin1` keeps bytes; these are UTF-8 in it, or invalid UTF-8. */
 const strangeTexts = [
   '\xff',
   '\xed\xa0\x80',
@@ -95,7 +94,7 @@ const changes: readonly [Change, ...Change[]] = [
 ];
 
 /**
- * @param words of the format, as `latin1`.
+ * @param words keywords of the format, as `latin1`.
  * @param other another text of the same format, to take tokens from.
  */
 export function damageText(random: Random, bytes: Buffer, other: Buffer, words: Words): Buffer {

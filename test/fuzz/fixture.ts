@@ -1,4 +1,4 @@
-/** Inputs that once broke a promise, as files: each is fed again, in its order, by the tests. */
+/** Inputs that once broke a rule, as files; the tests replay each. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import type { Finding } from './fuzz-run.ts';
 
 export interface Fixture {
   readonly subject: string;
-  /** What broke, in the words of then. */
+  /** The error at that time. */
   readonly fault: string;
   /** Base64. */
   readonly inputs: readonly string[];
@@ -23,7 +23,7 @@ export function readFixtures(): readonly (Fixture & { readonly file: string })[]
   });
 }
 
-/** @returns the file's path */
+/** @returns path of the file */
 export function writeFixture(directory: string, finding: Finding): string {
   const { subject, seed, number, fault, inputs } = finding;
   const fixture: Fixture = {

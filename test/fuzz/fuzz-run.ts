@@ -1,6 +1,6 @@
 /**
- * Feeds a subject one input after the other, each a pure function of the seed and its number, until
- * something breaks; then it looks for the least that breaks it.
+ * Feeds a subject inputs, each a pure function of seed and number, until one breaks a rule; then
+ * minimises it.
  */
 import assert from 'node:assert/strict';
 import { AppError } from '../../src/model/errors.ts';
@@ -16,7 +16,7 @@ export interface FuzzOptions {
   readonly cases: number;
 }
 
-/** Inputs that, fed to a new decoder in this order, break a promise. */
+/** Inputs that break a rule when fed to a new decoder in this order. */
 export interface Finding {
   readonly subject: string;
   readonly seed: number;
@@ -32,11 +32,11 @@ export interface FuzzReport {
 }
 
 const records = 12;
-/** More than one slice of any decoder, so that it is done in turns. */
+/** More than one slice of any decoder. */
 const manyRecords = 12_000;
 const largeEvery = 400;
 const freshEvery = 16;
-/** Inputs that may have left something behind in the decoder. */
+/** Inputs that may have left state in the decoder. */
 const trailLength = 64;
 
 export async function fuzz(subject: Subject, options: FuzzOptions): Promise<FuzzReport> {
@@ -54,7 +54,7 @@ export async function fuzz(subject: Subject, options: FuzzOptions): Promise<Fuzz
       if (number % freshEvery === 0) await checkAgainstFresh(subject, input, outcome);
       if (number % largeEvery === 0) await checkInTurns(subject, decoder, seed + number);
       const isRefused = outcome instanceof AppError;
-      // Series may be too many for the account, whatever the input.
+      // The account may reach its limit of series with any input.
       const isExpected = isRefused && outcome.code === 'quota_exceeded';
       if (isValid && isRefused && !isExpected) assert.fail(`valid, but: ${outcome.message}`);
       if (isRefused) refused += 1;
@@ -68,7 +68,7 @@ export async function fuzz(subject: Subject, options: FuzzOptions): Promise<Fuzz
   return { taken, refused, finding: undefined };
 }
 
-/** Feeds inputs to a new decoder. @throws what is broken */
+/** Feeds inputs to a new decoder. @throws the violation */
 export async function replay(subject: Subject, inputs: readonly Buffer[]): Promise<void> {
   const decoder = subject.open();
   for (const input of inputs) {
@@ -93,12 +93,12 @@ export function createCase(subject: Subject, seed: number, number: number) {
   return { input, isValid };
 }
 
-/** What a decoder remembers must make no difference. */
+/** State of the decoder must not change the result. */
 async function checkAgainstFresh(subject: Subject, input: Buffer, outcome: unknown): Promise<void> {
   assert.deepEqual(toPlain(await subject.open().feed(input)), toPlain(outcome), 'a new decoder');
 }
 
-/** Large inputs beside each other come to what each comes to alone. */
+/** Large concurrent inputs give the same results as sequential ones. */
 async function checkInTurns(
   subject: Subject,
   decoder: ReturnType<Subject['open']>,
@@ -122,7 +122,7 @@ function toPlain(outcome: unknown): unknown {
   return outcome instanceof AppError ? [outcome.code, outcome.message] : outcome;
 }
 
-/** At most so many times, since each try opens a decoder. */
+/** Maximum of attempts, since each opens a decoder. */
 const shrinkTries = 200;
 
 async function shrink(subject: Subject, trail: readonly Buffer[]): Promise<readonly Buffer[]> {

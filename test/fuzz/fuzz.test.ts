@@ -1,6 +1,6 @@
 /**
- * A short run of the fuzzer over every decoder, what longer runs have found, and proof that it can
- * find something. A longer run: `npm run fuzz`.
+ * A short fuzz run over every decoder, fixtures of longer runs, and mutants that must be caught.
+ * Longer: `npm run fuzz`.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -19,7 +19,7 @@ import { batchSubjects, subjects } from './subjects.ts';
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
 const cases = 250;
 
-suite('every decoder keeps its promises, whatever it is fed', () => {
+suite('every decoder keeps its rules for any input', () => {
   for (const subject of subjects) {
     test(subject.name, async (t) => {
       t.diagnostic(`replay with FUZZ_SEED=${seed}`);
@@ -28,14 +28,14 @@ suite('every decoder keeps its promises, whatever it is fed', () => {
         const file = writeFixture(join(tmpdir(), 'weir-fuzz'), finding);
         assert.fail(`case ${finding.number}, see ${file}: ${finding.fault}`);
       }
-      // Else it looks at the gate alone, or at nothing that is damaged.
+      // Otherwise it tests only the first checks, or nothing damaged.
       assert.ok(taken > cases / 10, `only ${taken} of ${cases} were taken`);
       assert.ok(refused > cases / 10, `only ${refused} of ${cases} were refused`);
     });
   }
 });
 
-suite('what was found once is not there again', () => {
+suite('earlier findings stay fixed', () => {
   for (const { file, subject: name, inputs } of readFixtures()) {
     test(file, async () => {
       const subject = subjects.find((one) => one.name === name);
@@ -55,7 +55,7 @@ suite('a broken decoder is caught', () => {
     format: { mediaType: 'application/json', parameters: new Map(), coding: 'identity' as const },
   };
   for (const [name, how] of Object.entries(breaks)) {
-    test(`that ${name}`, async () => {
+    test(`one that ${name}`, async () => {
       const broken = breakSubject(jsonLogs, wire, how);
       const { finding } = await fuzz(broken, { seed, from: 1, cases: 2000 });
       assert.ok(finding !== undefined, 'nothing was found');
@@ -64,7 +64,7 @@ suite('a broken decoder is caught', () => {
   }
 });
 
-test('the command prints its seed and what it did', async () => {
+test('the command prints its seed and its counts', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-fuzz-'));
   try {
     const script = fileURLToPath(new URL('./fuzz.ts', import.meta.url));

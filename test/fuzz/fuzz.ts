@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz -- --seconds N --seed S --protocol P`: feeds every decoder, or one, until the time
- * is over or one breaks; what broke it becomes a fixture.
+ * `npm run fuzz -- --seconds N --seed S --protocol P`: fuzzes every decoder, or one, until the time
+ * is up or a rule breaks; the input becomes a fixture.
  */
 import { parseArgs } from 'node:util';
 import { fixtureDirectory, writeFixture } from './fixture.ts';

@@ -1,4 +1,4 @@
-/** Makes log requests that every decoder of logs must take, of every kind that senders send. */
+/** Generates valid log requests of every kind. */
 import type { Random } from '../harness/random.ts';
 import type {
   AnyValue,
@@ -73,7 +73,7 @@ const times = [
   'null',
 ] as const;
 
-/** How often one of `count` things is made; small numbers more often. */
+/** Distribution of counts; small ones more often. */
 export function listOf<T>(random: Random, most: number, make: (index: number) => T): T[] {
   return Array.from({ length: random.integer(0, random.integer(0, most)) }, (_, i) => make(i));
 }
@@ -82,7 +82,7 @@ export function oneIn(random: Random, count: number): boolean {
   return random.integer(1, count) === 1;
 }
 
-/** The body of the plain JSON path. @param records about so many events */
+/** A body of plain JSON. @param records approximate number of events */
 export function jsonLogs(random: Random, records: number): Buffer {
   const events = Array.from({ length: random.integer(1, records) }, () => jsonEvent(random));
   const text = oneIn(random, 4) ? events[0]! : `[${events.join(random.pick([',', ' ,\r\n\t']))}]`;
@@ -102,7 +102,7 @@ function jsonEvent(random: Random): string {
   return `{${members.join(',')}}`;
 }
 
-/** Valid for the key, so that the event is taken. */
+/** A valid value for the key. */
 function jsonMember(random: Random, key: string): string {
   if (/time|^ts$/.test(key)) return random.pick(times);
   if (key === 'labels') return jsonObject(random, 2);
@@ -139,7 +139,9 @@ function jsonValue(random: Random, depth: number): string {
   }
 }
 
-/** `ExportLogsServiceRequest`, for any encoding. @param records about so many log records */
+/**
+ * `ExportLogsServiceRequest`, for any encoding. @param records approximate number of log records
+ */
 export function otlpLogs(random: Random, records: number): LogsRequest {
   const perScope = Math.ceil(records / 2);
   const resourceLogs = Array.from(
@@ -180,7 +182,7 @@ function logRecord(random: Random): LogRecord {
   };
 }
 
-/** In ns, and in the units that senders take for ns. */
+/** In ns, and in units that senders mistake for ns. */
 function nanos(random: Random): string {
   return random.pick([
     '1700000000123456789',
@@ -197,7 +199,7 @@ function nanos(random: Random): string {
 
 function attributes(random: Random, most: number): KeyValue[] {
   return listOf(random, most, (index) => ({
-    // Unique, but for those that stand in columns.
+    // Unique, except keys that become columns.
     key: oneIn(random, 3) ? random.pick(keys) : `key${index}`,
     value: anyValue(random, 2),
   }));

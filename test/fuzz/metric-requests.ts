@@ -1,6 +1,6 @@
 /**
- * Makes requests of metrics that every decoder of them must take: expositions in both formats,
- * remote_write, remote_read and series selectors.
+ * Generates valid requests of metrics: expositions in both formats, remote_write, remote_read and
+ * selectors.
  */
 import {
   encodeReadRequest,
@@ -70,7 +70,7 @@ function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
 
-/** Text 0.0.4. @param records about so many samples */
+/** Text 0.0.4. @param records approximate number of samples */
 export function classicText(random: Random, records: number): Buffer {
   const families = Math.ceil(records / 4);
   const lines = Array.from({ length: random.integer(1, families) }, (_, family) => {
@@ -99,7 +99,7 @@ function histogramText(random: Random): string {
   ].join('');
 }
 
-/** OpenMetrics 1.0. @param records about so many samples */
+/** OpenMetrics 1.0. @param records approximate number of samples */
 export function openMetrics(random: Random, records: number): Buffer {
   const families = Math.ceil(records / 4);
   const lines = Array.from({ length: random.integer(1, families) }, (_, family) => {
@@ -122,7 +122,7 @@ export function openMetrics(random: Random, records: number): Buffer {
   return Buffer.from(`${lines.join('')}# EOF\n`);
 }
 
-/** `prometheus.WriteRequest`. @param records about so many samples */
+/** `prometheus.WriteRequest`. @param records approximate number of samples */
 export function writeRequest(random: Random, records: number): Buffer {
   const count = random.integer(1, Math.ceil(records / 2));
   const series = Array.from({ length: count }, (_, n): WrittenSeries => {

@@ -1,7 +1,7 @@
 /**
- * Feeds bodies to one protocol as ingest does (out of its framing, inflated, decoded, answered) and
- * holds it to what decoders promise: nothing but an AppError, never a part of a batch, the same for
- * the same bytes, and no hand on the body or on what was returned before.
+ * Feeds bodies to one protocol like ingest does (unframe, inflate, decode, encode the answer) and
+ * checks the rules of decoders: no error but AppError, never a partial batch, deterministic, no
+ * access to the body or to earlier results.
  */
 import assert from 'node:assert/strict';
 import { tooLarge } from '../../src/admission/body.ts';
@@ -15,12 +15,12 @@ import { sectionOf } from '../../src/codec/metric-rows.ts';
 import { readMetricRows } from '../protocols/read-metric-rows.ts';
 import { checkBatch } from './batch-rules.ts';
 
-/** What became of an input; of two inputs that are the same bytes, it is the same. */
+/** The outcome of an input, equal for equal bytes. */
 export type Outcome = Batch | AppError;
 
-/** A decoder with its working memory, to be fed one input after the other. */
+/** A decoder with its working memory, fed sequentially. */
 export interface Trial {
-  /** @throws whatever is no outcome: a promise was broken. */
+  /** @throws on a violation. */
   feed(input: Buffer): Promise<Outcome>;
 }
 
@@ -59,12 +59,12 @@ export function openProtocol(wire: Wire): Trial {
   };
 }
 
-/** @throws AssertionError where the two are not the same. */
+/** @throws AssertionError unless both are equal. */
 export function assertSame(one: Outcome, two: Outcome): void {
   assert.deepEqual(describe(one), describe(two), 'the same bytes must come to the same');
 }
 
-/** In the middle of other bytes, which must make no difference. */
+/** A view into a larger buffer, which must make no difference. */
 function within(input: Buffer, around: number): Buffer {
   const margin = 64;
   return Buffer.concat([
@@ -91,7 +91,7 @@ async function decodeOnce({ protocol, format }: Wire, body: Buffer): Promise<Out
   }
 }
 
-/** As ingest reads it. */
+/** Read like in ingest. */
 async function toMessage({ protocol, format }: Wire, body: Buffer): Promise<Buffer> {
   const { travelling, inflated } = protocol.bodyCaps(format);
   if (body.length > travelling) throw tooLarge(travelling);
@@ -135,7 +135,7 @@ function describe(outcome: Outcome): unknown {
   return { ...outcome, payload: Buffer.from(outcome.payload).toString('base64') };
 }
 
-/** Knows some series already, and may refuse some, as their ids have it. */
+/** Knows some series and may refuse some, depending on their ids. */
 class DrawnSeriesView implements SeriesView {
   readonly maxSeries = 1000;
   readonly #refuses: boolean;
@@ -160,7 +160,7 @@ class DrawnSeriesView implements SeriesView {
     return seriesState.new;
   }
 
-  /** What was called new must be in the batch, and nothing that was refused. */
+  /** New series must be in the batch, refused ones must not. */
   check({ payload }: Batch): void {
     if (sectionOf(payload, 'series').length === 0 && this.#new.size === 0) return;
     const { series, ...records } = readMetricRows(payload);

@@ -1,7 +1,6 @@
 /**
- * Writes values as RowBinary (https://clickhouse.com/docs/interfaces/formats/RowBinary), for tests
- * that write again what they read and compare the bytes: what is not the same was no valid text, or
- * not in its shortest form.
+ * Writes RowBinary (https://clickhouse.com/docs/interfaces/formats/RowBinary), for round-trip
+ * comparison: a difference means invalid text or a non-canonical encoding.
  */
 import { varint } from '../harness/proto-wire.ts';
 

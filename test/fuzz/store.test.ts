@@ -1,6 +1,6 @@
 /**
- * What decoders make of strange bytes goes into a real store, many batches at once as the drain
- * does it: one that it would refuse would be set aside, and its sender was told that it is kept.
+ * Batches of fuzzed inputs go into a real store, many per insert as in the drain: the store must
+ * accept every acknowledged batch.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -25,9 +25,9 @@ before(async () => {
 });
 after(() => engine.close());
 
-suite('the store takes every batch', () => {
+suite('the store accepts every batch', () => {
   for (const [index, subject] of batchSubjects.entries()) {
-    test(`of ${subject.name}`, async (t) => {
+    test(`batches of ${subject.name}`, async (t) => {
       t.diagnostic(`replay with FUZZ_SEED=${seed}`);
       const owner = { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rcv_fuzz' };
       const batches = (await decodeMany(subject)).map(
@@ -50,7 +50,7 @@ suite('the store takes every batch', () => {
   }
 });
 
-/** Batches with something in them, of damaged and of valid inputs. */
+/** Non-empty batches of damaged and valid inputs. */
 async function decodeMany(subject: BatchSubject): Promise<Batch[]> {
   const decoder = subject.open();
   const batches: Batch[] = [];
@@ -76,7 +76,7 @@ async function countLogs({ accountId, streamId }: BatchOwner): Promise<number> {
   return severities?.total ?? 0;
 }
 
-/** Samples and histograms of series whose labels were brought, one for each time. */
+/** Samples and histograms of series with labels, one per time. */
 async function countSamples(owner: BatchOwner): Promise<number> {
   const series = await engine.store.samples(samplesPlan(owner));
   return series.reduce((sum, { times, histograms }) => sum + times.length + histograms.length, 0);

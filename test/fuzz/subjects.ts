@@ -1,7 +1,4 @@
-/**
- * Everything that reads bytes of strangers, each with what makes inputs for it: valid ones, and
- * ones that are nearly so.
- */
+/** Every parser of untrusted bytes, with generators of valid and nearly valid inputs. */
 import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { configSchema } from '../../src/config/schema.ts';
@@ -20,16 +17,16 @@ import { jsonLogs, oneIn, otlpLogs } from './log-requests.ts';
 import * as metrics from './metric-requests.ts';
 import { openProtocol, type Outcome, type Trial } from './protocol-trial.ts';
 
-/** What can be fed: a decoder, and how its inputs are made. */
+/** A decoder and its input generators. */
 export interface Subject<Result = unknown> {
   readonly name: string;
-  /** A valid input. @param records about how many it holds, at most */
+  /** A valid input. @param records approximate maximum of records */
   create(random: Random, records: number): Buffer;
-  /** @param other a valid input, to take parts from */
+  /** @param other a valid input, to splice from */
   damage(random: Random, input: Buffer, other: Buffer): Buffer;
-  /** What valid and damaged inputs are put into on their way; it may be damaged as well. */
+  /** Encodes inputs for transport; the result may be damaged too. */
   wrap?(random: Random, input: Buffer): Buffer;
-  /** A new decoder, which knows nothing yet. */
+  /** A new decoder without state. */
   open(): { feed(input: Buffer): Promise<Result> };
 }
 
@@ -118,7 +115,7 @@ const otlpJson = ofText(jsonWords, (random, records) =>
 );
 const writeRequests = ofProtobuf(metrics.writeRequest);
 
-/** One in four is damaged after it was wrapped, too. */
+/** One in four is damaged after encoding as well. */
 const wrapped = (wrap: (random: Random, input: Buffer) => Buffer): Pick<Making, 'wrap'> => ({
   wrap,
 });
@@ -156,7 +153,7 @@ function batches(name: string, way: Way, making: Making): BatchSubject {
   };
 }
 
-/** Those whose outcome is a batch: every way in. */
+/** Protocols, whose outcome is a batch. */
 export const batchSubjects: readonly BatchSubject[] = [
   batches(
     'json_logs',
@@ -204,7 +201,7 @@ export const batchSubjects: readonly BatchSubject[] = [
   ),
 ];
 
-/** Pure readers beside the ways in. */
+/** Other parsers. */
 const readSubjects: readonly Subject[] = [
   {
     name: 'remote_read',

@@ -1,4 +1,4 @@
-/** Answers that are asked for and not taken. */
+/** Requests whose answers are not read. */
 import type { Attack, Target } from '../attack.ts';
 import { aborted, count, keepConnections, pause } from '../connections.ts';
 import {
@@ -16,7 +16,7 @@ import { type Asked, costlyRead, toFields, toHead } from '../requests.ts';
 const ports = ['ingest', 'stream'] as const;
 const maxWindow = 2 ** 31 - 1;
 
-/** Asks again and again for all that one connection may ask for at once. */
+/** Sends as many requests as one connection may have, repeatedly. */
 function hold(
   name: string,
   { window, isReading }: { readonly window: number; readonly isReading: boolean },
@@ -43,7 +43,7 @@ function hold(
             );
             socket.write(Buffer.concat(heads));
             count(tally, 'requests', heads.length);
-            // What keeps a connection from being idle.
+            // Keeps the connection from being idle.
             for (let second = 0; second < 5 && !stop.aborted; second += 1) {
               socket.write(frame(frameTypes.ping, {}, Buffer.alloc(8)));
               await pause(1000, stop);
@@ -63,7 +63,7 @@ const slowReading: Attack = {
     keepConnections({ target, stop, connections: 200, alpn: 'http/1.1' }, async (socket, tally) => {
       socket.pause();
       const head = toHead(costlyRead(target), ['', '']);
-      // Several requests on one connection: their answers wait one behind the other.
+      // Pipelined requests: their answers queue up.
       socket.write(head.repeat(10));
       count(tally, 'requests', 10);
       while (!stop.aborted && !socket.destroyed) {
@@ -73,7 +73,7 @@ const slowReading: Attack = {
     }),
 };
 
-/** The largest files that are open to all. */
+/** The largest files that need no token. */
 const assets: Attack = {
   name: 'the explorer, asked for and not read',
   ports: ['stream'],

@@ -1,4 +1,4 @@
-/** Bodies in the smallest pieces there are, and bodies that hardly come. */
+/** Bodies in one-byte pieces, and bodies that hardly arrive. */
 import type { TLSSocket } from 'node:tls';
 import type { Attack, Tally } from '../attack.ts';
 import { aborted, count, keepConnections, pause, pump } from '../connections.ts';
@@ -7,7 +7,7 @@ import { type Asked, toFields, toHead, upload } from '../requests.ts';
 
 const ports = ['ingest', 'stream'] as const;
 const piecesPerWrite = 5000;
-/** At once on one connection. */
+/** Concurrent streams on one connection. */
 const streams = 50;
 
 const oneByteFrames: Attack = {
@@ -23,7 +23,7 @@ const oneByteFrames: Attack = {
   },
 };
 
-/** As many bodies at once as a connection may have, one after the other where they are refused. */
+/** As many concurrent bodies as a connection may have, sequentially where they are refused. */
 async function sendInFrames(
   socket: TLSSocket,
   block: Buffer,

@@ -1,4 +1,4 @@
-/** Connections that cost a handshake, or a place, and bring nothing. */
+/** Connections that cost a handshake or a slot and send nothing. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect } from 'node:tls';
@@ -18,7 +18,7 @@ const stalledHandshakes: Attack = {
       while (!stop.aborted) {
         const socket = dialPlain(target);
         count(tally, 'opened');
-        // Nothing, half a hello, or everything but the second flight.
+        // Nothing, half a ClientHello, or everything except the second flight.
         if (index % 3 === 1) socket.write(Buffer.from('16030102000100', 'hex'));
         if (index % 3 === 2) sayHello(socket);
         await Promise.race([once(socket, 'close').catch(() => {}), aborted(stop)]);
@@ -31,7 +31,7 @@ const stalledHandshakes: Attack = {
   },
 };
 
-/** The hello of a real client, which then hears no answer. */
+/** A real ClientHello, whose sender then ignores the answer. */
 function sayHello(socket: Socket): void {
   const client = connect({ socket, servername: 'localhost', ALPNProtocols: ['h2'] });
   client.on('error', () => {});
@@ -57,7 +57,7 @@ function idle(name: string, addresses: readonly string[]): Attack {
   };
 }
 
-/** Opens so many, a few at a time, and keeps what it gets. */
+/** Opens this many, a few at a time, and keeps them. */
 async function hold(target: Target, connections: number, stop: AbortSignal): Promise<Tally> {
   const tally: Tally = {};
   let left = connections;

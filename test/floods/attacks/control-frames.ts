@@ -1,4 +1,4 @@
-/** Frames that carry no request and make the server work, answer or remember. */
+/** Frames without a request that make the server work, answer or allocate. */
 import type { Attack, Tally, Target } from '../attack.ts';
 import { aborted, count, keepConnections, pump } from '../connections.ts';
 import { flags, frame, frameTypes, headerBlock, preface, uint32 } from '../frames.ts';
@@ -25,7 +25,7 @@ function frameFlood(name: string, one: Buffer, isReading: boolean): Attack {
   };
 }
 
-/** CVE-2024-27316 and others: a head that never ends. */
+/** CVE-2024-27316 and others: a header block that never ends. */
 const continuation: Attack = {
   name: 'CONTINUATION without end',
   ports,
@@ -50,7 +50,7 @@ const continuation: Attack = {
     }),
 };
 
-/** One entry of 4,000 bytes in the table, and thousands of one-byte references to it. */
+/** One table entry of 4,000 bytes and thousands of one-byte references to it. */
 const hpackBomb: Attack = {
   name: 'HPACK bomb',
   ports,
@@ -84,7 +84,7 @@ function hpack(target: Target, stop: AbortSignal): Promise<Tally> {
 
 const priority = Buffer.concat([uint32(3), Buffer.from([16])]);
 
-/** Opened, greeted and left: what a connection costs that asks for nothing. */
+/** Opens, greets and leaves: the cost of a connection without requests. */
 const emptyFrames: Attack = {
   name: 'empty DATA on a closed stream',
   ports,

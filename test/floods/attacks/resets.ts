@@ -1,4 +1,4 @@
-/** Streams that end as soon as they begin: the server works, the client waits for no answer. */
+/** Streams that are reset at once: the server works, the client does not wait. */
 import type { TLSSocket } from 'node:tls';
 import type { Attack, Tally, Target } from '../attack.ts';
 import { count, keepConnections, pump } from '../connections.ts';
@@ -20,7 +20,7 @@ const rapidReset: Attack = {
     ]),
 };
 
-/** The same, but the reset comes when the work has begun. */
+/** The same, with the reset after work has begun. */
 const lateReset: Attack = {
   name: 'reset after a batch of requests',
   ports: bothPorts,
@@ -32,7 +32,7 @@ const lateReset: Attack = {
     }),
 };
 
-/** CVE-2025-8671: the client makes the server reset, by an update of the window that is none. */
+/** CVE-2025-8671: an invalid WINDOW_UPDATE makes the server reset. */
 const madeYouReset: Attack = {
   name: 'resets by the server (WINDOW_UPDATE of 0)',
   ports: bothPorts,
@@ -56,7 +56,7 @@ const overflow: Attack = {
 
 export const resets: readonly Attack[] = [rapidReset, lateReset, madeYouReset, overflow];
 
-/** On the ingest port with a token a read would cost nothing. */
+/** On the ingest port a read with a token costs nothing. */
 function read(target: Target): Asked {
   return target.port === 'ingest' && target.hasToken ? upload(target) : costlyRead(target);
 }
@@ -65,7 +65,7 @@ interface Flood {
   readonly target: Target;
   readonly stop: AbortSignal;
   readonly asked: Asked;
-  /** Whether the request goes on after its head. */
+  /** Whether a body follows the head. */
   readonly isOpen?: boolean;
 }
 
