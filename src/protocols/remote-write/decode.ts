@@ -190,7 +190,7 @@ class WriteRequestDecoding implements Decoding {
     }
     this.#rows.open(number);
     const refused = this.#rows.samples(series, this.#body);
-    if (refused > 0) this.#overLimit(refused);
+    if (refused > 0) this.#rejectOverLimit(refused);
     if (series.histograms.length + series.exemplars.length > 0) this.#rows.keep();
   }
 
@@ -236,9 +236,11 @@ class WriteRequestDecoding implements Decoding {
       return;
     }
     const fault = readHistogram(this.#detail, end);
-    if (fault !== '') this.#rejections.add(this.#index, 'bad histogram', 1, fault);
-    else if (!this.#rows.histogram(this.#detail, this.#body.subarray(start, end)))
-      this.#overLimit(1);
+    if (fault !== '') {
+      this.#rejections.add(this.#index, 'bad histogram', 1, fault);
+    } else if (!this.#rows.histogram(this.#detail, this.#body.subarray(start, end))) {
+      this.#rejectOverLimit(1);
+    }
   }
 
   #readExemplar(): void {
@@ -248,7 +250,7 @@ class WriteRequestDecoding implements Decoding {
     if (typeof exemplar === 'string') {
       this.#rejections.add(this.#index, 'bad exemplar', 1, exemplar);
     } else if (!this.#rows.exemplar(exemplar)) {
-      this.#overLimit(1);
+      this.#rejectOverLimit(1);
     }
   }
 
@@ -268,7 +270,7 @@ class WriteRequestDecoding implements Decoding {
     else addCount(this.#warnings, metadata);
   }
 
-  #overLimit(records: number): void {
+  #rejectOverLimit(records: number): void {
     const { maxSeries } = this.#context.series;
     this.#rejections.add(
       this.#index,
