@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toSize } from '../sending/progress-text.ts';
+import { toSize } from '../sending/progress.ts';
 import { type Finding, found, skipped } from './finding.ts';
 import type { Places } from './places.ts';
 

@@ -1,6 +1,6 @@
 /** Queue, engine, stored data and servers, as the operations port shows them to this machine. */
 import { reasonOf } from '../http.ts';
-import { toCount } from '../sending/progress-text.ts';
+import { toCount } from '../sending/progress.ts';
 import { type Finding, found, skipped } from './finding.ts';
 import type { Places } from './places.ts';
 import { probeHttp } from './probe.ts';

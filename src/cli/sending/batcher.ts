@@ -1,27 +1,27 @@
 /**
- * Events to batches that are worth a request. The same events in the same order always become the
- * same batches, so that an import that is repeated repeats its requests.
+ * Events to batches, one per request. The same events become the same batches, so that a repeated
+ * import repeats its requests and their idempotency keys.
  */
 
-/** An event as it is sent, and where it came from. */
+/** An event and its place in the source. */
 export interface OutgoingEvent {
   readonly json: string;
-  /** Whether it has a time of its own; else it is stamped in the order in which it is received. */
+  /** Untimed events get the time of their receipt. */
   readonly isTimed: boolean;
   readonly line: number;
-  /** Bytes of the source up to its end. */
+  /** Bytes of the source up to the end of the event. */
   readonly endOffset: number;
 }
 
 export interface Batch {
   readonly events: readonly OutgoingEvent[];
-  /** True where the order in which it is received is the order in which it reads back. */
+  /** True where the order of receipt decides the order of reading. */
   readonly isOrdered: boolean;
 }
 
 export interface BatchLimits {
   readonly maxEvents: number;
-  /** Of the body; an event that is larger by itself is a batch of its own. */
+  /** Of the body; a larger event is sent alone. */
   readonly maxBytes: number;
 }
 
@@ -38,7 +38,7 @@ export class Batcher {
     return this.#events.length;
   }
 
-  /** @returns the batch that is complete now, without the event if it did not fit any more. */
+  /** @returns the batch before the event, if that is full. */
   add(event: OutgoingEvent): Batch | undefined {
     const bytes = Buffer.byteLength(event.json) + 1;
     const isFull =
@@ -50,7 +50,7 @@ export class Batcher {
     return full;
   }
 
-  /** @returns what has been added since the last batch. */
+  /** @returns the events since the last batch. */
   take(): Batch | undefined {
     if (this.#events.length === 0) return undefined;
     const batch = toBatch(this.#events);
@@ -65,7 +65,7 @@ export function toBody({ events }: Batch): Buffer {
   return Buffer.from(`[${events.map(({ json }) => json).join(',')}]`);
 }
 
-/** @param batch of two events at least. */
+/** @param batch of at least two events. */
 export function halve({ events }: Batch): [Batch, Batch] {
   const middle = Math.ceil(events.length / 2);
   return [toBatch(events.slice(0, middle)), toBatch(events.slice(middle))];

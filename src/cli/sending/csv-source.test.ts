@@ -62,7 +62,7 @@ test('what was settled before is passed over, the names of the columns are not',
 
 function read(text: string, chunkLength = 1000, settledOffset = 0) {
   const tally = new Tally();
-  const source = createCsvSource({ defaults: noDefaults, tally, settledOffset });
+  const source = createCsvSource(noDefaults, { tally, settledOffset });
   const bytes = Buffer.from(text);
   const events: unknown[] = [];
   const take = (found: ReturnType<typeof source.end>) => {

@@ -1,68 +1,115 @@
-/**
- * One batch on its way: repeated until it has an answer, split where it is too large, and counted.
- * The key of a request is made before its first try and kept, so the service takes it once.
- */
+/** Sends a batch until it is answered: retries, splits what is too large, and counts the result. */
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPermanent, problemText, reasonOf } from '../http.ts';
-import { type Batch, halve, toBody } from './batcher.ts';
-import type { IngestAnswer, IngestClient } from './ingest-client.ts';
-import { isTransient, retryDelayMs } from './retry.ts';
-import type { Tally } from './tally.ts';
 import { toError } from '../../std/error-text.ts';
+import type { Target } from '../connection.ts';
+import { isPermanent, parseJson, problemText, reasonOf, sendRequest } from '../http.ts';
+import { type Batch, halve, toBody } from './batcher.ts';
+import type { Tally } from './tally.ts';
 
-export interface DeliveryParts {
+interface Answer {
+  readonly status: number;
+  /** Parsed JSON; undefined where it is none. */
+  readonly body: unknown;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+export interface IngestClient {
+  /** @param key for idempotency. @throws Error of the network, or after a timeout */
+  post(body: Uint8Array, key: string): Promise<Answer>;
+  close(): void;
+}
+
+export interface DeliveryContext {
   readonly client: IngestClient;
   readonly tally: Tally;
-  /** Aborted when nothing is to be tried again; requests under way end by themselves. */
+  /** Stops retries; requests in flight complete. */
   readonly stop: AbortSignal;
-  /** The idempotency key of a body; another one for another request. */
+  /** The idempotency key of a body, the same for all retries. */
   readonly keyOf: (batch: Batch, body: Buffer) => string;
-  /** How long one request is tried again and again; 0 = for ever. */
+  /** How long one request is retried; 0 = forever. */
   readonly giveUpAfterMs: number;
 }
 
-/** Nothing more can be delivered: the sentence says why. */
+const timeoutMs = 60_000;
+const minBackoffMs = 200;
+const maxBackoffMs = 10_000;
+const maxRetryAfterSeconds = 3600;
+
+/** Nothing more can be delivered. */
 class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
 }
 
+/** Keeps connections open until it is closed. */
+export function createIngestClient({ url, token, ca }: Target): IngestClient {
+  const agent =
+    url.protocol === 'https:'
+      ? new HttpsAgent({ keepAlive: true, ...(ca !== undefined && { ca }) })
+      : new HttpAgent({ keepAlive: true });
+  return {
+    async post(body, key) {
+      const response = await sendRequest(url, {
+        method: 'POST',
+        agent,
+        signal: AbortSignal.timeout(timeoutMs),
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          'idempotency-key': key,
+        },
+        body,
+      });
+      const text = await readText(response);
+      return {
+        status: response.statusCode ?? 0,
+        body: parseJson(text),
+        retryAfterSeconds: parseRetryAfter(response.headers['retry-after'], Date.now()),
+      };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
 /**
  * Resolves once each event was accepted or rejected.
- * @throws DeliveryError, or an AbortError once it is to stop
+ * @throws DeliveryError, or an AbortError after `stop`
  */
-export async function deliver(batch: Batch, parts: DeliveryParts): Promise<void> {
+export async function deliver(batch: Batch, context: DeliveryContext): Promise<void> {
   const body = toBody(batch);
-  const answer = await postUntilAnswered(body, parts.keyOf(batch, body), parts);
+  const answer = await postUntilAnswered(body, context.keyOf(batch, body), context);
   if (answer.status >= 200 && answer.status < 300) {
-    count(batch, body, answer, parts.tally);
+    count(batch, body, answer, context.tally);
     return;
   }
-  // One event that cannot be read spoils a whole request, so it is looked for too.
-  if (answer.status !== 413 && answer.status !== 400) throw new DeliveryError(refusalOf(answer));
+  // 413: too large. 400: one unreadable event fails a whole request, so it is searched for.
+  if (answer.status !== 413 && answer.status !== 400) throw new DeliveryError(reasonFor(answer));
   const [only, second] = batch.events;
   if (only !== undefined && second === undefined) {
-    parts.tally.reject(only.line, wordsOf(answer));
+    context.tally.reject(only.line, textOf(answer));
     return;
   }
-  for (const half of halve(batch)) await deliver(half, parts);
+  for (const half of halve(batch)) await deliver(half, context);
 }
 
 async function postUntilAnswered(
   body: Buffer,
   key: string,
-  { client, tally, stop, giveUpAfterMs }: DeliveryParts,
-): Promise<IngestAnswer> {
+  { client, tally, stop, giveUpAfterMs }: DeliveryContext,
+): Promise<Answer> {
   const deadline = giveUpAfterMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + giveUpAfterMs;
   for (let failures = 1; ; failures += 1) {
-    const outcome = await client.post(body, key).catch(toNetworkFailure);
-    const isFailure = outcome instanceof Error;
-    if (!isFailure && !isTransient(outcome.status)) {
+    const outcome = await client.post(body, key).catch(toError);
+    const isError = outcome instanceof Error;
+    if (!isError && !isTransient(outcome.status)) {
       tally.trouble = undefined;
       return outcome;
     }
-    const reason = isFailure ? reasonOf(outcome) : refusalOf(outcome);
-    if (isFailure && isPermanent(outcome)) throw new DeliveryError(reason);
-    const retryAfterSeconds = isFailure ? undefined : outcome.retryAfterSeconds;
+    const reason = isError ? reasonOf(outcome) : reasonFor(outcome);
+    if (isError && isPermanent(outcome)) throw new DeliveryError(reason);
+    const retryAfterSeconds = isError ? undefined : outcome.retryAfterSeconds;
     const delayMs = retryDelayMs({ failures, retryAfterSeconds, random: Math.random() });
     if (Date.now() + delayMs > deadline) {
       throw new DeliveryError(`${reason}; gave up after ${giveUpAfterMs / 1000} s`);
@@ -73,18 +120,15 @@ async function postUntilAnswered(
   }
 }
 
-function toNetworkFailure(error: unknown): Error {
-  return toError(error);
-}
-
 interface AcceptedBody {
   readonly accepted?: unknown;
   readonly rejected?: readonly { readonly index: number; readonly reason: string }[];
   readonly rejectedCount?: number;
 }
 
-function count({ events }: Batch, body: Buffer, answer: IngestAnswer, tally: Tally): void {
-  const { accepted, rejected = [], rejectedCount = rejected.length } = toAcceptedBody(answer.body);
+function count({ events }: Batch, body: Buffer, answer: Answer, tally: Tally): void {
+  const { accepted, rejected = [], ...rest } = (answer.body ?? {}) as AcceptedBody;
+  const { rejectedCount = rejected.length } = rest;
   if (accepted !== events.length - rejectedCount) {
     throw new DeliveryError(
       `${events.length} events were answered with ${answer.status} and accepted: ` +
@@ -97,14 +141,45 @@ function count({ events }: Batch, body: Buffer, answer: IngestAnswer, tally: Tal
   tally.rejectUnnamed(rejectedCount - rejected.length);
 }
 
-function toAcceptedBody(body: unknown): AcceptedBody {
-  return typeof body === 'object' && body !== null ? body : {};
+function reasonFor(answer: Answer): string {
+  return `${textOf(answer)} (${answer.status})`;
 }
 
-function refusalOf(answer: IngestAnswer): string {
-  return `${wordsOf(answer)} (${answer.status})`;
-}
-
-function wordsOf({ body, status }: IngestAnswer): string {
+function textOf({ body, status }: Answer): string {
   return problemText(body) ?? `the service answered ${status} without a reason`;
+}
+
+/** 408 and 425 come from slow networks, 500, 502 and 504 from proxies and restarts. */
+export function isTransient(status: number): boolean {
+  return [408, 425, 429, 500, 502, 503, 504].includes(status);
+}
+
+/**
+ * Exponential backoff with jitter, never shorter than `Retry-After`.
+ * @param failures requests that failed so far, from 1.
+ * @param random in [0, 1).
+ */
+export function retryDelayMs({
+  failures,
+  retryAfterSeconds = 0,
+  random,
+}: {
+  readonly failures: number;
+  readonly retryAfterSeconds: number | undefined;
+  readonly random: number;
+}): number {
+  const backoff = Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(failures - 1, 30));
+  return Math.round(Math.max(retryAfterSeconds * 1000, backoff / 2) + (backoff / 2) * random);
+}
+
+/**
+ * @param header seconds or a date (RFC 9110 §10.2.3).
+ * @returns whole seconds, at most an hour; undefined where the header is absent or invalid.
+ */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  const seconds = /^\d{1,9}$/.test(header)
+    ? Number(header)
+    : Math.ceil((Date.parse(header) - nowMs) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.min(maxRetryAfterSeconds, Math.max(0, seconds));
 }

@@ -1,14 +1,15 @@
 /**
- * One line of text to one event of the JSON receiver (docs/senders/json-logs.md). Pure. What a
- * sender wrote is passed on as it stands; what it lacks is put to its end.
+ * Lines to events of the JSON receiver (docs/senders/json-logs.md). An event is passed on as it was
+ * written; defaults for what it lacks are appended.
  */
-import { isExportedLog, toEvent } from './exported-log.ts';
+import { fieldEntries, fieldValue } from '../../model/log-fields.ts';
+import type { LogRecord } from '../../model/plan.ts';
 
 export const lineFormats = ['auto', 'lines', 'ndjson'] as const;
 /** `auto`: a line that is a JSON object is an event, any other a message. */
 export type LineFormat = (typeof lineFormats)[number];
 
-/** What an event gets that has none of its own. */
+/** Values for events that have none. */
 export interface EventDefaults {
   readonly severity: string | undefined;
   readonly serviceName: string | undefined;
@@ -24,27 +25,23 @@ export type LineReading =
 type JsonObject = Readonly<Record<string, unknown>>;
 
 const strings = ['message', 'severity', 'service_name', 'service_namespace', 'host'] as const;
+const aliases = ['msg', 'event', 'level', 'service', 'hostname'] as const;
 const times = ['timestamp', 'time', 'ts', '@timestamp'] as const;
-/** Keys that mean something at the top of an event, so that no label can stand there. */
+/** Keys of an event that cannot be labels. */
 const fieldNames: ReadonlySet<string> = new Set([
   ...strings,
   ...times,
-  'msg',
-  'event',
-  'level',
-  'service',
-  'hostname',
+  ...aliases,
   'labels',
   'trace_id',
   'span_id',
 ]);
 
-/** Labels with these names can only be written by the sender itself. */
 export function isFieldName(name: string): boolean {
   return fieldNames.has(name);
 }
 
-/** @returns the reader of lines; it gives undefined for a blank one, which is no event. */
+/** The returned reader gives undefined for a blank line. */
 export function createLineReader(
   format: LineFormat,
   defaults: EventDefaults,
@@ -68,10 +65,10 @@ export function createLineReader(
   };
 }
 
-/** @param text the JSON of `object`, whose numbers may be more exact than ours. */
+/** @param text the JSON of `object`, sent as it is because its numbers may exceed a double. */
 export function readObject(object: JsonObject, text: string, defaults: EventDefaults): LineReading {
   if (isExportedLog(object)) {
-    const event = toEvent(object);
+    const event = fromExportedLog(object);
     return readObject(event, JSON.stringify(event), defaults);
   }
   const reason = faultOf(object);
@@ -79,13 +76,13 @@ export function readObject(object: JsonObject, text: string, defaults: EventDefa
   const filling = fillingOf(object, defaults);
   return {
     kind: 'event',
-    // The last of repeated keys counts, so this also stands in for a null further up.
+    // The last of repeated keys counts, so a default also replaces null.
     json: filling === '' ? text : `${text.slice(0, -1)},${filling}}`,
     isTimed: times.some((name) => isPresent(object, name)),
   };
 }
 
-/** The service says the same, but only where another event of the request can be taken. */
+/** Checked here, because the service refuses a request in which no event is valid. */
 function faultOf(event: JsonObject): string | undefined {
   for (const name of strings) {
     if (isPresent(event, name) && !isString(event, name)) return `${name} is not a string`;
@@ -96,33 +93,27 @@ function faultOf(event: JsonObject): string | undefined {
   return hasMessage ? undefined : 'message is missing';
 }
 
-/** @returns the members that the event lacks, as JSON without braces. */
+/** @returns the defaults that the event lacks, as JSON members without braces. */
 function fillingOf(event: JsonObject, defaults: EventDefaults): string {
-  const hasSeverity =
-    isPresent(event, 'severity') || isString(event, 'level') || typeof event['level'] === 'number';
-  const hasService = isPresent(event, 'service_name') || isString(event, 'service');
-  const hasHost = isPresent(event, 'host') || isString(event, 'hostname');
-  const members: [string, unknown][] = [
-    ...member('severity', hasSeverity ? undefined : defaults.severity),
-    ...member('service_name', hasService ? undefined : defaults.serviceName),
-    ...member(
-      'service_namespace',
-      isPresent(event, 'service_namespace') ? undefined : defaults.serviceNamespace,
-    ),
-    ...member('host', hasHost ? undefined : defaults.host),
-    ...labelMembers(event, defaults.labels),
+  const hasLevel = isString(event, 'level') || typeof event['level'] === 'number';
+  const members: [string, string | undefined, boolean][] = [
+    ['severity', defaults.severity, hasLevel],
+    ['service_name', defaults.serviceName, isString(event, 'service')],
+    ['service_namespace', defaults.serviceNamespace, false],
+    ['host', defaults.host, isString(event, 'hostname')],
   ];
-  return members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join();
+  const fields = members.flatMap(([name, value, hasAlias]): [string, string][] =>
+    value === undefined || hasAlias || isPresent(event, name) ? [] : [[name, value]],
+  );
+  return [...fields, ...labelMembers(event, defaults.labels)]
+    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
+    .join();
 }
 
-/** Any key that is no field is a label, so the sender's own object of labels stays as it is. */
+/** Keys that are not fields are labels, so the event's own `labels` stays as it is. */
 function labelMembers(event: JsonObject, labels: ReadonlyMap<string, string>): [string, string][] {
   const own = isPresent(event, 'labels') ? (event['labels'] as JsonObject) : {};
   return [...labels].filter(([name]) => !isPresent(event, name) && !isPresent(own, name));
-}
-
-function member(name: string, value: string | undefined): [string, string][] {
-  return value === undefined ? [] : [[name, value]];
 }
 
 function parseObject(text: string): JsonObject | undefined {
@@ -133,11 +124,51 @@ function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** null is absent, and so is what every object inherits. */
+/** null counts as absent. */
 function isPresent(event: JsonObject, name: string): boolean {
   return Object.hasOwn(event, name) && event[name] !== null;
 }
 
 function isString(event: JsonObject, name: string): boolean {
   return Object.hasOwn(event, name) && typeof event[name] === 'string';
+}
+
+/** A log of `weir logs --json` or of an export, perhaps of chosen columns. */
+function isExportedLog(object: JsonObject): object is JsonObject & Partial<LogRecord> {
+  const marks = ['logId', 'timestampNanos', 'streamId', 'message'];
+  return marks.every((name) => isString(object, name));
+}
+
+/** Drops what the service assigns, and keeps as labels what the JSON receiver has no field for. */
+function fromExportedLog(log: Partial<LogRecord>): JsonObject {
+  const attributes = fieldEntries.flatMap(([, { attribute, path }]) =>
+    attribute === undefined ? [] : [[attribute, fieldValue(log, path)] as const],
+  );
+  const withVersion = [...attributes, ['otel.scope.version', log.scope?.version] as const];
+  return {
+    message: log.message,
+    ...withoutEmpty([
+      ['severity', log.severity],
+      ['service_name', log.serviceName],
+      ['service_namespace', log.serviceNamespace],
+      ['host', log.host],
+      ['timestamp', log.timestampNanos && toIsoNanos(log.timestampNanos)],
+      ['trace_id', log.traceId],
+      ['span_id', log.spanId],
+    ]),
+    labels: { ...withoutEmpty(withVersion), ...log.labels },
+  };
+}
+
+/** Fields that a log lacks read back as empty text. */
+function withoutEmpty(members: readonly (readonly [string, unknown])[]): JsonObject {
+  return Object.fromEntries(members.filter(([, value]) => (value ?? '') !== ''));
+}
+
+/** @param nanos Unix ns in decimal digits. @returns RFC 3339; any other text as it is. */
+function toIsoNanos(nanos: string): string {
+  if (!/^\d{1,19}$/.test(nanos)) return nanos;
+  const seconds = Number(nanos.slice(0, -9) || '0');
+  const fraction = nanos.padStart(10, '0').slice(-9);
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${fraction}Z`;
 }

@@ -1,8 +1,10 @@
-/** `weir import FILE…`: whole files to a receiver, each line once however often it is repeated. */
+/** `weir import FILE…`: whole files to a receiver; a repeated import stores each line once. */
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import type { Batch } from './batcher.ts';
+import { resolveTarget, type TargetFlags } from '../connection.ts';
+import { CommandError, exitCodes, type Terminal } from '../terminal.ts';
+import type { Batch, OutgoingEvent } from './batcher.ts';
 import { createCsvSource } from './csv-source.ts';
 import { createLineReader, lineFormats, type LineFormat } from './event-line.ts';
 import {
@@ -14,14 +16,12 @@ import {
   standardInput,
   writeProgress,
 } from './import-file.ts';
-import { createLineSource } from './line-source.ts';
+import { createLineSource, type SourceOptions } from './lines.ts';
 import { addSendingOptions, type EventFlags, toDefaults } from './options.ts';
-import { toFileLine, toLineCount } from './progress-text.ts';
+import { toFileLine, toLineCount } from './progress.ts';
 import { type EventSource, pump } from './pump.ts';
 import { openShipping, type Shipping, type ShippingFlags } from './shipping.ts';
 import { Tally } from './tally.ts';
-import { resolveTarget, type TargetFlags } from '../connection.ts';
-import { CommandError, exitCodes, type Terminal } from '../terminal.ts';
 
 interface ImportFlags extends Omit<EventFlags, 'format'>, ShippingFlags, TargetFlags {
   readonly format: LineFormat | 'csv';
@@ -29,9 +29,9 @@ interface ImportFlags extends Omit<EventFlags, 'format'>, ShippingFlags, TargetF
   readonly dryRun?: true;
 }
 
-/** Nothing waits for a file, and a batch must not depend on how fast it is read. */
+/** No linger: the same file must make the same batches however fast it is read. */
 const limits = { maxEvents: 5000, maxBytes: 4 * 1024 * 1024, lingerMs: Number.POSITIVE_INFINITY };
-const keepProgressEveryMs = 500;
+const saveProgressEveryMs = 500;
 
 const examples = `
 Takes lines, NDJSON (what weir export writes, too) and CSV with a header, plain or as gzip or zstd;
@@ -69,19 +69,19 @@ async function importAll(
     throw new CommandError('cannot resume standard input: it has no place', exitCodes.usage);
   }
   const target = resolveTarget(flags, terminal.environment);
-  const files = await findFiles(names, settingsOf(flags, target.url.href), terminal);
+  const { severity, service, namespace, host, label = new Map(), format } = flags;
+  const settings = [target.url.href, severity, service, namespace, host, [...label], format];
+  const files = await findFiles(names, JSON.stringify(settings), terminal);
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
   let finishedBytes = 0;
   let reading: FileReading | undefined;
   const shipping = openShipping(terminal, target, {
     flags,
-    toLine: (progress) =>
-      toFileLine({
-        ...progress,
-        totalBytes,
-        readBytes: finishedBytes + (reading?.readBytes() ?? 0),
-      }),
-    goOnHint: flags.resume
+    toLine: (progress) => {
+      const readBytes = finishedBytes + (reading?.readBytes() ?? 0);
+      return toFileLine({ ...progress, totalBytes, readBytes });
+    },
+    resumeHint: flags.resume
       ? '; the same command goes on from there'
       : '; the same command within 24 hours stores nothing twice',
   });
@@ -91,9 +91,8 @@ async function importAll(
       if (files.length > 1) shipping.begin(`${file.name}: `);
       const settledOffset = flags.resume ? readProgress(file) : 0;
       reading = file.open();
-      const { tally } = shipping;
-      const source = createSource(file, flags, { tally, settledOffset });
-      await importFile({ file, reading, source, shipping, flags, settledOffset, terminal });
+      const { signal: stop } = terminal;
+      await importFile(file, reading, { shipping, flags, settledOffset, stop });
       finishedBytes += file.bytes;
       reading = undefined;
     }
@@ -101,69 +100,58 @@ async function importAll(
   await shipping.conclude(importEach());
 }
 
-interface FileImport {
-  readonly file: ImportFile;
-  readonly reading: FileReading;
-  readonly source: EventSource;
-  readonly shipping: Shipping;
-  readonly flags: ImportFlags;
-  readonly settledOffset: number;
-  readonly terminal: Terminal;
-}
-
-async function importFile(parts: FileImport): Promise<void> {
-  const { file, reading, source, shipping, flags, settledOffset, terminal } = parts;
-  const lanes = shipping.openLanes((batch, body) => toKey(file, batch, body));
-  const keep = () => writeProgress(file, Math.max(settledOffset, lanes.settledOffset));
-  if (!flags.resume) {
-    await pump(reading.chunks, source, lanes, { ...limits, stop: terminal.signal });
-    return;
-  }
-  keep();
-  const timer = setInterval(keep, keepProgressEveryMs);
+async function importFile(
+  file: ImportFile,
+  { chunks }: FileReading,
+  context: {
+    readonly shipping: Shipping;
+    readonly flags: ImportFlags;
+    readonly settledOffset: number;
+    readonly stop: AbortSignal;
+  },
+): Promise<void> {
+  const { shipping, flags, settledOffset, stop } = context;
+  const { tally } = shipping;
+  const source = createSource(file, flags, { tally, settledOffset });
+  const dispatcher = shipping.openDispatcher((batch, body) => toKey(file, batch, body));
+  const work = () => pump(chunks, source, dispatcher, { ...limits, stop });
+  if (!flags.resume) return work();
+  const save = () => writeProgress(file, Math.max(settledOffset, dispatcher.settledOffset));
+  save();
+  const timer = setInterval(save, saveProgressEveryMs);
   let isDone = false;
   try {
-    await pump(reading.chunks, source, lanes, { ...limits, stop: terminal.signal });
-    isDone = !terminal.signal.aborted;
+    await work();
+    isDone = !stop.aborted;
   } finally {
     clearInterval(timer);
     if (isDone) dropProgress(file);
-    else keep();
+    else save();
   }
 }
 
-/** The same for the same part of the same import, so that its repetition is known. */
+/** The same for the same part of a repeated import. */
 function toKey({ identity }: ImportFile, { events }: Batch, body: Buffer): string {
   const place = `${identity}\0${events[0]?.endOffset ?? 0}\0`;
   return createHash('sha256').update(place).update(body).digest('hex');
 }
 
-function settingsOf(flags: ImportFlags, url: string): string {
-  const { severity, service, namespace, host, label = new Map(), format } = flags;
-  return JSON.stringify([url, severity, service, namespace, host, [...label], format]);
-}
-
-function createSource(
-  file: ImportFile,
-  flags: ImportFlags,
-  { tally, settledOffset }: { tally: Tally; settledOffset: number },
-): EventSource {
+function createSource(file: ImportFile, flags: ImportFlags, options: SourceOptions): EventSource {
   const defaults = toDefaults(flags, hostname());
   const isNamedCsv = /\.csv(?:\.\w+)?$/i.test(file.name);
   const format = flags.format === 'auto' && isNamedCsv ? 'csv' : flags.format;
-  if (format === 'csv') return createCsvSource({ defaults, tally, settledOffset });
-  const read = createLineReader(format, defaults);
-  return createLineSource({ read, tally, settledOffset });
+  if (format === 'csv') return createCsvSource(defaults, options);
+  return createLineSource(createLineReader(format, defaults), options);
 }
 
 async function findFiles(
   names: readonly string[],
   settings: string,
-  terminal: Terminal,
+  { readIn }: Terminal,
 ): Promise<ImportFile[]> {
-  const find = async (name: string) =>
-    name === '-' ? standardInput(terminal.readIn) : findFile(name, settings);
-  return Promise.all(names.map(find));
+  return Promise.all(
+    names.map(async (name) => (name === '-' ? standardInput(readIn) : findFile(name, settings))),
+  );
 }
 
 async function dryRun(
@@ -174,10 +162,10 @@ async function dryRun(
   let rejected = 0;
   for (const file of await findFiles(names, '', terminal)) {
     const tally = new Tally();
-    const source = createSource(file, flags, { tally, settledOffset: 0 });
+    const source = createSource(file, flags, { tally });
     let timed = 0;
     let sendable = 0;
-    const count = (events: ReturnType<EventSource['end']>) => {
+    const count = (events: Iterable<OutgoingEvent>) => {
       for (const { isTimed } of events) {
         sendable += 1;
         timed += Number(isTimed);

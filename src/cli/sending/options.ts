@@ -1,4 +1,4 @@
-/** The options that `weir send` and `weir import` share, and what they mean. */
+/** Options of `weir send` and `weir import`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CommandError, exitCodes } from '../terminal.ts';
 import { type EventDefaults, isFieldName, type LineFormat } from './event-line.ts';
@@ -12,7 +12,6 @@ export interface EventFlags {
   readonly format: LineFormat;
 }
 
-/** @param formats what `--format` takes. */
 export function addSendingOptions(command: Command, formats: readonly string[]): Command {
   return command
     .option('--severity <word>', 'severity of what has none')

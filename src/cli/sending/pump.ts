@@ -1,12 +1,9 @@
-/**
- * From a source to the service: chunks become events, events batches, batches requests. It reads no
- * faster than it sends, and sends what is there when the source pauses.
- */
+/** Reads a source into batches and sends them, no faster than they are delivered. */
 import { addAbortSignal, Readable } from 'node:stream';
 import { type Batch, Batcher, type BatchLimits, type OutgoingEvent } from './batcher.ts';
-import type { Lanes } from './lanes.ts';
+import type { Dispatcher } from './dispatcher.ts';
 
-/** Reads bytes; keeps what has no end yet. */
+/** Turns bytes into events and keeps what is unfinished. */
 export interface EventSource {
   push(chunk: Buffer): Iterable<OutgoingEvent>;
   end(): Iterable<OutgoingEvent>;
@@ -15,48 +12,49 @@ export interface EventSource {
 export interface PumpOptions extends BatchLimits {
   /** How long an event waits for others. */
   readonly lingerMs: number;
-  /** Ends the reading at once; what is under way is waited for. */
+  /** Stops reading; what is in flight is waited for. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Resolves once all that was read is settled, or the stop was heeded.
- * @throws what a delivery or the source failed with, once nothing is under way any more
+ * Resolves once all that was read is settled, or after `stop`.
+ * @throws the error of the source or of a delivery, once nothing is in flight
  */
 export async function pump(
   chunks: AsyncIterable<Uint8Array>,
   source: EventSource,
-  lanes: Lanes,
+  dispatcher: Dispatcher,
   options: PumpOptions,
 ): Promise<void> {
-  const stop = AbortSignal.any([options.stop, lanes.failed]);
-  const stream = addAbortSignal(stop, toStream(chunks));
+  const stop = AbortSignal.any([options.stop, dispatcher.failed]);
+  const readable = chunks instanceof Readable ? chunks : Readable.from(chunks);
   const batcher = new Batcher(options);
   const send = async (batch: Batch | undefined): Promise<void> => {
-    if (batch !== undefined && !stop.aborted) await lanes.send(batch);
+    if (batch !== undefined && !stop.aborted) await dispatcher.send(batch);
   };
   const sendFull = async (events: Iterable<OutgoingEvent>): Promise<void> => {
     for (const event of events) await send(batcher.add(event));
   };
 
   try {
-    const iterator = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-    const take = () => {
-      const taken = iterator.next();
-      // Met where it is awaited; a failed delivery comes before that, and says why itself.
-      taken.catch(() => {});
-      return taken;
+    const iterator = addAbortSignal(stop, readable)[Symbol.asyncIterator]();
+    const read = () => {
+      const result = iterator.next() as Promise<IteratorResult<Uint8Array>>;
+      // Awaited below, unless a delivery fails before.
+      result.catch(() => {});
+      return result;
     };
-    let next = take();
+    let next = read();
     let dueAt = Number.POSITIVE_INFINITY;
     while (!stop.aborted) {
-      const result = await before(next, dueAt - performance.now());
+      const result = await within(next, dueAt - performance.now());
       if (result?.done) break;
       if (result !== undefined) {
         const wasEmpty = batcher.size === 0;
-        await sendFull(source.push(toBuffer(result.value)));
+        const { buffer, byteOffset, byteLength } = result.value;
+        await sendFull(source.push(Buffer.from(buffer, byteOffset, byteLength)));
         if (wasEmpty) dueAt = performance.now() + options.lingerMs;
-        next = take();
+        next = read();
       }
       if (batcher.size === 0) dueAt = Number.POSITIVE_INFINITY;
       if (performance.now() < dueAt) continue;
@@ -66,31 +64,21 @@ export async function pump(
     await sendFull(source.end());
     await send(batcher.take());
   } catch (error) {
-    // Stopping ends the source with an error of its own.
-    if (!stop.aborted) await rethrowAfter(lanes, error);
+    // An abort ends the source with an error of its own.
+    if (!stop.aborted) {
+      await dispatcher.settle();
+      throw error;
+    }
   }
-  await lanes.settle().catch((error: unknown) => {
+  await dispatcher.settle().catch((error: unknown) => {
     if (!options.stop.aborted) throw error;
   });
 }
 
-/** @returns undefined where the time is over first. */
-async function before<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+/** @returns undefined after the timeout. */
+async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   if (timeoutMs === Number.POSITIVE_INFINITY) return promise;
   const { promise: timeout, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(resolve, Math.max(0, timeoutMs), undefined);
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
-}
-
-async function rethrowAfter(lanes: Lanes, error: unknown): Promise<never> {
-  await lanes.settle();
-  throw error;
-}
-
-function toStream(chunks: AsyncIterable<Uint8Array>): Readable {
-  return chunks instanceof Readable ? chunks : Readable.from(chunks);
-}
-
-function toBuffer(chunk: Uint8Array): Buffer {
-  return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }

@@ -1,21 +1,18 @@
-/** `weir send`: a message, or what another program prints, to a receiver. */
+/** `weir send`: a message, or the lines of standard input, to a receiver. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { createLineReader, lineFormats, type LineReading } from './event-line.ts';
-import { createLineSource } from './line-source.ts';
-import { addSendingOptions, type EventFlags, toDefaults } from './options.ts';
-import { toSendLine } from './progress-text.ts';
-import { type EventSource, pump } from './pump.ts';
-import { openShipping, type ShippingFlags } from './shipping.ts';
-import type { Tally } from './tally.ts';
 import { resolveTarget, type TargetFlags } from '../connection.ts';
 import type { Terminal } from '../terminal.ts';
+import { createLineReader, lineFormats } from './event-line.ts';
+import { countReading, createLineSource } from './lines.ts';
+import { addSendingOptions, type EventFlags, toDefaults } from './options.ts';
+import { toSendLine } from './progress.ts';
+import { pump } from './pump.ts';
+import { openShipping, type ShippingFlags } from './shipping.ts';
 
 type SendFlags = EventFlags & ShippingFlags & TargetFlags;
-type ReadLine = (text: string) => LineReading | undefined;
 
-/** What one request holds at most; with a pause of this long, less. */
 const limits = { maxEvents: 1000, maxBytes: 4 * 1024 * 1024, lingerMs: 200 };
 
 const examples = `
@@ -39,40 +36,27 @@ export function define(command: Command, terminal: Terminal): void {
       const shipping = openShipping(terminal, target, {
         flags,
         toLine: toSendLine,
-        goOnHint: '',
+        resumeHint: '',
       });
       const { tally } = shipping;
       const read = createLineReader(flags.format, toDefaults(flags, hostname()));
-      if (message === undefined && terminal.isInTty && !flags.quiet) {
-        terminal.writeError('reading lines; Ctrl-D ends them\n');
+      const dispatcher = shipping.openDispatcher(() => randomUUID());
+      const options = { ...limits, stop: terminal.signal };
+      if (message === undefined) {
+        if (terminal.isInTty && !flags.quiet) {
+          terminal.writeError('reading lines; Ctrl-D ends them\n');
+        }
+        const source = createLineSource(read, { tally });
+        await shipping.conclude(pump(terminal.readIn, source, dispatcher, options));
+        return;
       }
-      const lanes = shipping.openLanes(() => randomUUID());
-      const work =
-        message === undefined
-          ? pump(terminal.readIn, createLineSource({ read, tally }), lanes, {
-              ...limits,
-              stop: terminal.signal,
-            })
-          : pump(oneChunk(message), createMessageSource(read, tally), lanes, {
-              ...limits,
-              stop: terminal.signal,
-            });
-      await shipping.conclude(work);
+      // The message is one event, even if it has several lines.
+      const blank = { kind: 'fault', reason: 'the message is blank' } as const;
+      const place = { line: 1, endOffset: Buffer.byteLength(message) };
+      const events = countReading(read(message) ?? blank, place, tally);
+      const source = { push: () => events, end: () => [] };
+      await shipping.conclude(pump(oneChunk(message), source, dispatcher, options));
     });
-}
-
-/** One message may have several lines. */
-function createMessageSource(read: ReadLine, tally: Tally): EventSource {
-  return {
-    push(chunk) {
-      const reading = read(chunk.toString());
-      tally.read += 1;
-      if (reading?.kind === 'event') return [{ ...reading, line: 1, endOffset: chunk.length }];
-      tally.reject(1, reading?.reason ?? 'the message is blank');
-      return [];
-    },
-    end: () => [],
-  };
 }
 
 async function* oneChunk(message: string): AsyncGenerator<Uint8Array> {

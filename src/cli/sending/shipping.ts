@@ -1,19 +1,18 @@
-/**
- * What `weir send` and `weir import` have in common: the lanes to one receiver, the progress on the
- * way, the reasons of what was rejected, and the words and the exit code at the end.
- */
-import { CommandError, exitCodes, type Terminal, toSafeJson } from '../terminal.ts';
-import type { Batch } from './batcher.ts';
-import { deliver } from './delivery.ts';
-import { createIngestClient } from './ingest-client.ts';
-import { Lanes } from './lanes.ts';
-import { openProgressLine } from './progress-line.ts';
-import { type SendProgress, toCount, toLineCount, toRate, toRetries } from './progress-text.ts';
-import { Tally } from './tally.ts';
-import type { Target } from '../connection.ts';
+/** What `weir send` and `weir import` share: delivery to one receiver, progress and the summary. */
 import { toError } from '../../std/error-text.ts';
-
-export type KeyOf = (batch: Batch, body: Buffer) => string;
+import type { Target } from '../connection.ts';
+import { CommandError, exitCodes, type Terminal, toSafeJson } from '../terminal.ts';
+import { createIngestClient, deliver, type DeliveryContext } from './delivery.ts';
+import { Dispatcher } from './dispatcher.ts';
+import {
+  openProgressLine,
+  type SendProgress,
+  toCount,
+  toLineCount,
+  toRate,
+  toRetries,
+} from './progress.ts';
+import { Tally } from './tally.ts';
 
 export interface ShippingFlags {
   /** Seconds; 0 = never. */
@@ -24,105 +23,102 @@ export interface ShippingFlags {
 
 export interface ShippingOptions {
   readonly flags: ShippingFlags;
-  /** The line on a terminal. */
+  /** Text of the progress line. */
   readonly toLine: (progress: SendProgress) => string;
-  /** What to do about lines that were not sent. */
-  readonly goOnHint: string;
+  /** How to resume, appended to errors. */
+  readonly resumeHint: string;
 }
 
 export interface Shipping {
   readonly tally: Tally;
-  /** @param keyOf gives each request its idempotency key. */
-  openLanes(keyOf: KeyOf): Lanes;
-  /** @param origin said before the numbers of lines from now on, such as the name of a file. */
+  openDispatcher(keyOf: DeliveryContext['keyOf']): Dispatcher;
+  /** @param origin precedes line numbers in reports from now on, such as the name of a file. */
   begin(origin: string): void;
-  /**
-   * Waits for the work and says how it went.
-   * @throws CommandError where anything was rejected or could not be sent
-   */
+  /** Waits for the work and prints the summary. @throws CommandError unless all was accepted */
   conclude(work: Promise<void>): Promise<void>;
 }
 
-const laneCount = 4;
+const maxInFlight = 4;
 
 export function openShipping(
   terminal: Terminal,
   target: Target,
-  { flags, toLine, goOnHint }: ShippingOptions,
+  { flags, toLine, resumeHint }: ShippingOptions,
 ): Shipping {
   const client = createIngestClient(target);
   const tally = new Tally();
   const startedAt = performance.now();
-  let told: string | undefined;
+  let reported: string | undefined;
   let origin = '';
 
   const progress = openProgressLine(terminal, {
     isShown: terminal.isErrorTty && !flags.quiet,
-    text: () => toLine({ ...countsOf(tally), elapsedMs: performance.now() - startedAt }),
-    tick: () => tell(),
+    text: () => {
+      const { accepted, rejected, retries, trouble } = tally;
+      const elapsedMs = performance.now() - startedAt;
+      return toLine({ accepted, rejected, retries, trouble, elapsedMs });
+    },
+    tick: () => reportNews(),
   });
 
-  function tell(): void {
+  function reportNews(): void {
     for (const { line, reason } of tally.takeNews()) {
       progress.note(`weir: ${origin}line ${line}: ${reason}`);
     }
-    if (tally.trouble === undefined || tally.trouble === told) return;
-    told = tally.trouble;
-    progress.note(`weir: trying again: ${told}`);
+    if (tally.trouble === undefined || tally.trouble === reported) return;
+    reported = tally.trouble;
+    progress.note(`weir: trying again: ${reported}`);
   }
 
   return {
     tally,
     begin(next) {
-      tell();
+      reportNews();
       origin = next;
     },
-    openLanes: (keyOf) => {
+    openDispatcher: (keyOf) => {
       const stop = new AbortController();
-      const parts = {
+      const context: DeliveryContext = {
         client,
         tally,
         keyOf,
         stop: AbortSignal.any([terminal.signal, stop.signal]),
         giveUpAfterMs: flags.giveUpAfter * 1000,
       };
-      const lanes = new Lanes({
-        deliver: (batch) => deliver(batch, parts),
-        lanes: laneCount,
+      const dispatcher = new Dispatcher({
+        deliver: (batch) => deliver(batch, context),
+        maxInFlight,
         stop: terminal.signal,
       });
-      // Where one has given up, the others have no reason to try on.
-      lanes.failed.addEventListener('abort', () => stop.abort(), { once: true });
-      return lanes;
+      // One failure stops the retries of the others.
+      dispatcher.failed.addEventListener('abort', () => stop.abort(), { once: true });
+      return dispatcher;
     },
     async conclude(work) {
-      const failure = await work.then(
-        () => undefined,
-        (error: unknown) => toError(error),
-      );
+      const failure = await work.then(() => undefined, toError);
       client.close();
-      tell();
+      reportNews();
       progress.close();
-      report(terminal, tally, flags, performance.now() - startedAt);
-      throwIfAnyWasLost(terminal, tally, failure, goOnHint);
+      summarize(terminal, tally, flags, performance.now() - startedAt);
+      throwUnlessAllAccepted(terminal, tally, failure, resumeHint);
     },
   };
 }
 
-function countsOf({ accepted, rejected, retries, trouble }: Tally) {
-  return { accepted, rejected, retries, trouble };
-}
-
-function report(terminal: Terminal, tally: Tally, flags: ShippingFlags, elapsedMs: number): void {
+function summarize(
+  { writeOut, writeError }: Terminal,
+  tally: Tally,
+  flags: ShippingFlags,
+  elapsedMs: number,
+): void {
   const { blank, read, accepted, rejected, unsent, retries, repaired, bytes } = tally;
-  const untold = tally.untold();
-  for (const [reason, count] of untold) {
-    terminal.writeError(`weir: ${toLineCount(count)} more: ${reason}\n`);
+  for (const [reason, count] of tally.sums()) {
+    writeError(`weir: ${toLineCount(count)} more: ${reason}\n`);
   }
   if (flags.json) {
     const seconds = Math.round(elapsedMs) / 1000;
     const counts = { read, accepted, rejected, unsent, blank, repaired, retries, bytes, seconds };
-    terminal.writeOut(`${toSafeJson(counts)}\n`);
+    writeOut(`${toSafeJson(counts)}\n`);
     return;
   }
   if (flags.quiet) return;
@@ -133,22 +129,22 @@ function report(terminal: Terminal, tally: Tally, flags: ShippingFlags, elapsedM
     ...(blank > 0 ? [`${toCount(blank)} blank left out`] : []),
     ...(repaired > 0 ? [`${toCount(repaired)} not in UTF-8, mended`] : []),
   ];
-  terminal.writeError(`${parts.join(' · ')}\n`);
+  writeError(`${parts.join(' · ')}\n`);
 }
 
-function throwIfAnyWasLost(
+function throwUnlessAllAccepted(
   { signal }: Terminal,
   { read, rejected, unsent }: Tally,
   failure: Error | undefined,
-  goOnHint: string,
+  resumeHint: string,
 ): void {
   const lost = unsent > 0 ? `${toLineCount(unsent)} read and not sent` : '';
   if (signal.aborted) {
     const rest = lost || 'every line that was read was sent';
-    throw new CommandError(`interrupted; ${rest}${goOnHint}`, exitCodes.interrupted);
+    throw new CommandError(`interrupted; ${rest}${resumeHint}`, exitCodes.interrupted);
   }
   if (failure !== undefined) {
-    throw new CommandError(`cannot go on: ${failure.message}${lost && `; ${lost}`}${goOnHint}`);
+    throw new CommandError(`cannot go on: ${failure.message}${lost && `; ${lost}`}${resumeHint}`);
   }
   if (rejected > 0) {
     throw new CommandError(`${toLineCount(rejected)} of ${toCount(read)} rejected`);

@@ -1,66 +1,62 @@
-/**
- * What has become of the lines so far: counts for the progress and the summary, and the first
- * reasons why some were rejected.
- */
+/** Counts of lines, and the first reasons for rejections. */
 
 export interface Rejection {
   readonly line: number;
   readonly reason: string;
 }
 
-/** Lines that are told one by one. */
-const maxTold = 20;
+/** Rejections that are reported one by one; further ones are summed up by reason. */
+const maxReported = 20;
 
 export class Tally {
-  /** Lines that are no event and no message. */
   blank = 0;
-  /** Lines to be sent: accepted, rejected and those without an answer. */
+  /** Lines that are not blank: accepted, rejected, or without an answer. */
   read = 0;
   accepted = 0;
   rejected = 0;
   retries = 0;
-  /** Lines that were no valid UTF-8 and were sent with U+FFFD in its place. */
+  /** Lines with invalid UTF-8. */
   repaired = 0;
-  /** Of the bodies that were accepted. */
+  /** Of accepted bodies. */
   bytes = 0;
-  /** Why a request is tried again; undefined while all goes well. */
+  /** Why a request is being retried. */
   trouble: string | undefined;
-  readonly #untold = new Map<string, number>();
-  #told = 0;
+  readonly #sums = new Map<string, number>();
+  #reported = 0;
   #news: Rejection[] = [];
 
   reject(line: number, reason: string): void {
-    this.rejected += 1;
-    if (this.#told < maxTold) {
-      this.#told += 1;
-      this.#news.push({ line, reason });
+    if (this.#reported >= maxReported) {
+      this.#sum(reason, 1);
       return;
     }
-    this.#untold.set(reason, (this.#untold.get(reason) ?? 0) + 1);
+    this.rejected += 1;
+    this.#reported += 1;
+    this.#news.push({ line, reason });
   }
 
-  /** For lines of which only their number is known. */
+  /** For rejections that the service counts without naming them. */
   rejectUnnamed(count: number): void {
-    if (count <= 0) return;
-    this.rejected += count;
-    const reason = 'rejected by the service';
-    this.#untold.set(reason, (this.#untold.get(reason) ?? 0) + count);
+    if (count > 0) this.#sum('rejected by the service', count);
   }
 
-  /** @returns rejections to tell since the last call; after the first 20 they are only counted. */
+  /** @returns rejections since the last call. */
   takeNews(): Rejection[] {
-    const news = this.#news;
-    this.#news = [];
-    return news;
+    return this.#news.splice(0);
   }
 
-  /** @returns how many were not told, by reason, the most frequent first. */
-  untold(): [reason: string, count: number][] {
-    return [...this.#untold].sort((a, b) => b[1] - a[1]);
+  /** @returns how many were not reported one by one, the most frequent reason first. */
+  sums(): [reason: string, count: number][] {
+    return [...this.#sums].sort((a, b) => b[1] - a[1]);
   }
 
   /** Lines that were read and have no answer. */
   get unsent(): number {
     return this.read - this.accepted - this.rejected;
+  }
+
+  #sum(reason: string, count: number): void {
+    this.rejected += count;
+    this.#sums.set(reason, (this.#sums.get(reason) ?? 0) + count);
   }
 }

@@ -1,7 +1,7 @@
 /** When a request is repeated. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isTransient, parseRetryAfter, retryDelayMs } from './retry.ts';
+import { isTransient, parseRetryAfter, retryDelayMs } from './delivery.ts';
 
 test('delays double up to ten seconds, and are spread out', () => {
   const delays = [1, 2, 3, 7, 100].map((failures) => [

@@ -1,11 +1,27 @@
-/** What people read while lines are on their way, and at the end. Pure. */
+/** The progress line on standard error. */
+import { stripVTControlCharacters } from 'node:util';
+import { escapeControls, type Terminal } from '../terminal.ts';
+
+export interface ProgressLine {
+  /** Prints a sentence above the line. */
+  note(text: string): void;
+  /** Stops the timer and erases the line. */
+  close(): void;
+}
+
+export interface ProgressOptions {
+  readonly text: () => string;
+  /** Called at each interval, shown or not. */
+  readonly tick: () => void;
+  readonly isShown: boolean;
+}
 
 export interface SendProgress {
   readonly accepted: number;
   readonly rejected: number;
   readonly retries: number;
   readonly elapsedMs: number;
-  /** Why a request is being tried again; undefined where all goes well. */
+  /** Why a request is being retried. */
   readonly trouble: string | undefined;
 }
 
@@ -15,6 +31,31 @@ export interface FileProgress extends SendProgress {
 }
 
 const barWidth = 20;
+const intervalMs = 200;
+const eraseLine = '\r\u001b[K';
+
+/** Draws the line until it is closed. */
+export function openProgressLine(
+  terminal: Terminal,
+  { text, tick, isShown }: ProgressOptions,
+): ProgressLine {
+  const { writeError } = terminal;
+  const draw = () => {
+    tick();
+    if (!isShown) return;
+    // A line that wraps could not be erased.
+    const line = escapeControls(stripVTControlCharacters(text())).slice(0, terminal.columns - 1);
+    writeError(`${eraseLine}${line}`);
+  };
+  const timer = setInterval(draw, intervalMs);
+  return {
+    note: (sentence) => writeError(`${isShown ? eraseLine : ''}${escapeControls(sentence)}\n`),
+    close() {
+      clearInterval(timer);
+      if (isShown) writeError(eraseLine);
+    },
+  };
+}
 
 /** `12,345 sent · 3,210/s · 2 retries` */
 export function toSendLine(progress: SendProgress): string {
@@ -43,7 +84,7 @@ export function toFileLine(progress: FileProgress): string {
   ].join(' · ');
 }
 
-/** `12,345` whatever the locale of the machine. */
+/** `12,345` in any locale. */
 export function toCount(value: number): string {
   return String(Math.floor(value)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
@@ -77,7 +118,7 @@ export function toSize(bytes: number): string {
   let value = bytes;
   let unit = 'B';
   for (const larger of ['kB', 'MB', 'GB', 'TB']) {
-    // Not 1,000: rounded, the next unit would be shown as 1000 of this one.
+    // 999.5 rounds to 1000, which belongs to the next unit.
     if (value < 999.5) break;
     value /= 1000;
     unit = larger;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Line, LineSplitter } from './line-splitter.ts';
+import { type Line, LineSplitter } from './lines.ts';
 
 const text = fc.string({ unit: fc.constantFrom('a', 'é', '€', '😀', '\n', '\r\n', '\u0000') });
 

@@ -1,7 +1,7 @@
 /** What people read on the way. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toClock, toCount, toFileLine, toSendLine, toSize } from './progress-text.ts';
+import { toClock, toCount, toFileLine, toSendLine, toSize } from './progress.ts';
 
 const quiet = { accepted: 0, rejected: 0, retries: 0, elapsedMs: 0, trouble: undefined };
 
