@@ -1,14 +1,11 @@
-/**
- * The explorer's files on the stream port: pages and what they load. It knows files and headers,
- * not what the pages do; they are a client of the documented API like any other.
- */
+/** Serves the built explorer on the stream port, from memory. Its pages use the public API. */
 import { globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../model/errors.ts';
 import { etagOf, isNotModified } from './open-routes.ts';
 
-/** Where the pages live; each is the same file, which looks at its own address. */
+/** Each page is the same file, which routes by its URL. */
 const pagePaths = [
   '/',
   '/explore/logs',
@@ -30,10 +27,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/**
- * What a page may do: load from this address and nothing else, talk to this address and nothing
- * else, be framed by nobody. Text of a log that looks like a page stays text.
- */
+/** Pages load from and connect to this origin only, and markup in a log is never executed. */
 const pageHeaders = {
   'content-security-policy': [
     "default-src 'none'",
@@ -54,63 +48,61 @@ const pageHeaders = {
   'x-frame-options': 'DENY',
 } as const;
 
+/** In order of preference. The build compresses files where that makes them smaller. */
+const codings = [
+  { name: 'br', suffix: '.br' },
+  { name: 'gzip', suffix: '.gz' },
+] as const;
+
 interface StaticFile {
   readonly mediaType: string;
   readonly etag: string;
   readonly bytes: Buffer;
-  /** Packed when the explorer was built; absent where packing gains nothing. */
-  readonly gzip: Buffer | undefined;
-  readonly brotli: Buffer | undefined;
+  readonly compressed: readonly { readonly coding: string; readonly bytes: Buffer }[];
 }
 
-/** @param directory of the built explorer; one that is not there leaves a page that says so */
+/** @param directory of the built explorer; if it is missing, pages answer `unavailable`. */
 export function mountExplorer(app: FastifyInstance, directory: string): void {
   const files = readFiles(directory);
-  for (const path of pagePaths) {
-    mount(app, path, (_request, reply) => {
-      reply.headers({ ...pageHeaders, 'cache-control': 'no-cache', vary: 'Accept-Encoding' });
-      return files.get('index.html') ?? notBuilt();
+  const mount = (url: string, cacheControl: string, find: (name: string) => StaticFile) =>
+    app.route<{ Params: { name?: string } }>({
+      method: ['GET', 'HEAD'],
+      url,
+      handler: async (request, reply) => {
+        const file = find(request.params.name ?? '');
+        reply.headers({ ...pageHeaders, 'cache-control': cacheControl, vary: 'Accept-Encoding' });
+        return select(request, reply, file);
+      },
     });
-  }
-  mount(app, assetPath, (request, reply) => {
-    const file = files.get(`assets/${(request.params as { name: string }).name}`);
+  const findPage = () => files.get('index.html') ?? notBuilt();
+  for (const path of pagePaths) mount(path, 'no-cache', findPage);
+  // An asset's name contains a hash of its content.
+  mount(assetPath, 'public, max-age=31536000, immutable', (name) => {
+    const file = files.get(`assets/${name}`);
     if (file === undefined) throw new AppError('not_found', 'cannot find this file');
-    // The name has a hash of the content in it.
-    const forever = 'public, max-age=31536000, immutable';
-    reply.headers({ ...pageHeaders, 'cache-control': forever, vary: 'Accept-Encoding' });
     return file;
   });
 }
 
-type FindFile = (request: FastifyRequest, reply: FastifyReply) => StaticFile;
-
-function mount(app: FastifyInstance, url: string, find: FindFile): void {
-  app.route({
-    method: ['GET', 'HEAD'],
-    url,
-    handler: (request, reply) => {
-      send(request, reply, find(request, reply));
-    },
-  });
-}
-
-function send(request: FastifyRequest, reply: FastifyReply, file: StaticFile): void {
-  reply.header('content-type', file.mediaType);
-  if (isNotModified(request, reply, file.etag)) {
-    reply.code(304).send();
-    return;
+/** @returns undefined where the client has the file. */
+function select(
+  request: FastifyRequest<{ Params: { name?: string } }>,
+  reply: FastifyReply,
+  { mediaType, etag, bytes, compressed }: StaticFile,
+): Buffer | undefined {
+  reply.header('content-type', mediaType);
+  if (isNotModified(request.headers, reply, etag)) {
+    reply.code(304);
+    return undefined;
   }
   const accepted = request.headers['accept-encoding'] ?? '';
-  if (file.brotli !== undefined && accepts(accepted, 'br')) {
-    reply.header('content-encoding', 'br').send(file.brotli);
-  } else if (file.gzip !== undefined && accepts(accepted, 'gzip')) {
-    reply.header('content-encoding', 'gzip').send(file.gzip);
-  } else {
-    reply.send(file.bytes);
-  }
+  const chosen = compressed.find(({ coding }) => accepts(accepted, coding));
+  if (chosen === undefined) return bytes;
+  reply.header('content-encoding', chosen.coding);
+  return chosen.bytes;
 }
 
-/** @param accepted as sent; a coding of weight 0 is refused (RFC 9110, section 12.5.3) */
+/** @param accepted `Accept-Encoding`; a coding of weight 0 is refused (RFC 9110 §12.5.3). */
 function accepts(accepted: string, coding: string): boolean {
   return accepted.split(',').some((part) => {
     const [name, ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
@@ -121,16 +113,17 @@ function accepts(accepted: string, coding: string): boolean {
 function readFiles(directory: string): ReadonlyMap<string, StaticFile> {
   const paths = new Set(globSync('{*,assets/*}', { cwd: directory }));
   const read = (path: string) => readFileSync(join(directory, path));
-  return new Map(
-    [...paths].flatMap((path) => {
-      const mediaType = mediaTypes[extname(path)];
-      if (mediaType === undefined) return [];
-      const bytes = read(path);
-      const gzip = paths.has(`${path}.gz`) ? read(`${path}.gz`) : undefined;
-      const brotli = paths.has(`${path}.br`) ? read(`${path}.br`) : undefined;
-      return [[path, { mediaType, etag: etagOf(bytes), bytes, gzip, brotli }]];
-    }),
-  );
+  const files = new Map<string, StaticFile>();
+  for (const path of paths) {
+    const mediaType = mediaTypes[extname(path)];
+    if (mediaType === undefined) continue;
+    const bytes = read(path);
+    const compressed = codings
+      .filter(({ suffix }) => paths.has(path + suffix))
+      .map(({ name, suffix }) => ({ coding: name, bytes: read(path + suffix) }));
+    files.set(path, { mediaType, etag: etagOf(bytes), bytes, compressed });
+  }
+  return files;
 }
 
 function notBuilt(): never {

@@ -5,7 +5,13 @@
 import { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
-import { problemHeaders, toAppError } from './errors.ts';
+import {
+  type Exchange,
+  prepareRefusal,
+  problemHeaders,
+  type RefusalContext,
+  toAppError,
+} from './errors.ts';
 import type { GrpcMethods } from './grpc-methods.ts';
 import {
   type GrpcReply,
@@ -15,7 +21,6 @@ import {
   sendReply,
   toGrpcProblem,
 } from './grpc-wire.ts';
-import { type Exchange, prepareRefusal, type RefusalContext } from './refusal.ts';
 import { createRequestIds, toBytes } from './surface.ts';
 import { type HttpResponse, type RequestHandler, toRequestBody } from './transport.ts';
 

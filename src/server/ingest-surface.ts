@@ -4,18 +4,11 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { Ingest, IngestAnswer } from '../ingest/ingest.ts';
-import type { Protocol } from '../model/protocol.ts';
+import type { HttpRoute, Protocol } from '../model/protocol.ts';
 import type { IngestEvents } from '../telemetry/request-events.ts';
 import { toAppError } from './errors.ts';
-import { mountOpenRoutes } from './open-routes.ts';
-import type { IngestRoute, RouteTable } from './route.ts';
-import {
-  createSurface,
-  type FailureForm,
-  type SurfaceContext,
-  toBytes,
-  unknownRoute,
-} from './surface.ts';
+import { mountOpenRoutes, type OpenRoute } from './open-routes.ts';
+import { createSurface, type SurfaceContext, toBytes, unknownRoute } from './surface.ts';
 import { readHeaders, toRequestBody } from './transport.ts';
 
 export interface IngestSurfaceParts {
@@ -23,33 +16,43 @@ export interface IngestSurfaceParts {
   readonly ingestEvents: IngestEvents;
 }
 
+/** A protocol with a route below the address of a receiver. */
+export type HttpProtocol = Protocol & { readonly http: HttpRoute };
+
+export interface IngestRoutes {
+  readonly data: readonly HttpProtocol[];
+  readonly open: readonly OpenRoute[];
+}
+
+export const receiverUrl = '/v1/receivers/:receiverId';
+
 const receiverIdPattern = /^[\w-]{1,64}$/;
 const receiverPath = /^\/v1\/receivers\/([\w-]{1,64})(?:[/?]|$)/;
 
 export function createIngestSurface(
   context: SurfaceContext,
-  routes: RouteTable['ingest'],
+  { data, open }: IngestRoutes,
   parts: IngestSurfaceParts,
 ): FastifyInstance {
   const app = createSurface(context);
-  for (const route of routes.data) {
-    mountIngestRoute(app, route, parts);
-    mountPrefix(app, route);
-  }
-  mountOpenRoutes(app, routes.open);
+  for (const protocol of data) mountProtocol(app, protocol, parts);
+  mountOpenRoutes(app, open);
   countUnknownRoutes(app, parts.ingest);
   return app;
 }
 
-function mountIngestRoute(
+function mountProtocol(
   app: FastifyInstance,
-  { method, path, protocol }: IngestRoute,
+  protocol: HttpProtocol,
   { ingest, ingestEvents }: IngestSurfaceParts,
 ): void {
+  const { http, maxBodyBytes, encodeProblem } = protocol;
+  const method = 'POST';
+  const config = { failure: { maxDiscardBytes: maxBodyBytes, encode: encodeProblem } };
   app.route<{ Params: { receiverId: string } }>({
     method,
-    url: path,
-    config: { failure: failureForm(protocol) },
+    url: `${receiverUrl}/${http.path}`,
+    config,
     handler: async ({ params: { receiverId }, raw }, reply) => {
       try {
         // The decoded parameter may contain slashes or be a dot segment.
@@ -69,14 +72,11 @@ function mountIngestRoute(
       }
     },
   });
-}
-
-function mountPrefix(app: FastifyInstance, { method, prefix, protocol }: IngestRoute): void {
-  if (prefix === undefined) return;
+  if (http.prefix === undefined) return;
   app.route({
     method,
-    url: `${prefix}/*`,
-    config: { failure: failureForm(protocol) },
+    url: `${receiverUrl}/${http.prefix}/*`,
+    config,
     handler: () => {
       throw unknownRoute(method);
     },
@@ -94,10 +94,6 @@ function countUnknownRoutes(app: FastifyInstance, ingest: Ingest): void {
     }
     done();
   });
-}
-
-function failureForm({ maxBodyBytes, encodeProblem }: Protocol): FailureForm {
-  return { maxDiscardBytes: maxBodyBytes, encode: encodeProblem };
 }
 
 /** The headers of an answer, on HTTP and gRPC. */

@@ -1,9 +1,28 @@
 /** The routes without a token: liveness, readiness, metrics, and the OpenAPI document. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Registry } from 'prom-client';
-import type { OpenAnswer, OpenRoute } from './route.ts';
+
+/** A route that needs no token. */
+export interface OpenRoute {
+  readonly method: 'GET';
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  /** Descriptions by status. */
+  readonly answers: Readonly<Record<number, string>>;
+  readonly answer: () => Promise<OpenAnswer>;
+}
+
+interface OpenAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Uint8Array | string;
+  /** Present where clients may cache the answer and revalidate it. */
+  readonly etag?: string;
+}
 
 export interface Answers {
   /** The parts that are not ready, such as `queue`; empty = ready. */
@@ -22,7 +41,7 @@ export function mountOpenRoutes(app: FastifyInstance, routes: readonly OpenRoute
         const { status, contentType, body, etag } = await answer();
         if (etag !== undefined) {
           reply.header('cache-control', 'no-cache');
-          if (isNotModified(request, reply, etag)) return reply.code(304).send();
+          if (isNotModified(request.headers, reply, etag)) return reply.code(304).send();
         }
         return reply.code(status).header('content-type', contentType).send(body);
       },
@@ -36,9 +55,13 @@ export function etagOf(bytes: Uint8Array): string {
 }
 
 /** Sets the ETag, and compares it with `If-None-Match`, weakly (RFC 9110 §13.1.2). */
-export function isNotModified(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
+export function isNotModified(
+  headers: IncomingHttpHeaders,
+  reply: FastifyReply,
+  etag: string,
+): boolean {
   reply.header('etag', etag);
-  const tags = (request.headers['if-none-match'] ?? '').split(',').map(withoutWeakness);
+  const tags = (headers['if-none-match'] ?? '').split(',').map(withoutWeakness);
   return tags.includes('*') || tags.includes(withoutWeakness(etag));
 }
 

@@ -1,25 +1,33 @@
 /**
- * What both OpenAPI documents are made of: the frame, the errors, and how a schema of zod becomes
- * one of JSON Schema. https://spec.openapis.org/oas/v3.1.1.html
+ * The parts that both OpenAPI documents share: their frame, error responses, and JSON Schema from
+ * zod. https://spec.openapis.org/oas/v3.1.1.html
  */
 import { z } from 'zod';
 import { type ErrorCode, errorTable } from '../model/errors.ts';
 import { problemType } from './errors.ts';
-import type { OpenRoute } from './route.ts';
+import type { OpenRoute } from './open-routes.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
-export type Operations = Record<string, Record<string, Json>>;
+
+export interface Operation {
+  readonly method: string;
+  /** With parameters as `:name`. */
+  readonly path: string;
+  readonly describe: Json;
+}
 
 export interface DocumentInfo {
   readonly version: string;
-  /** As senders and readers know the surface. */
+  /** The public URL of the surface. */
   readonly serverUrl: string;
 }
+
+const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
 const problemSchema = z.object({
   type: z.string().meta({ description: 'urn:weir:problem: and the code.' }),
   status: z.int(),
-  code: z.enum(Object.keys(errorTable) as ErrorCode[]),
+  code: z.enum(errorCodes),
   title: z.string(),
   detail: z.string().meta({ description: 'What cannot be done, and what to change.' }),
   requestId: z.string().meta({ description: 'Names this request in the log of the service.' }),
@@ -28,45 +36,33 @@ const problemSchema = z.object({
 
 export function document(
   title: string,
-  info: DocumentInfo,
-  paths: Operations,
+  { version, serverUrl }: DocumentInfo,
   token: string,
+  operations: readonly Operation[],
 ): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const { method, path, describe } of operations) {
+    const template = path.replace(/:(\w+)/g, '{$1}');
+    paths[template] = { ...paths[template], [method.toLowerCase()]: describe };
+  }
+  const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
   return {
     openapi: '3.1.0',
-    info: {
-      title,
-      version: info.version,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: info.serverUrl }],
+    info: { title, version, license },
+    servers: [{ url: serverUrl }],
     paths,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: token } },
       schemas: { Problem: toSchema(problemSchema) },
-      responses: Object.fromEntries(
-        (Object.keys(errorTable) as ErrorCode[]).map((code) => [code, errorResponse(code)]),
-      ),
+      responses: Object.fromEntries(errorCodes.map((code) => [code, problemResponse(code)])),
     },
   };
 }
 
-export function describeOpen({ operationId, summary, answers }: OpenRoute): Json {
-  const responses = Object.entries(answers).map(([status, description]) => [
-    status,
-    { description },
-  ]);
-  return { operationId, summary, security: [], responses: Object.fromEntries(responses) };
-}
-
-/** `/a/:b` in our routes is `/a/{b}` in OpenAPI. */
-export function add(
-  paths: Operations,
-  route: { method: string; path: string },
-  operation: Json,
-): void {
-  const path = route.path.replace(/:(\w+)/g, '{$1}');
-  paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
+export function describeOpen({ method, path, ...route }: OpenRoute): Operation {
+  const { operationId, summary, answers } = route;
+  const responses = mapValues(answers, (description) => ({ description }));
+  return { method, path, describe: { operationId, summary, security: [], responses } };
 }
 
 export const rateLimitHeaders = {
@@ -74,7 +70,8 @@ export const rateLimitHeaders = {
   RateLimit: { description: 'What is left of them.', schema: { type: 'string' } },
 };
 
-export function toParameters(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
+export function toParameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
+  if (schema === undefined) return [];
   const { properties = {}, required = [] } = toSchema(schema, 'input') as {
     properties?: Record<string, { description?: string }>;
     required?: string[];
@@ -88,14 +85,22 @@ export function toParameters(schema: z.ZodObject, place: 'path' | 'query'): Json
   }));
 }
 
-/** Several codes may share a status; the document keeps one answer for each status. */
-export function errorResponses(codes: readonly ErrorCode[]): Json {
+/**
+ * By status: where several codes share one, the last counts.
+ * @param content by media type; absent = problem+json.
+ */
+export function errorResponses(codes: readonly ErrorCode[], content?: Json): Json {
   return Object.fromEntries(
-    codes.map((code) => [errorTable[code].httpStatus, { $ref: `#/components/responses/${code}` }]),
+    codes.map((code) => [
+      errorTable[code].httpStatus,
+      content === undefined
+        ? { $ref: `#/components/responses/${code}` }
+        : { description: errorTable[code].title, headers: errorHeaders(code), content },
+    ]),
   );
 }
 
-function errorResponse(code: ErrorCode): Json {
+function problemResponse(code: ErrorCode): Json {
   const { httpStatus, title } = errorTable[code];
   const example = {
     type: `urn:weir:problem:${code}`,
@@ -112,8 +117,7 @@ function errorResponse(code: ErrorCode): Json {
   };
 }
 
-/** What goes along with an error, whatever its body looks like. */
-export function errorHeaders(code: ErrorCode): Json {
+function errorHeaders(code: ErrorCode): Json {
   return {
     ...(errorTable[code].retryable && {
       'Retry-After': {
@@ -127,8 +131,11 @@ export function errorHeaders(code: ErrorCode): Json {
   };
 }
 
-export function toExamples(examples: Readonly<Record<string, unknown>>): Json {
-  return Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
+export function mapValues<From, To>(
+  record: Readonly<Record<string, From>>,
+  map: (value: From) => To,
+): Readonly<Record<string, To>> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }
 
 export function toSchema(schema: z.ZodType, io: 'input' | 'output' = 'output'): Json {
@@ -136,7 +143,7 @@ export function toSchema(schema: z.ZodType, io: 'input' | 'output' = 'output'): 
     io,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      // Zod leaves these out of what is transformed; ours are written as they are sent.
+      // Zod omits both from transformed schemas; these describe the value as sent.
       const { examples } = z.globalRegistry.get(zodSchema) ?? {};
       if (Array.isArray(examples)) jsonSchema.examples = examples;
       const { def } = zodSchema._zod;

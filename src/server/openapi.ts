@@ -1,30 +1,24 @@
-/**
- * The OpenAPI 3.1 document of the stream surface, made from the very routes that are mounted and
- * the very schemas that validate.
- */
+/** The OpenAPI 3.1 documents, made from the mounted routes and the schemas that validate them. */
 import type { z } from 'zod';
-import { type ErrorCode, errorTable } from '../model/errors.ts';
+import type { AdminRoute } from '../admin/routes.ts';
+import type { ErrorCode } from '../model/errors.ts';
 import { fieldEntries } from '../model/log-fields.ts';
-import type {
-  ReadBody,
-  ReadFailure,
-  ReadResponse,
-  ReadRoute,
-  TicketRoute,
-} from '../model/read-route.ts';
+import type { AnswerDescription, BodyDescription } from '../model/protocol.ts';
+import type { ReadBody, ReadResponse, ReadRoute, TicketRoute } from '../model/read-route.ts';
+import { type HttpProtocol, type IngestRoutes, receiverUrl } from './ingest-surface.ts';
 import {
-  add,
   describeOpen,
   document,
   type DocumentInfo,
   errorResponses,
   type Json,
-  type Operations,
+  mapValues,
+  type Operation,
+  rateLimitHeaders,
   toParameters,
   toSchema,
 } from './openapi-parts.ts';
-import type { RouteTable } from './route.ts';
-import { adminPrefix } from './stream-surface.ts';
+import { adminPrefix, type StreamRoutes } from './stream-surface.ts';
 
 const readErrors: readonly ErrorCode[] = [
   'malformed',
@@ -49,49 +43,191 @@ const bodyErrors: readonly ErrorCode[] = [
   'unsupported_media',
 ];
 const adminErrors: readonly ErrorCode[] = [...bodyErrors, 'conflict'];
+const dataErrors: readonly ErrorCode[] = [
+  'malformed',
+  'unauthenticated',
+  'forbidden',
+  'not_found',
+  'timeout',
+  'too_large',
+  'unsupported_media',
+  'quota_exceeded',
+  'internal',
+  'unavailable',
+];
 
-export function streamDocument(routes: RouteTable['stream'], info: DocumentInfo): Json {
-  const paths: Operations = {};
-  for (const route of routes.reads) {
-    if (route.response !== undefined) add(paths, route, describeRead(route, route.response));
-  }
-  for (const route of routes.tickets) {
-    add(paths, { method: 'GET', path: route.path }, describeTicket(route));
-  }
-  for (const route of routes.admin) {
-    const path = adminPrefix + route.path;
-    const parameters = [
-      ...(route.params === undefined ? [] : toParameters(route.params, 'path')),
-      ...(route.accountScoped ? [accountHeader] : []),
-    ];
-    const success = {
-      description: route.summary,
-      ...(route.response && {
-        content: { 'application/json': { schema: toSchema(route.response) } },
-      }),
-    };
-    add(
-      paths,
-      { method: route.method, path },
-      {
-        operationId: route.operationId,
-        summary: route.summary,
-        ...(route.scope !== undefined && { description: `Needs the scope \`${route.scope}\`.` }),
-        security: [{ token: [] }],
-        parameters,
-        ...(route.body && {
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: toSchema(route.body, 'input') } },
-          },
-        }),
-        responses: { [route.successStatus]: success, ...errorResponses(adminErrors) },
-      },
-    );
-  }
-  for (const route of routes.open) add(paths, route, describeOpen(route));
-  const described = document('Weir stream', info, paths, 'An access token (`wra_…`).');
+/** Protocols describe their routes by hand: decoders work on bytes and have no schema. */
+export function ingestDocument({ data, open }: IngestRoutes, info: DocumentInfo): Json {
+  const operations = [...data.map(describeIngest), ...open.map(describeOpen)];
+  return document('Weir ingest', info, 'A token bound to one receiver (`wri_…`).', operations);
+}
+
+export function streamDocument(routes: StreamRoutes, info: DocumentInfo): Json {
+  const operations = [
+    ...routes.reads.flatMap(describeRead),
+    ...routes.tickets.map(describeTicket),
+    ...routes.admin.map(describeAdmin),
+    ...routes.open.map(describeOpen),
+  ];
+  const described = document('Weir stream', info, 'An access token (`wra_…`).', operations);
   return { ...described, 'x-weir-fields': fieldEntries.map(describeField) };
+}
+
+function describeIngest({ http, codings }: HttpProtocol): Operation {
+  const { operationId, summary, details, request, answers, errors, unanswered } = http.description;
+  const codes = dataErrors.filter((code) => unanswered?.includes(code) !== true);
+  const describe = {
+    operationId,
+    summary,
+    description: details,
+    security: [{ token: ['ingest:write'] }],
+    parameters: [
+      { name: 'receiverId', in: 'path', required: true, schema: { type: 'string' } },
+      ...encodingHeaders(codings),
+      idempotencyHeader,
+    ],
+    requestBody: { required: true, content: mapValues(request, describeBody) },
+    responses: {
+      ...errorResponses(codes, errors && mapValues(errors, describeBody)),
+      ...mapValues(answers, describeAnswer),
+    },
+  };
+  return { method: 'POST', path: `${receiverUrl}/${http.path}`, describe };
+}
+
+const idempotencyHeader = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: '1 to 255 visible ASCII characters; a repeated request gets the first answer.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+function encodingHeaders(codings: readonly string[]): Json[] {
+  const compressed = codings.filter((coding) => coding !== 'identity');
+  if (compressed.length === 0) return [];
+  return [
+    {
+      name: 'Content-Encoding',
+      in: 'header',
+      required: !codings.includes('identity'),
+      description: `The body may be compressed: ${compressed.join(' or ')}.`,
+      schema: { enum: codings },
+    },
+  ];
+}
+
+function describeAnswer({ description, headers = {}, content }: AnswerDescription): Json {
+  const string = { type: 'string' };
+  return {
+    description,
+    headers: {
+      'Idempotency-Replayed': {
+        description: 'true where an earlier request with this key got this answer.',
+        schema: string,
+      },
+      ...rateLimitHeaders,
+      ...mapValues(headers, (text) => ({ description: text, schema: string })),
+    },
+    ...(content && { content: mapValues(content, describeBody) }),
+  };
+}
+
+function describeBody({ schema, examples }: BodyDescription): Json {
+  return {
+    schema: schema === undefined ? { type: 'string' } : toSchema(schema, 'input'),
+    ...(examples && { examples: mapValues(examples, (value) => ({ value })) }),
+  };
+}
+
+function describeRead(route: ReadRoute): Operation[] {
+  const { method, path, operationId, summary, params, query, body, response, failure } = route;
+  if (response === undefined) return [];
+  const describe = {
+    operationId,
+    summary,
+    description: [route.description, `Needs the scope \`${route.scope}\`.`]
+      .filter(Boolean)
+      .join(' '),
+    security: [{ token: [] }],
+    parameters: [
+      ...accountParameters(route),
+      ...(response.mediaType === 'text/event-stream' ? [lastEventId] : []),
+      ...toParameters(params, 'path'),
+      ...(body?.kind === 'form' ? [] : toParameters(query, 'query')),
+    ],
+    ...(body && { requestBody: describeReadBody(body, query) }),
+    responses: {
+      200: { description: summary, ...describeReadResponse(response) },
+      ...errorResponses(
+        body === undefined ? readErrors : bodyErrors,
+        failure && { 'application/json': toContent(failure.schema) },
+      ),
+    },
+  };
+  return [{ method, path, describe }];
+}
+
+function describeReadBody({ kind, mediaTypes }: ReadBody, query: z.ZodObject): Json {
+  const content = toContent(kind === 'form' ? query : undefined, 'input');
+  return {
+    required: kind === 'message',
+    content: Object.fromEntries(mediaTypes.map(({ name }) => [name, content])),
+  };
+}
+
+function describeReadResponse(response: ReadResponse): Json {
+  const { mediaType, otherMediaTypes = [], headers = {}, schema } = response;
+  const content = toContent(schema);
+  return {
+    headers: {
+      'Cache-Control': { schema: { const: 'private, no-store' } },
+      ...mapValues(headers, (value) => ({ schema: { const: value } })),
+    },
+    content: Object.fromEntries([mediaType, ...otherMediaTypes].map((type) => [type, content])),
+  };
+}
+
+/** Bytes have no schema (OpenAPI 3.1 §4.8.14.3). */
+function toContent(schema: z.ZodType | undefined, io: 'input' | 'output' = 'output'): Json {
+  return schema === undefined ? {} : { schema: toSchema(schema, io) };
+}
+
+function describeTicket({ path, operationId, summary, params, mediaTypes }: TicketRoute) {
+  const describe = {
+    operationId,
+    summary,
+    description: 'Needs no token: the path has a ticket that was issued for one.',
+    security: [],
+    parameters: toParameters(params, 'path'),
+    responses: {
+      200: {
+        description: summary,
+        content: Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, {}])),
+      },
+      ...errorResponses(ticketErrors),
+    },
+  };
+  return { method: 'GET', path, describe };
+}
+
+function describeAdmin(route: AdminRoute): Operation {
+  const { method, operationId, summary, scope, params, body, response } = route;
+  const toJson = (schema: z.ZodType, io?: 'input') => ({
+    content: { 'application/json': toContent(schema, io) },
+  });
+  const describe = {
+    operationId,
+    summary,
+    ...(scope !== undefined && { description: `Needs the scope \`${scope}\`.` }),
+    security: [{ token: [] }],
+    parameters: [...toParameters(params, 'path'), ...(route.accountScoped ? [accountHeader] : [])],
+    ...(body && { requestBody: { required: true, ...toJson(body, 'input') } }),
+    responses: {
+      [route.successStatus]: { description: summary, ...(response && toJson(response)) },
+      ...errorResponses(adminErrors),
+    },
+  };
+  return { method, path: adminPrefix + route.path, describe };
 }
 
 /** How the explorer shows a field, and whether it filters and counts by it. */
@@ -105,89 +241,6 @@ function describeField([name, { title, path, filter }]: (typeof fieldEntries)[nu
     isAnyCase: filter?.match === 'anyCase',
     ...(facet !== undefined && { facet }),
   };
-}
-
-function describeRead(route: ReadRoute, response: ReadResponse): Json {
-  const { params, query, body, failure } = route;
-  const isForm = body?.kind === 'form';
-  const codes = body === undefined ? readErrors : bodyErrors;
-  return {
-    operationId: route.operationId,
-    summary: route.summary,
-    description: [route.description, `Needs the scope \`${route.scope}\`.`]
-      .filter(Boolean)
-      .join(' '),
-    security: [{ token: [] }],
-    parameters: [
-      ...accountParameters(route),
-      ...(response.mediaType === 'text/event-stream' ? [lastEventId] : []),
-      ...(params === undefined ? [] : toParameters(params, 'path')),
-      ...(isForm ? [] : toParameters(query, 'query')),
-    ],
-    ...(body !== undefined && { requestBody: describeBody(body, query) }),
-    responses: {
-      200: {
-        description: route.summary,
-        headers: {
-          'Cache-Control': { schema: { const: 'private, no-store' } },
-          ...toHeaders(response.headers ?? {}),
-        },
-        content: Object.fromEntries(
-          [response.mediaType, ...(response.otherMediaTypes ?? [])].map((mediaType) => [
-            mediaType,
-            toContent(response.schema),
-          ]),
-        ),
-      },
-      ...(failure === undefined ? errorResponses(codes) : describeFailures(codes, failure)),
-    },
-  };
-}
-
-function describeTicket(route: TicketRoute): Json {
-  return {
-    operationId: route.operationId,
-    summary: route.summary,
-    description: 'Needs no token: the ticket in the path was given out to somebody who had one.',
-    security: [],
-    parameters: toParameters(route.params, 'path'),
-    responses: {
-      200: {
-        description: route.summary,
-        content: Object.fromEntries(route.mediaTypes.map((mediaType) => [mediaType, {}])),
-      },
-      ...errorResponses(ticketErrors),
-    },
-  };
-}
-
-function describeBody({ kind, mediaTypes }: ReadBody, query: z.ZodObject): Json {
-  const content = toContent(kind === 'form' ? query : undefined, 'input');
-  return {
-    required: kind === 'message',
-    content: Object.fromEntries(mediaTypes.map(({ name }) => [name, content])),
-  };
-}
-
-function describeFailures(codes: readonly ErrorCode[], { schema }: ReadFailure): Json {
-  const content = { 'application/json': toContent(schema) };
-  return Object.fromEntries(
-    codes.map((code) => {
-      const { httpStatus, title } = errorTable[code];
-      return [httpStatus, { description: title, content }];
-    }),
-  );
-}
-
-/** Bytes have no schema (OpenAPI 3.1 §4.8.14.3). */
-function toContent(schema: z.ZodType | undefined, io: 'input' | 'output' = 'output'): Json {
-  return schema === undefined ? {} : { schema: toSchema(schema, io) };
-}
-
-function toHeaders(headers: Readonly<Record<string, string>>): Json {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, { schema: { const: value } }]),
-  );
 }
 
 const accountHeader = {
@@ -211,7 +264,7 @@ function accountParameters({ accountParameter }: ReadRoute): Json[] {
   const inUrl = {
     name: accountParameter,
     in: 'query',
-    description: `In place of ${name}, for clients that can send no header of their own.`,
+    description: `In place of ${name}, for clients that cannot send headers.`,
     schema,
   };
   return [{ ...accountHeader, required: false }, inUrl];

@@ -1,71 +1,46 @@
-/** The whole route table. */
-import type { AdminRoute } from '../admin/routes.ts';
+/** The table of all routes. */
 import type { Protocol } from '../model/protocol.ts';
-import type { ReadRoute, TicketRoute } from '../model/read-route.ts';
+import type { HttpProtocol, IngestRoutes } from './ingest-surface.ts';
 import {
   type Answers,
   createDocumentRoute,
   createMetricsRoute,
   createProbes,
+  type OpenRoute,
 } from './open-routes.ts';
-import { streamDocument } from './openapi.ts';
-import { ingestDocument } from './openapi-ingest.ts';
+import { ingestDocument, streamDocument } from './openapi.ts';
 import type { DocumentInfo } from './openapi-parts.ts';
-import type { IngestRoute, RouteTable } from './route.ts';
+import type { StreamRoutes } from './stream-surface.ts';
 
-interface StreamParts {
-  readonly reads: readonly ReadRoute[];
-  readonly tickets: readonly TicketRoute[];
-  readonly admin: readonly AdminRoute[];
-}
-
-export interface RouteParts extends Answers, StreamParts {
+export interface RouteParts extends Answers, Pick<StreamRoutes, 'reads' | 'tickets' | 'admin'> {
   readonly protocols: readonly Protocol[];
   readonly ingestInfo: DocumentInfo;
   readonly streamInfo: DocumentInfo;
 }
 
+export interface RouteTable {
+  readonly ingest: IngestRoutes;
+  readonly stream: StreamRoutes;
+  readonly ops: readonly OpenRoute[];
+}
+
 export function createRoutes(parts: RouteParts): RouteTable {
-  const { ingestInfo, streamInfo } = parts;
+  const { ingestInfo, streamInfo, reads, tickets, admin } = parts;
   const probes = createProbes(parts);
-
-  const table: RouteTable = {
-    ingest: {
-      data: parts.protocols.flatMap(toIngestRoutes),
-      open: [
-        ...probes,
-        createDocumentRoute(ingestInfo, () => ingestDocument(table.ingest, ingestInfo)),
-      ],
-    },
-    stream: {
-      reads: parts.reads,
-      tickets: parts.tickets,
-      admin: parts.admin,
-      open: [
-        ...probes,
-        createDocumentRoute(streamInfo, () => streamDocument(table.stream, streamInfo)),
-      ],
-    },
-    ops: createOpsRoutes(parts),
+  const hasRoute = (protocol: Protocol): protocol is HttpProtocol => protocol.http !== undefined;
+  const ingest: IngestRoutes = {
+    data: parts.protocols.filter(hasRoute),
+    open: [...probes, createDocumentRoute(ingestInfo, () => ingestDocument(ingest, ingestInfo))],
   };
-  return table;
+  const stream: StreamRoutes = {
+    reads,
+    tickets,
+    admin,
+    open: [...probes, createDocumentRoute(streamInfo, () => streamDocument(stream, streamInfo))],
+  };
+  return { ingest, stream, ops: createOpsRoutes(parts) };
 }
 
-export function createOpsRoutes(answers: Answers): RouteTable['ops'] {
-  return { open: [...createProbes(answers), createMetricsRoute(answers)] };
-}
-
-function toIngestRoutes(protocol: Protocol): IngestRoute[] {
-  if (protocol.http === undefined) return [];
-  const { path, prefix, description } = protocol.http;
-  const receiver = '/v1/receivers/:receiverId';
-  return [
-    {
-      method: 'POST',
-      path: `${receiver}/${path}`,
-      protocol,
-      description,
-      prefix: prefix === undefined ? undefined : `${receiver}/${prefix}`,
-    },
-  ];
+export function createOpsRoutes(answers: Answers): readonly OpenRoute[] {
+  return [...createProbes(answers), createMetricsRoute(answers)];
 }

@@ -14,7 +14,7 @@ import {
 } from './grpc-methods.ts';
 import { createIngestSurface, type IngestSurfaceParts } from './ingest-surface.ts';
 import { type ConnectionLimits, createListener } from './listener.ts';
-import { type Answers, mountOpenRoutes } from './open-routes.ts';
+import { type Answers, mountOpenRoutes, type OpenRoute } from './open-routes.ts';
 import {
   bindSurfaces,
   type BoundSurfaces,
@@ -23,7 +23,6 @@ import {
   type PortOptions,
   type UnboundSurface,
 } from './ports.ts';
-import type { RouteTable } from './route.ts';
 import { createOpsRoutes, createRoutes, type RouteParts } from './routes.ts';
 import { createStreamSurface, privateHeaders } from './stream-surface.ts';
 import { createSurface, type SurfaceContext } from './surface.ts';
@@ -140,7 +139,7 @@ function createSurfaces(
 
 function createOpsSurface(
   port: PortOptions,
-  { open }: RouteTable['ops'],
+  routes: readonly OpenRoute[],
   { admission, protocols }: OpsParts,
   events: HttpEvents,
 ): UnboundSurface {
@@ -153,6 +152,6 @@ function createOpsSurface(
       socket.resume(),
     );
   const app = createSurface({ ...context, listen, headers: {} });
-  mountOpenRoutes(app, open);
+  mountOpenRoutes(app, routes);
   return { surface, app, port, gate: openGate, maxConnections: undefined };
 }

@@ -7,14 +7,24 @@ import { checkAccount, checkScope } from '../admin/authority.ts';
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Admission, RequestBody } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
+import type { ReadRoute, TicketRoute } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import { explorerPaths, mountExplorer } from './explorer.ts';
 import { jsonType, mountRead, mountTicket } from './mount-read.ts';
-import { mountOpenRoutes } from './open-routes.ts';
-import type { RouteTable } from './route.ts';
+import { mountOpenRoutes, type OpenRoute } from './open-routes.ts';
 import { createDepartures } from './streamed-answer.ts';
 import { createSurface, type SurfaceContext } from './surface.ts';
 import { readHeaders, toRequestBody, uncountedMemory } from './transport.ts';
+
+export interface StreamRoutes {
+  /** Reads of one account's data. */
+  readonly reads: readonly ReadRoute[];
+  /** Downloads for browsers, which send no headers with them. */
+  readonly tickets: readonly TicketRoute[];
+  /** Below `/api/v1/admin`. */
+  readonly admin: readonly AdminRoute[];
+  readonly open: readonly OpenRoute[];
+}
 
 /** On every response of this port, errors included (SPEC §5). */
 export const privateHeaders = {
@@ -30,7 +40,7 @@ const adminBody = { mediaTypes: [{ name: 'application/json' }], codings: ['ident
 
 export function createStreamSurface(
   context: SurfaceContext,
-  routes: RouteTable['stream'],
+  routes: StreamRoutes,
   { admission, explorerDirectory }: { admission: Admission; explorerDirectory: string },
 ): FastifyInstance {
   const app = createSurface(context);
@@ -110,7 +120,7 @@ const allMethods: HTTPMethods[] = [
  * Other methods of a known path get 405 with `Allow`. OPTIONS gets `Allow` and no CORS headers, so
  * that browsers keep other origins out.
  */
-function mountOtherMethods(app: FastifyInstance, routes: RouteTable['stream']): void {
+function mountOtherMethods(app: FastifyInstance, routes: StreamRoutes): void {
   const methodsByPath = new Map<string, Set<string>>();
   const all = [
     ...routes.reads,

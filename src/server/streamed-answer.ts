@@ -1,6 +1,6 @@
 /**
- * Sends an answer that has no end in sight chunk by chunk, no faster than its reader takes it, and
- * knows when the reader has left. What the chunks mean is the route's business.
+ * Streams a response with back-pressure, and reports when its reader has left. A response that
+ * fails after its first chunk is aborted, so that it never looks complete.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, Http2ServerResponse, type ServerHttp2Stream } from 'node:http2';
@@ -8,15 +8,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../model/errors.ts';
 import type { StreamedAnswer } from '../model/read-route.ts';
 
-/** Tells what is done for readers when to stop. */
 export interface Departures {
   watch(reply: FastifyReply): Departure;
 }
 
 export interface Departure {
-  /** Aborted once this reader has left: what ends by itself goes on while the surface closes. */
+  /** Aborted when the reader has left. For reads that end by themselves. */
   readonly left: AbortSignal;
-  /** Aborted once this reader has left, or the surface closes: for what goes on for long. */
+  /** Aborted when the reader has left or the surface closes. For reads that go on. */
   readonly signal: AbortSignal;
 }
 
@@ -36,7 +35,7 @@ export function createDepartures(app: FastifyInstance): Departures {
         leaving.abort();
         departure.abort();
       };
-      // A reader that left while its token was looked up will not be heard to leave.
+      // No `close` follows for a reader that left during authentication.
       if (isGone(reply.raw)) leave();
       else reply.raw.once('close', leave);
       if (isClosing) departure.abort();
@@ -47,9 +46,9 @@ export function createDepartures(app: FastifyInstance): Departures {
 }
 
 /**
- * The head is sent with the first chunk: what fails before it can still be answered as a failure.
- * @param signal of its departure; once aborted, a reader that takes nothing is not waited for long.
- * @throws AppError `malformed` over HTTP/1.0; what the chunks throw before the first of them
+ * Sends the headers with the first chunk, so that a failure before it gets an error response.
+ * @param signal of the departure; once aborted, the response is aborted after a grace period.
+ * @throws AppError `malformed` over HTTP/1.0; what the iterator throws before the first chunk
  */
 export async function sendStreamed(
   request: FastifyRequest,
@@ -60,7 +59,7 @@ export async function sendStreamed(
   const chunks = answer.chunks[Symbol.asyncIterator]();
   if (request.raw.httpVersion === '1.0') {
     await chunks.return?.();
-    // It marks an end by nothing but the end: what broke off would look whole.
+    // A body that ends with the connection would look complete after a failure.
     throw new AppError('malformed', 'cannot answer this over HTTP/1.0: use HTTP/1.1 or HTTP/2');
   }
   if (request.method === 'HEAD') {
@@ -68,11 +67,11 @@ export async function sendStreamed(
     reply.headers(answer.headers).header('content-type', answer.mediaType);
     return;
   }
-  const nextChunk = () => awake(request, reply, chunks.next());
+  const nextChunk = () => keepAlive(request, reply, chunks.next());
   let next = await nextChunk();
   reply.hijack();
   const response = reply.raw;
-  onAbort(signal, () => setTimeout(breakOff, lastWordsMs, response).unref());
+  onAbort(signal, () => setTimeout(abort, closingMs, response).unref());
   try {
     response.writeHead(200, {
       ...(reply.getHeaders() as OutgoingHttpHeaders),
@@ -84,25 +83,22 @@ export async function sendStreamed(
     }
     response.end();
   } catch {
-    breakOff(response);
+    abort(response);
   } finally {
     await chunks.return?.();
   }
 }
 
-/** For what is under way to its reader when the surface closes. */
-const lastWordsMs = 1000;
+/** For chunks that are in flight when the surface closes. */
+const closingMs = 1000;
 
 function onAbort(signal: AbortSignal, act: () => void): void {
   if (signal.aborted) act();
   else signal.addEventListener('abort', act, { once: true });
 }
 
-/**
- * A connection is not idle while its next chunk is looked for, which may take longer than any may
- * be silent.
- */
-async function awake<Chunk>(
+/** Keeps the idle timeout from closing the connection while the next chunk is read. */
+async function keepAlive<Chunk>(
   { server }: FastifyRequest,
   reply: FastifyReply,
   chunk: Promise<Chunk>,
@@ -118,7 +114,7 @@ async function awake<Chunk>(
   }
 }
 
-/** @returns false once nobody reads any more, or a stream has stood still for `idleMs`. */
+/** @returns false once the reader has left, or has read nothing for `idleMs`. */
 async function write(
   response: ServerResponse,
   chunk: Uint8Array | string,
@@ -126,12 +122,12 @@ async function write(
 ): Promise<boolean> {
   for (const part of partsOf(response, chunk)) {
     if (isGone(response)) return false;
-    if (!response.write(part)) await room(response, idleMs);
+    if (!response.write(part)) await untilDrained(response, idleMs);
   }
   return !isGone(response);
 }
 
-/** A stream of HTTP/2 tells of what it was given only once all of it has been taken. */
+/** An HTTP/2 stream reports a chunk as written only once all of it is; parts show progress. */
 function partsOf(response: ServerResponse, chunk: Uint8Array | string): (Uint8Array | string)[] {
   if (chunk.length <= partLength || http2StreamOf(response) === undefined) return [chunk];
   const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
@@ -144,14 +140,13 @@ function partsOf(response: ServerResponse, chunk: Uint8Array | string): (Uint8Ar
 const partLength = 64 * 1024;
 
 /**
- * Until its reader has taken what was written, or left. Nothing stays behind on the response. A
- * connection of HTTP/2 is not idle while pings or other streams keep it busy, so that a stream
- * which stands still is noticed here.
+ * Resolves when the reader has taken what was written, or has left. Pings and other streams keep an
+ * HTTP/2 connection from being idle, so a stalled stream has its own timer.
  */
-function room(response: ServerResponse, idleMs: number): Promise<void> {
+function untilDrained(response: ServerResponse, idleMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const isStream = http2StreamOf(response) !== undefined;
-  const timer = isStream ? setTimeout(breakOff, idleMs, response) : undefined;
+  const timer = isStream ? setTimeout(abort, idleMs, response) : undefined;
   const settle = () => {
     clearTimeout(timer);
     response.off('drain', settle);
@@ -168,14 +163,14 @@ function isGone(response: ServerResponse): boolean {
   return stream === undefined ? response.destroyed : stream.destroyed;
 }
 
-/** So that its reader can tell what is short from what is whole. */
-function breakOff(response: ServerResponse): void {
+/** The reader sees a truncated response as an error. */
+function abort(response: ServerResponse): void {
   const stream = http2StreamOf(response);
   if (stream === undefined) response.destroy();
   else stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** What Fastify types as an answer over HTTP/1.1 may be one over HTTP/2. */
+/** Fastify types every response as HTTP/1.1. */
 function http2StreamOf(response: unknown): ServerHttp2Stream | undefined {
   return response instanceof Http2ServerResponse ? response.stream : undefined;
 }

@@ -8,8 +8,15 @@ import type { Http2SecureServer } from 'node:http2';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
-import { problemHeaders, problemJson, problemType, toAppError, toProblem } from './errors.ts';
-import { type RefusalContext, prepareRefusal } from './refusal.ts';
+import {
+  prepareRefusal,
+  problemHeaders,
+  problemJson,
+  problemType,
+  type RefusalContext,
+  toAppError,
+  toProblem,
+} from './errors.ts';
 import type { RequestHandler } from './transport.ts';
 
 export interface SurfaceContext extends RefusalContext {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request as sendRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { test } from 'node:test';
-import { lingerAfterAnswer } from '../../src/server/refusal.ts';
+import { lingerAfterAnswer } from '../../src/server/errors.ts';
 
 test('a request that ends while it is answered leaves the connection to the next', async (t) => {
   const sockets = new Set<Socket>();
