@@ -4,57 +4,55 @@ import { gibibyte, integer, list, mebibyte, section, text } from './schema-parts
 
 export const queueSection = section({
   urls: list(
-    'NATS servers with JetStream that all nodes share as their queue, as nats://host:4222 or ' +
-      'tls://; some of a cluster are enough; empty = a log in the data folder.',
+    'NATS JetStream servers that all nodes share as their queue, as nats://host:4222 or tls://; ' +
+      'some servers of a cluster are enough; empty = a log in the data directory.',
   ),
-  user: text(undefined, '', 'User at NATS.'),
-  password: text(undefined, '', 'Password of that user, or a token where no user is set.'),
-  credentialsFile: text('path', '', 'Credentials (.creds) for NATS, in place of a user.'),
-  caFile: text('path', '', 'Authority in PEM to trust for tls:// besides the usual ones.'),
+  user: text(undefined, '', 'NATS user.'),
+  password: text(undefined, '', 'Password of the NATS user, or a token where no user is set.'),
+  credentialsFile: text('path', '', 'NATS credentials file (.creds), in place of a user.'),
+  caFile: text(
+    'path',
+    '',
+    'CA certificate in PEM to trust for tls://, in addition to the system ones.',
+  ),
   certFile: text('path', '', 'Client certificate in PEM for NATS.'),
-  keyFile: text('path', '', 'Private key of that certificate in PEM.'),
+  keyFile: text('path', '', 'Private key of the client certificate, in PEM.'),
   prefix: text(
     undefined,
     'weir',
-    'Begins the names of all streams, buckets and subjects at NATS: one for each Weir there.',
+    'Prefix of all stream, bucket and subject names at NATS; one for each Weir there.',
   ),
   shards: integer(
     'count',
     4,
     1,
     256,
-    'Streams at NATS that batches are spread over, each drained by one writer; never fewer later.',
+    'Streams at NATS that batches are spread over, each drained by one writer; cannot be lowered.',
   ),
-  replicas: integer(
-    'count',
-    3,
-    1,
-    5,
-    'Copies that NATS keeps of each stream; 1 where NATS is a single server.',
-  ),
+  replicas: integer('count', 3, 1, 5, 'Replicas of each stream at NATS; 1 for a single server.'),
   storage: z.enum(['file', 'memory']).default('file').meta({
-    description: 'Where NATS keeps them; memory loses events when its servers stop.',
+    description: 'Storage of the streams at NATS; memory loses events when its servers stop.',
   }),
   timeoutMs: integer(
     'ms',
     5000,
     100,
     60_000,
-    'Longest NATS may take to acknowledge; beyond it the answer is 503.',
+    'Timeout of an acknowledgement by NATS; then the sender gets 503.',
   ),
   leaseSeconds: integer(
     's',
     10,
     2,
     300,
-    'How long a shard stays with a writer that gives no sign of life.',
+    'Lease of a shard: how long it stays with a writer that does not renew it.',
   ),
   segmentBytes: integer(
     'bytes',
     64 * mebibyte,
     mebibyte,
     4 * gibibyte,
-    'Size at which a new segment of the log in the data folder is begun.',
+    'Segment size of the log in the data directory.',
   ),
   minFreeDiskBytes: integer(
     'bytes',
@@ -75,7 +73,7 @@ export const queueSection = section({
     16 * mebibyte,
     0,
     64 * gibibyte,
-    'Newest events kept in memory for the drain; what it lags further behind is read from disk.',
+    'Newest events kept in memory for the drain; older ones are read from disk.',
   ),
   idempotencyTtlHours: integer('h', 24, 1, 168, 'How long an Idempotency-Key is remembered.'),
   idempotencyKeys: integer(
@@ -83,6 +81,6 @@ export const queueSection = section({
     1_000_000,
     1000,
     10_000_000,
-    'Most Idempotency-Keys remembered; the oldest go first.',
+    'Number of Idempotency-Keys remembered; the oldest are dropped first.',
   ),
 });

@@ -1,6 +1,6 @@
 /**
- * One process per data directory. The lock is SQLite's file lock, which the kernel releases when
- * the process ends, so that no lock is ever stale.
+ * One process per data directory. SQLite's file lock, which the kernel releases when the process
+ * exits, so that no lock is stale.
  */
 import { readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export interface DirectoryLock {
 /** https://sqlite.org/rescode.html */
 const sqliteCodes = { busy: 5, corrupt: 11, notADatabase: 26 };
 
-/** @throws Error naming the process that holds the directory, or what keeps it from being locked */
+/** @throws Error with the process that holds the lock, or why the directory cannot be locked */
 export function lockDirectory(directory: string): DirectoryLock {
   const file = join(directory, 'lock.db');
   const ownerFile = join(directory, 'owner.pid');
@@ -39,7 +39,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   return locked;
 }
 
-/** @returns undefined where another process holds the lock; a reason where there can be no lock */
+/** @returns undefined where another process holds the lock; a reason where locking fails */
 function tryLock(file: string): DirectoryLock | undefined | string {
   for (let isMended = false; ; isMended = true) {
     try {
@@ -50,7 +50,7 @@ function tryLock(file: string): DirectoryLock | undefined | string {
       if (errcode === sqliteCodes.busy) return undefined;
       const isDamaged = errcode === sqliteCodes.notADatabase || errcode === sqliteCodes.corrupt;
       if (isMended || !isDamaged) return message;
-      // It holds no data. Emptied in place, it is still the file that another process may lock.
+      // It holds no data. Truncated, not replaced: another process may be about to lock it.
       truncateSync(file, 0);
     }
   }

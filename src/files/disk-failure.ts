@@ -1,16 +1,16 @@
-/** Which failures of a disk pass by themselves, and which are final. */
+/** Disk errors: a full disk is transient, a failed sync is final. */
 import { messageOf } from '../std/error-text.ts';
 
 /**
- * A sync failed. The kernel may have dropped the data and still report success to the next sync, so
- * nothing is retried: what the file holds is unknown until it is read again by another process.
+ * A failed fsync. The kernel may have dropped the data and report success to the next fsync, so it
+ * is not retried: the file's content is unknown until another process reads it.
  * https://wiki.postgresql.org/wiki/Fsync_Errors
  */
 export class SyncFailure extends Error {
   override readonly name = 'SyncFailure';
 }
 
-/** @throws SyncFailure where the action fails, whatever the reason: also for want of room */
+/** @throws SyncFailure for any error, a full disk included */
 export function syncing(action: () => void): void {
   try {
     action();
@@ -20,7 +20,7 @@ export function syncing(action: () => void): void {
   }
 }
 
-/** Whether a write failed since the disk, or the quota of the user, is full. */
+/** Whether a write failed because the disk or the user's quota is full. */
 export function isNoRoom(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return code === 'ENOSPC' || code === 'EDQUOT';

@@ -1,33 +1,29 @@
 /**
- * The file operations that durable files are built from. Each is synchronous and maps to one system
- * call, so that the same code runs on a real disk and on a simulated one that drops unsynced data.
+ * File operations for durable files. Each maps to one system call, so that tests can replace the
+ * disk by a simulated one that drops unsynced data.
  */
 import fs from 'node:fs';
 import { syncing } from './disk-failure.ts';
 
-/** An open file, as the file system numbers it. */
+/** A file descriptor. */
 export type FileId = number;
 
 /** `create` opens a new file for reading and writing, and fails where it exists. */
 export type OpenMode = 'create' | 'read' | 'update';
 
-/**
- * Every call throws on failure. Nothing is durable before `sync` (data) and `syncDirectory` (names)
- * returned; these two throw SyncFailure.
- */
+/** Data is durable once `sync` returns, names once `syncDirectory` does; both throw SyncFailure. */
 export interface FileSystem {
-  /** Makes the directory and its parents where absent. */
+  /** With its parents; may exist. */
   makeDirectory(path: string): void;
-  /** Names of the plain files in it, in no order. */
+  /** Names of plain files, in no order. */
   list(directory: string): string[];
   /** @param permissions of a created file; default: readable by its owner only */
   open(path: string, mode: OpenMode, permissions?: number): FileId;
   size(file: FileId): number;
-  /** @returns bytes read; fewer than asked at the end of the file, or for no reason at all. */
+  /** @returns bytes read; may be fewer than asked */
   read(file: FileId, target: Uint8Array, position: number): number;
-  /** @returns bytes written; may be fewer than given. */
+  /** @returns bytes written; may be fewer than given */
   write(file: FileId, source: Uint8Array, position: number): number;
-  /** Cuts the file off after `length` bytes. */
   truncate(file: FileId, length: number): void;
   sync(file: FileId): void;
   close(file: FileId): void;

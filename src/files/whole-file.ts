@@ -1,6 +1,6 @@
 /**
- * Whole files: complete reads and writes, and the one way in which Weir replaces a file. A replaced
- * file holds the old bytes or the new ones after a power cut, never a part of either.
+ * Reads, writes and replaces whole files. After a power cut a replaced file holds either the old
+ * bytes or the new ones.
  */
 import { dirname, join } from 'node:path';
 import { createNodeFileSystem, type FileId, type FileSystem } from './file-system.ts';
@@ -39,7 +39,7 @@ export function readRange(
   return bytes.subarray(0, done);
 }
 
-/** @returns undefined where there is no such file. */
+/** @returns undefined where there is no such file */
 export function readWhole(fs: FileSystem, path: string): Buffer | undefined {
   let file: FileId;
   try {
@@ -55,7 +55,7 @@ export function readWhole(fs: FileSystem, path: string): Buffer | undefined {
   }
 }
 
-/** Makes a new file with these bytes, durable with its name. */
+/** Creates a file; data and name are durable on return. */
 export function createFile(fs: FileSystem, path: string, bytes: Uint8Array): void {
   const file = fs.open(path, 'create');
   try {
@@ -67,7 +67,7 @@ export function createFile(fs: FileSystem, path: string, bytes: Uint8Array): voi
   fs.syncDirectory(dirname(path));
 }
 
-/** Replaces a file atomically and durably: write, sync, rename, sync of the directory. */
+/** Replaces a file atomically and durably: write, fsync, rename, fsync of the directory. */
 export function replaceFile(
   fs: FileSystem,
   path: string,
@@ -75,7 +75,7 @@ export function replaceFile(
   permissions?: number,
 ): void {
   const temporary = path + temporarySuffix;
-  // An old one could have other permissions, which opening for writing would keep.
+  // A leftover could have other permissions.
   removeIfThere(fs, temporary);
   const file = fs.open(temporary, 'create', permissions);
   try {
@@ -88,22 +88,19 @@ export function replaceFile(
   fs.syncDirectory(dirname(path));
 }
 
-/**
- * The same on the real disk.
- * @param permissions default: readable by its owner only
- */
+/** @param permissions default: readable by its owner only */
 export function replaceTextFile(path: string, text: string, permissions?: number): void {
   replaceFile(createNodeFileSystem(), path, Buffer.from(text), permissions);
 }
 
-/** Renames a file or folder durably, within one file system. */
+/** Renames durably within one file system. */
 export function renameDurably(from: string, to: string): void {
   const fs = createNodeFileSystem();
   fs.rename(from, to);
   for (const folder of new Set([dirname(to), dirname(from)])) fs.syncDirectory(folder);
 }
 
-/** Removes what a crash left of unfinished replacements. */
+/** Removes unfinished replacements of a crashed process. */
 export function removeTemporaries(fs: FileSystem, directory: string): void {
   for (const name of fs.list(directory)) {
     if (name.endsWith(temporarySuffix)) fs.unlink(join(directory, name));
@@ -118,7 +115,7 @@ export function removeIfThere(fs: FileSystem, path: string): void {
   }
 }
 
-/** Whether a call failed since there is no such file. */
+/** Whether a call failed because the file does not exist. */
 export function isAbsent(error: unknown): boolean {
   return hasErrorCode(error, 'ENOENT');
 }

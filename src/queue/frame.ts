@@ -1,7 +1,7 @@
 /**
- * The frame: one batch as it lies on disk or travels. A 64-byte header with a checksum of its own,
- * then owner, idempotency record and payload under a second checksum. Little endian; a released
- * version never changes.
+ * The frame: one batch on disk or on the wire. A 64-byte header with its own checksum, then owner,
+ * idempotency record and payload under a second one. Little endian; a released version never
+ * changes.
  *
  *  0 u32 magic "WFR1"   4 u32 CRC32C of bytes 8..64   8 u32 CRC32C of the body   12 u32 length
  * 16 u8 version  17 u8 kind   20 u32 group offset   24 u64 sequence   32 u64 received, Unix ns
@@ -25,10 +25,7 @@ const magicNumber = Buffer.from(frameMagic).readUInt32LE(0);
 export interface FrameHeader {
   readonly kind: number;
   readonly length: number;
-  /**
-   * Where in the file the group that was written in one go begins: all before it was synced by
-   * then.
-   */
+  /** Where in the file its group begins: everything before was synced before it was written. */
   readonly groupOffset: number;
   readonly sequence: bigint;
   readonly receivedAtNanos: bigint;
@@ -44,10 +41,7 @@ export function measureFrame(batch: StampedBatch, idempotency?: IdempotencyRecor
   return frameHeaderBytes + measureOwner(batch) + measureRecord(idempotency) + batch.payload.length;
 }
 
-/**
- * Writes the frame at `offset`, its checksums and group offset still open (see `finishFrame`).
- * @returns the offset behind it.
- */
+/** Writes the frame at `offset`, to be completed by `finishFrame`. @returns the offset after it */
 export function encodeFrame(
   target: Buffer,
   offset: number,
@@ -83,7 +77,7 @@ export function encodeFrame(
   return end;
 }
 
-/** Writes the 64 bytes of the header but for its checksums. */
+/** Writes the header without its checksums. */
 export function encodeFrameHeader(target: Buffer, offset: number, header: FrameHeader): void {
   target.writeUInt32LE(magicNumber, offset);
   target.writeUInt32LE(header.length, offset + 12);
@@ -98,10 +92,7 @@ export function encodeFrameHeader(target: Buffer, offset: number, header: FrameH
   target.writeBigUInt64LE(header.writer, offset + 56);
 }
 
-/**
- * Fills in what is known only when the frame goes to disk: where its group begins, and both
- * checksums.
- */
+/** Fills in the group offset, known only when the frame is written, and both checksums. */
 export function finishFrame(target: Buffer, offset: number, groupOffset: number): void {
   const length = target.readUInt32LE(offset + 12);
   const body = target.subarray(offset + frameHeaderBytes, offset + length);
@@ -110,7 +101,7 @@ export function finishFrame(target: Buffer, offset: number, groupOffset: number)
   target.writeUInt32LE(crc32c(target.subarray(offset + 8, offset + frameHeaderBytes)), offset + 4);
 }
 
-/** Reads a header without judging it; for frames this process has just made. */
+/** Reads a header without verifying it, for frames of this process. */
 export function decodeFrameHeader(source: Buffer, offset: number): FrameHeader {
   return {
     kind: source.readUInt8(offset + 17),
@@ -126,9 +117,7 @@ export function decodeFrameHeader(source: Buffer, offset: number): FrameHeader {
   };
 }
 
-/**
- * @returns the header at `offset`, or undefined where there is none that its checksum vouches for.
- */
+/** @returns undefined where there is no intact header at `offset` */
 export function readFrameHeader(source: Buffer, offset: number): FrameHeader | undefined {
   if (offset + frameHeaderBytes > source.length) return undefined;
   if (source.readUInt32LE(offset) !== magicNumber) return undefined;
@@ -140,14 +129,14 @@ export function readFrameHeader(source: Buffer, offset: number): FrameHeader | u
   return header.length === frameHeaderBytes + parts ? header : undefined;
 }
 
-/** Whether the whole frame is in `source` and its body is what was written. */
+/** Whether `source` holds the whole frame and its checksum matches. */
 export function isBodyIntact(source: Buffer, offset: number, header: FrameHeader): boolean {
   if (offset + header.length > source.length) return false;
   const body = source.subarray(offset + frameHeaderBytes, offset + header.length);
   return crc32c(body) === source.readUInt32LE(offset + 8);
 }
 
-/** Decodes an intact frame; the payload is a view of `frame`, not a copy. */
+/** Decodes an intact frame; the payload is a view of `frame`. */
 export function decodeFrame(frame: Buffer): StampedBatch {
   const header = decodeFrameHeader(frame, 0);
   const [layout, accountId, streamId, receiverId] = readOwner(frame, header.ownerBytes);
@@ -156,18 +145,14 @@ export function decodeFrame(frame: Buffer): StampedBatch {
     id: { writer: header.writer, sequence: header.sequence },
     receivedAtNanos: header.receivedAtNanos,
     owner,
-    // A layout this version does not know is the store's to refuse: the drain then sets the batch
-    // aside.
+    // The store refuses a layout it does not know, and the drain quarantines the batch.
     layout: layout as Layout,
     rows: header.rows,
     payload: frame.subarray(header.length - header.payloadBytes, header.length),
   };
 }
 
-/**
- * The idempotency record of an intact frame at `offset`: key, digest, answer back to back; empty
- * where it has none.
- */
+/** Key, digest and answer of an intact frame, concatenated; empty where it has none. */
 export function idempotencyOf(source: Buffer, offset: number, header: FrameHeader): Buffer {
   const start = offset + frameHeaderBytes + header.ownerBytes;
   return source.subarray(start, start + header.idempotencyBytes);

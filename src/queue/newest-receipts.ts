@@ -1,8 +1,8 @@
-/** The newest time of receipt stored in each stream. It knows nothing of who waits for it. */
+/** The newest receive time of stored logs, by stream. */
 import type { StampedBatch } from '../model/batch.ts';
 
 export interface NewestReceipts {
-  /** To be called once these are stored, and before the watermark passes them. */
+  /** To be called once these are stored, before the watermark advances. */
   note(batches: readonly StampedBatch[]): void;
   /**
    * Unix ns; 0 where nothing was stored since the start.
@@ -17,7 +17,6 @@ export function createNewestReceipts(): NewestReceipts {
   return {
     note(batches) {
       for (const { layout, owner, receivedAtNanos } of batches) {
-        // Samples are no logs.
         if (layout !== 'logs/1') continue;
         const known = byStream.get(owner.streamId) ?? 0n;
         if (receivedAtNanos > known) byStream.set(owner.streamId, receivedAtNanos);

@@ -1,18 +1,17 @@
 /**
- * The queue between acknowledgement and store, as its users see it: the ingest spine appends,
- * drains take and release, readers ask how far it has come. It knows nothing of what a payload
- * means, nor whether those are one process or many.
+ * The durable queue between acknowledgement and store: gateways append, drains take and release,
+ * readers ask for the watermark. Payloads are opaque; users may be one process or many.
  */
 import type { Batch, BatchOwner, StampedBatch } from '../model/batch.ts';
 import type { FencingToken } from '../model/fencing-token.ts';
 
-/** Remembered with a batch so that a repeated request gets the first answer. */
+/** Stored with a batch so that a repeated request gets the first answer. */
 export interface IdempotencyRecord {
   /** 16-byte digest of (receiver, key). */
   readonly key: Uint8Array;
   /** 16-byte digest of the request body. */
   readonly bodyDigest: Uint8Array;
-  /** The answer's body, as bytes to send again. */
+  /** Body of the answer. */
   readonly answer: Uint8Array;
 }
 
@@ -22,10 +21,7 @@ export interface RememberedAnswer {
 }
 
 export interface Appended {
-  /**
-   * Set where an earlier request with the same idempotency key proves to have been durable: that
-   * one counts, and this is its answer.
-   */
+  /** The answer of an earlier durable request with the same key, which counts in its place. */
   readonly first?: RememberedAnswer | undefined;
 }
 
@@ -36,7 +32,7 @@ export interface QueueStatus {
   /** Bytes not yet released. */
   readonly bytes: number;
   readonly batches: number;
-  /** As far as this process has seen them. */
+  /** Of the batches that this process has seen. */
   readonly rows: number;
   /** Age of the oldest batch not yet released; 0 when empty. */
   readonly oldestAgeMs: number;
@@ -49,16 +45,13 @@ export interface TakeLimits {
 }
 
 export interface Taken {
-  /** In their order, at least one; the first one may exceed the limits alone. */
+  /** In order, at least one; the first may exceed the limits. */
   readonly batches: readonly StampedBatch[];
-  /**
-   * True where an earlier process, or an earlier attempt, may have stored some of these rows:
-   * insert only what is missing.
-   */
+  /** True where rows may be in the store already: insert only those that are missing. */
   readonly suspect: boolean;
 }
 
-/** What a queue tells of how far its batches are stored. */
+/** How far batches are stored. */
 export interface Progress {
   /**
    * Unix ns W such that every batch with receivedAtNanos <= W has been released, and no later
@@ -66,55 +59,54 @@ export interface Progress {
    */
   watermarkNanos(): bigint;
   /**
-   * The newest time of receipt of logs stored in a stream, so that whoever waits for new ones need
-   * not ask the store. Unix ns; 0 where none were stored since the start.
-   * @param streamId undefined = of all streams.
+   * The newest receive time of logs stored in a stream, which saves a live tail from polling the
+   * store. Unix ns; 0 where none were stored since the start.
+   * @param streamId undefined = of all streams
    */
   newestReceiptNanos(streamId: string | undefined): bigint;
 }
 
-/** The batches that one drain takes, in order, while they are its to take. */
+/** A part of the queue that one drain at a time takes from, in order. */
 export interface Shard {
   readonly fencingToken: FencingToken;
-  /** True for exactly one of all shards: who drains it also keeps house in the store. */
+  /** True for exactly one of all shards: its drain also runs the store's housekeeping. */
   readonly isFirst: boolean;
 
   /**
-   * The next batches in order, as soon as there is one; undefined once the shard is closed or
-   * another's. One taker at a time.
+   * Waits for the next batches; undefined once the shard is closed or lost. One call at a time.
    */
   take(limits: TakeLimits): Promise<Taken | undefined>;
 
   /**
-   * Makes durable that all batches up to the last of these need no further work, then frees their
-   * space: payloads that were taken are gone.
+   * Records durably that all batches up to the last of these are done, then frees their space and
+   * their payloads.
    * @param batches the last ones taken and not yet released, in order; at least one
    */
   release(batches: readonly StampedBatch[]): Promise<void>;
 
-  /** Sets a taken batch aside durably, with the reason, so that it no longer blocks the rest. */
+  /** Moves a taken batch to the quarantine, durably, so that it no longer blocks the rest. */
   quarantine(batch: StampedBatch, reason: string): Promise<void>;
 
-  /** What waits here to be taken or released. */
+  /** Not yet released. */
   backlog(): { readonly rows: number; readonly bytes: number };
 }
 
-/** Something that works on a shard, e.g. a drain. */
+/** Work on a shard: a drain. */
 export interface ShardWork {
   /**
-   * Resolves where it can do no more, as when the store takes nothing of this holder any more: the
-   * shard is let go of then. Absent = it never ends by itself.
+   * Resolves when the work can no longer proceed, as after a newer fencing token: the shard is
+   * released then. Absent = only `close` ends it.
    */
   readonly ended?: Promise<unknown> | undefined;
-  /** Ends what is under way; what is not released stays in the queue. */
+  /** Unreleased batches stay in the queue. */
   close(): Promise<void>;
 }
 
 export interface Queue extends Progress {
   /**
-   * Resolves once the batch is durable; then it survives any crash. The payload belongs to the
-   * queue from now on, which frees its memory.
-   * @throws AppError `unavailable` when the queue has failed, has no room, or is away; `malformed`
+   * Resolves once the batch is durable: it survives any crash. The queue owns the payload and frees
+   * its memory.
+   * @throws AppError `unavailable` when the queue has failed, is full or unreachable; `malformed`
    *   when the idempotency key came with another body before
    */
   append(
@@ -124,46 +116,45 @@ export interface Queue extends Progress {
   ): Promise<Appended>;
 
   /**
-   * The answer given to an earlier durable request with this key, if it is still remembered.
+   * The answer of an earlier durable request with this key, unless it has expired.
    * @throws AppError `unavailable`
    */
   recall(key: Uint8Array): Promise<RememberedAnswer | undefined>;
 
   /**
-   * Sees to it that all who work on this queue fill one store; to be called before `work`.
-   * @param storeId the same for everyone who fills this store
-   * @throws Error in words for the operator where others fill another one
+   * Ensures that all drains of this queue fill the same store; to be called before `work`.
+   * @throws Error for the operator where the queue is bound to another store
    */
   bindStore(storeId: string): Promise<void>;
 
   /**
-   * Begins work on every shard that is or becomes this process's, one at a time on each; to be
-   * called once. A shard that is lost has its work closed.
-   * @returns what ends all work; resolves when the last has ended. To be closed before the queue.
+   * Begins work on each shard that this process holds or acquires, and closes it when the shard is
+   * lost. To be called once.
+   * @returns all work, to be closed before the queue
    */
   work(begin: (shard: Shard) => ShardWork): ShardWork;
 
   /**
-   * Draws a line between what was appended before the call and everything after it, whatever the
-   * clock does; it resolves once the line is durable.
+   * Separates earlier from later appends by receive time, whatever the clock does. Resolves once
+   * that is durable.
    * @returns Unix ns, the last whole millisecond of a second: earlier batches were received then or
-   *   before, later ones not before the next second.
+   *   before, later ones in the next second or after
    * @throws AppError `unavailable`
    */
   drawLine(): Promise<bigint>;
 
   /**
-   * Tells every gateway that labels of series may be gone: deleted with their stream's data, or set
-   * aside with a batch that the store would not take. Those of this process hear it at once.
-   * @throws AppError `unavailable` where others could not be told
+   * Notifies every gateway that labels of series may be missing from the store: deleted with their
+   * stream, or quarantined with a batch. Listeners of this process are called at once.
+   * @throws AppError `unavailable` where other gateways could not be notified
    */
   forgetSeries(): Promise<void>;
-  /** @param listener called whenever any process has called `forgetSeries`. */
+  /** @param listener called after `forgetSeries` in any process */
   whenSeriesForgotten(listener: () => void): void;
 
-  /** Of the whole queue as this process knows it. */
+  /** Of the whole queue, as far as this process knows. */
   status(): QueueStatus;
 
-  /** Finishes appends under way and lets go of what it holds. */
+  /** Finishes pending appends and releases all resources. */
   close(): Promise<void>;
 }

@@ -1,45 +1,40 @@
-/**
- * What an operator can do with batches that the store refused for good, wherever the queue keeps
- * them. It knows nothing of why a store refuses.
- */
+/** What an operator can do with batches that the store refused for good. */
 import type { BatchOwner, Layout } from '../model/batch.ts';
 
-/** A batch, or bytes that are none, as they lie in quarantine. */
+/** A batch in quarantine, or bytes that are no batch. */
 export interface SetAside {
-  /** Of a batch: writer in hex, `-`, sequence; the same in the log line that told of it. */
+  /** Of a batch: writer in hex, `-`, sequence; as in the log line about it. */
   readonly id: string;
   /** Unix ms. */
   readonly setAsideAtMs: number;
   readonly bytes: number;
   readonly reason: string;
-  /** `next start`: a service that is started on it tries it again. */
+  /** `next start`: retried when a service starts. */
   readonly retry: 'no' | 'next start';
-  /** Undefined where the bytes are no batch, which can only be dropped. */
+  /** Undefined for bytes that are no batch, which can only be dropped. */
   readonly batch:
     | { readonly layout: Layout; readonly rows: number; readonly owner: BatchOwner }
     | undefined;
 }
 
 export interface Quarantine {
-  /** The oldest first. @throws Error in words for the operator */
+  /** The oldest first. @throws Error for the operator */
   list(): Promise<SetAside[]>;
   /**
-   * Lets the batch be drained again, each of its rows stored once, whatever was stored of it
-   * before; it leaves the quarantine only once that is certain.
-   * @throws Error in words for the operator; then it is still there
+   * Has the batch drained again. Rows already stored are not stored twice; the batch leaves the
+   * quarantine only once that is certain.
+   * @throws Error for the operator; the batch is then still there
    */
   retry(id: string): Promise<void>;
-  /** Forgets it for good. @throws Error in words for the operator */
+  /** Deletes it. @throws Error for the operator */
   drop(id: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @throws Error that says how to find the right one */
 export function notSetAside(id: string): Error {
   return new Error(`cannot find ${id} in quarantine: weir quarantine list shows what is there`);
 }
 
-/** @throws Error that says what can be done with it */
 export function notABatch(id: string): Error {
   return new Error(
     `cannot retry ${id}: its bytes are no whole batch; keep them elsewhere, then drop it`,

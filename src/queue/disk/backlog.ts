@@ -1,6 +1,6 @@
 /**
- * The account of what is durable and not yet released: which batches wait in memory, which only on
- * disk, and which the taker holds. Pure bookkeeping over sequences; it reads nothing.
+ * Tracks durable batches until they are released: those in memory, those only on disk, and those
+ * taken. Does no I/O.
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import type { TakeLimits } from '../port.ts';
@@ -18,32 +18,26 @@ export interface DiskRange {
   readonly untilSequence: bigint;
 }
 
-/** What is remembered of a batch while the taker holds it. */
+/** A batch that is taken and not released. */
 interface Held {
   readonly sequence: bigint;
   readonly receivedAtNanos: bigint;
   readonly rows: number;
   readonly frameBytes: number;
-  /** What its payload lies in, to be freed when it is released. */
+  /** Of its payload, freed on release. */
   readonly memory: ArrayBuffer | undefined;
 }
 
 export class Backlog {
   readonly #maxTailBytes: number;
   readonly #tail = new MemoryTail();
-  /**
-   * From this sequence on all batches are in the tail; undefined while new ones are left to the
-   * disk.
-   */
+  /** First sequence in the tail; undefined while new batches are left on disk. */
   #tailFrom: bigint | undefined;
-  /**
-   * The disk's part: next sequence to read, bytes to read, and a time before which none of it was
-   * received.
-   */
+  /** Of batches on disk only: next sequence, bytes, and a lower bound of the receive times. */
   #diskFrom: bigint;
   #diskBytes: number;
   #diskNanos: bigint;
-  /** Behind the last durable sequence. */
+  /** After the last durable sequence. */
   #end: bigint;
   #held: Held[] = [];
   #batches: number;
@@ -73,21 +67,21 @@ export class Backlog {
     return this.#bytes;
   }
 
-  /** At or before the receipt of the oldest batch not released; undefined when there is none. */
+  /** A lower bound of the receive times of unreleased batches; undefined when there is none. */
   get oldestNanos(): bigint | undefined {
     const held = this.#held[0]?.receivedAtNanos;
     if (held !== undefined) return held;
     return this.diskRange === undefined ? this.#tail.oldest?.receivedAtNanos : this.#diskNanos;
   }
 
-  /** What has to be read from disk before anything in memory may be taken. */
+  /** What must be read from disk before the tail may be taken. */
   get diskRange(): DiskRange | undefined {
     const untilSequence = this.#tailFrom ?? this.#end;
     if (this.#diskFrom >= untilSequence) return undefined;
     return { fromSequence: this.#diskFrom, untilSequence };
   }
 
-  /** Counts a batch that has become durable; in the order of sequences. */
+  /** Adds a batch that has become durable; in sequence order. */
   add(queued: QueuedBatch): void {
     const { sequence } = queued.batch.id;
     this.#openTail(sequence);
@@ -109,14 +103,14 @@ export class Backlog {
     return taken;
   }
 
-  /** @param taken what was read from `range`; nothing means that nothing readable is left in it. */
+  /** @param taken the batches read from `range`; none where it holds no more readable ones */
   tookFromDisk(range: DiskRange, taken: readonly QueuedBatch[]): void {
     const last = taken.at(-1)?.batch;
     for (const { frameBytes } of taken) this.#diskBytes -= frameBytes;
     const nothingLeft = last === undefined || this.#diskBytes <= 0;
     this.#diskFrom = nothingLeft ? range.untilSequence : last.id.sequence + 1n;
     if (last !== undefined) this.#diskNanos = last.receivedAtNanos + 1n;
-    // What is read for a taker is read for it alone.
+    // Buffers that were read for this take are not shared.
     this.#hold(taken, ({ payload }) => payload.buffer as ArrayBuffer);
     if (this.diskRange === undefined) this.#diskBytes = 0;
     this.#settle();
@@ -130,16 +124,13 @@ export class Backlog {
       this.#rows -= each.rows;
       this.#bytes -= each.frameBytes;
     }
-    // Batches that were read from disk together lie in the same memory.
+    // Batches read from disk together share a buffer.
     const needed = new Set(this.#held.map(({ memory }) => memory));
     freeMemory(released.map(({ memory }) => memory).filter((each) => !needed.has(each)));
     this.#settle();
   }
 
-  /**
-   * Batches are kept in memory again once the disk's part is small, so that the taker can catch up
-   * for good.
-   */
+  /** Keeps batches in memory again once little is left on disk, so that the drain catches up. */
   #openTail(sequence: bigint): void {
     if (this.#tailFrom !== undefined) return;
     if (this.diskRange === undefined) this.#diskFrom = sequence;
@@ -147,7 +138,7 @@ export class Backlog {
     this.#tailFrom = sequence;
   }
 
-  /** Leaves what waits in memory to the disk, where it is too. */
+  /** Drops the tail, whose batches are on disk as well. */
   #spill(): void {
     const oldest = this.#tail.oldest;
     if (this.diskRange === undefined && oldest !== undefined) {
@@ -170,10 +161,7 @@ export class Backlog {
     }
   }
 
-  /**
-   * Damaged batches are counted when they are recovered but never taken: an empty queue counts
-   * nothing.
-   */
+  /** Damaged batches are counted at recovery but never taken: an empty queue resets the counts. */
   #settle(): void {
     const isEmpty = this.#held.length === 0 && this.diskRange === undefined;
     if (!isEmpty || this.#tail.oldest !== undefined) return;
@@ -183,7 +171,7 @@ export class Backlog {
   }
 }
 
-/** Memory a batch takes besides its payload, roughly. */
+/** Approximate memory of a batch besides its payload. */
 const overheadBytes = 512;
 
 /**
@@ -195,12 +183,12 @@ class MemoryTail {
   #bytes = 0;
   #frameBytes = 0;
 
-  /** Memory taken, roughly. */
+  /** Approximate memory. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Bytes the same batches take on disk. */
+  /** On disk. */
   get frameBytes(): number {
     return this.#frameBytes;
   }
@@ -215,7 +203,7 @@ class MemoryTail {
     this.#frameBytes += queued.frameBytes;
   }
 
-  /** Removes the oldest batches up to the limits, but at least one where there is one. */
+  /** Removes the oldest batches up to the limits, at least one where there is one. */
   take(limits: TakeLimits): QueuedBatch[] {
     let count = 0;
     let rows = 0;
@@ -231,7 +219,6 @@ class MemoryTail {
     return this.#batches.splice(0, count);
   }
 
-  /** Lets go of all of it, memory included. */
   clear(): void {
     freeMemory(this.#batches.map(({ batch }) => ownMemory(batch.payload)));
     this.#batches = [];

@@ -32,7 +32,7 @@ export interface OpenedLog {
 }
 
 export interface DiskQueueOptions extends DiskQueueSettings {
-  /** Called once, when a write or a sync has failed for good: only a restart can recover. */
+  /** Called once, after a write or sync that only a restart can recover from. */
   readonly onFailed?: ((error: Error) => void) | undefined;
   /** Unix ms. */
   readonly now: () => number;
@@ -131,7 +131,7 @@ export class DiskQueue {
     return this.#clock.stamp();
   }
 
-  /** One taker at a time. */
+  /** One call at a time. */
   async take(limits: TakeLimits): Promise<Taken | undefined> {
     while (!this.#isClosed) {
       const range = this.#backlog.diskRange;

@@ -1,7 +1,6 @@
 /**
- * Walks the frames of one file in bounded memory. A frame that is not what was written is stepped
- * over, never handed out; what lies between two good frames is told as a gap. It decides nothing
- * about what a gap means.
+ * Reads the frames of one file in bounded memory. Damaged frames are skipped; the bytes between two
+ * intact frames are reported as a gap, whose meaning is up to the caller.
  */
 import type { FileId, FileSystem } from '../../files/file-system.ts';
 import { readRange } from '../../files/whole-file.ts';
@@ -17,24 +16,24 @@ import {
 export interface ScannedFrame {
   readonly header: FrameHeader;
   readonly offset: number;
-  /** A view of the reader's current window. */
+  /** A view of the reader's window. */
   readonly bytes: Buffer<ArrayBuffer>;
 }
 
-/** Bytes of the file that hold no readable frame. */
+/** Bytes of the file without a readable frame. */
 export interface Gap {
   readonly offset: number;
   readonly bytes: number;
-  /** The readable sequences around it; `undefined` at the end of the file. */
+  /** The readable sequences before and after it; undefined at the end of the file. */
   readonly afterSequence: bigint;
   readonly beforeSequence: bigint | undefined;
 }
 
 export interface ReaderOptions {
   readonly writer: bigint;
-  /** Where the first frame starts. */
+  /** Offset of the first frame. */
   readonly start: number;
-  /** Frames of this sequence or lower are none of this file's. */
+  /** Frames up to this sequence do not belong to the file. */
   readonly afterSequence: bigint;
   /** Read ahead, in bytes. */
   readonly windowBytes: number;
@@ -62,12 +61,12 @@ export class FrameReader {
     this.#sequence = options.afterSequence;
   }
 
-  /** The last sequence handed out. */
+  /** Of the last frame returned. */
   get sequence(): bigint {
     return this.#sequence;
   }
 
-  /** The next good frame before `end`, or undefined when there is none. */
+  /** The next intact frame before `end`, or undefined. */
   next(end: number): ScannedFrame | undefined {
     while (this.#offset < end) {
       const offset = this.#offset;
@@ -91,7 +90,7 @@ export class FrameReader {
     return undefined;
   }
 
-  /** Takes the last frame back, so that it comes next again. */
+  /** Unreads the last frame. */
   stepBack(): void {
     if (this.#stepBackTo === undefined) throw new Error('cannot step back: no frame was read');
     this.#offset = this.#stepBackTo.offset;
@@ -99,14 +98,14 @@ export class FrameReader {
     this.#stepBackTo = undefined;
   }
 
-  /** The gaps met since the last call. */
+  /** The gaps since the last call. */
   takeGaps(): Gap[] {
     const gaps = this.#gaps;
     this.#gaps = [];
     return gaps;
   }
 
-  /** Forgets the window, whose memory may then be given away. */
+  /** Drops the window, whose memory the caller may then transfer. */
   dropWindow(): void {
     this.#window = Buffer.alloc(0);
   }
@@ -114,7 +113,7 @@ export class FrameReader {
   #headerAt(offset: number, end: number): FrameHeader | undefined {
     const header = readFrameHeader(this.#view(offset, frameHeaderBytes, end), 0);
     if (header === undefined || offset + header.length > end) return undefined;
-    // A frame of another log, or one that a payload carries, must never be taken for one of ours.
+    // A payload may contain a frame, of this log or another.
     const isOurs = header.kind === frameKinds.batch && header.writer === this.#options.writer;
     if (!isOurs) return undefined;
     if (header.groupOffset > offset || header.sequence <= this.#sequence) return undefined;
@@ -145,7 +144,7 @@ export class FrameReader {
     return end;
   }
 
-  /** `length` bytes from `offset`, fewer where the file ends before. */
+  /** `length` bytes from `offset`, fewer at the end of the file. */
   #view(offset: number, length: number, end: number): Buffer<ArrayBuffer> {
     const from = offset - this.#windowOffset;
     if (from >= 0 && from + length <= this.#window.length) {
@@ -159,10 +158,8 @@ export class FrameReader {
 }
 
 /**
- * Blocks the disk cannot read come back as zeros, which the checksums then report; the rest stays
- * readable.
- * @throws Error where not even the start of the file can be read: then the disk is away, and
- * nothing is lost yet.
+ * Returns unreadable blocks as zeros, which the checksums reveal, so that the rest is readable.
+ * @throws Error where the start of the file cannot be read either: the disk is gone, not damaged
  */
 function readTolerantly(
   fs: FileSystem,

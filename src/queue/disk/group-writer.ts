@@ -1,7 +1,6 @@
 /**
- * Group commit: whatever arrives while the log syncs is written and synced together in the next
- * group. One group is under way at a time. Want of room refuses what waits and no more; after any
- * other failure it takes nothing.
+ * Group commit: batches that arrive while the log syncs are written and synced together in the next
+ * group, one group at a time. A full disk rejects the pending batches; any other failure is final.
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import type { IdempotencyRecord } from '../port.ts';
@@ -23,7 +22,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A single larger batch makes a group of its own. */
+/** A larger batch is a group by itself. */
 const groupBytes = 8 * 1024 * 1024;
 const smallestBufferBytes = 64 * 1024;
 
@@ -31,7 +30,7 @@ export class GroupWriter {
   readonly #log: Remote<LogMethods>;
   #spare: ArrayBuffer | undefined;
   #waiting: Waiting[] = [];
-  #underWay: Waiting[] = [];
+  #inFlight: Waiting[] = [];
   #pendingBytes = 0;
   #scheduled = false;
   #failure: Error | undefined;
@@ -41,22 +40,22 @@ export class GroupWriter {
     this.#log = log;
   }
 
-  /** Why nothing is written any more; undefined while all is well. */
+  /** The final failure, after which nothing is written. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
   get pendingBatches(): number {
-    return this.#waiting.length + this.#underWay.length;
+    return this.#waiting.length + this.#inFlight.length;
   }
 
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
-  /** Receive time of the first batch that is not known to be durable, failed ones included. */
+  /** Receive time of the oldest batch not known to be durable, failed ones included. */
   get oldestNanos(): bigint | undefined {
-    return (this.#underWay[0] ?? this.#waiting[0])?.entry.batch.receivedAtNanos;
+    return (this.#inFlight[0] ?? this.#waiting[0])?.entry.batch.receivedAtNanos;
   }
 
   /** Resolves once the entry is durable, in the order of the calls. */
@@ -66,16 +65,15 @@ export class GroupWriter {
     const written = new Promise<void>((resolve, reject) => {
       this.#waiting.push({ entry, resolve, reject });
     });
-    if (!this.#scheduled && this.#underWay.length === 0) {
+    if (!this.#scheduled && this.#inFlight.length === 0) {
       this.#scheduled = true;
-      // After the present round of I/O events, so that all requests that came in with it share the
-      // sync.
+      // After the current round of I/O events, so that its requests share one sync.
       setImmediate(() => void this.#writeGroup());
     }
     return written;
   }
 
-  /** Resolves once nothing is pending, or nothing will be written any more. */
+  /** Resolves once nothing is pending, or after a final failure. */
   idle(): Promise<void> {
     if (this.pendingBatches === 0 || this.#failure !== undefined) return Promise.resolve();
     return new Promise((resolve) => {
@@ -87,9 +85,9 @@ export class GroupWriter {
     this.#scheduled = false;
     while (this.#waiting.length > 0) {
       const { count, bytes } = measureGroup(this.#waiting);
-      this.#underWay = this.#waiting.splice(0, count);
+      this.#inFlight = this.#waiting.splice(0, count);
       const buffer = this.#bufferFor(bytes);
-      encodeGroup(Buffer.from(buffer), this.#underWay);
+      encodeGroup(Buffer.from(buffer), this.#inFlight);
       try {
         this.#keepSpare(await this.#log.append(transfer(buffer, [buffer]), bytes));
       } catch (thrown) {
@@ -98,29 +96,27 @@ export class GroupWriter {
         this.#refuse(error);
         continue;
       }
-      const written = this.#underWay;
-      this.#underWay = [];
+      const written = this.#inFlight;
+      this.#inFlight = [];
       this.#pendingBytes -= bytes;
       for (const { resolve } of written) resolve();
     }
     this.#onIdle?.();
   }
 
-  /** The log has kept nothing of them. */
+  /** The log kept none of them. */
   #refuse(error: Error): void {
-    const refused = [...this.#underWay, ...this.#waiting];
-    this.#underWay = [];
+    const refused = [...this.#inFlight, ...this.#waiting];
+    this.#inFlight = [];
     this.#waiting = [];
     this.#pendingBytes = 0;
     for (const { reject } of refused) reject(error);
   }
 
-  /**
-   * Pending entries stay on the books: the disk may hold them, and a restart may bring them back.
-   */
+  /** Pending entries still count: the disk may hold them, and a restart may recover them. */
   #fail(error: Error): void {
     this.#failure = error;
-    for (const { reject } of [...this.#underWay, ...this.#waiting]) reject(error);
+    for (const { reject } of [...this.#inFlight, ...this.#waiting]) reject(error);
     this.#onIdle?.();
   }
 
@@ -128,8 +124,7 @@ export class GroupWriter {
     const spare = this.#spare;
     this.#spare = undefined;
     if (spare !== undefined && spare.byteLength >= bytes) return spare;
-    // Grown in powers of two, so that a quiet queue holds little and a busy one soon allocates no
-    // more.
+    // Powers of two: a busy queue soon stops allocating.
     const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, smallestBufferBytes)));
     return new ArrayBuffer(bytes > groupBytes ? bytes : size);
   }

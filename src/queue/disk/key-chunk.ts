@@ -1,5 +1,5 @@
 /**
- * A chunk of idempotency keys: those of one finished segment, with digest and answer, under one
+ * A chunk: the idempotency keys of one finished segment with digests and answers, under one
  * checksum. Little endian.
  *
  *  0 u32 magic "WKC1"   4 u32 CRC32C of bytes 8..length   8 u32 length   12 u32 keys
@@ -26,14 +26,14 @@ export interface KeyEntry {
   readonly answer: Uint8Array;
 }
 
-/** Collects the keys of the segment being written until they are carried to the key log. */
+/** Collects the keys of the segment being written, until they go to the key log. */
 export class KeyCollector {
   #bytes: Buffer = Buffer.alloc(0);
   #length = chunkHeaderBytes;
   #keys = 0;
   #newestNanos = 0n;
 
-  /** @param record key, digest and answer back to back, as a frame carries them; copied. */
+  /** @param record key, digest and answer as in a frame; copied */
   add(stampNanos: bigint, record: Uint8Array): void {
     const end = this.#length + 8 + record.length + 4;
     this.#reserve(end);
@@ -57,7 +57,7 @@ export class KeyCollector {
     }
   }
 
-  /** All that was added since the last `clear`, or undefined where that is nothing. */
+  /** The keys since the last `clear`; undefined where there are none. */
   toChunk(): Buffer | undefined {
     if (this.#keys === 0) return undefined;
     const chunk = this.#bytes.subarray(0, this.#length);
@@ -83,7 +83,7 @@ export class KeyCollector {
   }
 }
 
-/** @returns the header of an intact chunk at `offset`, or undefined. */
+/** @returns undefined where there is no intact chunk at `offset` */
 export function readChunkHeader(source: Buffer, offset: number): ChunkHeader | undefined {
   if (offset + chunkHeaderBytes > source.length) return undefined;
   if (source.readUInt32LE(offset) !== chunkMagic) return undefined;
@@ -98,7 +98,7 @@ export function readChunkHeader(source: Buffer, offset: number): ChunkHeader | u
   };
 }
 
-/** The keys of an intact chunk, oldest first; views, not copies. */
+/** The keys of an intact chunk, oldest first, as views. */
 export function* readKeyEntries(chunk: Buffer): Generator<KeyEntry> {
   let offset = chunkHeaderBytes;
   while (offset < chunk.length) {

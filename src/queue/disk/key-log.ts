@@ -15,13 +15,13 @@ const hourNanos = 3_600_000_000_000n;
 
 export interface KeyLogOptions {
   readonly directory: string;
-  /** Files whose newest key is older than this are removed; ms. */
+  /** Files whose newest key is older are removed; ms. */
   readonly ttlMs: number;
-  /** So many keys are kept at least, as long as they live; older files are removed. */
+  /** At least so many unexpired keys are kept; older files are removed. */
   readonly maxKeys: number;
 }
 
-/** How far the newest file is known to have been synced. */
+/** How far the newest file is known to be synced. */
 export interface KeysSynced {
   /** Names the file; 0 = none. */
   readonly keyFile: bigint;
@@ -36,7 +36,7 @@ interface KeyFile {
   readonly previous: Link | undefined;
   keys: number;
   newestNanos: bigint;
-  /** Of its intact chunks, as far as they are known to be synced. */
+  /** Of its intact chunks that are known to be synced. */
   bytes: number;
 }
 
@@ -61,15 +61,15 @@ export class KeyLog {
     this.#options = options;
   }
 
-  /** What has been appended and synced: a file with a link alone may be gone after a power cut. */
+  /** A file that holds only a link is not counted: it may be gone after a power cut. */
   get synced(): KeysSynced {
     const newest = this.#files.findLast(({ bytes }) => bytes > linkFormat.bytes);
     return { keyFile: newest?.firstSequence ?? 0n, keyFileBytes: newest?.bytes ?? 0 };
   }
 
   /**
-   * Reads what earlier processes left: the newest `maxKeys` keys as chunks, oldest first.
-   * @param synced what is known of the newest file
+   * Reads the newest `maxKeys` keys of earlier processes as chunks, oldest first.
+   * @param synced what the mark says of the newest file
    */
   load(synced: KeysSynced | undefined): { chunks: Buffer[]; damage: QueueDamage[] } {
     const names = this.#fs.list(this.#options.directory).filter((name) => namePattern.test(name));
@@ -88,15 +88,12 @@ export class KeyLog {
     }
     const damage = this.#findDamage(synced, isWhole);
     const newest = this.#files.at(-1);
-    // Beyond the mark it may be in the page cache alone, and gone after a power cut.
+    // Data beyond the mark may be in the page cache only.
     if (newest !== undefined) newest.bytes = Math.min(newest.bytes, syncedBytes(newest, synced));
     return { chunks: newestFirst.reverse(), damage };
   }
 
-  /**
-   * Writes one chunk and syncs it.
-   * @param firstSequence of the segment the keys come from; names the file where a new one is due.
-   */
+  /** Durable on return. @param firstSequence of the segment; names a new file */
   append(chunk: Buffer, firstSequence: bigint): void {
     const header = readChunkHeader(chunk, 0);
     if (header === undefined) throw new Error('cannot append to the key log: not a chunk');
@@ -120,7 +117,7 @@ export class KeyLog {
     const previous = linkFormat.decode(bytes);
     const firstSequence = BigInt(namePattern.exec(name)?.[1] ?? 0);
     const chunks: Buffer[] = [];
-    // Files of earlier releases begin with a chunk.
+    // Files of earlier releases have no link.
     let offset = previous === undefined ? 0 : linkFormat.bytes;
     let keys = 0;
     let newestNanos = 0n;
@@ -137,8 +134,8 @@ export class KeyLog {
   }
 
   /**
-   * Compares every file with the link to it, which the next file or the mark has.
-   * @param isWhole every file was read, so that one that is not there is missing
+   * Compares every file with the link to it, in the next file or the mark.
+   * @param isWhole every file was read, so that an absent one is missing
    */
   #findDamage(synced: KeysSynced | undefined, isWhole: boolean): QueueDamage[] {
     const damage: QueueDamage[] = [];
@@ -160,14 +157,14 @@ export class KeyLog {
     return link.newestNanos > nowNanos - this.#ttlNanos;
   }
 
-  /** A file an earlier process wrote to is never continued: its end may be torn. */
+  /** Never appends to a file of an earlier process, whose end may be torn. */
   #fileOf(hour: bigint, firstSequence: bigint): { file: FileId; record: KeyFile } {
     if (this.#current !== undefined && this.#hasRoom(this.#current.record, hour)) {
       return this.#current;
     }
     this.close();
     const { keyFile, keyFileBytes } = this.synced;
-    // A segment whose keys are carried again may have named a file before.
+    // The segment may have named a file before an interrupted start.
     const newestName = this.#files.at(-1)?.firstSequence ?? 0n;
     const named = firstSequence > newestName ? firstSequence : newestName + 1n;
     const path = join(this.#options.directory, keyFileName(named));
@@ -189,7 +186,7 @@ export class KeyLog {
     return this.#current;
   }
 
-  /** Files stay small beside the limit, so that it can be kept by removing whole ones. */
+  /** Files are small compared to the limit, which is kept by removing whole ones. */
   #hasRoom(record: KeyFile, hour: bigint): boolean {
     return record.hour === hour && record.keys < this.#options.maxKeys / 8;
   }

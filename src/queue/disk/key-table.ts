@@ -1,7 +1,6 @@
 /**
- * The remembered idempotency keys in memory: the newest so many, found by key, forgotten in the
- * order they came. Typed arrays throughout, because a million small objects would cost several
- * times as much.
+ * The newest idempotency keys in memory: a hash table that evicts in insertion order. Typed arrays,
+ * because a million small objects would take several times the memory.
  */
 import { randomInt } from 'node:crypto';
 import type { RememberedAnswer } from '../port.ts';
@@ -15,14 +14,11 @@ const pieceBytes = 64 * 1024;
 export interface KeyTableOptions {
   readonly maxKeys: number;
   readonly ttlMs: number;
-  /** Keys are forgotten early where their answers would take more. */
+  /** Keys are evicted early where their answers would take more. */
   readonly maxAnswerBytes: number;
 }
 
-/**
- * Arrays with one place per slot; slots are used in a ring. `index` is twice as long: slot + 1, 0 =
- * free.
- */
+/** A ring of slots, and an open-addressing index of twice that length: slot + 1, 0 = free. */
 interface Slots {
   readonly capacity: number;
   readonly keys: Uint32Array;
@@ -36,7 +32,7 @@ interface Slots {
 export class KeyTable {
   readonly #options: KeyTableOptions;
   readonly #answers = new AnswerArena();
-  /** Odd and secret, so that nobody can choose keys that all land in one place. */
+  /** Odd and secret, so that a sender cannot choose keys that collide. */
   readonly #factors = Array.from({ length: words }, () => randomInt(2 ** 31) * 2 + 1);
   readonly #probe = new Uint32Array(words);
   readonly #probeBytes = new Uint8Array(this.#probe.buffer);
@@ -52,7 +48,7 @@ export class KeyTable {
     return this.#size;
   }
 
-  /** Remembers an answer; a key that is there already gets the new one. Copies what it is given. */
+  /** Inserts or replaces an answer; copies its arguments. */
   insert(key: Uint8Array, remembered: RememberedAnswer & { readonly stampMs: number }): void {
     const { answer, bodyDigest, stampMs } = remembered;
     this.#makeRoom(answer.length, stampMs);
@@ -77,7 +73,7 @@ export class KeyTable {
     }
   }
 
-  /** The answer remembered for `key`, unless it is older than the time to live. */
+  /** The answer for `key`, unless it has expired. */
   recall(key: Uint8Array, nowMs: number): RememberedAnswer | undefined {
     const slots = this.#slots;
     this.#probeBytes.set(key);
@@ -107,7 +103,7 @@ export class KeyTable {
     const slots = this.#slots;
     const slot = this.#oldest;
     const position = this.#find(slots, slots.keys.subarray(slot * words, (slot + 1) * words));
-    // A younger request with the same key may have taken the place.
+    // A later insert of the same key may have taken the place.
     if (slots.index[position] === slot + 1) {
       closeHole(slots.index, position, (each) => this.#home(slots, each));
     }
@@ -118,7 +114,7 @@ export class KeyTable {
     );
   }
 
-  /** Where the key stands in the index, or the free place where it would. */
+  /** The key's place in the index, or the free place for it. */
   #find(slots: Slots, key: Uint32Array): number {
     const mask = slots.index.length - 1;
     let position = this.#hash(key, 0) & mask;
@@ -178,10 +174,7 @@ function isSameKey(keys: Uint32Array, at: number, key: Uint32Array): boolean {
   return true;
 }
 
-/**
- * Frees a place and moves up those behind it that could no longer be found (linear probing without
- * tombstones).
- */
+/** Frees a place and moves up the entries after it (linear probing without tombstones). */
 function closeHole(index: Uint32Array, position: number, homeOf: (slot: number) => number): void {
   const mask = index.length - 1;
   let hole = position;
@@ -199,7 +192,7 @@ function closeHole(index: Uint32Array, position: number, homeOf: (slot: number) 
 
 interface Piece {
   readonly bytes: Uint8Array;
-  /** Where it begins in the endless row of all bytes. */
+  /** Position of its first byte. */
   readonly start: number;
 }
 
@@ -208,12 +201,12 @@ class AnswerArena {
   #pieces: Piece[] = [];
   #end = 0;
 
-  /** The position the next bytes may get, at the earliest. */
+  /** The lowest position that the next bytes can get. */
   get end(): number {
     return this.#end;
   }
 
-  /** Copies the bytes in. @returns their position. */
+  /** Copies the bytes. @returns their position */
   append(bytes: Uint8Array): number {
     let last = this.#pieces.at(-1);
     if (last === undefined || this.#end + bytes.length > last.start + last.bytes.length) {
@@ -228,14 +221,14 @@ class AnswerArena {
     return position;
   }
 
-  /** A copy of the bytes that `append` put at this position. */
+  /** A copy of the bytes at a position that `append` returned. */
   read(position: number, length: number): Uint8Array {
     const piece = this.#pieces.findLast((each) => each.start <= position);
     if (piece === undefined) throw new Error(`cannot read answer at ${position}: it was dropped`);
     return piece.bytes.slice(position - piece.start, position - piece.start + length);
   }
 
-  /** Lets go of all that lies before this position. */
+  /** Frees pieces that end before this position. */
   dropBefore(position: number): void {
     let [, second] = this.#pieces;
     while (second !== undefined && second.start <= position) {

@@ -1,6 +1,6 @@
 /**
  * Backup of the log beside the process that writes it, and its restore. Hard links hold the files
- * that the process may unlink meanwhile; a file it appends to is listed with the length that counts.
+ * that the process may unlink meanwhile; a file it appends to is listed with its length so far.
  */
 import { linkSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';

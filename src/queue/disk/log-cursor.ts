@@ -1,7 +1,4 @@
-/**
- * Reads the log in order, segment after segment, and reports each batch that is lost on the way,
- * once. It never changes the log.
- */
+/** Reads the log in order across segments, and reports each lost batch once. Read-only. */
 import { basename } from 'node:path';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
 import type { FrameReader, Gap } from './frame-reader.ts';
@@ -32,9 +29,9 @@ export class LogCursor {
   }
 
   /**
-   * The intact frames from `fromSequence` on, up to the limits but at least one where there is one
-   * before `untilSequence`. Their ArrayBuffers are the caller's.
-   * @param segments oldest first; only the last one may still grow.
+   * The intact frames from `fromSequence` on, up to the limits, but at least one where there is one
+   * before `untilSequence`. The caller owns their buffers.
+   * @param segments oldest first; only the last one may grow
    */
   read(segments: readonly Segment[], request: ReadRequest): ReadResult {
     const frames: Buffer<ArrayBuffer>[] = [];
@@ -72,7 +69,7 @@ export class LogCursor {
     return { frames, damage };
   }
 
-  /** Lets go of the segment's file, which is about to be removed. */
+  /** Closes the segment's file before it is removed. */
   leave(segment: Segment): void {
     if (this.#place?.firstSequence === segment.firstSequence) this.close();
   }
@@ -82,10 +79,7 @@ export class LogCursor {
     this.#place = undefined;
   }
 
-  /**
-   * The segments still to read: from the one `fromSequence` lies in, or from the present one where
-   * that is later.
-   */
+  /** From the segment with `fromSequence` on, or from the open one where that is later. */
   #ahead(segments: readonly Segment[], fromSequence: bigint): readonly Segment[] {
     if (this.#place !== undefined && this.#place.reader.sequence >= fromSequence) this.close();
     const wanted = segments.findLastIndex((segment) => segment.firstSequence <= fromSequence);
@@ -109,7 +103,7 @@ export class LogCursor {
     const damage: QueueDamage[] = [];
     for (const gap of place.reader.takeGaps()) {
       const toSequence = (gap.beforeSequence ?? segment.lastSequence + 1n) - 1n;
-      // Nothing is lost where the gap held no batch (a seal), or only released ones.
+      // A gap without a batch (a seal), or with released ones only, is no loss.
       if (toSequence <= gap.afterSequence || toSequence < fromSequence) continue;
       const isTorn = gap.offset >= segment.tornFrom;
       const afterSequence = larger(gap.afterSequence, fromSequence - 1n);
@@ -128,7 +122,7 @@ export class LogCursor {
     return damage;
   }
 
-  /** A full disk must not keep the good batches back. */
+  /** A full disk must not block the intact batches. */
   #trySetAside(segment: Segment, gap: Gap): string {
     try {
       return setAside(this.#fs, this.#paths.quarantine, segment, gap);
@@ -146,7 +140,7 @@ function describeMissing(segment: Segment, fromSequence: bigint): QueueDamage {
   });
 }
 
-/** A file that ends between two frames leaves no gap of bytes, only of sequences. */
+/** A file cut between two frames has a gap in its sequences only. */
 function describeCut(segment: Segment, place: Place, fromSequence: bigint): QueueDamage[] {
   const seen = larger(place.reader.sequence, place.reported);
   const afterSequence = larger(seen, fromSequence - 1n);

@@ -85,9 +85,9 @@ class SegmentLog {
   readonly #segments: Segment[];
   #checkpoint: Checkpoint;
   #active: FileId | undefined;
-  /** Ever appended. */
+  /** Ever appended to this log. */
   #batches: bigint;
-  /** A write has failed for want of room, so sequences are missing: the next segment goes on. */
+  /** A full disk left a gap in the sequences, which must lie between two segments. */
   #mustSeal = false;
   #failure: Error | undefined;
 
@@ -105,15 +105,15 @@ class SegmentLog {
 
   /**
    * Writes consecutive frames, whose checksums it fills in, and returns once they are synced.
-   * @throws Error: for want of room, where a later append may succeed and nothing of this group is
-   *   kept; any other error is final
+   * @throws Error where the disk is full, after which nothing of this group is kept and a later
+   *   append may succeed; any other error is final
    */
   append(group: Buffer): void {
     if (this.#failure !== undefined) throw this.#failure;
     try {
       this.#append(group);
     } catch (error) {
-      if (isNoRoom(error)) this.#withdraw();
+      if (isNoRoom(error)) this.#truncateRefused();
       else this.#failure = toError(error);
       throw this.#failure ?? error;
     }
@@ -124,12 +124,9 @@ class SegmentLog {
     return this.#cursor.read(this.#segments, request);
   }
 
-  /**
-   * Which of these batches are there to be read and not released.
-   * @param ids in the order of their sequences, else it takes long
-   */
+  /** Which of these batches are readable and not released. @param ids best in sequence order */
   holds(ids: readonly BatchId[]): boolean[] {
-    // Not the cursor of the drain, which reports each loss once.
+    // A cursor of its own: the drain's reports each loss only once.
     const cursor = new LogCursor(this.#fs, this.#paths, this.#checkpoint.writer);
     try {
       return ids.map(({ writer, sequence }) => {
@@ -145,7 +142,7 @@ class SegmentLog {
     }
   }
 
-  /** Makes durable that nothing up to `sequence` is needed, and only then frees the space. */
+  /** Writes the checkpoint durably, then frees the space up to `sequence`. */
   release(sequence: bigint, floorNanos: bigint): void {
     this.#writeCheckpoint(sequence, floorNanos);
     for (let first = this.#segments[0]; first !== undefined; first = this.#segments[0]) {
@@ -156,11 +153,6 @@ class SegmentLog {
     }
   }
 
-  /**
-   * Sets one batch aside as a file of its own, with the reason beside it; both are durable on
-   * return.
-   * @returns the number of batches set aside so far.
-   */
   quarantine(frame: Buffer, reason: string): number {
     writeBatch(this.#fs, this.#paths.quarantine, frame, reason);
     return listStems(this.#fs, this.#paths.quarantine, batchSuffix).length;
@@ -170,10 +162,7 @@ class SegmentLog {
     return this.#fs.freeBytes(this.#paths.root);
   }
 
-  /**
-   * Seals the segment being written, so that the next start need not read it, and closes every
-   * file.
-   */
+  /** Seals the segment being written, so that the next start need not read it. */
   close(floorNanos: bigint): void {
     this.#cursor.close();
     try {
@@ -182,7 +171,7 @@ class SegmentLog {
         this.#writeCheckpoint(this.#checkpoint.released, floorNanos);
       }
     } catch (error) {
-      // The next start reads and seals it.
+      // The next start seals it.
       if (!isNoRoom(error)) throw error;
     } finally {
       if (this.#active !== undefined) this.#fs.close(this.#active);
@@ -226,16 +215,13 @@ class SegmentLog {
     this.#fs.sync(this.#active);
     this.#segments[this.#segments.length - 1] = grown;
     this.#batches += BigInt(grown.batches - segment.batches);
-    // Only now: the key of a batch that is not durable would answer for one that is lost.
+    // After the sync: a key must not answer for a batch that is lost.
     this.#keys.addGroup(group);
     this.#writeMark();
   }
 
-  /**
-   * Cuts the segment being written back to what is synced, so that a batch which was refused cannot
-   * come back after a crash.
-   */
-  #withdraw(): void {
+  /** Truncates the segment to what is synced, so that a refused batch cannot reappear. */
+  #truncateRefused(): void {
     this.#mustSeal = true;
     const segment = this.#segments.at(-1);
     if (this.#active === undefined || segment === undefined) return;
@@ -269,9 +255,7 @@ class SegmentLog {
     return file;
   }
 
-  /**
-   * Carries the segment's keys to the key log first: once sealed, it may be unlinked at any time.
-   */
+  /** The keys move to the key log first: a sealed segment may be unlinked at any time. */
   #seal(): void {
     const segment = this.#segments.at(-1);
     if (this.#active === undefined || segment === undefined) return;

@@ -1,21 +1,18 @@
-/**
- * What opening the log finds missing: segments that are gone, and ends that hold less than was
- * synced. It reads no file; segments, checkpoint and mark tell.
- */
+/** Finds lost batches by comparing segments, checkpoint and mark. Pure. */
 import type { QueueDamage } from '../../telemetry/queue-events.ts';
 import { maxUnsyncedBatches } from './log-options.ts';
 import type { Checkpoint } from './records.ts';
 import { type Scan, type Segment, segmentName, type SegmentSummary } from './segment.ts';
 import type { Synced } from './records.ts';
 
-/** The mark, where it is one of this segment. */
+/** The mark, if it is in this segment. */
 export function syncedOf(segment: Segment, synced: Synced | undefined): Synced | undefined {
   return synced?.firstSequence === segment.firstSequence ? synced : undefined;
 }
 
 /**
- * A segment with all of its batches and no intact seal. A kill leaves a seal that is not synced; a
- * power cut after the next start tears it.
+ * A segment with all of its batches and a torn seal: a kill leaves the seal unsynced, and a later
+ * power cut tears it.
  */
 export function describeSeal(segment: Segment, { end, lastSequence }: SegmentSummary): QueueDamage {
   return {
@@ -31,8 +28,8 @@ export function describeSeal(segment: Segment, { end, lastSequence }: SegmentSum
 }
 
 /**
- * What the last segment lacks behind its last readable batch, and which bytes it has there instead.
- * @returns undefined where it ends as it should
+ * Compares the end of the last segment with the mark.
+ * @returns what is lost or torn after its last readable batch; undefined for a clean end
  */
 export function describeEnd(
   segment: Segment,
@@ -49,7 +46,7 @@ export function describeEnd(
   const fromSequence = after + 1n;
   if (!lost) {
     const toSequence = after + BigInt(maxUnsyncedBatches);
-    // Without a mark nothing tells whether the end had been acknowledged.
+    // Without a mark it is unknown whether the end was acknowledged.
     const batches = synced === undefined ? undefined : 0;
     return { kind: 'torn', ...range, bytes, fromSequence, toSequence, batches };
   }
@@ -58,7 +55,6 @@ export function describeEnd(
   return { kind, ...range, bytes, fromSequence, toSequence, batches: Number(toSequence - after) };
 }
 
-/** What opening the log found of it. */
 export interface AppendedLog {
   readonly segments: readonly Segment[];
   /** Segments without a readable batch. */
@@ -68,9 +64,9 @@ export interface AppendedLog {
 }
 
 /**
- * Each segment names the last sequence before it, and the mark the last one of all: a gap is a
- * segment that is gone.
- * @param isReleaseKnown false where nothing tells what had been released before the first segment
+ * Finds missing segments: each segment records the last sequence before it, and the mark the last
+ * one of all.
+ * @param isReleaseKnown false without a checkpoint: the first segment then counts as the oldest
  */
 export function findMissing(log: AppendedLog, isReleaseKnown: boolean): QueueDamage[] {
   const { segments, empty, checkpoint, synced } = log;
@@ -96,7 +92,7 @@ export function findMissing(log: AppendedLog, isReleaseKnown: boolean): QueueDam
   return damage;
 }
 
-/** @param batches ever appended up to the two ends, where they were recorded */
+/** @param batches ever appended up to either end, where recorded */
 function describeGap(
   after: bigint,
   to: bigint,
@@ -115,14 +111,14 @@ function describeGap(
   };
 }
 
-/** Batches that were ever appended up to this sequence; undefined where it was not recorded. */
+/** Batches ever appended up to this sequence, where recorded. */
 export function batchesUpTo(segment: Segment, sequence: bigint): bigint | undefined {
   const before = segment.header?.batchesBefore;
-  // Sequences within a segment follow each other without a gap.
+  // A segment has no gap in its sequences.
   return before === undefined ? undefined : before + sequence - segment.firstSequence + 1n;
 }
 
-/** The highest count that any file has. */
+/** Batches ever appended: the highest count in any file. */
 export function countAppended({ segments, checkpoint, synced }: AppendedLog): bigint {
   const last = segments.at(-1);
   const counts = [

@@ -1,7 +1,4 @@
-/**
- * Times of receipt: strictly increasing, whatever the clock of the machine does. It knows nothing
- * of batches.
- */
+/** Receive times: strictly increasing, whatever the system clock does. */
 
 const nanosPerMs = 1_000_000n;
 const nanosPerSecond = 1_000_000_000n;
@@ -10,13 +7,13 @@ export class ReceiptClock {
   readonly #now: () => number;
   #last: bigint;
 
-  /** @param last Unix ns; nothing is stamped so again. @param now Unix ms. */
+  /** @param last Unix ns; every stamp is later. @param now Unix ms */
   constructor(last: bigint, now: () => number) {
     this.#last = last;
     this.#now = now;
   }
 
-  /** Unix ns; nothing later is stamped so, or before. */
+  /** Unix ns; every later stamp is after it. */
   get last(): bigint {
     return this.#last;
   }
@@ -26,14 +23,14 @@ export class ReceiptClock {
     return (this.#last = larger(this.#last + 1n, this.#nowNanos()));
   }
 
-  /** @returns Unix ns, not before now; everything later is stamped after it. */
+  /** @returns Unix ns, not before now; every later stamp is after it */
   pass(): bigint {
     return (this.#last = larger(this.#last, this.#nowNanos()));
   }
 
   /**
-   * Goes on with a new second, for those who keep times of receipt in seconds.
-   * @returns Unix ns, the last whole millisecond before it and not before any stamp so far.
+   * Advances to a new second, for consumers that keep receive times in seconds.
+   * @returns Unix ns, the last whole millisecond before it, not before any earlier stamp
    */
   passSecond(): bigint {
     const latest = this.pass() + nanosPerMs - 1n;

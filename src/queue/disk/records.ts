@@ -103,10 +103,10 @@ export function nothingSynced(writer: bigint): Synced {
 
 /**
  * The file `synced`. Data before the mark was acknowledged: if missing, batches are lost. Data after
- * it may be the torn end of an unclean stop. The mark is overwritten in place after every sync and
- * not synced itself, which costs next to nothing; after a power cut it may lag, and never runs
- * ahead. Two slots alternate for that, and two more, which are synced, alternate at each start: one
- * of them is intact after a power cut that tears all others.
+ * it may be the torn end of an unclean stop. After every sync the mark is overwritten in
+ * place, in two slots that alternate; it is not synced itself, which costs next to nothing, so that
+ * after a power cut it may lag. Two more slots alternate at each start and are synced: one of them
+ * is intact after a power cut that tears all others.
  */
 export class SyncedMark {
   readonly #fs: FileSystem;

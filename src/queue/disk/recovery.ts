@@ -1,7 +1,6 @@
 /**
- * Opening the log: finds what earlier processes left, cuts off a torn end, and reports what is
- * lost. It reads at most one unfinished segment and one partly released one, however long the
- * backlog.
+ * Opens the log: reads what earlier processes left, cuts off a torn end, and reports lost batches.
+ * Reads at most one unfinished and one partly released segment, however long the backlog.
  */
 import type { FileSystem } from '../../files/file-system.ts';
 import type { QueueDamage } from '../../telemetry/queue-events.ts';
@@ -53,11 +52,11 @@ export interface Recovered {
   readonly segments: Segment[];
   readonly keyLog: KeyLog;
   readonly mark: SyncedMark;
-  /** Batches ever appended to this log, as far as it was recorded. */
+  /** Batches ever appended to this log, as far as recorded. */
   readonly batches: bigint;
 }
 
-/** @throws Error where a newer version wrote the directory, or where the disk refuses. */
+/** @throws Error where a newer version wrote the directory, or on a disk error */
 export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
   const paths = pathsOf(options.directory);
   prepareDirectories(fs, paths);
@@ -129,7 +128,7 @@ function findMark(
   return { mark, synced: found, state: 'read' };
 }
 
-/** Every loss has been found by now, and the next start must not report it again. */
+/** Called after all losses were found, so that the next start does not report them again. */
 function settleMark(
   mark: SyncedMark,
   log: {
@@ -157,7 +156,7 @@ interface LogFound {
   readonly released: bigint;
 }
 
-/** Reads the segments that have no seal; the last one is cut and sealed, its keys are carried. */
+/** Reads segments without a seal; cuts and seals the last, and moves its keys to the key log. */
 function finishSegments(
   fs: FileSystem,
   paths: LogPaths,
@@ -196,7 +195,7 @@ function finishSegments(
   return { segments, damage, empty };
 }
 
-/** It was sealed before the next one was begun, so its seal is damaged. The next one bounds it. */
+/** A segment with a damaged seal ends where the next one says. */
 function boundByNext(segment: Segment, summary: SegmentSummary, next: Segment): Segment {
   const last = next.header?.previousSequence ?? next.firstSequence - 1n;
   const lastSequence = last > summary.lastSequence ? last : summary.lastSequence;
@@ -204,10 +203,7 @@ function boundByNext(segment: Segment, summary: SegmentSummary, next: Segment): 
   return { ...segment, ...summary, lastSequence, end, tornFrom: end };
 }
 
-/**
- * Copies the bytes that are about to be cut off: a crash in between must not take the only trace
- * of them.
- */
+/** Copies the bytes before they are cut off. */
 function keepEnd(
   fs: FileSystem,
   paths: LogPaths,
@@ -224,10 +220,7 @@ function carryKeys(keys: KeyCollector, segment: Segment, log: LogFound): void {
   log.keyChunks.push(chunk);
 }
 
-/**
- * Moves past every sequence and stamp that any file has, and past those of batches that may have
- * been under way.
- */
+/** Advances past all sequences and stamps in the files or of batches that may have been pending. */
 function advance({ segments, empty, checkpoint, synced }: AppendedLog, isNew: boolean): Checkpoint {
   let { lastSequence, floorNanos } = checkpoint;
   const sequences = [...segments, ...empty].flatMap((each) => [

@@ -1,7 +1,6 @@
 /**
- * Batches that had been set aside and are to be drained again: their files wait in the quarantine
- * until they are stored. They keep their ids, so that rows stored before are found, and are
- * received anew, so that readers who are past their time see them.
+ * Quarantined batches that an operator asked to retry. They keep their ids, by which rows already
+ * stored are found, and get a new receive time, so that live tails see them.
  */
 import { join } from 'node:path';
 import type { BatchId, StampedBatch } from '../../model/batch.ts';
@@ -24,7 +23,7 @@ import { toError } from '../../std/error-text.ts';
 
 interface Place {
   readonly fs: FileSystem;
-  /** The quarantine. */
+  /** Of the quarantine. */
   readonly folder: string;
   readonly telemetry: QueueEvents;
 }
@@ -36,15 +35,15 @@ interface Waiting {
   readonly bytes: number;
 }
 
-/** An earlier attempt may have stamped it by a clock that was set back since. */
+/** An earlier attempt may have stamped rows before the clock was set back. */
 const clockSlackNanos = 3_600_000_000_000n;
 
-/** They are read by the thread that serves everything else, which must not wait for long. */
+/** Read by the main thread, which must not block for long. */
 const maxTakeBytes = 8 * 1024 * 1024;
 
 /**
- * Finds what waits. A batch that the log has as well is left to the log, under whose time of
- * receipt its rows may be stored by now: its file is removed.
+ * Finds the batches to retry. The file of one that is still in the log is removed: its rows may be
+ * stored under the log's receive time.
  */
 export async function openRetriedBatches(
   place: Place,
@@ -69,7 +68,7 @@ export class RetriedBatches {
   readonly #waiting: Waiting[];
   readonly #taken = new Map<StampedBatch, Waiting>();
 
-  /** @param receivedAtNanos Unix ns; later than any watermark told so far. */
+  /** @param receivedAtNanos Unix ns; later than any watermark so far */
   constructor(place: Place, waiting: readonly Waiting[], receivedAtNanos: bigint) {
     this.#place = place;
     this.#waiting = [...waiting];
@@ -81,22 +80,19 @@ export class RetriedBatches {
   }
 
   get rows(): number {
-    return this.#unfinished().reduce((sum, { rows }) => sum + rows, 0);
+    return this.#remaining().reduce((sum, { rows }) => sum + rows, 0);
   }
 
   get bytes(): number {
-    return this.#unfinished().reduce((sum, { bytes }) => sum + bytes, 0);
+    return this.#remaining().reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Unix ns: no watermark may reach it before they are done; undefined where there are none. */
+  /** Unix ns: the watermark stays below it until they are done; undefined without any. */
   get oldestNanos(): bigint | undefined {
     return this.batches === 0 ? undefined : this.#receivedAtNanos;
   }
 
-  /**
-   * The next ones; none where there are none left. One that cannot be read is passed over, and kept
-   * under the name of damaged bytes where it is no whole batch.
-   */
+  /** The next batches, if any. Skips unreadable files; one without an intact frame is renamed. */
   take({ maxRows, maxBytes }: TakeLimits): StampedBatch[] {
     const batches: StampedBatch[] = [];
     let rowsLeft = maxRows;
@@ -118,7 +114,7 @@ export class RetriedBatches {
     return this.#taken.has(batch);
   }
 
-  /** Those that were taken are stored, or were set aside again; durable on return. */
+  /** To be called once these are stored or quarantined again; durable on return. */
   done(batches: readonly StampedBatch[]): void {
     const { fs, folder } = this.#place;
     const setAside = new Set(listStems(fs, folder, batchSuffix));
@@ -130,7 +126,7 @@ export class RetriedBatches {
     for (const batch of batches) this.#taken.delete(batch);
   }
 
-  #unfinished(): Waiting[] {
+  #remaining(): Waiting[] {
     return [...this.#waiting, ...this.#taken.values()];
   }
 
@@ -138,12 +134,12 @@ export class RetriedBatches {
     const { fs, folder } = this.#place;
     return attempt(this.#place, stem, () => {
       const batch = readBatch(fs, folder, stem + retrySuffix);
-      if (batch !== undefined) return this.#receiveAnew(batch);
+      if (batch !== undefined) return this.#restamp(batch);
       return keepDamaged(this.#place, stem, bytes);
     });
   }
 
-  #receiveAnew(batch: StampedBatch): StampedBatch {
+  #restamp(batch: StampedBatch): StampedBatch {
     const receivedAtNanos = this.#receivedAtNanos;
     const fromNanos = least(batch.receivedAtNanos, receivedAtNanos - clockSlackNanos);
     const untilNanos = receivedAtNanos + clockSlackNanos;
@@ -151,7 +147,7 @@ export class RetriedBatches {
   }
 }
 
-/** @returns undefined where the file is no batch, or cannot be read. */
+/** @returns undefined where the file is unreadable or no batch */
 function measure(place: Place, stem: string): Waiting | undefined {
   const { fs, folder } = place;
   return attempt(place, stem, () => {
@@ -185,7 +181,7 @@ function keepDamaged({ fs, folder, telemetry }: Place, stem: string, bytes: numb
   });
 }
 
-/** One file that the disk does not give must not hold up the log behind it. */
+/** An unreadable file must not block the log. */
 function attempt<T>(place: Place, stem: string, action: () => T): T | undefined {
   try {
     return action();
@@ -196,7 +192,7 @@ function attempt<T>(place: Place, stem: string, action: () => T): T | undefined 
   }
 }
 
-/** The batch last: a note alone would be found by nobody. */
+/** The note first: a note without a batch is not listed. */
 function namesOf(stem: string): string[] {
   return [stem + noteSuffix, stem + retrySuffix];
 }
