@@ -1,6 +1,6 @@
 /**
- * What every way in owes its senders, whatever its bytes look like: the same refusals in the same
- * order, nothing kept of what was refused, limits that name themselves, and honest counters.
+ * Rules common to every protocol: the same refusals in the same order, nothing stored of refused
+ * requests, errors that name their limit, and correct counters.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -36,7 +36,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** A receiver of its own for each test, so that none sees another's quota or counters. */
+/** A separate receiver per test, so that quotas and counters are independent. */
 async function open(wire: Wire, settings: Partial<Receiver> = {}): Promise<Outgoing> {
   const { receiverId } = await createReceiver(service, { kind: wire.kind, ...settings });
   const { token } = await createIngestToken(service, receiverId);
@@ -57,15 +57,15 @@ async function outcomes(wire: Wire): Promise<ReadonlyMap<string, number>> {
 
 const twice = (values: readonly string[]) => [...values, ...values];
 const kinds = ['http_json', 'otlp', 'prometheus'] as const;
-/** Larger than any cap, and nothing that any decoder takes. */
+/** Larger than any limit, and valid for no decoder. */
 const huge = Buffer.alloc(3 * maxBytes, 0xfe);
 
 for (const [number, wire] of wires.entries()) {
-  /** What finds the records of one test of one wire. */
+  /** Identifies the records of one test and protocol. */
   const mark = (word: string) => `wire${number}of ${word}`;
 
   suite(wire.name, () => {
-    test('what is taken is counted and can be read', async () => {
+    test('counts accepted records, which can be read', async () => {
       const earlier = await outcomes(wire);
       const own = await open(wire);
       const answer = await wire.send(service, {
@@ -83,7 +83,7 @@ for (const [number, wire] of wires.entries()) {
       assert.equal(gained(`weir_ingest_events_accepted_total${labels}}`), maxRecords);
     });
 
-    test('the refusals come in their order, each is counted, and nothing is kept', async () => {
+    test('refuses in the specified order, counts each refusal, and stores nothing', async () => {
       const own = await open(wire);
       const other = await open(wire);
       const elsewhere = await open({ ...wire, kind: kinds.find((kind) => kind !== wire.kind)! });
@@ -129,14 +129,14 @@ for (const [number, wire] of wires.entries()) {
       assert.equal(await wire.count(service, mark('refused')), 0);
     });
 
-    test('a receiver that is not active, or takes nothing from here, is 403', async () => {
+    test('answers 403 for an inactive receiver or a forbidden address', async () => {
       for (const settings of [{ active: false }, { allowedCidrs: ['203.0.113.0/24'] }]) {
         const answer = await wire.send(service, await open(wire, settings));
         assert.equal(answer.status, 403, answer.text);
       }
     });
 
-    test('one record too many is 413, names the limit and keeps none', async () => {
+    test('answers 413 for one record too many, names the limit and stores nothing', async () => {
       const own = await open(wire);
       const body = wire.encode(mark('too many'), maxRecords + 1);
       const answer = await wire.send(service, { ...own, body });
@@ -145,7 +145,7 @@ for (const [number, wire] of wires.entries()) {
       assert.equal(await wire.count(service, mark('too many')), 0);
     });
 
-    test('a quota in debt is 429 and says when to come again', async () => {
+    test('answers 429 over the quota, with Retry-After', async () => {
       const limits = { eventsPerSecond: 1, burstEvents: 1, maxBodyBytes: null };
       const own = await open(wire, { limits });
       const body = wire.encode(mark('quota'), maxRecords);
@@ -155,7 +155,7 @@ for (const [number, wire] of wires.entries()) {
       assert.ok((answer.retryAfter ?? 0) >= 1 && (answer.retryAfter ?? 9) <= 5);
     });
 
-    test('a receiver has a smaller cap of its own', async () => {
+    test('applies the smaller limit of a receiver', async () => {
       const limits = { eventsPerSecond: null, burstEvents: null, maxBodyBytes: 10 };
       const answer = await wire.send(service, await open(wire, { limits }));
       assert.equal(answer.status, 413, answer.text);
@@ -163,7 +163,7 @@ for (const [number, wire] of wires.entries()) {
     });
 
     if (wire.encodePartlyBad !== undefined) {
-      test('of a request that is partly bad the rest is kept and both are counted', async () => {
+      test('stores the valid part of a request and counts both parts', async () => {
         const earlier = await outcomes(wire);
         const own = await open(wire);
         const body = wire.encodePartlyBad?.(mark('partly')) ?? own.body;

@@ -1,4 +1,4 @@
-/** One Export call as HTTP/2 sees it, with its outcome in the statuses of SPEC §7. */
+/** One Export call over HTTP/2, with its outcome as a status of SPEC §7. */
 import { connect } from 'node:http2';
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -13,16 +13,16 @@ export interface Outgoing {
 }
 
 export interface Incoming {
-  /** Of HTTP, or the one that the gRPC status stands for. */
+  /** HTTP status, or the equivalent of the gRPC status. */
   readonly status: number;
   readonly text: string;
-  /** Undefined where the sender is told not to try again. */
+  /** Undefined when the sender must not retry. */
   readonly retryAfter: number | undefined;
 }
 
 const method = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
 
-/** What each gRPC code means here; exhausted resources are told apart by `RetryInfo`. */
+/** Meaning of each gRPC code; `RetryInfo` distinguishes the two kinds of exhausted resources. */
 const statusOf: Readonly<Record<number, number>> = {
   0: 200,
   3: 400,

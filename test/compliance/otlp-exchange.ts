@@ -1,6 +1,6 @@
 /**
- * OTLP requests over HTTP in both encodings, and how their refusals are read. It uses nothing of
- * the code that answers them.
+ * OTLP requests over HTTP in both encodings, and a parser of their errors, independent of Weir's
+ * code.
  */
 import assert from 'node:assert/strict';
 import { createIngestToken, createReceiver } from '../harness/control.ts';
@@ -15,7 +15,7 @@ export type Headers = Readonly<Record<string, string>>;
 const log = { body: { stringValue: 'a' } };
 const oneLog = { resourceLogs: [{ scopeLogs: [{ logRecords: [log] }] }] };
 
-/** A request of one log, and the body of its full success. */
+/** A request with one log, and the body of a full success. */
 export const json = {
   type: 'application/json',
   body: Buffer.from(JSON.stringify(oneLog)),
@@ -28,7 +28,7 @@ export const protobuf = {
 } as const;
 export const encodings = [json, protobuf] as const;
 
-/** A receiver's address and a token of it. */
+/** URL and token of a receiver. */
 export interface Address {
   readonly url: string;
   readonly token: string;
@@ -42,7 +42,7 @@ export async function openQuota(service: Service, eventsPerSecond: number): Prom
   return { url: otlp.url.replace(otlp.receiverId, receiverId), token };
 }
 
-/** @param address default: that of the first run */
+/** @param address default: the first run's receiver */
 export function post(
   service: Service,
   body: string | Uint8Array,
@@ -54,7 +54,7 @@ export function post(
   return service.http.send(url, { method: 'POST', headers: sent, body });
 }
 
-/** Sends a head, and `start` of the body that it promises. @returns what came back, as it stands */
+/** Sends a head and the `start` of its body. @returns the raw response */
 export function postHead(service: Service, lines: readonly string[], start = ''): Promise<string> {
   const { url, token } = service.quickstart.receivers.otlp;
   const head = [
@@ -66,7 +66,7 @@ export function postHead(service: Service, lines: readonly string[], start = '')
   return exchangeRaw(service, { send: `${head.join('\r\n')}\r\n\r\n${start}` });
 }
 
-/** A refusal that no sender repeats: a `google.rpc.Status` in the encoding of its request. */
+/** A permanent error: a `google.rpc.Status` in the encoding of the request. */
 export function assertRefused(
   answer: Answer,
   type: string,
@@ -77,7 +77,7 @@ export function assertRefused(
   return readStatus(answer, type, status, code);
 }
 
-/** One that is repeated: it says when, in the header and in the body. */
+/** A retryable error: with the delay in header and body. */
 export function assertPutOff(
   answer: Answer,
   type: string,

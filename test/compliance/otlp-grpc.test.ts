@@ -1,7 +1,6 @@
 /**
- * OTLP logs over gRPC against the real process, with the stock client, and with HTTP/2 where that
- * client would not send what is to be refused
- * (https://opentelemetry.io/docs/specs/otlp/#otlpgrpc).
+ * OTLP logs over gRPC against the real process, with the stock client, and with plain HTTP/2 for
+ * requests that it would not send (https://opentelemetry.io/docs/specs/otlp/#otlpgrpc).
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -38,7 +37,7 @@ before(async () => {
   };
   service = await startService({
     flags: Object.entries(flags).flat().map(String),
-    // Of NATS, which is asked about it for each batch.
+    // Errors of NATS, which is full.
     expectedErrors: [
       /queue refuses .*maximum bytes exceeded|maximum bytes exceeded.*queue refuses/,
     ],
@@ -64,7 +63,7 @@ function openClient(compression: compressionAlgorithms): Client {
 interface Call {
   readonly path?: string;
   readonly message?: Buffer;
-  /** Null = none is sent; default: that of the first run. */
+  /** Null = none; default: the first run's. */
   readonly token?: string | null;
   readonly options?: CallOptions;
   readonly through?: Client;
@@ -118,17 +117,17 @@ async function assertCode(code: status, change: Call): Promise<Outcome> {
   return outcome;
 }
 
-/** Nothing that gzip could make smaller. */
+/** Incompressible. */
 const noise = randomBytes(limits.body + 997);
 
-/** A field that no message has, of so many bytes in all. */
+/** An unknown field of this size. */
 function unknownField(bytes: number): Buffer {
   const head = [0x7a, ((bytes - 3) & 127) | 128, (bytes - 3) >> 7];
   return Buffer.concat([Buffer.from(head), Buffer.alloc(bytes - 3)]);
 }
 
 suite('success', () => {
-  test('is a message without a byte, for gzip and for nothing as well', async () => {
+  test('is an empty message, also for gzip and for an empty request', async () => {
     for (const change of [{}, { message: Buffer.alloc(0) }, { through: gzipClient }]) {
       const { response } = await assertCode(status.OK, change);
       assert.equal(response?.length, 0);
@@ -144,7 +143,7 @@ suite('success', () => {
 });
 
 suite('tokens', () => {
-  test('missing, unknown, revoked, or to read with: UNAUTHENTICATED', async () => {
+  test('missing, unknown, revoked or of the wrong type: UNAUTHENTICATED', async () => {
     const { accessToken, receivers } = service.quickstart;
     const revoked = await createIngestToken(service, receivers.otlp.receiverId);
     const answer = await service.admin('POST', `/tokens/${revoked.tokenId}/revoke`);
@@ -164,7 +163,7 @@ suite('tokens', () => {
     }
   });
 
-  test('two of them: UNAUTHENTICATED', async () => {
+  test('sent twice: UNAUTHENTICATED', async () => {
     const { token } = service.quickstart.receivers.otlp;
     const answer = await callRaw(
       ['authorization', `Bearer ${token}`],
@@ -176,7 +175,7 @@ suite('tokens', () => {
 });
 
 suite('messages', () => {
-  test('that cannot be read: INVALID_ARGUMENT with BadRequest', async () => {
+  test('malformed: INVALID_ARGUMENT with BadRequest', async () => {
     const message = Buffer.from([0x0a, 0x7f, 0x01]);
     const { details } = await assertCode(status.INVALID_ARGUMENT, { message });
     assert.deepEqual(
@@ -185,7 +184,7 @@ suite('messages', () => {
     );
   });
 
-  test('beyond the limit: RESOURCE_EXHAUSTED without RetryInfo', async () => {
+  test('over the limit: RESOURCE_EXHAUSTED without RetryInfo', async () => {
     const incompressible = Buffer.concat([unknownField(limits.body + 1000).subarray(0, 3), noise]);
     for (const [message, through] of [
       [unknownField(limits.protobuf + 1), client],
@@ -210,14 +209,14 @@ suite('messages', () => {
     assert.ok(details[0].seconds >= 1 && details[0].seconds <= 5);
   });
 
-  // NATS refuses what is too large for the room that is left, and takes what is smaller.
+  // NATS refuses what exceeds the remaining room and accepts smaller messages.
   const isByMessage = isScaledSet && 'the room is looked at for each message';
-  test('while the queue has no room: UNAVAILABLE with RetryInfo', {
+  test('while the queue is full: UNAVAILABLE with RetryInfo', {
     skip: isByMessage,
   }, async () => {
     const [enginePid] = service.enginePids();
     assert.ok(enginePid);
-    // A store that takes nothing keeps the backlog as it is.
+    // A stopped store keeps the backlog constant.
     process.kill(enginePid, 'SIGSTOP');
     try {
       const filling = { message: 'x'.repeat(100_000) };
@@ -233,7 +232,7 @@ suite('messages', () => {
 });
 
 suite('calls', () => {
-  test('of methods that are not served: UNIMPLEMENTED, which names the one that is', async () => {
+  test('of unknown methods: UNIMPLEMENTED, naming the known one', async () => {
     for (const path of [
       '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
       '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export',
@@ -245,21 +244,21 @@ suite('calls', () => {
     }
   });
 
-  test('of the health check: it serves, to everyone', async () => {
+  test('of the health check: SERVING without a token', async () => {
     const path = '/grpc.health.v1.Health/Check';
     const message = Buffer.alloc(0);
     const { response } = await assertCode(status.OK, { path, message, token: null });
     assert.deepEqual([...(response ?? [])], [0x08, 0x01]);
   });
 
-  test('that are cancelled or late leave the channel as it was', async () => {
+  test('that are cancelled or time out leave the channel usable', async () => {
     await assertCode(status.CANCELLED, { onCall: (made) => made.cancel() });
     const options = { deadline: Date.now() - 1 };
     await assertCode(status.DEADLINE_EXCEEDED, { options });
     await assertCode(status.OK, {});
   });
 
-  test('two hundred at once, of which every fourth is refused', async () => {
+  test('two hundred concurrent, every fourth refused', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 200 }, (_, i) => call(i % 4 === 0 ? { token: null } : {})),
     );
@@ -267,7 +266,7 @@ suite('calls', () => {
     for (const [i, { code }] of outcomes.entries()) assert.equal(code, expected(i), String(i));
   });
 
-  test('in another content type are no calls', async () => {
+  test('with another content type are not gRPC', async () => {
     const answer = await callRaw(['content-type', 'application/x-protobuf']);
     assert.equal(answer[':status'], 404);
     assert.equal(answer['content-type'], 'application/problem+json');
@@ -275,7 +274,7 @@ suite('calls', () => {
   });
 });
 
-/** @param headers beyond those of a call. @returns head and trailers of what is answered */
+/** @param headers besides those of a call. @returns head and trailers of the response */
 async function callRaw(...headers: readonly [string, string][]): Promise<Record<string, unknown>> {
   const { ingestUrl, caFile } = service.quickstart;
   const session = http2.connect(ingestUrl, {

@@ -1,6 +1,6 @@
 /**
- * OTLP logs over HTTP against the real process, rule by rule of
- * https://opentelemetry.io/docs/specs/otlp/#otlphttp: what is answered, and in which encoding.
+ * OTLP logs over HTTP against the real process, by the rules of
+ * https://opentelemetry.io/docs/specs/otlp/#otlphttp: statuses and encodings.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -35,7 +35,7 @@ before(async () => {
   };
   service = await startService({
     flags: Object.entries(flags).flat().map(String),
-    // Of NATS, which is asked about it for each batch.
+    // Errors of NATS, which is full.
     expectedErrors: [
       /queue refuses .*maximum bytes exceeded|maximum bytes exceeded.*queue refuses/,
     ],
@@ -63,7 +63,7 @@ suite('full success', () => {
       test(`${type}, ${name}`, async () => {
         const answer = await post(service, bytes, { 'content-type': type, ...headers });
         assert.equal(answer.status, 200, answer.text);
-        // The Collector compares it letter by letter.
+        // The Collector compares it exactly.
         assert.equal(answer.headers['content-type'], type);
         assert.equal(answer.text, success);
       });
@@ -71,20 +71,20 @@ suite('full success', () => {
   }
 });
 
-suite('what was taken, but not quite as sent', () => {
+suite('warnings about accepted records', () => {
   const record = { timeUnixNano: '1700000000', severityNumber: 99 };
   const request = { resourceLogs: [{ scopeLogs: [{ logRecords: [record, record] }] }] };
   const words = /not in nanoseconds.+\(2\); severity number .+clamped \(2\)$/;
   const warn = async (body: object) =>
     (await post(service, JSON.stringify(body), { 'content-type': json.type })).text;
 
-  test('is told of in JSON without a count of rejected ones', async () => {
+  test('in JSON, without a count of rejected records', async () => {
     const { partialSuccess } = JSON.parse(await warn(request)) as { partialSuccess: Headers };
     assert.deepEqual(Object.keys(partialSuccess), ['errorMessage']);
     assert.match(partialSuccess['errorMessage'] ?? '', words);
   });
 
-  test('and in protobuf', async () => {
+  test('in protobuf', async () => {
     const sent = encodeLogsRequest(request);
     const { bytes } = await post(service, sent, { 'content-type': protobuf.type });
     const [partialSuccess] = messagesOf(bytes, 1);
@@ -94,7 +94,7 @@ suite('what was taken, but not quite as sent', () => {
     assert.match(String(message), words);
   });
 
-  test('such as what is not read at all', async () => {
+  test('for unknown fields', async () => {
     assert.match(await warn({ resourceSpans: [{}] }), /traces, metrics or profiles, left out/);
     assert.match(await warn({ resource_logs: [{}] }), /key not in lowerCamelCase/);
     assert.equal(await warn({ somethingNew: [{}] }), '{}');
@@ -139,13 +139,13 @@ suite('refused before the body', () => {
       assertRefused(answer, type, 403, 7);
     });
 
-    test(`404 for ${type} at an address that is none`, async () => {
+    test(`404 for ${type} at an unknown path`, async () => {
       const { url, receiverId, token } = service.quickstart.receivers.otlp;
       const sendTo = (wrong: string) =>
         post(service, body, { 'content-type': type }, { url: wrong, token });
       for (const wrong of [
         `${url}/`,
-        // A complete URL where the base was asked for.
+        // A complete URL where the base URL was expected.
         `${url}/v1/logs`,
         url.replace('/logs', '/traces'),
         url.replace(receiverId, 'rcv_unknown'),
@@ -157,7 +157,7 @@ suite('refused before the body', () => {
       assert.equal(root.headers['content-type'], 'application/problem+json');
     });
 
-    test(`413 for ${type} that is declared to be too long`, async () => {
+    test(`413 for ${type} with a declared length over the limit`, async () => {
       const lines = ['Content-Length: 99999999', 'Expect: 100-continue'];
       const answer = await postHead(service, [`Content-Type: ${type}`, ...lines]);
       assert.equal(statusOf(answer), 413);
@@ -176,7 +176,7 @@ suite('refused before the body', () => {
 });
 
 suite('refused for the body', () => {
-  /** A field that no message has, of so many bytes in all. */
+  /** An unknown field of this size. */
   const unknownField = (bytes: number) => {
     const head = [0x7a, ((bytes - 3) & 127) | 128, (bytes - 3) >> 7];
     return Buffer.concat([Buffer.from(head), Buffer.alloc(bytes - 3)]);
@@ -186,7 +186,7 @@ suite('refused for the body', () => {
     [json.type, limits.json, spaces],
     [protobuf.type, limits.protobuf, unknownField],
   ] as const) {
-    test(`413 for ${type} of a byte more than the limit, which it names`, async () => {
+    test(`413 for ${type} one byte over the limit, which it names`, async () => {
       const gzip = { 'content-type': type, 'content-encoding': 'gzip' };
       const chunked = { 'content-type': type, 'transfer-encoding': 'chunked' };
       const body = write(limit);
@@ -229,7 +229,7 @@ suite('refused for the body', () => {
   }
 });
 
-suite('refused for now', () => {
+suite('temporary refusals', () => {
   for (const { type, body } of encodings) {
     test(`429 for ${type} over a quota`, async () => {
       const address = await openQuota(service, 1);
@@ -243,7 +243,7 @@ suite('refused for now', () => {
       assert.match(String(answer.headers['ratelimit']), /"receiver";r=0/);
     });
 
-    test(`503 for ${type} that does not come`, async () => {
+    test(`503 for ${type} whose body does not arrive`, async () => {
       const lines = [`Content-Type: ${type}`, 'Content-Length: 10'];
       const answer = await postHead(service, lines, '{');
       assert.equal(statusOf(answer), 503);
@@ -252,10 +252,10 @@ suite('refused for now', () => {
     });
   }
 
-  test('503 while the queue has no room', async () => {
+  test('503 while the queue is full', async () => {
     const [enginePid] = service.enginePids();
     assert.ok(enginePid);
-    // A store that takes nothing keeps the backlog as it is.
+    // A stopped store keeps the backlog constant.
     process.kill(enginePid, 'SIGSTOP');
     try {
       const filling = { message: 'x'.repeat(10_000) };
@@ -270,7 +270,7 @@ suite('refused for now', () => {
   });
 });
 
-test('the document lists the statuses above and no others', async () => {
+test('the OpenAPI document lists exactly the statuses above', async () => {
   const answer = await service.http.send(`${service.quickstart.ingestUrl}/openapi.json`);
   const { paths } = answer.json<{ paths: Record<string, { post: { responses: object } }> }>();
   const route = paths['/v1/receivers/{receiverId}/otlp/v1/logs'];

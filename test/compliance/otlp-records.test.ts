@@ -1,6 +1,5 @@
 /**
- * What becomes of OTLP log records, sent to the real process as JSON and as protobuf and read back
- * as a user does
+ * OTLP log records sent to the real process as JSON and protobuf and read back
  * (https://opentelemetry.io/docs/specs/otel/logs/data-model, and the JSON mapping of OTLP).
  */
 import assert from 'node:assert/strict';
@@ -26,7 +25,7 @@ const text = (stringValue: string): AnyValue => ({ stringValue });
 const attribute = (key: string, value: AnyValue = {}): KeyValue => ({ key, value });
 const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
 
-/** By their JSON, without braces: what a log reads back as. */
+/** JSON of the record, without braces, to the expected log. */
 const asJson: Readonly<Record<string, Expected>> = {
   [`"timeUnixNano":"${time}"`]: { timestampNanos: time, timestamp: '2018-12-13T14:51:00.300Z' },
   [`"timeUnixNano":${time}`]: { timestampNanos: time },
@@ -75,7 +74,7 @@ const asJson: Readonly<Record<string, Expected>> = {
   '"newField":[{}],"body":{"stringValue":"a"}': { message: 'a' },
 };
 
-/** What protobuf alone can say, or has its own bytes for. */
+/** Cases that only protobuf can express, or encodes differently. */
 const asProtobuf: Readonly<Record<string, [record: object, expected: Expected]>> = {
   'the largest number for a time': [
     { timeUnixNano: '18446744073709551615' },
@@ -122,7 +121,7 @@ const asProtobuf: Readonly<Record<string, [record: object, expected: Expected]>>
   ],
 };
 
-/** Sends a request that has nothing but warnings to answer. */
+/** Sends a request that must succeed, possibly with warnings. */
 async function send(body: string | Uint8Array): Promise<string> {
   const { type } = typeof body === 'string' ? json : protobuf;
   const answer = await post(service, body, { 'content-type': type });
@@ -130,7 +129,7 @@ async function send(body: string | Uint8Array): Promise<string> {
   return answer.text;
 }
 
-/** The logs of a run, in the order of their cases. */
+/** The logs of a run, in case order. */
 async function readBack(run: string, count: number): Promise<LogRecord[]> {
   const logs = await until(
     async () => {
@@ -205,7 +204,7 @@ suite('a resource', () => {
     const scopeLogs = [
       { scope, logRecords: [{ attributes: own, severityNumber: 17 }, { attributes: [run] }] },
     ];
-    // What a resource lacks, its records may say.
+    // Attributes of records fill in for a resource.
     const bare = [run, attribute('service.name', text('cron')), attribute('host.name', text('b'))];
     const body = encodeLogsRequest({
       resourceLogs: [
@@ -221,7 +220,7 @@ suite('a resource', () => {
     return (await service.list({ ...filters, label: labels })).logs.length;
   };
 
-  test('fills the columns of its logs, and labels where the log has none', async () => {
+  test('fills columns of its logs, and labels that the log lacks', async () => {
     const { logs } = await service.list({ label: ['run:resource', 'of:log'] });
     const [log] = logs;
     assert.deepEqual(
@@ -233,7 +232,7 @@ suite('a resource', () => {
     assert.deepEqual([of, shared, host, ofScope], ['log', 'resource', 'other', undefined]);
   });
 
-  test('is what filters and facets see', async () => {
+  test('is visible to filters and facets', async () => {
     assert.equal(await count({ serviceName: 'checkout' }), 2);
     assert.equal(await count({ serviceNamespace: 'shop', host: 'node-1' }), 2);
     assert.equal(await count({ serviceName: 'cron', host: 'b' }), 1);
@@ -251,14 +250,14 @@ suite('a resource', () => {
     }
   });
 
-  test('gives way to the log in label filters', async () => {
+  test('attributes of the log take precedence in label filters', async () => {
     assert.equal(await count({ label: 'of:log' }), 1);
     assert.equal(await count({ label: 'of:resource' }), 1);
     assert.equal(await count({ label: ['shared:resource', 'service.name:checkout'] }), 2);
     assert.equal(await count({ label: 'of.scope:x' }), 0);
   });
 
-  test('is counted by the histogram as it is listed', async () => {
+  test('the histogram counts what the list shows', async () => {
     const day = 24 * 60 * 60 * 1000;
     const { total } = await service.histogram({
       startTime: new Date(Date.now() - day).toISOString(),
@@ -269,7 +268,7 @@ suite('a resource', () => {
   });
 });
 
-test('of more than a thousand attributes the first are kept, and the sender is told', async () => {
+test('keeps the first thousand attributes and warns about the rest', async () => {
   const many = Array.from({ length: 1200 }, (_, i) => attribute(`key${i}`, text(`${i}`)));
   const body = encodeLogsRequest({
     resourceLogs: [
@@ -283,7 +282,7 @@ test('of more than a thousand attributes the first are kept, and the sender is t
   assert.equal(log?.labels['otel.dropped_attributes_count'], '202');
 });
 
-test('a request sent again with its key is stored once', async () => {
+test('stores a request repeated with its key once', async () => {
   const record = { severityNumber: 99, attributes: [attribute('run', text('again'))] };
   const body = JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }] });
   const headers = { 'content-type': json.type, 'idempotency-key': 'once' };

@@ -1,6 +1,6 @@
 /**
- * The ways in, each as the compliance test needs it: how to write records that can be found again,
- * how to spoil them, and what its answers mean in the statuses of SPEC §7.
+ * Each protocol as the compliance test needs it: writes valid and invalid records, and maps
+ * responses to statuses of SPEC §7.
  */
 import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
@@ -12,23 +12,23 @@ import { bytesField, doubleField, text } from '../harness/proto-wire.ts';
 
 export interface Wire {
   readonly name: string;
-  /** As metrics name it. */
+  /** Label value in metrics. */
   readonly protocol: string;
   readonly kind: ReceiverKind;
   readonly headers: Readonly<Record<string, string>>;
   readonly successStatus: number;
-  /** Whether the address names the receiver. */
+  /** Whether the URL names the receiver. */
   readonly hasReceiverInPath: boolean;
-  /** Headers that this way in must refuse. */
+  /** Headers that this protocol must refuse. */
   readonly strangeHeaders: readonly Readonly<Record<string, string>>[];
   readonly malformed: Buffer;
-  /** `records` of them, to be found by `mark`. */
+  /** A body with `records` records, marked with `mark`. */
   encode(mark: string, records: number): Buffer;
-  /** One record that is taken and one that is not; absent where a request is taken as a whole. */
+  /** One valid and one invalid record; absent when requests are accepted as a whole. */
   encodePartlyBad?(mark: string): Buffer;
   readonly partlyBadStatus?: number;
   send(service: Service, outgoing: Outgoing): Promise<Incoming>;
-  /** How many records of a mark can be read. */
+  /** Number of readable records of a mark. */
   count(service: Service, mark: string): Promise<number>;
 }
 

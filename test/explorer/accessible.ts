@@ -1,4 +1,4 @@
-/** Holds a page to the rules of axe (WCAG 2 A and AA): nothing serious may be wrong with it. */
+/** Checks a page with axe (WCAG 2 A and AA) for serious violations. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,9 +17,9 @@ interface Axe {
   run(context: Document, options: object): Promise<{ violations: readonly Violation[] }>;
 }
 
-/** @throws AssertionError with each finding and the element that it is about */
+/** @throws AssertionError with each finding and its element */
 export async function assertAccessible(page: Page, what: string): Promise<void> {
-  // The page's own policy lets no script in; the debugger's way is open.
+  // The page's CSP blocks scripts; the debugger protocol is exempt.
   await page.evaluate(source);
   const violations = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: Axe };

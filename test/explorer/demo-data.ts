@@ -1,4 +1,4 @@
-/** A small shop that logs and measures: data to look at, the same in every run but for times. */
+/** Demo data: logs and metrics of a small shop, the same in every run except for times. */
 import assert from 'node:assert/strict';
 import { pushText } from '../harness/metrics.ts';
 import { createRandom, type Random } from '../harness/random.ts';
@@ -9,7 +9,7 @@ const hourMs = 3_600_000;
 const services = ['checkout', 'cart', 'search', 'billing', 'edge-proxy', 'auth'] as const;
 const hosts = ['node-1', 'node-2', 'node-3'] as const;
 const regions = ['eu-west-1', 'us-east-1'] as const;
-/** How many of a hundred logs are of it. */
+/** Percentage of all logs. */
 const shares = { DEBUG: 10, INFO: 74, WARN: 13, ERROR: 3 } as const;
 type Severity = keyof typeof shares;
 
@@ -34,7 +34,7 @@ const messages: Readonly<Record<Severity, readonly [Message, ...Message[]]>> = {
   ],
 };
 
-/** Six thousand logs and four series of the last hour; resolves once they can be read. */
+/** Six thousand logs and four series of the last hour; resolves once they are readable. */
 export async function fillWithDemoData(service: Service): Promise<void> {
   const random = createRandom(20_261_121);
   const now = Date.now();

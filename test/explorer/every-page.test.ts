@@ -1,6 +1,6 @@
 /**
- * What holds for every page of the explorer, in both themes, on a desk and on a phone: nothing
- * serious for axe, nothing wider than the screen, and names that look like markup are names.
+ * Rules for every page of the explorer, in both themes, on desktop and phone: no serious axe
+ * finding, no horizontal overflow, and names with markup shown as text.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -56,7 +56,7 @@ suite('every page', { skip }, () => {
   });
   after(() => explorer.close());
 
-  test('the door', async () => {
+  test('sign-in', async () => {
     for (const device of Object.values(devices)) {
       const { page, close } = await explorer.visit('/', device);
       await page.getByLabel('Access token').fill('wri_of_a_sender');
@@ -85,7 +85,7 @@ suite('every page', { skip }, () => {
     });
   }
 
-  test('a browser whose clock runs behind looks at the newest logs all the same', async () => {
+  test('shows the newest logs despite a slow browser clock', async () => {
     const { page, close } = await explorer.visit('/');
     await page.clock.install({ time: Date.now() - 7_200_000 });
     await page.goto(`${explorer.service.quickstart.streamUrl}/explore/logs`);
@@ -96,7 +96,7 @@ suite('every page', { skip }, () => {
     await close();
   });
 
-  test('the help lists the keys, and Escape closes it', async () => {
+  test('help lists the keys, and Escape closes it', async () => {
     const { page, close } = await explorer.open('/');
     await page.keyboard.press('?');
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts and search' });
@@ -107,7 +107,7 @@ suite('every page', { skip }, () => {
     await close();
   });
 
-  test('a token is kept in its tab alone, and a revoked one leads back to the door', async () => {
+  test('a token is kept per tab, and a revoked one leads back to sign-in', async () => {
     const { page, close } = await explorer.open('/');
     await page.reload();
     await page.getByRole('navigation', { name: 'Pages' }).waitFor();

@@ -1,6 +1,6 @@
 /**
- * Looking for logs in a real browser: from the first visit to the first log, then by words,
- * filters, time and values, and back to the same place by a link or a saved view.
+ * Exploring logs in a real browser: first visit, search, filters, time range, facets, links, saved
+ * views.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -11,7 +11,7 @@ import { type Explorer, missingBrowser, startExplorer, type WatchedPage } from '
 
 const skip = missingBrowser() ?? false;
 const orders = 60;
-/** Spread over the last 50 minutes; every sixth one failed, every other is from `search`. */
+/** Spread over the last 50 minutes; every sixth is an error, every other is from `search`. */
 const events = Array.from({ length: orders }, (_, index) => ({
   message: index % 6 === 0 ? `payment timeout ${index}` : `order ${index} placed`,
   severity: index % 6 === 0 ? 'ERROR' : 'INFO',
@@ -20,7 +20,7 @@ const events = Array.from({ length: orders }, (_, index) => ({
   timestamp: new Date(Date.now() - 5_000 - index * 50_000).toISOString(),
 }));
 
-suite('looking for logs', { skip }, () => {
+suite('exploring logs', { skip }, () => {
   let explorer: Explorer;
   let watched: WatchedPage;
   let page: Page;
@@ -36,7 +36,7 @@ suite('looking for logs', { skip }, () => {
   const go = (search: string) =>
     page.goto(`${explorer.service.quickstart.streamUrl}/explore/logs${search}`);
 
-  test('the first visit waits for the first log, and shows it by itself', async () => {
+  test('the first visit waits for the first log and shows it', async () => {
     await page.getByRole('heading', { name: 'Waiting for the first log' }).waitFor();
     assert.equal(
       await page.getByRole('link', { name: /^Send data/ }).getAttribute('href'),
@@ -46,7 +46,7 @@ suite('looking for logs', { skip }, () => {
     await explorer.service.postLogs(events.slice(0, 1));
     await total(page, '1 log');
     await page.getByText('payment timeout 0').first().waitFor();
-    // The others are found by asking again.
+    // A refresh finds the others.
     await explorer.service.postLogs(events.slice(1));
     await until(async () => (await explorer.service.list({})).logs.length === orders, {
       what: 'all logs to be readable',
@@ -55,7 +55,7 @@ suite('looking for logs', { skip }, () => {
     await total(page, `${orders} logs`);
   });
 
-  test('words are searched for once they are written, and Escape leaves the box', async () => {
+  test('searches after typing, and Escape leaves the box', async () => {
     await go('');
     await total(page, '60 logs');
     const searches = new Set<string>();
@@ -82,7 +82,7 @@ suite('looking for logs', { skip }, () => {
     await total(page, '60 logs');
   });
 
-  test('a filter turns round with a press and goes with Delete', async () => {
+  test('a click inverts a filter, Delete removes it', async () => {
     await go('?severity=ERROR&host=web-0');
     await total(page, '10 logs');
     await page.getByRole('button', { name: 'Severity is ERROR', exact: true }).click();
@@ -95,7 +95,7 @@ suite('looking for logs', { skip }, () => {
     assert.equal(queryOf(page).size, 0);
   });
 
-  test('a drag over the bars narrows the time for list, counts and URL alike', async () => {
+  test('dragging over the histogram narrows list, counts and URL', async () => {
     await go('');
     await total(page, '60 logs');
     await drag(page, [0.4, 0.8], () => page.keyboard.press('Escape'));
@@ -112,7 +112,7 @@ suite('looking for logs', { skip }, () => {
     await page.getByRole('button', { name: `${value} ${count}` }).waitFor();
   });
 
-  test('bars can be chosen by keys', async () => {
+  test('selects bars by keyboard', async () => {
     await go('');
     await total(page, '60 logs');
     const bars = page.getByRole('slider', { name: 'Logs over time' });
@@ -134,7 +134,7 @@ suite('looking for logs', { skip }, () => {
     await total(page, '60 logs');
   });
 
-  test('values include and exclude, and their counts are those of the list', async () => {
+  test('facet values include and exclude, with counts that agree with the list', async () => {
     await go('');
     await page.getByRole('button', { name: 'search 30' }).click();
     await total(page, '30 logs');
@@ -143,18 +143,18 @@ suite('looking for logs', { skip }, () => {
     assert.deepEqual(queryOf(page).getAll('exclude'), ['host:web-1']);
     await page.getByRole('button', { name: 'Hide web-2' }).press('Enter');
     await total(page, '10 logs');
-    // What is hidden stays where it can be shown again.
+    // Excluded values remain visible.
     await page.getByRole('button', { name: 'Hide web-1' }).click();
     await total(page, '20 logs');
     await page.getByRole('button', { name: 'default 20' }).waitFor();
-    // Another value of the same field can be chosen beside it.
+    // Another value of the field can be added.
     await go('?severity=ERROR');
     const severities = page.getByRole('region', { name: 'Severity' });
     await severities.getByRole('button', { name: /^INFO/ }).click();
     await page.waitForURL(/severity=ERROR&severity=INFO/);
   });
 
-  test('a log that was open does not hide that nothing more is found', async () => {
+  test('an expanded log does not hide an empty result', async () => {
     await go('');
     await total(page, '60 logs');
     await page.keyboard.press('j');
@@ -167,7 +167,7 @@ suite('looking for logs', { skip }, () => {
     assert.equal(queryOf(page).has('log'), false);
   });
 
-  test('a shared link shows the same in another browser, after signing in', async () => {
+  test('a shared link shows the same in another browser after sign-in', async () => {
     await go('?range=2h&search=order&serviceName=search&wrap=1');
     await total(page, '30 logs');
     await page.getByRole('button', { name: 'Share' }).click();
@@ -184,7 +184,7 @@ suite('looking for logs', { skip }, () => {
     await other.close();
   });
 
-  test('a view is saved, opened, renamed, overwritten and deleted', async () => {
+  test('saves, opens, renames, overwrites and deletes a view', async () => {
     await go('?severity=ERROR');
     const menu = page.getByRole('button', { name: /^Saved views/ });
     const views = page.getByRole('dialog', { name: /^Saved views/ });
@@ -217,7 +217,7 @@ suite('looking for logs', { skip }, () => {
     await views.getByText('No views yet').waitFor();
   });
 
-  test('an answer that comes late never takes the place of a newer one', async () => {
+  test('a late response never replaces a newer one', async () => {
     await go('');
     await total(page, '60 logs');
     let release = () => {};
@@ -240,7 +240,7 @@ suite('looking for logs', { skip }, () => {
     await total(page, '50 logs');
   });
 
-  test('where nothing matches, the ways out are at hand', async () => {
+  test('offers ways out when nothing matches', async () => {
     await go('?range=1s&search=timeout&host=web-0');
     await page.getByRole('heading', { name: 'No logs match' }).waitFor();
     await page.getByText(/The newest that matches is from/).waitFor();
@@ -249,7 +249,7 @@ suite('looking for logs', { skip }, () => {
     await page.getByText('payment timeout 0').first().waitFor();
   });
 
-  test('a time is written, pasted and refused', async () => {
+  test('accepts typed and pasted times and rejects invalid ones', async () => {
     await go('');
     const open = () => page.getByRole('button', { name: /^Time range/ }).click();
     await open();
@@ -267,9 +267,9 @@ suite('looking for logs', { skip }, () => {
     await page.getByText('60 logs').first().waitFor();
   });
 
-  test('nothing of it broke a rule', () => watched.close());
+  test('no page rule was broken', () => watched.close());
 
-  test('on a phone, values are a sheet', async () => {
+  test('shows facets in a sheet on a phone', async () => {
     const viewport = { width: 390, height: 844 };
     const phone = await explorer.open('/', { viewport, hasTouch: true, isMobile: true });
     await total(phone.page, '60 logs');
@@ -284,7 +284,7 @@ suite('looking for logs', { skip }, () => {
   });
 });
 
-/** Of the histogram's heading, once it is this. */
+/** Text of the histogram's heading to wait for. */
 async function total(page: Page, words: string): Promise<void> {
   await page
     .getByRole('region', { name: 'Logs over time' })

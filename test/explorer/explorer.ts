@@ -1,6 +1,6 @@
 /**
- * The explorer in a real browser (Debian's chromium) on a real service: opening, signing in, and
- * what must never happen on any page: a dialog, an error, a broken policy, a request elsewhere.
+ * The explorer in a real browser (Debian's chromium) on a real service. Fails on any dialog, page
+ * error, CSP violation or request to another host.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -21,18 +21,18 @@ export function missingBrowser(): string | undefined {
 export interface Explorer {
   readonly service: Service;
   readonly browser: Browser;
-  /** A page of its own, signed in, at `path`; what must not happen is checked when it is closed. */
+  /** Opens a signed-in page at `path`; violations are checked when it is closed. */
   open(path?: string, options?: BrowserContextOptions): Promise<WatchedPage>;
-  /** The same without signing in. */
+  /** Opens a page without signing in. */
   visit(path?: string, options?: BrowserContextOptions): Promise<WatchedPage>;
   close(): Promise<void>;
 }
 
 export interface WatchedPage {
   readonly page: Page;
-  /** Everything that must not happen and did. */
+  /** Violations so far. */
   readonly faults: readonly string[];
-  /** @throws AssertionError when anything happened that must not */
+  /** @throws AssertionError on violations */
   close(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();
 }
 
-/** A refused call is said on the page, and the browser writes a line of its own about it. */
+/** The browser logs failed calls, which the page shows as well. */
 const expectedNoise = /^Failed to load resource: the server responded with a status of/;
 
 function watch(page: Page, origin: string): string[] {
@@ -97,7 +97,7 @@ function watch(page: Page, origin: string): string[] {
   });
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // Breaches of the policy are reported here as well.
+    // CSP violations are reported here too.
     const isFault = message.type() === 'error' || message.type() === 'warning';
     if (isFault && !expectedNoise.test(message.text())) faults.push(`console: ${message.text()}`);
   });

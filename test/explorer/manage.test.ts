@@ -1,7 +1,4 @@
-/**
- * Receivers, streams and tokens as somebody manages them in the explorer: from a new receiver to
- * its first event, and all the way to its end.
- */
+/** Managing receivers, streams and tokens in the explorer, from a new receiver to its deletion. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -33,10 +30,10 @@ interface Receiver {
 
 suite('management', { skip: missingBrowser() ?? false }, () => {
   let explorer: Explorer;
-  /** One for all tests: signing in takes longer than most of them. */
+  /** Shared by all tests: signing in takes longer than most of them. */
   let watched: WatchedPage;
   let page: Page;
-  /** Where senders are run; the authority is where the explorer says. */
+  /** Folder in which sender snippets run; the CA file is where the explorer says. */
   let folder: string;
   before(async () => {
     explorer = await startExplorer();
@@ -77,7 +74,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     return answer.json<{ token: string }>().token;
   }
 
-  /** @returns the status of the answer */
+  /** @returns the status of the response */
   async function send({ url }: Receiver, token: string): Promise<number> {
     const answer = await explorer.service.http.send(url, {
       method: 'POST',
@@ -87,7 +84,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     return answer.status;
   }
 
-  test('a receiver and its stream are made with the keyboard alone', async () => {
+  test('creates a receiver and its stream by keyboard', async () => {
     await go('/receivers');
     await tabTo(page, page.getByRole('button', { name: 'New receiver' }));
     await page.keyboard.press('Enter');
@@ -113,14 +110,14 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.waitForURL(/\/receivers\/rcv_/);
     await page.getByRole('heading', { name: markup }).waitFor();
     await page.getByText('Waiting for the first event').waitFor();
-    // The stream was made once, though the first attempt failed after it.
+    // The stream was created once, though the first attempt failed afterwards.
     const { streams } = (await explorer.service.admin('GET', '/streams')).json<{
       streams: { name: string }[];
     }>();
     assert.equal(streams.filter(({ name }) => name === 'fresh stream').length, 1);
   });
 
-  test('a refusal is explained, and the first event turns the page green', async () => {
+  test('explains a refusal, and the first event turns the page green', async () => {
     const receiver = await createReceiver('first event');
     await go(`/receivers/${receiver.receiverId}`);
     await page.getByText('Waiting for the first event').waitFor();
@@ -147,7 +144,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     assert.doesNotMatch((await code.textContent()) ?? '', /wri_/);
   });
 
-  test('what is pasted for Node.js, pino, Python and the command line sends', async () => {
+  test('snippets for Node.js, pino, Python and the command line work', async () => {
     const receiver = await createReceiver('snippets');
     await go(`/receivers/${receiver.receiverId}`);
     await page.getByRole('button', { name: 'Issue a token' }).click();
@@ -176,7 +173,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     }
   });
 
-  test('what is pasted for curl sends OpenTelemetry logs and metrics', async () => {
+  test('snippets for curl send OpenTelemetry logs and metrics', async () => {
     for (const kind of ['otlp', 'prometheus']) {
       const { receiverId } = await createReceiver(`curl ${kind}`, kind);
       const token = await createToken('curl', receiverId);
@@ -187,7 +184,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     }
   });
 
-  test('limits are changed, and what is wrong is told at its field', async () => {
+  test('edits limits, and shows errors at their fields', async () => {
     const { receiverId } = await createReceiver('limits');
     await go(`/receivers/${receiverId}?tab=settings`);
     await page.getByLabel('Events per second').fill('many');
@@ -234,7 +231,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.getByRole('cell', { name: /issue a new one for this receiver/ }).waitFor();
   });
 
-  test('a receiver and its stream go, in this order, once their names are typed', async () => {
+  test('deletes a receiver and its stream after their names are typed', async () => {
     await go('/streams');
     await page.getByRole('button', { name: 'New stream' }).click();
     await page.getByLabel('Name').fill('short-lived');
@@ -274,7 +271,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await row.waitFor({ state: 'detached' });
   });
 
-  test('an access token opens what its scopes say, and pages beyond them say why not', async () => {
+  test('an access token opens the pages of its scopes, and others say why not', async () => {
     await go('/tokens');
     await page.getByText('signed in with it').waitFor();
     await pick(page, 'first run', 'Revoke');
@@ -297,7 +294,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await reader.close();
   });
 
-  test('what hides in a name is shown, and nobody has to type it', async () => {
+  test('shows invisible characters in names and does not ask to type them', async () => {
     const { receiverId } = await createReceiver('safe\u202egpj.exe');
     await go('/receivers');
     await page.getByRole('row', { name: /safeU\+202Egpj\.exe/ }).waitFor();
@@ -309,7 +306,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.waitForURL(/\/receivers$/);
   });
 
-  test('forms fit a phone, in the dark as well', async () => {
+  test('forms fit a phone, also in dark mode', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.emulateMedia({ colorScheme: 'dark' });
     for (const [path, button] of [
@@ -331,7 +328,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('an account is made, looked at and deleted', async () => {
+  test('creates, opens and deletes an account', async () => {
     await go('/accounts');
     await page.getByRole('button', { name: 'New account' }).click();
     await page.getByLabel('Name').fill('guests');
@@ -390,7 +387,7 @@ function isFocused(target: Locator): Promise<boolean> {
   return target.evaluate((element) => element === document.activeElement);
 }
 
-/** What is read out with a field. */
+/** Accessible description of a field. */
 async function described(page: Page, field: Locator, words: RegExp): Promise<void> {
   await until(
     async () => {

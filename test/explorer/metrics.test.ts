@@ -1,4 +1,4 @@
-/** The page of metrics: find one, see it drawn, narrow it, share it. */
+/** The metrics page: find, draw, filter, share. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { pushText } from '../harness/metrics.ts';
@@ -25,7 +25,7 @@ suite('metrics', { skip }, () => {
   });
   after(() => explorer.close());
 
-  test('a metric is found by a part of its name and its series are drawn', async () => {
+  test('finds a metric by a part of its name and draws its series', async () => {
     const { page, close } = await explorer.open('/explore/metrics');
     await until(
       async () => {
@@ -52,7 +52,7 @@ suite('metrics', { skip }, () => {
     await close();
   });
 
-  test('what only grows is drawn as a rate, and a brush narrows the time', async () => {
+  test('draws a counter as a rate, and dragging narrows the range', async () => {
     const { page, close } = await explorer.open('/explore/metrics?metric=turns_total');
     const chart = page.getByRole('img', { name: /^turns_total over time: 1 series/ });
     await chart.waitFor();

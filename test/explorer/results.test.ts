@@ -1,6 +1,6 @@
 /**
- * The list of logs in the explorer as somebody reads it: open, filter, copy, columns, context,
- * links, export and the live tail, with content that means harm.
+ * The result list: expand, filter, copy, columns, context, links, export and live tail, with
+ * hostile content.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
       await explorer.close();
     }
   });
-  /** Each test begins at a list of its own, without loading the whole explorer again. */
+  /** Each test navigates to a new list without reloading the explorer. */
   const begin = async (search = '') => {
     await goWithin(page, '/tokens');
     await page.getByRole('heading', { name: 'Tokens', exact: true }).waitFor();
@@ -69,7 +69,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await page.getByRole('row').nth(1).waitFor();
   };
 
-  test('opens a row, filters by a value of it, and copies one', async () => {
+  test('expands a row, filters by a value and copies one', async () => {
     await rowOf(page, 'event 005').click();
     const detail = page.getByRole('grid').getByRole('term').first();
     await detail.waitFor();
@@ -91,7 +91,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.match(page.url(), /exclude=serviceName:checkout/);
   });
 
-  test('keeps the room of an open row when the columns change', async () => {
+  test('keeps the height of an expanded row when columns change', async () => {
     await begin('?search=%22event+005%22');
     await rowOf(page, 'event 005').click();
     const action = page.getByRole('button', { name: 'Show customer as a column' });
@@ -104,7 +104,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.ok(end!.y >= row!.y + row!.height, 'what follows stands below the row');
   });
 
-  test('loads as far as one scrolls, and says where it ends', async () => {
+  test('loads while scrolling and shows the end', async () => {
     await begin();
     const grid = page.getByRole('grid');
     await until(
@@ -119,7 +119,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.ok((await page.getByRole('row').count()) < 100, 'only what is in view is drawn');
   });
 
-  test('chooses columns and keeps them in the address', async () => {
+  test('selects columns and keeps them in the URL', async () => {
     await begin();
     await page.getByRole('button', { name: 'Columns', exact: true }).click();
     await page.getByRole('button', { name: 'Remove Host' }).click();
@@ -149,7 +149,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await until(async () => (await heightOf()) === height, { what: 'a row of one line' });
   });
 
-  test('lays JSON out to the last digit', async () => {
+  test('indents JSON without changing digits', async () => {
     await rowOf(page, '9007199254740993123').click();
     const message = page.getByLabel('Message', { exact: true });
     assert.match(
@@ -162,7 +162,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.equal(await clipboard(page), bigJson);
   });
 
-  test('shows a line of a megabyte in part, and whole when asked', async () => {
+  test('shows a part of a megabyte line, and all of it on request', async () => {
     await begin('?search=START');
     await rowOf(page, 'long long').click();
     const message = page.getByLabel('Message', { exact: true });
@@ -172,7 +172,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.equal((await message.textContent())?.split('START').length, 2);
   });
 
-  test('shows content that means harm as text', async () => {
+  test('shows hostile content as text', async () => {
     await begin('?search=evil');
     await rowOf(page, 'evil.example').click();
     const message = page.getByLabel('Message', { exact: true });
@@ -184,7 +184,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.deepEqual(watched.faults, []);
   });
 
-  test('shows a log in its context, of its host alone when asked', async () => {
+  test('shows a log in its context, optionally of its host only', async () => {
     await begin();
     await rowOf(page, 'event 015').click();
     await page.getByRole('button', { name: 'In context' }).click();
@@ -205,7 +205,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await sheet.waitFor({ state: 'detached' });
   });
 
-  test('leads by a link to a log that is not in the list', async () => {
+  test('opens a linked log that is not in the list', async () => {
     await begin();
     await rowOf(page, 'event 005').click();
     await page.getByRole('button', { name: 'Link' }).click();
@@ -221,7 +221,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await linked.getByText('This log does not exist').waitFor();
   });
 
-  test('takes all logs home as a file', async () => {
+  test('exports all logs as a file', async () => {
     await begin();
     await page.getByRole('button', { name: 'Export' }).click();
     await page.getByText(`${total} logs of this search`).waitFor();
@@ -237,7 +237,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.equal(ids.size, total);
   });
 
-  test('is walked by keys alone', async () => {
+  test('works by keyboard', async () => {
     await begin();
     const grid = page.getByRole('grid');
     await page.keyboard.press('j');
@@ -247,7 +247,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await active.filter({ hasText: '9007199254740993123' }).waitFor();
     await page.keyboard.press('o');
     await page.getByLabel('Message', { exact: true }).waitFor();
-    // The list has the focus, so its own keys work from here on.
+    // The list has the focus, so its keys work from here on.
     await page.keyboard.press('Enter');
     await page.getByLabel('Message', { exact: true }).waitFor({ state: 'detached' });
     await page.keyboard.press('End');
@@ -260,7 +260,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await page.keyboard.press('Escape');
   });
 
-  test('follows what arrives, and holds it while paused or read', async () => {
+  test('follows new logs, and holds them while paused or scrolled down', async () => {
     const { service } = explorer;
     const send = (message: string) => service.postLogs([{ message, severity: 'INFO' }]);
     await begin();
@@ -290,7 +290,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.equal(await rowOf(page, 'third of the tail').count(), 1);
   });
 
-  test('goes on with the tail where a restart broke it', async () => {
+  test('resumes the tail after a restart', async () => {
     const { service } = explorer;
     const other = await explorer.open('/explore/logs?live=1');
     await other.page.getByText('Live', { exact: true }).nth(1).waitFor();
@@ -301,13 +301,13 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await rowOf(other.page, 'after the restart').waitFor();
     await rowOf(other.page, 'third of the tail').waitFor();
     assert.equal(await rowOf(other.page, 'third of the tail').count(), 1);
-    // The browser writes a line about each try while nobody listens.
+    // The browser logs each failed attempt during the restart.
     const faults = other.faults.filter((fault) => !fault.includes('ERR_CONNECTION_REFUSED'));
     assert.deepEqual(faults, []);
     await other.page.context().close();
   });
 
-  test('leads back to the door when the token is revoked while it follows', async () => {
+  test('a token revoked during the tail leads back to sign-in', async () => {
     const { service } = explorer;
     const { token, tokenId } = await createAccessToken(service, ['logs:read']);
     const other = await explorer.visit('/explore/logs?live=1');
@@ -338,7 +338,7 @@ function clipboard(page: Page): Promise<string> {
   return page.evaluate(() => navigator.clipboard.readText());
 }
 
-/** From 0; -1 while no row is active or the active one is not drawn. */
+/** From 0; -1 while no row is active or the active one is not rendered. */
 function activeIndex(grid: Locator): Promise<number> {
   return grid.evaluate((element) => {
     const active = document.getElementById(element.getAttribute('aria-activedescendant') ?? '');

@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: the documentation's pictures, taken of a real service with demo data. With
- * `-- FOLDER` every page in both themes goes there instead, to be looked at.
+ * `npm run screenshots`: images for the documentation, from a real service with demo data. With `--
+ * FOLDER` every page in both themes is saved there instead.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { type Explorer, startExplorer } from './explorer.ts';
 
 const [elsewhere] = process.argv.slice(2);
 const folder = elsewhere ?? fileURLToPath(new URL('../../docs/images', import.meta.url));
-/** Shown in the documentation. */
+/** Used in the documentation. */
 const shown = [
   'logs-light',
   'logs-dark',
@@ -79,7 +79,7 @@ async function take(picture: Picture, colorScheme: 'light' | 'dark'): Promise<vo
   await close();
 }
 
-/** What a receiver's status has to tell: a wrong token, a broken body, events without a text. */
+/** Content of a receiver's status: a wrong token, a malformed body, events without a message. */
 async function provokeRefusals(service: Service): Promise<void> {
   const { url, token } = service.quickstart.receivers.http_json;
   const send = (secret: string, body: string) =>

@@ -1,6 +1,6 @@
 /**
- * Deletions in the midst of requests: what is acknowledged beside one may be gone with it, but what
- * is sent after it is there, whoever announced the series last.
+ * Deletions concurrent with requests: data acknowledged during a deletion may be deleted, data sent
+ * afterwards is stored with its labels.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -27,7 +27,7 @@ function write(series: number, value: number) {
   return pipeline.write(receiverId, [{ labels: labelsOf(series), samples }]);
 }
 
-test('requests beside a deletion are whole or gone, those after it whole', async () => {
+test('concurrent requests are stored completely or deleted, later ones stored', async () => {
   let value = 0;
   for (let round = 0; round < rounds; round += 1) {
     pipeline.nowMs += 7;

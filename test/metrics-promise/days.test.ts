@@ -1,6 +1,6 @@
 /**
- * What is stored is found on each day that has any of it, and only what was taken: days of samples,
- * days of exemplars, and limits that are met half-way.
+ * Stored data is found on each day that has any, and only accepted data: days of samples and
+ * exemplars, and limits reached within a request.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -25,7 +25,7 @@ async function exemplarTimes(selector: string, startMs: number, endMs: number): 
   return data.flatMap(({ exemplars }) => exemplars.map(({ timestamp }) => timestamp * 1000));
 }
 
-test('an exemplar of yesterday beside a sample of today is found yesterday', async () => {
+test('finds an exemplar of yesterday beside a sample of today', async () => {
   const exemplarMs = midnightMs - 2000;
   const text =
     '# TYPE late counter\n' +
@@ -36,7 +36,7 @@ test('an exemplar of yesterday beside a sample of today is found yesterday', asy
   ]);
 });
 
-test('samples on both sides of midnight are found by either day alone', async () => {
+test('finds samples on both sides of midnight by either day', async () => {
   const labels = { __name__: 'edge' };
   const times = [midnightMs - 1, midnightMs, midnightMs + dayMs - 1, midnightMs + dayMs];
   const samples = times.map((timeMs, value) => toSample(timeMs, value));
@@ -47,7 +47,7 @@ test('samples on both sides of midnight are found by either day alone', async ()
   }
 });
 
-test('a push that meets the limit half-way leaves nothing, and no series count', async () => {
+test('a push that reaches the limit midway stores nothing and counts no series', async () => {
   const lines = Array.from({ length: 30 }, (_, i) => `many{i="${i}"} ${i}\n`);
   assert.equal(await pipeline.push(receiverId, lines.join('')), 'quota_exceeded');
   assert.deepEqual(await pipeline.read('many'), []);
@@ -55,7 +55,7 @@ test('a push that meets the limit half-way leaves nothing, and no series count',
   assert.equal((await pipeline.read('many')).length, 10);
 });
 
-test('of a request over the limit the answer tells what is stored', async () => {
+test('a request over the limit reports what is stored', async () => {
   const series = Array.from({ length: 30 }, (_, i) => ({
     labels: { __name__: 'some', i: String(i) },
     samples: [toSample(midnightMs, i)],

@@ -1,6 +1,6 @@
 /**
- * After a stream's data were deleted everything that comes later is there, with its labels, and
- * nothing that came before: whatever the clock does around the deletion.
+ * After a deletion of a stream's data later samples are stored with their labels and earlier ones
+ * are gone, whatever the clock does.
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -25,7 +25,7 @@ beforeEach(async () => {
   receiverId = await pipeline.createReceiver(streamId);
 });
 
-/** One sample of the only series; later ones are of later times. */
+/** One sample of the only series; each has a later time. */
 async function write(value: number): Promise<void> {
   const samples = [toSample(sampleMs++, value)];
   const labels = { __name__: `deleted_${streamId}`, kind: 'any' };
@@ -40,7 +40,7 @@ async function values(): Promise<number[]> {
 
 const deleteData = () => pipeline.admin('deleteStreamData', { streamId });
 
-test('what is taken in the millisecond of the deletion, but after it', async () => {
+test('keeps samples received in the millisecond of the deletion, after it', async () => {
   await write(1);
   await deleteData();
   await write(2);
@@ -49,7 +49,7 @@ test('what is taken in the millisecond of the deletion, but after it', async () 
   assert.deepEqual(await values(), [2, 3]);
 });
 
-test('what is taken in the second of the deletion, but after it', async () => {
+test('keeps samples received in the second of the deletion, after it', async () => {
   await write(1);
   await deleteData();
   pipeline.nowMs += 300;
@@ -57,7 +57,7 @@ test('what is taken in the second of the deletion, but after it', async () => {
   assert.deepEqual(await values(), [2]);
 });
 
-test('what is taken after a clock was put back', async () => {
+test('keeps samples received after the clock was set back', async () => {
   await write(1);
   await deleteData();
   pipeline.nowMs -= 30_000;
@@ -67,7 +67,7 @@ test('what is taken after a clock was put back', async () => {
   assert.deepEqual(await values(), [2, 3]);
 });
 
-test('nothing of before, where the clock was ahead and was put back', async () => {
+test('removes earlier samples when the clock was ahead and is set back', async () => {
   pipeline.nowMs += hourMs;
   await write(1);
   pipeline.nowMs -= hourMs;
@@ -77,7 +77,7 @@ test('nothing of before, where the clock was ahead and was put back', async () =
   assert.deepEqual(await values(), [2]);
 });
 
-test('a second deletion after the clock was put back undoes no first one', async () => {
+test('a second deletion after the clock was set back does not undo the first', async () => {
   await write(1);
   await deleteData();
   pipeline.nowMs -= 30_000;
@@ -86,7 +86,7 @@ test('a second deletion after the clock was put back undoes no first one', async
   assert.deepEqual(await values(), [2]);
 });
 
-test('what is taken after a restart right behind the deletion', async () => {
+test('keeps samples received after a restart following the deletion', async () => {
   await write(1);
   await deleteData();
   await pipeline.restart();

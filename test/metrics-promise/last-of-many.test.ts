@@ -1,6 +1,6 @@
 /**
- * Of very many samples of one series and time the last that was taken is read, bit by bit, however
- * they are spread over batches, inserts and parts, and whatever bits stand beside them.
+ * Among many samples of one series and time the last accepted one is read, bit for bit, however
+ * they are spread over batches, inserts and parts.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -22,7 +22,7 @@ after(() => engine.close());
 const randomWord = () => BigInt(random.integer(0, 0xffff_ffff));
 const randomBits = () => (randomWord() << 32n) | randomWord();
 
-/** Bits that codecs and conversions might not bring back; each series has its kind of them. */
+/** Bit patterns that codecs and conversions might change; one kind per series. */
 const kinds: readonly (() => bigint)[] = [
   randomBits,
   () => 0x7ff0_0000_0000_0000n | randomWord(),
@@ -40,7 +40,7 @@ function toBits(value: number): bigint {
   return bytes.readBigUInt64LE();
 }
 
-test('the last of many wins, whatever its bits', async (t) => {
+test('the last of many wins, for any bits', async (t) => {
   t.diagnostic(`seed ${seed}`);
   const owner = newOwner();
   const wanted = new Map<string, bigint>();
@@ -61,7 +61,7 @@ test('the last of many wins, whatever its bits', async (t) => {
       return metricBatch(metrics, { owner, receivedAtNanos });
     });
     await engine.store.insert('metrics/1', made, 'all', localToken);
-    // As after a crash: the same again, in the same order.
+    // The same again in the same order, as after a crash.
     if (random.next() < 0.5) await engine.store.insert('metrics/1', made, 'missing', localToken);
   }
   async function check(when: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Nothing is acknowledged into a stream that is gone, however long its body was on the way. */
+/** Nothing is acknowledged into a deleted stream, however long its body took to arrive. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { PassThrough } from 'node:stream';
@@ -16,7 +16,7 @@ async function values(name: string): Promise<number[]> {
   return series.flatMap(({ samples }) => samples.map(({ bits }) => toNumber(bits)));
 }
 
-test('a body that began before its receiver was moved goes where it feeds now', async () => {
+test('a body begun before its receiver moved goes to the new stream', async () => {
   const [old, next] = [await pipeline.createStream(), await pipeline.createStream()];
   const receiverId = await pipeline.createReceiver(old);
   const body = new PassThrough();
@@ -30,7 +30,7 @@ test('a body that began before its receiver was moved goes where it feeds now', 
   assert.deepEqual(await values('moved'), [1]);
 });
 
-test('a body that began before its receiver was deleted is refused', async () => {
+test('refuses a body begun before its receiver was deleted', async () => {
   const streamId = await pipeline.createStream();
   const receiverId = await pipeline.createReceiver(streamId);
   const body = new PassThrough();

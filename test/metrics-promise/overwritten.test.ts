@@ -1,7 +1,6 @@
 /**
- * One sample that is written again and again while processes are killed: what is read in the end is
- * the last that was acknowledged, or what was under way after it, and never an earlier one that a
- * recovery has brought back.
+ * One sample overwritten repeatedly while processes are killed: the value read at the end is the
+ * last acknowledged one or a later one in flight, never an earlier one replayed by recovery.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -22,13 +21,13 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** Sends values one after the other until one gets no answer. */
+/** Sends values sequentially until one gets no answer. */
 async function writeUntilCut(from: number): Promise<{ acknowledged: number; sent: number }> {
   let acknowledged = from;
   for (let value = from + 1; ; value += 1) {
     const labels = { __name__: 'overwritten' };
     const answer = await remoteWrite(service, [{ labels, samples: [toSample(sampleMs, value)] }])
-      // Whatever cut the connection: the sample may have been taken.
+      // The connection broke: the sample may be stored.
       .catch(() => undefined);
     if (answer === undefined) return { acknowledged, sent: value };
     assert.equal(answer.status, 204, answer.text);

@@ -1,7 +1,7 @@
 /**
- * The whole way of metrics in one process, from request to answer, on a clock that the test turns:
- * admission, decoders, ledger, queue on disk, drain, engine, deletion and reads. Only listeners are
- * left out, and tokens: each receiver's token is its id.
+ * The whole path of metrics in one process with a simulated clock: admission, decoders, series
+ * ledger, queue on disk, drain, engine, deletion and reads. Without listeners; a receiver's token
+ * is its id.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -51,11 +51,11 @@ const remoteWrite = createRemoteWrite(config);
 const caller = { tokenId: 'tok_test', accountIds: [], scopes: new Set(['operator'] as const) };
 const statistics = { accepted() {}, replayed() {}, refused() {} };
 const openMetrics = 'application/openmetrics-text';
-/** What a sender is told: the status of success, or the code of the refusal. */
+/** Success status, or the error code. */
 export type Outcome = number | AppError['code'];
 
 export interface PipelineOptions {
-  /** Unix ms at which the clock stands. */
+  /** Unix ms of the simulated clock. */
   readonly nowMs: number;
   readonly maxSeriesPerAccount?: number;
 }
@@ -68,10 +68,10 @@ export async function openPipeline(options: PipelineOptions): Promise<Pipeline> 
 }
 
 export class Pipeline {
-  /** The clock, Unix ms; it stands still unless a test turns it. */
+  /** Unix ms; advances only when the test does it. */
   nowMs: number;
   accountId = '';
-  /** How far the clock turns once the next request is decoded, before it is queued, ms. */
+  /** How far the clock advances once the next request is decoded, before it is queued, ms. */
   turnWhileTakenMs = 0;
   readonly engine: EngineStore;
   readonly #folder: string;
@@ -97,7 +97,7 @@ export class Pipeline {
     this.accountId = (await this.parts.directory.createAccount(account)).accountId;
   }
 
-  /** Ends the gateway and starts it again; the engine goes on. */
+  /** Restarts the gateway; the engine keeps running. */
   async restart(): Promise<void> {
     await this.#stop();
     await this.start();
@@ -186,19 +186,19 @@ export class Pipeline {
     }
   }
 
-  /** Resolves once what was written of a body so far has been read: its head has passed. */
+  /** Resolves once all written bytes of a body are read: its head was accepted. */
   async whileReading(body: PassThrough): Promise<void> {
     const isRead = () => body.readableLength === 0;
     await until(isRead, { what: 'the body to be read', everyMs: 1 });
   }
 
-  /** Resolves once everything that was taken is in the store. */
+  /** Resolves once every accepted batch is stored. */
   async settle(): Promise<void> {
     const { queue } = this.parts;
     await until(() => queue.status().batches === 0, { what: 'the drain', timeoutMs: 60_000 });
   }
 
-  /** All series of one name and what is stored of them, as a remote read tells it. */
+  /** All stored series of a name, by remote read. */
   async read(name: string, range: Range = allTime): Promise<SeriesSamples[]> {
     await this.settle();
     const matchers = [{ name: '__name__', type: '=', value: name }] as const;
@@ -207,7 +207,7 @@ export class Pipeline {
     return decodeReadResponse(Buffer.from(uncompressSync(Buffer.from(answer)) as Buffer))[0] ?? [];
   }
 
-  /** Frees disk as the nightly round does. */
+  /** Runs housekeeping. */
   async housekeep(maxDiskBytes?: number): Promise<void> {
     const parts = {
       store: this.engine.store,
@@ -268,7 +268,7 @@ export class Pipeline {
     return { directory, grants, queue, series, drain, ingest, reader, routes };
   }
 
-  /** In force for the receiver whose id it is made of. */
+  /** A token for the receiver with this id. */
   async #token(digest: string): Promise<TokenFacts | undefined> {
     const receivers = await this.parts.directory.listReceivers(this.accountId);
     const receiver = receivers.find(({ receiverId }) => digestSecret(receiverId) === digest);

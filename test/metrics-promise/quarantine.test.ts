@@ -1,4 +1,4 @@
-/** A batch that the store will not take takes no other's labels with it. */
+/** A quarantined batch does not remove the labels of other batches' series. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { metricHeaderBytes, sectionOf } from '../../src/codec/metric-rows.ts';
@@ -14,14 +14,14 @@ before(async () => {
 });
 after(() => pipeline.close());
 
-test('samples whose labels came with a batch that was set aside are read', async () => {
+test('reads samples whose labels came with a quarantined batch', async () => {
   const streamId = await pipeline.createStream();
   const owner = { accountId: pipeline.accountId, streamId, receiverId: 'rcv_test' };
   const bring = (metric: Omit<MetricFixture, 'name'>) =>
     metricBatch([{ ...metric, name: 'aside' }], { owner, receivedAtNanos: 0n });
   const { queue } = pipeline.parts;
   const bad = bring({ samples: [[nowMs, 1]] });
-  // More ids than there are.
+  // More ids than exist.
   bad.payload[metricHeaderBytes + sectionOf(bad.payload, 'series').length] = 100;
   const appended = [bad, bring({ samples: [[nowMs + 1, 2]], isKnown: true })].map((batch) =>
     queue.append(batch, owner),

@@ -1,7 +1,7 @@
 /**
- * Months in the life of an account: requests of both protocols, clocks that stand, step and leap,
- * midnights, restarts, deletions, moved receivers, housekeeping. All the while what is read is what
- * a plain map of the acknowledged samples says. `WEIR_SEED` and `WEIR_STEPS` replay a run.
+ * Months of an account's life: requests of both protocols, clocks that stand still, step and jump,
+ * midnights, restarts, deletions, moved receivers, housekeeping. Reads always agree with a map of
+ * the acknowledged samples. `WEIR_SEED` and `WEIR_STEPS` replay a run.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -23,13 +23,13 @@ const startMs = Date.UTC(2026, 4, 20, 22);
 
 interface Kept {
   readonly bits: bigint;
-  /** Second of its receipt, Unix. */
+  /** Unix second of receipt. */
   readonly second: bigint;
 }
 
 interface ModelStream {
   readonly streamId: string;
-  /** Series, then time: the last that was taken. */
+  /** By series, then time: the last accepted. */
   readonly kept: Map<number, Map<bigint, Kept>>;
 }
 
@@ -37,13 +37,13 @@ type Taken = readonly { readonly series: number; readonly samples: readonly Samp
 
 const random = createRandom(seed);
 let pipeline: Pipeline;
-/** Times of receipt, as the queue gives them. */
+/** Times of receipt, as assigned by the queue. */
 let receipt: ReceiptClock;
 let streams: [ModelStream, ModelStream];
 let receiverId: string;
-/** Of the stream that the receiver feeds. */
+/** Of the receiver's stream. */
 let fed = 0;
-/** When housekeeping last freed disk, Unix ms: what had expired is gone, even if clocks go back. */
+/** Last housekeeping, Unix ms: expired data is gone, even if clocks go back. */
 let freedMs = 0;
 
 before(async () => {
@@ -72,7 +72,7 @@ const oddBits = [
 ] as const;
 const farTimes = [-dayMs, -1, 0, 65_535 * dayMs - 1, 65_535 * dayMs, 65_536 * dayMs, 2 ** 52];
 
-/** Some series are of now, some are sent late and always of one day, others of any time. */
+/** Some series are current, some are late by a fixed day, others have arbitrary times. */
 function randomTime(series: number): bigint {
   const { nowMs } = pipeline;
   const near = nowMs - random.integer(0, 5 * minuteMs);
@@ -95,14 +95,14 @@ function randomBits(): bigint {
   return toBits(random.next() < 0.5 ? random.integer(-1000, 1000) : random.next() * 1e6);
 }
 
-/** Streams share no labels: of one sample in two streams only the second of receipt is known. */
+/** Streams share no labels; of a sample in two streams only the second of receipt is known. */
 const labelsOf = (stream: number, series: number): Labels => ({
   __name__: name,
   series: String(series),
   stream: String(stream),
 });
 
-/** Of one request, or of several at once that have no sample in common. */
+/** One request, or several concurrent ones without common samples. */
 function keep(taken: Taken): void {
   const second = receipt.stamp() / nanosPerSecond;
   const { kept } = streams[fed]!;
@@ -136,7 +136,7 @@ function randomTaken(): Taken {
 
 const randomSeries = () => random.integer(0, seriesPerStream - 1);
 
-/** Decoded on one day, received on the next; a request that would be older is refused. */
+/** Decoded on one day, received on the next; an older request is refused. */
 async function writeOverMidnight(): Promise<void> {
   const toMidnightMs = dayMs - (pipeline.nowMs % dayMs);
   pipeline.nowMs += toMidnightMs - random.integer(1, minuteMs);
@@ -152,7 +152,7 @@ function toWire(taken: Taken): WrittenSeries[] {
   return taken.map(({ series, samples }) => ({ labels: labelsOf(fed, series), samples }));
 }
 
-/** Each may be the first to bring the series. */
+/** Each may be the first with the series. */
 async function writeAtOnce(): Promise<void> {
   const series = randomSeries();
   const firstMs = randomTime(series);
@@ -195,7 +195,7 @@ async function restart(): Promise<void> {
   await pipeline.restart();
 }
 
-/** Without a cap nothing that is still kept may go; over it all but the newest day does. */
+/** Without a disk cap nothing live may be dropped; over it everything but the newest day is. */
 async function housekeep(): Promise<void> {
   await pipeline.settle();
   freedMs = Math.max(freedMs, pipeline.nowMs);
@@ -211,7 +211,7 @@ async function housekeep(): Promise<void> {
   }
 }
 
-/** What the model says of a range: lines of labels, time and bits. */
+/** Expected result for a range: lines of labels, time and bits. */
 function expected({ fromMs, untilMs }: Range): { lines: string[]; expired: Set<string> } {
   const expireMs = Math.max(pipeline.nowMs, freedMs);
   const keptFrom = BigInt(Math.ceil((expireMs - retentionDays * dayMs) / 1000));
@@ -248,7 +248,7 @@ async function check(): Promise<void> {
     return samples.map((sample) => toLine(labels, sample));
   });
   const wanted = expected(range);
-  // A clock that goes back shows again what retention had hidden and nobody had freed.
+  // A clock that goes back reveals data that retention had hidden and housekeeping has not dropped.
   const isBack = pipeline.nowMs < freedMs;
   const found = isBack ? lines.filter((line) => !wanted.expired.has(line)) : lines;
   assert.deepEqual(found.sort(), wanted.lines, JSON.stringify(range));
@@ -267,7 +267,7 @@ const acts: readonly (readonly [number, () => Promise<void> | void])[] = [
 ];
 const bag = acts.flatMap(([weight, act]) => Array.from({ length: weight }, () => act));
 
-test('what is read is what was acknowledged, and nothing else', async (t) => {
+test('reads exactly what was acknowledged', async (t) => {
   t.diagnostic(`seed ${seed}`);
   const done: string[] = [];
   for (let step = 0; step < steps; step += 1) {

@@ -1,4 +1,4 @@
-/** Requests that are sent again, with and without a key, and what quotas are charged for them. */
+/** Requests sent again, with and without a key, and their quota charges. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { postWriteRequest, pushText, readSamples } from '../harness/metrics.ts';
@@ -33,7 +33,7 @@ async function drained(): Promise<void> {
   }
 }
 
-test('a repeated write does not undo what came in between, across a restart too', async () => {
+test('a repeated write does not undo a later one, also after a restart', async () => {
   assert.equal((await write(one('again', 1), 'k1')).status, 204);
   assert.equal((await write(one('again', 2))).status, 204);
   const replayed = await write(one('again', 1), 'k1');
@@ -48,7 +48,7 @@ test('a repeated write does not undo what came in between, across a restart too'
   assert.equal((await write(one('again', 3), 'k1')).status, 400);
 });
 
-test('a repeated push without times is one sample', async () => {
+test('a repeated push without timestamps is one sample', async () => {
   for (let times = 0; times < 3; times += 1) {
     const answer = await pushText(service, 'pushed 1\n', { 'idempotency-key': 'k2' });
     assert.equal(answer.status, 202);
@@ -61,7 +61,7 @@ test('a repeated push without times is one sample', async () => {
   );
 });
 
-test('an answer that told of rejections tells of them again', async () => {
+test('a replayed answer repeats its rejections', async () => {
   const series = [...one('partly', 1), { labels: { no: 'name' }, samples: [toSample(nowMs, 1)] }];
   const first = await write(series, 'k3');
   const second = await write(series, 'k3');
@@ -71,7 +71,7 @@ test('an answer that told of rejections tells of them again', async () => {
   await eventually('partly', [[nowMs, 1]]);
 });
 
-test('quotas are charged for what is stored, and for nothing else', async () => {
+test('charges quotas only for what is stored', async () => {
   const { receiverId } = service.quickstart.receivers.prometheus;
   const limits = { eventsPerSecond: 1, burstEvents: 1000 };
   assert.equal((await service.admin('PATCH', `/receivers/${receiverId}`, { limits })).status, 200);
@@ -90,6 +90,6 @@ test('quotas are charged for what is stored, and for nothing else', async () => 
   assert.equal((await write(partly, 'k4')).status, 400);
   assert.equal((await write(partly, 'k4')).status, 400);
   const end = remaining((await write(one('quota', 2))).headers);
-  // One a second comes back.
+  // One per second is refilled.
   assert.ok(start - end >= 101 - 60 && start - end <= 101, `${start} - ${end}`);
 });

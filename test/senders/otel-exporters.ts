@@ -1,6 +1,6 @@
 /**
- * The three log exporters of the OpenTelemetry SDK for JavaScript, set up as their users would, and
- * a way to see what became of each export.
+ * The three log exporters of the OpenTelemetry SDK for JavaScript, configured as users do, with the
+ * outcome of each export.
  */
 import { readFileSync } from 'node:fs';
 import { credentials, Metadata } from '@grpc/grpc-js';
@@ -22,11 +22,11 @@ export const transports = ['http/json', 'http/protobuf', 'grpc'] as const;
 export type Transport = (typeof transports)[number];
 
 export interface ExporterOptions {
-  /** In place of the token of the first run's OTLP receiver. */
+  /** Instead of the token of the first run's OTLP receiver. */
   readonly token?: string;
-  /** In place of that receiver's URL. */
+  /** Instead of that receiver's URL. */
   readonly url?: string;
-  /** How long one export may take, retries included; default 30,000. */
+  /** Timeout of one export, including retries; default 30,000. */
   readonly timeoutMillis?: number;
 }
 
@@ -65,8 +65,8 @@ export function createExporter(
 }
 
 /**
- * An exporter that is told nothing but what stands in the environment, which it may read as late as
- * with its first export: `restore` puts the old one back.
+ * An exporter configured by environment variables only, which it may read as late as its first
+ * export: `restore` resets them.
  */
 export function createConfiguredExporter(
   transport: Transport,
@@ -81,11 +81,11 @@ export function createConfiguredExporter(
   return { exporter: new classes[transport](), restore };
 }
 
-/** What the exporters told `diag`, the log of the SDK, while a test ran. */
+/** Messages to `diag`, the log of the SDK, during a test. */
 export class DiagLines {
   readonly lines: string[] = [];
 
-  /** One at a time: the SDK has one `diag` in each process. */
+  /** One at a time: `diag` is global. */
   listen(): void {
     const take = (...said: unknown[]) => void this.lines.push(said.map(String).join(' '));
     const logger = { error: take, warn: take, info: take, debug: () => {}, verbose: take };
@@ -97,14 +97,14 @@ export class DiagLines {
   }
 }
 
-/** How one export ended, `error` undefined where it succeeded. */
+/** Outcome of one export; `error` is undefined on success. */
 export interface Outcome {
   readonly records: readonly ReadableLogRecord[];
   error: (Error & { readonly code?: number; readonly data?: string }) | undefined;
   isSettled: boolean;
 }
 
-/** A logger whose every record is one export, with the outcomes in the order of the exports. */
+/** A logger that exports each record separately, with the outcomes in order. */
 export class Sender {
   readonly outcomes: Outcome[] = [];
   readonly #provider: LoggerProvider;

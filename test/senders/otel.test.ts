@@ -1,4 +1,4 @@
-/** The log exporters of the OpenTelemetry SDK against the real service, over each transport. */
+/** Log exporters of the OpenTelemetry SDK against the real service, over each transport. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import { type Logger, ROOT_CONTEXT, SeverityNumber, trace, TraceFlags } from '@opentelemetry/api';
@@ -65,7 +65,7 @@ function emitOrder(logger: Logger): void {
   });
 }
 
-/** Logs of a test's own service name, oldest first, once there are as many. */
+/** Logs with a test's service name, oldest first, once there are this many. */
 async function logsOf(serviceName: string, count: number) {
   return until(
     async () => {
@@ -76,7 +76,7 @@ async function logsOf(serviceName: string, count: number) {
   );
 }
 
-/** Sends by way of `emit`, demands that each export succeeds, and reads back. */
+/** Sends by `emit`, asserts that each export succeeds, and reads back. */
 async function sendOver(transport: Transport, name: string, emit: (logger: Logger) => void) {
   const sender = new Sender(createExporter(service, transport), {
     ...resource,
@@ -89,7 +89,7 @@ async function sendOver(transport: Transport, name: string, emit: (logger: Logge
   return logsOf(name, outcomes.length);
 }
 
-suite('what is sent reads back', () => {
+suite('logs read back', () => {
   for (const transport of transports) {
     test(`${transport}: resource, scope, attributes, severity and trace`, async () => {
       const name = `fields-${transport}`;
@@ -124,7 +124,7 @@ suite('what is sent reads back', () => {
     });
   }
 
-  test('the same log over each transport is the same record', async () => {
+  test('the same log is the same record over each transport', async () => {
     const names = transports.map((transport) => `same-${transport}`);
     const records = [];
     for (const [index, transport] of transports.entries()) {
@@ -156,7 +156,7 @@ suite('what is sent reads back', () => {
     assert.deepEqual(JSON.parse(texts[0]?.[6] ?? ''), { a: { b: [true] } });
   });
 
-  test('facets and filters see OTLP logs as they see others', async () => {
+  test('facets and filters include OTLP logs', async () => {
     await sendOver('http/protobuf', 'facets', (logger) => {
       logger.emit({ body: 'one', severityNumber: SeverityNumber.ERROR });
     });
@@ -245,7 +245,7 @@ suite('refusals surface in the SDK', () => {
     });
   }
 
-  test('the reason is a google.rpc.Status that a person can read', async () => {
+  test('the reason is a readable google.rpc.Status', async () => {
     const { data } = await refused('http/json', { token: wrong });
     const status = JSON.parse(data ?? '') as { code: number; message: string };
     assert.equal(status.code, 16);
@@ -261,7 +261,7 @@ suite('refusals surface in the SDK', () => {
   }
 
   for (const transport of transports) {
-    test(`${transport}: a warning comes as a partial success that rejects nothing`, async () => {
+    test(`${transport}: a warning is a partial success that rejects nothing`, async () => {
       const name = `warned-${transport}`;
       const [log] = await sendOver(transport, name, (logger) => {
         logger.emit({ body: 'from afar', timestamp: new Date('2200-01-01T00:00:00Z') });
@@ -273,7 +273,7 @@ suite('refusals surface in the SDK', () => {
     });
   }
 
-  test('a full success is no partial one', async () => {
+  test('a full success is not partial', async () => {
     for (const transport of transports) await sendOver(transport, `full-${transport}`, emitOrder);
     assert.deepEqual(
       diagLines.lines.filter((line) => /Partial Success|could not deserialize/.test(line)),
@@ -284,7 +284,7 @@ suite('refusals surface in the SDK', () => {
 
 suite('retries', () => {
   for (const transport of overHttp) {
-    test(`${transport}: over the quota, the exporter waits as told and delivers`, async () => {
+    test(`${transport}: over the quota, the exporter waits and delivers`, async () => {
       const receiver = await createReceiver(service, {
         kind: 'otlp',
         limits: { eventsPerSecond: 2, burstEvents: 2, maxBodyBytes: null },
@@ -312,12 +312,12 @@ suite('retries', () => {
     });
   }
 
-  test('while the backlog is full the answer is 503, and the exporter delivers later', async () => {
+  test('503 while the backlog is full, and the exporter delivers later', async () => {
     const full = await startService({ flags: ['--queue-max-backlog-bytes', '1'] });
     const [enginePid] = full.enginePids();
     assert.ok(enginePid);
     try {
-      // A store that takes nothing keeps the backlog as it is.
+      // A stopped store keeps the backlog constant.
       process.kill(enginePid, 'SIGSTOP');
       await full.postLogs({ message: 'the backlog' });
       const sender = new Sender(createExporter(full, 'http/protobuf'));
@@ -346,7 +346,7 @@ suite('retries', () => {
     }
   });
 
-  test('a kill in the middle: nothing is missing, doubled only what was unanswered', async () => {
+  test('a kill loses nothing, and duplicates only unanswered requests', async () => {
     const names = overHttp.map((transport) => `killed-${transport}`);
     const senders = overHttp.map(
       (transport, index) =>
@@ -386,7 +386,7 @@ suite('retries', () => {
     }
   });
 
-  test('grpc: the exporter does not retry, but finds the service when it is back', async () => {
+  test('grpc: the exporter does not retry, but reconnects to a restarted service', async () => {
     const name = 'back';
     const sender = new Sender(createExporter(service, 'grpc'), { 'service.name': name });
     sender.logger().emit({ body: 'before' });

@@ -1,4 +1,4 @@
-/** What docs/ shows senders works when it is pasted, as far as this machine has the programs. */
+/** The snippets of docs/ work when pasted, as far as this machine has the programs. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('each page is found, and each command of theirs is tried below', () => {
+test('finds each page, and tries each command below', () => {
   assert.equal(pages.length, 6, pages.map(({ path }) => path).join(' '));
   const tried = new Set([...curls, ...exports, ...vmagents]);
   assert.deepEqual(
@@ -44,7 +44,7 @@ test('each page is found, and each command of theirs is tried below', () => {
   assert.ok(prometheusConfigs.length >= 2);
 });
 
-test('links lead somewhere', () => {
+test('links resolve', () => {
   const links = pages.flatMap(linksOf);
   assert.ok(links.length > 0);
   assert.deepEqual(
@@ -53,7 +53,7 @@ test('links lead somewhere', () => {
   );
 });
 
-test('no line is longer than an editor is wide, tables and commands apart', () => {
+test('lines have at most 120 columns, except tables and commands', () => {
   const long = pages.flatMap(({ path, text }) =>
     text
       .replaceAll(/^```[\s\S]*?^```$/gm, '')
@@ -76,7 +76,7 @@ suite('curl', () => {
     });
   }
 
-  test('and what they send is there', async () => {
+  test('the sent data is stored', async () => {
     const logs = await until(
       async () => {
         const page = await service.list({ serviceName: 'backup' });

@@ -1,4 +1,4 @@
-/** The pages in docs/ about senders as their readers use them: blocks of text, ready to run. */
+/** The pages about senders as blocks of text, ready to run. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,14 +7,14 @@ import type { Service } from '../harness/service.ts';
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Page {
-  /** From the root of the repository. */
+  /** Relative to the repository. */
   readonly path: string;
   readonly text: string;
 }
 
 export interface Block {
   readonly path: string;
-  /** What stands behind the fence, such as `yaml`. */
+  /** Language of the fence, such as `yaml`. */
   readonly language: string;
   readonly text: string;
 }
@@ -43,8 +43,7 @@ export function linksOf({ path, text }: Page): string[] {
 }
 
 /**
- * A block with the addresses, ids and files of this service in place of the ones that stand for
- * them.
+ * A block with placeholders replaced by the addresses, ids and files of this service.
  * @param folder for a file with the token
  */
 export function fillIn({ path, text }: Block, { quickstart }: Service, folder: string): string {

@@ -1,6 +1,6 @@
 /**
- * Programs of the machine, such as Prometheus, run by a test: found, started on a free port, ended
- * by their own pid. A test whose program is missing says which package brings it.
+ * Installed programs, such as Prometheus: found, started on a free port, ended by pid. A test whose
+ * program is missing names its package.
  */
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -11,19 +11,19 @@ import type { Exit } from '../harness/weir-process.ts';
 
 export interface Program {
   readonly pid: number;
-  /** What it has printed so far, standard output and error in order of arrival. */
+  /** Output so far, standard output and error in order of arrival. */
   output(): string;
   readonly exited: Promise<Exit>;
   /** Undefined while it runs. */
   exit(): Exit | undefined;
   signal(signal: NodeJS.Signals): void;
-  /** Ends it in the orderly way and waits for it. */
+  /** Stops it gracefully and waits. */
   stop(): Promise<Exit>;
 }
 
 /**
- * For the `skip` option of a test: false where the program is there, else a sentence.
- * @throws Error in place of the sentence where `WEIR_TEST_SERVERS=required` demands it.
+ * For the `skip` option of a test: false if the program exists, else a sentence.
+ * @throws Error instead of the sentence if `WEIR_TEST_SERVERS=required`
  */
 export function missing(program: string, debianPackage: string): string | false {
   if (find(program) !== undefined) return false;
@@ -51,16 +51,16 @@ export function startProgram(name: string, args: readonly string[]): Program {
   return { pid: child.pid ?? 0, output: () => output, exited, exit: () => exit, signal, stop };
 }
 
-/** Below those that systems give to outgoing connections, which would take it in between. */
+/** Below the ephemeral range, so that no outgoing connection takes it. */
 const ports = { from: 20_000, to: 32_000 };
-/** They belong to the process that listens on the first of them. */
+/** Each block belongs to the process that listens on its first port. */
 const portsPerBlock = 50;
-/** Of this process, and not given out yet. */
+/** Blocks of this process with unused ports. */
 const unused: number[] = [];
 
 /**
- * A port that was free a moment ago, for programs that cannot say which one they were given. None
- * is given out twice, by this process or by others that run tests.
+ * A port that was free a moment ago, for programs that cannot report the port they chose. Never
+ * returned twice, across all test processes.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -79,14 +79,14 @@ export async function freePort(): Promise<number> {
 async function takeBlock(): Promise<void> {
   const block = randomInt((ports.to - ports.from) / portsPerBlock);
   const first = ports.from + block * portsPerBlock;
-  // For as long as this process lives.
+  // Held as long as this process lives.
   const guard = await listen(first);
   if (guard === undefined) return;
   guard.unref();
   for (let port = first + 1; port < first + portsPerBlock; port++) unused.push(port);
 }
 
-/** @returns undefined where somebody else does */
+/** @returns undefined if another process holds it */
 function listen(port: number): Promise<Server | undefined> {
   const server = createServer();
   return new Promise((resolve) => {
@@ -105,7 +105,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // Not there, or not for us: the same to a test.
+    // Missing or not permitted.
     return false;
   }
 }

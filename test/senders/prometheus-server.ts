@@ -1,4 +1,4 @@
-/** A Prometheus from the machine's packages, on a directory of its own and a free port. */
+/** A Prometheus from the machine's packages, with its own directory and a free port. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import type { SeriesSamples } from '../harness/prompb.ts';
 import { until } from '../harness/until.ts';
 import { freePort, startProgram, type Program } from './program.ts';
 
-/** `data` of an answer of the HTTP API. */
+/** `data` of a response of the HTTP API. */
 export type PrometheusData = unknown;
 
 type Parameters = Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export class PrometheusServer {
   readonly #address: string;
   readonly #program: Program;
 
-  /** @param toConfig given the address it listens on; the text is YAML. */
+  /** @param toConfig given its address; YAML. */
   static async start(toConfig: (address: string) => string): Promise<PrometheusServer> {
     const address = `127.0.0.1:${await freePort()}`;
     const server = new PrometheusServer(address, toConfig(address));
@@ -39,7 +39,7 @@ export class PrometheusServer {
     ]);
   }
 
-  /** @param path such as `/query`. @throws AssertionError where the answer is no success */
+  /** @param path such as `/query`. @throws AssertionError unless it succeeds */
   async get(path: string, parameters: Parameters = {}): Promise<PrometheusData> {
     const query = new URLSearchParams(parameters).toString();
     const answer = await sendPlain(`http://${this.#address}/api/v1${path}?${query}`);
@@ -49,7 +49,7 @@ export class PrometheusServer {
     return body.data;
   }
 
-  /** The value of an expression that has one number, now; undefined where it has none. */
+  /** Current value of an expression with one number; undefined if there is none. */
   async evaluate(expression: string): Promise<number | undefined> {
     const { result } = (await this.get('/query', { query: expression })) as {
       result: readonly { value: readonly [number, string] }[];
@@ -58,7 +58,7 @@ export class PrometheusServer {
     return text === undefined ? undefined : Number(text);
   }
 
-  /** Unix ms up to which its storage will not change, since a later scrape of each target is in. */
+  /** Unix ms up to which its storage is final, since each target was scraped later. */
   async settledMs(): Promise<number> {
     const seconds = await this.evaluate('min(timestamp(up))');
     assert.ok(seconds !== undefined, 'nothing was scraped yet');
@@ -66,8 +66,8 @@ export class PrometheusServer {
   }
 
   /**
-   * All samples up to a time (Unix ms), raw, by way of its own remote_read; where it reads from
-   * others itself, theirs too.
+   * All samples up to a time (Unix ms), raw, by its remote_read, which includes its own remote
+   * reads.
    */
   async everything(untilMs: number): Promise<SeriesSamples[]> {
     const exchange = toReadExchange([{ matchers: everySeries, fromMs: 0, untilMs }]);
@@ -76,7 +76,7 @@ export class PrometheusServer {
     return series ?? [];
   }
 
-  /** Series in its own storage. */
+  /** Number of series in its own storage. */
   async seriesCount(): Promise<number> {
     const data = await this.get('/status/tsdb');
     return (data as { headStats: { numSeries: number } }).headStats.numSeries;

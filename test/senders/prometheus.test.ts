@@ -1,6 +1,6 @@
 /**
- * A Prometheus that writes to Weir through outages, and another, empty one that reads from it: what
- * the first holds is in Weir, and the second answers as the first does.
+ * A Prometheus that writes to Weir through outages, and an empty one that reads from it: Weir has
+ * everything, and both give the same answers.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -51,13 +51,13 @@ suite('Prometheus', { skip: missing('prometheus', 'prometheus') }, () => {
     await service?.stop();
   });
 
-  /** Waits until Prometheus has scraped this many times more. */
+  /** Waits for this many further scrapes. */
   async function scrapesMore(count: number): Promise<void> {
     const wanted = target.scrapes() + count;
     await until(() => target.scrapes() >= wanted, { what: `${count} scrapes` });
   }
 
-  test('every sample of its storage is in Weir, once and bit by bit', async () => {
+  test('Weir has every sample of its storage, once and bit for bit', async () => {
     const count = own.reduce((sum, { samples }) => sum + samples.length, 0);
     assert.ok(own.length > 300 && count > 3000, `only ${count} samples of ${own.length} series`);
     const bits = new Set(own.flatMap(({ samples }) => samples.map((sample) => sample.bits)));
@@ -74,7 +74,7 @@ suite('Prometheus', { skip: missing('prometheus', 'prometheus') }, () => {
     });
   });
 
-  test('labels, label values and series are those of Prometheus', async () => {
+  test('labels, label values and series equal those of Prometheus', async () => {
     const start = `${firstMs / 1000}`;
     const end = `${lastMs / 1000}`;
     const asked = { 'match[]': '{__name__=~"app_.*|up"}', start, end };
@@ -85,7 +85,7 @@ suite('Prometheus', { skip: missing('prometheus', 'prometheus') }, () => {
     assert.deepEqual(sorted(await fromWeir('/series', asked)), sorted(theirs));
   });
 
-  test('its native histograms are in Weir, whole', async () => {
+  test('Weir has its native histograms', async () => {
     const range = { fromMs: 0, untilMs: lastMs };
     const [up] = await readMetrics(service, { __name__: 'up', job: 'native' }, range);
     const [native] = await readMetrics(service, { __name__: 'app_native_seconds' }, range);
@@ -101,13 +101,13 @@ suite('Prometheus', { skip: missing('prometheus', 'prometheus') }, () => {
     );
   });
 
-  test('type, unit and help of its metrics are in Weir', async () => {
+  test('Weir has type, unit and help of its metrics', async () => {
     assert.ok(await isMetadataIn(service, metadata));
     const { app_temperature_celsius: mine } = metadata as Record<string, unknown>;
     assert.deepEqual(mine, [{ type: 'gauge', unit: 'celsius', help: 'Temperature.' }]);
   });
 
-  test('its exemplars are in Weir', async () => {
+  test('Weir has its exemplars', async () => {
     const range = {
       start: `${firstMs / 1000}`,
       end: `${lastMs / 1000}`,
@@ -143,7 +143,7 @@ suite('Prometheus', { skip: missing('prometheus', 'prometheus') }, () => {
   }
 });
 
-/** PromQL over what the writer scraped: each kind of selector, function and aggregation. */
+/** PromQL with each kind of selector, function and aggregation. */
 const expressions = [
   'up',
   'up == 0',
@@ -195,7 +195,7 @@ const expressions = [
 
 type Question = readonly [path: string, parameters: Readonly<Record<string, string>>];
 
-/** Asks at three moments, and over the whole range. */
+/** Evaluates at three times, and over the whole range. */
 function questions(query: string, firstMs: number, lastMs: number): Question[] {
   const [start, end] = [firstMs / 1000, lastMs / 1000];
   const moments = [start + (end - start) / 3, start + ((end - start) * 2) / 3, end];
@@ -205,13 +205,13 @@ function questions(query: string, firstMs: number, lastMs: number): Question[] {
   ];
 }
 
-/** Prometheus does not say in which order the elements of a vector come. */
+/** Prometheus does not specify the order of vectors. */
 function inOrder(data: unknown): unknown {
   const { resultType, result } = data as { resultType: string; result: unknown };
   return { resultType, result: Array.isArray(result) ? sorted(result) : result };
 }
 
-/** By their JSON, keys in order. */
+/** By canonical JSON. */
 function sorted(list: unknown): unknown[] {
   const toText = (value: unknown) =>
     JSON.stringify(value, (_key, inner: unknown) =>

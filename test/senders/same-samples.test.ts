@@ -1,4 +1,4 @@
-/** The comparison that the proof with Prometheus rests on finds each kind of difference. */
+/** The comparison of samples detects each kind of difference. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toSample, type SeriesSamples } from '../harness/prompb.ts';
@@ -28,7 +28,7 @@ for (const [name, there, expected] of cases) {
   test(name, () => assert.match(differences(here, there).join('\n'), expected));
 }
 
-test('the order of labels is none', () => {
+test('ignores the order of labels', () => {
   const turned = { job: 'test', __name__: 'up' };
   assert.deepEqual(differences(here, [{ ...here[0]!, labels: turned }]), []);
 });

@@ -1,16 +1,13 @@
 /**
- * Compares what two systems hold, sample by sample and bit by bit, in words that find a gap. Native
- * histograms are left out: Prometheus 2 does not hand them out this way.
+ * Compares the samples of two systems bit by bit. Without native histograms, which Prometheus 2
+ * does not return this way.
  */
 import type { Labels, SeriesSamples } from '../harness/prompb.ts';
 
-/** Differences that are told; the rest are counted. */
+/** Differences listed; the rest is counted. */
 const maxTold = 10;
 
-/**
- * What `there` lacks of `here`, or has otherwise, or has beside it. Samples that are there twice
- * count as a difference.
- */
+/** Samples missing, different or additional in `there`. Duplicates count as differences. */
 export function differences(
   here: readonly SeriesSamples[],
   there: readonly SeriesSamples[],

@@ -1,6 +1,6 @@
 /**
- * A program with metrics, as Prometheus scrapes it: each kind of metric and of value, values that a
- * scrape's number decides, and series that come and go.
+ * A program with metrics of every kind, deterministic by scrape number, and series that come and
+ * go.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -17,7 +17,7 @@ import { toBits } from '../harness/prompb.ts';
 export interface ScrapeTarget {
   /** `127.0.0.1:<port>`; `/metrics` is text, `/native` has a native histogram. */
   readonly address: string;
-  /** Times that `/metrics` was asked for. */
+  /** Number of scrapes of `/metrics`. */
   scrapes(): number;
   close(): Promise<void>;
 }
@@ -67,11 +67,11 @@ function toExposition(n: number): string {
     '# TYPE app_special gauge',
     'app_special{value="nan"} NaN',
     `app_special{value="inf"} ${n % 2 === 0 ? '+Inf' : '-Inf'}`,
-    // Not -0, which Prometheus itself sends as 0.
+    // Not -0, which Prometheus sends as 0.
     'app_special{value="zero"} 0',
     'app_special{value="denormal"} 5e-324',
     'app_special{value="large"} 1.7976931348623157e+308',
-    // A series that ends and begins again, each time with a stale marker.
+    // A series that ends and begins again, with a stale marker each time.
     ...(n % 4 < 2 ? ['# TYPE app_coming gauge', `app_coming ${n}`] : []),
     '# HELP app_latency_seconds Latency.',
     '# TYPE app_latency_seconds histogram',
@@ -94,7 +94,7 @@ function toNativeExposition(n: number): Buffer {
   const count = BigInt(n);
   const span = (offset: bigint, length: bigint) =>
     Buffer.concat([varintField(1, zigzag(offset)), varintField(2, length)]);
-  // Two buckets in a row: n observations in the first, twice as many in the second.
+  // Two adjacent buckets: n observations in the first, twice as many in the second.
   const deltas = Buffer.concat([varint(zigzag(count)), varint(zigzag(count))]);
   const histogram = Buffer.concat([
     varintField(1, 4n * count),

@@ -1,4 +1,4 @@
-/** vmagent scrapes and writes to Weir through an outage; and a script pushes as cron jobs do. */
+/** vmagent scrapes and writes to Weir through an outage; a script pushes like a cron job. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -84,14 +84,14 @@ scrape_configs:
 
   const stored = () => readSamples(service, { __name__: 'scrape_number', kind: 'test' });
 
-  test('each scrape is stored once, in order, through an outage', async () => {
+  test('stores each scrape once, in order, through an outage', async () => {
     await until(async () => (await stored()).length > 0, { what: 'the first samples' });
     await service.kill('SIGKILL');
     await scrapesMore(6);
     await service.start();
     await scrapesMore(6);
     const wanted = Array.from({ length: scrapes }, (_, index) => index + 1);
-    // Blocks that waited for a second try come after later ones.
+    // Retried blocks arrive after later ones.
     const samples = await until(
       async () => {
         const had = await stored();
@@ -109,7 +109,7 @@ scrape_configs:
     assert.equal(new Set(times).size, times.length);
   });
 
-  test('what Weir says of itself is stored with its job and instance', async () => {
+  test("stores Weir's own metrics with job and instance", async () => {
     const { host } = new URL(service.quickstart.opsUrl);
     const weir = { name: '__name__', type: '=~', value: 'weir_.+' } as const;
     const series = await readMetrics(service, [weir]);
@@ -122,7 +122,7 @@ scrape_configs:
     }
   });
 
-  test('nothing of it was refused', () => {
+  test('nothing was refused', () => {
     assert.doesNotMatch(agent.output(), /status code 4\d\d|dropping|cannot parse/i);
   });
 });
@@ -158,7 +158,7 @@ node_textfile_scrape_error 0
     return stdout;
   }
 
-  test('pushes a file as node_exporter writes it; each sample reads back', async () => {
+  test('pushes a node_exporter file; each sample reads back', async () => {
     const answer = await push(exposition, 'text/plain; version=0.0.4');
     assert.match(answer, /\n202$/);
     const cpu = { __name__: 'node_cpu_seconds_total', mode: 'idle' };
@@ -177,7 +177,7 @@ node_textfile_scrape_error 0
     assert.deepEqual(await readSamples(service, { __name__: 'node_load1' }), [[time, 0.21]]);
   });
 
-  test('is told line and column of a mistake, and nothing of the push is stored', async () => {
+  test('reports line and column of an error and stores nothing of the push', async () => {
     const answer = await push(`pushed_before 1\nbroken{a=} 2\n`, 'text/plain');
     assert.match(answer, /\n400$/);
     assert.match(answer, /line 2/);
@@ -185,7 +185,7 @@ node_textfile_scrape_error 0
     assert.deepEqual(await readMetrics(service, { __name__: 'pushed_before' }), []);
   });
 
-  test('is told 415 where it forgets the content type', async () => {
+  test('answers 415 without a content type', async () => {
     const answer = await push(exposition, 'application/x-www-form-urlencoded');
     assert.match(answer, /\n415$/);
   });
