@@ -3,6 +3,7 @@
  * its own and on free ports: killed, paused and started again by tests.
  */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -183,11 +184,14 @@ async function choosePlaces(count: number): Promise<Place[]> {
 }
 
 function configure(place: Place, all: readonly Place[], folder: string, lines: string): string {
+  // The setting that docs/scaled-out/nats.md requires; NATS 2.9 does not know it.
+  const [, minor] = /v2\.(\d+)/.exec(execFileSync('nats-server', ['--version']).toString()) ?? [];
+  const sync = Number(minor) >= 10 ? ', sync_interval: always' : '';
   const routes = all.map(({ routePort }) => `nats://127.0.0.1:${routePort}`).join(', ');
   return [
     `server_name: ${place.name}`,
     `listen: 127.0.0.1:${place.port}`,
-    `jetstream { store_dir: ${JSON.stringify(folder)}, max_file: 4GB, max_mem: 256MB }`,
+    `jetstream { store_dir: ${JSON.stringify(folder)}, max_file: 4GB, max_mem: 256MB${sync} }`,
     all.length === 0
       ? ''
       : `cluster { name: weir, listen: 127.0.0.1:${place.routePort}, routes: [${routes}] }`,

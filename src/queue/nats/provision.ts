@@ -5,9 +5,9 @@ import {
   RetentionPolicy,
   StorageType,
   type StreamConfig,
-  type StreamInfo,
 } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes, hasCode } from './faults.ts';
@@ -110,61 +110,44 @@ async function refuseFewerShards({ manager, names, settings }: NatsLink): Promis
 
 async function ensureStream(link: NatsLink, wanted: Wanted, telemetry: NatsEvents): Promise<void> {
   const { streams } = link.manager;
-  let found = await findStream(link, wanted.name);
-  if (found === undefined) {
-    try {
-      await streams.add(wanted);
-      telemetry.provisioned({ what: 'made', name: wanted.name });
-      return;
-    } catch (error) {
-      // Another node created it, with other settings.
-      if (!hasCode(error, errorCodes.nameInUse)) throw refusal(link, wanted, error);
-      found = await streams.info(wanted.name);
-    }
-  }
-  refuseForeign(found, wanted);
-  if (isUpToDate(found, wanted)) return;
+  const { name } = wanted;
   try {
-    await streams.update(wanted.name, wanted);
-    telemetry.provisioned({ what: 'changed', name: wanted.name });
+    const found = await findStream(link, name);
+    if (found === undefined) {
+      await streams.add(wanted);
+      telemetry.provisioned({ what: 'made', name });
+    } else if (!isDeepStrictEqual({ ...found, ...wanted }, found)) {
+      refuseForeign(found, wanted);
+      await streams.update(name, wanted);
+      telemetry.provisioned({ what: 'changed', name });
+    }
   } catch (error) {
+    // Another node created it meanwhile, with other settings.
+    if (hasCode(error, errorCodes.nameInUse)) return ensureStream(link, wanted, telemetry);
     throw refusal(link, wanted, error);
   }
 }
 
-async function findStream(link: NatsLink, name: string): Promise<StreamInfo | undefined> {
+async function findStream(link: NatsLink, name: string): Promise<StreamConfig | undefined> {
   try {
-    return await link.manager.streams.info(name);
+    return (await link.manager.streams.info(name)).config;
   } catch (error) {
     if (hasCode(error, errorCodes.streamNotFound)) return undefined;
     throw error;
   }
 }
 
-function refuseForeign({ config }: StreamInfo, wanted: Wanted): void {
-  if (config.storage !== wanted.storage) {
+function refuseForeign(found: StreamConfig, wanted: Wanted): void {
+  if (found.storage !== wanted.storage) {
     throw new Error(
       `cannot keep the stream ${wanted.name} in ${wanted.storage}: it was made with storage ` +
-        `${config.storage}; set queue.storage to that, or choose another queue.prefix`,
+        `${found.storage}; set queue.storage to that, or choose another queue.prefix`,
     );
   }
-  if (config.retention === wanted.retention) return;
+  if (found.retention === wanted.retention) return;
   throw new Error(
-    `cannot use the stream ${wanted.name}, which has retention ${config.retention} in place of ` +
+    `cannot use the stream ${wanted.name}, which has retention ${found.retention} in place of ` +
       `${wanted.retention}; choose another queue.prefix`,
-  );
-}
-
-function isUpToDate({ config }: StreamInfo, wanted: Wanted): boolean {
-  const { max_age = 0, max_msgs_per_subject = -1 } = wanted;
-  return (
-    config.num_replicas === wanted.num_replicas &&
-    config.max_bytes === wanted.max_bytes &&
-    config.max_age === max_age &&
-    config.max_msgs_per_subject === max_msgs_per_subject &&
-    config.discard === wanted.discard &&
-    config.duplicate_window === wanted.duplicate_window &&
-    config.subjects.join() === wanted.subjects.join()
   );
 }
 

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createQueueNames, type NatsLink } from './connection.ts';
-import { type Claimed, openShardConsumer } from './shard-consumer.ts';
+import { openShardConsumer } from './shard-consumer.ts';
 
 const created = '2026-01-01T00:00:00Z';
+const settings = { timeoutMs: 100, shards: 1 };
 
 /** @param failures requests to create a consumer that the server does not answer at first */
 function toLink(consumers: Set<string>, failures: number): NatsLink {
@@ -24,49 +25,50 @@ function toLink(consumers: Set<string>, failures: number): NatsLink {
     streams: { info: async () => ({ created, state: { last_seq: 7 } }) },
   };
   const present = new AbortController().signal;
-  return {
-    connection,
-    manager,
-    names: createQueueNames('weir'),
-    settings: { timeoutMs: 100, shards: 1 },
-    isConnected: () => true,
-    present: () => present,
-    whenConnected: async () => undefined,
-  } as unknown as NatsLink;
+  const names = createQueueNames('weir');
+  const isConnected = () => true;
+  const whenConnected = async () => undefined;
+  const link = { connection, manager, names, settings, isConnected, whenConnected };
+  return { ...link, present: () => present } as unknown as NatsLink;
 }
 
-/** @returns what the holder of epoch 9 learns when its consumer is created */
-async function open(link: NatsLink, hasLetGo: boolean): Promise<Claimed> {
-  const closing = new AbortController();
-  const opened = Promise.withResolvers<Claimed>();
-  const consumer = openShardConsumer({
+function open(link: NatsLink, closing: AbortSignal, createdAt = created) {
+  return openShardConsumer({
     link,
     shard: 0,
-    fencingToken: { shard: link.names.shardName(0, created), epoch: 9n },
-    earlier: { epoch: 5n, hasLetGo },
+    fencingToken: { shard: link.names.shardName(0, createdAt), epoch: 9n },
+    earlierEpoch: 5n,
     telemetry: { consumerFailed: () => undefined },
-    closing: closing.signal,
-    opened: opened.resolve,
+    closing,
     deliver: () => undefined,
     room: () => 0,
   });
-  const claimed = await opened.promise;
-  closing.abort();
-  assert.equal(await consumer.ended, 'closed');
-  return claimed;
 }
 
 for (const failures of [0, 1, 2]) {
-  test(`a holder that did not release contests the shard, after ${failures} failures`, async () => {
-    const { isContested } = await open(toLink(new Set(['e5']), failures), false);
-    assert.equal(isContested, true);
+  test(`replaces the consumer of the previous holder, after ${failures} failures`, async () => {
+    const consumers = new Set(['e5']);
+    const closing = new AbortController();
+    const { ended } = open(toLink(consumers, failures), closing.signal);
+    while (!consumers.has('e9')) await new Promise((resolve) => setTimeout(resolve, 5));
+    closing.abort();
+    assert.equal(await ended, 'closed');
+    assert.deepEqual([...consumers], ['e9']);
   });
 }
 
-test('the consumer of a holder that released does not contest the shard', async () => {
-  assert.equal((await open(toLink(new Set(['e5']), 1), true)).isContested, false);
+test('ends if a later holder has a consumer', async () => {
+  const consumers = new Set(['e12']);
+  const { ended } = open(toLink(consumers, 0), new AbortController().signal);
+  assert.equal(await ended, 'superseded');
+  assert.deepEqual([...consumers], ['e12']);
 });
 
-test('a shard without a consumer is not contested', async () => {
-  assert.equal((await open(toLink(new Set(), 1), false)).isContested, false);
+test('ends if the stream was created again', async () => {
+  const { ended } = open(
+    toLink(new Set(), 0),
+    new AbortController().signal,
+    '2025-01-01T00:00:00Z',
+  );
+  assert.equal(await ended, 'stream replaced');
 });

@@ -13,33 +13,14 @@ import { errorCodes, hasCode } from './faults.ts';
 import { type Delivery, maxMessageBytes, readDelivery } from './messages.ts';
 import { whilePresent } from './publish.ts';
 
-/** The previous holder of the shard, from its lease. */
-export interface EarlierHolder {
-  /** 0 = there was none. */
-  readonly epoch: bigint;
-  /** False if it may still believe that it holds the shard. */
-  readonly hasLetGo: boolean;
-}
-
-export interface Claimed {
-  /** Another holder may have received any message up to the last one of this state. */
-  readonly stream: StreamInfo;
-  /**
-   * True if a holder that did not release the shard had a consumer: a server that learns late of
-   * its removal may still deliver later messages to it.
-   */
-  readonly isContested: boolean;
-}
-
 export interface ConsumerParts {
   readonly link: NatsLink;
   readonly shard: number;
   readonly fencingToken: FencingToken;
-  readonly earlier: EarlierHolder;
+  /** Of the previous holder; 0 = there was none. */
+  readonly earlierEpoch: bigint;
   readonly telemetry: Pick<ShardEvents, 'consumerFailed'>;
   readonly closing: AbortSignal;
-  /** Called once, before the first delivery. */
-  readonly opened: (claimed: Claimed) => void;
   readonly deliver: (delivery: Delivery) => void;
   /** How many bytes may be requested; 0 = none at the moment. */
   readonly room: () => number;
@@ -91,8 +72,6 @@ const lookMs = 250;
 export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
   const { link, shard, fencingToken, telemetry, closing } = parts;
   let pull: ReturnType<typeof pullMessages> | undefined;
-  /** Kept over failed attempts: one of them may have removed the contested consumer. */
-  let isContested = false;
 
   async function run(): Promise<ConsumerEnd> {
     while (!closing.aborted) {
@@ -100,11 +79,10 @@ export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
       const present = link.present();
       if (present.aborted) continue;
       try {
-        const stream = await claim(parts, present, () => (isContested = true));
+        const stream = await claim(parts, present);
         if (stream === undefined) return 'superseded';
         const isSame = link.names.shardName(shard, stream.created) === fencingToken.shard;
         if (!isSame) return 'stream replaced';
-        parts.opened({ stream, isContested });
         pull = pullMessages(parts, present);
         return await pull.ended;
       } catch (error) {
@@ -124,41 +102,34 @@ export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
 /**
  * Replaces every consumer of the stream by that of this epoch. A work queue stream has one consumer
  * at most, so no other holder gets a message once all servers know.
- * @param contested called before the consumer of a holder that did not release is removed
  * @returns undefined if a later holder has a consumer
  */
 async function claim(
-  { link, shard, earlier, fencingToken: { epoch } }: ConsumerParts,
+  { link, shard, fencingToken: { epoch }, earlierEpoch }: ConsumerParts,
   present: AbortSignal,
-  contested: () => void,
 ): Promise<StreamInfo | undefined> {
   const { consumers, streams } = link.manager;
   const stream = link.names.stream(shard);
   const ask = <T>(request: () => Promise<T>) => whilePresent(present, request);
   const add = (name: bigint) => ask(() => consumers.add(stream, toConfig(name)));
-  const released = [epoch, ...(earlier.hasLetGo ? [earlier.epoch] : [])].map(toConsumerName);
   for (let attempt = 1; ; attempt++) {
     const found = await ask(() => listConsumers(link, stream));
     if (found.some((name) => epochOf(name) > epoch)) return undefined;
-    if (found.some((name) => !released.includes(name))) contested();
     for (const name of found) {
       await ask(() => consumers.delete(stream, name)).catch(ignoreMissing);
     }
     try {
       await add(epoch);
-      break;
+      return await ask(() => streams.info(stream));
     } catch (error) {
       // Another consumer was created in between, or a removal has not reached every server.
       const isConsumed = hasCode(error, workIsConsumed, workIsConsumedFiltered);
       if (!isConsumed || attempt === attempts) throw error;
-      // A consumer that the leader keeps and its cluster has forgotten can be deleted only after it
-      // was created again.
-      if (found.length === 0) await add(earlier.epoch).catch(() => {});
+      // A consumer that its cluster has forgotten must be created again before it can be deleted.
+      if (found.length === 0) await add(earlierEpoch).catch(() => undefined);
       await sleep(pauseMs);
     }
   }
-  // Read last: until then another holder may have created a consumer and removed it.
-  return ask(() => streams.info(stream));
 }
 
 /** @param present the connection that the consumer is used over */

@@ -16,18 +16,13 @@ import { ProgressPublisher } from './progress.ts';
 import { setAside, toQuarantined } from './quarantine-messages.ts';
 import { whilePresent } from './publish.ts';
 import { ShardBacklog } from './shard-backlog.ts';
-import {
-  type ConsumerEnd,
-  type EarlierHolder,
-  openShardConsumer,
-  type ShardConsumer,
-} from './shard-consumer.ts';
+import { type ConsumerEnd, openShardConsumer, type ShardConsumer } from './shard-consumer.ts';
 
 export interface ReaderParts {
   readonly link: NatsLink;
   readonly shard: number;
   readonly fencingToken: FencingToken;
-  readonly earlier: EarlierHolder;
+  readonly earlierEpoch: bigint;
   /** Unix ns; every time of receipt is later. */
   readonly floorNanos: bigint;
   /** Bytes of messages kept in memory; a larger upload is kept all the same. */
@@ -60,17 +55,17 @@ export class ShardReader implements Shard {
   readonly #consumer: ShardConsumer;
   readonly #ticking: NodeJS.Timeout;
   /**
-   * Another holder may have stored messages up to this one of the stream; infinite until a contest
-   * is over.
+   * Last message of the stream that an earlier holder may have stored; infinite until the store has
+   * fenced the earlier holders, which it does before the first suspect insert.
    */
-  #suspectUntil = 0;
+  #suspectUntil = Number.POSITIVE_INFINITY;
   #lastSequence = 0;
   #heldBytes = 0;
   #deliveredMs = 0;
   #wakeTaker: (() => void) | undefined;
 
   constructor(parts: ReaderParts) {
-    const { link, shard, fencingToken, earlier, telemetry } = parts;
+    const { link, shard, fencingToken, earlierEpoch, telemetry } = parts;
     this.#parts = parts;
     this.fencingToken = fencingToken;
     this.isFirst = shard === 0;
@@ -80,12 +75,9 @@ export class ShardReader implements Shard {
       link,
       shard,
       fencingToken,
-      earlier,
+      earlierEpoch,
       telemetry,
       closing: this.#closing.signal,
-      opened: ({ stream, isContested }) => {
-        this.#suspectUntil = isContested ? Number.POSITIVE_INFINITY : stream.state.last_seq;
-      },
       deliver: (delivery) => this.#deliver(delivery),
       room: () => this.#room(),
     });
@@ -116,7 +108,7 @@ export class ShardReader implements Shard {
     this.#backlog.release(finished.length);
     this.#progress.reached(this.watermarkNanos);
     this.#consumer.ask();
-    if (this.#suspectUntil === Number.POSITIVE_INFINITY) void this.#endContest();
+    if (this.#suspectUntil === Number.POSITIVE_INFINITY) void this.#endSuspicion();
   }
 
   async quarantine(batch: StampedBatch, reason: string): Promise<void> {
@@ -195,8 +187,7 @@ export class ShardReader implements Shard {
     if (sequences.length > 0) this.#acknowledge(sequences).catch(() => undefined);
   }
 
-  /** The store fenced before the first suspect insert: later messages are not contested. */
-  async #endContest(): Promise<void> {
+  async #endSuspicion(): Promise<void> {
     const { link, shard } = this.#parts;
     try {
       const { state } = await link.manager.streams.info(link.names.stream(shard));

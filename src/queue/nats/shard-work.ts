@@ -177,7 +177,7 @@ class Writer {
       link,
       shard,
       fencingToken: { shard: link.names.shardName(shard, work.created), epoch },
-      earlier: { epoch: earlierEpoch, hasLetGo: entry.value.holder === '' },
+      earlierEpoch,
       floorNanos: told > heard ? told : heard,
       maxHeldBytes,
       telemetry,
