@@ -1,4 +1,4 @@
-/** NATS is killed while writers drain: acknowledged batches are handed out, and none twice as new. */
+/** NATS is killed while writers drain: each batch is handed out, and none twice as new. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { until } from '../harness/until.ts';

@@ -1,13 +1,20 @@
-/** The messages of the quarantine's stream, as a writer stores them and an operator reads them. */
+/** The messages in quarantine: how batches and damaged bytes are written there and read back. */
 import type { StoredMsg } from '@nats-io/jetstream';
 import { headers as createHeaders } from '@nats-io/transport-node';
-import type { StampedBatch } from '../../model/batch.ts';
+import type { BatchId, StampedBatch } from '../../model/batch.ts';
 import { randomBase32 } from '../../std/random-id.ts';
-import { encodeFrame, finishFrame, measureFrame } from '../frame.ts';
+import {
+  decodeFrame,
+  encodeFrame,
+  finishFrame,
+  isBodyIntact,
+  measureFrame,
+  readFrameHeader,
+} from '../frame.ts';
+import type { SetAside } from '../quarantine.ts';
 import { storedSince } from './assembler.ts';
 import type { NatsLink } from './connection.ts';
-import { errorCodes, type FaultKind, hasCode, toPublishFault } from './faults.ts';
-import { headers, headroomBytes, messageKinds } from './messages.ts';
+import { headers, headroomBytes, messageKinds, readChunk } from './messages.ts';
 
 export interface Quarantined {
   /** The same in all pieces. */
@@ -67,59 +74,111 @@ function toHeaderText(reason: string): string {
     .trim();
 }
 
-/** Each throws Error for the operator. */
-export interface QuarantineMessages {
-  /** All present messages, in order. */
-  all(): AsyncGenerator<StoredMsg>;
-  /** Null if it is gone. */
-  get(sequence: number): Promise<StoredMsg | null>;
-  /** Succeeds if the message is gone. */
-  remove(sequence: number): Promise<void>;
+/** One frame, or damaged bytes. */
+export interface Kept {
+  readonly shown: SetAside;
+  /** Unix ns since when its rows may be stored. */
+  readonly sinceNanos: bigint;
+  /** Stream sequences: the pieces in order, then duplicates. */
+  readonly messages: readonly number[];
+  readonly pieces: number;
+  /** The messages with the first piece. */
+  readonly heads: readonly number[];
+  /** True if it was retried or dropped: removal starts with the first piece. */
+  readonly isRemains: boolean;
+  /** The shard that it was in. */
+  readonly shard: number;
 }
 
-export function createQuarantineMessages(link: NatsLink): QuarantineMessages {
-  const { streams } = link.manager;
-  const stream = link.names.quarantineStream;
-  const get = (seq: number) => explained(link, streams.getMessage(stream, { seq }));
+/** Joins the messages of each frame, in the order of arrival. */
+export async function joinPieces(messages: AsyncIterable<StoredMsg>): Promise<Kept[]> {
+  const pieces = await Array.fromAsync(messages, toPiece);
+  // After a change of max_payload, a batch that is set aside again has another count of pieces.
+  const frames = Map.groupBy(pieces, ({ upload, count }) => `${upload} ${count}`);
+  return [...frames.values()].map(describe);
+}
 
+/** A message without its body. */
+interface Piece {
+  readonly sequence: number;
+  readonly setAsideAtMs: number;
+  /** The same for all pieces of one frame. */
+  readonly upload: string;
+  readonly index: number;
+  readonly count: number;
+  readonly shard: number;
+  readonly reason: string;
+  readonly bytes: number;
+  /** Frame header and owner, if it is a first piece. */
+  readonly head: Buffer;
+}
+
+const headBytes = 4096;
+
+function toPiece({ seq, time, header, data }: StoredMsg): Piece {
+  const text = (name: string) => header?.get(name) ?? '';
+  const upload = text(headers.upload) || `message-${seq}`;
+  const { index, count } = readChunk(upload, text(headers.chunk)) ?? { index: 0, count: 1 };
+  const mayBegin = index === 0 && !(count === 1 && isDamaged(data));
   return {
-    async *all() {
-      const { state } = await explained(link, streams.info(stream));
-      if (state.messages === 0) return;
-      for (let sequence = state.first_seq; sequence <= state.last_seq; sequence++) {
-        const message = await get(sequence);
-        if (message !== null) yield message;
-      }
-    },
-    get,
-    async remove(sequence) {
-      try {
-        await streams.deleteMessage(stream, sequence, false);
-      } catch (error) {
-        if ((await get(sequence)) !== null) throw explain(link, error);
-      }
-    },
+    sequence: seq,
+    setAsideAtMs: time.getTime(),
+    upload,
+    index,
+    count,
+    // Earlier versions did not write it: shard 0, which always exists.
+    shard: Number(text(headers.shard)),
+    reason: text(headers.reason),
+    bytes: data.length,
+    head: mayBegin ? Buffer.from(data.subarray(0, headBytes)) : Buffer.alloc(0),
   };
 }
 
-async function explained<T>(link: NatsLink, answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (cause) {
-    throw explain(link, cause);
-  }
+/** @param pieces of one upload, at least one; some may be missing or there twice */
+function describe(pieces: readonly Piece[]): Kept {
+  const byIndex = new Map(pieces.map((piece) => [piece.index, piece]));
+  const [first] = pieces as [Piece, ...Piece[]];
+  const ordered = [...byIndex.values()].sort((a, b) => a.index - b.index);
+  const bytes = ordered.reduce((sum, piece) => sum + piece.bytes, 0);
+  const isRemains = ordered[0]!.index > 0;
+  const isWhole = ordered.length === first.count && !isRemains;
+  const header = isWhole ? readFrameHeader(ordered[0]!.head, 0) : undefined;
+  const batch = header?.length === bytes ? decodeFrame(ordered[0]!.head) : undefined;
+  const twice = pieces.filter((piece) => byIndex.get(piece.index) !== piece);
+  const heads = pieces.filter(({ index }) => index === 0);
+  return {
+    shown: {
+      id: batch === undefined ? toNameless(first, isRemains) : toId(batch.id),
+      setAsideAtMs: first.setAsideAtMs,
+      bytes,
+      reason: isWhole
+        ? first.reason
+        : `${first.reason} (${ordered.length} of ${first.count} pieces)`,
+      retry: 'no',
+      batch: batch && { layout: batch.layout, rows: batch.rows, owner: batch.owner },
+    },
+    sinceNanos: batch?.receivedAtNanos ?? 0n,
+    messages: [...ordered, ...twice].map(({ sequence }) => sequence),
+    pieces: ordered.length,
+    heads: heads.map(({ sequence }) => sequence),
+    isRemains,
+    shard: first.shard,
+  };
 }
 
-function explain({ names, settings }: NatsLink, cause: unknown): Error {
-  const stream = names.quarantineStream;
-  if (hasCode(cause, errorCodes.streamNotFound)) {
-    const text = `cannot find the stream ${stream} at NATS: is queue.prefix right?`;
-    return new Error(text, { cause });
-  }
-  const { kind, message } = toPublishFault(cause);
-  const reasons: Partial<Record<FaultKind, string>> = {
-    timeout: `NATS did not answer within ${settings.timeoutMs} ms`,
-    no_stream: 'JetStream is not enabled at NATS, or not for this account',
-  };
-  return new Error(`cannot use the stream ${stream}: ${reasons[kind] ?? message}`, { cause });
+/** For a frame in one message. */
+function isDamaged(data: Uint8Array): boolean {
+  const frame = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  const header = readFrameHeader(frame, 0);
+  return header === undefined || !isBodyIntact(frame, 0, header);
+}
+
+/** Remains keep the id of their batch, which their upload name begins with. */
+function toNameless({ sequence, upload }: Piece, isRemains: boolean): string {
+  const [, id] = (isRemains && /^([0-9a-f]+-\d+)-\d+$/.exec(upload)) || [];
+  return id ?? `message-${sequence}`;
+}
+
+function toId({ writer, sequence }: BatchId): string {
+  return `${writer.toString(16)}-${sequence}`;
 }

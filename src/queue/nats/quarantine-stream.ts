@@ -2,17 +2,18 @@
  * The quarantine of a queue at NATS for an operator, while nodes run. A batch is one message or
  * several, and may be there twice if its writer failed while it was set aside.
  */
+import type { StoredMsg } from '@nats-io/jetstream';
 import { messageOf } from '../../std/error-text.ts';
+import { randomBase32 } from '../../std/random-id.ts';
 import type { Instruments } from '../../telemetry/instruments.ts';
 import { createNatsEvents } from '../../telemetry/queue-events.ts';
 import { decodeFrameHeader, isBodyIntact, readFrameHeader } from '../frame.ts';
 import { notABatch, notSetAside, type Quarantine } from '../quarantine.ts';
-import { randomBase32 } from '../../std/random-id.ts';
-import { type NatsSettings, openNatsLink } from './connection.ts';
+import { type NatsLink, type NatsSettings, openNatsLink } from './connection.ts';
+import { errorCodes, type FaultKind, hasCode, toPublishFault } from './faults.ts';
 import { toBatchName } from './messages.ts';
 import { publishFrames } from './publish.ts';
-import { type Kept, look } from './quarantine-look.ts';
-import { createQuarantineMessages, type QuarantineMessages } from './quarantine-messages.ts';
+import { joinPieces, type Kept } from './quarantine-messages.ts';
 
 /**
  * @param purpose `change` also completes interrupted removals
@@ -30,7 +31,7 @@ export async function openQuarantineStream(
   let known = new Map<string, readonly Kept[]>();
 
   async function refresh(): Promise<void> {
-    const found = await look(messages);
+    const found = await joinPieces(messages.all());
     const remains = found.filter(({ isRemains }) => isRemains);
     if (purpose === 'change') await remove(messages, remains);
     // Nothing is left to do for a batch that was removed.
@@ -113,4 +114,61 @@ async function remove(messages: QuarantineMessages, found: readonly Kept[]): Pro
   const all = [...found.flatMap(({ heads }) => heads), ...found.flatMap((kept) => kept.messages)];
   // First pieces first: without them, the rest is recognized as an interrupted removal.
   for (const sequence of new Set(all)) await messages.remove(sequence);
+}
+
+/** Each throws Error for the operator. */
+export interface QuarantineMessages {
+  /** All present messages, in order. */
+  all(): AsyncGenerator<StoredMsg>;
+  /** Null if it is gone. */
+  get(sequence: number): Promise<StoredMsg | null>;
+  /** Succeeds if the message is gone. */
+  remove(sequence: number): Promise<void>;
+}
+
+export function createQuarantineMessages(link: NatsLink): QuarantineMessages {
+  const { streams } = link.manager;
+  const stream = link.names.quarantineStream;
+  const get = (seq: number) => explained(link, streams.getMessage(stream, { seq }));
+
+  return {
+    async *all() {
+      const { state } = await explained(link, streams.info(stream));
+      if (state.messages === 0) return;
+      for (let sequence = state.first_seq; sequence <= state.last_seq; sequence++) {
+        const message = await get(sequence);
+        if (message !== null) yield message;
+      }
+    },
+    get,
+    async remove(sequence) {
+      try {
+        await streams.deleteMessage(stream, sequence, false);
+      } catch (error) {
+        if ((await get(sequence)) !== null) throw explain(link, error);
+      }
+    },
+  };
+}
+
+async function explained<T>(link: NatsLink, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (cause) {
+    throw explain(link, cause);
+  }
+}
+
+function explain({ names, settings }: NatsLink, cause: unknown): Error {
+  const stream = names.quarantineStream;
+  if (hasCode(cause, errorCodes.streamNotFound)) {
+    const text = `cannot find the stream ${stream} at NATS: is queue.prefix right?`;
+    return new Error(text, { cause });
+  }
+  const { kind, message } = toPublishFault(cause);
+  const reasons: Partial<Record<FaultKind, string>> = {
+    timeout: `NATS did not answer within ${settings.timeoutMs} ms`,
+    no_stream: 'JetStream is not enabled at NATS, or not for this account',
+  };
+  return new Error(`cannot use the stream ${stream}: ${reasons[kind] ?? message}`, { cause });
 }

@@ -66,7 +66,10 @@ const leastBytes = maxMessageBytes + 8192;
 const nanosPerMs = 1_000_000;
 const expiresMs = 30_000;
 const heartbeatMs = 1000;
+/** Without a heartbeat for so long, the server has lost the request. */
 const silenceMs = 3500;
+/** Longer than it takes to elect a leader. */
+export const patienceMs = 20_000;
 const lookMs = 250;
 
 export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
@@ -146,16 +149,19 @@ function pullMessages(parts: ConsumerParts, present: AbortSignal) {
   /** Messages still to come for the open request. */
   let awaited = 0;
   let expected = 1;
+  /** When anything was last received or requested. */
+  let heardMs = 0;
   /** When the server last served this consumer, or nothing was requested. */
   let servedMs = performance.now();
 
   const subscription = connection.subscribe(`${inbox}.*`, {
     callback(error, message) {
+      heardMs = performance.now();
       if (error !== null) return end('removed');
       const delivery = readDelivery(message);
       if (delivery === undefined) return hearStatus(message);
       if (delivery.consumerSequence !== expected++) return end('gap');
-      servedMs = performance.now();
+      servedMs = heardMs;
       if (--awaited === 0) isOpen = false;
       parts.deliver(delivery);
       ask();
@@ -164,8 +170,10 @@ function pullMessages(parts: ConsumerParts, present: AbortSignal) {
   const looking = setInterval(() => {
     const nowMs = performance.now();
     if (!isOpen && parts.room() <= 0) servedMs = nowMs;
-    else if (nowMs - servedMs > silenceMs) end('silence');
-    else ask();
+    else if (nowMs - servedMs > patienceMs) return end('silence');
+    // A new leader does not know the request.
+    if (nowMs - heardMs > silenceMs) isOpen = false;
+    ask();
   }, lookMs);
   const stop = () => end(closing.aborted ? 'closed' : 'disconnected');
   over.addEventListener('abort', stop, { once: true });
@@ -177,6 +185,7 @@ function pullMessages(parts: ConsumerParts, present: AbortSignal) {
     if (isOpen || room <= 0 || subscription.isClosed()) return;
     isOpen = true;
     awaited = maxMessages;
+    heardMs = performance.now();
     const share = Math.min(room, Math.floor(maxBytesUnderWay / link.settings.shards));
     const request = {
       batch: maxMessages,
@@ -192,7 +201,7 @@ function pullMessages(parts: ConsumerParts, present: AbortSignal) {
     const description = headers?.description ?? '';
     if (/deleted/i.test(description)) return end('removed');
     const isServed = code === 408 || /exceeds maxbytes|batch completed/i.test(description);
-    if (isServed || code === 100) servedMs = performance.now();
+    if (isServed || code === 100) servedMs = heardMs;
     if (code === 100 || about !== `${inbox}.${requests}`) return;
     isOpen = false;
     // After any other status, such as no leader, the next look requests again.

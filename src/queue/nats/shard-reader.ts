@@ -16,7 +16,12 @@ import { ProgressPublisher } from './progress.ts';
 import { setAside, toQuarantined } from './quarantine-messages.ts';
 import { whilePresent } from './publish.ts';
 import { ShardBacklog } from './shard-backlog.ts';
-import { type ConsumerEnd, openShardConsumer, type ShardConsumer } from './shard-consumer.ts';
+import {
+  type ConsumerEnd,
+  openShardConsumer,
+  patienceMs,
+  type ShardConsumer,
+} from './shard-consumer.ts';
 
 export interface ReaderParts {
   readonly link: NatsLink;
@@ -40,6 +45,8 @@ interface HeldMessage {
 
 const acknowledged = Buffer.from('+ACK');
 const tickMs = 200;
+const ackTimeoutMs = 1000;
+const ackPauseMs = 250;
 const damagePauseMs = 1000;
 
 export class ShardReader implements Shard {
@@ -163,22 +170,31 @@ export class ShardReader implements Shard {
 
   /** Resolves when the server confirmed that it will not deliver these messages again. */
   async #acknowledge(sequences: readonly number[]): Promise<void> {
-    const { connection, settings } = this.#parts.link;
-    const timeout = { timeout: settings.timeoutMs };
-    const confirm = async (sequence: number) => {
-      const message = this.#messages.get(sequence);
-      if (message === undefined) return;
-      this.#heldBytes -= message.bytes;
-      await connection.request(message.reply, acknowledged, timeout);
-      this.#messages.delete(sequence);
-    };
-    const { signal } = this.#closing;
+    const confirmed = () => Promise.all(sequences.map((sequence) => this.#confirm(sequence)));
     try {
-      await whilePresent(signal, () => Promise.all(sequences.map(confirm)));
+      await whilePresent(this.#closing.signal, confirmed);
     } catch (cause) {
       // The next consumer delivers again what the server did not take.
       this.#consumer.end('silence');
       throw new Error('cannot release: NATS did not confirm the acknowledgement', { cause });
+    }
+  }
+
+  async #confirm(sequence: number): Promise<void> {
+    const message = this.#messages.get(sequence);
+    if (message === undefined) return;
+    this.#heldBytes -= message.bytes;
+    const { connection } = this.#parts.link;
+    const giveUpAt = performance.now() + patienceMs;
+    for (;;) {
+      try {
+        await connection.request(message.reply, acknowledged, { timeout: ackTimeoutMs });
+        this.#messages.delete(sequence);
+        return;
+      } catch (error) {
+        if (this.#closing.signal.aborted || performance.now() > giveUpAt) throw error;
+      }
+      await sleep(ackPauseMs);
     }
   }
 

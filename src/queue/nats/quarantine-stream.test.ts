@@ -1,9 +1,9 @@
-/** What NATS says about the quarantine's messages reaches the operator in words. */
+/** Errors of NATS as an operator of the quarantine sees them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JetStreamApiError } from '@nats-io/jetstream';
 import { createQueueNames, type NatsLink } from './connection.ts';
-import { createQuarantineMessages } from './quarantine-messages.ts';
+import { createQuarantineMessages } from './quarantine-stream.ts';
 
 function open(streams: Readonly<Record<string, () => Promise<unknown>>>) {
   const names = createQueueNames('weir');
@@ -25,7 +25,7 @@ for (const [error, words] of [
   [fail('Error'), /cannot use the stream weir_quarantine: raw/],
   [() => Promise.reject(notThere()), /cannot find the stream weir_quarantine .*queue\.prefix/],
 ] as const) {
-  test(`in words: ${words.source}`, async () => {
+  test(`explains: ${words.source}`, async () => {
     const messages = open({ info: error, getMessage: error, deleteMessage: error });
     await assert.rejects(messages.all().next(), words);
     await assert.rejects(messages.get(1), words);
@@ -33,7 +33,7 @@ for (const [error, words] of [
   });
 }
 
-test('what is gone is removed; what is not, is not', async () => {
+test('removing a message that is gone succeeds', async () => {
   const deleteMessage = fail('Error');
   await open({ deleteMessage, getMessage: async () => null }).remove(1);
   const left = open({ deleteMessage, getMessage: async () => ({ seq: 1 }) });
