@@ -31,38 +31,33 @@ export function createDirectoryEvents({ log, metrics: registry }: Instruments) {
   const registerConnected = () =>
     registerMetrics(registry, sharedDirectoryMetrics).weir_directory_connected;
   return {
-    directoryFailed(error: unknown): void {
+    directoryFailed(error: unknown) {
       failures.inc({ work: 'lookup' });
       log.error({ err: error }, 'directory does not answer; serving what is cached');
     },
-    directoryRecovered(): void {
-      log.info('directory answers again');
-    },
-    directoryAwaited(reason: string, secondsLeft: number): void {
-      log.warn({ reason, secondsLeft }, 'waiting for the directory at PostgreSQL');
-    },
-    directoryReached(): void {
-      log.info('directory at PostgreSQL answers');
-    },
-    sharedDirectoryOpened(): void {
+    directoryRecovered: () => log.info('directory answers again'),
+    directoryAwaited: (reason: string, secondsLeft: number) =>
+      log.warn({ reason, secondsLeft }, 'waiting for the directory at PostgreSQL'),
+    directoryReached: () => log.info('directory at PostgreSQL answers'),
+    sharedDirectoryOpened() {
       connected = registerConnected();
       connected.set(1);
     },
-    lastUsedNotWritten(error: unknown): void {
+    lastUsedNotWritten(error: unknown) {
       failures.inc({ work: 'last_used' });
       log.warn({ err: error }, 'cannot write when tokens were last used; trying again');
     },
     /** Cached entries stay valid until they expire. */
-    changesNotHeard(error: unknown): void {
+    changesNotHeard(error: unknown) {
       connected?.set(0);
       failures.inc({ work: 'listen' });
       log.warn({ err: error }, 'cannot listen for changes of the directory; trying again');
     },
-    changesHeard(): void {
+    changesHeard() {
       connected?.set(1);
       log.info('listening for changes of the directory again');
     },
-    adminChanged(change: AdminChange): void {
+    adminChanged(change: AdminChange) {
       metrics.weir_admin_changes_total.inc({ operation: change.operation });
       log.info(change, 'control API change');
     },
@@ -75,12 +70,12 @@ export function createStatisticsEvents({ log, metrics: registry }: Instruments) 
   const metrics = registerMetrics(registry, statisticsMetrics);
   const dropped = metrics.weir_receiver_statistics_dropped_total;
   return {
-    statisticsNotWritten(error: unknown): void {
+    statisticsNotWritten(error: unknown) {
       metrics.weir_receiver_statistics_failures_total.inc();
       log.warn({ err: error }, 'cannot write statistics of receivers; trying again');
     },
     /** @param minutes of counts */
-    statisticsDropped(minutes: number, samples: number): void {
+    statisticsDropped(minutes: number, samples: number) {
       dropped.inc({ what: 'minutes' }, minutes);
       dropped.inc({ what: 'samples' }, samples);
     },
@@ -103,35 +98,30 @@ export function createWorkerEvents({ log, metrics: registry }: Instruments, leve
     weir_workers_connections: levels.connections,
   });
   return {
-    workerReady(worker: number, pid: number, millis: number): void {
-      log.info({ worker, workerPid: pid, millis }, 'worker is ready');
-    },
+    workerReady: (worker: number, pid: number, millis: number) =>
+      log.info({ worker, workerPid: pid, millis }, 'worker is ready'),
     /** Unexpected; a replacement is started. */
-    workerEnded(worker: number, pid: number, how: string): void {
+    workerEnded(worker: number, pid: number, how: string) {
       metrics.weir_worker_ends_total.inc();
       log.error({ worker, workerPid: pid, how }, 'worker ended; starting another');
     },
-    workerNotStarted(worker: number, error: unknown, retryMillis: number): void {
+    workerNotStarted(worker: number, error: unknown, retryMillis: number) {
       metrics.weir_worker_failed_starts_total.inc();
       log.error({ worker, err: error, retryMillis }, 'cannot start a worker; trying again');
     },
     /** It exceeded the time limit of a graceful stop. */
-    workerKilled(worker: number, pid: number): void {
-      log.error({ worker, workerPid: pid }, 'worker did not stop in time; killing it');
-    },
-    workerHung(worker: number, pid: number): void {
-      log.error({ worker, workerPid: pid }, 'worker does not respond; killing it');
-    },
-    connectionRefused(reason: 'cap' | 'no_worker'): void {
-      metrics.weir_worker_connections_refused_total.inc({ reason });
-    },
+    workerKilled: (worker: number, pid: number) =>
+      log.error({ worker, workerPid: pid }, 'worker did not stop in time; killing it'),
+    workerHung: (worker: number, pid: number) =>
+      log.error({ worker, workerPid: pid }, 'worker does not respond; killing it'),
+    connectionRefused: (reason: 'cap' | 'no_worker') =>
+      metrics.weir_worker_connections_refused_total.inc({ reason }),
   };
 }
 
 export function createDataFolderEvents({ log }: Instruments) {
   return {
-    lockMended(directory: string): void {
-      log.error({ directory }, 'replaced a damaged lock.db, which holds no data: check the disk');
-    },
+    lockMended: (directory: string) =>
+      log.error({ directory }, 'replaced a damaged lock.db, which holds no data: check the disk'),
   };
 }

@@ -46,36 +46,27 @@ export type QueueEvents = ReturnType<typeof createQueueEvents>;
 export function createQueueEvents({ log, metrics: registry }: Instruments) {
   const metrics = registerMetrics(registry, queueMetrics);
   return {
-    opened(event: QueueOpened): void {
-      log.info(event, 'queue opened');
-    },
-    retriesFound(event: { readonly batches: number }): void {
-      log.info(event, 'queue drains batches of the quarantine that an operator retried');
-    },
-    retryPassedOver({ file, error }: { readonly file: string; readonly error: Error }): void {
+    opened: (event: QueueOpened) => log.info(event, 'queue opened'),
+    retriesFound: (event: { batches: number }) =>
+      log.info(event, 'queue drains batches of the quarantine that an operator retried'),
+    retryPassedOver({ file, error }: { file: string; error: Error }) {
       metrics.weir_queue_damage_total.inc({ kind: 'unreadable' });
       log.error({ file, err: error }, 'queue cannot read a retried batch until the next start');
     },
-    batchAppended(frameBytes: number): void {
+    batchAppended(frameBytes: number) {
       metrics.weir_queue_appended_batches_total.inc();
       metrics.weir_queue_appended_bytes_total.inc(frameBytes);
     },
-    appendRefused(event: {
-      readonly reason: 'failed' | 'disk' | 'backlog' | 'busy' | 'away';
-    }): void {
-      metrics.weir_queue_refused_batches_total.inc(event);
-    },
-    outOfRoom(error: Error): void {
-      log.error({ err: error }, 'queue disk is full: appends are refused until space is freed');
-    },
-    roomAgain(): void {
-      log.info('queue disk has space again');
-    },
-    failed(error: Error): void {
+    appendRefused: (event: { reason: 'failed' | 'disk' | 'backlog' | 'busy' | 'away' }) =>
+      metrics.weir_queue_refused_batches_total.inc(event),
+    outOfRoom: (error: Error) =>
+      log.error({ err: error }, 'queue disk is full: appends are refused until space is freed'),
+    roomAgain: () => log.info('queue disk has space again'),
+    failed(error: Error) {
       metrics.weir_queue_failures_total.inc();
       log.error({ err: error }, 'queue cannot write to its disk: weir ends, to be restarted');
     },
-    damageFound(damage: QueueDamage): void {
+    damageFound(damage: QueueDamage) {
       metrics.weir_queue_damage_total.inc({ kind: damage.kind });
       metrics.weir_queue_lost_batches_total.inc(damage.batches ?? 0);
       const line = {
@@ -85,14 +76,12 @@ export function createQueueEvents({ log, metrics: registry }: Instruments) {
       };
       log[damage.kind === 'torn' ? 'warn' : 'error'](line, damageMessage(damage));
     },
-    foreignFile(event: { readonly directory: string; readonly name: string }): void {
-      log.warn(event, 'queue leaves a file alone that is not its own');
-    },
-    checkpointUnusable(event: { readonly state: 'absent' | 'damaged' | 'foreign' }): void {
-      log.error(event, 'queue has no usable checkpoint and drains again all that is on disk');
-    },
+    foreignFile: (event: { directory: string; name: string }) =>
+      log.warn(event, 'queue leaves a file alone that is not its own'),
+    checkpointUnusable: (event: { state: 'absent' | 'damaged' | 'foreign' }) =>
+      log.error(event, 'queue has no usable checkpoint and drains again all that is on disk'),
     /** The mark is absent after an upgrade or a restore. */
-    syncedMarkUnusable(event: { readonly state: 'absent' | 'damaged' | 'foreign' }): void {
+    syncedMarkUnusable(event: { state: 'absent' | 'damaged' | 'foreign' }) {
       const message = 'queue cannot tell a torn end from lost batches: its synced mark is unusable';
       log[event.state === 'damaged' ? 'error' : 'warn'](event, message);
     },
@@ -133,47 +122,34 @@ export function createNatsEvents({ log, metrics: registry }: Instruments) {
   let isLost = false;
   let restoreFault = '';
   return {
-    connectionMade(server: string): void {
+    connectionMade(server: string) {
       connected.set(1);
       log.info({ server }, isLost ? 'queue is connected to NATS again' : 'queue found NATS');
       isLost = false;
     },
-    connectionLost(server: string): void {
+    connectionLost(server: string) {
       connected.set(0);
       log.error({ server }, 'queue lost its connection to NATS');
       isLost = true;
     },
-    serverComplained(error: Error): void {
-      log.warn({ err: error }, 'NATS rejected a request of the queue');
-    },
-    published(seconds: number): void {
-      metrics.weir_queue_publish_seconds.observe(seconds);
-    },
-    publishFailed(kind: string): void {
-      metrics.weir_queue_publish_failures_total.inc({ kind });
-    },
-    shardFailed(event: {
-      readonly shard: number;
-      readonly kind: string;
-      readonly reason: string;
-    }): void {
-      log.error(event, 'queue refuses appends to a shard until JetStream accepts them again');
-    },
-    shardWorksAgain(event: { readonly shard: number }): void {
-      log.info(event, 'queue accepts appends to a shard again');
-    },
+    serverComplained: (error: Error) =>
+      log.warn({ err: error }, 'NATS rejected a request of the queue'),
+    published: (seconds: number) => metrics.weir_queue_publish_seconds.observe(seconds),
+    publishFailed: (kind: string) => metrics.weir_queue_publish_failures_total.inc({ kind }),
+    shardFailed: (event: { shard: number; kind: string; reason: string }) =>
+      log.error(event, 'queue refuses appends to a shard until JetStream accepts them again'),
+    shardWorksAgain: (event: { shard: number }) =>
+      log.info(event, 'queue accepts appends to a shard again'),
     /** Logs each reason once. */
-    restoreFailed(error: unknown): void {
+    restoreFailed(error: unknown) {
       const reason = String(error);
       if (reason !== restoreFault) log.error({ err: error }, 'queue cannot recreate a lost stream');
       restoreFault = reason;
     },
-    provisioned(event: { readonly what: string; readonly name: string }): void {
-      log.info(event, 'queue created or changed a resource at NATS');
-    },
-    notProvisionedYet(error: unknown): void {
-      log.warn({ err: error }, 'JetStream is not ready; asking again');
-    },
+    provisioned: (event: { what: string; name: string }) =>
+      log.info(event, 'queue created or changed a resource at NATS'),
+    notProvisionedYet: (error: unknown) =>
+      log.warn({ err: error }, 'JetStream is not ready; asking again'),
   };
 }
 
@@ -191,38 +167,33 @@ export type ShardLoss =
 export function createShardEvents({ log, metrics: registry }: Instruments) {
   const metrics = registerMetrics(registry, shardMetrics);
   return {
-    shardTaken(event: { readonly shard: number; readonly epoch: bigint }): void {
+    shardTaken(event: { shard: number; epoch: bigint }) {
       metrics.weir_queue_shards_held.inc();
       metrics.weir_queue_shards_taken_total.inc();
       log.info({ ...event, epoch: event.epoch.toString() }, 'writer takes a shard of the queue');
     },
-    shardLost(event: { readonly shard: number; readonly reason: ShardLoss }): void {
+    shardLost(event: { shard: number; reason: ShardLoss }) {
       metrics.weir_queue_shards_held.dec();
       metrics.weir_queue_shards_lost_total.inc({ reason: event.reason });
       const isPlanned = event.reason === 'handed over' || event.reason === 'closed';
       log[isPlanned ? 'info' : 'warn'](event, 'writer no longer drains a shard of the queue');
     },
-    leaseFailed(event: { readonly key: string; readonly error: unknown }): void {
-      log.warn({ key: event.key, err: event.error }, 'writer cannot renew or look up a lease');
-    },
-    consumerLost(event: { readonly shard: number; readonly reason: string }): void {
+    leaseFailed: (event: { key: string; error: unknown }) =>
+      log.warn({ key: event.key, err: event.error }, 'writer cannot renew or look up a lease'),
+    consumerLost(event: { shard: number; reason: string }) {
       metrics.weir_queue_consumers_lost_total.inc({ reason: event.reason });
       log.info(event, 'writer lost its consumer of a shard');
     },
-    consumerFailed(event: { readonly shard: number; readonly error: unknown }): void {
-      log.warn({ shard: event.shard, err: event.error }, 'writer cannot read a shard; tries again');
-    },
-    repeated(): void {
-      metrics.weir_queue_repeated_messages_total.inc();
-    },
-    damaged(event: { readonly shard: number; readonly reason: string }): void {
+    consumerFailed: (event: { shard: number; error: unknown }) =>
+      log.warn({ shard: event.shard, err: event.error }, 'writer cannot read a shard; tries again'),
+    repeated: () => metrics.weir_queue_repeated_messages_total.inc(),
+    damaged(event: { shard: number; reason: string }) {
       metrics.weir_queue_damaged_messages_total.inc();
       log.error(event, 'writer sets aside part of a message that is damaged');
     },
-    quarantineFailed(error: unknown): void {
-      log.error({ err: error }, 'writer cannot set a damaged message aside; tries again');
-    },
-    uploadsDropped(event: { readonly shard: number; readonly uploads: number }): void {
+    quarantineFailed: (error: unknown) =>
+      log.error({ err: error }, 'writer cannot set a damaged message aside; tries again'),
+    uploadsDropped(event: { shard: number; uploads: number }) {
       metrics.weir_queue_dropped_uploads_total.inc(event.uploads);
       log.warn(event, 'writer drops incomplete batches, which were never acknowledged');
     },
@@ -242,31 +213,26 @@ export interface InsertFailed {
 export function createDrainEvents({ log, metrics: registry }: Instruments) {
   const metrics = registerMetrics(registry, drainMetrics);
   return {
-    inserted(event: { batches: number; rows: number; bytes: number; durationMs: number }): void {
+    inserted(event: { batches: number; rows: number; bytes: number; durationMs: number }) {
       metrics.weir_drain_batches_total.inc(event.batches);
       metrics.weir_drain_rows_total.inc(event.rows);
       metrics.weir_drain_bytes_total.inc(event.bytes);
       metrics.weir_drain_insert_seconds.observe(event.durationMs / 1000);
     },
-    released(event: { readonly lagMs: number }): void {
-      metrics.weir_drain_lag_seconds.set(event.lagMs / 1000);
-    },
-    insertFailed({ failure, batches, attempt, error }: InsertFailed): void {
+    released: (event: { lagMs: number }) => metrics.weir_drain_lag_seconds.set(event.lagMs / 1000),
+    insertFailed({ failure, batches, attempt, error }: InsertFailed) {
       metrics.weir_drain_insert_failures_total.inc({ failure });
       log.warn({ failure, batches, attempt, err: error }, 'drain cannot insert and tries again');
     },
-    fenced(): void {
-      metrics.weir_drain_fences_total.inc();
-    },
-    fenceFailed(error: Error): void {
-      log.warn({ err: error }, 'drain cannot fence an earlier insert and tries again');
-    },
-    batchQuarantined(event: { readonly sequence: bigint; readonly reason: string }): void {
+    fenced: () => metrics.weir_drain_fences_total.inc(),
+    fenceFailed: (error: Error) =>
+      log.warn({ err: error }, 'drain cannot fence an earlier insert and tries again'),
+    batchQuarantined(event: { sequence: bigint; reason: string }) {
       metrics.weir_drain_quarantined_batches_total.inc();
       const line = { ...event, sequence: event.sequence.toString() };
       log.error(line, 'drain gave up on a batch that the store will never take');
     },
-    queueFailed(event: { readonly action: string; readonly error: Error }): void {
+    queueFailed(event: { action: string; error: Error }) {
       metrics.weir_drain_queue_failures_total.inc();
       log.error({ action: event.action, err: event.error }, 'drain cannot use the queue');
     },

@@ -25,21 +25,19 @@ export function createHttpEvents({ log, metrics: registry }: Instruments) {
   let nextAddressLineMs = 0;
   return {
     /** @param route the pattern of the route, never the requested path */
-    answered(surface: Surface, route: string, status: number, seconds: number): void {
-      metrics.weir_http_request_duration_seconds.observe({ surface, route, status }, seconds);
-    },
+    answered: (surface: Surface, route: string, status: number, seconds: number) =>
+      metrics.weir_http_request_duration_seconds.observe({ surface, route, status }, seconds),
     /** Logs the cause, which the sender must not see. */
-    failed(surface: Surface, requestId: string, error: AppError): void {
+    failed(surface: Surface, requestId: string, error: AppError) {
       const level = error.kind.logLevel;
       if (!log.isLevelEnabled(level)) return;
       const fields = { surface, requestId, code: error.code, err: error.cause };
       log[level](fields, `request failed: ${error.message}`);
     },
-    connectionCut(surface: Surface, reason: Exclude<CutReason, 'address'>): void {
-      metrics.weir_http_connections_cut_total.inc({ surface, reason });
-    },
+    connectionCut: (surface: Surface, reason: Exclude<CutReason, 'address'>) =>
+      metrics.weir_http_connections_cut_total.inc({ surface, reason }),
     /** A connection was closed at once: its address has or opens too many. */
-    addressRefused(surface: Surface, address: string): void {
+    addressRefused(surface: Surface, address: string) {
       metrics.weir_http_connections_cut_total.inc({ surface, reason: 'address' });
       const nowMs = performance.now();
       if (nowMs < nextAddressLineMs) return;
@@ -47,19 +45,17 @@ export function createHttpEvents({ log, metrics: registry }: Instruments) {
       const limits = 'ingest.maxConnectionsPerAddress or ingest.newConnectionsPerSecond';
       log.warn({ surface, address }, `closing connections of an address over ${limits}`);
     },
-    authenticationFailed(surface: Surface, answer: 'at once' | 'delayed' | 'cut'): void {
-      metrics.weir_http_authentication_failures_total.inc({ surface, answer });
-    },
-    certificateLoaded(subject: string, expiresAt: string): void {
+    authenticationFailed: (surface: Surface, answer: 'at once' | 'delayed' | 'cut') =>
+      metrics.weir_http_authentication_failures_total.inc({ surface, answer }),
+    certificateLoaded(subject: string, expiresAt: string) {
       const seconds = Date.parse(expiresAt) / 1000;
       metrics.weir_tls_certificate_expires_timestamp_seconds.set(seconds);
       log.info({ subject, expiresAt }, 'certificate loaded');
     },
-    certificateRefused(reason: unknown): void {
-      log.error({ err: reason }, 'cannot load the certificate: the former one stays in use');
-    },
+    certificateRefused: (reason: unknown) =>
+      log.error({ err: reason }, 'cannot load the certificate: the former one stays in use'),
     /** A file of the local certificate authority was unreadable and has been replaced. */
-    certificateDamaged(file: string, reason: unknown): void {
+    certificateDamaged(file: string, reason: unknown) {
       log.error(
         { file, err: reason },
         'replaced a damaged certificate; if it was the authority, trust the new ca.pem',
@@ -89,7 +85,7 @@ export function createIngestEvents({ metrics: registry }: Instruments, levels: I
   const requests = metrics.weir_ingest_requests_total;
   return {
     /** All events of the request that are not rejected are durable. */
-    accepted(protocol: string, bodyBytes: number, batch: AcceptedBatch): void {
+    accepted(protocol: string, bodyBytes: number, batch: AcceptedBatch) {
       requests.inc({ protocol, outcome: 'accepted' });
       metrics.weir_ingest_events_accepted_total.inc({ protocol }, countEvents(batch));
       metrics.weir_ingest_body_bytes_total.inc({ protocol }, bodyBytes);
@@ -101,12 +97,8 @@ export function createIngestEvents({ metrics: registry }: Instruments, levels: I
       }
     },
     /** A repeated request got the receipt of the first one. */
-    replayed(protocol: string): void {
-      requests.inc({ protocol, outcome: 'replayed' });
-    },
-    refused(protocol: string, code: ErrorCode): void {
-      requests.inc({ protocol, outcome: code });
-    },
+    replayed: (protocol: string) => requests.inc({ protocol, outcome: 'replayed' }),
+    refused: (protocol: string, code: ErrorCode) => requests.inc({ protocol, outcome: code }),
   };
 }
 
@@ -118,25 +110,21 @@ export function createQuotaEvents({ log, metrics: registry }: Instruments) {
   let isLost = false;
   let isDenied = false;
   return {
-    answered(seconds: number): void {
-      metrics.weir_quota_store_seconds.observe(seconds);
-    },
+    answered: (seconds: number) => metrics.weir_quota_store_seconds.observe(seconds),
     /** The request of the charge is refused. */
-    chargeFailed(kind: string): void {
-      metrics.weir_quota_store_failures_total.inc({ work: 'charge', kind });
-    },
+    chargeFailed: (kind: string) =>
+      metrics.weir_quota_store_failures_total.inc({ work: 'charge', kind }),
     /** Events that were not kept stay charged. */
-    refundFailed(kind: string): void {
-      metrics.weir_quota_store_failures_total.inc({ work: 'refund', kind });
-    },
+    refundFailed: (kind: string) =>
+      metrics.weir_quota_store_failures_total.inc({ work: 'refund', kind }),
     /** A connection broke or could not be made. */
-    storeLost(error: unknown): void {
+    storeLost(error: unknown) {
       metrics.weir_quota_store_connected.set(0);
       const level = isLost ? 'debug' : 'error';
       log[level]({ err: error }, 'quota store does not answer; receivers with quotas get 503');
       isLost = true;
     },
-    storeDenied(error: unknown): void {
+    storeDenied(error: unknown) {
       metrics.weir_quota_store_connected.set(0);
       const level = isDenied ? 'debug' : 'error';
       log[level](
@@ -147,7 +135,7 @@ export function createQuotaEvents({ log, metrics: registry }: Instruments) {
       isLost = true;
       isDenied = true;
     },
-    storeFound(): void {
+    storeFound() {
       metrics.weir_quota_store_connected.set(1);
       if (isLost) log.info('quota store answers again');
       isLost = false;
@@ -161,19 +149,11 @@ export type TailEvents = ReturnType<typeof createTailEvents>;
 export function createTailEvents({ log, metrics: registry }: Instruments) {
   const metrics = registerMetrics(registry, tailMetrics);
   return {
-    opened(): void {
-      metrics.weir_tails_open.inc();
-    },
-    closed(): void {
-      metrics.weir_tails_open.dec();
-    },
-    sent(logs: number): void {
-      metrics.weir_tail_logs_sent_total.inc(logs);
-    },
-    dropped(logs: number): void {
-      metrics.weir_tail_logs_dropped_total.inc(logs);
-    },
-    failed({ code, kind, cause, message }: AppError): void {
+    opened: () => metrics.weir_tails_open.inc(),
+    closed: () => metrics.weir_tails_open.dec(),
+    sent: (logs: number) => metrics.weir_tail_logs_sent_total.inc(logs),
+    dropped: (logs: number) => metrics.weir_tail_logs_dropped_total.inc(logs),
+    failed({ code, kind, cause, message }: AppError) {
       metrics.weir_tail_failures_total.inc({ code });
       log[kind.logLevel]({ code, err: cause }, `tail failed: ${message}`);
     },
@@ -188,23 +168,17 @@ export type ExportEvents = ReturnType<typeof createExportEvents>;
 export function createExportEvents({ log, metrics: registry }: Instruments) {
   const metrics = registerMetrics(registry, exportMetrics);
   return {
-    began(): void {
-      metrics.weir_exports_running.inc();
-    },
-    logsExported(format: string, logs: number): void {
-      metrics.weir_exported_logs_total.inc({ format }, logs);
-    },
-    ended(outcome: ExportOutcome, ended: { format: string; logs: number; seconds: number }): void {
+    began: () => metrics.weir_exports_running.inc(),
+    logsExported: (format: string, logs: number) =>
+      metrics.weir_exported_logs_total.inc({ format }, logs),
+    ended(outcome: ExportOutcome, ended: { format: string; logs: number; seconds: number }) {
       metrics.weir_exports_running.dec();
       metrics.weir_exports_total.inc({ outcome });
       log.debug({ outcome, ...ended }, 'export ended');
     },
-    failed(error: Error): void {
-      log.warn({ err: error }, 'cannot export');
-    },
+    failed: (error: Error) => log.warn({ err: error }, 'cannot export'),
     /** The export failed, and its ticket could not be made valid again. */
-    ticketNotReturned(error: unknown): void {
-      log.warn({ err: error }, 'cannot restore the ticket of a failed export');
-    },
+    ticketNotReturned: (error: unknown) =>
+      log.warn({ err: error }, 'cannot restore the ticket of a failed export'),
   };
 }

@@ -43,64 +43,57 @@ type StoreMetrics = ReturnType<typeof registerMetrics<typeof storeMetrics>>;
 /** A failed insert or read is a debug line: the drain or the listener logs it for operators. */
 function statementEvents(log: Log, metrics: StoreMetrics) {
   return {
-    inserted(insert: { rows: number; batches: number; mode: string; seconds: number }): void {
+    inserted(insert: { rows: number; batches: number; mode: string; seconds: number }) {
       metrics.weir_store_insert_seconds.observe(insert.seconds);
       metrics.weir_store_inserted_rows_total.inc(insert.rows);
       log.debug(insert, 'inserted');
     },
-    insertFailed(insert: { rows: number; failure: string; seconds: number }, error: Error): void {
+    insertFailed(insert: { rows: number; failure: string; seconds: number }, error: Error) {
       metrics.weir_store_insert_failures_total.inc({ failure: insert.failure });
       log.debug({ ...insert, err: error }, 'cannot insert');
     },
     /** @param seconds that a statement of a read waited for its turn */
-    readBegan(seconds: number): void {
-      metrics.weir_store_read_wait_seconds.observe(seconds);
-    },
-    read(kind: ReadKind, seconds: number): void {
-      metrics.weir_store_read_seconds.observe({ kind }, seconds);
-    },
-    readFailed(kind: ReadKind, seconds: number, error: Error): void {
+    readBegan: (seconds: number) => metrics.weir_store_read_wait_seconds.observe(seconds),
+    read: (kind: ReadKind, seconds: number) =>
+      metrics.weir_store_read_seconds.observe({ kind }, seconds),
+    readFailed(kind: ReadKind, seconds: number, error: Error) {
       metrics.weir_store_read_seconds.observe({ kind }, seconds);
       metrics.weir_store_read_failures_total.inc({ kind });
       log.debug({ kind, seconds, err: error }, 'cannot read');
     },
     /** Statements are held back until the server answers again. */
-    storeAway(cause: unknown): void {
+    storeAway(cause: unknown) {
       metrics.weir_store_reachable.set(0);
       log.warn({ err: cause }, 'the store does not answer');
     },
-    storeBack(): void {
+    storeBack() {
       metrics.weir_store_reachable.set(1);
       log.info('the store answers again');
     },
     /** Earlier inserts of the shard can no longer succeed. */
-    fenced(shard: string, seconds: number): void {
-      log.info({ shard, seconds }, 'fenced the inserts of a shard');
-    },
+    fenced: (shard: string, seconds: number) =>
+      log.info({ shard, seconds }, 'fenced the inserts of a shard'),
   };
 }
 
 function housekeepingEvents(log: Log, metrics: StoreMetrics) {
   return {
-    migrated(versions: readonly number[]): void {
+    migrated(versions: readonly number[]) {
       if (versions.length > 0) log.info({ versions }, 'store schema migrated');
     },
-    dayDropped(day: string, reason: 'retention' | 'disk_cap', bytes: number): void {
+    dayDropped(day: string, reason: 'retention' | 'disk_cap', bytes: number) {
       metrics.weir_store_dropped_days_total.inc({ reason });
       const level = reason === 'disk_cap' ? 'warn' : 'info';
       log[level]({ day, reason, bytes }, 'dropped a day of receipt');
     },
-    rowsExpired(rows: number): void {
+    rowsExpired(rows: number) {
       metrics.weir_store_expired_rows_total.inc(rows);
       log.info({ rows }, 'deleted expired rows');
     },
-    messagesIndexed(rows: number, seconds: number): void {
-      log.info({ rows, seconds }, 'indexed messages for search');
-    },
-    rowsUnindexed(rows: number): void {
-      metrics.weir_store_unindexed_rows.set(rows);
-    },
-    housekeepingFailed(task: string, error: Error): void {
+    messagesIndexed: (rows: number, seconds: number) =>
+      log.info({ rows, seconds }, 'indexed messages for search'),
+    rowsUnindexed: (rows: number) => metrics.weir_store_unindexed_rows.set(rows),
+    housekeepingFailed(task: string, error: Error) {
       metrics.weir_store_housekeeping_failures_total.inc({ task });
       log.error({ task, err: error }, 'housekeeping failed; it will be tried again');
     },
@@ -110,26 +103,24 @@ function housekeepingEvents(log: Log, metrics: StoreMetrics) {
 function damageEvents(log: Log, metrics: StoreMetrics) {
   const damagedParts = metrics.weir_store_damaged_parts;
   return {
-    inventoryDamaged(file: string): void {
-      log.error({ file }, 'cannot check that no table is missing: the list of tables is damaged');
-    },
+    inventoryDamaged: (file: string) =>
+      log.error({ file }, 'cannot check that no table is missing: the list of tables is damaged'),
     /** @param total parts detached now @param fresh those not reported before */
-    partsDetached(total: number, fresh: readonly (DamagedPart & { reason: string })[]): void {
+    partsDetached(total: number, fresh: readonly (DamagedPart & { reason: string })[]) {
       damagedParts.set({ state: 'detached' }, total);
       if (fresh.length === 0) return;
       const fields = { parts: fresh.slice(0, mostPartsLogged), total: fresh.length };
       log.error(fields, 'store has put damaged parts aside: reads lack their rows');
     },
     /** @param error with the count since the last report */
-    corruptionFound(error: { name: string; count: number; message: string }): void {
+    corruptionFound(error: { name: string; count: number; message: string }) {
       metrics.weir_store_corruption_errors_total.inc(error.count);
       log.error(error, 'store met damaged data');
     },
-    partDamaged(part: DamagedPart & { message: string }): void {
-      log.error(part, 'store has a part that does not match its checksums');
-    },
+    partDamaged: (part: DamagedPart & { message: string }) =>
+      log.error(part, 'store has a part that does not match its checksums'),
     /** @param parts.due parts whose checksums are yet to be verified */
-    partsScrubbed(parts: { due: number; damaged: number }): void {
+    partsScrubbed(parts: { due: number; damaged: number }) {
       damagedParts.set({ state: 'corrupt' }, parts.damaged);
       metrics.weir_store_unscrubbed_parts.set(parts.due);
     },
@@ -144,39 +135,37 @@ export function createEngineEvents({ log, metrics: registry }: Instruments) {
   const restarts = metrics.weir_engine_restarts_total;
   for (const cause of ['ended', 'asked']) restarts.inc({ cause }, 0);
   return {
-    engineReady(pid: number, millis: number, clickhouseVersion: string): void {
+    engineReady(pid: number, millis: number, clickhouseVersion: string) {
       up.set(1);
       log.info({ enginePid: pid, millis, clickhouseVersion }, 'engine is ready');
     },
     /** The process ended unexpectedly. */
-    engineEnded(pid: number, how: string): void {
+    engineEnded(pid: number, how: string) {
       up.set(0);
       restarts.inc({ cause: 'ended' });
       log.error({ enginePid: pid, how }, 'engine ended; starting it again');
     },
-    engineRestarted(pid: number | undefined, reason: string): void {
+    engineRestarted(pid: number | undefined, reason: string) {
       up.set(0);
       restarts.inc({ cause: 'asked' });
       log.warn({ enginePid: pid, reason }, 'killing the engine to start it again');
     },
-    engineNotStarted(error: unknown, retryMillis: number): void {
+    engineNotStarted(error: unknown, retryMillis: number) {
       metrics.weir_engine_failed_starts_total.inc();
       log.error({ err: error, retryMillis }, 'cannot start the engine; trying again');
     },
     /** @param line of standard error */
-    engineSaid(line: string): void {
-      log.warn({ line }, 'engine wrote to standard error');
-    },
+    engineSaid: (line: string) => log.warn({ line }, 'engine wrote to standard error'),
     /** @param paths of parts that a full or failing disk had truncated */
-    cutPartsRemoved(paths: readonly string[]): void {
+    cutPartsRemoved(paths: readonly string[]) {
       const fields = { parts: paths.slice(0, mostPartsLogged), total: paths.length };
       log.warn(fields, 'removed truncated parts; their rows are stored again');
     },
-    engineAnswered(residentBytes: number, fault: string | undefined): void {
+    engineAnswered(residentBytes: number, fault: string | undefined) {
       metrics.weir_engine_resident_bytes.set(residentBytes);
       if (fault !== undefined) log.warn({ fault }, 'engine answers a trivial query with an error');
     },
-    engineStopped(how: string): void {
+    engineStopped(how: string) {
       up.set(0);
       log.info({ how }, 'engine stopped');
     },
@@ -201,10 +190,9 @@ export function createEngineFrontEvents({ log, metrics }: Instruments) {
   const requests = registerMetrics(metrics, engineFrontMetrics).weir_engine_requests_total;
   for (const outcome of frontOutcomes) requests.inc({ outcome }, 0);
   return {
-    listening(host: string, port: number): void {
-      log.info({ host, port }, 'engine serves other processes');
-    },
-    served(outcome: EngineFrontOutcome): void {
+    listening: (host: string, port: number) =>
+      log.info({ host, port }, 'engine serves other processes'),
+    served(outcome: EngineFrontOutcome) {
       requests.inc({ outcome });
       if (outcome === 'denied') log.warn('refused a request to the engine: wrong user or password');
     },
