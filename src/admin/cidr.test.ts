@@ -1,4 +1,4 @@
-/** Spellings of address ranges that are taken, and those that are refused. */
+/** Valid and invalid address ranges. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ const canonical = {
   '::/0': '::/0',
 };
 for (const [text, range] of Object.entries(canonical)) {
-  test(`${text} is the range ${range}`, () => {
+  test(`reads ${text} as ${range}`, () => {
     assert.equal(isCidr(text), true);
     assert.equal(toCanonicalCidr(text), range);
   });
@@ -38,10 +38,10 @@ const refused = [
   'example.com',
 ];
 for (const text of refused) {
-  test(`no range: ${JSON.stringify(text)}`, () => assert.equal(isCidr(text), false));
+  test(`refuses ${JSON.stringify(text)}`, () => assert.equal(isCidr(text), false));
 }
 
-test('the one spelling of a range is its own spelling, and no text throws', () => {
+test('the canonical form is stable, and no text throws', () => {
   const ranges = fc.oneof(
     fc.tuple(fc.ipV4(), fc.nat(32)),
     fc.tuple(fc.ipV6(), fc.nat(128)),

@@ -1,4 +1,4 @@
-/** The ranges that can be asked for, and the buckets that counts fall into. */
+/** Time ranges of statistics and their buckets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -35,7 +35,7 @@ const spans: readonly [query: string, from: string, until: string][] = [
   ],
 ];
 for (const [query, from, until] of spans) {
-  test(`"${query}" is the range from ${from} to ${until}`, () => {
+  test(`reads "${query}" as ${from} to ${until}`, () => {
     assert.deepEqual(spanOf(query), [from, until]);
   });
 }
@@ -53,7 +53,7 @@ for (const query of [
   'buckets=-1',
   'severity=INFO',
 ]) {
-  test(`"${query}" is refused`, () => {
+  test(`refuses "${query}"`, () => {
     assert.throws(
       () => spanOf(query),
       (error) => {
@@ -71,7 +71,7 @@ function counts(minute: number): MinuteCounts {
   return { minute, requests: 2, refused: 1, accepted: 5, rejected: 3, bytes: 7 };
 }
 
-test('no bucket is shorter than a minute', () => {
+test('has no bucket shorter than a minute', () => {
   const span = { fromMinute: 10, untilMinute: 13 };
   const asked = { span, buckets: 60, queueSeconds: 0 };
   const { buckets } = toStatisticsAnswer('rcv_a', history([counts(11)]), asked);
@@ -85,7 +85,7 @@ test('no bucket is shorter than a minute', () => {
   );
 });
 
-test('buckets cover the range without a gap, and every minute counts once', () => {
+test('covers the range without a gap and counts every minute once', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 10_081 }),
@@ -119,7 +119,7 @@ test('buckets cover the range without a gap, and every minute counts once', () =
   );
 });
 
-test('reasons come commonest first, each with advice, as documented', () => {
+test('orders reasons by count, each with advice, as documented', () => {
   const sample = {
     at: '2026-04-01T08:30:00.000Z',
     kind: 'request',

@@ -1,4 +1,4 @@
-/** What the operations of the control API do, and what they refuse to take. */
+/** Effects of the operations of the control API, and requests that they refuse. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { z } from 'zod';
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => plane.close());
 
-test('a receiver is created with the exact URL to send to, active and unlimited', async () => {
+test('creates an active, unlimited receiver and answers its exact URL', async () => {
   const { streamId } = tenant.stream;
   const receiver = await call<Receiver & { url: string }>('createReceiver', {
     body: { name: 'web', kind: 'http_json', streamId, allowedCidrs: ['10.1.2.3/8', '::1'] },
@@ -50,7 +50,7 @@ test('a receiver is created with the exact URL to send to, active and unlimited'
   assert.deepEqual(await call('getReceiver', { params: { receiverId } }), receiver);
 });
 
-test('a change of a receiver leaves what it does not name', async () => {
+test('a change of a receiver keeps absent fields', async () => {
   const params = { receiverId: tenant.receiver.receiverId };
   const limited = { limits: { eventsPerSecond: 10, burstEvents: 20 } };
   await call('updateReceiver', { params, body: limited });
@@ -64,7 +64,7 @@ test('a change of a receiver leaves what it does not name', async () => {
   assert.deepEqual(changed.limits, limits);
 });
 
-test('a secret is answered by create and rotate alone, a digest never', async () => {
+test('only create and rotate answer a secret; no operation answers a digest', async () => {
   const { receiverId } = tenant.receiver;
   const body = { type: 'ingest', name: 'sender', receiverId };
   const created = await call<Token & { token: string }>('createToken', { body });
@@ -88,21 +88,21 @@ test('a secret is answered by create and rotate alone, a digest never', async ()
   assert.ok(!everything.includes(digestSecret(rotated.token)), 'a digest was shown');
 });
 
-test('an ingest token may be issued without its scope', async () => {
+test('creates an ingest token without explicit scopes', async () => {
   const { receiverId } = tenant.receiver;
   const body = { type: 'ingest', name: 'mute', receiverId, scopes: [] };
   const created = await call<Token>('createToken', { body });
   assert.deepEqual(created.scopes, []);
 });
 
-test('a revoked token is not rotated back to life', async () => {
+test('refuses to rotate a revoked token', async () => {
   const body = { type: 'access', name: 'reader', scopes: ['logs:read'] };
   const { tokenId } = await call<Token>('createToken', { body });
   await call('revokeToken', { params: { tokenId } });
   assert.equal(await outcomeOf(call('rotateToken', { params: { tokenId } })), 'conflict');
 });
 
-test('every change is announced with who made it, where and to what', async () => {
+test('records each change with token, account and target', async () => {
   const stream = await call<Stream>('createStream', { body: { name: 'audit' } });
   const { streamId } = stream;
   await call('updateStream', { params: { streamId }, body: { retentionDays: 7 } });
@@ -118,7 +118,7 @@ test('every change is announced with who made it, where and to what', async () =
   );
 });
 
-test("deleting a stream's data hides what came so far and has the store delete it", async () => {
+test("deleting a stream's data hides earlier data and deletes it in the store", async () => {
   const { streamId } = tenant.stream;
   const stream = await call<Stream>('deleteStreamData', { params: { streamId } });
   assert.equal(stream.dataDeletedUntil, '2026-01-02T03:04:05.999Z');
@@ -126,12 +126,12 @@ test("deleting a stream's data hides what came so far and has the store delete i
   assert.deepEqual(await plane.directory.getStream(streamId), stream);
 });
 
-test('labels of series are wanted again once nothing more can fall behind the line', async () => {
+test('forgets series after the line is drawn', async () => {
   await call('deleteStreamData', { params: { streamId: tenant.stream.streamId } });
   assert.deepEqual(plane.queueCalls, ['series forgotten', 'line drawn', 'series forgotten']);
 });
 
-test('a stream that a receiver feeds keeps its data when its deletion is refused', async () => {
+test('a refused deletion of a stream keeps its data', async () => {
   const { streamId } = tenant.stream;
   assert.equal(await outcomeOf(call('deleteStream', { params: { streamId } })), 'conflict');
   assert.deepEqual(plane.deletedData, []);
@@ -187,11 +187,11 @@ for (const [operation, body, parameter, message] of refused) {
   });
 }
 
-test('an operation within an account wants to know which', async () => {
+test('requires X-Active-Account for operations in an account', async () => {
   assert.equal(await outcomeOf(plane.call('listStreams', { caller })), 'malformed');
 });
 
-test('every operation can be described as JSON Schema', () => {
+test('describes every operation as JSON Schema', () => {
   for (const { operationId, summary, params, body, response, path } of plane.routes) {
     assert.ok(summary.length > 0, operationId);
     const named = [...path.matchAll(/:(\w+)/g)].map((match) => match[1]);

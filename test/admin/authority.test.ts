@@ -1,4 +1,4 @@
-/** Who may do what: every operation, by every kind of caller, on its own account and another's. */
+/** Authorization of each operation, for each kind of caller, in own and other accounts. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { AdminCaller } from '../../src/admin/authority.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => plane.close());
 
-test('every operation asks for its scope, and operator covers admin', async () => {
+test('each operation requires its scope, and operator includes admin', async () => {
   const bodies: Record<string, object> = {
     createAccount: { name: 'new' },
     updateAccount: { name: 'new' },
@@ -48,7 +48,7 @@ test('every operation asks for its scope, and operator covers admin', async () =
       const params = paramsOf(own, token.tokenId);
       const call = { caller, accountId: own.account.accountId, params, body };
       const outcome = await outcomeOf(plane.call(operationId, call));
-      // Those that change too much for the next caller refuse for another reason by then.
+      // An earlier caller may have changed the resource, so another refusal is fine.
       outcomes.push(['conflict', 'not_found'].includes(outcome) ? 'ok' : outcome);
       await restore();
     }
@@ -62,7 +62,7 @@ test('every operation asks for its scope, and operator covers admin', async () =
   }
 });
 
-test('an admin cannot act in an account that is not its own', async () => {
+test('refuses an admin in another account', async () => {
   const caller = callerWith(['admin'], own);
   for (const { operationId, accountScoped } of plane.routes) {
     if (!accountScoped) continue;
@@ -72,7 +72,7 @@ test('an admin cannot act in an account that is not its own', async () => {
   }
 });
 
-test("in its own account another's ids do not exist", async () => {
+test('answers not_found for ids of other accounts', async () => {
   const foreignToken = await createToken(foreign);
   const bodies: Record<string, object> = {
     updateAccount: { name: 'taken' },
@@ -105,7 +105,7 @@ test("in its own account another's ids do not exist", async () => {
   assert.deepEqual(plane.changes, []);
 });
 
-test('a receiver cannot feed a stream of another account', async () => {
+test('refuses a receiver that feeds a stream of another account', async () => {
   const call = { caller: callerWith(['admin'], own), accountId: own.account.accountId };
   const { streamId } = foreign.stream;
   const body = { name: 'new', kind: 'otlp', streamId };
@@ -169,7 +169,7 @@ for (const [what, caller, fields, outcome] of grants) {
   });
 }
 
-test('no power is gained by rotating, prolonging or ending a stronger token', async () => {
+test('refuses to rotate, extend or revoke a token with more grants', async () => {
   const admin = callerWith(['admin'], own);
   const reader = await createToken(own, { scopes: ['logs:read'] });
   const operator = await createToken(own, { scopes: ['operator'] });
@@ -194,7 +194,7 @@ test('no power is gained by rotating, prolonging or ending a stronger token', as
   });
 });
 
-test('a token shared with another account does not give that account away', async () => {
+test('hides the other accounts of a shared token', async () => {
   const accountIds = [own.account.accountId, foreign.account.accountId];
   const { tokenId } = await createToken(own, { accountIds });
   const accountId = own.account.accountId;
@@ -214,7 +214,7 @@ test('a token shared with another account does not give that account away', asyn
   assert.deepEqual(all.accountIds, [...accountIds].sort());
 });
 
-test('only an operator sees tokens over all accounts', async () => {
+test('shows tokens of all accounts to operators only', async () => {
   const everywhere = { scopes: ['operator'], accountIds: [], allAccounts: true } as const;
   const { tokenId } = await createToken(own, everywhere);
   const accountId = own.account.accountId;
@@ -226,7 +226,7 @@ test('only an operator sees tokens over all accounts', async () => {
   assert.deepEqual(await ids(callerWith(['operator'])), [tokenId]);
 });
 
-test('an admin renames its account but does not lift its quota', async () => {
+test('an admin can rename its account but not change its quota', async () => {
   const caller = callerWith(['admin'], own);
   const params = { accountId: own.account.accountId };
   const call = (body: object) => outcomeOf(plane.call('updateAccount', { caller, params, body }));
@@ -234,7 +234,7 @@ test('an admin renames its account but does not lift its quota', async () => {
   assert.equal(await call({ eventsPerSecond: null }), 'forbidden');
 });
 
-test('whoami and the list of accounts show what the token covers', async () => {
+test('whoami and the list of accounts show the accounts of the token', async () => {
   const names = async (operation: string, caller: AdminCaller) => {
     const { accounts } = await plane.call<{ accounts: Account[] }>(operation, { caller });
     return accounts.map((account) => account.name);
@@ -271,7 +271,7 @@ function createToken(tenant: Tenant, fields: Partial<Token> = {}): Promise<Token
   });
 }
 
-/** Puts back what an operation has deleted. */
+/** Recreates resources that an operation has deleted. */
 async function restore(): Promise<void> {
   if (!(await plane.directory.getReceiver(own.receiver.receiverId))) {
     own = await createTenant(plane.directory, 'own');

@@ -22,12 +22,12 @@ export interface DeletedData {
 export interface ControlPlane {
   readonly directory: Directory & GrantSource;
   readonly routes: readonly AdminRoute[];
-  /** Changes that were announced to the cache and the audit log, oldest first. */
+  /** Recorded changes, oldest first. */
   readonly changes: readonly AdminChange[];
   readonly deletedData: readonly DeletedData[];
-  /** What the queue was asked to do, and when its line was there. */
+  /** Calls of the queue, and the completion of its line. */
   readonly queueCalls: readonly ('line drawn' | 'series forgotten')[];
-  /** Answers as they go over the wire. @throws AppError */
+  /** Answers as serialized. @throws AppError */
   call<Answer>(operationId: string, request: Call): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -39,9 +39,9 @@ export interface Call {
   readonly body?: unknown;
 }
 
-/** Unix ms at which every control plane of the tests stands. */
+/** The time of every control plane in tests, Unix ms. */
 export const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
-/** Unix ns, where the queue parts what came before from what comes later. */
+/** The line of the queue between earlier and later data, Unix ns. */
 export const lineNanos = BigInt(Date.UTC(2026, 0, 2, 3, 4, 5, 999)) * 1_000_000n;
 
 export async function openControlPlane(): Promise<ControlPlane> {
@@ -62,7 +62,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
       },
       queue: {
         async drawLine() {
-          // It may lie ahead of the clock, and is waited for.
+          // Asynchronous, since the line may be ahead of the clock.
           await setImmediate();
           queueCalls.push('line drawn');
           return lineNanos;
@@ -72,7 +72,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
       telemetry: {
         adminChanged(change) {
           changes.push(change);
-          // No request in its way depends on a view.
+          // No grant depends on a view.
           const cached = changes.filter(({ operation }) => !operation.endsWith('View'));
           assert.equal(invalidations, cached.length, 'a change did not reach the cache');
         },
@@ -95,7 +95,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
         assert.equal(answer, undefined);
         return undefined as Answer;
       }
-      // What is answered is what is documented, no field more.
+      // Answers have the documented fields only.
       assert.deepEqual(route.response.parse(answer), answer);
       return JSON.parse(JSON.stringify(answer)) as Answer;
     },
@@ -138,7 +138,7 @@ export function callerWith(scopes: readonly Scope[], ...tenants: readonly Tenant
   };
 }
 
-/** The code of the AppError that `work` fails with, or `ok`. */
+/** The code of the AppError of `work`, or `ok`. */
 export async function outcomeOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;

@@ -1,4 +1,4 @@
-/** The first run on a real directory and a real folder, cut short at each step. */
+/** The first run with a real directory and folder, interrupted at each step. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('an empty directory gets an account, a stream, three receivers and their tokens', async () => {
+test('creates an account, a stream, three receivers and their tokens', async () => {
   const firstRun = await prepareFirstRun(directory, folder);
   assert.ok(firstRun);
   const { accountId, streamId, receivers } = firstRun;
@@ -60,7 +60,7 @@ test('an empty directory gets an account, a stream, three receivers and their to
   ]);
 });
 
-test('quickstart.json names every address and token, for its owner alone', async () => {
+test('quickstart.json contains all addresses and tokens, with mode 0600', async () => {
   const firstRun = await prepareFirstRun(directory, folder);
   assert.ok(firstRun);
   writeQuickstart(folder, firstRun, addresses);
@@ -92,7 +92,7 @@ test('quickstart.json names every address and token, for its owner alone', async
   assert.deepEqual(secretFiles(), ['quickstart.json']);
 });
 
-test('a later start keeps the tokens and takes the new addresses', async () => {
+test('a later start keeps the tokens and writes the new addresses', async () => {
   const first = await start(addresses);
   const second = await start({ ...addresses, ingestUrl: 'https://logs.example.com' });
   assert.deepEqual(second, first);
@@ -103,7 +103,7 @@ test('a later start keeps the tokens and takes the new addresses', async () => {
   assert.equal((await directory.listAccounts()).length, 1);
 });
 
-test('a crash before the directory is filled is made good, with the same tokens', async () => {
+test('completes a first run after a crash before the seed, with the same tokens', async () => {
   const { seed } = directory;
   directory.seed = () => Promise.reject(new AppError('unavailable', 'crash'));
   await assert.rejects(prepareFirstRun(directory, folder), /crash/);
@@ -114,7 +114,7 @@ test('a crash before the directory is filled is made good, with the same tokens'
   assert.ok(await directory.findToken(digestSecret(pending.accessToken)));
 });
 
-test('a crash before quickstart.json is written loses no token', async () => {
+test('loses no token to a crash before quickstart.json is written', async () => {
   const first = await prepareFirstRun(directory, folder);
   assert.deepEqual(secretFiles(), ['first-run.json']);
   assert.equal(statSync(join(folder, 'first-run.json')).mode & 0o777, 0o600);
@@ -122,7 +122,7 @@ test('a crash before quickstart.json is written loses no token', async () => {
   assert.deepEqual(secretFiles(), ['quickstart.json']);
 });
 
-test('without the file the tokens are gone, and only addresses are written', async () => {
+test('writes only addresses when the file with the tokens is missing', async () => {
   await start(addresses);
   rmSync(join(folder, 'quickstart.json'));
   assert.equal(await start(addresses), undefined);
@@ -130,14 +130,14 @@ test('without the file the tokens are gone, and only addresses are written', asy
   assert.equal(await start(addresses), undefined);
 });
 
-test('an engine that is put on the folder of a whole Weir keeps its tokens', async () => {
+test('a node with the role engine keeps the tokens in quickstart.json', async () => {
   const firstRun = await start(addresses);
   writeEngineAddresses(folder, { storeUrl: 'http://127.0.0.1:8123', opsUrl: 'http://127.0.0.1:1' });
   assert.deepEqual(readFirstRun(folder), firstRun);
   assert.deepEqual(await start(addresses), firstRun);
 });
 
-test('a directory that an operator emptied stays empty', async () => {
+test('does not refill a directory that an operator emptied', async () => {
   const { accountId } = (await start(addresses)) ?? assert.fail('the first run created nothing');
   for (const { receiverId } of await directory.listReceivers(accountId)) {
     await directory.deleteReceiver(receiverId);
@@ -153,7 +153,7 @@ test('a directory that an operator emptied stays empty', async () => {
   assert.deepEqual(secretFiles(), ['quickstart.json']);
 });
 
-test('a damaged file stops the start and names itself', async () => {
+test('fails with the name of a damaged file', async () => {
   writeFileSync(join(folder, 'quickstart.json'), '{"accessToken":');
   await assert.rejects(prepareFirstRun(directory, folder), /cannot read .*quickstart\.json/);
 });

@@ -1,6 +1,4 @@
-/**
- * Run by tests as a process of its own: creates accounts and prints the name of each once written.
- */
+/** A process for tests: creates accounts and prints the name of each after its write. */
 import { writeSync } from 'node:fs';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 

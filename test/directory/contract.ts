@@ -1,4 +1,4 @@
-/** What every implementation of the Directory port must do; each one's own test file calls it. */
+/** The contract of the Directory port, called by the test file of each implementation. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -9,7 +9,7 @@ import { ticketContract } from './ticket-contract.ts';
 import { tokenContract } from './token-contract.ts';
 import { viewContract } from './view-contract.ts';
 
-/** @param open a new, empty directory; closed by the contract. */
+/** @param open opens a new, empty directory; the contract closes it. */
 export function directoryContract(
   name: string,
   open: () => Promise<Directory & GrantSource>,
@@ -21,7 +21,7 @@ export function directoryContract(
     });
     afterEach(() => directory.close());
 
-    test('an account is created, listed, changed and deleted', async () => {
+    test('creates, lists, changes and deletes an account', async () => {
       const account = await directory.createAccount({ name: 'acme', eventsPerSecond: 500 });
       assert.match(account.accountId, /^[0-9a-f-]{36}$/);
       assert.deepEqual(await directory.getAccount(account.accountId), account);
@@ -35,7 +35,7 @@ export function directoryContract(
       assert.equal(await directory.getAccount(account.accountId), undefined);
     });
 
-    test('unknown ids resolve to undefined or false', async () => {
+    test('resolves to undefined or false for unknown ids', async () => {
       const id = randomUUID();
       assert.equal(await directory.getAccount(id), undefined);
       assert.equal(await directory.updateAccount(id, { name: 'x' }), undefined);
@@ -55,7 +55,7 @@ export function directoryContract(
       assert.equal(await directory.findReceiver(id), undefined);
     });
 
-    test('a stream is created, changed and listed for its account alone', async () => {
+    test('creates, changes and lists a stream for its account alone', async () => {
       const { account, stream } = await createParts(directory);
       const other = await directory.createAccount({ name: 'other', eventsPerSecond: null });
       assert.deepEqual(await directory.listStreams(account.accountId), [stream]);
@@ -76,7 +76,7 @@ export function directoryContract(
       assert.equal(await dataOf('2026-01-02T03:04:05.679Z'), '2026-01-02T03:04:05.679Z');
     });
 
-    test('what something still stands on is not deleted', async () => {
+    test('refuses to delete accounts and streams in use', async () => {
       const { account, stream, receiver } = await createParts(directory);
       await rejectsWith('conflict', directory.deleteAccount(account.accountId));
       await rejectsWith('conflict', directory.deleteStream(stream.streamId));
@@ -86,7 +86,7 @@ export function directoryContract(
       assert.equal(await directory.deleteAccount(account.accountId), true);
     });
 
-    test('nothing is created on what does not exist or belongs to another account', async () => {
+    test('refuses references to missing resources and those of other accounts', async () => {
       const { account, stream, receiver } = await createParts(directory);
       const other = await directory.createAccount({ name: 'other', eventsPerSecond: null });
       const accountId = randomUUID();
@@ -120,7 +120,7 @@ export function directoryContract(
       assert.deepEqual(await directory.listTokens(other.accountId), []);
     });
 
-    test('a receiver keeps every field, and each limit changes by itself', async () => {
+    test('stores every field of a receiver and changes each limit separately', async () => {
       const { account, receiver } = await createParts(directory);
       assert.match(receiver.receiverId, /^rcv_[a-z2-7]{26}$/);
       assert.deepEqual(await directory.getReceiver(receiver.receiverId), receiver);
@@ -147,7 +147,7 @@ export function directoryContract(
     viewContract(() => directory);
     ticketContract(() => directory);
 
-    test('a seed is written once, whole, into an empty directory only', async () => {
+    test('writes a seed once, into an empty directory only', async () => {
       const { seed, digest } = createSeed();
       assert.equal(await directory.seed(seed), true);
       assert.equal(await directory.seed(createSeed().seed), false);
@@ -158,7 +158,7 @@ export function directoryContract(
       assert.deepEqual((await directory.findToken(digest))?.accountIds, [accountId]);
     });
 
-    test('a seed that fails leaves nothing behind', async () => {
+    test('rolls back a seed that fails', async () => {
       const { seed } = createSeed();
       const tokens = seed.tokens.map((token) => ({ ...token, receiverId: 'rcv_unknown' }));
       await rejectsWith('not_found', directory.seed({ ...seed, tokens }));
@@ -166,7 +166,7 @@ export function directoryContract(
       assert.equal(await directory.seed(seed), true);
     });
 
-    test('a closed directory is unavailable', async () => {
+    test('is unavailable when closed', async () => {
       await directory.close();
       await rejectsWith('unavailable', directory.listAccounts());
       await rejectsWith(

@@ -1,4 +1,4 @@
-/** What the directory's contract is tried on. */
+/** Resources for the contract of the directory. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Directory, NewToken } from '../../src/directory/port.ts';
@@ -6,7 +6,7 @@ import type { Account, Receiver, Stream } from '../../src/model/account.ts';
 import { AppError, type ErrorCode } from '../../src/model/errors.ts';
 import { createId } from '../../src/std/random-id.ts';
 
-/** Of a secret that nobody knows. */
+/** The digest of a random secret. */
 export function newDigest(): string {
   return randomBytes(32).toString('hex');
 }

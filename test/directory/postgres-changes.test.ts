@@ -1,11 +1,11 @@
-/** Listening for changes of the directory, on a port where no PostgreSQL ever says a word. */
+/** Listening for changes of the directory, on a port without PostgreSQL. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { openDirectoryChanges } from '../../src/directory/postgres-changes.ts';
 
-test('who is closed between two attempts makes no further one', async (t) => {
+test('close() between two attempts ends the attempts', async (t) => {
   let connections = 0;
   const server = createServer((socket) => {
     connections++;

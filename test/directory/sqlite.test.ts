@@ -1,4 +1,4 @@
-/** The SQLite directory: the contract, and what only a file shared by processes can show. */
+/** The SQLite directory: the contract, and behavior of a file that processes share. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ function newFile(): string {
 
 directoryContract('sqlite', () => openSqliteDirectory({ file: newFile() }));
 
-test('its files are for their owner alone', async () => {
+test('creates files with mode 0600', async () => {
   const file = newFile();
   const directory = await openSqliteDirectory({ file });
   await directory.createAccount({ name: 'acme', eventsPerSecond: null });
@@ -34,7 +34,7 @@ test('its files are for their owner alone', async () => {
   await directory.close();
 });
 
-test('what was written is there after reopening', async () => {
+test('reads earlier writes after reopening', async () => {
   const file = newFile();
   const first = await openSqliteDirectory({ file }, () => 0);
   const account = await first.createAccount({ name: 'acme', eventsPerSecond: null });
@@ -45,7 +45,7 @@ test('what was written is there after reopening', async () => {
   await second.close();
 });
 
-test('a file written by a newer version is refused', async () => {
+test('refuses a file of a newer version', async () => {
   const file = newFile();
   await (await openSqliteDirectory({ file })).close();
   const database = new DatabaseSync(file);
@@ -57,7 +57,7 @@ test('a file written by a newer version is refused', async () => {
   );
 });
 
-test('a value that changed on disk is refused until it is accepted', async () => {
+test('refuses a value that changed on disk until it is accepted', async () => {
   const file = newFile();
   const directory = await openSqliteDirectory({ file });
   await directory.createAccount({ name: 'acme-of-old', eventsPerSecond: null });
@@ -74,7 +74,7 @@ test('a value that changed on disk is refused until it is accepted', async () =>
   await accepted.close();
 });
 
-test('a damaged log of a killed process loses no acknowledged change', async () => {
+test('loses no acknowledged change to a damaged log of a killed process', async () => {
   const file = newFile();
   const directory = await openSqliteDirectory({ file });
   await directory.createAccount({ name: 'acme', eventsPerSecond: null });
@@ -91,7 +91,7 @@ test('a damaged log of a killed process loses no acknowledged change', async () 
   await reopened.close();
 });
 
-test('a migration keeps what tokens without accounts open', async () => {
+test('a migration keeps the access of tokens without accounts', async () => {
   const file = newFile();
   const first = await openSqliteDirectory({ file });
   const { accountId } = await first.createAccount({ name: 'acme', eventsPerSecond: null });
@@ -103,7 +103,7 @@ test('a migration keeps what tokens without accounts open', async () => {
   const database = new DatabaseSync(file);
   database.exec('ALTER TABLE tokens DROP COLUMN all_accounts');
   database.exec('DELETE FROM directory_migrations WHERE version >= 4');
-  // It covers the columns of the newer version.
+  // The digest covers the columns of the newer version.
   database.exec('DROP TABLE control_digest');
   database.close();
   const second = await openSqliteDirectory({ file });
@@ -112,13 +112,13 @@ test('a migration keeps what tokens without accounts open', async () => {
   await second.close();
 });
 
-test('a file that is no directory is refused by name', async () => {
+test('refuses a file that is not a directory and names it', async () => {
   const file = newFile();
   writeFileSync(file, 'something else entirely\n'.repeat(100));
   await assert.rejects(openSqliteDirectory({ file }), /cannot open the directory .*not a database/);
 });
 
-test('while another process writes, reads go on and a write waits', async () => {
+test('reads continue and writes wait while another process writes', async () => {
   const file = newFile();
   const directory = await openSqliteDirectory({ file });
   const holder = new DatabaseSync(file);
@@ -136,7 +136,7 @@ test('while another process writes, reads go on and a write waits', async () => 
   await directory.close();
 });
 
-test('a write that was answered survives a kill right after', async () => {
+test('an acknowledged write survives a kill', async () => {
   const file = newFile();
   const writer = startWriter(file, 1_000_000);
   const answered: string[] = [];
@@ -152,7 +152,7 @@ test('a write that was answered survives a kill right after', async () => {
   await directory.close();
 });
 
-test('three processes that open and write one file at once do not fail', async () => {
+test('three processes can open and write one file concurrently', async () => {
   const file = newFile();
   const writers = [1, 2, 3].map(() => startWriter(file, 100));
   const exits = writers.map(async (writer) => {
@@ -166,7 +166,7 @@ test('three processes that open and write one file at once do not fail', async (
   await directory.close();
 });
 
-/** A process that creates `count` accounts and prints the name of each once it is written. */
+/** A process that creates `count` accounts and prints the name of each after its write. */
 function startWriter(file: string, count: number): ChildProcess {
   const script = fileURLToPath(new URL('./account-writer.ts', import.meta.url));
   const stdio = ['ignore', 'pipe', 'inherit'] as const;

@@ -1,4 +1,4 @@
-/** The part of the directory's contract that is about statistics of receivers. */
+/** Contract of the directory: statistics of receivers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Directory } from '../../src/directory/port.ts';
@@ -18,9 +18,9 @@ const nothing = {
 };
 const always = { fromMinute: 0, untilMinute: 1_000_000_000 };
 
-/** @param current the directory of the running test. */
+/** @param current returns the directory of the running test. */
 export function statisticsContract(current: () => Directory): void {
-  test('statistics are added to those that are there, whoever wrote them', async () => {
+  test('adds statistics to stored ones of any writer', async () => {
     const directory = current();
     const { receiverId } = (await createParts(directory)).receiver;
     const addition: StatisticsAddition = {
@@ -53,7 +53,7 @@ export function statisticsContract(current: () => Directory): void {
     assert.equal(all.lastAcceptedAt, null);
   });
 
-  test('the later time of activity wins, in whatever order they are written', async () => {
+  test('keeps the later time of activity in any order of writes', async () => {
     const directory = current();
     const { receiverId } = (await createParts(directory)).receiver;
     for (const [seen, accepted] of [
@@ -70,13 +70,13 @@ export function statisticsContract(current: () => Directory): void {
     assert.deepEqual([lastSeenAt, lastAcceptedAt], [iso(9), iso(6)]);
   });
 
-  test('the last twenty samples stay, newest first', async () => {
+  test('keeps the last twenty samples, newest first', async () => {
     const directory = current();
     const { receiverId } = (await createParts(directory)).receiver;
     for (const from of [0, 15]) {
       const samples = Array.from({ length: 15 }, (_, i) => ({
         receiverId,
-        // Three to a moment: those that came later in it count as newer.
+        // Three with the same time: the later ones of the batch are newer.
         ...sample(Math.floor((from + i) / 3), `n${from + i}`),
       }));
       await directory.addStatistics({
@@ -94,7 +94,7 @@ export function statisticsContract(current: () => Directory): void {
     assert.deepEqual(samples[0], sample(9, 'n29'));
   });
 
-  test('what is of an unknown receiver leaves nothing, the rest is written', async () => {
+  test('skips unknown receivers and writes the rest', async () => {
     const directory = current();
     const { receiverId } = (await createParts(directory)).receiver;
     const ids = [receiverId, 'rcv_unknown'];
@@ -121,7 +121,7 @@ export function statisticsContract(current: () => Directory): void {
     assert.equal(found.minutes.length, 1);
   });
 
-  test('old counts and samples are pruned, activity stays', async () => {
+  test('prunes old counts and samples, but not activity', async () => {
     const directory = current();
     const { receiverId } = (await createParts(directory)).receiver;
     const minutes = [10, 11].map((minute) => ({ receiverId, ...counts(minute) }));
@@ -148,7 +148,7 @@ export function statisticsContract(current: () => Directory): void {
     assert.equal(found.lastSeenAt, iso(1));
   });
 
-  test('statistics go with their receiver', async () => {
+  test('deletes statistics with their receiver', async () => {
     const directory = current();
     const { receiverId } = (await createParts(directory)).receiver;
     await directory.addStatistics({
@@ -161,7 +161,7 @@ export function statisticsContract(current: () => Directory): void {
     assert.deepEqual(await directory.findStatistics(receiverId, always), nothing);
   });
 
-  test('more receivers than one statement takes are written together', async () => {
+  test('writes more receivers than one statement can contain', async () => {
     const directory = current();
     const { receiver } = await createParts(directory);
     const ids = [receiver.receiverId];
@@ -185,7 +185,7 @@ export function statisticsContract(current: () => Directory): void {
   });
 }
 
-/** More than 32 bits hold. */
+/** More than 32 bits. */
 function counts(minute: number): MinuteCounts {
   return { minute, requests: 5, refused: 2, accepted: 1e12, rejected: 1, bytes: 1e14 };
 }

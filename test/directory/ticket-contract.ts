@@ -1,4 +1,4 @@
-/** The part of the directory's contract that is about tickets of exports. */
+/** Contract of the directory: tickets of exports. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { newDigest } from './fixtures.ts';
 
 const limits = { ttlMs: 60_000, maxTickets: 10 };
 
-/** @param current the directory of the running test. */
+/** @param current returns the directory of the running test. */
 export function ticketContract(current: () => Directory): void {
   const newTicket = (accountId: string = randomUUID()): NewTicket => ({
     digest: newDigest(),
@@ -16,7 +16,7 @@ export function ticketContract(current: () => Directory): void {
     query: 'search=%00caf%C3%A9&limit=5',
   });
 
-  test('a ticket is taken with all it was kept with, by exactly one of many', async () => {
+  test('returns all fields of a ticket to exactly one of concurrent takers', async () => {
     const directory = current();
     const ticket = newTicket();
     const other = newTicket();
@@ -32,7 +32,7 @@ export function ticketContract(current: () => Directory): void {
     assert.equal(await directory.takeTicket(newDigest()), undefined);
   });
 
-  test('a ticket that is returned can be taken once more, for as long as it had', async () => {
+  test('a returned ticket can be taken once more until its original expiry', async () => {
     const directory = current();
     const ticket = newTicket();
     await directory.keepTicket(ticket, limits);
@@ -46,7 +46,7 @@ export function ticketContract(current: () => Directory): void {
     assert.equal(await directory.takeTicket(ticket.digest), undefined);
   });
 
-  test('an account has so many at a time; what was taken or is too old makes room', async () => {
+  test('limits the tickets of an account, without taken and expired ones', async () => {
     const directory = current();
     const accountId = randomUUID();
     const two = { ttlMs: 60_000, maxTickets: 2 };

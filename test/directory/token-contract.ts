@@ -1,4 +1,4 @@
-/** The part of the directory's contract that is about tokens. */
+/** Contract of the directory: tokens. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkAccount } from '../../src/admission/authenticate.ts';
@@ -6,9 +6,9 @@ import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { createParts, newDigest, newToken } from './fixtures.ts';
 
-/** @param current the directory of the running test. */
+/** @param current returns the directory of the running test. */
 export function tokenContract(current: () => Directory & GrantSource): void {
-  test('a token is found by the digest of its secret alone', async () => {
+  test('finds a token only by the digest of its secret', async () => {
     const directory = current();
     const { account, receiver } = await createParts(directory);
     const digest = newDigest();
@@ -36,7 +36,7 @@ export function tokenContract(current: () => Directory & GrantSource): void {
     });
   });
 
-  test('rotation ends the old secret, revocation the token', async () => {
+  test('rotation invalidates the old secret, revocation the token', async () => {
     const directory = current();
     const { account } = await createParts(directory);
     const [first, second] = [newDigest(), newDigest()];
@@ -55,7 +55,7 @@ export function tokenContract(current: () => Directory & GrantSource): void {
     assert.equal(await directory.findToken(second), undefined);
   });
 
-  test('the name and expiry of a token change, and expiry can be taken back', async () => {
+  test('changes the name and expiry of a token, and removes the expiry', async () => {
     const directory = current();
     const { account } = await createParts(directory);
     const token = await directory.createToken(newToken({ accountIds: [account.accountId] }));
@@ -70,7 +70,7 @@ export function tokenContract(current: () => Directory & GrantSource): void {
     assert.deepEqual(await directory.updateToken(token.tokenId, {}), back);
   });
 
-  test('the last use of known tokens is noted, of unknown ones skipped', async () => {
+  test('stores the last use of known tokens and skips unknown ones', async () => {
     const directory = current();
     const { account } = await createParts(directory);
     const token = await directory.createToken(newToken({ accountIds: [account.accountId] }));
@@ -87,7 +87,7 @@ export function tokenContract(current: () => Directory & GrantSource): void {
     assert.deepEqual(await directory.getToken(token.tokenId), noted);
   });
 
-  test('deleting a receiver revokes its tokens', async () => {
+  test('revokes the tokens of a deleted receiver', async () => {
     const directory = current();
     const { account, receiver } = await createParts(directory);
     const { receiverId } = receiver;
@@ -100,7 +100,7 @@ export function tokenContract(current: () => Directory & GrantSource): void {
     assert.ok(left?.revokedAt);
   });
 
-  test('deleting an account deletes the tokens that open nothing else', async () => {
+  test('deletes tokens of a deleted account alone', async () => {
     const directory = current();
     const doomed = await directory.createAccount({ name: 'doomed', eventsPerSecond: null });
     const kept = await directory.createAccount({ name: 'kept', eventsPerSecond: null });
@@ -121,7 +121,7 @@ export function tokenContract(current: () => Directory & GrantSource): void {
     );
   });
 
-  test('an operator token whose last account is deleted opens no other account', async () => {
+  test('an operator token grants no account after its last account is deleted', async () => {
     const directory = current();
     const doomed = await directory.createAccount({ name: 'doomed', eventsPerSecond: null });
     const kept = await directory.createAccount({ name: 'kept', eventsPerSecond: null });
@@ -135,7 +135,7 @@ export function tokenContract(current: () => Directory & GrantSource): void {
     assert.throws(() => checkAccount(after!, kept.accountId), isForbidden);
   });
 
-  test('an operator token over all accounts opens those created later', async () => {
+  test('an operator token of all accounts grants those created later', async () => {
     const directory = current();
     const digest = newDigest();
     await directory.createToken(newToken({ scopes: ['operator'], allAccounts: true, digest }));

@@ -1,4 +1,4 @@
-/** The part of the directory's contract that is about saved views. */
+/** Contract of the directory: saved views. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -6,12 +6,12 @@ import type { Directory } from '../../src/directory/port.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { rejectsWith } from './fixtures.ts';
 
-/** @param current the directory of the running test. */
+/** @param current returns the directory of the running test. */
 export function viewContract(current: () => Directory): void {
   const createAccount = async (name: string) =>
     (await current().createAccount({ name, eventsPerSecond: null })).accountId;
 
-  test('a view is saved, listed for its account alone, changed and deleted', async () => {
+  test('saves, lists for its account alone, changes and deletes a view', async () => {
     const directory = current();
     const accountId = await createAccount('acme');
     const other = await createAccount('other');
@@ -35,7 +35,7 @@ export function viewContract(current: () => Directory): void {
     assert.equal(await directory.updateView(first.viewId, { name: 'x' }), undefined);
   });
 
-  test('a name is used once in an account, and the conflict names its view', async () => {
+  test('refuses a second view with a name, and names the first view', async () => {
     const directory = current();
     const accountId = await createAccount('acme');
     const other = await createAccount('other');
@@ -53,7 +53,7 @@ export function viewContract(current: () => Directory): void {
     assert.equal((await directory.updateView(taken.viewId, { name: 'mine' }))?.name, 'mine');
   });
 
-  test('an account has no more views than it may, and unknown accounts none', async () => {
+  test('limits the views of an account, and refuses unknown accounts', async () => {
     const directory = current();
     const accountId = await createAccount('acme');
     const view = await directory.createView({ accountId, name: '1', query: '' }, 2);
@@ -67,7 +67,7 @@ export function viewContract(current: () => Directory): void {
     );
   });
 
-  test('views go with their account', async () => {
+  test('deletes views with their account', async () => {
     const directory = current();
     const accountId = await createAccount('acme');
     const view = await directory.createView({ accountId, name: '1', query: '' }, 2);
