@@ -191,9 +191,9 @@ function setUp(options: Partial<GrantsOptions> = {}) {
     directoryAwaited: () => events.push('awaited'),
     directoryReached: () => events.push('reached'),
     sharedDirectoryOpened: () => assert.fail('grants open nothing'),
-    lastUsedNotWritten: () => events.push('last use not written'),
-    changesNotHeard: () => assert.fail('grants do not listen'),
-    changesHeard: () => assert.fail('grants do not listen'),
+    lastUsedWriteFailed: () => events.push('last use not written'),
+    changeFeedLost: () => assert.fail('grants do not listen'),
+    changeFeedRestored: () => assert.fail('grants do not listen'),
     adminChanged: () => assert.fail('no change was made'),
   };
   const grants = createGrants(

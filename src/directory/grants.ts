@@ -107,7 +107,7 @@ function createLastUsed(source: GrantSource, telemetry: DirectoryEvents, now: ()
     try {
       await source.noteTokensUsed(batch);
     } catch (error) {
-      telemetry.lastUsedNotWritten(error);
+      telemetry.lastUsedWriteFailed(error);
       for (const [tokenId, usedAtMs] of batch) {
         if (!pending.has(tokenId)) pending.set(tokenId, usedAtMs);
       }

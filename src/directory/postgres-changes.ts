@@ -42,7 +42,7 @@ export interface CachedDirectory {
 export function openDirectoryChanges(
   options: DirectoryChangesOptions,
   cached: CachedDirectory,
-  telemetry: Pick<DirectoryEvents, 'changesNotHeard' | 'changesHeard'>,
+  telemetry: Pick<DirectoryEvents, 'changeFeedLost' | 'changeFeedRestored'>,
 ): DirectoryChanges {
   const closing = new AbortController();
   const listening = listen(options, cached, telemetry, closing.signal);
@@ -57,21 +57,21 @@ export function openDirectoryChanges(
 async function listen(
   options: DirectoryChangesOptions,
   cached: CachedDirectory,
-  telemetry: Pick<DirectoryEvents, 'changesNotHeard' | 'changesHeard'>,
+  telemetry: Pick<DirectoryEvents, 'changeFeedLost' | 'changeFeedRestored'>,
   closing: AbortSignal,
 ): Promise<void> {
   let pauseMs = firstPauseMs;
   let isLost = false;
   const onListening = (): void => {
     pauseMs = firstPauseMs;
-    if (isLost) telemetry.changesHeard();
+    if (isLost) telemetry.changeFeedRestored();
     isLost = false;
     cached.grants.invalidate();
   };
   while (!closing.aborted) {
     const error = await listenUntilLost(options, cached, onListening, closing);
     if (closing.aborted) return;
-    if (!isLost) telemetry.changesNotHeard(error);
+    if (!isLost) telemetry.changeFeedLost(error);
     isLost = true;
     await pause(pauseMs, closing);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);

@@ -162,7 +162,7 @@ function readLines(child: ChildProcess, events: EngineEvents): string[] {
   const lines: string[] = [];
   if (child.stderr === null) return lines;
   createInterface({ input: child.stderr }).on('line', (line) => {
-    events.engineSaid(line);
+    events.engineWroteStderr(line);
     lines.push(line);
     if (lines.length > 20) lines.shift();
   });

@@ -84,7 +84,7 @@ function open(options: Partial<ReceiverStatisticsOptions> = {}): ReceiverStatist
     store,
     { ...receiverStatisticsDefaults, flushEveryMs: 60_000, ...options },
     {
-      statisticsNotWritten: (error) => failures.push(error),
+      statisticsWriteFailed: (error) => failures.push(error),
       statisticsDropped: (minutes, samples) => {
         dropped = { minutes: dropped.minutes + minutes, samples: dropped.samples + samples };
       },

@@ -148,7 +148,7 @@ class Statistics implements ReceiverStatistics {
         await this.#write();
         await this.#prune();
       } catch (error) {
-        this.#events.statisticsNotWritten(error);
+        this.#events.statisticsWriteFailed(error);
       }
     });
   }

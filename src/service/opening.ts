@@ -32,6 +32,6 @@ export function openDataFolder({ config, instruments, parts }: Opening): string 
   const dataDir = resolve(config.data);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = parts.adopt(lockDirectory(dataDir), (it) => it.release());
-  if (lock.isMended) createDataFolderEvents(instruments).lockMended(dataDir);
+  if (lock.isMended) createDataFolderEvents(instruments).lockReplaced(dataDir);
   return dataDir;
 }

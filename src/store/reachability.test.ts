@@ -18,7 +18,7 @@ function openFake(t: { after(work: () => void): void }) {
       pauseMs: 5,
       isNotConnected: (error) => error === unconnected,
     },
-    { storeAway: () => said.push('away'), storeBack: () => said.push('back') },
+    { storeUnreachable: () => said.push('away'), storeReachable: () => said.push('back') },
   );
   t.after(() => reachability.close());
   return { server, said, reachability };

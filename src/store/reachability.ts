@@ -32,8 +32,8 @@ export interface ReachabilityOptions {
 }
 
 export interface ReachabilityEvents {
-  storeAway(cause: unknown): void;
-  storeBack(): void;
+  storeUnreachable(cause: unknown): void;
+  storeReachable(): void;
 }
 
 /** For the embedded engine, whose supervisor ends it when it hangs. */
@@ -63,12 +63,12 @@ export function openReachability(
     pauseMs,
     async ask() {
       await ask();
-      events.storeBack();
+      events.storeReachable();
     },
   });
 
   const trip = (cause: unknown): void => {
-    if (!circuit.isTripped()) events.storeAway(cause);
+    if (!circuit.isTripped()) events.storeUnreachable(cause);
     circuit.trip(cause);
   };
 

@@ -36,7 +36,7 @@ function open() {
       kept.set(ticket.digest, ticket);
     },
   };
-  const events = { ticketNotReturned: (error: unknown) => void world.notReturned.push(error) };
+  const events = { ticketRestoreFailed: (error: unknown) => void world.notReturned.push(error) };
   return { world, tickets: createExportTickets(store, events, { ttlMs: 60_000, maxTickets: 2 }) };
 }
 

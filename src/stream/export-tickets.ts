@@ -30,7 +30,7 @@ export type ExportTickets = ReturnType<typeof createExportTickets>;
 
 export function createExportTickets(
   store: TicketStore,
-  events: Pick<ExportEvents, 'ticketNotReturned'>,
+  events: Pick<ExportEvents, 'ticketRestoreFailed'>,
   limits = defaultLimits,
 ) {
   return {
@@ -67,7 +67,7 @@ export function createExportTickets(
           isSettled = true;
           await store
             .returnTicket(taken)
-            .catch((error: unknown) => events.ticketNotReturned(error));
+            .catch((error: unknown) => events.ticketRestoreFailed(error));
         },
       };
     },

@@ -50,7 +50,7 @@ function openExporter(options: { readonly recheckMs?: number } = {}) {
         began: () => void world.running++,
         logsExported() {},
         failed() {},
-        ticketNotReturned() {},
+        ticketRestoreFailed() {},
         ended(outcome) {
           world.running -= 1;
           world.outcomes.push(outcome);

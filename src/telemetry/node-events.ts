@@ -43,17 +43,17 @@ export function createDirectoryEvents({ log, metrics: registry }: Instruments) {
       connected = registerConnected();
       connected.set(1);
     },
-    lastUsedNotWritten(error: unknown) {
+    lastUsedWriteFailed(error: unknown) {
       failures.inc({ work: 'last_used' });
       log.warn({ err: error }, 'cannot write when tokens were last used; trying again');
     },
     /** Cached entries stay valid until they expire. */
-    changesNotHeard(error: unknown) {
+    changeFeedLost(error: unknown) {
       connected?.set(0);
       failures.inc({ work: 'listen' });
       log.warn({ err: error }, 'cannot listen for changes of the directory; trying again');
     },
-    changesHeard() {
+    changeFeedRestored() {
       connected?.set(1);
       log.info('listening for changes of the directory again');
     },
@@ -70,7 +70,7 @@ export function createStatisticsEvents({ log, metrics: registry }: Instruments) 
   const metrics = registerMetrics(registry, statisticsMetrics);
   const dropped = metrics.weir_receiver_statistics_dropped_total;
   return {
-    statisticsNotWritten(error: unknown) {
+    statisticsWriteFailed(error: unknown) {
       metrics.weir_receiver_statistics_failures_total.inc();
       log.warn({ err: error }, 'cannot write statistics of receivers; trying again');
     },
@@ -121,7 +121,7 @@ export function createWorkerEvents({ log, metrics: registry }: Instruments, leve
 
 export function createDataFolderEvents({ log }: Instruments) {
   return {
-    lockMended: (directory: string) =>
+    lockReplaced: (directory: string) =>
       log.error({ directory }, 'replaced a damaged lock.db, which holds no data: check the disk'),
   };
 }

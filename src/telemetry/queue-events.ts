@@ -49,7 +49,7 @@ export function createQueueEvents({ log, metrics: registry }: Instruments) {
     opened: (event: QueueOpened) => log.info(event, 'queue opened'),
     retriesFound: (event: { batches: number }) =>
       log.info(event, 'queue drains batches of the quarantine that an operator retried'),
-    retryPassedOver({ file, error }: { file: string; error: Error }) {
+    retryUnreadable({ file, error }: { file: string; error: Error }) {
       metrics.weir_queue_damage_total.inc({ kind: 'unreadable' });
       log.error({ file, err: error }, 'queue cannot read a retried batch until the next start');
     },
@@ -59,9 +59,9 @@ export function createQueueEvents({ log, metrics: registry }: Instruments) {
     },
     appendRefused: (event: { reason: 'failed' | 'disk' | 'backlog' | 'busy' | 'away' }) =>
       metrics.weir_queue_refused_batches_total.inc(event),
-    outOfRoom: (error: Error) =>
+    diskFull: (error: Error) =>
       log.error({ err: error }, 'queue disk is full: appends are refused until space is freed'),
-    roomAgain: () => log.info('queue disk has space again'),
+    diskFreed: () => log.info('queue disk has space again'),
     failed(error: Error) {
       metrics.weir_queue_failures_total.inc();
       log.error({ err: error }, 'queue cannot write to its disk: weir ends, to be restarted');
@@ -132,13 +132,13 @@ export function createNatsEvents({ log, metrics: registry }: Instruments) {
       log.error({ server }, 'queue lost its connection to NATS');
       isLost = true;
     },
-    serverComplained: (error: Error) =>
+    requestRejected: (error: Error) =>
       log.warn({ err: error }, 'NATS rejected a request of the queue'),
     published: (seconds: number) => metrics.weir_queue_publish_seconds.observe(seconds),
     publishFailed: (kind: string) => metrics.weir_queue_publish_failures_total.inc({ kind }),
     shardFailed: (event: { shard: number; kind: string; reason: string }) =>
       log.error(event, 'queue refuses appends to a shard until JetStream accepts them again'),
-    shardWorksAgain: (event: { shard: number }) =>
+    shardRecovered: (event: { shard: number }) =>
       log.info(event, 'queue accepts appends to a shard again'),
     /** Logs each reason once. */
     restoreFailed(error: unknown) {

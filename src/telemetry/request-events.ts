@@ -178,7 +178,7 @@ export function createExportEvents({ log, metrics: registry }: Instruments) {
     },
     failed: (error: Error) => log.warn({ err: error }, 'cannot export'),
     /** The export failed, and its ticket could not be made valid again. */
-    ticketNotReturned: (error: unknown) =>
+    ticketRestoreFailed: (error: unknown) =>
       log.warn({ err: error }, 'cannot restore the ticket of a failed export'),
   };
 }

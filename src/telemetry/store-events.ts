@@ -62,11 +62,11 @@ function statementEvents(log: Log, metrics: StoreMetrics) {
       log.debug({ kind, seconds, err: error }, 'cannot read');
     },
     /** Statements are held back until the server answers again. */
-    storeAway(cause: unknown) {
+    storeUnreachable(cause: unknown) {
       metrics.weir_store_reachable.set(0);
       log.warn({ err: cause }, 'the store does not answer');
     },
-    storeBack() {
+    storeReachable() {
       metrics.weir_store_reachable.set(1);
       log.info('the store answers again');
     },
@@ -155,7 +155,7 @@ export function createEngineEvents({ log, metrics: registry }: Instruments) {
       log.error({ err: error, retryMillis }, 'cannot start the engine; trying again');
     },
     /** @param line of standard error */
-    engineSaid: (line: string) => log.warn({ line }, 'engine wrote to standard error'),
+    engineWroteStderr: (line: string) => log.warn({ line }, 'engine wrote to standard error'),
     /** @param paths of parts that a full or failing disk had truncated */
     cutPartsRemoved(paths: readonly string[]) {
       const fields = { parts: paths.slice(0, mostPartsLogged), total: paths.length };

@@ -19,7 +19,7 @@ test('close() between two attempts ends the attempts', async (t) => {
   const changes = openDirectoryChanges(
     { url: `postgres://weir@127.0.0.1:${port}/weir`, password: '' },
     { source: { listStreams: async () => [] }, grants: { invalidate: () => undefined } },
-    { changesNotHeard: () => failed.resolve(), changesHeard: () => undefined },
+    { changeFeedLost: () => failed.resolve(), changeFeedRestored: () => undefined },
   );
   await failed.promise;
   await changes.close();

@@ -101,10 +101,10 @@ async function openNode(url: string) {
     directoryAwaited: nothing,
     directoryReached: nothing,
     sharedDirectoryOpened: nothing,
-    lastUsedNotWritten: nothing,
+    lastUsedWriteFailed: nothing,
     adminChanged: nothing,
-    changesNotHeard: () => void heard.push('not heard'),
-    changesHeard: () => void heard.push('heard'),
+    changeFeedLost: () => void heard.push('not heard'),
+    changeFeedRestored: () => void heard.push('heard'),
   };
   const directory = await openPostgresDirectory({ url, password: '', poolSize: 6, times });
   const grants = createGrants(directory, grantsOptions, telemetry);

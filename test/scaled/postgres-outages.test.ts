@@ -238,9 +238,9 @@ function eventsInto(heard: string[]): DirectoryEvents {
     directoryAwaited: () => undefined,
     directoryReached: () => undefined,
     sharedDirectoryOpened: () => undefined,
-    lastUsedNotWritten: () => undefined,
-    changesNotHeard: () => heard.push('changes not heard'),
-    changesHeard: () => heard.push('changes heard'),
+    lastUsedWriteFailed: () => undefined,
+    changeFeedLost: () => heard.push('changes not heard'),
+    changeFeedRestored: () => heard.push('changes heard'),
     adminChanged: () => undefined,
   };
 }

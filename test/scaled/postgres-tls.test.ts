@@ -45,7 +45,7 @@ describe('a PostgreSQL that speaks TLS', { skip: postgresMissing() }, () => {
       const directory = await open(url);
       let heard = 0;
       const invalidate = () => void (heard += 1);
-      const telemetry = { changesNotHeard: assert.fail, changesHeard: assert.fail };
+      const telemetry = { changeFeedLost: assert.fail, changeFeedRestored: assert.fail };
       const known = { source: directory, grants: { invalidate } };
       const changes = openDirectoryChanges({ url, password: '' }, known, telemetry);
       await until(() => heard > 0, { what: 'changes to be listened for' });

@@ -62,8 +62,8 @@ function open(t: { after(work: () => Promise<void>): void }, url: string): Opene
   const connection = openConnection(
     { url, socketPath: undefined, user: 'default', password: '', ...times },
     {
-      storeAway: () => said.push('away'),
-      storeBack: () => said.push('back'),
+      storeUnreachable: () => said.push('away'),
+      storeReachable: () => said.push('back'),
       readBegan: () => undefined,
     },
   );

@@ -219,7 +219,7 @@ export class DiskQueue {
       const stampMs = Number(queued.batch.receivedAtNanos / nanosPerMs);
       this.#keys.insert(key, { bodyDigest, answer, stampMs });
     }
-    if (this.#isOutOfRoom) this.#telemetry.roomAgain();
+    if (this.#isOutOfRoom) this.#telemetry.diskFreed();
     this.#isOutOfRoom = false;
     this.#telemetry.batchAppended(queued.frameBytes);
     this.#wakeTaker?.();
@@ -267,7 +267,7 @@ export class DiskQueue {
 
   #writeFailed(error: unknown): AppError {
     if (isNoRoom(error)) {
-      if (!this.#isOutOfRoom) this.#telemetry.outOfRoom(error as Error);
+      if (!this.#isOutOfRoom) this.#telemetry.diskFull(error as Error);
       this.#isOutOfRoom = true;
       // The file system may still report free space.
       this.#capacity.measured(0);

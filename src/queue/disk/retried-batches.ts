@@ -187,7 +187,7 @@ function attempt<T>(place: Place, stem: string, action: () => T): T | undefined 
     return action();
   } catch (thrown) {
     const error = toError(thrown);
-    place.telemetry.retryPassedOver({ file: join(place.folder, stem + retrySuffix), error });
+    place.telemetry.retryUnreadable({ file: join(place.folder, stem + retrySuffix), error });
     return undefined;
   }
 }

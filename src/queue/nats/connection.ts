@@ -121,7 +121,7 @@ export async function openNatsLink(
     if (status.type === 'disconnect') onLost(status.server);
     else if (status.type === 'reconnecting') dials.began();
     else if (status.type === 'reconnect') onConnected(status.server);
-    else if (status.type === 'error') telemetry.serverComplained(status.error);
+    else if (status.type === 'error') telemetry.requestRejected(status.error);
   };
   const listening = (async () => {
     for await (const status of connection.status()) onStatus(status);

@@ -189,7 +189,7 @@ export class ShardWriter {
     if (config.max_bytes > 0 && state.bytes > config.max_bytes * fullUntilShare) {
       throw new PublishFault('full', 'it holds as much as queue.maxBacklogBytes grants it');
     }
-    this.#telemetry.shardWorksAgain({ shard: this.#shard });
+    this.#telemetry.shardRecovered({ shard: this.#shard });
   }
 
   #messageBytes(): number {
