@@ -12,7 +12,7 @@ import {
   compileArrivals,
   compileCountArrivals,
   toArrivedLog,
-} from './sql/arrivals.ts';
+} from './sql/list-logs.ts';
 
 /** As the store's port promises. */
 export type ArrivalsReader = Pick<Store, 'arrivals' | 'countArrivals'>;

@@ -13,7 +13,7 @@ import {
   dayStartMs,
   type Expiry,
 } from './sql/housekeeping.ts';
-import { keptLongerMs, type StoredTable, storedTables } from './sql/stored-tables.ts';
+import { keptLongerMs, type StoredTable, storedTables } from './sql/tables.ts';
 
 export interface DiskSpaceParts {
   readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events'>;

@@ -5,8 +5,8 @@ import {
   compileTableEngines,
   missingDurability,
   type TableRow,
-} from './sql/durable-tables.ts';
-import type { Placement } from './sql/placement.ts';
+} from './sql/table-settings.ts';
+import type { Placement } from './sql/tables.ts';
 
 /** @throws Error where a setting does not take; what the connection throws */
 export async function ensureDurableTables(

@@ -6,7 +6,7 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { AppError } from '../model/errors.ts';
 import { StoreInsertError } from './port.ts';
-import type { Placement } from './sql/placement.ts';
+import type { Placement } from './sql/tables.ts';
 
 /**
  * The rows themselves cannot be read, or not be kept: parse errors, sizes out of bounds, values

@@ -15,11 +15,12 @@ import {
   compileRaiseFence,
   compileSyncFences,
   compileSyncLogs,
+  insertIdsOf,
+  type InsertPass,
   type NodeRow,
 } from './sql/fences.ts';
-import { insertIdsOf, type InsertPass } from './sql/insert-pass.ts';
-import type { Placement } from './sql/placement.ts';
 import type { Statement } from './sql/statement.ts';
+import type { Placement } from './sql/tables.ts';
 
 export interface Fence {
   /** As the store's port promises. */

@@ -1,8 +1,8 @@
 /** What tells one store from another, as long as its tables are not made anew. */
 import type { Connection } from './connection.ts';
 import { toReadError } from './failures.ts';
-import type { Placement } from './sql/placement.ts';
 import { Parameters } from './sql/statement.ts';
+import type { Placement } from './sql/tables.ts';
 
 /** The nodes of a cluster have tables of their own, so there its name counts. @throws AppError */
 export async function readIdentity(

@@ -2,16 +2,16 @@
 import type { FacetsPlan, HistogramPlan, ListPlan, LogFilter, LogRecord } from '../model/plan.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Asker, Connection } from './connection.ts';
-import type { Store } from './port.ts';
 import { walkLogs } from './log-walk.ts';
+import type { Store } from './port.ts';
 import { startReadTime, timed } from './read-time.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
 import { compileFacets, type FacetRow, toFacetsResults } from './sql/facets.ts';
 import { compileHistogram, type HistogramRow, toHistogramResult } from './sql/histogram.ts';
 import { compileList } from './sql/list-logs.ts';
-import { listWindows } from './sql/list-windows.ts';
 import { type LogRow, toLogRecord } from './sql/log-record.ts';
 import type { ReadLimits } from './sql/statement.ts';
+import { listWindows } from './sql/time-windows.ts';
 
 export interface LogReaderParts {
   readonly connection: Connection;

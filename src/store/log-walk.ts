@@ -6,10 +6,16 @@ import type { ListPlan, WalkPlan, WalkPoint, WalkStep } from '../model/plan.ts';
 import type { Connection } from './connection.ts';
 import { exceededLimit } from './failures.ts';
 import { compileList } from './sql/list-logs.ts';
-import type { TimeWindow } from './sql/list-windows.ts';
 import { type LogRow, positionOf, sizeOf, toLogRecord } from './sql/log-record.ts';
 import type { ReadLimits } from './sql/statement.ts';
-import { maxStepBytes, walkOn, walkSlower, walkStart, walkWindow } from './sql/walk-pace.ts';
+import {
+  maxStepBytes,
+  type TimeWindow,
+  walkOn,
+  walkSlower,
+  walkStart,
+  walkWindow,
+} from './sql/time-windows.ts';
 
 export interface LogWalkParts {
   readonly connection: Connection;

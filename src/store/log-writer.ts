@@ -4,11 +4,11 @@ import type { FencingToken } from '../model/fencing-token.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
 import { toInsertError } from './failures.ts';
-import type { ReceiptFloor } from './receipt-floor.ts';
 import type { Fence } from './fence.ts';
+import type { ReceiptFloor } from './receipt-floor.ts';
 import { compileInsert, type InsertMode } from './sql/insert-logs.ts';
 import { encodeOuterRows, type OuterRow } from './sql/outer-rows.ts';
-import type { Placement } from './sql/placement.ts';
+import type { Placement } from './sql/tables.ts';
 
 export interface LogWriter {
   /** @throws StoreInsertError */

@@ -2,8 +2,8 @@
  * Inserts batches of metrics, section by section, and says what is known of their rows where that
  * fails. What is inserted twice reads once, so it never asks what is there.
  */
-import type { StampedBatch } from '../model/batch.ts';
 import { type MetricSection, metricSections, sectionOf } from '../codec/metric-rows.ts';
+import type { StampedBatch } from '../model/batch.ts';
 import type { FencingToken } from '../model/fencing-token.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
@@ -12,7 +12,7 @@ import type { Fence } from './fence.ts';
 import type { InsertMode } from './sql/insert-logs.ts';
 import { compileInsertSection } from './sql/insert-metrics.ts';
 import { encodeOuterRows, type OuterRow } from './sql/outer-rows.ts';
-import type { Placement } from './sql/placement.ts';
+import type { Placement } from './sql/tables.ts';
 
 export interface MetricsWriter {
   /** Labels go before the samples they belong to. @throws StoreInsertError */

@@ -13,10 +13,15 @@ import {
   toStatements,
   wholeTableEngine,
 } from './schema-target.ts';
-import { tableName } from './sql/columns.ts';
-import { everyReplica, localEnding, onCluster, type Placement } from './sql/placement.ts';
 import { Parameters, type Statement } from './sql/statement.ts';
-import { storedTables } from './sql/stored-tables.ts';
+import {
+  everyReplica,
+  localEnding,
+  onCluster,
+  type Placement,
+  storedTables,
+  tableName,
+} from './sql/tables.ts';
 
 const schemaFolder = new URL('./schema/', import.meta.url);
 const fileName = /^(\d{3})_(\w+)\.sql$/;

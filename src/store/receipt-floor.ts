@@ -6,7 +6,7 @@
 import type { StampedBatch } from '../model/batch.ts';
 import type { Connection } from './connection.ts';
 import { compileDays, type DayRow, dayStartMs } from './sql/housekeeping.ts';
-import type { Placement } from './sql/placement.ts';
+import type { Placement } from './sql/tables.ts';
 
 export interface ReceiptFloor {
   /** Unix ns; no row was received before. */

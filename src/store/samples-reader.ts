@@ -3,21 +3,23 @@
  * is stored of them. What a plan means is settled in sql/.
  */
 import type { Exemplar, SamplesPlan, SeriesSamples } from '../model/metric-plan.ts';
-import { tooMuch } from './failures.ts';
 import type { Asker } from './connection.ts';
+import { tooMuch } from './failures.ts';
 import type { Store } from './port.ts';
 import { type ReadTime, startReadTime, timed } from './read-time.ts';
 import type { MetricsReaderParts } from './series-reader.ts';
 import { toSeriesSamples } from './series-samples.ts';
-import { compileExemplars, type ExemplarRow, toExemplar } from './sql/exemplars.ts';
 import {
+  compileExemplars,
   compileNativeHistograms,
   compileSamples,
   decodeNativeHistograms,
   decodeSamples,
+  type ExemplarRow,
   type HistogramOfSeries,
   type SamplesRow,
   type SamplesStep,
+  toExemplar,
 } from './sql/samples.ts';
 import { compileSeries, type SeriesRow, toLabels } from './sql/series.ts';
 

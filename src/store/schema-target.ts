@@ -2,16 +2,18 @@
  * What the schema files leave open, so that one set of files makes the tables of an embedded
  * engine, of a server and of a cluster. It runs nothing.
  */
-import { labelPairs, tableName } from './sql/columns.ts';
-import { policyLiteral } from './sql/storage-tiers.ts';
+import { policyLiteral } from './sql/table-settings.ts';
 import {
   clusterLiteral,
   localEnding,
   localTable,
   onCluster,
   type Placement,
-} from './sql/placement.ts';
-import { type StoredTable, shardingKeys } from './sql/stored-tables.ts';
+  shardingKeys,
+  type StoredTable,
+  tableName,
+} from './sql/tables.ts';
+import { labelPairs } from './sql/where.ts';
 
 export interface SchemaTarget {
   readonly placement: Placement;

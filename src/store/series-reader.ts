@@ -6,13 +6,15 @@ import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Asker, Connection } from './connection.ts';
 import type { Store } from './port.ts';
 import { timed } from './read-time.ts';
-import { compileMetadata, type MetadataRow, toMetadata } from './sql/metric-metadata.ts';
 import {
   compileLabelNames,
   compileLabelValues,
+  compileMetadata,
   compileSeries,
+  type MetadataRow,
   type SeriesRow,
   toLabels,
+  toMetadata,
 } from './sql/series.ts';
 import type { ReadLimits, Statement } from './sql/statement.ts';
 

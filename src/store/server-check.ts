@@ -4,9 +4,8 @@
  */
 import { ClickHouseError } from '@clickhouse/client';
 import type { Connection } from './connection.ts';
-import { everyReplica, localEnding, type Placement } from './sql/placement.ts';
 import { Parameters, type Statement } from './sql/statement.ts';
-import { storedTables } from './sql/stored-tables.ts';
+import { everyReplica, localEnding, type Placement, storedTables } from './sql/tables.ts';
 
 export interface ServerAddress {
   readonly url: string;

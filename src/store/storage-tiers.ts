@@ -1,12 +1,12 @@
 /** Brings the tables to the disks that the settings name, at each start. */
 import type { Connection } from './connection.ts';
-import type { Placement } from './sql/placement.ts';
 import {
   compileTierChanges,
   compileTiers,
   type StorageTiers,
   type TiersRow,
-} from './sql/storage-tiers.ts';
+} from './sql/table-settings.ts';
+import type { Placement } from './sql/tables.ts';
 
 /** What is as wanted is left alone. @throws what the connection throws */
 export async function applyStorageTiers(

@@ -6,12 +6,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { replaceTextFile } from '../files/whole-file.ts';
+import { hasErrorCode } from '../std/error-text.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
 import { newestVersion } from './migrate.ts';
-import type { Placement } from './sql/placement.ts';
 import { Parameters, type Statement } from './sql/statement.ts';
-import { hasErrorCode } from '../std/error-text.ts';
+import type { Placement } from './sql/tables.ts';
 
 interface Table {
   readonly uuid: string;

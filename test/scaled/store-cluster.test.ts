@@ -4,21 +4,20 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { ClickHouseStore } from '../../src/store/clickhouse.ts';
-import { openClickHouseStore } from '../../src/store/clickhouse.ts';
+import { type ClickHouseStore, openClickHouseStore } from '../../src/store/clickhouse.ts';
+import { compileSyncFences, compileSyncLogs } from '../../src/store/sql/fences.ts';
 import {
   compileDeleteExpired,
   compileDropDay,
   compileIndexDay,
 } from '../../src/store/sql/housekeeping.ts';
-import { compileSyncFences, compileSyncLogs } from '../../src/store/sql/fences.ts';
 import { compileInsert } from '../../src/store/sql/insert-logs.ts';
-import { compileTierChanges } from '../../src/store/sql/storage-tiers.ts';
 import type { Statement } from '../../src/store/sql/statement.ts';
+import { compileTierChanges } from '../../src/store/sql/table-settings.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { type ClusterEngine, clusterName, openClusterEngine } from '../store/cluster-store.ts';
 import { stampedBatch } from '../store/log-row-fixture.ts';

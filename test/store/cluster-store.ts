@@ -17,7 +17,7 @@ import { openChannel } from '../../src/channel/channel.ts';
 import { overIpc } from '../../src/channel/transports.ts';
 import type { EngineMethods, SupervisorMethods } from '../../src/engine/engine-process.ts';
 import { engineDefaults } from '../../src/engine/options.ts';
-import { shardingKeys } from '../../src/store/sql/stored-tables.ts';
+import { shardingKeys } from '../../src/store/sql/tables.ts';
 
 export interface ClusterEngine {
   readonly url: string;

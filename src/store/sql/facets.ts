@@ -1,18 +1,18 @@
-/** The commonest values of several fields in one scan, with exact counts. Pure. */
+/** The most common values of several fields in one scan, with exact counts. Pure. */
 import { type FilterField, logFields } from '../../model/log-fields.ts';
 import type { FacetsPlan, FacetsResult } from '../../model/plan.ts';
-import { limitsSql, Parameters, type ReadLimits, type Statement } from './statement.ts';
+import { limitsSql, type ReadLimits, type Statement, statement } from './statement.ts';
 import { whereSql } from './where.ts';
 
-/** [index of the field in the plan, value, count, count over all values of the field]. */
+/** Index of the field in the plan, value, its count, count of all values. */
 export type FacetRow = readonly [number, string, string, string];
 
-/** One grouping set a field: each has all its groups counted before the best are taken. */
+/** One grouping set for each field, whose groups are all counted before the limit. */
 export function compileFacets(table: string, plan: FacetsPlan, limits: ReadLimits): Statement {
-  const params = new Parameters();
   const columns = plan.fields.map((field) => logFields[field].column);
   const sets = columns.map((column) => `(${column})`).join(', ');
-  const sql = `SELECT field, value, toString(n), toString(total)
+  return statement(
+    (params) => `SELECT field, value, toString(n), toString(total)
 FROM
 (
   SELECT
@@ -26,14 +26,11 @@ FROM
 )
 ORDER BY field, n DESC, value
 LIMIT ${plan.topK} BY field
-${limitsSql(limits)}`;
-  return { sql, params: params.values };
+${limitsSql(limits)}`,
+  );
 }
 
-/**
- * `grouping(a, b, c)` is a mask with 1 for every column that is not in the set, the first column
- * highest.
- */
+/** `grouping(a, b, c)` is a mask of the columns outside the set, the first column highest. */
 function fieldSql(columns: readonly string[]): string {
   if (columns.length === 1) return 'toUInt8(0)';
   const all = 2 ** columns.length - 1;
@@ -42,7 +39,7 @@ function fieldSql(columns: readonly string[]): string {
   return `toUInt8(transform(grouping(${columns.join(', ')}), [${masks}], [${indexes}], 255))`;
 }
 
-/** Columns that are not in a set are empty there. */
+/** A column outside the set is empty. */
 function valueSql(columns: readonly string[]): string {
   const texts = columns.map((column) => `toString(${column})`);
   return texts.length === 1 ? texts[0]! : `concat(${texts.join(', ')})`;

@@ -1,70 +1,100 @@
 /**
- * Statements by which a holder of a shard ends the inserts of all before: the table of fences, and
- * the killing of what still runs. Pure.
+ * Fencing: the holder of a shard raises its number in the table of fences, which makes later
+ * inserts of earlier holders fail, and kills those that still run. Pure.
  */
-import { tableName } from './columns.ts';
-import { insertIdsOf } from './insert-pass.ts';
-import { localTable, onCluster, type Placement } from './placement.ts';
-import { Parameters, type Statement } from './statement.ts';
+import { type Parameters, type Statement, statement } from './statement.ts';
+import { localTable, onCluster, type Placement, tableName } from './tables.ts';
+
+/** Fencing token of one insert. */
+export interface InsertPass {
+  readonly shard: string;
+  /** Higher than those of all earlier holders. */
+  readonly number: bigint;
+  /** Unique, begins with `insertIdsOf(shard)`. */
+  readonly queryId: string;
+}
+
+/** Prefix of the query ids of all inserts of a shard. */
+export function insertIdsOf(shard: string): string {
+  return `weir/${encodeURIComponent(shard)}/`;
+}
+
+/**
+ * Evaluated once, before the insert reads a row. Fails with FUNCTION_THROW_IF_VALUE_IS_NON_ZERO
+ * where a later holder has fenced, and is true otherwise. A replica that lacks a fence refuses.
+ */
+export function passCondition(
+  placement: Placement,
+  { shard, number }: InsertPass,
+  params: Parameters,
+): string {
+  const isPast = `throwIf(max(Number) > ${params.add('UInt128', number)}, 'superseded')`;
+  return `(
+  SELECT ${isPast} FROM ${tableName(placement.database, 'fences')}
+  WHERE Shard = ${params.add('String', shard)}${consistently(placement, ' ')}) = 0`;
+}
 
 /** One row with the highest number of a shard; 0 where it was never fenced. */
 export function compileHighestFence(placement: Placement, shard: string): Statement {
-  const params = new Parameters();
-  const settings =
-    placement.cluster === undefined ? '' : '\nSETTINGS select_sequential_consistency = 1';
-  const sql = `SELECT toString(max(Number)) FROM ${tableName(placement.database, 'fences')}
-WHERE Shard = ${params.add('String', shard)}${settings}`;
-  return { sql, params: params.values };
+  return statement(
+    (params) => `SELECT toString(max(Number)) FROM ${tableName(placement.database, 'fences')}
+WHERE Shard = ${params.add('String', shard)}${consistently(placement, '\n')}`,
+  );
 }
 
-/** One after the other (`insert_quorum_parallel`), so that a replica knows whether it has all. */
+function consistently({ cluster }: Placement, space: string): string {
+  return cluster === undefined ? '' : `${space}SETTINGS select_sequential_consistency = 1`;
+}
+
+/** Sequential inserts (`insert_quorum_parallel`) let a replica know whether it has all of them. */
 export function compileRaiseFence(
   placement: Placement,
   { shard, number }: { readonly shard: string; readonly number: bigint },
   insertQuorum: string,
 ): Statement {
-  const params = new Parameters();
   const quorum =
     placement.cluster === undefined
       ? ''
       : `, insert_quorum = '${insertQuorum}', insert_quorum_parallel = 0`;
-  const sql = `INSERT INTO ${tableName(placement.database, 'fences')} (Shard, Number)
+  return statement(
+    (params) => `INSERT INTO ${tableName(placement.database, 'fences')} (Shard, Number)
 SETTINGS async_insert = 0, insert_deduplicate = 0${quorum}
-SELECT ${params.add('String', shard)}, ${params.add('UInt128', number)}`;
-  return { sql, params: params.values };
+SELECT ${params.add('String', shard)}, ${params.add('UInt128', number)}`,
+  );
 }
 
 /**
- * Every insert of a shard, wherever its rows go; answered when they have ended. Of one server one
- * row for each, of a cluster one for each node: host, port, 0 or null for one that did not answer.
+ * Kills every insert of a shard into any table and waits for their end. One server returns a row
+ * for each insert, a cluster one for each node: host, port, 0 or null for a node without an answer.
  */
 export function compileKillInserts(placement: Placement, shard: string): Statement {
-  const params = new Parameters();
-  const ids = params.add('String', insertIdsOf(shard));
-  const sql = `KILL QUERY${onCluster(placement)} WHERE startsWith(initial_query_id, ${ids}) SYNC`;
-  return { sql, params: params.values, ...waitingForNodes(placement) };
+  const kill = `KILL QUERY${onCluster(placement)}`;
+  const killed = statement((params) => {
+    const ids = params.add('String', insertIdsOf(shard));
+    return `${kill} WHERE startsWith(initial_query_id, ${ids}) SYNC`;
+  });
+  return { ...killed, ...waitingForNodes(placement) };
 }
 
-/** Of a cluster: each node has all rows of fences that any had; one row a node, as above. */
+/** Waits until each node of a cluster has all fences; one row for each node, as above. */
 export function compileSyncFences(placement: Placement): Statement {
-  const table = tableName(placement.database, 'fences');
-  return syncReplica(placement, table);
+  return syncReplica(placement, tableName(placement.database, 'fences'));
 }
 
-/** The same of logs, without waiting for merges. */
+/** The same for logs, without waiting for merges. */
 export function compileSyncLogs(placement: Placement): Statement {
   return syncReplica(placement, `${localTable(placement, 'logs')} LIGHTWEIGHT`);
 }
 
-/** Of a cluster, one row: nodes that hold the fences, and how many of them Keeper knows alive. */
+/** One row of a cluster: replicas of the fences, and how many of them are active in Keeper. */
 export function compileNodes({ database }: Placement): Statement {
-  const params = new Parameters();
-  const sql = `SELECT toUInt32(total_replicas), toUInt32(active_replicas) FROM system.replicas
-WHERE database = ${params.add('String', database)} AND table = 'fences'`;
-  return { sql, params: params.values };
+  return statement(
+    (params) => `SELECT toUInt32(total_replicas), toUInt32(active_replicas) FROM system.replicas
+WHERE database = ${params.add('String', database)} AND table = 'fences'`,
+  );
 }
 
-/** What one node of a cluster answered; null = nothing in time. */
+/** Answer of one node of a cluster; null = timeout. */
 export type NodeRow = readonly [host: string, port: number, status: number | string | null];
 
 function syncReplica(placement: Placement, table: string): Statement {
@@ -72,16 +102,15 @@ function syncReplica(placement: Placement, table: string): Statement {
   return { sql, params: {}, ...waitingForNodes(placement) };
 }
 
-/** Not in the text: a statement that only a cluster has takes no settings there. */
+const nodeTimeoutSeconds = 15;
+
+/** Beside the text: SYSTEM and KILL take no SETTINGS clause. */
 function waitingForNodes({ cluster }: Placement): Pick<Statement, 'settings'> {
   if (cluster === undefined) return {};
   return {
     settings: {
-      distributed_ddl_task_timeout: nodeSeconds,
+      distributed_ddl_task_timeout: nodeTimeoutSeconds,
       distributed_ddl_output_mode: 'null_status_on_timeout',
     },
   };
 }
-
-/** For a node to answer. */
-const nodeSeconds = 15;

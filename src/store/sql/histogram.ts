@@ -1,32 +1,38 @@
-/** Counts of logs over equal buckets of time, exact at every edge. Pure. */
+/** Counts of logs in buckets of equal width, exact at every edge. Pure. */
 import type { HistogramPlan, HistogramResult } from '../../model/plan.ts';
-import { limitsSql, Parameters, type ReadLimits, type Statement } from './statement.ts';
+import {
+  limitsSql,
+  type Parameters,
+  type ReadLimits,
+  type Statement,
+  statement,
+} from './statement.ts';
 import { whereSql } from './where.ts';
 
-/** [bucket, group ("" without grouping), count as text]; empty buckets have no row. */
+/** Bucket, group ("" without grouping), count as text; an empty bucket has no row. */
 export type HistogramRow = readonly [number, string, string];
 
-/** The plan's filter bounds the time; its range lies within [startMs, endMs). */
+/** The range of the plan's filter lies within [startMs, endMs). */
 export function compileHistogram(
   table: string,
   plan: HistogramPlan,
   limits: ReadLimits,
 ): Statement {
-  const params = new Parameters();
-  const bucket = bucketSql(plan, params);
   const group = plan.groupBy === 'severity' ? 'SeverityText' : "''";
-  const sql = `SELECT toUInt16(${bucket}) AS bucket, ${group} AS value, toString(count())
+  return statement((params) => {
+    const bucket = bucketSql(plan, params);
+    return `SELECT toUInt16(${bucket}) AS bucket, ${group} AS value, toString(count())
 FROM ${table}
 WHERE ${whereSql(plan.filter, params)}
 GROUP BY ${plan.groupBy === undefined ? 'bucket' : 'bucket, value'}
 ${limitsSql(limits)}`;
-  return { sql, params: params.values };
+  });
 }
 
 /**
  * Bucket i holds the ms x after start for which floor(i * D / N) <= x < floor((i + 1) * D / N),
  * with D the range and N the buckets: the greatest such i is ceil((x + 1) * N / D) - 1 = floor(((x
- * + 1) * N - 1) / D). Where N divides D that is x divided by the width.
+ * + 1) * N - 1) / D). Where N divides D, that is x divided by the width.
  */
 function bucketSql(plan: HistogramPlan, params: Parameters): string {
   const rangeMs = plan.endMs - plan.startMs;
@@ -46,19 +52,16 @@ export function toHistogramResult(
   plan: HistogramPlan,
   rows: readonly HistogramRow[],
 ): HistogramResult {
-  const counts = zeros(plan.buckets);
+  const zeros = () => Array.from({ length: plan.buckets }, () => 0);
+  const counts = zeros();
   const groups = new Map<string, number[]>();
   for (const [bucket, value, text] of rows) {
     const count = Number(text);
     counts[bucket]! += count;
     if (plan.groupBy === undefined) continue;
-    const ofGroup = groups.get(value) ?? zeros(plan.buckets);
-    ofGroup[bucket]! += count;
-    groups.set(value, ofGroup);
+    const groupCounts = groups.get(value) ?? zeros();
+    groupCounts[bucket]! += count;
+    groups.set(value, groupCounts);
   }
   return { counts, groups: plan.groupBy === undefined ? undefined : groups };
-}
-
-function zeros(length: number): number[] {
-  return Array.from({ length }, () => 0);
 }

@@ -1,24 +1,31 @@
-/** Statements that free disk and build what inserts leave for later. Pure. */
-import { searchIndexes, tableName } from './columns.ts';
+/** Statements that free disk space and build the indexes that inserts omit. Pure. */
+import { type Parameters, type Statement, statement } from './statement.ts';
 import {
   everyReplica,
   everyShard,
+  keptLongerMs,
   localEnding,
   localTable,
   onCluster,
   type Placement,
-} from './placement.ts';
-import { Parameters, type Statement } from './statement.ts';
-import { keptLongerMs, receiptPrecision, type StoredTable, storedTables } from './stored-tables.ts';
+  receiptPrecision,
+  type StoredTable,
+  storedTables,
+  tableName,
+  skipUnavailable,
+} from './tables.ts';
 
-/** A day of receipt of one table as it lies on disk: [table, YYYYMMDD, bytes]. */
+/** Skip indexes that inserts and merges omit, built by housekeeping at quiet times. */
+export const searchIndexes = ['labels', 'message_ngrams'] as const;
+
+/** A day of receipt of one table on disk: table, YYYYMMDD, bytes. */
 export type DayRow = readonly [StoredTable, string, string];
 
-/** The oldest day first; of a cluster with its bytes on the node that has most of it. */
+/** The oldest day first; on a cluster, bytes are those of the node with most of it. */
 export function compileDays(placement: Placement): Statement {
-  const params = new Parameters();
   const parts = everyReplica(placement, 'system.parts');
-  const sql = `SELECT stored, partition_id, toString(max(bytes))
+  return statement(
+    (params) => `SELECT stored, partition_id, toString(max(bytes))
 FROM
 (
   SELECT ${nameSql(placement)} AS stored, partition_id, sum(bytes_on_disk) AS bytes
@@ -28,26 +35,21 @@ FROM
   GROUP BY ${nodeSql(placement)}stored, partition_id
 )
 GROUP BY stored, partition_id
-ORDER BY partition_id, stored${nodesAway(placement)}`;
-  return { sql, params: params.values };
+ORDER BY partition_id, stored${skipUnavailable(placement)}`,
+  );
 }
 
-/** The usual name of a table of `system.parts`. */
+/** Name without ending of a table of `system.parts`. */
 function nameSql({ cluster }: Placement): string {
   return cluster === undefined ? 'table' : `replaceRegexpOne(table, '${localEnding}$', '')`;
 }
 
-/** Every replica counts as a shard where all are asked. */
+/** `clusterAllReplicas` numbers every replica as a shard. */
 function nodeSql({ cluster }: Placement): string {
   return cluster === undefined ? '' : '_shard_num, ';
 }
 
-/** What a node that is away has, waits until it is back. */
-function nodesAway({ cluster }: Placement): string {
-  return cluster === undefined ? '' : '\nSETTINGS skip_unavailable_shards = 1';
-}
-
-/** Unix ms of the first moment of a day as the store names it. */
+/** @param day YYYYMMDD. @returns Unix ms of its start. */
 export function dayStartMs(day: string): number {
   const digits = checkedDay(day);
   return Date.UTC(
@@ -57,7 +59,7 @@ export function dayStartMs(day: string): number {
   );
 }
 
-/** @param day as the store named it: digits only. */
+/** @param day YYYYMMDD. */
 export function compileDropDay(placement: Placement, table: StoredTable, day: string): Statement {
   const partition = `PARTITION ID '${checkedDay(day)}'`;
   return { sql: `${alterSql(placement, table)} DROP ${partition}`, params: {} };
@@ -67,30 +69,27 @@ function alterSql(placement: Placement, table: StoredTable): string {
   return `ALTER TABLE ${localTable(placement, table)}${onCluster(placement)}`;
 }
 
-/**
- * Whether a change of parts is waited for. Of a cluster never: it would hold up every other
- * statement for all nodes.
- */
+/** A cluster does not wait for the mutation, which would block every other ON CLUSTER statement. */
 function mutationsSync({ cluster }: Placement): string {
   return `SETTINGS mutations_sync = ${cluster === undefined ? 1 : 0}`;
 }
 
-/** A part of a day: [YYYYMMDD, name without its mutation, rows]. */
+/** A part of a day: YYYYMMDD, name without its mutation, rows. */
 export type PartRow = readonly [string, string, string];
 
 export function compileParts(placement: Placement): Statement {
-  const params = new Parameters();
   const shard = placement.cluster === undefined ? '' : "toString(_shard_num), '_', ";
   const blocks = `concat(${shard}min_block_number, '_', max_block_number, '_', level)`;
   const table = placement.cluster === undefined ? 'logs' : `logs${localEnding}`;
-  const sql = `SELECT partition_id, ${blocks}, toString(rows)
+  return statement(
+    (params) => `SELECT partition_id, ${blocks}, toString(rows)
 FROM ${everyShard(placement, 'system.parts')}
 WHERE active AND table = '${table}' AND database = ${params.add('String', placement.database)}
-ORDER BY partition_id, min_block_number${nodesAway(placement)}`;
-  return { sql, params: params.values };
+ORDER BY partition_id, min_block_number${skipUnavailable(placement)}`,
+  );
 }
 
-/** Parts that have the index already are left as they are. One server is waited for. */
+/** Skips parts that have the index. Waits on one server. */
 export function compileIndexDay(placement: Placement, day: string): Statement {
   const partition = `IN PARTITION ID '${checkedDay(day)}'`;
   const commands = searchIndexes.map((name) => `MATERIALIZE INDEX ${name} ${partition}`);
@@ -102,7 +101,7 @@ ${mutationsSync(placement)}`;
 export interface Expiry {
   readonly accountId: string;
   readonly streamId: string;
-  /** Unix ns; rows received before are kept no longer. */
+  /** Unix ns; rows received earlier have expired. */
   readonly receivedFromNanos: bigint;
 }
 
@@ -111,39 +110,38 @@ export function compileCountExpired(
   table: StoredTable,
   expiries: readonly Expiry[],
 ): Statement {
-  const params = new Parameters();
-  const sql = `SELECT toString(count()) FROM ${tableName(database, table)}
-WHERE ${expiredSql(table, expiries, params)}`;
-  return { sql, params: params.values };
+  return statement(
+    (params) => `SELECT toString(count()) FROM ${tableName(database, table)}
+WHERE ${expiredSql(table, expiries, params)}`,
+  );
 }
 
-/** One server is waited for until the rows are gone, so that the next run counts none twice. */
+/** Waits on one server until the rows are deleted, so that the next run does not count them. */
 export function compileDeleteExpired(
   placement: Placement,
   table: StoredTable,
   expiries: readonly Expiry[],
 ): Statement {
-  const params = new Parameters();
-  const sql = `${alterSql(placement, table)} DELETE
+  return statement(
+    (params) => `${alterSql(placement, table)} DELETE
 WHERE ${expiredSql(table, expiries, params)}
-${mutationsSync(placement)}`;
-  return { sql, params: params.values };
+${mutationsSync(placement)}`,
+  );
 }
 
-/** Only asks for the deletion: reads hide the rows at once by the stream's own limit. */
+/** Does not wait: reads hide the rows at once by the limit of the stream. */
 export function compileDeleteStream(
   placement: Placement,
   table: StoredTable,
   range: { readonly accountId: string; readonly streamId: string; readonly untilNanos: bigint },
 ): Statement {
-  const params = new Parameters();
-  const kept = params.receipt(range.untilNanos + 1n, receiptPrecision(table));
-  const sql = `${alterSql(placement, table)} DELETE
+  return statement(
+    (params) => `${alterSql(placement, table)} DELETE
 WHERE AccountId = ${params.add('String', range.accountId)}
   AND StreamId = ${params.add('String', range.streamId)}
-  AND ReceivedAt < ${kept}
-SETTINGS mutations_sync = 0`;
-  return { sql, params: params.values };
+  AND ReceivedAt < ${params.receipt(range.untilNanos + 1n, receiptPrecision(table))}
+SETTINGS mutations_sync = 0`,
+  );
 }
 
 function expiredSql(table: StoredTable, expiries: readonly Expiry[], params: Parameters): string {

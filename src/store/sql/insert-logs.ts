@@ -1,22 +1,21 @@
 /**
- * The one statement that stores batches of layout `logs/1`. Each batch is one outer row: what is
- * the same for all its rows, then the rows themselves exactly as the queue keeps them; the store
- * takes them apart. Pure.
+ * The INSERT of batches of layout `logs/1`. A batch is one outer row: the values that its rows have
+ * in common, and the rows in the bytes that the queue keeps; the store unpacks them. Pure.
  */
+import { logRowFields } from '../../codec/log-rows.ts';
 import type { StampedBatch } from '../../model/batch.ts';
 import { tieBits } from '../../model/log-id.ts';
-import { logRowFields } from '../../codec/log-rows.ts';
-import { searchIndexes, tableName } from './columns.ts';
-import { passCondition } from './insert-pass.ts';
+import { passCondition } from './fences.ts';
+import { searchIndexes } from './housekeeping.ts';
 import { insertSettings, type InsertTarget, rowsPerBlock } from './insert-settings.ts';
-import { everyReplica, localTable, type Placement } from './placement.ts';
 import { type InsertStatement, Parameters } from './statement.ts';
+import { everyReplica, localTable, type Placement, tableName } from './tables.ts';
 
 export type InsertMode = 'all' | 'missing';
 
 const rowTuple = logRowFields.map(([name, type]) => `${name} ${type}`).join(', ');
 
-/** The structure of one outer RowBinary row; outer-rows.ts writes it. */
+/** Structure of an outer RowBinary row, which outer-rows.ts encodes. */
 const outerStructure = `batch UInt128,
   receivedAt Int64,
   accountId LowCardinality(String),
@@ -24,10 +23,7 @@ const outerStructure = `batch UInt128,
   receiverId LowCardinality(String),
   rows Array(Tuple(${rowTuple}))`;
 
-/**
- * Column of `logs` and its expression over an outer row joined with one of its rows `r`, numbered
- * `n` from 1.
- */
+/** Columns of `logs` as expressions over an outer row and its row `r`, number `n` from 1. */
 const columns: readonly (readonly [string, string])[] = [
   ['Timestamp', orReceivedAt(field('timestamp'))],
   ['ObservedTimestamp', orReceivedAt(field('observedTimestamp'))],
@@ -65,7 +61,7 @@ const columns: readonly (readonly [string, string])[] = [
 
 /**
  * @param batches at least one.
- * @returns the INSERT, to be followed by the body that `encodeOuterRows` makes of the same batches.
+ * @returns the INSERT; its body is `encodeOuterRows` of the same batches.
  */
 export function compileInsert(
   target: InsertTarget,
@@ -93,9 +89,9 @@ FORMAT RowBinary`;
 }
 
 /**
- * Only rows that do not exist: bounded by time of receipt (partitions) and by batch id (minmax
- * index). Of a cluster every replica is asked, since one may lag; those that are away are no longer
- * waited for once the shard is fenced.
+ * Only rows that are not stored, bounded by time of receipt (partitions) and batch id (minmax
+ * index). Reads every replica of a cluster, since one may lag, and skips nodes that are down: the
+ * shard is fenced by then.
  */
 function missingCondition(
   placement: Placement,
@@ -126,7 +122,7 @@ function least(values: readonly bigint[]): bigint {
   return values.reduce((low, value) => (value < low ? value : low));
 }
 
-/** Not `r.name`: the store takes twice as long to plan that, and a third longer to run it. */
+/** `r.name` takes twice as long to plan and a third longer to run. */
 function field(name: (typeof logRowFields)[number][0]): string {
   return `tupleElement(r, '${name}')`;
 }
@@ -135,7 +131,7 @@ function orReceivedAt(time: string): string {
   return `fromUnixTimestamp64Nano(if(${time} < 0, receivedAt, ${time}), 'UTC')`;
 }
 
-/** `toTie` of the model in SQL; what passes 64 bits wraps, and the mask cuts it off. */
+/** `toTie` of the model in SQL; the mask drops what overflows 64 bits. */
 function tieExpression(): string {
   const writer = 'toUInt64(bitShiftRight(batch, 64))';
   const sequence = 'toUInt64(bitAnd(batch, 18446744073709551615))';

@@ -1,26 +1,26 @@
 /**
- * The statements that store batches of layout `metrics/1`, one for each section that any of them
- * has. Each batch is one outer row: what is the same for all its rows, then the section exactly as
- * the queue keeps it; the store takes it apart. Pure.
+ * The INSERT of one section of batches of layout `metrics/1`. A batch is one outer row: the values
+ * that its rows have in common, and the section in the bytes that the queue keeps, which the store
+ * unpacks. Pure.
  */
-import type { StampedBatch } from '../../model/batch.ts';
 import { type MetricSection, metricSectionFields } from '../../codec/metric-rows.ts';
-import { tableName } from './columns.ts';
-import { passCondition } from './insert-pass.ts';
+import type { StampedBatch } from '../../model/batch.ts';
+import { passCondition } from './fences.ts';
 import { insertSettings, type InsertTarget } from './insert-settings.ts';
 import { type InsertStatement, Parameters } from './statement.ts';
+import { tableName } from './tables.ts';
 
-/** How a section becomes rows of its table, over an outer row joined with `joined`. */
+/** Table of a section, and its columns over an outer row joined with `joined`. */
 interface SectionInsert {
   readonly table: string;
-  /** The section in an outer RowBinary row. */
+  /** Structure of the section in an outer RowBinary row. */
   readonly structure: string;
   readonly joined: string;
-  /** Columns and their expressions, beside those of every table. */
+  /** Columns and expressions beside `outerColumns`. */
   readonly columns: readonly (readonly [string, string])[];
 }
 
-/** Of every table; outer-rows.ts writes what they are made of. */
+/** Common to all tables; outer-rows.ts encodes them. */
 const outerStructure = `batch UInt128,
   receivedAt Int64,
   accountId LowCardinality(String),
@@ -37,7 +37,7 @@ const receivedAtSecond = [
   "toDateTime(intDiv(receivedAt, 1000000000), 'UTC')",
 ] as const;
 
-/** Those that a double holds exactly; not -0, which would lose its sign. */
+/** Integers that a double holds exactly; not -0, which would lose its sign. */
 const isWhole =
   '(reinterpretAsFloat64(bits) AS v) = trunc(v) AND abs(v) <= 9007199254740992' +
   ' AND bits != 9223372036854775808';
@@ -55,7 +55,7 @@ const inserts: Readonly<Record<MetricSection, SectionInsert>> = {
   },
   samples: {
     table: 'samples',
-    // Values as the bits they are: no NaN becomes another on its way.
+    // As bits, so that the payload of a NaN survives.
     structure: 'ids Array(UInt128),\n  times Array(Int64),\n  values Array(UInt64)',
     joined: 'ids AS id, times AS time, values AS bits',
     columns: [
@@ -99,11 +99,10 @@ const inserts: Readonly<Record<MetricSection, SectionInsert>> = {
 };
 
 /**
- * Equal rows of one insert are left to merges and reads like those of several: looking for them
- * here would cost as much again.
+ * Does not deduplicate, which would double the cost: merges and reads do.
  *
  * @param batches at least one, each with this section.
- * @returns the INSERT, to be followed by the outer rows of the same batches.
+ * @returns the INSERT; its body is `encodeOuterRows` of the same batches.
  */
 export function compileInsertSection(
   target: InsertTarget,

@@ -1,26 +1,22 @@
-/**
- * How an insert is cut into blocks, that it is no asynchronous one, and what a cluster must have of
- * it before it counts. Pure.
- */
+/** Settings of inserts: blocks, synchronous execution, and the quorum of a cluster. Pure. */
 import type { StampedBatch } from '../../model/batch.ts';
-import type { InsertPass } from './insert-pass.ts';
-import type { Placement } from './placement.ts';
+import type { InsertPass } from './fences.ts';
+import type { Placement } from './tables.ts';
 
 export const rowsPerBlock = 65_536;
 
-/** Where an insert goes, and what it carries. */
+/** Placement, quorum and fencing token of an insert. */
 export interface InsertTarget {
   readonly placement: Placement;
-  /** Replicas that must have it, of a cluster: `auto` = most of them, or a number. */
+  /** Replicas of a cluster that must have the rows: a number, or `auto` for a majority. */
   readonly insertQuorum: string;
-  /** Undefined where nobody else inserts. */
+  /** Undefined where this process is the only writer. */
   readonly pass: InsertPass | undefined;
 }
 
 /**
- * One thread and one block for all rows, so that an insert makes one part a day of receipt. The
- * engine reads `max_block_size` outer rows at a time: enough of them for a usual block, and no
- * more.
+ * One thread and one block for all rows, so that an insert makes one part for each day of receipt.
+ * `max_block_size` counts outer rows: as many as make a block of the usual size.
  */
 export function insertSettings(batches: readonly StampedBatch[], target: InsertTarget): string {
   const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
@@ -36,9 +32,9 @@ export function insertSettings(batches: readonly StampedBatch[], target: InsertT
 }
 
 /**
- * An insert that lost its session with Keeper must not come back to life in another one: nobody
- * waits for it then. The token is that of no other insert, so it tells apart only the same
- * statement sent twice by something on the way.
+ * An insert that lost its Keeper session must not be retried in another one: its sender has given
+ * up by then. The deduplication token is unique, so it catches only a statement repeated in
+ * transit.
  */
 function clusterSettings({ placement, insertQuorum, pass }: InsertTarget): string {
   if (placement.cluster === undefined) return '';
@@ -55,5 +51,5 @@ function clusterSettings({ placement, insertQuorum, pass }: InsertTarget): strin
   insert_keeper_max_retries = 0`;
 }
 
-/** Less than whoever sent it waits for the answer. */
+/** Less than the timeout of the client. */
 const quorumMillis = 60_000;

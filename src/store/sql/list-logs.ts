@@ -1,42 +1,95 @@
-/** One step of the list: the rows of one window of time in listing order. Pure. */
+/** Reads of logs, in listing order for the list and in the order of arrival for the tail. Pure. */
+import type { ArrivalRange, ArrivalsPlan, ArrivedLog } from '../../model/arrival.ts';
 import type { ListPlan } from '../../model/plan.ts';
-import type { TimeWindow } from './list-windows.ts';
-import { logColumns } from './log-record.ts';
-import { limitsSql, Parameters, type ReadLimits, type Statement } from './statement.ts';
+import { type LogRow, logColumns, receivedNanosIndex, toLogRecord } from './log-record.ts';
+import {
+  limitsSql,
+  type Parameters,
+  type ReadLimits,
+  type Statement,
+  statement,
+} from './statement.ts';
+import type { TimeWindow } from './time-windows.ts';
 import { whereSql } from './where.ts';
 
 /**
- * Rows of `window` in the plan's direction: newest first for `older`, oldest first for `newer`; at
- * most `limit`. The wide columns of rows that do not make the page are never read: the engine
- * fetches them after the limit.
+ * At most `limit` rows of `window`: newest first for `older`, oldest first for `newer`. The engine
+ * fetches wide columns after the limit, only for the rows of the page.
  */
 export function compileList(
   table: string,
   plan: ListPlan,
   step: { readonly window: TimeWindow; readonly limit: number; readonly limits: ReadLimits },
 ): Statement {
-  const params = new Parameters();
-  const filter = {
-    ...plan.filter,
-    fromNanos: step.window.fromNanos,
-    untilNanos: step.window.untilNanos,
-  };
-  const conditions = [whereSql(filter, params), ...positionCondition(plan, params)];
   const order = plan.direction === 'older' ? 'DESC' : 'ASC';
-  const sql = `SELECT ${logColumns}
+  return statement(
+    (params) => `SELECT ${logColumns}
 FROM ${table}
-WHERE ${conditions.join('\n  AND ')}
+WHERE ${[whereSql(plan.filter, params, step.window), ...positionCondition(plan, params)].join(and)}
 ORDER BY Timestamp ${order}, Tie ${order}
 LIMIT ${step.limit}
-${limitsSql(step.limits)}`;
-  return { sql, params: params.values };
+${limitsSql(step.limits)}`,
+  );
 }
 
-/** Written without tuples, which would not use the sort order. */
-function positionCondition(plan: ListPlan, params: Parameters): string[] {
-  if (plan.position === undefined) return [];
-  const sign = plan.direction === 'older' ? '<' : '>';
-  const time = params.time(plan.position.timeNanos);
-  const tie = params.add('UInt64', plan.position.tie);
+const and = '\n  AND ';
+
+/** Without tuples, which would not use the sort order. */
+function positionCondition({ position, direction }: ListPlan, params: Parameters): string[] {
+  if (position === undefined) return [];
+  const sign = direction === 'older' ? '<' : '>';
+  const time = params.time(position.timeNanos);
+  const tie = params.add('UInt64', position.tie);
   return [`Timestamp ${sign}= ${time}`, `(Timestamp ${sign} ${time} OR Tie ${sign} ${tie})`];
+}
+
+/** A row of the result (JSONCompactEachRow). */
+export type ArrivalRow = readonly [batch: string, row: number, ...log: LogRow];
+
+/**
+ * The first `plan.limit` logs to arrive. A result larger than `plan.maxBytes` fails, unless it is a
+ * single row.
+ */
+export function compileArrivals(table: string, plan: ArrivalsPlan, limits: ReadLimits): Statement {
+  const bounded = plan.limit === 1 ? limits : { ...limits, maxBytesReturned: plan.maxBytes };
+  return statement(
+    (params) => `SELECT toString(Batch), Row, ${logColumns}
+FROM ${table}
+WHERE ${arrivalConditions(plan, params)}
+ORDER BY ReceivedAt, Batch, Row
+LIMIT ${plan.limit}
+${limitsSql(bounded)}`,
+  );
+}
+
+/** One row with the count of logs in the range. */
+export function compileCountArrivals(
+  table: string,
+  range: ArrivalRange,
+  limits: ReadLimits,
+): Statement {
+  return statement(
+    (params) => `SELECT toString(count())
+FROM ${table}
+WHERE ${arrivalConditions(range, params)}
+${limitsSql(limits)}`,
+  );
+}
+
+export function toArrivedLog([batch, row, ...log]: ArrivalRow): ArrivedLog {
+  const receivedAtNanos = BigInt(log[receivedNanosIndex]);
+  return { position: { receivedAtNanos, batch: BigInt(batch), row }, log: toLogRecord(log) };
+}
+
+/** Without tuples, so that days and index granules outside the range are skipped. */
+function arrivalConditions({ filter, after, untilNanos }: ArrivalRange, params: Parameters) {
+  const time = params.time(after.receivedAtNanos);
+  const batch = params.add('UInt128', after.batch);
+  const row = params.add('UInt64', after.row);
+  return [
+    whereSql(filter, params),
+    `ReceivedAt >= ${time}`,
+    `ReceivedAt <= ${params.time(untilNanos)}`,
+    `(ReceivedAt > ${time} OR Batch > ${batch} OR Batch = ${batch} AND Row > ${row})`,
+  ].join(and);
 }

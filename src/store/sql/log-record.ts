@@ -1,77 +1,59 @@
-/**
- * The columns of a log as they are read back, and how a row of them becomes a record. Pure; it
- * knows nothing of which rows are wanted.
- */
+/** The columns that a read of logs selects, and a row of them as a record. Pure. */
 import { encodeLogId, type LogPosition } from '../../model/log-id.ts';
 import type { LogRecord } from '../../model/plan.ts';
 
-/** A row of the answer (JSONCompactEachRow), in the order of `logColumns`. */
+type Attributes = Readonly<Record<string, string>>;
+
+/** A row of the result (JSONCompactEachRow), in the order of `logColumns`. */
 export type LogRow = readonly [
   timeNanos: string,
   tie: string,
   observedNanos: string,
+  receivedNanos: string,
   streamId: string,
   receiverId: string,
   severity: string,
   severityNumber: number,
-  body: string,
+  message: string,
   serviceName: string,
   serviceNamespace: string,
   host: string,
-  logAttributes: Readonly<Record<string, string>>,
-  resourceAttributes: Readonly<Record<string, string>>,
-  k8sCluster: string,
-  k8sNamespace: string,
-  k8sNode: string,
-  k8sPod: string,
-  k8sContainer: string,
-  k8sDeployment: string,
+  logAttributes: Attributes,
+  resourceAttributes: Attributes,
+  cluster: string,
+  namespace: string,
+  node: string,
+  pod: string,
+  container: string,
+  deployment: string,
   traceId: string,
   spanId: string,
-  receivedNanos: string,
   traceFlags: number,
   eventName: string,
   scopeName: string,
   scopeVersion: string,
 ];
 
-export const logColumns = [
-  'toString(toUnixTimestamp64Nano(Timestamp))',
-  'toString(Tie)',
-  'toString(toUnixTimestamp64Nano(ObservedTimestamp))',
-  'StreamId',
-  'ReceiverId',
-  'SeverityText',
-  'SeverityNumber',
-  'Body',
-  'ServiceName',
-  'ServiceNamespace',
-  'Host',
-  'LogAttributes',
-  'ResourceAttributes',
-  'K8sCluster',
-  'K8sNamespace',
-  'K8sNode',
-  'K8sPod',
-  'K8sContainer',
-  'K8sDeployment',
-  'TraceId',
-  'SpanId',
-  'toString(toUnixTimestamp64Nano(ReceivedAt))',
-  'TraceFlags',
-  'EventName',
-  'ScopeName',
-  'ScopeVersion',
-].join(', ');
+export const logColumns = `toString(toUnixTimestamp64Nano(Timestamp)), toString(Tie),
+  toString(toUnixTimestamp64Nano(ObservedTimestamp)), toString(toUnixTimestamp64Nano(ReceivedAt)),
+  StreamId, ReceiverId, SeverityText, SeverityNumber, Body, ServiceName, ServiceNamespace, Host,
+  LogAttributes, ResourceAttributes,
+  K8sCluster, K8sNamespace, K8sNode, K8sPod, K8sContainer, K8sDeployment,
+  TraceId, SpanId, TraceFlags, EventName, ScopeName, ScopeVersion`;
 
-export function positionOf(row: LogRow): LogPosition {
-  return { timeNanos: BigInt(row[0]), tie: BigInt(row[1]) };
+export const receivedNanosIndex = 3;
+const messageIndex = 8;
+const attributeIndexes = [12, 13] as const;
+
+export function positionOf([timeNanos, tie]: LogRow): LogPosition {
+  return { timeNanos: BigInt(timeNanos), tie: BigInt(tie) };
 }
 
-/** Estimated bytes of the answer that it took. */
+/** Estimated size in the result, bytes. */
 export function sizeOf(row: LogRow): number {
-  let size = bytesBesideText + row[7].length;
-  for (const attributes of [row[11], row[12]]) {
+  let size = bytesBesideText + row[messageIndex].length;
+  for (const index of attributeIndexes) {
+    const attributes = row[index];
     for (const key in attributes) size += key.length + attributes[key]!.length;
   }
   return size;
@@ -85,42 +67,39 @@ export function toLogRecord(row: LogRow): LogRecord {
     timestamp: isoMillis(row[0]),
     timestampNanos: row[0],
     observedTimestamp: isoMillis(row[2]),
-    receivedAt: isoMillis(row[21]),
-    streamId: row[3],
-    receiverId: row[4],
-    severity: row[5],
-    severityNumber: row[6],
-    message: row[7],
-    serviceName: row[8],
-    serviceNamespace: row[9],
-    host: row[10],
-    labels: mergedLabels(row[12], row[11]),
+    receivedAt: isoMillis(row[receivedNanosIndex]),
+    streamId: row[4],
+    receiverId: row[5],
+    severity: row[6],
+    severityNumber: row[7],
+    message: row[messageIndex],
+    serviceName: row[9],
+    serviceNamespace: row[10],
+    host: row[11],
+    labels: mergedLabels(row[13], row[12]),
     kubernetes: {
-      cluster: row[13],
-      namespace: row[14],
-      node: row[15],
-      pod: row[16],
-      container: row[17],
-      deployment: row[18],
+      cluster: row[14],
+      namespace: row[15],
+      node: row[16],
+      pod: row[17],
+      container: row[18],
+      deployment: row[19],
     },
-    traceId: row[19],
-    spanId: row[20],
+    traceId: row[20],
+    spanId: row[21],
     traceFlags: row[22],
     eventName: row[23],
     scope: { name: row[24], version: row[25] },
   };
 }
 
-/** The log's own attribute wins. Entries, not assignment: a label may be called `__proto__`. */
-function mergedLabels(
-  resource: Readonly<Record<string, string>>,
-  own: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
+/** The log's own attribute wins. From entries, since a label may be called `__proto__`. */
+function mergedLabels(resource: Attributes, own: Attributes): Attributes {
   if (Object.keys(resource).length === 0) return own;
   return Object.fromEntries([...Object.entries(resource), ...Object.entries(own)]);
 }
 
-/** @param nanos decimal digits, not negative */
+/** @param nanos decimal digits, not negative. */
 function isoMillis(nanos: string): string {
   return new Date(Number(nanos.slice(0, -6))).toISOString();
 }

@@ -1,16 +1,21 @@
-/** The statements of metrics in full, so that a change of one is seen in review. */
+/** Statements of metrics, matchers as conditions, and decoding of rows. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { StampedBatch } from '../../model/batch.ts';
-import type { SamplesPlan } from '../../model/metric-plan.ts';
-import { compileExemplars, toExemplar } from './exemplars.ts';
+import type { LabelMatcher, SamplesPlan, Selector } from '../../model/metric-plan.ts';
 import { compileDeleteStream } from './housekeeping.ts';
-import type { InsertTarget } from './insert-settings.ts';
 import { compileInsertSection } from './insert-metrics.ts';
-import { compileMetadata, toMetadata } from './metric-metadata.ts';
-import { compileSamples } from './samples.ts';
-import { compileLabelNames, compileLabelValues, compileSeries } from './series.ts';
-import type { ReadLimits } from './statement.ts';
+import type { InsertTarget } from './insert-settings.ts';
+import { compileExemplars, compileSamples, RowReader, toExemplar } from './samples.ts';
+import {
+  compileLabelNames,
+  compileLabelValues,
+  compileMetadata,
+  compileSeries,
+  selectorsCondition,
+  toMetadata,
+} from './series.ts';
+import { Parameters, type ReadLimits } from './statement.ts';
 
 const target: InsertTarget = {
   placement: { database: 'weir', cluster: undefined },
@@ -165,11 +170,81 @@ suite('inserts', () => {
 test('a deletion takes what reads hide, and no more', () => {
   const range = { accountId: 'a', streamId: 's', untilNanos: 7n * second };
   assert.deepEqual(Object.values(compileDeleteStream(target.placement, 'samples', range).params), [
-    '8',
     'a',
     's',
+    '8',
   ]);
   const logs = compileDeleteStream(target.placement, 'logs', range);
-  assert.match(logs.sql, /ReceivedAt < fromUnixTimestamp64Nano\(\{p0:Int64\}, 'UTC'\)/);
-  assert.equal(logs.params['p0'], String(7n * second + 1n));
+  assert.match(logs.sql, /ReceivedAt < fromUnixTimestamp64Nano\(\{p2:Int64\}, 'UTC'\)/);
+  assert.equal(logs.params['p2'], String(7n * second + 1n));
+});
+
+function compiled(...selectors: Selector[]): { conditions: string[]; values: string[] } {
+  const params = new Parameters();
+  const conditions = selectorsCondition(selectors, params);
+  return { conditions, values: Object.values(params.values) };
+}
+
+const a: LabelMatcher = { name: 'a', type: 'equal', value: '1' };
+
+suite('selectors', () => {
+  test('none, or one without matchers, means every series', () => {
+    assert.deepEqual(compiled().conditions, []);
+    assert.deepEqual(compiled([a], []).conditions, []);
+  });
+
+  test('matchers are joined by AND, selectors by OR', () => {
+    const name: LabelMatcher = { name: '__name__', type: 'notEqual', value: 'up' };
+    assert.deepEqual(compiled([a, name], [a]), {
+      conditions: [
+        '((Labels[{p0:String}] = {p1:String} AND MetricName != {p2:String})' +
+          ' OR (Labels[{p3:String}] = {p4:String}))',
+      ],
+      values: ['a', '1', 'up', 'a', '1'],
+    });
+  });
+
+  test('a pattern meets the whole value, and is one by itself', () => {
+    const pattern = "it's|\\d{2}";
+    for (const [type, before] of [
+      ['matches', ''],
+      ['notMatches', 'NOT ('],
+    ] as const) {
+      const { conditions, values } = compiled([{ name: '__name__', type, value: pattern }]);
+      assert.equal(
+        conditions[0],
+        `${before}match(MetricName, {p0:String})` +
+          ` AND replaceRegexpOne('', {p1:String}, '') = ''${before && ')'}`,
+      );
+      assert.deepEqual(values, [`^(?s:${pattern})$`, pattern]);
+    }
+  });
+});
+
+test('values are read one after the other', () => {
+  const id = Buffer.alloc(16);
+  id.writeBigUInt64LE(7n);
+  id.writeBigUInt64LE(1n, 8);
+  const time = Buffer.alloc(8);
+  time.writeBigInt64LE(-9n);
+  const text = Buffer.concat([Buffer.from([0x80, 0x01]), Buffer.alloc(128, 'x')]);
+  const reader = new RowReader(Buffer.concat([id, time, text, Buffer.from([1]), time]));
+  assert.equal(reader.uint128(), (1n << 64n) | 7n);
+  assert.equal(reader.int64(), -9n);
+  assert.equal(Buffer.from(reader.string()).toString(), 'x'.repeat(128));
+  assert.equal(reader.hasMore(), true);
+  assert.deepEqual([...new BigInt64Array(reader.wordArray())], [-9n]);
+  assert.equal(reader.hasMore(), false);
+});
+
+test('rows that end short are refused', () => {
+  const reads: ((reader: RowReader) => unknown)[] = [
+    (reader) => reader.string(),
+    (reader) => reader.wordArray(),
+    (reader) => reader.int64(),
+    (reader) => reader.uint128(),
+  ];
+  for (const read of reads) {
+    assert.throws(() => read(new RowReader(Buffer.from([2, 1]))), RangeError);
+  }
 });

@@ -1,26 +1,26 @@
 /**
- * The body of an insert: for each batch what is the same for all its rows, in RowBinary, then the
- * rows as they are. Small ones are copied together so that ten thousand of one row do not become
- * ten thousand writes; large ones pass through uncopied. Pure.
+ * The body of an insert: for each batch a RowBinary prefix common to its rows, then its rows. Small
+ * batches are copied into chunks, so that ten thousand of them do not become ten thousand writes;
+ * large ones are not copied. Pure.
  */
 import type { StampedBatch } from '../../model/batch.ts';
 
 export interface OuterRow {
   readonly batch: Pick<StampedBatch, 'id' | 'receivedAtNanos' | 'owner'>;
-  /** Number of rows to write before them; undefined where they begin with it themselves. */
+  /** Number of rows, written before them; undefined where `rows` begins with it. */
   readonly count: number | undefined;
   readonly rows: Uint8Array;
 }
 
 const chunkBytes = 256 * 1024;
-/** Larger ones go out as they are. */
+/** Larger rows are not copied. */
 const copiedBytes = 16 * 1024;
 /**
  * 16 batch + 8 time + three strings of up to 127 bytes with their lengths + a varint of up to 5.
  */
 const maxPrefixBytes = 16 + 8 + 3 * 128 + 5;
 
-/** @returns chunks that together are `outerRows`, in order. */
+/** @returns chunks in order. */
 export function* encodeOuterRows(outerRows: Iterable<OuterRow>): Generator<Uint8Array> {
   let chunk = Buffer.allocUnsafeSlow(chunkBytes);
   let start = 0;

@@ -1,24 +1,29 @@
 /**
- * Samples and native histograms of known series within a range of time, each once: of those at one
- * time the one received last. Pure.
+ * Samples, native histograms and exemplars of known series in a range of time. Of several rows for
+ * one time, the last received counts. Pure.
  */
-import type { SamplesPlan } from '../../model/metric-plan.ts';
-import { tableName } from './columns.ts';
-import { RowReader } from './row-reader.ts';
-import { limitsSql, Parameters, type ReadLimits, type Statement } from './statement.ts';
-import type { StoredTable } from './stored-tables.ts';
+import type { Exemplar, Label, SamplesPlan } from '../../model/metric-plan.ts';
+import { toLabelPairs } from './series.ts';
+import {
+  limitsSql,
+  type Parameters,
+  type ReadLimits,
+  type Statement,
+  statement,
+} from './statement.ts';
 import { ownerConditions } from './streams.ts';
+import { type StoredTable, tableName } from './tables.ts';
 
-/** What one step of a read asks: some of the series of a plan. */
+/** One statement of a read, for some of the series of a plan. */
 export interface SamplesStep {
   /** Ids in decimal digits, at least one. */
   readonly seriesIds: readonly string[];
-  /** Rows beyond this are not answered. */
+  /** Most rows returned. */
   readonly limit: number;
   readonly limits: ReadLimits;
 }
 
-/** One row a series: its id and its samples, side by side and in any order. */
+/** One series: its id and its samples in any order. */
 export interface SamplesRow {
   readonly seriesId: bigint;
   readonly times: BigInt64Array;
@@ -26,24 +31,23 @@ export interface SamplesRow {
 }
 
 export function compileSamples(database: string, plan: SamplesPlan, step: SamplesStep): Statement {
-  const params = new Parameters();
-  const unique = uniqueRows({ database, table: 'samples' }, plan, { ...step, params });
-  const sql = `SELECT SeriesId, groupArray(UnixMilli), groupArray(bits)
+  return statement(
+    (params) => `SELECT SeriesId, groupArray(UnixMilli), groupArray(bits)
 FROM
 (
   SELECT SeriesId, UnixMilli, reinterpretAsUInt64(Value) AS bits
-  ${unique}
+  ${uniqueRows({ database, table: 'samples' }, plan, step, params)}
 )
 GROUP BY SeriesId
 ${limitsSql(step.limits)},
   optimize_move_to_prewhere_if_final = 1,
   max_result_bytes = 0
-FORMAT RowBinary`;
-  return { sql, params: params.values };
+FORMAT RowBinary`,
+  );
 }
 
-export function* decodeSamples(answer: Buffer): Generator<SamplesRow> {
-  const reader = new RowReader(answer);
+export function* decodeSamples(result: Buffer): Generator<SamplesRow> {
+  const reader = new RowReader(result);
   while (reader.hasMore()) {
     const seriesId = reader.uint128();
     const times = new BigInt64Array(reader.wordArray());
@@ -64,51 +68,85 @@ export function compileNativeHistograms(
   plan: SamplesPlan,
   step: SamplesStep,
 ): Statement {
-  const params = new Parameters();
-  const unique = uniqueRows({ database, table: 'histograms' }, plan, { ...step, params });
-  const sql = `SELECT SeriesId, UnixMilli, Histogram
+  return statement(
+    (params) => `SELECT SeriesId, UnixMilli, Histogram
 FROM
 (
   SELECT SeriesId, UnixMilli, Histogram
-  ${unique}
+  ${uniqueRows({ database, table: 'histograms' }, plan, step, params)}
 )
 ORDER BY SeriesId, UnixMilli
 ${limitsSql(step.limits)},
   optimize_move_to_prewhere_if_final = 1
-FORMAT RowBinary`;
-  return { sql, params: params.values };
+FORMAT RowBinary`,
+  );
 }
 
-export function* decodeNativeHistograms(answer: Buffer): Generator<HistogramOfSeries> {
-  const reader = new RowReader(answer);
+export function* decodeNativeHistograms(result: Buffer): Generator<HistogramOfSeries> {
+  const reader = new RowReader(result);
   while (reader.hasMore()) {
     yield { seriesId: reader.uint128(), timeMs: reader.int64(), message: reader.string() };
   }
 }
 
+/** Series id, time, bits of the value (each in decimal digits), names and values of labels. */
+export type ExemplarRow = readonly [string, string, string, readonly string[], readonly string[]];
+
+/** Sorted by series and time; an exemplar in several streams is returned once. */
+export function compileExemplars(
+  database: string,
+  plan: SamplesPlan,
+  step: SamplesStep,
+): Statement {
+  return statement(
+    (params) => `SELECT
+  toString(SeriesId), toString(UnixMilli), toString(reinterpretAsUInt64(Value)),
+  mapKeys(Labels), mapValues(Labels)
+FROM ${tableName(database, 'exemplars')} FINAL
+WHERE ${rangeConditions('exemplars', plan, step, params).join('\n  AND ')}
+ORDER BY SeriesId, UnixMilli, Digest
+LIMIT 1 BY SeriesId, UnixMilli, Digest
+LIMIT ${step.limit}
+${limitsSql(step.limits)},
+  optimize_move_to_prewhere_if_final = 1`,
+  );
+}
+
+export function toExemplar(seriesLabels: readonly Label[], row: ExemplarRow): Exemplar {
+  const [, time, bits, names, values] = row;
+  const double = new DataView(new ArrayBuffer(8));
+  double.setBigUint64(0, BigInt(bits));
+  return {
+    seriesLabels,
+    labels: toLabelPairs(names, values),
+    timeMs: BigInt(time),
+    value: double.getFloat64(0),
+  };
+}
+
 /**
- * FINAL looks at one stream at a time. Rows may be filtered before it: all conditions are on the
- * key of the table, or hold for the row received last where they hold for any other of its key.
+ * FINAL deduplicates within one stream. Filtering before it is safe: each condition is on the key
+ * of the table, or holds for the last received row of a key if it holds for any of its rows.
  */
 function uniqueRows(
   { database, table }: { readonly database: string; readonly table: StoredTable },
   plan: SamplesPlan,
-  { seriesIds, limit, params }: SamplesStep & { readonly params: Parameters },
+  step: SamplesStep,
+  params: Parameters,
 ): string {
-  const conditions = rangeConditions(table, plan, { seriesIds, params });
   const overStreams = `ORDER BY SeriesId, UnixMilli, ReceivedAt DESC
   LIMIT 1 BY SeriesId, UnixMilli
   `;
   return `FROM ${tableName(database, table)} FINAL
-  WHERE ${conditions.join('\n    AND ')}
-  ${plan.streams.length > 1 ? overStreams : ''}LIMIT ${limit}`;
+  WHERE ${rangeConditions(table, plan, step, params).join('\n    AND ')}
+  ${plan.streams.length > 1 ? overStreams : ''}LIMIT ${step.limit}`;
 }
 
-/** Whose rows, of which series, when. */
-export function rangeConditions(
+function rangeConditions(
   table: StoredTable,
   plan: SamplesPlan,
-  { seriesIds, params }: { readonly seriesIds: readonly string[]; readonly params: Parameters },
+  { seriesIds }: SamplesStep,
+  params: Parameters,
 ): string[] {
   return [
     ...ownerConditions(table, plan, params),
@@ -116,4 +154,61 @@ export function rangeConditions(
     `UnixMilli >= ${params.add('Int64', plan.fromMs)}`,
     `UnixMilli <= ${params.add('Int64', plan.untilMs)}`,
   ];
+}
+
+/** Reads RowBinary values in order (https://clickhouse.com/docs/interfaces/formats/RowBinary). */
+export class RowReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  hasMore(): boolean {
+    return this.#at < this.#bytes.length;
+  }
+
+  int64(): bigint {
+    const value = this.#bytes.readBigInt64LE(this.#at);
+    this.#at += 8;
+    return value;
+  }
+
+  uint128(): bigint {
+    const low = this.#bytes.readBigUInt64LE(this.#at);
+    const high = this.#bytes.readBigUInt64LE(this.#at + 8);
+    this.#at += 16;
+    return (high << 64n) | low;
+  }
+
+  /** A String, as a view. */
+  string(): Uint8Array {
+    return this.#take(this.#varint());
+  }
+
+  /** An array of 64-bit words, copied because typed arrays need alignment. */
+  wordArray(): ArrayBuffer {
+    const bytes = this.#take(this.#varint() * 8);
+    const copy = new ArrayBuffer(bytes.length);
+    new Uint8Array(copy).set(bytes);
+    return copy;
+  }
+
+  #take(length: number): Uint8Array {
+    const start = this.#at;
+    this.#at += length;
+    const missing = this.#at - this.#bytes.length;
+    if (missing > 0) throw new RangeError(`cannot read rows: they end ${missing} bytes short`);
+    return this.#bytes.subarray(start, this.#at);
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let shift = 1; ; shift *= 128) {
+      const byte = this.#bytes[this.#at++] ?? 0;
+      value += (byte & 127) * shift;
+      if (byte < 128) return value;
+    }
+  }
 }

@@ -1,16 +1,30 @@
 /**
- * Reads of the table of series: label sets, their names and values. A series stands there once for
- * each day that has samples of it, and once more for each day of receipt. Pure.
+ * Reads of series labels and of metric metadata. The table `series` has a row for each day with
+ * samples of a series and each day of receipt. Pure.
  */
-import type { SamplesPlan, SeriesPlan } from '../../model/metric-plan.ts';
 import { toDay } from '../../codec/metric-rows.ts';
+import { metricNameLabel } from '../../codec/series-labels.ts';
+import type {
+  Label,
+  LabelMatcher,
+  MetadataPlan,
+  MetricMetadata,
+  SamplesPlan,
+  Selector,
+  SeriesPlan,
+} from '../../model/metric-plan.ts';
 import type { ReadableStream } from '../../model/plan.ts';
-import type { Label } from '../../model/metric-plan.ts';
-import { tableName } from './columns.ts';
-import { labelExpression, selectorsCondition } from './matchers.ts';
-import { limitsSql, Parameters, type ReadLimits, type Statement } from './statement.ts';
-import { keptLongerMs } from './stored-tables.ts';
+import {
+  limitsSql,
+  type Parameters,
+  type ReadLimits,
+  type Statement,
+  statement,
+} from './statement.ts';
 import { ownerConditions } from './streams.ts';
+import { keptLongerMs, tableName } from './tables.ts';
+
+const and = '\n  AND ';
 
 /** Series id in decimal digits, names and values of its labels. */
 export type SeriesRow = readonly [string, readonly string[], readonly string[]];
@@ -27,15 +41,15 @@ export function compileSeries(
   limit: number,
   limits: ReadLimits,
 ): Statement {
-  const params = new Parameters();
-  const sql = `SELECT toString(SeriesId), mapKeys(any(Labels) AS labels), mapValues(labels)
+  return statement(
+    (params) => `SELECT toString(SeriesId), mapKeys(any(Labels) AS labels), mapValues(labels)
 FROM ${tableName(database, 'series')}
 WHERE ${seriesConditions(filter, params)}
 GROUP BY SeriesId
 ORDER BY labels
 LIMIT ${limit}
-${limitsSql(limits)}`;
-  return { sql, params: params.values };
+${limitsSql(limits)}`,
+  );
 }
 
 export function toLabels([, names, values]: SeriesRow): Label[] {
@@ -46,49 +60,49 @@ export function toLabelPairs(names: readonly string[], values: readonly string[]
   return names.map((name, index) => [name, values[index] ?? '']);
 }
 
-/** One name a row. */
+/** One name in each row. */
 export function compileLabelNames(
   database: string,
   plan: SeriesPlan,
   limits: ReadLimits,
 ): Statement {
-  const params = new Parameters();
-  const sql = `SELECT DISTINCT toString(arrayJoin(mapKeys(Labels))) AS name
+  return statement(
+    (params) => `SELECT DISTINCT toString(arrayJoin(mapKeys(Labels))) AS name
 FROM ${tableName(database, 'series')}
 WHERE ${seriesConditions(plan, params)}
 ORDER BY name
 LIMIT ${plan.limit}
-${limitsSql(limits)}`;
-  return { sql, params: params.values };
+${limitsSql(limits)}`,
+  );
 }
 
-/** One value a row. */
+/** One value in each row. */
 export function compileLabelValues(
   database: string,
   plan: SeriesPlan,
   label: string,
   limits: ReadLimits,
 ): Statement {
-  const params = new Parameters();
-  const sql = `SELECT DISTINCT ${labelExpression(label, params)} AS value
+  return statement(
+    (params) => `SELECT DISTINCT ${labelExpression(label, params)} AS value
 FROM ${tableName(database, 'series')}
 WHERE ${seriesConditions(plan, params)}
   AND value != ''
 ORDER BY value
 LIMIT ${plan.limit}
-${limitsSql(limits)}`;
-  return { sql, params: params.values };
+${limitsSql(limits)}`,
+  );
 }
 
 function seriesConditions(filter: SeriesFilter, params: Parameters): string {
   const { accountId, fromMs, untilMs } = filter;
-  const streams = filter.streams.map(keptLonger);
+  const streams = filter.streams.map(labelRetention);
   return [
     ...ownerConditions('series', { accountId, streams }, params),
     `Day >= ${dayParameter(fromMs, params)}`,
     `Day <= ${dayParameter(untilMs, params)}`,
     ...selectorsCondition(filter.selectors, params),
-  ].join('\n  AND ');
+  ].join(and);
 }
 
 function dayParameter(unixMs: bigint, params: Parameters): string {
@@ -96,8 +110,77 @@ function dayParameter(unixMs: bigint, params: Parameters): string {
 }
 
 /** Labels outlive retention, but not a deletion. */
-function keptLonger({ streamId, receivedFromNanos, deletedUntilNanos }: ReadableStream) {
+function labelRetention({ streamId, receivedFromNanos, deletedUntilNanos }: ReadableStream) {
   const from = receivedFromNanos - BigInt(keptLongerMs('series')) * 1_000_000n;
   const afterDeletion = deletedUntilNanos === undefined ? 0n : deletedUntilNanos + 1n;
   return { streamId, receivedFromNanos: from > afterDeletion ? from : afterDeletion };
+}
+
+/**
+ * @returns the condition that a series matches any selector; none where all series do.
+ * https://prometheus.io/docs/prometheus/latest/querying/basics/#time-series-selectors
+ */
+export function selectorsCondition(selectors: readonly Selector[], params: Parameters): string[] {
+  if (selectors.length === 0 || selectors.some((selector) => selector.length === 0)) return [];
+  const all = selectors.map((selector) =>
+    selector.map((matcher) => matcherCondition(matcher, params)).join(' AND '),
+  );
+  return all.length === 1 ? [all[0]!] : [`(${all.map((one) => `(${one})`).join(' OR ')})`];
+}
+
+/** The value of a label; "" where a series lacks it. */
+function labelExpression(name: string, params: Parameters): string {
+  return name === metricNameLabel ? 'MetricName' : `Labels[${params.add('String', name)}]`;
+}
+
+function matcherCondition({ name, type, value }: LabelMatcher, params: Parameters): string {
+  const label = labelExpression(name, params);
+  switch (type) {
+    case 'equal':
+      return `${label} = ${params.add('String', value)}`;
+    case 'notEqual':
+      return `${label} != ${params.add('String', value)}`;
+    case 'matches':
+      return patternCondition(label, value, params);
+    case 'notMatches':
+      return `NOT (${patternCondition(label, value, params)})`;
+  }
+}
+
+/**
+ * The bare pattern is compiled too, since `a)|(b` is invalid alone but valid within the brackets;
+ * `match` itself does not always look at a whole pattern.
+ */
+function patternCondition(label: string, pattern: string, params: Parameters): string {
+  const whole = params.add('String', `^(?s:${pattern})$`);
+  const isPattern = `replaceRegexpOne('', ${params.add('String', pattern)}, '') = ''`;
+  return `match(${label}, ${whole}) AND ${isPattern}`;
+}
+
+export type MetadataRow = readonly [name: string, type: string, unit: string, help: string];
+
+/** Type, unit and help of metrics, as last received. */
+export function compileMetadata(
+  database: string,
+  plan: MetadataPlan,
+  limits: ReadLimits,
+): Statement {
+  const { metric } = plan;
+  return statement((params) => {
+    const conditions = [
+      ...ownerConditions('metric_metadata', plan, params),
+      ...(metric === undefined ? [] : [`MetricName = ${params.add('String', metric)}`]),
+    ];
+    return `SELECT MetricName, Type, Unit, Help
+FROM ${tableName(database, 'metric_metadata')} FINAL
+WHERE ${conditions.join(and)}
+ORDER BY MetricName, ReceivedAt DESC
+LIMIT 1 BY MetricName
+LIMIT ${plan.limit}
+${limitsSql(limits)}`;
+  });
+}
+
+export function toMetadata([name, type, unit, help]: MetadataRow): MetricMetadata {
+  return { name, type: type === '' ? 'unknown' : type, unit, help };
 }

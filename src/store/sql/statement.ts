@@ -1,7 +1,7 @@
-/** A statement ready to run: text with placeholders, and the values that go into them. Pure. */
-import type { ReceiptPrecision } from './stored-tables.ts';
+/** A statement ready to run: text with placeholders, and the values bound to them. Pure. */
+import type { ReceiptPrecision } from './tables.ts';
 
-export type ParameterType = 'String' | 'UInt16' | 'Int64' | 'UInt64' | 'UInt128' | 'Array(UInt128)';
+type ParameterType = 'String' | 'UInt16' | 'Int64' | 'UInt64' | 'UInt128' | 'Array(UInt128)';
 
 export interface Statement {
   readonly sql: string;
@@ -12,7 +12,7 @@ export interface Statement {
 
 /** An INSERT; its data follow it. */
 export interface InsertStatement extends Statement {
-  /** By which it can be found while it runs; absent = any. */
+  /** Identifies it while it runs; absent = chosen by the server. */
   readonly queryId?: string | undefined;
 }
 
@@ -21,18 +21,21 @@ export interface ReadLimits {
   /** Wall time of one read over all its statements. */
   readonly maxSeconds: number;
   readonly maxMemoryBytes: number;
-  /** Rows a statement may look at. */
+  /** Rows that a statement may scan. */
   readonly maxRowsRead: number;
-  /** Rows or groups a statement may answer with. */
+  /** Rows or groups that a statement may return. */
   readonly maxRowsReturned: number;
-  /** Size of an answer in the engine's memory; absent = what the engine allows. */
+  /** Size of a result in the engine's memory; absent = the engine's own limit. */
   readonly maxBytesReturned?: number;
 }
 
-/**
- * Collects values and hands out their placeholders, so that no value ever becomes part of a
- * statement's text.
- */
+/** Builds a statement whose values are all bound. */
+export function statement(write: (params: Parameters) => string): Statement {
+  const params = new Parameters();
+  return { sql: write(params), params: params.values };
+}
+
+/** Collects values and returns their placeholders: no value becomes part of a statement's text. */
 export class Parameters {
   readonly values: Record<string, string> = {};
   #count = 0;
@@ -48,7 +51,7 @@ export class Parameters {
     return `fromUnixTimestamp64Nano(${this.add('Int64', nanos)}, 'UTC')`;
   }
 
-  /** The first time of receipt, as a table keeps it, that is not before these Unix ns. */
+  /** The first time of receipt, in the precision of a table, at or after these Unix ns. */
   receipt(nanos: bigint, precision: ReceiptPrecision): string {
     if (precision === 'nanos') return this.time(nanos);
     const seconds = (nanos + nanosPerSecond - 1n) / nanosPerSecond;
@@ -56,7 +59,7 @@ export class Parameters {
     return `toDateTime(${this.add('Int64', bounded)}, 'UTC')`;
   }
 
-  /** `= x` or `IN (x, y)`; the first keeps the sort order usable. `values` is not empty. */
+  /** `= x` or `IN (x, y)`; the first form can use the sort order. `values` is not empty. */
   anyOf(type: ParameterType, values: readonly string[]): string {
     const places = values.map((value) => this.add(type, value));
     const all = places.join(', ');
@@ -65,13 +68,10 @@ export class Parameters {
 }
 
 const nanosPerSecond = 1_000_000_000n;
-/** Of a DateTime. */
+/** The last second of a DateTime. */
 const lastSecond = 0xffff_ffffn;
 
-/**
- * Half of the memory may fill before grouping and sorting go to disk, so that a large answer is
- * slow, not wrong.
- */
+/** Grouping and sorting spill to disk at half of the memory, so that a large read is slow. */
 export function limitsSql(limits: ReadLimits): string {
   const spillBytes = Math.floor(limits.maxMemoryBytes / 2);
   const { maxBytesReturned } = limits;

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StampedBatch } from '../../model/batch.ts';
 import type { LogFilter } from '../../model/plan.ts';
-import { tableName } from './columns.ts';
 import { compileFacets, toFacetsResults } from './facets.ts';
 import { compileHistogram, toHistogramResult } from './histogram.ts';
 import { compileDropDay } from './housekeeping.ts';
@@ -11,6 +10,7 @@ import { compileInsert } from './insert-logs.ts';
 import type { InsertTarget } from './insert-settings.ts';
 import { compileList } from './list-logs.ts';
 import type { ReadLimits } from './statement.ts';
+import { tableName } from './tables.ts';
 
 const limits: ReadLimits = {
   maxSeconds: 2.5,

@@ -1,17 +1,17 @@
 /**
- * Whose rows a read may see: the account first and outermost, then its streams with what is still
- * kept of each. The same for logs and metrics. Pure.
+ * The rows that a read of logs or metrics may see: the account first and outermost, then its
+ * streams within their retention. Pure.
  */
 import type { ReadableStream } from '../../model/plan.ts';
 import type { Parameters } from './statement.ts';
-import { receiptPrecision, type StoredTable } from './stored-tables.ts';
+import { receiptPrecision, type StoredTable } from './tables.ts';
 
-export interface Owner {
+interface Owner {
   readonly accountId: string;
   readonly streams: readonly ReadableStream[];
 }
 
-/** @returns conditions on rows of a table, to be joined by AND. */
+/** @returns conditions to be joined by AND. */
 export function ownerConditions(table: StoredTable, owner: Owner, params: Parameters): string[] {
   return [
     `AccountId = ${params.add('String', owner.accountId)}`,
@@ -20,8 +20,8 @@ export function ownerConditions(table: StoredTable, owner: Owner, params: Parame
 }
 
 /**
- * Streams with the same limit of receipt share a condition: most streams of an account keep equally
- * long. A limit of 0 hides nothing and is not asked for.
+ * Streams with the same limit of receipt share a condition, since most streams of an account have
+ * one retention. A limit of 0 hides nothing and needs no condition.
  */
 function streamConditions(
   table: StoredTable,
@@ -30,20 +30,16 @@ function streamConditions(
 ): string[] {
   const precision = receiptPrecision(table);
   if (streams.length === 0) return ['0'];
-  const idsByReceipt = Map.groupBy(streams, (stream) => stream.receivedFromNanos);
-  const groups = [...idsByReceipt].map(([from, group]) => {
-    const ids = params.anyOf(
-      'String',
-      group.map((stream) => stream.streamId),
-    );
-    const kept = from > 0n ? [`ReceivedAt >= ${params.receipt(from, precision)}`] : [];
-    return [`StreamId ${ids}`, ...kept];
+  const streamsByReceipt = Map.groupBy(streams, (stream) => stream.receivedFromNanos);
+  const idCondition = (group: readonly ReadableStream[]) => {
+    const ids = group.map(({ streamId }) => streamId);
+    return `StreamId ${params.anyOf('String', ids)}`;
+  };
+  const groups = [...streamsByReceipt].map(([from, group]) => {
+    const kept = () => `ReceivedAt >= ${params.receipt(from, precision)}`;
+    return from > 0n ? [idCondition(group), kept()] : [idCondition(group)];
   });
-  if (groups.length === 1) return [...groups[0]!];
-  const all = params.anyOf(
-    'String',
-    streams.map((stream) => stream.streamId),
-  );
+  if (groups.length === 1) return groups[0]!;
   const any = groups.map((conditions) => `(${conditions.join(' AND ')})`).join(' OR ');
-  return [`StreamId ${all}`, `(${any})`];
+  return [idCondition(streams), `(${any})`];
 }

@@ -1,18 +1,31 @@
 /**
- * One meaning of a filter for list, histogram and facets alike. The account stands outermost and
- * first; then streams with what is still kept of each, then time, then the rest. Pure.
+ * The filter of logs as conditions, the same for every read. The account comes first and outermost,
+ * then streams with their retention, then time, then the rest. Pure.
  */
 import { logFields } from '../../model/log-fields.ts';
 import type { LogFilter, SearchTerm } from '../../model/plan.ts';
-import { labelPairs } from './columns.ts';
 import type { Parameters } from './statement.ts';
+import type { TimeWindow } from './time-windows.ts';
 import { ownerConditions } from './streams.ts';
 
-/** @returns conditions joined by AND, one a line. */
-export function whereSql(filter: LogFilter, params: Parameters): string {
+/** Every `key=value` of a row's labels. The index `labels` applies to this exact expression. */
+export const labelPairs =
+  "arrayMap((k, v) -> concat(k, '=', v), " +
+  'arrayConcat(mapKeys(LogAttributes), mapKeys(ResourceAttributes)), ' +
+  'arrayConcat(mapValues(LogAttributes), mapValues(ResourceAttributes)))';
+
+/**
+ * @param window replaces the range of the filter.
+ * @returns conditions joined by AND, one on each line.
+ */
+export function whereSql(
+  filter: LogFilter,
+  params: Parameters,
+  window: TimeWindow = filter,
+): string {
   const conditions = [
     ...ownerConditions('logs', filter, params),
-    ...timeConditions(filter, params),
+    ...timeConditions(window, params),
     ...equalityConditions(filter.equal, params),
     ...filter.labels.map(({ key, value }) => labelCondition(key, value, params)),
     ...filter.search.map((term) => searchCondition(term, params)),
@@ -21,18 +34,14 @@ export function whereSql(filter: LogFilter, params: Parameters): string {
   return conditions.join('\n  AND ');
 }
 
-function timeConditions(filter: LogFilter, params: Parameters): string[] {
-  const conditions: string[] = [];
-  if (filter.fromNanos !== undefined) {
-    conditions.push(`Timestamp >= ${params.time(filter.fromNanos)}`);
-  }
-  if (filter.untilNanos !== undefined) {
-    conditions.push(`Timestamp < ${params.time(filter.untilNanos)}`);
-  }
-  return conditions;
+function timeConditions({ fromNanos, untilNanos }: TimeWindow, params: Parameters): string[] {
+  return [
+    ...(fromNanos === undefined ? [] : [`Timestamp >= ${params.time(fromNanos)}`]),
+    ...(untilNanos === undefined ? [] : [`Timestamp < ${params.time(untilNanos)}`]),
+  ];
 }
 
-/** Values of any case are stored in upper case by the same rule, which spares a function a row. */
+/** Upper case matches the stored form, so no function is called for each row. */
 function equalityConditions(equal: LogFilter['equal'], params: Parameters): string[] {
   return [...equal].map(([field, values]) => {
     const { column, filter } = logFields[field];
@@ -42,9 +51,8 @@ function equalityConditions(equal: LogFilter['equal'], params: Parameters): stri
 }
 
 /**
- * The label as it is read back: the log's own attribute hides the resource's of the same key, and a
- * missing key equals nothing, not even "". The hint costs nothing a row and lets the index skip
- * what cannot match.
+ * The log's own attribute hides the resource's of the same key; a missing key does not equal "".
+ * The hint costs nothing for each row and lets the index skip granules.
  */
 function labelCondition(key: string, value: string, params: Parameters): string {
   const hint = `indexHint(has(${labelPairs}, ${params.add('String', `${key}=${value}`)}))`;
@@ -59,7 +67,7 @@ function labelEquals(key: string, value: string, params: Parameters): string {
   return `${own} OR NOT mapContains(LogAttributes, ${k}) AND ${inherited}`;
 }
 
-/** The same conditions turned around; no index can tell what lacks a value. */
+/** Without hints: an index cannot find rows that lack a value. */
 function exclusionConditions({ excluded }: LogFilter, params: Parameters): string[] {
   if (excluded === undefined) return [];
   return [
@@ -68,15 +76,14 @@ function exclusionConditions({ excluded }: LogFilter, params: Parameters): strin
   ].map((condition) => `NOT (${condition})`);
 }
 
-/** A missing key reads as "", so only the empty value has to be told apart from none. */
+/** A missing key reads as "", so only the empty value needs a check for the key. */
 function present(map: string, key: string, value: string): string {
   return value === '' ? `mapContains(${map}, ${key}) AND ` : '';
 }
 
 /**
- * A substring of the message, without case. Terms whose letters are all ASCII (or have no case)
- * compare ASCII letters, which the index on `lower(Body)` serves; other terms compare by Unicode
- * lower case.
+ * A substring of the message, in any case. A term with ASCII case only compares `lower(Body)`,
+ * which has an index; other terms compare by Unicode lower case.
  */
 function searchCondition(term: SearchTerm, params: Parameters): string {
   const plain = hasOnlyAsciiCase(term.text);
@@ -88,9 +95,7 @@ function searchCondition(term: SearchTerm, params: Parameters): string {
   return term.exclude ? `NOT (${like})` : like;
 }
 
-/**
- * Sigma is the one letter whose lower case depends on its neighbours: both of its forms become one.
- */
+/** Sigma is the only letter with two lower-case forms; both become one. */
 function unicodeLower(expression: string, term: string): string {
   const lowered = `lowerUTF8(${expression})`;
   return /[Σσς]/.test(term) ? `replaceAll(${lowered}, 'ς', 'σ')` : lowered;
