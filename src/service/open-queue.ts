@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { openLocalQueue } from '../queue/disk/local-queue.ts';
-import type { DiskQueueSettings } from '../queue/disk/log-options.ts';
+import type { DiskQueueSettings } from '../queue/disk/log-directory.ts';
 import type { Queue } from '../queue/port.ts';
 import { createInstruments } from '../telemetry/instruments.ts';
 import { createQueueEvents } from '../telemetry/queue-events.ts';

@@ -5,7 +5,7 @@
 import type { StampedBatch } from '../../model/batch.ts';
 import type { TakeLimits } from '../port.ts';
 import { freeMemory, ownMemory } from '../../std/free-memory.ts';
-import type { Recovery } from './log-options.ts';
+import type { Recovery } from './log-directory.ts';
 
 export interface QueuedBatch {
   readonly batch: StampedBatch;

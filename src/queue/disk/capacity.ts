@@ -1,6 +1,6 @@
 /** Decides whether the queue takes another batch, and why not. */
 import { AppError } from '../../model/errors.ts';
-import { type DiskQueueSettings, maxUnsyncedBatches } from './log-options.ts';
+import { type DiskQueueSettings, maxUnsyncedBatches } from './log-directory.ts';
 
 export interface Refusal {
   readonly reason: 'failed' | 'disk' | 'backlog' | 'busy';

@@ -21,8 +21,8 @@ import { Capacity, type Refusal, toUnavailable } from './capacity.ts';
 import { GroupWriter } from './group-writer.ts';
 import { KeyTable } from './key-table.ts';
 import type { LogMethods } from './log.ts';
-import type { DiskQueueSettings, Recovery } from './log-options.ts';
 import { ReceiptClock } from './receipt-clock.ts';
+import type { DiskQueueSettings, Recovery } from './log-directory.ts';
 
 export interface OpenedLog {
   readonly log: Remote<LogMethods>;

@@ -12,9 +12,9 @@ import { createNewestReceipts } from '../newest-receipts.ts';
 import type { Queue, QueueStatus, Shard } from '../port.ts';
 import { DiskQueue, type DiskQueueOptions, type OpenedLog } from './disk-queue.ts';
 import { createLogMethods, type LogMethods } from './log.ts';
-import { pathsOf } from './log-directory.ts';
-import type { DiskQueueSettings, RecordState, Recovery } from './log-options.ts';
+import { pathsOf, type DiskQueueSettings, type Recovery } from './log-directory.ts';
 import { openRetriedBatches, type RetriedBatches } from './retried-batches.ts';
+import type { RecordState } from './records.ts';
 
 /** Settings default to those of the configuration. */
 export interface OpenDiskQueueOptions extends Partial<DiskQueueOptions> {

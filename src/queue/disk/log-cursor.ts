@@ -4,9 +4,22 @@ import type { FileId, FileSystem } from '../../files/file-system.ts';
 import type { FrameReader, Gap } from './frame-reader.ts';
 import type { QueueDamage } from '../../telemetry/queue-events.ts';
 import type { LogPaths } from './log-directory.ts';
-import type { ReadRequest, ReadResult } from './log-options.ts';
 import { setAside } from './quarantine-folder.ts';
 import { readerOf, type Segment } from './segment.ts';
+
+export interface ReadRequest {
+  readonly fromSequence: bigint;
+  /** Exclusive. */
+  readonly untilSequence: bigint;
+  readonly maxRows: number;
+  readonly maxBytes: number;
+}
+
+export interface ReadResult {
+  /** Intact frames in order; empty only when all before `untilSequence` were read. */
+  readonly frames: readonly Uint8Array<ArrayBuffer>[];
+  readonly damage: readonly QueueDamage[];
+}
 
 interface Place {
   readonly firstSequence: bigint;

@@ -1,16 +1,16 @@
-/** The log's directory: its files, and those of other logs or of a newer version. */
+/** Settings of the log, the files of its directory, and foreign files in it. */
 import { dirname, join } from 'node:path';
+import type { Config } from '../../config/schema.ts';
 import type { FileSystem } from '../../files/file-system.ts';
 import { removeTemporaries } from '../../files/whole-file.ts';
-import type { RecordState } from './log-options.ts';
+import type { QueueDamage } from '../../telemetry/queue-events.ts';
 import {
-  type Checkpoint,
   createIdentity,
   type Identity,
   identityVersion,
   maxEarlierWriters,
-  readCheckpoint,
   readIdentity,
+  type RecordState,
 } from './records.ts';
 import {
   inspectSegment,
@@ -19,6 +19,49 @@ import {
   segmentName,
   segmentVersion,
 } from './segment.ts';
+
+export interface DiskQueueSettings
+  extends Pick<
+    Config['queue'],
+    | 'segmentBytes'
+    | 'minFreeDiskBytes'
+    | 'maxBacklogBytes'
+    | 'memoryTailBytes'
+    | 'idempotencyTtlHours'
+    | 'idempotencyKeys'
+  > {
+  /** Created where absent; holds nothing but the queue. */
+  readonly directory: string;
+}
+
+/** Most batches that may wait for a sync; sequences skip as many at every start. */
+export const maxUnsyncedBatches = 65_536;
+
+/** What opening the log found. */
+export interface Recovery {
+  readonly writer: bigint;
+  readonly nextSequence: bigint;
+  /** Later batches are stamped after this; Unix ns. */
+  readonly floorNanos: bigint;
+  readonly released: bigint;
+  readonly batches: number;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Receive time of the oldest batch not released; undefined when there is none. */
+  readonly oldestNanos: bigint | undefined;
+  readonly damage: readonly QueueDamage[];
+  /** Names of files that do not belong to this log. */
+  readonly foreign: readonly string[];
+  readonly checkpoint: RecordState;
+  /** Without the mark a torn end looks like lost batches. */
+  readonly syncedMark: RecordState;
+  readonly quarantinedBatches: number;
+  /** Files of bytes without a readable batch. */
+  readonly setAsideFiles: number;
+  readonly freeBytes: number;
+  /** Chunks of remembered idempotency keys, oldest first. */
+  readonly keyChunks: readonly Uint8Array<ArrayBuffer>[];
+}
 
 export interface LogPaths {
   readonly root: string;
@@ -126,24 +169,6 @@ export function splitByWriter(
       .filter((segment) => !isOurs(segment))
       .map((segment) => segmentName(segment.firstSequence)),
   };
-}
-
-export function findCheckpoint(
-  fs: FileSystem,
-  paths: LogPaths,
-  writer: bigint,
-): { checkpoint: Checkpoint; state: RecordState } {
-  const found = readCheckpoint(fs, paths.checkpoint);
-  const none: Checkpoint = {
-    writer,
-    released: 0n,
-    lastSequence: 0n,
-    floorNanos: 0n,
-    releasedBatches: undefined,
-  };
-  if (typeof found === 'string') return { checkpoint: none, state: found };
-  if (found.writer !== writer) return { checkpoint: none, state: 'foreign' };
-  return { checkpoint: found, state: 'read' };
 }
 
 function newerVersion(path: string, found: number, known: number): Error {

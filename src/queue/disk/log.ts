@@ -10,14 +10,8 @@ import { removeIfThere, writeFully } from '../../files/whole-file.ts';
 import { decodeFrameHeader, type FrameHeader } from '../frame.ts';
 import { KeyCollector } from './key-chunk.ts';
 import type { KeyLog } from './key-log.ts';
-import { LogCursor } from './log-cursor.ts';
-import { type LogPaths, pathsOf } from './log-directory.ts';
-import {
-  type DiskQueueSettings,
-  type ReadRequest,
-  type ReadResult,
-  type Recovery,
-} from './log-options.ts';
+import { LogCursor, type ReadRequest, type ReadResult } from './log-cursor.ts';
+import { type LogPaths, pathsOf, type DiskQueueSettings, type Recovery } from './log-directory.ts';
 import { batchesUpTo } from './lost-batches.ts';
 import { batchSuffix, listStems, writeBatch } from './quarantine-folder.ts';
 import { type Checkpoint, writeCheckpoint } from './records.ts';

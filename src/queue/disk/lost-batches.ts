@@ -1,9 +1,9 @@
 /** Finds lost batches by comparing segments, checkpoint and mark. Pure. */
 import type { QueueDamage } from '../../telemetry/queue-events.ts';
-import { maxUnsyncedBatches } from './log-options.ts';
 import type { Checkpoint } from './records.ts';
 import { type Scan, type Segment, segmentName, type SegmentSummary } from './segment.ts';
 import type { Synced } from './records.ts';
+import { maxUnsyncedBatches } from './log-directory.ts';
 
 /** The mark, if it is in this segment. */
 export function syncedOf(segment: Segment, synced: Synced | undefined): Synced | undefined {

@@ -56,6 +56,9 @@ export type Checkpoint = Omit<RecordOf<typeof checkpointFormat>, 'version'>;
 type Slot = RecordOf<typeof syncedFormat>;
 export type Synced = Omit<Slot, 'version' | 'updates'>;
 
+/** `new`: absent, like everything else in the directory. */
+export type RecordState = 'read' | 'new' | 'absent' | 'damaged' | 'foreign';
+
 /** The record, or why there is none. */
 export type Found<Record> = Record | 'absent' | 'damaged';
 
@@ -90,6 +93,16 @@ function readRecord<Record>(
   return (bytes.length === format.bytes ? format.decode(bytes) : undefined) ?? 'damaged';
 }
 
+/** @returns no record where it belongs to another writer */
+export function ofWriter<Record extends { readonly writer: bigint }>(
+  found: Found<Record>,
+  writer: bigint,
+): { record: Record | undefined; state: RecordState } {
+  if (typeof found === 'string') return { record: undefined, state: found };
+  if (found.writer !== writer) return { record: undefined, state: 'foreign' };
+  return { record: found, state: 'read' };
+}
+
 /** Each slot has its own sector. */
 const sectorBytes = 512;
 const runningSlots = [0, 1] as const;
@@ -102,8 +115,8 @@ export function nothingSynced(writer: bigint): Synced {
 }
 
 /**
- * The file `synced`. Data before the mark was acknowledged: if missing, batches are lost. Data after
- * it may be the torn end of an unclean stop. After every sync the mark is overwritten in
+ * The file `synced`. Data before the mark was acknowledged: if missing, batches are lost. Data
+ * after it may be the torn end of an unclean stop. After every sync the mark is overwritten in
  * place, in two slots that alternate; it is not synced itself, which costs next to nothing, so that
  * after a power cut it may lag. Two more slots alternate at each start and are synced: one of them
  * is intact after a power cut that tears all others.

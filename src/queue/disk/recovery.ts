@@ -7,12 +7,14 @@ import type { QueueDamage } from '../../telemetry/queue-events.ts';
 import { KeyCollector } from './key-chunk.ts';
 import { KeyLog } from './key-log.ts';
 import {
-  findCheckpoint,
+  type DiskQueueSettings,
   identify,
   listSegments,
   type LogPaths,
+  maxUnsyncedBatches,
   pathsOf,
   prepareDirectories,
+  type Recovery,
   renewIdentity,
   splitByWriter,
 } from './log-directory.ts';
@@ -24,7 +26,6 @@ import {
   findMissing,
   syncedOf,
 } from './lost-batches.ts';
-import { type DiskQueueSettings, maxUnsyncedBatches, type Recovery } from './log-options.ts';
 import {
   batchSuffix,
   damagedSuffix,
@@ -32,7 +33,18 @@ import {
   listStems,
   setAside,
 } from './quarantine-folder.ts';
-import { type Checkpoint, writeCheckpoint, writeIdentity } from './records.ts';
+import {
+  type Checkpoint,
+  nothingSynced,
+  ofWriter,
+  openSyncedMark,
+  readCheckpoint,
+  type RecordState,
+  type Synced,
+  type SyncedMark,
+  writeCheckpoint,
+  writeIdentity,
+} from './records.ts';
 import {
   finishSegment,
   scanSegment,
@@ -41,7 +53,6 @@ import {
   type SegmentSummary,
   withReader,
 } from './segment.ts';
-import { nothingSynced, openSyncedMark, type Synced, type SyncedMark } from './records.ts';
 
 const hourMs = 60 * 60 * 1000;
 
@@ -63,8 +74,10 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
   finishRetries(fs, paths.quarantine);
   const { segments: found, foreign } = listSegments(fs, paths);
   const { identity: known, isRecorded, isNew } = identify(fs, paths, found);
-  const { checkpoint: earlier, state } = findCheckpoint(fs, paths, known.writer);
-  const { mark, synced, state: markState } = findMark(fs, paths, known.writer);
+  const { record, state } = ofWriter(readCheckpoint(fs, paths.checkpoint), known.writer);
+  const earlier = record ?? nothingReleased(known.writer);
+  const { mark, found: marked } = openSyncedMark(fs, paths.syncedMark);
+  const { record: synced, state: markState } = ofWriter(marked, known.writer);
   const isNumbered = isNew || state === 'read' || markState === 'read';
   const identity = isNumbered ? known : renewIdentity(known, found);
   const { writer } = identity;
@@ -92,7 +105,7 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
   settleMark(mark, { checkpoint, keyLog, batches, last: finished.segments.at(-1) });
   if (!isRecorded || !isNumbered) writeIdentity(fs, paths.identity, identity);
   const segments = removeReleased(fs, finished, checkpoint.released);
-  const toState = (each: Recovery['checkpoint']) => (isNew ? 'new' : each);
+  const toState = (each: RecordState) => (isNew ? 'new' : each);
   return {
     checkpoint,
     segments,
@@ -117,15 +130,9 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
   };
 }
 
-function findMark(
-  fs: FileSystem,
-  paths: LogPaths,
-  writer: bigint,
-): { mark: SyncedMark; synced: Synced | undefined; state: Recovery['syncedMark'] } {
-  const { mark, found } = openSyncedMark(fs, paths.syncedMark);
-  if (typeof found === 'string') return { mark, synced: undefined, state: found };
-  if (found.writer !== writer) return { mark, synced: undefined, state: 'foreign' };
-  return { mark, synced: found, state: 'read' };
+function nothingReleased(writer: bigint): Checkpoint {
+  const none = { released: 0n, lastSequence: 0n, floorNanos: 0n };
+  return { writer, ...none, releasedBatches: undefined };
 }
 
 /** Called after all losses were found, so that the next start does not report them again. */
