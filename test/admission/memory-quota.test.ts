@@ -1,4 +1,4 @@
-/** The quota store of one gateway, by the contract of all of them, against a clock of the test. */
+/** The quota store of one gateway, by the common contract, with a simulated clock. */
 import { createMemoryQuota } from '../../src/admission/memory-quota.ts';
 import { quotaContract } from './quota-contract.ts';
 

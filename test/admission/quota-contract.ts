@@ -1,6 +1,6 @@
 /**
- * What every quota store does, whatever keeps its levels: run once for each of them. Where time
- * must not matter, rates are so low that it does not.
+ * Contract of every quota store, run for each of them. Rates are very low where time must not
+ * matter.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -10,15 +10,15 @@ import { createRandom } from '../harness/random.ts';
 
 export interface QuotaUnderTest {
   readonly store: QuotaStore;
-  /** Lets this much time pass for the store; a little more may have passed. */
+  /** Advances the store's time; slightly more may have passed. */
   pass(ms: number): Promise<void>;
-  /** Of the clock that `pass` moves, in ms. */
+  /** The clock that `pass` advances, in ms. */
   nowMs(): number;
   close(): Promise<void>;
 }
 
 const standstill = 1e-6;
-/** Timers may fire a little early, and a store may go by another clock than the test. */
+/** Timers may fire early, and a store may use another clock. */
 const clockToleranceMs = 2;
 
 /** @param runs of the property tests */
@@ -35,7 +35,7 @@ export function quotaContract(
     });
     after(() => quota?.close());
 
-    /** Buckets of an account of its own. */
+    /** Buckets of a new account. */
     function openBuckets(receiver: Rate, account: Rate = receiver): [Bucket, Bucket] {
       owners += 1;
       const accountId = `account-${owners}`;
@@ -47,7 +47,7 @@ export function quotaContract(
 
     const take = async (buckets: readonly Bucket[], events: number) =>
       quota.store.take(buckets, events);
-    /** The level as the store has it; taking nothing is the way to ask for it. */
+    /** The level of the store, read by taking nothing. */
     async function levelOf(bucket: Bucket): Promise<number> {
       await take([bucket], 0);
       return quota.store.level(bucket);
@@ -59,7 +59,7 @@ export function quotaContract(
       assert.equal(await levelOf(bucket), 20);
     });
 
-    test('a batch beyond the burst is taken, and its debt is exact', async () => {
+    test('accepts a batch beyond the burst and records the exact debt', async () => {
       const [bucket] = openBuckets({ eventsPerSecond: standstill, burstEvents: 20 });
       assert.equal(await take([bucket], 1_000_020), true);
       near(quota.store.level(bucket), -1_000_000);
@@ -67,13 +67,13 @@ export function quotaContract(
       near(await levelOf(bucket), -1_000_000);
     });
 
-    test('a bucket above zero takes anything', async () => {
+    test('a bucket above zero accepts anything', async () => {
       const [bucket] = openBuckets({ eventsPerSecond: standstill, burstEvents: 2.5 });
       assert.deepEqual([await take([bucket], 2), await take([bucket], 9)], [true, true]);
       near(await levelOf(bucket), -8.5);
     });
 
-    test('all buckets or none', async () => {
+    test('charges all buckets or none', async () => {
       const [receiver, account] = openBuckets({ eventsPerSecond: standstill, burstEvents: 10 });
       assert.equal(await take([account], 30), true);
       assert.equal(await take([receiver, account], 5), false);
@@ -81,7 +81,7 @@ export function quotaContract(
       near(await levelOf(account), -20);
     });
 
-    test('what is given back fills no bucket beyond its burst', async () => {
+    test('a refund does not exceed the burst', async () => {
       const buckets = openBuckets(
         { eventsPerSecond: standstill, burstEvents: 10 },
         { eventsPerSecond: standstill, burstEvents: 100 },
@@ -95,7 +95,7 @@ export function quotaContract(
       near(await levelOf(buckets[1]), 100);
     });
 
-    test('a debt is paid off by time, and no faster', async () => {
+    test('time pays off a debt at the rate', async () => {
       const [bucket] = openBuckets({ eventsPerSecond: 1000, burstEvents: 50 });
       const startMs = quota.nowMs();
       const most = () => -100 + (quota.nowMs() - startMs) + clockToleranceMs;
@@ -109,15 +109,15 @@ export function quotaContract(
       assert.equal(await take([bucket], 1), true);
     });
 
-    test('a bucket whose limits were changed keeps its level, within the new burst', async () => {
+    test('changed limits keep the level, within the new burst', async () => {
       const [bucket] = openBuckets({ eventsPerSecond: standstill, burstEvents: 100 });
       await take([bucket], 10);
       near(await levelOf({ ...bucket, burstEvents: 1000 }), 90);
       near(await levelOf({ ...bucket, burstEvents: 40 }), 40);
     });
 
-    test('what is asked for at once is taken one after the other, down to zero', async () => {
-      // So low that between two of them it rounds to nothing.
+    test('serialises concurrent charges down to zero', async () => {
+      // So low that it rounds to nothing between two charges.
       const eventsPerSecond = Number.MIN_VALUE;
       const buckets = openBuckets(
         { eventsPerSecond, burstEvents: 1000 },
@@ -134,7 +134,7 @@ export function quotaContract(
         way: fc.constantFrom('take', 'take', 'take', 'giveBack'),
         events: fc.integer({ min: 1, max: 40 }),
       });
-      // Never at zero, where the least bit of time makes the difference.
+      // Never exactly zero, where the smallest time step matters.
       const burstEvents = fc.integer({ min: 1, max: 99 }).map((events) => events - 0.5);
       const bursts = fc.tuple(burstEvents, burstEvents);
       const property = fc.asyncProperty(bursts, fc.array(step), async (burst, steps) => {
@@ -161,9 +161,9 @@ export function quotaContract(
       return fc.assert(property, { numRuns: runs, seed: 7 });
     });
 
-    test('over any time no more is taken than burst, rate and one last batch allow', async () => {
+    test('over any period grants at most burst, rate and one last batch', async () => {
       const random = createRandom(5);
-      // Far less than is asked for, however long it takes.
+      // Far less than requested.
       const [bucket] = openBuckets({ eventsPerSecond: 200, burstEvents: 300 });
       const startMs = quota.nowMs();
       let taken = 0;
@@ -184,7 +184,7 @@ export function quotaContract(
 
 type Rate = Pick<Bucket, 'eventsPerSecond' | 'burstEvents'>;
 
-/** Far less than an event, far more than what a standstill lets in and rounding takes away. */
+/** Far less than an event, far more than rounding errors. */
 function near(level: number, wanted: number): void {
   assert.ok(Math.abs(level - wanted) < 1e-3, `${level} is not ${wanted}`);
 }

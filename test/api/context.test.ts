@@ -1,6 +1,6 @@
 /**
- * One log by its id, and what stands around it: a piece of the one total order, within the log's
- * own stream and account, many logs of one nanosecond included.
+ * One log by id, and its context: a contiguous piece of the total order within its stream, also for
+ * many logs of one nanosecond.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -19,7 +19,7 @@ const crowded = '2026-02-02T02:02:02.222222222Z';
 const hosts = ['a', 'b', ''];
 
 let service: Service;
-/** Of the first stream, newest first. */
+/** In the first stream, newest first. */
 let all: readonly LogRecord[];
 
 before(async () => {
@@ -65,7 +65,7 @@ async function contextOf(logId: string, parameters: Parameters = {}): Promise<Co
 const idsOf = (logs: readonly LogRecord[]) => logs.map(({ logId }) => logId);
 
 suite('one log', () => {
-  test('is the very record of the list, whatever its place among equals', async () => {
+  test('equals the record of the list, also among logs of the same time', async () => {
     for (const index of [0, 49, 50, 51, 200, 349, 350, 399]) {
       const expected = all[index]!;
       const answer = await service.read(`/logs/${expected.logId}`);
@@ -74,7 +74,7 @@ suite('one log', () => {
     }
   });
 
-  test('is found in its stream, and not in another', async () => {
+  test('is found in its stream only', async () => {
     const { logId, streamId } = all[60]!;
     assert.equal((await service.read(`/logs/${logId.toUpperCase()}`, { streamId })).status, 200);
     const streams = (await service.facet('stream')).values.map(({ value }) => value);
@@ -85,7 +85,7 @@ suite('one log', () => {
 
   const unknown = '019c1c1e-5bde-7ded-9234-000000000001';
   for (const path of [`/logs/${unknown}`, `/logs/${unknown}/context`]) {
-    test(`${path} is not there`, async () => {
+    test(`${path} does not exist`, async () => {
       const answer = await service.read(path);
       assert.equal(answer.status, 404);
       const { code, detail } = answer.json<{ code: string; detail: string }>();
@@ -94,7 +94,7 @@ suite('one log', () => {
     });
   }
 
-  test('what is no logId, and what is no parameter, is refused', async () => {
+  test('rejects invalid log ids and parameters', async () => {
     for (const path of ['/logs/nonsense', '/logs/00000000-0000-0000-0000-000000000000/context']) {
       const answer = await service.read(path);
       assert.equal(answer.status, 400, path);
@@ -108,7 +108,7 @@ suite('one log', () => {
     }
   });
 
-  test('other methods are told which there are', async () => {
+  test('other methods are answered with the allowed ones', async () => {
     const { streamUrl } = service.quickstart;
     for (const [path, allow] of [
       [`/logs/${all[0]!.logId}`, 'GET, HEAD, OPTIONS'],
@@ -122,7 +122,7 @@ suite('one log', () => {
 });
 
 suite('context', () => {
-  test('is a piece of the list around the log', async () => {
+  test('is a contiguous piece of the list', async () => {
     for (const index of [0, 5, 49, 50, 199, 349, 350, 398, 399]) {
       for (const [newer, older] of [
         [20, 20],
@@ -146,7 +146,7 @@ suite('context', () => {
     assert.deepEqual([above.length, below.length], [20, 20]);
   });
 
-  test('from log to log, everything is met once', async () => {
+  test('walking from log to log visits everything once', async () => {
     const walked = [all.at(-1)!];
     for (;;) {
       const { after: above } = await contextOf(walked[0]!.logId, { before: 0, after: 33 });
@@ -175,7 +175,7 @@ suite('context', () => {
   }
 });
 
-test('another account sees neither the log nor what is around it', async () => {
+test('another account sees neither the log nor its context', async () => {
   const created = await service.admin('POST', '/accounts', { name: 'other' });
   assert.equal(created.status, 201, created.text);
   const { accountId } = created.json<{ accountId: string }>();
@@ -196,7 +196,7 @@ test('another account sees neither the log nor what is around it', async () => {
   }
 });
 
-test('deleted data is not there any more', async () => {
+test('excludes deleted data', async () => {
   const { streamId } = service.quickstart;
   const answer = await service.admin('DELETE', `/streams/${streamId}/data`);
   assert.ok(answer.status < 300, answer.text);

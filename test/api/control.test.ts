@@ -1,7 +1,4 @@
-/**
- * What an operator changes: it survives a kill right after the answer, holds for traffic, and the
- * command does it.
- */
+/** Changes by an operator survive a kill, apply to traffic, and work from the command line. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { createIngestToken, createReceiver, createStream } from '../harness/control.ts';
@@ -24,7 +21,7 @@ function post(receiverId: string, token: string, events: unknown) {
 }
 
 suite('the control API', () => {
-  test('what it answered survives a kill right after the answer', async () => {
+  test('an acknowledged change survives a kill', async () => {
     const { receiverId } = await createReceiver(service, { name: 'before the kill' });
     const { token } = await createIngestToken(service, receiverId);
     await service.kill('SIGKILL');
@@ -33,7 +30,7 @@ suite('the control API', () => {
     assert.equal(answer.status, 202, answer.text);
   });
 
-  test('a deletion of data hides the logs and keeps later ones', async () => {
+  test('a deletion of data hides existing logs and keeps later ones', async () => {
     const { streamId } = await createStream(service);
     const { receiverId } = await createReceiver(service, { streamId });
     const { token } = await createIngestToken(service, receiverId);
@@ -63,7 +60,7 @@ suite('the control API', () => {
     });
   });
 
-  test('no answer and no file but quickstart.json holds a secret', async () => {
+  test('no response and no file except quickstart.json has a secret', async () => {
     const listed = await service.admin('GET', '/tokens');
     assert.equal(listed.status, 200, listed.text);
     assert.doesNotMatch(listed.text, /wr[ia]_[A-Za-z0-9_-]{20}/);
@@ -72,8 +69,8 @@ suite('the control API', () => {
   });
 });
 
-suite('the command', () => {
-  // A data directory that is named comes before a directory on a server.
+suite('the command line', () => {
+  // A named data directory overrides the directory URL.
   const place = () => (isScaledSet ? [] : ['--data', service.dataDir]);
   const weir = async (...args: string[]) => {
     const process_ = startWeir([...args, ...place(), '--json'], service.env);
@@ -82,7 +79,7 @@ suite('the command', () => {
     return { code, said, answer: () => JSON.parse(process_.stdout()) as Record<string, string> };
   };
 
-  test('makes a stream, a receiver and a token that work', async () => {
+  test('creates a working stream, receiver and token', async () => {
     const stream = await weir('stream', 'create', 'by command');
     assert.equal(stream.code, 0, stream.said);
     const { streamId = '' } = stream.answer();
@@ -107,7 +104,7 @@ suite('the command', () => {
     assert.equal(answer.status, 200, answer.text);
   });
 
-  test('ends with a sentence and another code when it cannot', async () => {
+  test('fails with a sentence and an exit code', async () => {
     const unknown = await weir('receiver', 'show', 'rcv_nobody');
     assert.notEqual(unknown.code, 0);
     assert.match(unknown.said, /^weir: cannot /);

@@ -1,6 +1,6 @@
 /**
- * Cursors lose no log and repeat none, in both directions: with a thousand logs in the same
- * millisecond, and while ingest goes on.
+ * Cursors skip and repeat nothing, in both directions: with a thousand logs in one millisecond, and
+ * during ingest.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -21,7 +21,7 @@ type Log = LogPage['logs'][number];
 
 const encode = ({ timestamp, logId }: Position) => `${timestamp},${logId}`;
 
-/** Pages towards the older end until one is empty. */
+/** Pages towards older logs until one is empty. */
 async function walkOlder(parameters: Parameters): Promise<Log[]> {
   const walked: Log[] = [];
   let page = await service.list(parameters);
@@ -32,7 +32,7 @@ async function walkOlder(parameters: Parameters): Promise<Log[]> {
   return walked;
 }
 
-/** Pages towards the newer end until one is empty. */
+/** Pages towards newer logs until one is empty. */
 async function walkNewer(parameters: Parameters, from: Position): Promise<Log[]> {
   const walked: Log[] = [];
   let page = await service.list({ ...parameters, since: encode(from) });
@@ -43,7 +43,7 @@ async function walkNewer(parameters: Parameters, from: Position): Promise<Log[]>
   return walked;
 }
 
-/** Posts a batch every few ms until told to stop; resolves to the messages that were accepted. */
+/** Posts a batch every few ms until stopped; resolves to the accepted messages. */
 function keepPosting(name: string, timestamp?: string): { stop(): Promise<string[]> } {
   let isStopping = false;
   const messages: string[] = [];
@@ -101,7 +101,7 @@ suite('a thousand logs in the same millisecond', () => {
     });
   }
 
-  test('pages stay put while logs of the very same millisecond arrive', async () => {
+  test('pages are stable while logs of the same millisecond arrive', async () => {
     const before_ = await walkOlder({ serviceName: 'same', limit: 100 });
     const noise = keepPosting('late', timestamp);
     const during = await walkOlder({ serviceName: 'same', limit: 100 });
@@ -110,7 +110,7 @@ suite('a thousand logs in the same millisecond', () => {
   });
 });
 
-test('pollers with since miss nothing and repeat nothing under concurrent ingest', async () => {
+test('pollers with since miss and repeat nothing under concurrent ingest', async () => {
   const { newest } = await service.list({ limit: 1 });
   const senders = ['red', 'green', 'blue', 'grey'].map((name) => keepPosting(name));
   const last = 'the end';
@@ -131,7 +131,7 @@ test('pollers with since miss nothing and repeat nothing under concurrent ingest
     what: 'three hundred grey logs',
   });
   const sent = (await Promise.all(senders.map((sender) => sender.stop()))).flat();
-  // Received after all others: whoever has seen it has passed them all.
+  // Received last: a poller that has it has passed all others.
   await service.postLogs([{ message: last, service_name: 'end' }]);
   for (const seen of await Promise.all(pollers)) {
     const ours = seen.filter((message) => /^(red|green|blue|grey) /.test(message));

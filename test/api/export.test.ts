@@ -1,6 +1,6 @@
 /**
- * Exports hold exactly what the list shows: under concurrent ingest, with hostile and with huge
- * messages, for readers that are slow or leave; and a ticket brings one export, once.
+ * Exports equal the list: under concurrent ingest, with hostile and huge messages, for slow and
+ * disconnecting readers; a ticket returns one export, once.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ async function untilReadable(serviceName: string, total: number): Promise<void> 
   });
 }
 
-/** The answer of a GET while it still comes. */
+/** A GET response while it is streaming. */
 function open(path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
   const { streamUrl, caFile } = service.quickstart;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -83,7 +83,7 @@ function openExport(parameters: Parameters): Promise<IncomingMessage> {
 
 const running = () => service.metric('weir_exports_running');
 
-suite('against the list', () => {
+suite('compared with the list', () => {
   const crowded = '2026-02-02T02:02:02.222222222Z';
 
   before(async () => {
@@ -112,7 +112,7 @@ suite('against the list', () => {
     });
   }
 
-  test('a limit gives the newest', async () => {
+  test('a limit selects the newest', async () => {
     const logs = await listAll({ serviceName: 'many' });
     for (const limit of [1, 65, 1_501]) {
       const lines = await exportedLines({ serviceName: 'many', limit });
@@ -120,7 +120,7 @@ suite('against the list', () => {
     }
   });
 
-  test('while ingest goes on, all that was there before is in it, once and in order', async () => {
+  test('under ingest has everything stored before, once and in order', async () => {
     let isOver = false;
     const sending = (async () => {
       while (!isOver) {
@@ -170,7 +170,7 @@ suite('hostile values', () => {
       labels: { [message]: message, ['__proto__']: '1', i: `${i}` },
     }));
     await post(events);
-    // Half of a pair is no text; the list shows what was kept of it.
+    // A lone surrogate is not text; the list shows what was stored.
     const half = '[{"message":"half \\ud800 pair","service_name":"hostile"}]';
     assert.equal((await service.postLogs(half)).status, 202);
     await untilReadable('hostile', texts.length + 1);
@@ -184,7 +184,7 @@ suite('hostile values', () => {
     for (const text of texts) assert.ok(messages.includes(text), JSON.stringify(text));
   });
 
-  test('CSV reads back, with an apostrophe before what a spreadsheet would run', async () => {
+  test('CSV parses, with an apostrophe before formulas', async () => {
     const { text, headers } = await exported({ serviceName: 'hostile', format: 'csv' });
     assert.equal(headers['content-type'], 'text/csv; charset=utf-8; header=present');
     const [names = [], ...rows] = readCsv(text);
@@ -201,7 +201,7 @@ suite('hostile values', () => {
   });
 });
 
-test('the answer is a file that nobody keeps', async () => {
+test('the response is a download that must not be cached', async () => {
   const { headers } = await exported({ serviceName: 'nobody' });
   assert.equal(headers['content-type'], 'application/x-ndjson');
   const { 'content-disposition': disposition = '' } = headers;
@@ -211,7 +211,7 @@ test('the answer is a file that nobody keeps', async () => {
   assert.equal(headers['referrer-policy'], 'no-referrer');
 });
 
-test('what cannot be exported is refused before it begins', async () => {
+test('refuses invalid exports before they begin', async () => {
   for (const [parameters, status] of [
     [{ format: 'xml' }, 400],
     [{ limit: 0 }, 400],
@@ -226,7 +226,7 @@ test('what cannot be exported is refused before it begins', async () => {
   }
 });
 
-/** Asks for a ticket. */
+/** Requests a ticket. */
 function ask(parameters: Parameters = {}, token?: string): Promise<Answer> {
   const { streamUrl, accessToken, accountId } = service.quickstart;
   return service.http.send(`${streamUrl}/api/v1/logs/export?${toQuery(parameters)}`, {
@@ -246,7 +246,7 @@ async function ticket(parameters: Parameters = {}, token?: string): Promise<Tick
   return answer.json<TicketAnswer>();
 }
 
-/** As a browser does: no headers of ours. */
+/** Like a browser: without our headers. */
 const fetchTicket = ({ url }: TicketAnswer, method = 'GET') =>
   service.http.send(`${service.quickstart.streamUrl}${url}`, { method });
 
@@ -264,7 +264,7 @@ suite('huge messages', () => {
     await untilReadable('huge', hugeLogs);
   });
 
-  test('travel in bounded memory of gateway and engine', async () => {
+  test('use bounded memory of gateway and engine', async () => {
     const pids = [service.process.pid, ...service.enginePids()];
     const idle = pids.map((pid) => {
       writeFileSync(`/proc/${pid}/clear_refs`, '5');
@@ -282,7 +282,7 @@ suite('huge messages', () => {
     }
   });
 
-  test('a slow reader gets all of it, and holds its place', async () => {
+  test('a slow reader gets everything and occupies its place', async () => {
     const response = await openExport({ serviceName: 'huge', limit: 6 });
     await until(async () => (await running()) === 1, { what: 'the export to run' });
     let text = '';
@@ -295,7 +295,7 @@ suite('huge messages', () => {
     await until(async () => (await running()) === 0, { what: 'the export to end' });
   });
 
-  test('a reader who leaves midway frees everything', async () => {
+  test('a disconnecting reader releases everything', async () => {
     const response = await openExport({ serviceName: 'huge' });
     response.on('error', () => {});
     await until(async () => (await running()) === 1, { what: 'the export to run' });
@@ -303,7 +303,7 @@ suite('huge messages', () => {
     await until(async () => (await running()) === 0, { what: 'the export to end' });
   });
 
-  test('beyond so many at once, others wait; a ticket that got nothing still works', async () => {
+  test('exports over the limit are refused; an unused ticket still works', async () => {
     const responses = await Promise.all(
       Array.from({ length: maxExports }, () => openExport({ serviceName: 'huge' })),
     );
@@ -320,14 +320,14 @@ suite('huge messages', () => {
   });
 });
 
-/** Most that a process had in memory since its peak was reset. */
+/** Peak memory of a process since its peak was reset. */
 function peakBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) * 1024;
 }
 
 suite('tickets', () => {
-  test('bring what was asked for, once', async () => {
+  test('return the requested export, once', async () => {
     const asked = await ticket({ serviceName: 'hostile', format: 'csv' });
     assert.match(asked.url, /^\/api\/v1\/exports\/[a-z2-7]{52}$/);
     const left = Date.parse(asked.expiresAt) - Date.now();
@@ -343,7 +343,7 @@ suite('tickets', () => {
     assert.match(again.json<{ detail: string }>().detail, /its ticket is unknown, used or expired/);
   });
 
-  test('exactly one of many at once gets it', async () => {
+  test('exactly one of many concurrent downloads gets it', async () => {
     const asked = await ticket({ serviceName: 'hostile' });
     const answers = await Promise.all(Array.from({ length: 12 }, () => fetchTicket(asked)));
     const served = answers.filter(({ status }) => status === 200);
@@ -351,7 +351,7 @@ suite('tickets', () => {
     assert.deepEqual([served.length, unknown.length], [1, 11]);
   });
 
-  test('need the scope, and die with the token that asked', async () => {
+  test('require the scope, and end with the token that requested them', async () => {
     const counting = await createAccessToken(service, ['analytics:read']);
     assert.equal((await ask({}, counting.token)).status, 403);
     const reading = await createAccessToken(service, ['logs:read']);
@@ -364,7 +364,7 @@ suite('tickets', () => {
   });
 });
 
-test('an engine that dies midway leaves no export that is short and looks whole', async () => {
+test('an engine kill midway breaks the connection', async () => {
   const response = await openExport({ serviceName: 'huge' });
   await until(async () => (await running()) === 1, { what: 'the export to run' });
   for (const pid of service.enginePids()) process.kill(pid, 'SIGKILL');

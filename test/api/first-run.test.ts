@@ -1,7 +1,4 @@
-/**
- * What an operator meets: the first start, the printed curl, a restart, the operations port, an
- * orderly end.
- */
+/** The first start, the printed curl, a restart, the operations port, a graceful stop. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -23,7 +20,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-test('quickstart.json can be read by its owner alone', () => {
+test('quickstart.json is readable by its owner only', () => {
   const { mode } = statSync(join(service.dataDir, 'quickstart.json'));
   assert.equal((mode & 0o777).toString(8), '600');
 });
@@ -37,7 +34,7 @@ test('each printed curl works when pasted', async () => {
   }
 });
 
-test('the log of the printed curl shows in /api/v1/logs', async () => {
+test('the log of the printed curl appears in /api/v1/logs', async () => {
   await until(async () => (await service.list()).logs.length > 0, { what: 'the curl’s log' });
 });
 
@@ -50,7 +47,7 @@ test('healthz, readyz and metrics are served on the operations port', async () =
   assert.match(text, /^# TYPE weir_/m);
 });
 
-test('both surfaces publish an OpenAPI 3.1 document', async () => {
+test('both ports publish an OpenAPI 3.1 document', async () => {
   const { ingestUrl, streamUrl } = service.quickstart;
   for (const url of [ingestUrl, streamUrl]) {
     const answer = await service.http.send(`${url}/openapi.json`);
@@ -59,7 +56,7 @@ test('both surfaces publish an OpenAPI 3.1 document', async () => {
   }
 });
 
-test('tokens, receivers and logs survive an orderly restart and a kill', async () => {
+test('tokens, receivers and logs survive a restart and a kill', async () => {
   const before_ = service.quickstart;
   await service.postLogs({ message: 'before the restart', service_name: 'restart' });
   const ended = await service.kill('SIGTERM');
@@ -80,7 +77,7 @@ test('tokens, receivers and logs survive an orderly restart and a kill', async (
   assert.deepEqual(messages, ['before the kill', 'before the restart']);
 });
 
-test('a second process on the same directory ends with a clear sentence', async () => {
+test('a second process on the same directory exits with a clear message', async () => {
   const second = startWeir(['serve', '--data', service.dataDir, ...anyPorts]);
   const { code } = await second.exited;
   const said = second.logs.map(({ raw }) => raw).join('\n');
@@ -88,7 +85,7 @@ test('a second process on the same directory ends with a clear sentence', async 
   assert.match(said, /cannot .*(in use|another|already|lock)/i);
 });
 
-test('told to stop in the moment that it is open, it ends in order', async () => {
+test('a stop signal right after the start stops gracefully', async () => {
   await using parts = new AsyncDisposableStack();
   const dataDir = parts.adopt(mkdtempSync(join(tmpdir(), 'weir-test-')), (it) =>
     rmSync(it, { recursive: true }),
@@ -100,7 +97,7 @@ test('told to stop in the moment that it is open, it ends in order', async () =>
   assert.deepEqual(await weir.exited, { code: 0, signal: null });
 });
 
-test('told to stop while it waits for a server, it does not wait any longer', async () => {
+test('a stop signal while waiting for a server stops at once', async () => {
   await using parts = new AsyncDisposableStack();
   const dataDir = parts.adopt(mkdtempSync(join(tmpdir(), 'weir-test-')), (it) =>
     rmSync(it, { recursive: true }),
@@ -117,7 +114,7 @@ test('weir --version prints the version', async () => {
   assert.equal(code, 0);
 });
 
-/** Commands that begin with curl, continued lines joined. */
+/** Commands that begin with curl, with continuation lines joined. */
 function curlsIn(text: string): string[] | undefined {
   const joined = text.replaceAll(/\\\n\s*/g, ' ');
   const found = joined.split('\n').flatMap((line) => /^\s*(curl .*)$/.exec(line)?.[1] ?? []);

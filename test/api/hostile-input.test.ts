@@ -1,7 +1,4 @@
-/**
- * Requests that are meant to break a server: each has a defined answer, none is a 5xx, and Weir
- * lives on.
- */
+/** Hostile requests: each has a defined answer, none is a 5xx, and the service keeps running. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { exchangeRaw, statusOf } from '../harness/raw.ts';
@@ -61,7 +58,7 @@ suite('bodies', () => {
     });
   }
 
-  test('strange labels read back as they were sent', async () => {
+  test('unusual labels read back unchanged', async () => {
     const labels = {
       __proto__x: '1',
       constructor: '2',
@@ -89,7 +86,7 @@ suite('bodies', () => {
   });
 });
 
-suite('requests that no client would send', () => {
+suite('raw requests that no client sends', () => {
   const lines = (...head: string[]) => `${head.join('\r\n')}\r\n\r\n`;
   const target = () => {
     const { url, token } = service.quickstart.receivers.http_json;

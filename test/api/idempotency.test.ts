@@ -1,6 +1,6 @@
 /**
- * A request repeated with its Idempotency-Key is stored once and answered as at first, through a
- * kill as well.
+ * A request repeated with its Idempotency-Key is stored once and gets the first answer, also after
+ * a kill.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -20,7 +20,7 @@ const batchOf = (name: string) => [
   7,
 ];
 
-/** How many logs of this name are stored, once these are and everything has been drained. */
+/** Number of stored logs of this name, once everything is drained. */
 async function stored(name: string, expected: number): Promise<number> {
   const total = async () => (await service.facet('severity', { serviceName: name })).total;
   await until(async () => (await total()) >= expected, { what: `${expected} logs of ${name}` });
@@ -40,7 +40,7 @@ test('a repeated request gets the first answer and is stored once', async () => 
   assert.equal(await stored('repeat', 2), 2);
 });
 
-test('twenty at once are stored once', async () => {
+test('twenty concurrent requests are stored once', async () => {
   const key = { 'idempotency-key': 'at-once' };
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => service.postLogs(batchOf('at-once'), key)),
@@ -58,7 +58,7 @@ test('the same key with another body is 400 and stores nothing', async () => {
   assert.equal(await stored('other-body', 2), 2);
 });
 
-test('the same key at another receiver is another request', async () => {
+test('the same key at another receiver is independent', async () => {
   const { receiverId } = await createReceiver(service);
   const { token } = await createIngestToken(service, receiverId);
   const key = { 'idempotency-key': 'two-receivers' };
@@ -77,14 +77,14 @@ test('the same key at another receiver is another request', async () => {
   assert.equal(await stored('two-receivers', 4), 4);
 });
 
-test('a refused request leaves its key free', async () => {
+test('a refused request releases its key', async () => {
   const key = { 'idempotency-key': 'refused-first' };
   assert.equal((await service.postLogs('{', key)).status, 400);
   assert.equal((await service.postLogs(batchOf('refused-first'), key)).status, 202);
   assert.equal(await stored('refused-first', 2), 2);
 });
 
-test('a key is remembered through a kill', async () => {
+test('a key survives a kill', async () => {
   const key = { 'idempotency-key': 'through-a-kill' };
   const first = await service.postLogs(batchOf('through-a-kill'), key);
   assert.equal(first.status, 202, first.text);

@@ -1,4 +1,4 @@
-/** The JSON log path, line by line of the specification: sections 2, 4.1, 5 and 7. */
+/** The JSON log path by the specification: sections 2, 4.1, 5 and 7. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -39,7 +39,7 @@ suite('2: resources', () => {
     assert.equal(answer.json<{ accepted: number }>().accepted, 0);
   });
 
-  test('a bad element of an array is rejected alone, with its index and a reason', async () => {
+  test('rejects an invalid array element alone, with its index and a reason', async () => {
     const answer = await service.postLogs([event, 7, { message: 1 }, event]);
     assert.equal(answer.status, 202, answer.text);
     const body = answer.json<{ accepted: number; rejected: { index: number; reason: string }[] }>();
@@ -68,7 +68,7 @@ suite('4.1 rule 1: authentication completes before the body is read', () => {
     assert.equal(statusOf(received), 401, received);
   });
 
-  test('a sender that expects 100-continue is refused before it is told to continue', async () => {
+  test('refuses a sender that expects 100-continue before it continues', async () => {
     const received = await exchangeRaw(service, {
       send: head(
         'Authorization: Bearer wri_wrong',
@@ -80,7 +80,7 @@ suite('4.1 rule 1: authentication completes before the body is read', () => {
     assert.equal(statusOf(received), 401, received);
   });
 
-  test('a sender that expects 100-continue and is known is told to continue', async () => {
+  test('sends 100-continue to a valid sender', async () => {
     const { token } = service.quickstart.receivers.http_json;
     const received = await exchangeRaw(service, {
       send: head(
@@ -93,7 +93,7 @@ suite('4.1 rule 1: authentication completes before the body is read', () => {
     assert.equal(statusOf(received), 100, received);
   });
 
-  test('a refusal reaches a sender that is already sending a large body', async () => {
+  test('a refusal reaches a sender in the middle of a large body', async () => {
     const answer = await service.postLogs(`[${'{"message":"x"},'.repeat(200_000)}{}]`, {
       authorization: 'Bearer wri_wrong',
     });
@@ -200,7 +200,7 @@ suite('7: errors', () => {
     }
   });
 
-  test('400: a body in which nothing is valid', async () => {
+  test('400: a body without a valid element', async () => {
     for (const body of [{}, [{}], [1, 2], { message: 1 }]) {
       const answer = await service.postLogs(body);
       assert.equal(answer.status, 400, `${JSON.stringify(body)}: ${answer.text}`);

@@ -1,7 +1,4 @@
-/**
- * The limits of section 8 that an operator sets, made small enough to meet, and the refusal 503 of
- * section 7.
- */
+/** Configured limits of section 8, and the refusal 503 of section 7. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { isScaledSet, startService, type Service } from '../harness/service.ts';
@@ -15,7 +12,7 @@ suite('a service with small limits', () => {
   });
   after(() => service.stop());
 
-  test('413: one byte over the limit is too large, the limit itself is not', async () => {
+  test('413: one byte over the limit, and exactly the limit is accepted', async () => {
     const sized = (bytes: number) => JSON.stringify({ message: 'x'.repeat(bytes - 14) });
     assert.equal(sized(200).length, 200);
     const most = await service.postLogs(sized(200));
@@ -25,7 +22,7 @@ suite('a service with small limits', () => {
     assert.match(over.text, /200/);
   });
 
-  test('413: one event over the limit, which the answer names', async () => {
+  test('413: one event over the limit, named in the answer', async () => {
     const event = { message: 'a' };
     assert.equal((await service.postLogs([event, event, event])).status, 202);
     const over = await service.postLogs([event, event, event, event]);
@@ -50,7 +47,7 @@ suite('a service with small limits', () => {
 
 const hasNoLog = isScaledSet && 'the queue is no log on this disk';
 
-suite('a service whose disk counts as full', { skip: hasNoLog }, () => {
+suite('a service with a full disk', { skip: hasNoLog }, () => {
   let service: Service;
   before(async () => {
     const bytes = String(1024 * 2 ** 30);
@@ -61,7 +58,7 @@ suite('a service whose disk counts as full', { skip: hasNoLog }, () => {
   });
   after(() => service.stop());
 
-  test('503 with Retry-After, before anything is lost, and reads go on', async () => {
+  test('503 with Retry-After without loss, and reads go on', async () => {
     const answer = await service.postLogs({ message: 'a' });
     assert.equal(answer.status, 503, answer.text);
     assert.match(answer.headers['retry-after'] ?? '', /^[1-5]$/);

@@ -1,4 +1,4 @@
-/** Who may do what: section 5 of the specification, and the refusals 403 and 429 of section 7. */
+/** Permissions: section 5 of the specification, and the refusals 403 and 429 of section 7. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import {
@@ -57,7 +57,7 @@ suite('5: senders', () => {
     assert.equal(answer.status, 403, answer.text);
   });
 
-  test('an inactive receiver is 403 within 5 s, an active one 202 again', async () => {
+  test('an inactive receiver is 403 within 5 s, a reactivated one 202 again', async () => {
     const { receiverId } = await createReceiver(service);
     const { token: secret } = await createIngestToken(service, receiverId);
     assert.equal((await post(receiverId, secret, event)).status, 202);
@@ -136,12 +136,12 @@ suite('5: readers', () => {
     }
   });
 
-  test('400: X-Active-Account missing or no UUID', async () => {
+  test('400: X-Active-Account missing or not a UUID', async () => {
     assert.equal((await read('/logs', bearer())).status, 400);
     assert.equal((await read('/logs', { ...bearer(), 'x-active-account': 'me' })).status, 400);
   });
 
-  test('403: an account that is not the token’s', async () => {
+  test('403: an account that the token does not cover', async () => {
     const { token: secret } = await createAccessToken(service, ['logs:read']);
     const answer = await read('/logs', {
       authorization: `Bearer ${secret}`,
@@ -172,7 +172,7 @@ suite('5: readers', () => {
     }
   });
 
-  test('who may read may know what the streams are called, and change nothing', async () => {
+  test('a reader may list names of streams and change nothing', async () => {
     const { accountId, streamUrl, streamId } = service.quickstart;
     const { token: secret } = await createAccessToken(service, ['logs:read']);
     const headers = { authorization: `Bearer ${secret}`, 'x-active-account': accountId };
@@ -198,7 +198,7 @@ suite('5: readers', () => {
     }
   });
 
-  test('another account reads none of it', async () => {
+  test('another account reads nothing of it', async () => {
     const stream = await createStream(service);
     const made = await service.admin('POST', '/accounts', { name: 'other', eventsPerSecond: null });
     assert.equal(made.status, 201, made.text);

@@ -1,6 +1,6 @@
 /**
- * What a receiver says of its senders: the same counts that they were answered, each refusal with
- * its reason, through a restart and a kill; and nothing of what they sent.
+ * Receiver statistics equal the answers to senders, with the reason of each refusal, through a
+ * restart and a kill, and without content.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import type { Answer } from '../harness/http.ts';
 import { isScaledSet, startService, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
-/** In every body; none of it may be found again. */
+/** In every body; must not occur in the statistics. */
 const marker = 'MARKERofTheBody';
 const wrongSecret = 'wri_WrongSecretOfATest0123456789abcdefghijklm';
 
@@ -70,7 +70,7 @@ async function statisticsOf(
   return statistics;
 }
 
-/** Gateways write their counts at intervals: nothing new in two of them is all there is. */
+/** Gateways flush periodically: two intervals without a change mean all is written. */
 async function settled(ask: () => Promise<Answer>): Promise<Answer> {
   let last = await ask();
   let since = performance.now();
@@ -93,7 +93,7 @@ function reasonsOf({ reasons }: StatisticsAnswer): Record<string, number> {
   return Object.fromEntries(reasons.map(({ reason, count }) => [reason, count]));
 }
 
-/** What the directory's file says, whatever is still in memory. */
+/** Reads the directory's file, whatever is still in memory. */
 function writtenRequests(receiverId: string): number {
   const database = new DatabaseSync(join(service.dataDir, 'directory.db'), { readOnly: true });
   const row = database
@@ -104,7 +104,7 @@ function writtenRequests(receiverId: string): number {
 }
 
 for (const wire of wires) {
-  test(`${wire.name}: counts are what the answers said`, async () => {
+  test(`${wire.name}: counts equal the answers`, async () => {
     const { outgoing, tokenId } = await open(wire);
     const { receiverId } = outgoing;
     for (const records of [1, 3]) {
@@ -137,7 +137,7 @@ for (const wire of wires) {
 
   const { encodePartlyBad } = wire;
   if (encodePartlyBad === undefined) continue;
-  test(`${wire.name}: rejected records are counted by reason`, async () => {
+  test(`${wire.name}: counts rejected records by reason`, async () => {
     const { outgoing } = await open(wire);
     const answer = await wire.send(service, { ...outgoing, body: encodePartlyBad(marker) });
     assert.equal(answer.status, wire.partlyBadStatus);
@@ -151,7 +151,7 @@ for (const wire of wires) {
   });
 }
 
-test('OTLP: a partial success counts what was rejected', async () => {
+test('OTLP: a partial success counts rejected records', async () => {
   const wire = wireNamed('OTLP over HTTP, JSON');
   const { outgoing } = await open(wire);
   const values = Array.from({ length: 100_001 }, () => ({}));
@@ -164,7 +164,7 @@ test('OTLP: a partial success counts what was rejected', async () => {
   assert.match(statistics.reasons[0]?.reason ?? '', /elements in arrays and maps/);
 });
 
-test('every refusal shows up with its reason', async () => {
+test('every refusal appears with its reason', async () => {
   const wire = wireNamed('JSON logs');
   const limits = { eventsPerSecond: 1, burstEvents: 1, maxBodyBytes: null };
   const { outgoing } = await open(wire, { limits });
@@ -188,7 +188,7 @@ test('every refusal shows up with its reason', async () => {
   ];
   const late = { send: `${head.join('\r\n')}\r\nContent-Length: 99\r\n\r\n{"${marker}` };
   assert.match(await exchangeRaw(service, late), /^HTTP\/1.1 408/);
-  // Taken, and in debt for longer than any test takes.
+  // Accepted, and in debt for longer than the test.
   await answers({ body: wire.encode(marker, 1000) }, 202);
   await answers({}, 429);
 
@@ -212,7 +212,7 @@ test('every refusal shows up with its reason', async () => {
   assert.deepEqual(reasonsOf(await statisticsOf(other.outgoing.receiverId)), {});
 });
 
-test('a request to a URL that is nearly right is seen by its receiver', async () => {
+test('counts a request to an almost correct URL', async () => {
   for (const name of ['JSON logs', 'OTLP over HTTP, JSON']) {
     const { outgoing } = await open(wireNamed(name));
     const { receiverId } = outgoing;
@@ -234,7 +234,7 @@ test('a request to a URL that is nearly right is seen by its receiver', async ()
   }
 });
 
-test('a repeated request counts as a request and nothing more', async () => {
+test('a repeated request counts only as a request', async () => {
   const wire = wireNamed('JSON logs');
   const { outgoing } = await open(wire);
   const headers = { ...outgoing.headers, 'Idempotency-Key': 'repeated' };
@@ -243,7 +243,7 @@ test('a repeated request counts as a request and nothing more', async () => {
   assert.deepEqual(countsOf(statistics), { accepted: 1, rejected: 0, requests: 3, refused: 0 });
 });
 
-test('a range is cut into buckets of whole minutes', async () => {
+test('divides a range into buckets of whole minutes', async () => {
   const { outgoing } = await open(wireNamed('JSON logs'));
   const { receiverId } = outgoing;
   const week = await statisticsOf(receiverId, {
@@ -269,7 +269,7 @@ test('a range is cut into buckets of whole minutes', async () => {
   assert.equal(await status({ host: 'x' }), 400);
 });
 
-test('another account, and a token without admin, see nothing of it', async () => {
+test('hidden from another account and from a token without admin', async () => {
   const { outgoing } = await open(wireNamed('JSON logs'));
   const path = `/api/v1/admin/receivers/${outgoing.receiverId}/statistics`;
   const account = await service.admin('POST', '/accounts', { name: 'another' });
@@ -289,7 +289,7 @@ test('another account, and a token without admin, see nothing of it', async () =
   assert.equal(await statusOf(operator.token, accountId), 404);
 });
 
-test('ids that nobody has made leave nothing', { skip: hasNoFile }, async () => {
+test('unknown ids leave nothing', { skip: hasNoFile }, async () => {
   const wire = wireNamed('JSON logs');
   const { outgoing } = await open(wire);
   await Promise.all(
@@ -297,7 +297,7 @@ test('ids that nobody has made leave nothing', { skip: hasNoFile }, async () => 
       wire.send(service, { ...outgoing, receiverId: `rcv_unknown${i}`, authorization: [] }),
     ),
   );
-  // Of a receiver that has never been heard of, after all those.
+  // A receiver first seen after all those.
   const refused = await wire.send(service, { ...outgoing, authorization: [] });
   assert.equal(refused.status, 401);
   await until(() => writtenRequests(outgoing.receiverId) === 1, { what: 'the refusal on disk' });
@@ -309,7 +309,7 @@ test('ids that nobody has made leave nothing', { skip: hasNoFile }, async () => 
   database.close();
 });
 
-test('counts survive a restart, and a kill but for the last moments', {
+test('counts survive a restart, and a kill except for the last moments', {
   skip: hasNoFile,
 }, async () => {
   const wire = wireNamed('JSON logs');

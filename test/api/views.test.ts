@@ -1,4 +1,4 @@
-/** Saved views as their readers see them: their limits, and whose they are. */
+/** Saved views: limits and ownership. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { View } from '../../src/model/account.ts';
@@ -39,7 +39,7 @@ async function save(name: string, query = 'search=x'): Promise<ViewAnswer> {
   return answer.json<ViewAnswer>();
 }
 
-test('a reader saves a view, finds it, changes it and deletes it', async () => {
+test('a reader creates, lists, changes and deletes a view', async () => {
   const query = 'search=%22time%20out%22&severity=ERROR&label=a:b';
   const view = await save('errors', query);
   assert.equal(view.query, query);
@@ -54,7 +54,7 @@ test('a reader saves a view, finds it, changes it and deletes it', async () => {
   assert.deepEqual((await call('GET', '')).json(), { views: [] });
 });
 
-test('a name that is taken is refused by name', async () => {
+test('refuses a duplicate name and quotes it', async () => {
   const first = await save('taken');
   const second = await save('free');
   const answers = [
@@ -68,7 +68,7 @@ test('a name that is taken is refused by name', async () => {
   }
 });
 
-test('what is no view is refused', async () => {
+test('refuses an invalid view', async () => {
   const bodies = [
     { name: 'x' },
     { query: '' },
@@ -90,7 +90,7 @@ test('what is no view is refused', async () => {
   assert.equal((await call('GET', '/no-uuid')).status, 400);
 });
 
-test('views are for readers of logs, and of one account', async () => {
+test('views are visible to log readers of one account', async () => {
   const { viewId } = await save('mine');
   const other = await service.admin('POST', '/accounts', { name: 'another' });
   const { accountId } = other.json<{ accountId: string }>();

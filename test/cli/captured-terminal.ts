@@ -1,4 +1,4 @@
-/** A terminal that remembers what a command said, for commands that run within a test. */
+/** A terminal that records output, for commands that run within a test. */
 import { createStyle, type Terminal } from '../../src/cli/terminal.ts';
 
 export interface CapturedTerminal extends Terminal {
@@ -6,7 +6,7 @@ export interface CapturedTerminal extends Terminal {
   error(): string;
 }
 
-/** A pipe on every side with nothing to read, unless `world` says otherwise. */
+/** Pipes without input, unless `world` overrides them. */
 export function captureTerminal(world: Partial<Terminal> = {}): CapturedTerminal {
   let out = '';
   let error = '';

@@ -1,4 +1,4 @@
-/** The commands against the control API over a real directory. */
+/** Commands against the control API over a real directory. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('a stream from its creation to its deletion', async () => {
+test('creates, changes and deletes a stream', async () => {
   const stream = await weirJson('stream', 'create', 'checkout', '--retention-days', '7');
   assert.equal(stream['retentionDays'], 7);
   const id = String(stream['streamId']);
@@ -57,7 +57,7 @@ test('a stream from its creation to its deletion', async () => {
   assert.match((await weir('stream', 'show', id)).error, /^weir: cannot find stream .*\(404\)\n$/);
 });
 
-test('a receiver with limits, deactivated, activated and deleted', async () => {
+test('limits, deactivates, activates and deletes a receiver', async () => {
   const { streamId } = tenant.stream;
   const settings = ['--kind', 'otlp', '--stream', streamId, '--events-per-second', '100'];
   const ranges = ['--allow', '10.0.0.0/8', '--allow', '::1/128'];
@@ -77,7 +77,7 @@ test('a receiver with limits, deactivated, activated and deleted', async () => {
   assert.equal((await weir('receiver', 'show', id)).code, 1);
 });
 
-test('tokens for sending and for reading, rotated, prolonged and ended', async () => {
+test('creates, rotates, prolongs and revokes tokens', async () => {
   const { receiverId } = tenant.receiver;
   const ingest = await weirJson('token', 'create', 'sender', '--receiver', receiverId);
   assert.equal(ingest['receiverId'], receiverId);
@@ -107,7 +107,7 @@ test('accounts, for an operator', async () => {
   assert.equal((await weir('account', 'show', id)).code, 1);
 });
 
-test('people get a table, and nothing in it moves their cursor', async () => {
+test('prints a table without control characters', async () => {
   const { accountId } = tenant.account;
   const hostile = await plane.directory.createStream({
     accountId,
@@ -126,7 +126,7 @@ test('people get a table, and nothing in it moves their cursor', async () => {
   await plane.directory.deleteStream(hostile.streamId);
 });
 
-test('without an account named, the only one of the token is meant', async () => {
+test('defaults to the only account of the token', async () => {
   const own = mintSecret('access');
   await plane.directory.createToken({
     type: 'access',
@@ -148,7 +148,7 @@ test('without an account named, the only one of the token is meant', async () =>
   await plane.directory.deleteAccount(accountId);
 });
 
-test('quickstart.json leads to the service, flags win over the environment over it', async () => {
+test('reads quickstart.json; flags override the environment, which overrides the file', async () => {
   const data = join(folder, 'quickstart');
   mkdirSync(data);
   writeFileSync(
@@ -166,7 +166,7 @@ test('quickstart.json leads to the service, flags win over the environment over 
   assert.equal((await weirWith(wrong, 'whoami', ['--token', secret])).code, 0);
 });
 
-test('a local authority is trusted when its certificate is named, and only then', async () => {
+test('trusts a local authority only when its certificate is named', async () => {
   const tlsFolder = join(folder, 'tls');
   const tls = await ensureLocalCertificate(tlsFolder, new Date());
   const secure = await startControlServer(plane, tls);
@@ -179,7 +179,7 @@ test('a local authority is trusted when its certificate is named, and only then'
   await secure.close();
 });
 
-test('a new operator token comes from the data directory, even while it is in use', async () => {
+test('recovers an operator token from a data directory in use', async () => {
   const file = join(folder, sqliteFileName);
   const directory = await openSqliteDirectory({ file });
   const { accountId } = await directory.createAccount({ name: 'acme', eventsPerSecond: null });
@@ -205,7 +205,7 @@ const failures: readonly [string, string[], number, RegExp][] = [
   ['no data directory', ['token', 'recover', '--data', '/nowhere'], 1, /cannot find .nowhere/],
 ];
 for (const [what, argv, code, message] of failures) {
-  test(`${what} ends with ${code} and says why`, async () => {
+  test(`${what} exits with ${code} and a reason`, async () => {
     const result = await weir(...argv);
     assert.equal(result.code, code);
     assert.match(result.error, message);
@@ -213,7 +213,7 @@ for (const [what, argv, code, message] of failures) {
   });
 }
 
-test('help and version end with 0', async () => {
+test('help and version exit with 0', async () => {
   const help = await weir('token', 'create', '--help');
   assert.equal(help.code, 0);
   assert.match(help.out, /Exit codes: 0 done, 1 failed, 2 wrong usage/);
@@ -241,7 +241,7 @@ async function weirJson(...argv: string[]): Promise<Record<string, unknown>> {
   return (out === '' ? {} : JSON.parse(out)) as Record<string, unknown>;
 }
 
-/** Never with this process's environment or working directory. */
+/** Without this process's environment and working directory. */
 async function weirWith(
   environment: Record<string, string>,
   command: string,

@@ -1,4 +1,4 @@
-/** What shells complete; each shell that is installed is asked. */
+/** Shell completion, in each installed shell. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -28,7 +28,7 @@ for (const [what, words, expected] of cases) {
   });
 }
 
-/** Completes `stream de` and prints the words, one a line. */
+/** Completes `stream de` and prints the candidates, one per line. */
 const shells: Readonly<Record<string, string>> = {
   bash: 'COMP_WORDS=(weir stream de); COMP_CWORD=2; _weir; printf "%s\\n" "${COMPREPLY[@]}"',
   zsh: '_describe() { print -l "${known[@]%%:*}" }; words=(weir stream de); CURRENT=3; _weir',
@@ -36,7 +36,7 @@ const shells: Readonly<Record<string, string>> = {
 };
 for (const [shell, ask] of Object.entries(shells)) {
   const isThere = spawnSync(shell, ['--version']).status === 0;
-  test(`${shell} offers them`, {
+  test(`works in ${shell}`, {
     skip: isThere ? false : `${shell} is not installed`,
   }, async () => {
     const before = shell === 'zsh' ? 'compdef() { :; };' : '';

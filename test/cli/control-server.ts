@@ -1,4 +1,4 @@
-/** The control API on a port of its own, as little of a server as the command line needs. */
+/** A minimal server for the control API. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

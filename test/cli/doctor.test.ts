@@ -1,4 +1,4 @@
-/** `weir doctor`: each fault is found, told apart from the others, and comes with advice. */
+/** `weir doctor` finds each fault, distinguishes it from others, and gives advice. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('all is well with a service that runs', async () => {
+test('a healthy service', async () => {
   const { code, out } = await doctor(['--data', service.dataDir]);
   assert.equal(code, 0, out);
   assert.ok(out.endsWith('all is well\n'), out);
@@ -44,7 +44,7 @@ test('a revoked ingest token', async () => {
   assert.equal(found['reading']?.status, 'ok');
 });
 
-test('a revoked access token, and one that is unknown', async () => {
+test('a revoked and an unknown access token', async () => {
   const { tokenId, token } = await createAccessToken(service, ['logs:read']);
   await service.admin('POST', `/tokens/${tokenId}/revoke`);
   for (const secret of [token, 'wra_unknown']) {
@@ -80,7 +80,7 @@ test('a receiver URL with something appended', async () => {
   assertFault(found['sending'], 'fail', /\(404\)/, /with nothing appended/);
 });
 
-test('an authority that did not sign, and one that is not there', async () => {
+test('a wrong and a missing certificate authority', async () => {
   const foreign = join(folder, 'foreign');
   await ensureLocalCertificate(foreign, new Date());
   const found = await examine(['--ca-file', join(foreign, 'ca.pem')]);
@@ -92,7 +92,7 @@ test('an authority that did not sign, and one that is not there', async () => {
   assertFault(absent['authority'], 'fail', /ENOENT/, /--ca-file/);
 });
 
-test('a service that is down, and a host that does not exist', async () => {
+test('a stopped service and an unknown host', async () => {
   const gone = await startScriptedServer(() => ({ status: 200 }));
   await gone.close();
   const down = await examine(['--url', gone.url.replace('http:', 'https:')]);
@@ -132,7 +132,7 @@ test('a port without HTTP/2, and one without TLS', async () => {
   await server.close();
 });
 
-test('a clock that is behind, another version, a store that is away', async () => {
+test('a slow clock, another version, an unavailable store', async () => {
   const ahead = new Date(Date.now() + 60_000).toUTCString();
   const found = await examineFake({
     '/healthz': { status: 200, headers: { date: ahead }, body: { status: 'ok' } },
@@ -150,14 +150,14 @@ test('a clock that is behind, another version, a store that is away', async () =
   assertFault(found['reading'], 'fail', /cannot reach the store \(503\)/, /engine/);
 });
 
-test('a directory that is away is no fault of the token', async () => {
+test('an unavailable directory is not an invalid token', async () => {
   const found = await examineFake({
     '/api/v1/admin/whoami': { status: 503, body: { detail: 'cannot reach the directory' } },
   });
   assertFault(found['access token'], 'fail', /the directory \(503\)/, /directory\.url/);
 });
 
-test('a clock within two seconds is right', async () => {
+test('accepts a clock within two seconds', async () => {
   for (const skewMs of [-1500, 1500]) {
     const date = new Date(Date.now() + skewMs).toUTCString();
     const health = { status: 200, headers: { date }, body: { status: 'ok' } };
@@ -166,13 +166,13 @@ test('a clock within two seconds is right', async () => {
   }
 });
 
-test('something else that answers, and what is never answered', async () => {
+test('another kind of server, and one that never answers', async () => {
   const found = await examineFake({ '/healthz': { status: 404 } });
   assertFault(found['stream service'], 'fail', /not Weir \(404/, /address of Weir/);
   assert.equal(found['access token'], undefined, 'a token was shown to a stranger');
 });
 
-test('a queue that does not move, and an engine that is down', async () => {
+test('a stuck queue and a stopped engine', async () => {
   const metrics = [
     'weir_queue_writable 1',
     'weir_queue_rows 5000',
@@ -199,7 +199,7 @@ test('a queue that lost acknowledged batches', async () => {
   await server.close();
 });
 
-test('parts that are put aside or fail their checksums', async () => {
+test('detached parts and wrong checksums', async () => {
   const metrics = [
     'weir_store_damaged_parts{state="detached"} 2',
     'weir_store_damaged_parts{state="corrupt"} 1',
@@ -211,7 +211,7 @@ test('parts that are put aside or fail their checksums', async () => {
   await server.close();
 });
 
-test('servers that a node works with, and a queue at NATS that takes nothing', async () => {
+test('servers that a node uses, and a NATS queue that refuses', async () => {
   const metrics = [
     'weir_queue_connected 0',
     'weir_queue_writable 0',
@@ -228,7 +228,7 @@ test('servers that a node works with, and a queue at NATS that takes nothing', a
   await server.close();
 });
 
-test('a store that refuses connections, which only readiness knows of', async () => {
+test('a store that refuses connections, visible in readiness only', async () => {
   const server = await startScriptedServer(({ path }) =>
     path === '/readyz'
       ? { status: 503, body: { status: 'not ready', missing: ['store'] } }
@@ -240,7 +240,7 @@ test('a store that refuses connections, which only readiness knows of', async ()
   await server.close();
 });
 
-test('a node that is nothing but the engine has no queue that could fail', async () => {
+test('an engine-only node has no queue', async () => {
   const server = await startScriptedServer(() => ({ status: 200, text: 'weir_engine_up 1\n' }));
   const found = await examine(['--ops-url', server.url]);
   assert.equal(found['queue']?.status, 'skip');
@@ -248,7 +248,7 @@ test('a node that is nothing but the engine has no queue that could fail', async
   await server.close();
 });
 
-test('a node that does not serve a port, and was not told its address, skips it', async () => {
+test('skips a port of another node whose address is unknown', async () => {
   const { ingestUrl, streamUrl, ...own } = service.quickstart;
   const dataDir = mkdtempSync(join(folder, 'node-'));
   const tryAs = async (elsewhere: readonly string[], more: readonly string[] = []) => {
@@ -274,7 +274,7 @@ test('a node that does not serve a port, and was not told its address, skips it'
   assert.match(told.out, /^ok {4}reading/m);
 });
 
-test('a gateway that knows no receiver has an address and a certificate all the same', async () => {
+test('checks address and certificate of a gateway without receivers', async () => {
   const { ingestUrl, caFile } = service.quickstart;
   const dataDir = mkdtempSync(join(folder, 'gateway-'));
   const quickstart = JSON.stringify({ ingestUrl, caFile, elsewhere: ['stream'] });
@@ -284,7 +284,7 @@ test('a gateway that knows no receiver has an address and a certificate all the 
   assert.match(out, /^skip {2}sending .*--receiver-url/m);
 });
 
-test('without anything to look at, it says what to give', async () => {
+test('without any input it lists the options', async () => {
   const { code, error } = await doctor(['--data', join(folder, 'none')]);
   assert.equal(code, 1);
   assert.match(error, /cannot find anything to look at: give --receiver-url/);
@@ -304,7 +304,7 @@ function assertFault(
   assert.match(finding.advice ?? '', advice);
 }
 
-/** A stream port of which these paths answer, and nothing else. */
+/** A stream port that serves only these paths. */
 async function examineFake(
   paths: Readonly<Record<string, Scripted>>,
   options: { host?: string; tls?: { cert: string; key: string }; ca?: string } = {},

@@ -1,4 +1,4 @@
-/** A server of event streams that a test writes line by line, and cuts off when it likes. */
+/** A server of event streams that a test writes line by line and can cut off. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,12 +11,12 @@ export interface EventConnection {
 
 export interface EventServer {
   readonly url: string;
-  /** The next connection that nobody has taken yet, once it is there. */
+  /** The next unclaimed connection. */
   next(): Promise<EventConnection>;
   close(): Promise<void>;
 }
 
-/** @param others answers whatever is no tail. */
+/** @param others handles all other requests. */
 export async function startEventServer(
   others: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<EventServer> {

@@ -1,4 +1,4 @@
-/** A log as the API gives it, for servers that are none. */
+/** A log as the API returns it, for fake servers. */
 import { randomUUID } from 'node:crypto';
 import type { LogRecord } from '../../src/model/plan.ts';
 

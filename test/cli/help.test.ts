@@ -1,4 +1,4 @@
-/** Every command explains itself, and the page about them knows them all. */
+/** Every command has help, and docs/cli.md lists them all. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ function pathsOf(command: Command, above: readonly string[]): { path: readonly s
   return below.length === 0 ? [{ path }] : below;
 }
 
-test('shows commands with the arguments and options that they take', () => {
+test('shows commands with their arguments and options', () => {
   const help = new Help();
   const shown = program.createHelp();
   for (const command of program.commands) {
@@ -23,11 +23,11 @@ test('shows commands with the arguments and options that they take', () => {
   }
 });
 
-test('each command has examples and names the exit codes', async () => {
+test('each command has examples and exit codes', async () => {
   assert.ok(commands.length > 25);
   for (const { path } of commands) {
     const terminal = captureTerminal();
-    // The service answers for itself, with its settings.
+    // `serve` prints its own help, with all settings.
     const argv = path[0] === 'serve' ? ['help', 'serve'] : [...path, '--help'];
     assert.equal(await run(argv, terminal), 0);
     assert.match(terminal.out(), /\n(Examples|Set it up):\n {2}/, path.join(' '));
@@ -35,7 +35,7 @@ test('each command has examples and names the exit codes', async () => {
   }
 });
 
-test('docs/cli.md lists the commands that there are, and no other', () => {
+test('docs/cli.md lists exactly the existing commands', () => {
   const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `weir '));
   const listed = rows.flatMap((row) => {

@@ -1,10 +1,10 @@
-/** The command on a Node that is too old. */
+/** The command on an outdated Node. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 
-test('an old Node is told to go, in one sentence', () => {
+test('refuses an outdated Node in one sentence', () => {
   const weir = fileURLToPath(new URL('../../src/cli/weir.ts', import.meta.url));
   const versions = `{ value: { ...process.versions, node: '20.19.2' } }`;
   const pretend = `data:text/javascript,Object.defineProperty(process,'versions',${versions})`;

@@ -1,4 +1,4 @@
-/** A reader that leaves a pipe early must not make a command fail loudly. */
+/** Commands whose reader closes the pipe early. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const weir = fileURLToPath(new URL('../../src/cli/weir.ts', import.meta.url));
 
 const noFull = existsSync('/dev/full') ? false : 'there is no /dev/full';
-test('a full disk is told in a sentence, and is a failure', { skip: noFull }, () => {
+test('reports a full disk in a sentence and fails', { skip: noFull }, () => {
   const line = '"$0" "$1" --help > /dev/full';
   const { status, stderr } = spawnSync('sh', ['-c', line, process.execPath, weir], {
     encoding: 'utf8',
@@ -17,8 +17,8 @@ test('a full disk is told in a sentence, and is a failure', { skip: noFull }, ()
   assert.equal(status, 1);
 });
 
-test('a closed pipe ends a command without a word', () => {
-  // `true` is gone long before Node has started.
+test('a closed pipe ends a command silently', () => {
+  // `true` exits long before Node has started.
   const { stderr } = spawnSync('sh', ['-c', '"$0" "$1" --help | true', process.execPath, weir], {
     encoding: 'utf8',
   });

@@ -38,7 +38,7 @@ async function list(): Promise<Listed[]> {
   return (JSON.parse(out) as { batches: Listed[] }).batches;
 }
 
-/** Runs a statement in the service's own engine. */
+/** Runs a statement in the service's engine. */
 async function sql(statement: string): Promise<void> {
   const socketPath = join(service.dataDir, 'engine', 'engine.sock');
   const asked = request({ socketPath, method: 'POST', path: '/' }).end(statement);
@@ -49,20 +49,20 @@ async function sql(statement: string): Promise<void> {
 
 const messages = async () => (await service.list()).logs.map(({ message }) => message).sort();
 
-/** A request of two logs that the store will not take while `refuseBad` holds. */
+/** A request of two logs that the store refuses while `refuseBad` is set. */
 async function sendBad(name: string): Promise<void> {
   const events = [`${name} bad`, `${name} with it`].map((message) => ({ message }));
   assert.equal((await service.postLogs(events)).status, 202);
 }
 
-/** Somebody changes the table, so that a text of ours makes no number. */
+/** Changes the table, so that a text cannot be converted to a number. */
 const refuseBad = () =>
   sql(
     "ALTER TABLE weir.logs ADD COLUMN Probe UInt8 DEFAULT toUInt8(if(Body LIKE '% bad', 'x', '1'))",
   );
 const takeBad = () => sql('ALTER TABLE weir.logs DROP COLUMN Probe');
 
-/** As if the store had kept the first log of a batch when it refused the rest. */
+/** Simulates a store that kept the first log of a refused batch. */
 async function landFirstRow(id: string): Promise<void> {
   const [writer, sequence] = id.split('-') as [string, string];
   const batch = (BigInt(`0x${writer}`) << 64n) | BigInt(sequence);
@@ -72,7 +72,7 @@ SELECT now64(9), now64(9), '${accountId}', '${streamId}', toUInt128('${batch}'),
   assert.deepEqual(await messages(), ['first bad']);
 }
 
-test('a refused batch is listed; the next start stores it, unless it was dropped', async () => {
+test('lists a refused batch; the next start stores it unless dropped', async () => {
   assert.deepEqual(await list(), []);
   await refuseBad();
   for (const [index, name] of ['first', 'second'].entries()) {
@@ -111,7 +111,7 @@ test('a refused batch is listed; the next start stores it, unless it was dropped
   assert.equal(await service.metric('weir_queue_quarantined_batches'), 0);
 });
 
-test('without an id or --all, and without a data directory, it says what to give', async () => {
+test('without an id, --all or a data directory it names the missing option', async () => {
   assert.deepEqual(await weir('retry').then(({ code, error }) => [code, /--all/.test(error)]), [
     2,
     true,

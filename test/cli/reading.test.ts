@@ -1,4 +1,4 @@
-/** The commands that read, over the real service: in pipes, in a terminal, and side by side. */
+/** Read commands over the real service, in pipes and in a terminal. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('the newest logs come oldest first, and a hint says how to go on', async () => {
+test('prints the newest logs oldest first, with a hint how to continue', async () => {
   const { out, error } = await weir('logs', '-n', '3', '--utc');
   assert.equal(
     out,
@@ -50,14 +50,14 @@ test('the newest logs come oldest first, and a hint says how to go on', async ()
   assert.deepEqual(numbers(turned), [2341, 2340]);
 });
 
-test('pages follow each other until as many are there as were asked for', async () => {
+test('fetches pages until the requested number is reached', async () => {
   const many = await weirLogs('-n', '2100');
   assert.deepEqual(numbers(many), range(count - 2100, count));
   const { error } = await weir('logs', '-n', String(count));
   assert.equal(error, '', 'there are no more than these');
 });
 
-test('all of them come in either order, each one as the API gives it', async () => {
+test('prints all logs in either order, unchanged', async () => {
   const all = await weirLogs('--all');
   assert.deepEqual(numbers(all), range(0, count));
   assert.deepEqual(await weirLogs('--all', '--newest-first'), all.toReversed());
@@ -65,7 +65,7 @@ test('all of them come in either order, each one as the API gives it', async () 
   assert.deepEqual(all.at(-1), logs[0]);
 });
 
-test('filters are the filters of the API', async () => {
+test('passes filters to the API', async () => {
   const { streamId } = service.quickstart;
   const { streams } = (await service.admin('GET', '/streams')).json<{
     streams: { name: string }[];
@@ -86,7 +86,7 @@ test('filters are the filters of the API', async () => {
   assert.deepEqual(numbers(await weirLogs('order', '-n', '1', '--', '-2344')), [2343]);
 });
 
-test('hostile text stays text, in lines, in columns and in details', async () => {
+test('escapes hostile text in lines, columns and details', async () => {
   const [log] = await weirLogs('boom');
   const shown = [
     await weir('logs', 'boom', '--wide'),
@@ -105,7 +105,7 @@ test('hostile text stays text, in lines, in columns and in details', async () =>
   assert.match(shown[3]!.out, /^label evil +x\\u001b\]0;\\u0007$/m);
 });
 
-test('a log among its neighbours is marked', async () => {
+test('marks a log in its context', async () => {
   const [log] = await weirLogs('--label', 'customer:c-40');
   const { out } = await weir('log', log!.logId, '--context', '2');
   const lines = out.trimEnd().split('\n');
@@ -124,7 +124,7 @@ test('a log among its neighbours is marked', async () => {
   assert.match(missing.error, /^weir: cannot find .*\(404\)\n$/);
 });
 
-test('the histogram and the facets count what the list shows', async () => {
+test('histogram and facets agree with the list', async () => {
   const range8 = ['--since', timeOf(0).replace(' ', 'T'), '--until', '2026-11-20T09:00:00Z'];
   const { out } = await weir('histogram', ...range8, '--buckets', '4', '--ascii', '--utc');
   const rows = out.trimEnd().split('\n');
@@ -141,7 +141,7 @@ test('the histogram and the facets count what the list shows', async () => {
   assert.match(facets.out, /\n\nhost {2}2345 logs\n(.*\n){2} {2}\(other\) +\d+/);
 });
 
-test('an export is whole, in a file or in a pipe', async () => {
+test('an export is complete, in a file or a pipe', async () => {
   const file = join(folder, 'logs.ndjson');
   assert.equal((await weir('export', '-o', file)).code, 0);
   const text = readFileSync(file, 'utf8');
@@ -155,7 +155,7 @@ test('an export is whole, in a file or in a pipe', async () => {
   assert.match(nowhere.error, /^weir: cannot write .*none/);
 });
 
-test('a reader who leaves the pipe early ends it without a word', async () => {
+test('a reader that closes the pipe ends it silently', async () => {
   const line = `{ ${weirWords} logs --all --json; echo "ended with $?" >&2; } | head -n 1`;
   const command = startInPipes(line, environment);
   assert.equal(await command.exited, 0);
@@ -163,7 +163,7 @@ test('a reader who leaves the pipe early ends it without a word', async () => {
   assert.equal(command.error(), 'ended with 0\n');
 });
 
-test('colours are for terminals, where long messages are cut', { skip: noTerminal }, async () => {
+test('colours and truncates in terminals only', { skip: noTerminal }, async () => {
   await service.postLogs([{ ...event(0), message: 'long '.repeat(1_000), timestamp: undefined }]);
   await until(async () => (await weirLogs('long')).length === 1, { what: 'the long log' });
   const seen = startInTerminal(
@@ -179,14 +179,14 @@ test('colours are for terminals, where long messages are cut', { skip: noTermina
   assert.ok(!piped.out().includes('\u001b') && piped.out().includes('long '.repeat(1_000)));
 });
 
-test('a tail in a terminal shows what arrives, until Ctrl-C', { skip: noTerminal }, async () => {
+test('a tail in a terminal shows new logs until Ctrl-C', { skip: noTerminal }, async () => {
   const tail = startInTerminal(`exec ${weirWords} tail -n 1 --label customer:live`, environment);
   const labels = { customer: 'live' };
   const send = async (message: string) => {
     await service.postLogs([{ message, severity: 'WARN', labels }]);
     await until(() => tail.out().includes(message), { what: `${message} in the tail` });
   };
-  // Until the tail listens, what is sent is before its time: so it is sent again.
+  // Logs sent before the tail is open are not shown: sent repeatedly.
   await until(
     async () => {
       await service.postLogs([{ message: 'is it there?', labels }]);
@@ -201,7 +201,7 @@ test('a tail in a terminal shows what arrives, until Ctrl-C', { skip: noTerminal
   assert.equal(tail.out().split('first of all').length, 2, 'it came once');
 });
 
-test('a revoked token ends a tail with the sentence of the service', async () => {
+test('a revoked token ends a tail with the message of the service', async () => {
   const { accountId } = service.quickstart;
   const scopes = ['logs:read'];
   const body = { type: 'access', name: 'brief', scopes, accountIds: [accountId] };
@@ -218,7 +218,7 @@ test('a revoked token ends a tail with the sentence of the service', async () =>
   assert.match(terminal.error(), /^weir: .*\(401\)\n$/);
 });
 
-test('saved views are listed, shown and deleted', async () => {
+test('lists, shows and deletes saved views', async () => {
   const saved = await service.admin('POST', '/views', { name: 'late', query: 'search=late' });
   const { viewId } = saved.json<{ viewId: string }>();
   const { out } = await weir('view', 'list');
@@ -228,7 +228,7 @@ test('saved views are listed, shown and deleted', async () => {
   assert.equal((await weir('view', 'show', viewId)).code, exitCodes.failed);
 });
 
-test('the explorer is found, and in a terminal its token', async () => {
+test("prints the explorer's address, and in a terminal its token", async () => {
   const { streamUrl, accessToken } = service.quickstart;
   assert.equal((await weir('open')).out, `${streamUrl}/\n`);
   const { out } = await weirIn({ isOutTty: true }, 'open');
@@ -243,7 +243,7 @@ test('the explorer is found, and in a terminal its token', async () => {
   assert.match(missing.error, /^weir: cannot open a browser with (xdg-)?open: /);
 });
 
-test('what is excluded is not shown, by the names that options have', async () => {
+test('excludes values by option names', async () => {
   const [first] = await weirLogs('-n', '50');
   const unwanted = first?.severity ?? '';
   const exclusions = ['host:n1', 'service:none', `severity:${unwanted.toLowerCase()}`];
@@ -257,7 +257,7 @@ test('what is excluded is not shown, by the names that options have', async () =
   }
 });
 
-test('Ctrl-C ends a read with 130 and without a word', async () => {
+test('Ctrl-C ends a read with 130, silently', async () => {
   const { code, error } = await weirIn({ signal: AbortSignal.abort() }, 'logs');
   assert.equal(code, exitCodes.interrupted);
   assert.equal(error, '');
@@ -277,7 +277,7 @@ const mistakes: readonly [string[], RegExp][] = [
   [['tail', '-n', '5000'], /Give a whole number, 0 to 1000\./],
 ];
 for (const [argv, message] of mistakes) {
-  test(`weir ${argv.join(' ')} is wrong usage`, async () => {
+  test(`rejects weir ${argv.join(' ')}`, async () => {
     const { code, out, error } = await weir(...argv);
     assert.equal(code, exitCodes.usage);
     assert.match(error, message);

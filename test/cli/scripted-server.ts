@@ -1,4 +1,4 @@
-/** A plain HTTP server that answers as a test tells it to, and remembers what it was asked. */
+/** A plain HTTP server with scripted answers that records requests. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -15,7 +15,7 @@ export interface Scripted {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** In place of `body`. */
+  /** Instead of `body`. */
   readonly text?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Sending to a service that refuses, breaks and comes back: what is repeated, split and told. */
+/** Sending to a service that refuses, breaks and returns: retries, splits, reports. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const accepted = ({ body }: Seen): Scripted => ({
   body: { accepted: (JSON.parse(body) as unknown[]).length },
 });
 
-test('a request is repeated with its key and its body until it is taken', async () => {
+test('retries a request with its key and body until it is accepted', async () => {
   const failures: readonly (Scripted | undefined)[] = [
     { status: 503, headers: { 'retry-after': '0' } },
     undefined,
@@ -36,7 +36,7 @@ test('a request is repeated with its key and its body until it is taken', async 
   assert.match(error, /^weir: trying again: /);
 });
 
-test('what is too large is split, and one event alone is told with its line', async () => {
+test('splits a batch that is too large, and reports a single event by line', async () => {
   const lines = Array.from({ length: 9 }, (_, index) => `line ${index + 1}`);
   lines[4] = 'x'.repeat(2000);
   const { code, summary, server, error } = await send(lines.join('\n'), (seen) =>
@@ -51,7 +51,7 @@ test('what is too large is split, and one event alone is told with its line', as
   assert.equal(new Set(keys).size, keys.length, 'another body has another key');
 });
 
-test('one event that nobody can read does not cost the others', async () => {
+test('an unreadable event does not affect the others', async () => {
   const { summary, error } = await send('a\nb\npoison\nd\n', (seen) =>
     seen.body.includes('poison') ? { status: 400, body: { detail: 'too deep' } } : accepted(seen),
   );
@@ -59,7 +59,7 @@ test('one event that nobody can read does not cost the others', async () => {
   assert.match(error, /^weir: line 3: too deep\n/);
 });
 
-test('what the service rejects is told by line, and only so often', async () => {
+test('reports rejected lines, up to a limit', async () => {
   const lines = Array.from({ length: 150 }, (_, index) => `{"message":"m","n":${index}}`);
   const rejected = Array.from({ length: 100 }, (_, index) => ({ index, reason: 'odd' }));
   const { code, summary, error } = await send(`\n${lines.join('\n')}`, () => ({
@@ -84,7 +84,7 @@ const refusals: readonly [number, string][] = [
   [415, 'no such type'],
 ];
 for (const [status, detail] of refusals) {
-  test(`${status} ends it at once, with the words of the service`, async () => {
+  test(`${status} ends it at once, with the message of the service`, async () => {
     const { code, summary, server, error } = await send('a\nb\n', () => ({
       status,
       body: { detail },
@@ -96,20 +96,20 @@ for (const [status, detail] of refusals) {
   });
 }
 
-test('an answer of something else is no acknowledgement', async () => {
+test('an unexpected answer is not an acknowledgement', async () => {
   const { code, summary, error } = await send('a\n', () => ({ status: 200, body: { ok: true } }));
   assert.equal(code, 1);
   assert.deepEqual([summary['accepted'], summary['unsent']], [0, 1]);
   assert.match(error, /is that the address of a receiver of kind http_json\?/);
 });
 
-test('it gives up after the time that it was given', async () => {
+test('gives up after the configured time', async () => {
   const { code, error } = await send('a\n', () => ({ status: 503 }), ['--give-up-after', '1s']);
   assert.equal(code, 1);
   assert.match(error, /\(503\); gave up after 1 s; 1 line read and not sent\n$/);
 });
 
-test('Ctrl-C waits for what is under way and tells what is not', async () => {
+test('Ctrl-C waits for requests in flight and reports unsent lines', async () => {
   const interrupt = new AbortController();
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (let line = 0; ; line += 1) yield Buffer.from(`line ${line}\n`.repeat(100));
@@ -130,7 +130,7 @@ test('Ctrl-C waits for what is under way and tells what is not', async () => {
   assert.match(error, /weir: interrupted; [\d,]+ lines? read and not sent\n$/);
 });
 
-test('Ctrl-C ends the waiting for a service that is away', async () => {
+test('Ctrl-C ends waiting for an unavailable service', async () => {
   const interrupt = new AbortController();
   const { code, error } = await send(
     'a\n',
@@ -145,7 +145,7 @@ test('Ctrl-C ends the waiting for a service that is away', async () => {
   assert.match(error, /interrupted; 1 line read and not sent\n$/);
 });
 
-test('it reads no faster than it sends', async () => {
+test('reads no faster than it sends', async () => {
   let yielded = 0;
   let mostAhead = 0;
   async function* counted(): AsyncGenerator<Uint8Array> {
@@ -161,7 +161,7 @@ test('it reads no faster than it sends', async () => {
   assert.ok(mostAhead <= 30_000, `${mostAhead} lines ahead`);
 });
 
-test('lines without a time go one request after the other, others side by side', async () => {
+test('sends lines without timestamps sequentially, others concurrently', async () => {
   const inOrder = await send('a line\n'.repeat(3500), accepted);
   const lengths = inOrder.server.seen.map(({ body }) => (JSON.parse(body) as unknown[]).length);
   assert.deepEqual(lengths, [1000, 1000, 1000, 500]);
@@ -169,7 +169,7 @@ test('lines without a time go one request after the other, others side by side',
   assert.equal(oneByOne.summary['accepted'], 3500);
 });
 
-test('an interrupted import goes on where it stopped', async (t) => {
+test('an interrupted import resumes', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-import-'));
   const file = join(folder, 'x.log');
   const state = `${file}.weir-import`;
@@ -208,7 +208,7 @@ test('an interrupted import goes on where it stopped', async (t) => {
   assert.deepEqual(again.map(keyOf), server.seen.map(keyOf), 'what is repeated can be known again');
 });
 
-test('what is rejected is told with the file that it came from', async (t) => {
+test('reports rejected lines with their file', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-import-'));
   const server = await startScriptedServer(accepted);
   t.after(async () => {

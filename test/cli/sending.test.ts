@@ -1,4 +1,4 @@
-/** `weir send` and `weir import` against the real service, killed and interrupted on the way. */
+/** `weir send` and `weir import` against the real service, with kills and interrupts. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('a message has the fields that were given', async () => {
+test('a message has the given fields', async () => {
   const flags = ['--severity', 'warn', '--service', 'deploy', '--namespace', 'eu', '--host', 'h1'];
   const { code, error } = await weir(['send', 'deployed\n4.2.0', ...flags, '--label', 'by:ci:7']);
   assert.equal(code, 0, error);
@@ -38,7 +38,7 @@ test('a message has the fields that were given', async () => {
   assert.deepEqual(labels, { by: 'ci:7' });
 });
 
-test('lines read back in their order, events as they are', async () => {
+test('lines read back in order, events unchanged', async () => {
   const lines = Array.from({ length: 2500 }, (_, index) => `line ${index}`);
   const event = { message: 'own', service_name: 'ordered', host: 'elsewhere', n: 1 };
   const input = [...lines, JSON.stringify(event)].join('\r\n');
@@ -53,7 +53,7 @@ test('lines read back in their order, events as they are', async () => {
   assert.deepEqual(logs.at(-1)?.labels, { n: '1' });
 });
 
-test('every line is there once though the gateway was killed on the way', async () => {
+test('every line is stored once although the gateway was killed', async () => {
   const total = 20_000;
   let restarted = Promise.resolve();
   async function* input(): AsyncGenerator<Uint8Array> {
@@ -73,7 +73,7 @@ test('every line is there once though the gateway was killed on the way', async 
   assert.equal(logs.length, total);
 });
 
-test('a file is imported once, plain or compressed, however often that is tried', async () => {
+test('imports a file once, plain or compressed, however often it is repeated', async () => {
   const text = Array.from({ length: 6000 }, (_, index) => `row ${index}`).join('\n');
   const files = {
     'a.log': Buffer.from(text),
@@ -119,7 +119,7 @@ for (const format of ['ndjson', 'csv'] as const) {
   });
 }
 
-test('a dry run counts, and sends nothing', async () => {
+test('a dry run counts and sends nothing', async () => {
   const file = join(folder, 'dry.log');
   writeFileSync(file, 'a line\n\n{"message":"x","ts":1}\n{"no":"message"}\n');
   const { code, out, error } = await weir(['import', '--dry-run', '--service', 'dry', file]);
@@ -130,7 +130,7 @@ test('a dry run counts, and sends nothing', async () => {
   assert.match(error, /line 4: message is missing/);
 });
 
-test('what cannot be read says so', async () => {
+test('reports unreadable input', async () => {
   const broken = join(folder, 'broken.gz');
   writeFileSync(broken, gzipSync('x'.repeat(100_000)).subarray(0, 60));
   assert.match((await weir(['import', broken])).error, /cannot go on: unexpected end of file/);
@@ -139,7 +139,7 @@ test('what cannot be read says so', async () => {
   assert.equal((await weir(['send', 'x', '--label', 'host:y'])).code, 2);
 });
 
-test('a live pipe is sent as it comes, and Ctrl-C ends it with 130', async () => {
+test('sends a live pipe as it arrives, and Ctrl-C ends it with 130', async () => {
   const child = spawn(process.execPath, [weirFile, 'send', '--service', 'live'], {
     env: { ...process.env, WEIR_DATA: service.dataDir },
   });
@@ -152,7 +152,7 @@ test('a live pipe is sent as it comes, and Ctrl-C ends it with 130', async () =>
   assert.match(await error, /2 lines sent in .*\nweir: interrupted; every line/);
 });
 
-test('a terminal shows the progress on one line, and a pipe does not', () => {
+test('shows progress on one line in a terminal only', () => {
   const env = { ...process.env, WEIR_DATA: service.dataDir };
   const send = `'${process.execPath}' '${weirFile}' send --service tty`;
   const shown = join(folder, 'typescript');
@@ -170,7 +170,7 @@ test('a terminal shows the progress on one line, and a pipe does not', () => {
   assert.match(pipe.stderr, /^500 lines sent in [\d.]+ s · [\d,]+\/s\n$/);
 });
 
-/** What an import of an export keeps, besides the message. */
+/** What an imported export preserves, besides the message. */
 function contentOf(log: LogRecord | undefined): unknown {
   assert.ok(log);
   const { timestampNanos, severity, serviceName, serviceNamespace, host } = log;
@@ -179,7 +179,7 @@ function contentOf(log: LogRecord | undefined): unknown {
   return { ...named, labels, kubernetes, traceId, spanId };
 }
 
-/** All logs of the service of that name, the newest first, once there are so many. */
+/** Logs of this service name, newest first, once there are this many. */
 async function logsOf(serviceName: string, count: number): Promise<LogRecord[]> {
   await until(async () => (await service.facet('service', { serviceName })).total >= count, {
     what: `${count} logs of ${serviceName}`,
@@ -203,7 +203,7 @@ async function* chunks(text: string, length: number): AsyncGenerator<Uint8Array>
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
 }
 
-/** Never with this process's environment. */
+/** Without this process's environment. */
 async function weir(argv: readonly string[], world: Partial<Terminal> = {}) {
   const environment = { WEIR_DATA: service.dataDir };
   const terminal = captureTerminal({ environment, ...world });

@@ -1,4 +1,6 @@
-/** Long answers: a slow reader costs no memory, a broken one leaves nothing that looks whole. */
+/**
+ * Long responses: a slow reader costs no memory, a broken one leaves nothing that looks complete.
+ */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import {
@@ -24,7 +26,7 @@ import { startEventServer } from './event-server.ts';
 const entry = fileURLToPath(new URL('../../src/cli/weir.ts', import.meta.url));
 const line = `${JSON.stringify({ message: 'x'.repeat(1_000) })}\n`;
 
-test('what nobody takes from the pipe is not taken from the service', async () => {
+test('back-pressure of the pipe reaches the service', async () => {
   let sent = 0;
   const server = await startEventServer((_request, response) => {
     sendForever(response, (bytes) => (sent += bytes));
@@ -33,7 +35,7 @@ test('what nobody takes from the pipe is not taken from the service', async () =
     env: environmentFor(server.url),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // The pipe is there, and nobody reads it: in time the service cannot send any more.
+  // Nobody reads the pipe: eventually the service cannot send.
   let before = -1;
   let stalled = 0;
   await until(
@@ -51,7 +53,7 @@ test('what nobody takes from the pipe is not taken from the service', async () =
   await server.close();
 });
 
-test('an export that breaks off leaves what was there', async () => {
+test('an interrupted export keeps the existing file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-export-'));
   const file = join(folder, 'logs.ndjson');
   writeFileSync(file, 'old');
@@ -67,7 +69,7 @@ test('an export that breaks off leaves what was there', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('an export replaces what a link leads to, and no pipe', async () => {
+test('an export replaces the target of a link, and no pipe', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-export-'));
   const [file, link, pipe] = ['logs.ndjson', 'link', 'pipe'].map((name) => join(folder, name));
   assert.ok(file && link && pipe);

@@ -1,4 +1,4 @@
-/** `npm start` runs the service again when it dies, and ends with it when it is asked to. */
+/** `npm start` restarts a service that died, and ends with it on request. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ function start(...flags: readonly string[]): Started {
 
 const serving = ({ child }: Started) => childrenOf(child.pid ?? 0)[0];
 
-/** The pid of the process that has written where it answers. */
+/** The pid of the process that has written its addresses. */
 async function readyPid(started: Started, before?: number): Promise<number> {
   const isReady = async () => {
     const pid = serving(started);
@@ -48,7 +48,7 @@ async function readyPid(started: Started, before?: number): Promise<number> {
   return until(isReady, { what: 'a service that is ready', timeoutMs: 60_000 });
 }
 
-test('a service that dies is started again, and one that is stopped is not', async () => {
+test('restarts a service that died, not one that was stopped', async () => {
   const started = start();
   const first = await readyPid(started);
   process.kill(first, 'SIGKILL');
@@ -59,7 +59,7 @@ test('a service that dies is started again, and one that is stopped is not', asy
   assert.equal(isAlive(second), false);
 });
 
-test('a service whose supervisor is killed stops in good order', async () => {
+test('a service whose supervisor is killed stops gracefully', async () => {
   const started = start();
   const pid = await readyPid(started);
   started.child.kill('SIGKILL');
@@ -67,13 +67,13 @@ test('a service whose supervisor is killed stops in good order', async () => {
   await until(() => !isAlive(pid), { what: 'the service to stop' });
 });
 
-test('a start that is refused is not repeated', async () => {
+test('does not repeat a refused start', async () => {
   const started = start('--ingest-port', 'none');
   assert.deepEqual(await started.ended, [2, null]);
   assert.doesNotMatch(started.errors(), /starting it again/);
 });
 
-test('a data folder that lost its directory is refused', async () => {
+test('refuses a data directory without its directory.db', async () => {
   rmSync(join(dataDir, 'directory.db'));
   const started = start();
   assert.deepEqual(await started.ended, [1, null]);

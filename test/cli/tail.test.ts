@@ -1,4 +1,4 @@
-/** A tail through lost connections, notices and refusals, against a server that a test drives. */
+/** A tail through lost connections, notices and refusals, against a scripted server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from '../../src/cli/program.ts';
@@ -14,7 +14,7 @@ interface Tail {
   readonly interrupt: () => void;
 }
 
-test('it takes up where the last event left off, and says so', async () => {
+test('resumes after the last event and says so', async () => {
   const { server, terminal, ended, interrupt } = await startTail([]);
   const first = await server.next();
   assert.equal(first.request.headers['last-event-id'], undefined);
@@ -46,7 +46,7 @@ test('it takes up where the last event left off, and says so', async () => {
   await server.close();
 });
 
-test('the newest come first, and those that arrive meanwhile come once', async () => {
+test('shows the newest first, and concurrent arrivals once', async () => {
   const seen = fakeLog('seen');
   const listed = [seen, fakeLog('old')];
   const { server, terminal, ended, interrupt } = await startTail(['-n', '2'], listed);
@@ -62,7 +62,7 @@ test('the newest come first, and those that arrive meanwhile come once', async (
   await server.close();
 });
 
-test('a token that no longer works ends it with the sentence of the service', async () => {
+test('an invalid token ends it with the message of the service', async () => {
   const { server, terminal, ended } = await startTail([]);
   const connection = await server.next();
   connection.event('open', {}, 'a');
@@ -72,7 +72,7 @@ test('a token that no longer works ends it with the sentence of the service', as
   await server.close();
 });
 
-test('a refusal is final, a busy service is asked again', async () => {
+test('a refusal is final, a busy service is retried', async () => {
   const { server, terminal, ended } = await startTail([]);
   const busy = await server.next();
   busy.response.writeHead(503, { 'retry-after': '0' }).end('{}');
@@ -83,13 +83,13 @@ test('a refusal is final, a busy service is asked again', async () => {
   await server.close();
 });
 
-test('a service that is not there at first is not waited for', async () => {
+test('does not wait for a service that is down at first', async () => {
   const terminal = captureTerminal({ environment: environmentFor('http://127.0.0.1:1') });
   assert.equal(await run(['tail'], terminal), 1);
   assert.match(terminal.error(), /cannot reach http:\/\/127\.0\.0\.1:1/);
 });
 
-test('it ends quietly once nobody reads it', async () => {
+test('ends silently when its reader closes', async () => {
   const outClosed = new AbortController();
   const { server, terminal, ended } = await startTail([], [], outClosed.signal);
   const connection = await server.next();

@@ -1,14 +1,14 @@
-/** `weir` as a process of its own, in pipes or in a pseudo terminal (util-linux's script). */
+/** `weir` as a separate process, in pipes or in a pseudo terminal (util-linux's script). */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const entry = fileURLToPath(new URL('../../src/cli/weir.ts', import.meta.url));
 
-/** The command for a shell; arguments follow it. */
+/** Command line for a shell; arguments follow. */
 export const weirWords = `'${process.execPath}' '${entry}'`;
 
-/** A reason to skip, or false where `script` is there. */
+/** A reason to skip, or false if `script` exists. */
 export const noTerminal: string | false =
   process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
     ? false
@@ -24,7 +24,7 @@ export interface RunningCommand {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Runs a line of shell in pipes. */
+/** Runs a shell line in pipes. */
 export function startInPipes(
   line: string,
   environment: Readonly<Record<string, string>>,
@@ -32,7 +32,7 @@ export function startInPipes(
   return start('sh', ['-c', line], environment);
 }
 
-/** Runs a line of shell in a pseudo terminal, where both outputs are one; 100 columns wide. */
+/** Runs a shell line in a pseudo terminal, where both outputs are one; 100 columns wide. */
 export function startInTerminal(
   line: string,
   environment: Readonly<Record<string, string>>,

@@ -1,7 +1,4 @@
-/**
- * The drain between a queue on a simulated disk and a store that fails in every way: each row
- * exactly once.
- */
+/** The drain between a queue on a simulated disk and a failing store: each row exactly once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { queryObjects } from 'node:v8';
@@ -23,7 +20,7 @@ const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver'
 const seeds = Number(process.env['WEIR_RUNS'] ?? 100);
 const firstSeed = Number(process.env['WEIR_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Waits for nothing longer than it must. */
+/** Waits as little as possible. */
 const hasty: Partial<DrainOptions> = {
   maxRows: 20,
   maxBytes: 4000,
@@ -49,7 +46,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Appends batches of 1 to 5 rows. @returns how many rows a store must hold of them. */
+/** Appends batches of 1 to 5 rows. @returns the number of their rows */
 async function appendSome(queue: Queue, random: Random, isBad = false): Promise<number> {
   const rows = 1 + random.below(5);
   const payload = Buffer.from(`${isBad ? '!' : ''}${'x'.repeat(random.below(300))}`);
@@ -65,7 +62,7 @@ function assertOnce(store: FakeStore, expectedRows: number): void {
   assert.equal(store.rows.size, expectedRows);
 }
 
-test('each row is stored exactly once, whatever the store answers', async (t) => {
+test('stores each row exactly once, whatever the store answers', async (t) => {
   t.diagnostic(`${seeds} runs from seed ${firstSeed}`);
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
     const random = new Random(seed);
@@ -81,7 +78,7 @@ test('each row is stored exactly once, whatever the store answers', async (t) =>
       if (life === 2) await until(() => queue.status().batches === 0);
       else if (random.chance(0.3)) await until(() => queue.status().batches < 3);
       await drain.close();
-      // The process dies here: rows that were stored but not released come again.
+      // A simulated crash: rows that were stored but not released come again.
       fs = fs.afterKill();
     }
     try {
@@ -92,7 +89,7 @@ test('each row is stored exactly once, whatever the store answers', async (t) =>
   }
 });
 
-test('a bad batch is set aside and holds up nobody', async () => {
+test('sets a bad batch aside and continues', async () => {
   const random = new Random(7);
   const store = new FakeStore(random);
   const queue = await openQueue(new SimulatedFileSystem(random));
@@ -105,7 +102,7 @@ test('a bad batch is set aside and holds up nobody', async () => {
   await drain.close();
 });
 
-test('nothing is set aside while the store is away', async () => {
+test('sets nothing aside while the store is unavailable', async () => {
   const random = new Random(8);
   const store = new FakeStore(random);
   const queue = await openQueue(new SimulatedFileSystem(random));
@@ -123,7 +120,7 @@ test('nothing is set aside while the store is away', async () => {
   await drain.close();
 });
 
-test('what an earlier process left is only stored where it is missing', async () => {
+test('stores the batches of an earlier process only where rows are missing', async () => {
   const random = new Random(9);
   const store = new FakeStore(random);
   const fs = new SimulatedFileSystem(random);
@@ -141,7 +138,7 @@ test('what an earlier process left is only stored where it is missing', async ()
   await drain.close();
 });
 
-test('batches that come while an insert runs go together into the next', async () => {
+test('batches that arrive during an insert share the next', async () => {
   const random = new Random(10);
   const store = new FakeStore(random);
   const queue = await openQueue(new SimulatedFileSystem(random));
@@ -162,7 +159,7 @@ test('batches that come while an insert runs go together into the next', async (
   await drain.close();
 });
 
-test('a drain that waits for work closes at once', async () => {
+test('an idle drain closes at once', async () => {
   const random = new Random(11);
   const queue = await openQueue(new SimulatedFileSystem(random));
   const drain = startDrain(queue, new FakeStore(random), defaultDrainOptions);
@@ -170,7 +167,7 @@ test('a drain that waits for work closes at once', async () => {
   await queue.close();
 });
 
-test('a drain whose store never answers closes, and its rows are stored once later', async () => {
+test('closes although the store never answers, and its rows are stored once later', async () => {
   const random = new Random(1);
   const store = new FakeStore(random);
   let fs = new SimulatedFileSystem(random);
@@ -202,7 +199,7 @@ test('a drain whose store never answers closes, and its rows are stored once lat
   await reopened.close();
 });
 
-test('an insert that outlasts the patience of a stop is no fault of the queue', async () => {
+test('an insert slower than the stop timeout is not a failure of the queue', async () => {
   const random = new Random(1);
   const store = new FakeStore(random);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -235,7 +232,7 @@ test('an insert that outlasts the patience of a stop is no fault of the queue', 
   assert.deepEqual(failed, []);
 });
 
-test('what it has drained leaves nothing behind in memory', async () => {
+test('retains no memory of drained batches', async () => {
   const store = new FakeStore(new Random(1));
   const random = new Random(2);
   const queue = await openQueue(new SimulatedFileSystem(random));

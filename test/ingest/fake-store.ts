@@ -1,7 +1,4 @@
-/**
- * A store that keeps rows in memory and fails in every way a real one can, at the throw of a seeded
- * die.
- */
+/** An in-memory store with seeded random failures of every kind. */
 import type { Layout, StampedBatch } from '../../src/model/batch.ts';
 import { type Store, StoreInsertError } from '../../src/store/port.ts';
 import type { Random } from '../queue/random.ts';
@@ -11,7 +8,7 @@ export interface Faults {
   readonly lostAnswer: number;
   readonly unavailable: number;
   readonly fenceFails: number;
-  /** Payloads that begin with this are refused as bad data. */
+  /** Payloads with this prefix are refused as bad data. */
   readonly badPrefix: string;
 }
 
@@ -23,12 +20,12 @@ export class FakeStore implements Insert {
   readonly inserts: { readonly rows: number; readonly mode: string }[] = [];
   faults: Faults = { lostAnswer: 0, unavailable: 0, fenceFails: 0, badPrefix: '!' };
   isAway = false;
-  /** What was stored is not answered before. */
+  /** The response waits for this, after the rows are stored. */
   mayAnswer = Promise.resolve();
   /** Inserts sent while an earlier one might still land. */
   insertsOverLoose = 0;
   readonly #random: Random;
-  /** Inserts that nobody knows the fate of: they may still land until the next fence. */
+  /** Inserts of unknown outcome: they may land until the next fence. */
   #loose: { readonly rows: readonly string[] }[] = [];
 
   constructor(random: Random) {
@@ -83,7 +80,7 @@ export class FakeStore implements Insert {
     return Buffer.from(batch.payload).toString().startsWith(this.faults.badPrefix);
   }
 
-  /** An insert may become several parts: any number of its first rows may be there. */
+  /** An insert may become several parts: any prefix of its rows may be stored. */
   #landSome(rows: readonly string[]): void {
     this.#land(rows.slice(0, this.#random.below(rows.length + 1)));
   }

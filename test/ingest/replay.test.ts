@@ -1,4 +1,4 @@
-/** Retries with an Idempotency-Key over HTTP: one request is taken, the others get its answer. */
+/** Retries with an Idempotency-Key over HTTP: one request is stored, the others get its answer. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +30,7 @@ function post(key: string, body: string, receiver = 'rcv_a', token = 'wri_good')
 
 const appended = () => edge.state.appended.length;
 
-test('a repeated request gets the first answer and is neither kept nor charged again', async () => {
+test('a repeated request gets the first answer and is neither stored nor charged again', async () => {
   const limits = { eventsPerSecond: 1, burstEvents: 3, maxBodyBytes: null };
   addReceiver(edge.state, 'rcv_q', { limits });
   addToken(edge.state, 'wri_q', { receiverId: 'rcv_q' });
@@ -62,7 +62,7 @@ test('a key belongs to its receiver', async () => {
   assert.equal(elsewhere.headers['idempotency-replayed'], undefined);
 });
 
-test('a duplicate under way waits for the first', async () => {
+test('a concurrent duplicate waits for the first', async () => {
   const gate = Promise.withResolvers<void>();
   edge.state.appendGate = gate.promise;
   const count = appended();
@@ -79,7 +79,7 @@ test('a duplicate under way waits for the first', async () => {
   assert.equal(appended(), count + 1);
 });
 
-test('after a first one that failed, the next one is the first', async () => {
+test('after a failed first request the next one counts', async () => {
   edge.state.appendFault = new AppError('unavailable', 'cannot append');
   assert.equal((await post('k5', 'a')).status, 503);
   edge.state.appendFault = undefined;

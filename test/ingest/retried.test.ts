@@ -1,7 +1,6 @@
 /**
- * Batches that were set aside and are drained again, on a simulated disk and a store that fails in
- * every way: each row exactly once, whenever the process dies, and none below what readers were
- * told is complete.
+ * Quarantined batches that are drained again, on a simulated disk and a failing store: each row
+ * exactly once, through crashes, and none below the published watermark.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -42,7 +41,7 @@ function openQueue(
   );
 }
 
-/** The one shard of the queue, to be worked by hand. */
+/** The only shard of the queue, driven by the test. */
 function shardOf(queue: Queue): Shard {
   let found: Shard | undefined;
   queue.work((shard) => {
@@ -55,7 +54,7 @@ function shardOf(queue: Queue): Shard {
 const limits = { maxRows: 1000, maxBytes: 1_000_000 };
 const idsOf = (taken: Taken | undefined) => taken?.batches.map(({ id }) => id.sequence);
 
-/** A store that remembers where rows lie, as one does that looks for them in a span of time. */
+/** A store that records where rows are, like one that looks up rows in a time span. */
 class RememberingStore extends FakeStore {
   readonly receivedAt = new Map<bigint, bigint[]>();
   readonly overlooked: bigint[] = [];
@@ -94,7 +93,7 @@ async function append(queue: Queue, random: Random, prefix = ''): Promise<number
   return rows;
 }
 
-/** As the operator's command does, while nothing runs. */
+/** Like the operator's command while the service is stopped. */
 function retryAll(fs: SimulatedFileSystem): void {
   for (const stem of listStems(fs, folder, '.batch')) {
     fs.rename(`${folder}/${stem}.batch`, `${folder}/${stem}.retry`);
@@ -102,7 +101,7 @@ function retryAll(fs: SimulatedFileSystem): void {
   fs.syncDirectory(folder);
 }
 
-test('each row is stored once, whatever landed before and whenever the process dies', async (t) => {
+test('stores each row once, whatever landed before and whenever the process dies', async (t) => {
   t.diagnostic(`${seeds} runs from seed ${firstSeed}`);
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
     const random = new Random(seed);
@@ -113,7 +112,7 @@ test('each row is stored once, whatever landed before and whenever the process d
     let rows = 0;
     for (let life = 0; life < 4; life++) {
       if (life > 0) retryAll(fs);
-      // For two lives what was refused still is.
+      // The store still refuses it for two runs.
       if (life === 2) store.faults = { ...store.faults, badPrefix: '!' };
       const queue = await openQueue(fs);
       const drain = startDrain(queue, store);
@@ -135,7 +134,7 @@ test('each row is stored once, whatever landed before and whenever the process d
   }
 });
 
-/** A log with one batch in quarantine, or more. */
+/** A log with one or more quarantined batches. */
 async function withSetAside(random: Random, batches = 1): Promise<SimulatedFileSystem> {
   const fs = new SimulatedFileSystem(random);
   const queue = await openQueue(fs);
@@ -147,7 +146,7 @@ async function withSetAside(random: Random, batches = 1): Promise<SimulatedFileS
   return fs;
 }
 
-test('what is retried counts as waiting, and holds the watermark until it is stored', async () => {
+test('a retried batch counts as backlog and holds the watermark', async () => {
   const random = new Random(3);
   const fs = await withSetAside(random);
   retryAll(fs);
@@ -170,14 +169,14 @@ test('what is retried counts as waiting, and holds the watermark until it is sto
   await queue.close();
 });
 
-test('a batch that the log still has is left to the log', async () => {
+test('leaves a batch that the log still has to the log', async () => {
   const random = new Random(5);
   const fs = new SimulatedFileSystem(random);
   let queue = await openQueue(fs);
   for (const prefix of ['', '!', '']) await append(queue, random, prefix);
   let shard = shardOf(queue);
   const { batches } = (await shard.take(limits))!;
-  // Stopped before it comes to release them.
+  // Stopped before it releases them.
   await shard.quarantine(batches[1]!, 'refused');
   await queue.close();
   retryAll(fs);
@@ -193,7 +192,7 @@ test('a batch that the log still has is left to the log', async () => {
   await queue.close();
 });
 
-test('one that the log can no longer read is drained, as received now', async () => {
+test('drains one that the log can no longer read, as received now', async () => {
   const random = new Random(6);
   const fs = new SimulatedFileSystem(random);
   const beforeNanos = BigInt(Date.now()) * 1_000_000n;
@@ -219,7 +218,7 @@ test('one that the log can no longer read is drained, as received now', async ()
   await queue.close();
 });
 
-test('they are handed out together, as far as the limits allow', async () => {
+test('reads them together, within the limits', async () => {
   const random = new Random(7);
   const fs = await withSetAside(random, 5);
   retryAll(fs);
@@ -236,12 +235,12 @@ test('they are handed out together, as far as the limits allow', async () => {
   await queue.close();
 });
 
-test('what a killed process left half done is finished', async () => {
+test('completes what a killed process began', async () => {
   const random = new Random(8);
   const fs = await withSetAside(random, 2);
   const [whole = '', torn = ''] = listStems(fs, folder, '.batch');
   retryAll(fs);
-  // Both were refused again, and one was not written to its end.
+  // Both were refused again, and one was not written completely.
   const contentOf = (stem: string) => fs.contentOf(`${folder}/${stem}.retry`);
   fs.overwrite(`${folder}/${whole}.batch`, contentOf(whole));
   fs.overwrite(`${folder}/${torn}.batch`, contentOf(torn).subarray(0, 80));
@@ -256,7 +255,7 @@ test('what a killed process left half done is finished', async () => {
   await queue.close();
 });
 
-test('a file that the disk does not give holds nobody up, and is told', async () => {
+test('an unreadable file blocks nothing and is reported', async () => {
   const random = new Random(9);
   const fs = await withSetAside(random, 2);
   const [atOpen, later] = listStems(fs, folder, '.batch').map((stem) => `${folder}/${stem}.retry`);
@@ -279,7 +278,7 @@ test('a file that the disk does not give holds nobody up, and is told', async ()
   await queue.close();
 });
 
-test('a file that was damaged meanwhile holds nobody up and is kept', async () => {
+test('a file damaged meanwhile blocks nothing and is kept', async () => {
   const random = new Random(4);
   const fs = await withSetAside(random);
   retryAll(fs);

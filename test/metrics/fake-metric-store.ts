@@ -1,6 +1,5 @@
 /**
- * A store of metrics that answers what a test gives it, cut to the plan as its contract says, and
- * keeps the plans it was asked with.
+ * A store of metrics with given results, cut to the plan as its contract says, which records plans.
  */
 import type {
   Exemplar,
@@ -25,7 +24,7 @@ export interface FakeMetricStore {
   exemplars: Exemplar[];
   /** Thrown by the next reads. */
   fault: Error | undefined;
-  /** As if nobody had been here. */
+  /** Resets the records. */
   reset(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A reader of the live tail over HTTP/1.1 or HTTP/2: events one by one, the place of the last of
- * them, and a connection that can be left, broken off or not read from.
+ * A reader of the live tail over HTTP/1.1 or HTTP/2: events, the last id, and a connection that can
+ * be closed, broken or left unread.
  */
 import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
@@ -19,7 +19,7 @@ export interface TailEvent {
 export interface TailOptions {
   readonly parameters?: Parameters;
   readonly lastEventId?: string;
-  /** In place of the first run's access token. */
+  /** Instead of the first run's access token. */
   readonly token?: string;
   readonly protocol?: 'HTTP/1.1' | 'HTTP/2';
 }
@@ -30,7 +30,7 @@ interface Answered {
   leave(): void;
 }
 
-/** Resolves with the head of the answer. */
+/** Resolves with the response head. */
 export async function openTail(service: Service, options: TailOptions = {}): Promise<TailClient> {
   const { accessToken, accountId, streamUrl, caFile } = service.quickstart;
   const headers = {
@@ -46,9 +46,9 @@ export async function openTail(service: Service, options: TailOptions = {}): Pro
 
 export class TailClient {
   readonly status: number;
-  /** All so far, in order. */
+  /** All events so far, in order. */
   readonly events: TailEvent[] = [];
-  /** How the answer ended; undefined while it goes on. */
+  /** How the response ended; undefined while it is open. */
   end: 'whole' | 'broken' | undefined;
   text = '';
   readonly #answered: Answered;
@@ -77,12 +77,12 @@ export class TailClient {
     return this.events.filter((event) => event.name === name);
   }
 
-  /** The first event of a name, as soon as there is one. */
+  /** Resolves with the first event of a name. */
   first(name: string): Promise<TailEvent> {
     return until(() => this.events.find((event) => event.name === name), { what: name });
   }
 
-  /** Stops taking bytes; the connection stays. */
+  /** Stops reading; the connection stays open. */
   pause(): void {
     this.#answered.body.pause();
   }

@@ -1,6 +1,6 @@
 /**
- * The live tail of the real service: everything that is acknowledged comes, once, in the order in
- * which it arrived, whatever becomes of readers and processes.
+ * The live tail of the real service: every acknowledged log arrives once, in order of arrival,
+ * through failures of readers and processes.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -48,7 +48,7 @@ function untilLogs(tail: TailClient, count: number): Promise<true> {
 }
 
 for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
-  test(`${protocol}: logs come as they arrive, late ones too, as the list has them`, async () => {
+  test(`${protocol}: logs arrive in order, late ones too, equal to the list`, async () => {
     const tail = await follow({ protocol });
     await post([{ message: 'first\nof\r\ntwo lines', service_name: protocol }]);
     await post([
@@ -68,7 +68,7 @@ function byId(logs: readonly LogRecord[]): LogRecord[] {
   return logs.toSorted((a, b) => (a.logId < b.logId ? -1 : 1));
 }
 
-test('every filter means what it means to the list', async () => {
+test('filters agree with the list', async () => {
   const own = { serviceNamespace: 'filters' };
   const filters: readonly Parameters[] = [
     own,
@@ -118,7 +118,7 @@ function isPast(tail: TailClient, id: string): boolean {
   return BigInt(tail.lastId.split('.')[0] ?? 0) >= BigInt(id.split('.')[0]!);
 }
 
-test('what cannot be followed is refused before the stream begins', async () => {
+test('refuses invalid tails before the stream begins', async () => {
   const cases: readonly (readonly [TailOptions, number, RegExp])[] = [
     [{ lastEventId: '12' }, 400, /Last-Event-ID/],
     [{ lastEventId: `1.${'0'.repeat(32)}.0, x` }, 400, /Last-Event-ID/],
@@ -137,7 +137,7 @@ test('what cannot be followed is refused before the stream begins', async () => 
   }
 });
 
-test('a hundred tails get each log, and no more than there may be are open', async () => {
+test('a hundred tails get each log, and more than the limit are refused', async () => {
   const tails = await Promise.all(Array.from({ length: maxTails }, () => follow()));
   const oneMore = await follow();
   assert.equal(oneMore.status, 503);
@@ -162,7 +162,7 @@ test('a revoked token ends the tail', async () => {
   leaveAll();
 });
 
-test('a slow reader is told what it does not get, and costs little memory', async (t) => {
+test('a slow reader gets dropped events and costs little memory', async (t) => {
   const slow = await Promise.all(
     Array.from({ length: 10 }, () => follow({ parameters: { maxLagSeconds: 1 } })),
   );
@@ -207,7 +207,7 @@ function residentBytes(pid: number): number {
   return Number(kibibytes) * 1024;
 }
 
-test('who comes back gets each log once, through kills of reader and gateway', async (t) => {
+test('a resuming reader gets each log once, through kills of reader and gateway', async (t) => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
   t.diagnostic(`replay with SEED=${seed}`);
   const random = createRandom(seed);
@@ -236,7 +236,7 @@ test('who comes back gets each log once, through kills of reader and gateway', a
       const waitFor = Math.min(wanted, sent.length - seen.length);
       await untilLogs(tail, waitFor);
       tail.leave();
-      // Of what came meanwhile, a reader may have kept any part.
+      // The reader may have processed any part of what arrived.
       keep(tail, random.integer(1, tail.events.length));
     }
     if (life > 0) continue;
@@ -254,7 +254,7 @@ test('who comes back gets each log once, through kills of reader and gateway', a
   leaveAll();
 });
 
-test('what is deleted meanwhile does not come', async () => {
+test('deleted data does not arrive', async () => {
   const { lastId } = await follow();
   leaveAll();
   await post([{ message: 'to be deleted' }]);
@@ -271,7 +271,7 @@ test('what is deleted meanwhile does not come', async () => {
   leaveAll();
 });
 
-test('a service that stops ends its tails at once', async () => {
+test('a stopping service ends its tails at once', async () => {
   const tails = await Promise.all(
     (['HTTP/1.1', 'HTTP/2'] as const).map((protocol) => follow({ protocol })),
   );
