@@ -1,4 +1,4 @@
-/** Who may use NATS, over which connection, and what a user of it must be permitted at least. */
+/** Credentials, TLS and permissions at NATS. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -34,7 +34,7 @@ const publishable = [
 ];
 const subscribable = ['_INBOX.>', 'weir.progress.*', '$KV.weir_leases.>', '$KV.weir_signals.>'];
 
-suite('who may use NATS', { skip: missingNats() }, () => {
+suite('access to NATS', { skip: missingNats() }, () => {
   async function start(t: TestContext, lines: string): Promise<NatsServer> {
     const server = await NatsServer.start(lines);
     t.after(() => server.stop());
@@ -47,7 +47,7 @@ suite('who may use NATS', { skip: missingNats() }, () => {
     await queue.close();
   };
 
-  test('a user with a password', async (t) => {
+  test('connects as a user with a password', async (t) => {
     const server = await start(t, 'authorization { user: weir, password: "se:cr@t" }');
     const user = { user: 'weir', password: 'se:cr@t' };
     await opens([server.url], user);
@@ -56,13 +56,13 @@ suite('who may use NATS', { skip: missingNats() }, () => {
     await assert.rejects(wrong, /check queue\.urls and its credentials/);
   });
 
-  test('whoever has the token', async (t) => {
+  test('connects with a token', async (t) => {
     const server = await start(t, 'authorization { token: "t0ken" }');
     await opens([server.url], { password: 't0ken' });
     await assert.rejects(openQueue(toOptions([server.url])), /Authorization/i);
   });
 
-  test('TLS, with an authority of our own', async (t) => {
+  test('connects over TLS with a private authority', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-nats-tls-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     await ensureLocalCertificate(folder, new Date());
@@ -77,7 +77,7 @@ suite('who may use NATS', { skip: missingNats() }, () => {
     await assert.rejects(notTls, /does not support 'tls'/);
   });
 
-  test('a max_payload that was lowered: what lies there is drained all the same', async (t) => {
+  test('drains stored messages after max_payload was lowered', async (t) => {
     const server = await start(t, 'max_payload: 1MB');
     // So many that the part of each in what may be under way is smaller than a message.
     const options = toOptions([server.url], { shards: 64 });
@@ -92,7 +92,7 @@ suite('who may use NATS', { skip: missingNats() }, () => {
     await queue.close();
   });
 
-  test('the listed permissions are enough for all that Weir does', async (t) => {
+  test('works with the documented permissions only', async (t) => {
     const permissions = JSON.stringify({ publish: publishable, subscribe: subscribable });
     const user = `{ user: weir, password: p, permissions: ${permissions} }`;
     const server = await start(t, `authorization { users: [${user}] }`);
@@ -111,7 +111,7 @@ suite('who may use NATS', { skip: missingNats() }, () => {
   });
 });
 
-/** Takes what is there, sets `bad` aside, releases all. */
+/** Takes all batches, sets `bad` aside and releases the others. */
 async function drainAll(queue: Queue, count: number): Promise<string[]> {
   const stored: string[] = [];
   const limits = { maxRows: 100, maxBytes: 1_000_000 };

@@ -1,21 +1,18 @@
-/**
- * What may have become of a NATS's folder before it starts again: put back to an older copy, cut
- * short as by a power cut, or without some of its files. For servers that do not run.
- */
+/** Changes to the folder of a stopped NATS: an older copy, cut or missing files. */
 import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** @param names of streams, all of what belongs to them */
+/** Restores whole streams. */
 export function putBack(folder: string, copy: string, names: readonly string[]): void {
   for (const name of names) replace(join(folder, name), join(copy, name));
 }
 
-/** Messages alone: consumers know of later ones. */
+/** Restores messages but not consumers, which know of later ones. */
 export function putMessagesBack(folder: string, copy: string, names: readonly string[]): void {
   for (const name of names) replace(join(folder, name, 'msgs'), join(copy, name, 'msgs'));
 }
 
-/** @param kept share of the last block that stays */
+/** @param kept share of the last block to keep */
 export function cutEnd(folder: string, names: readonly string[], kept: number): void {
   for (const name of names) {
     const blocks = filesOf(join(folder, name, 'msgs'), /\.blk$/);
@@ -26,7 +23,7 @@ export function cutEnd(folder: string, names: readonly string[], kept: number): 
   }
 }
 
-/** Of the messages: what can be made anew from the blocks. */
+/** Removes what the server can rebuild from the blocks. */
 export function removeIndex(folder: string, names: readonly string[]): void {
   for (const name of names) {
     for (const path of filesOf(join(folder, name, 'msgs'), /\.(idx|fss)$/)) rmSync(path);
@@ -43,7 +40,7 @@ export function putIndexBack(folder: string, copy: string, names: readonly strin
   }
 }
 
-/** What consumers have delivered and taken acknowledgements of. */
+/** Removes what consumers have delivered and what was acknowledged. */
 export function removeConsumerStates(folder: string, names: readonly string[]): void {
   for (const name of names) {
     for (const path of filesOf(join(folder, name, 'obs'), /^o\.dat$/)) rmSync(path);

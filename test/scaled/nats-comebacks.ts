@@ -1,6 +1,6 @@
 /**
- * A NATS that comes back as another than it was, under load, and what must hold then: only what it
- * has lost is lost, nothing is stored twice, and all goes on by itself.
+ * A NATS that is restored or loses data under load: only what it lost is lost, nothing is stored
+ * twice, and all nodes recover.
  */
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -22,7 +22,6 @@ export const bucketStreams = ['KV_weir_leases', 'KV_weir_keys', 'KV_weir_signals
 const { length: shards } = shardStreams;
 const leaseMs = 2000;
 
-/** A NATS, a queue that is drained from it, and who fills it. */
 interface Scene {
   readonly server: NatsServer;
   readonly drained: DrainedQueue;
@@ -30,7 +29,7 @@ interface Scene {
   readonly sender: Sender;
 }
 
-/** @param change made after it was killed, with something that waits in it and in the older copy */
+/** @param change to the folder of the killed server; it and the older copy hold a backlog */
 export function comesBack(change: (folder: string, copy: string) => void): Promise<void> {
   return inScene(async (scene) => {
     const { server, drained, sender } = scene;
@@ -56,23 +55,22 @@ export function comesBack(change: (folder: string, copy: string) => void): Promi
   });
 }
 
-/** @param change made while all runs */
+/** @param change made while the server runs */
 export function isChanged(change: (streams: StreamAPI) => Promise<unknown>): Promise<void> {
   return inScene(async (scene) => {
     const { server, sender, drained } = scene;
     await withManager([server.url], ({ streams }) => change(streams));
     await until(() => isComplete(server), { what: 'all streams and buckets' });
-    // What was on its way when its stream went may have been acknowledged since.
+    // Batches in flight when the stream was deleted may be acknowledged since.
     await grew(sender, 50);
     const before = new Set(sender.acknowledged);
-    // By then no lease holds any more but one that was taken or renewed since.
+    // By then every lease was taken or renewed after the change.
     const later = drained.queue.watermarkNanos() + BigInt(2 * leaseMs) * 1_000_000n;
     await passes(drained, later);
     await checkGoesOn(scene, { before, left: [] });
   });
 }
 
-/** Each time as soon as it has taken something. */
 export function isKilledInARow(times: number): Promise<void> {
   return inScene(async (scene) => {
     const { server, sender } = scene;
@@ -81,7 +79,6 @@ export function isKilledInARow(times: number): Promise<void> {
       await server.kill();
       await server.restart();
     }
-    // A process that is killed loses nothing: the system still writes what it had written.
     await checkGoesOn(scene, { before: new Set(), left: [] });
   });
 }
@@ -116,7 +113,7 @@ function passes({ queue }: DrainedQueue, nanos: bigint): Promise<unknown> {
   return until(() => queue.watermarkNanos() > nanos, { what: 'the watermark' });
 }
 
-/** What a server finds in this folder, by the word of another one. @returns the batches' texts */
+/** The batches that another server finds in the folder. @returns their texts */
 async function readLeft({ streamsFolder }: NatsServer): Promise<string[]> {
   if (!existsSync(streamsFolder)) return [];
   const other = await NatsServer.start();
@@ -139,9 +136,9 @@ async function isComplete(server: NatsServer): Promise<boolean> {
 }
 
 interface Expected {
-  /** What NATS may have lost: acknowledged before. */
+  /** Acknowledged before the change: NATS may have lost them. */
   readonly before: ReadonlySet<string>;
-  /** What of it is there still. */
+  /** Those of them that are still in NATS. */
   readonly left: readonly string[];
 }
 

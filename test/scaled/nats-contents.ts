@@ -1,4 +1,4 @@
-/** What lies in the streams of a queue at NATS, read as it is, without taking it. */
+/** Reads the streams of a queue at NATS without consuming them. */
 import assert from 'node:assert/strict';
 import {
   JetStreamApiError,
@@ -16,13 +16,13 @@ import { withManager } from './nats-server.ts';
 
 export interface StoredBatch extends StampedBatch {
   readonly shard: number;
-  /** Of the message that completes it. */
+  /** Sequence of the message that completes it. */
   readonly message: number;
   readonly timeNanos: bigint;
   readonly copiesSince: string;
 }
 
-/** In the order of each shard; copies of a batch appear as often as they are there. */
+/** In the order of each shard, with duplicates. */
 export async function readBatches(
   servers: string[],
   { prefix, shards }: Pick<NatsSettings, 'prefix' | 'shards'>,
@@ -50,7 +50,7 @@ export async function readBatches(
   return withManager(servers, readAll, 20_000);
 }
 
-/** What NATS says of each shard, a line each. */
+/** The state of each stream, a line each. */
 export function describeStreams(
   servers: string[],
   { prefix, shards }: Pick<NatsSettings, 'prefix' | 'shards'>,
@@ -66,7 +66,6 @@ export function describeStreams(
   });
 }
 
-/** In their order, a hundred asked for at once. */
 async function* readMessages(streams: StreamAPI, stream: string): AsyncGenerator<StoredMsg> {
   const { state } = await streams.info(stream);
   for (let from = Math.max(state.first_seq, 1); from <= state.last_seq; from += 100) {
@@ -76,7 +75,7 @@ async function* readMessages(streams: StreamAPI, stream: string): AsyncGenerator
   }
 }
 
-/** Also where the stream has no leader for a moment. */
+/** Waits for a leader. */
 function read(streams: StreamAPI, stream: string, seq: number): Promise<StoredMsg | null> {
   const attempt = async () => {
     try {
@@ -99,7 +98,7 @@ function framesOf(stored: StoredMsg, uploads: Map<string, Buffer[]>): Buffer[] {
   const [index = 0, count] = stored.header.get(headers.chunk).split('/').map(Number);
   const pieces = uploads.get(upload) ?? [];
   uploads.set(upload, pieces);
-  // Of a batch that was stored, a server that was killed may have begun to remove pieces.
+  // A killed server may have begun to remove the pieces of a stored batch.
   if (index > pieces.length) return [];
   assert.ok(index >= pieces.length - 1, 'pieces are not in order');
   pieces[index] = data;

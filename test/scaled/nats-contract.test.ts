@@ -1,4 +1,4 @@
-/** The queue at NATS keeps what every queue promises. */
+/** The contract of a queue, for the queue at NATS. */
 import { after, before, suite } from 'node:test';
 import { testQueueContract } from '../queue/contract.ts';
 import { openQueue, toOptions } from './nats-queues.ts';

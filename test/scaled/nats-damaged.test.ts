@@ -1,4 +1,4 @@
-/** What may have become of parts of NATS's folder, each alone. */
+/** Changes to single parts of the folder of NATS. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
@@ -53,7 +53,7 @@ suite('a NATS that comes back with', { skip: missingNats() }, () => {
   for (const [name, change] of Object.entries(changes)) test(name, () => comesBack(change));
 });
 
-suite('a NATS from which while all runs are deleted', { skip: missingNats() }, () => {
+suite('a running NATS that loses', { skip: missingNats() }, () => {
   for (const [what, names] of Object.entries({
     'the streams of the shards': shardStreams,
     'the leases': ['KV_weir_leases'],
@@ -65,6 +65,6 @@ suite('a NATS from which while all runs are deleted', { skip: missingNats() }, (
   }
 });
 
-suite('a NATS that is killed', { skip: missingNats() }, () => {
+suite('NATS killed', { skip: missingNats() }, () => {
   test('twenty times in a row', () => isKilledInARow(20));
 });

@@ -1,7 +1,4 @@
-/**
- * A queue at NATS that is drained into a judging store by the process of the test, and whose store
- * can be made to stand still, so that something waits in NATS.
- */
+/** A queue at NATS, drained in this process into a judging store that can be paused. */
 import { openDrain } from '../../src/ingest/drain.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';
 import type { NatsSettings } from '../../src/queue/nats/connection.ts';
@@ -17,7 +14,7 @@ const retry = { firstPauseMs: 20, maxPauseMs: 200, attemptsPerBatch: 3 };
 
 export interface DrainedQueue {
   readonly queue: Queue;
-  /** Inserts wait from now on; what they hold stays in NATS. */
+  /** Pauses inserts: their batches stay in NATS. */
   standStill(): void;
   goOn(): void;
   close(): Promise<void>;

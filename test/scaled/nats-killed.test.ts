@@ -10,7 +10,7 @@ import { missingNats, NatsServer } from './nats-server.ts';
 
 const rounds = 4;
 
-suite('a NATS that is killed while writers drain', { skip: missingNats() }, () => {
+suite('NATS killed while writers drain', { skip: missingNats() }, () => {
   test('hands out every acknowledged batch and leaves none in NATS', async () => {
     await using parts = new AsyncDisposableStack();
     const server = parts.adopt(await NatsServer.start(), (it) => it.stop());

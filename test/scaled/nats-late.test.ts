@@ -1,6 +1,6 @@
 /**
- * What comes to NATS long after its sender gave it up, as from a network or a server that stood
- * still: nobody there remembers its id any more, and it must not be stored again for that.
+ * A message that reaches NATS long after it was sent, as over a stalled network, when NATS has
+ * forgotten its id: it must not be stored twice.
  */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
@@ -14,8 +14,8 @@ import { openFaultProxy } from './fault-proxy.ts';
 import { openQueue, owner, toBatch, toOptions } from './nats-queues.ts';
 import { missingNats, NatsServer, withManager } from './nats-server.ts';
 
-suite('a message that comes late', { skip: missingNats() }, () => {
-  test('is suspect where it may have been sent again since', async (context) => {
+suite('a message that arrives late', { skip: missingNats() }, () => {
+  test('is suspect if it may have been sent again since', async (context) => {
     await using parts = new AsyncDisposableStack();
     const server = parts.adopt(await NatsServer.start(), (it) => it.stop());
     const target = { host: '127.0.0.1', port: server.place.port };

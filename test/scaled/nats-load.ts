@@ -1,4 +1,4 @@
-/** Load on a queue at NATS, as hard as it goes, and what became of it. */
+/** Load on a queue at NATS, and which batches were acknowledged. */
 import assert from 'node:assert/strict';
 import { AppError } from '../../src/model/errors.ts';
 import type { Queue } from '../../src/queue/port.ts';
@@ -8,11 +8,11 @@ import { owner, toBatch } from './nats-queues.ts';
 export interface Load {
   readonly acknowledged: string[];
   readonly refused: string[];
-  /** Resolves when what is under way has ended. */
+  /** Resolves when all appends have ended. */
   stop(): Promise<void>;
 }
 
-/** Senders that append one batch after the other, now and then a large one, until stopped. */
+/** Senders that append batches, some of them large, until stopped. */
 export function startLoad(queue: Queue, senders: number, name = ''): Load {
   const acknowledged: string[] = [];
   const refused: string[] = [];
@@ -41,7 +41,7 @@ export function startLoad(queue: Queue, senders: number, name = ''): Load {
   };
 }
 
-/** Resolves when so many more were acknowledged. */
+/** Waits for so many more acknowledgements. */
 export const grew = (load: Load, by: number) => {
   const goal = load.acknowledged.length + by;
   return until(() => load.acknowledged.length >= goal, { what: `${by} more acknowledgements` });

@@ -1,6 +1,6 @@
 /**
- * A NATS that is killed, paused, cut off or loses its leader: nothing acknowledged is lost or there
- * twice, what cannot be taken is refused without waiting, and all comes back by itself.
+ * NATS killed, paused, cut off or without a leader: nothing acknowledged is lost or duplicated,
+ * appends fail fast, and the queue recovers.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -13,7 +13,7 @@ import { openQueue, owner, textOf, toBatch, toOptions } from './nats-queues.ts';
 import { missingNats, NatsCluster, NatsServer, withManager } from './nats-server.ts';
 import { describeStreams, readBatches } from './nats-contents.ts';
 
-/** What was acknowledged is there; nothing is there twice as if it were new. */
+/** All acknowledged batches are stored, and none twice without a mark. */
 async function checkStored(
   load: Load,
   servers: string[],
@@ -23,13 +23,12 @@ async function checkStored(
   const texts = new Set(stored.map(textOf));
   const lost = load.acknowledged.filter((text) => !texts.has(text));
   if (lost.length > 0) {
-    // A stream that was made anew since, or one that came back shorter, is told by these.
     const told = await describeStreams(servers, options);
     assert.fail(`acknowledged and lost: ${lost.join(' ')}\n${told}`);
   }
   const counts = new Map<string, number>();
   for (const batch of stored) {
-    // What is marked as a copy is looked for in the store before it is stored.
+    // Copies are looked up in the store.
     if (batch.copiesSince !== '') continue;
     counts.set(textOf(batch), (counts.get(textOf(batch)) ?? 0) + 1);
   }
@@ -38,7 +37,7 @@ async function checkStored(
   assert.equal(new Set(load.acknowledged).size, load.acknowledged.length);
 }
 
-suite('one NATS in trouble', { skip: missingNats() }, () => {
+suite('faults of a single NATS', { skip: missingNats() }, () => {
   let server: NatsServer;
   const queues: Queue[] = [];
   const proxies: FaultProxy[] = [];
@@ -67,7 +66,7 @@ suite('one NATS in trouble', { skip: missingNats() }, () => {
     return { proxy, ...opened };
   }
 
-  test('killed and started again 20 times: all that was acknowledged is there once', async () => {
+  test('stores what was acknowledged once, over 20 kills and restarts', async () => {
     const { queue, options } = await open();
     const load = startLoad(queue, 8);
     // nats-server 2.9.10 that is killed within 0.1 s of making a stream may come back without the
@@ -81,17 +80,17 @@ suite('one NATS in trouble', { skip: missingNats() }, () => {
     await grew(load, 20);
     await load.stop();
     await checkStored(load, [server.url], options);
-    // Each restart is over within the grace, so hardly anything is refused.
+    // Each restart takes less than the grace period.
     assert.ok(load.refused.length < load.acknowledged.length / 10, `${load.refused.length}`);
   });
 
-  test('away: refused without waiting, and taken again by itself', async () => {
+  test('refuses at once while NATS is away, and recovers', async () => {
     const { queue } = await open({ timeoutMs: 1000 });
     await server.kill();
     try {
       await until(() => !queue.status().writable, { what: 'the loss to be seen' });
       await assert.rejects(queue.append(toBatch('x'), owner), isUnavailable);
-      // Each would wait for the grace or the timeout: minutes, one after the other.
+      // If each waited, this would take minutes.
       for (let i = 0; i < 500; i++) {
         await assert.rejects(queue.append(toBatch('x'), owner), isUnavailable);
         await assert.rejects(queue.recall(Buffer.alloc(16)), isUnavailable);
@@ -106,7 +105,7 @@ suite('one NATS in trouble', { skip: missingNats() }, () => {
     assert.equal(queue.status().writable, true);
   });
 
-  test('hanging: late once, then refused without waiting, and taken again by itself', async () => {
+  test('times out once while NATS hangs, then refuses at once, and recovers', async () => {
     const { queue } = await open({ timeoutMs: 500 });
     server.pause();
     try {
@@ -124,7 +123,7 @@ suite('one NATS in trouble', { skip: missingNats() }, () => {
     await until(() => queue.status().writable, { what: 'all shards' });
   });
 
-  test('an acknowledgement that is lost with its connection: there once', async () => {
+  test('stores a batch once when its acknowledgement is lost', async () => {
     const { queue, proxy, options } = await openBehindProxy();
     for (let round = 0; round < 20; round++) {
       proxy.hold('down');
@@ -143,7 +142,7 @@ suite('one NATS in trouble', { skip: missingNats() }, () => {
     assert.ok(stored.every(({ copiesSince }) => copiesSince === ''));
   });
 
-  test('drained, forgotten, and then sent again: marked as a copy', async () => {
+  test('marks a batch as a copy if it is sent again after it was drained', async () => {
     const { queue, proxy, options } = await openBehindProxy({ shards: 1, timeoutMs: 20_000 });
     const stream = `${options.prefix}_0`;
     proxy.hold('down');
@@ -162,7 +161,7 @@ suite('one NATS in trouble', { skip: missingNats() }, () => {
     assert.notEqual(stored[0]!.copiesSince, '');
   });
 
-  test('kept in memory, and started again: streams are made anew', async () => {
+  test('creates memory streams again after a restart', async () => {
     const { queue } = await open({ storage: 'memory' });
     await queue.append(toBatch('x'), owner);
     await server.kill();
@@ -171,7 +170,7 @@ suite('one NATS in trouble', { skip: missingNats() }, () => {
     await until(() => queue.status().writable, { what: 'all shards' });
   });
 
-  test('a node that was cut off hears afterwards that labels are forgotten', async () => {
+  test('delivers the series signal to a node that was cut off', async () => {
     const { queue: cutOff, proxy, options } = await openBehindProxy();
     const other = await openQueue({ ...options, urls: [server.url] });
     queues.push(other);
@@ -187,7 +186,7 @@ suite('one NATS in trouble', { skip: missingNats() }, () => {
   });
 });
 
-suite('a cluster of NATS in trouble', { skip: missingNats() }, () => {
+suite('faults of a NATS cluster', { skip: missingNats() }, () => {
   let cluster: NatsCluster;
   const queues: Queue[] = [];
   before(async () => {
@@ -198,7 +197,7 @@ suite('a cluster of NATS in trouble', { skip: missingNats() }, () => {
     await cluster?.stop();
   });
 
-  test('the leader of a shard is killed, three times: nothing is lost or twice', async () => {
+  test('loses and duplicates nothing when a leader is killed three times', async () => {
     const options = toOptions(cluster.urls, { timeoutMs: 10_000 });
     const queue = await openQueue(options);
     queues.push(queue);
@@ -215,7 +214,7 @@ suite('a cluster of NATS in trouble', { skip: missingNats() }, () => {
     await checkStored(load, cluster.urls, options);
   });
 
-  test('a key that comes to two gateways at the same time counts once', async () => {
+  test('stores a key once that two gateways get at the same time', async () => {
     const options = toOptions(cluster.urls, { prefix: 'keys' });
     const both = [await openQueue(options), await openQueue(options)];
     queues.push(...both);
@@ -234,7 +233,7 @@ suite('a cluster of NATS in trouble', { skip: missingNats() }, () => {
     );
   });
 
-  test('a server hangs: its clients go to another one', async () => {
+  test('fails over to another server when one hangs', async () => {
     const options = toOptions(cluster.urls, { prefix: 'hangs', timeoutMs: 2000 });
     const queue = await openQueue(options);
     queues.push(queue);
@@ -257,8 +256,8 @@ suite('a cluster of NATS in trouble', { skip: missingNats() }, () => {
   });
 });
 
-suite('a cluster of NATS without a majority', { skip: missingNats() }, () => {
-  test('takes nothing, and all of it again with one server more', async (t) => {
+suite('a NATS cluster without a majority', { skip: missingNats() }, () => {
+  test('refuses batches, and recovers with one more server', async (t) => {
     const cluster = await NatsCluster.start();
     t.after(() => cluster.stop());
     const options = toOptions(cluster.urls, { timeoutMs: 2000 });
@@ -288,7 +287,7 @@ suite('a cluster of NATS without a majority', { skip: missingNats() }, () => {
   });
 });
 
-/** Whether each shard has a leader and two others that follow it. */
+/** Whether each shard has a leader and two followers in sync. */
 async function isInStep(
   cluster: NatsCluster,
   { prefix, shards }: { readonly prefix: string; readonly shards: number },

@@ -1,4 +1,4 @@
-/** The quarantine of a queue at NATS, as an operator works on it while writers run. */
+/** The quarantine at NATS, used by an operator while writers run. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import { connect, headers as createHeaders } from '@nats-io/transport-node';
@@ -22,9 +22,9 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
   let queue: Queue;
   let quarantine: Quarantine;
   let work: Sink;
-  /** Whether the store of this test refuses what begins with `bad`. */
+  /** Whether the store refuses batches that begin with `bad`. */
   let isRefusing: boolean;
-  /** Until then what was taken is not released. */
+  /** Delays the release of taken batches. */
   let judged: Promise<void> | undefined;
   let prefixes = 0;
   before(async () => {
@@ -60,7 +60,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     return untilThere(texts.length);
   }
 
-  /** Until so many are there, and whole: a large one comes piece by piece. */
+  /** Waits for so many complete batches. */
   async function untilThere(count: number): Promise<SetAside[]> {
     let found: SetAside[] = [];
     const isWhole = ({ reason }: SetAside) => !reason.endsWith(' pieces)');
@@ -74,7 +74,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
 
   const released = (text: string) => work.released.filter((each) => each.text === text);
 
-  test('what is set aside is listed, and drained again as what may be stored', async () => {
+  test('lists a batch that was set aside, and drains it as suspect after a retry', async () => {
     assert.deepEqual(await quarantine.list(), []);
     const found = await setAside('bad small', 'bad large');
     assert.deepEqual(
@@ -99,7 +99,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     await until(() => queue.status().quarantinedBatches === 0, { what: 'the count to be 0' });
   });
 
-  test('what is refused again within moments is there again, as often as it is tried', async () => {
+  test('keeps a batch that is refused again after each retry', async () => {
     for (const text of ['bad small', 'bad large']) {
       const [first] = await setAside(text);
       const times = () => work.released.filter((each) => each.text === text);
@@ -117,7 +117,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     }
   });
 
-  test('two who retry at once: one writer holds all copies', async () => {
+  test('hands all copies of concurrent retries to one writer', async () => {
     const [{ id }] = (await setAside('bad large')) as [SetAside];
     isRefusing = false;
     const other = await openQuarantineStream(options, createInstruments('silent'), 'change');
@@ -131,7 +131,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     assert.deepEqual(await quarantine.list(), []);
   });
 
-  test('bytes that are no batch can be dropped, and nothing else', async () => {
+  test('drops damaged bytes, and refuses to retry them', async () => {
     const connection = await connect({ servers: [server.url] });
     const head = createHeaders();
     head.set(headers.kind, 'frames');
@@ -148,7 +148,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     await assert.rejects(quarantine.drop(id), /cannot find message-1 in quarantine/);
   });
 
-  test('retried while its take is not yet released, it is held as one of its own', async () => {
+  test('treats a retried batch as another one while the first is unreleased', async () => {
     const gate = Promise.withResolvers<void>();
     judged = gate.promise;
     const [{ id }] = (await setAside('bad small')) as [SetAside];
@@ -161,7 +161,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     await until(() => queue.status().bytes === 0, { what: 'the shards to be empty' });
   });
 
-  /** Messages that a writer was given and has not acknowledged. */
+  /** Messages that were delivered and not acknowledged. */
   async function waiting(): Promise<number> {
     return withManager([server.url], async ({ consumers }) => {
       let pending = 0;
@@ -173,7 +173,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     });
   }
 
-  test('set aside again after it was removed, it is there again', async () => {
+  test('lists a batch that is set aside again after a removal', async () => {
     const [{ id }] = (await setAside('bad small')) as [SetAside];
     const what = 'it to be released';
     const { batch, shard: name } = await until(() => released('bad small')[0], { what });
@@ -186,7 +186,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     );
   });
 
-  test('what an interrupted removal left is removed when it is given again', async () => {
+  test('completes an interrupted removal when it is repeated', async () => {
     const names = createQueueNames(options.prefix);
     const onlooker = await openQuarantineStream(options, createInstruments('silent'), 'look');
     for (const again of ['retry', 'drop', 'list'] as const) {
@@ -209,7 +209,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     await onlooker.close();
   });
 
-  test('what is removed by others between a look and a retry is said to be gone', async () => {
+  test('says that a batch is gone if another operator removed it', async () => {
     const [{ id }] = (await setAside('bad large')) as [SetAside];
     const other = await openQuarantineStream(options, createInstruments('silent'), 'change');
     await other.drop(id);
@@ -221,7 +221,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     await assert.rejects(quarantine.retry(id), /cannot find/);
   });
 
-  test('all are retried, whatever is wrong with one of them', async () => {
+  test('retries all batches even if one fails', async () => {
     const found = await setAside('bad 1', 'bad large', 'bad 2');
     const large = found.find(({ bytes }) => bytes > 1000)!;
     const names = createQueueNames(options.prefix);
@@ -254,7 +254,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     );
   });
 
-  test('however many are dropped at once, the stream is looked through once', async () => {
+  test('reads the stream once for any number of drops', async () => {
     const count = 20;
     const found = await setAside(...Array.from({ length: count }, (_, index) => `bad ${index}`));
     const connection = await connect({ servers: [server.url] });
@@ -270,7 +270,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     assert.deepEqual(await quarantine.list(), []);
   });
 
-  test('a frame whose body was changed is listed as no batch', async () => {
+  test('lists a frame with a changed body as damaged', async () => {
     const [{ id }] = (await setAside('bad small')) as [SetAside];
     const names = createQueueNames(options.prefix);
     await withManager([server.url], async (manager) => {
@@ -295,7 +295,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     await assert.rejects(quarantine.retry(found[1]!.id), /no whole batch/);
   });
 
-  test('a shard that is full takes nothing, and the batch stays where it is', async () => {
+  test('keeps a batch in quarantine if its shard is full', async () => {
     const [{ id }] = (await setAside('bad large')) as [SetAside];
     const small = { ...options, maxBacklogBytes: 200_000, timeoutMs: 300 };
     const full = await openQueue(small);
@@ -304,7 +304,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     assert.equal((await quarantine.list())[0]?.id, id);
   });
 
-  test('a prefix that is not there is named', async () => {
+  test('names a prefix that does not exist', async () => {
     const elsewhere = { ...options, prefix: 'nowhere' };
     const opened = await openQuarantineStream(elsewhere, createInstruments('silent'), 'change');
     await assert.rejects(opened.list(), /cannot find the stream nowhere_quarantine.*queue\.prefix/);

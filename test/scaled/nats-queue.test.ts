@@ -1,4 +1,4 @@
-/** What a gateway puts into the queue at NATS JetStream: whole, in order, and once for each key. */
+/** Appending to the queue at NATS JetStream: complete, in order, once for each key. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
@@ -28,7 +28,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     await server?.stop();
   });
 
-  /** Streams of their own for each test. */
+  /** Separate streams for each test. */
   const newOptions = (over: Parameters<typeof toOptions>[1] = {}) =>
     toOptions([server.url], { prefix: `t${prefixes++}`, ...over });
 
@@ -44,7 +44,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     answer: Buffer.from(answer),
   });
 
-  test('many at once arrive whole, each once, several to a message', async () => {
+  test('stores concurrent batches once each, several to a message', async () => {
     const options = newOptions();
     const queue = await open(options);
     const texts = Array.from({ length: 1000 }, (_, index) => `batch ${index}`);
@@ -59,10 +59,10 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     assert.ok(stored.every(({ copiesSince }) => copiesSince === ''));
   });
 
-  test('logs go to a shard once it is drained, while others are', async () => {
+  test('sends logs to a shard without a holder only if the others have none', async () => {
     const options = newOptions({ shards: 1 });
     const sink = openSink(await open(options));
-    // As the first of the nodes on which queue.shards is raised.
+    // The first node on which queue.shards is raised.
     const queue = await open({ ...options, shards: 2 });
     const append = () => queue.append(toBatch('log'), owner);
     await withManager([server.url], async ({ streams }) => {
@@ -78,7 +78,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     await sink.close();
   });
 
-  test('samples of one stream go one way, in the order in which they were taken', async () => {
+  test('keeps samples of a stream in one shard, in order', async () => {
     const options = newOptions({ shards: 4 });
     const queue = await open(options);
     const texts = Array.from({ length: 50 }, (_, index) => `write ${index}`);
@@ -90,7 +90,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     assert.equal(new Set(stored.map(({ shard }) => shard)).size, 1);
   });
 
-  test('what is larger than a message of NATS goes in pieces', async () => {
+  test('sends a batch larger than a message in pieces', async () => {
     const options = newOptions({ shards: 1 });
     const queue = await open(options);
     const payloads = Array.from({ length: 8 }, () => randomBytes(8 * 1024 * 1024));
@@ -108,12 +108,12 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     }
   });
 
-  test('pieces that a stop keeps apart for minutes are no batch', async (context) => {
+  test('refuses a batch whose pieces a suspended process sends minutes apart', async (context) => {
     const options = newOptions({ shards: 1 });
     const queue = await open(options);
     const now = Date.now.bind(Date);
     let aheadMs = 0;
-    // Clocks that stand still with the machine do not see it.
+    // The monotonic clock stands still while the process is suspended.
     context.mock.method(Date, 'now', () => now() + aheadMs);
     const appended = queue.append(toBatch('large', 100 * 1024 * 1024), owner);
     const refused = assert.rejects(appended, isUnavailable);
@@ -126,7 +126,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     await refused;
   });
 
-  test('a key that was claimed for a shard that this node does not know is refused', async () => {
+  test('refuses a key that was claimed for an unknown shard', async () => {
     const options = newOptions({ shards: 1 });
     const queue = await open(options);
     const link = await openNatsLink(options, createNatsEvents(createInstruments('silent')));
@@ -142,14 +142,14 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     await link.close();
   });
 
-  test('memory of payloads is given back', async () => {
+  test('frees the memory of payloads', async () => {
     const queue = await open(newOptions());
     const batch = toBatch('x', 300_000);
     await queue.append(batch, owner);
     assert.equal(batch.payload.length, 0);
   });
 
-  test('a key counts once, at every gateway', async () => {
+  test('stores a key once over all gateways', async () => {
     const options = newOptions();
     const [one, two] = [await open(options), await open(options)];
     const record = newRecord('the first answer');
@@ -166,7 +166,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     assert.equal(await one.recall(randomBytes(16)), undefined);
   });
 
-  test('a key that comes to two gateways at the same time counts once', async () => {
+  test('stores a key once that two gateways get at the same time', async () => {
     const options = newOptions();
     const both = [await open(options), await open(options)];
     for (const [name, bytes] of [
@@ -194,8 +194,8 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     }
   });
 
-  suite('a gateway that died on the way', () => {
-    /** Goes as far as a gateway would have come, and leaves. */
+  suite('a gateway that died', () => {
+    /** Does what a gateway does before it dies. */
     async function leaveBehind(
       options: ReturnType<typeof newOptions>,
       record: IdempotencyRecord,
@@ -216,7 +216,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
       await link.close();
     }
 
-    test('before it published: the repetition does, under the id that was claimed', async () => {
+    test('before publishing: the retry publishes under the claimed id', async () => {
       const options = newOptions();
       const queue = await open(options);
       const record = newRecord('its answer');
@@ -232,7 +232,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
       assert.ok(ageMs >= 0 && ageMs < 60_000, `copies since ${ageMs} ms`);
     });
 
-    test('after it published: the repetition changes nothing', async () => {
+    test('after publishing: the retry changes nothing', async () => {
       const options = newOptions();
       const queue = await open(options);
       const record = newRecord('its answer');
@@ -243,7 +243,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
       await until(async () => (await queue.recall(record.key)) !== undefined, { what: 'done' });
     });
 
-    test('and was drained before the repetition came: that one is marked as a copy', async () => {
+    test('after its batch was drained: the retry is marked as a copy', async () => {
       const options = newOptions();
       const queue = await open(options);
       const record = newRecord('its answer');
@@ -252,7 +252,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
       await withManager([server.url], async ({ streams }) => {
         await streams.deleteMessage(stream, (await streams.info(stream)).state.last_seq);
       });
-      // Forgets the ids of all that is no longer there.
+      // NATS forgets the ids of removed messages.
       await server.kill();
       await server.restart();
       await until(() => queue.status().writable, { what: 'the connection' });
@@ -263,7 +263,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     });
   });
 
-  test('a full queue refuses, says why, and takes batches again once there is room', async () => {
+  test('refuses batches while full, says why, and recovers', async () => {
     const options = newOptions({ maxBacklogBytes: 4_000_000 });
     const queue = await open(options);
     let taken = 0;
@@ -290,7 +290,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     await until(() => queue.status().batches < 10, { what: 'an empty backlog' });
   });
 
-  test('a line lies between what was taken before and what comes after', async () => {
+  test('draws a line between earlier and later batches', async () => {
     const options = newOptions();
     const [one, two] = [await open(options), await open(options)];
     const names = { before: [] as string[], after: [] as string[] };
@@ -315,7 +315,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     for (const text of names.after) assert.ok(times.get(text)! > line, text);
   });
 
-  test('labels are forgotten everywhere, once', async () => {
+  test('signals every node once that labels are forgotten', async () => {
     const options = newOptions();
     const [one, two] = [await open(options), await open(options)];
     const heard = [0, 0];
@@ -328,7 +328,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     assert.deepEqual(heard, [1, 1]);
   });
 
-  test('what does not suit is refused in words', async () => {
+  test('explains refused settings', async () => {
     const options = newOptions({ shards: 3 });
     await open(options);
     const refused = async (over: object, words: RegExp) => {
@@ -344,7 +344,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     await refused({ urls: ['http://127.0.0.1:4222'] }, /nats:\/\/host:4222/);
   });
 
-  test('several nodes start at once', async () => {
+  test('lets several nodes start at once', async () => {
     const options = newOptions();
     await Promise.all([open(options), open(options), open(options)]);
     assert.equal((await readBatches([server.url], options)).length, 0);

@@ -1,4 +1,4 @@
-/** Queues on the NATS of a test, and batches to append to them. */
+/** Queues on a test NATS, and batches for them. */
 import type { Queue } from '../../src/queue/port.ts';
 import type { NatsSettings } from '../../src/queue/nats/connection.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
@@ -33,14 +33,14 @@ export function openQueue(options: NatsSettings): Promise<Queue> {
   return openNatsQueue(options, instruments, createQueueEvents(instruments));
 }
 
-/** A batch whose payload begins with this text; the queue does not look into it. */
+/** A batch whose payload begins with this text. */
 export function toBatch(text: string, bytes = Buffer.byteLength(text), layout = 'logs/1' as const) {
   const payload = Buffer.from(new ArrayBuffer(Math.max(bytes, Buffer.byteLength(text))));
   payload.write(text);
   return { layout, rows: 1, payload };
 }
 
-/** @returns what `toBatch` was given. */
+/** @returns the text given to `toBatch` */
 export function textOf({ payload }: { readonly payload: Uint8Array }): string {
   return Buffer.from(payload).toString().replace(/\0+$/, '');
 }

@@ -1,4 +1,4 @@
-/** What a writer does about what goes wrong between it and NATS while it holds a shard. */
+/** A writer that holds a shard while NATS fails. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import { connect, headers as createHeaders } from '@nats-io/transport-node';
@@ -16,7 +16,7 @@ import { missingNats, NatsServer, withManager } from './nats-server.ts';
 
 const wide = { maxRows: 1000, maxBytes: 64 * 1024 * 1024 };
 
-suite('a writer and its NATS', { skip: missingNats() }, () => {
+suite('a writer at NATS', { skip: missingNats() }, () => {
   let server: NatsServer;
   let queue: Queue;
   let instruments: Instruments;
@@ -49,7 +49,6 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
     return opened;
   }
 
-  /** For the test to take from by itself. */
   async function openShard(): Promise<Shard> {
     const shards: Shard[] = [];
     const work = queue.work((shard) => {
@@ -68,7 +67,7 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
     await connection.drain();
   }
 
-  test('what is damaged is set aside with the reason, and blocks nothing', async () => {
+  test('sets damaged messages aside with the reason', async () => {
     await publish('no frame', 'frames');
     await publish('from a later version', 'something new');
     await queue.append(toBatch('good'), owner);
@@ -88,7 +87,7 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
     assert.equal(await metric('weir_queue_damaged_messages_total'), 2);
   });
 
-  test('a stream that was made anew is another shard for the store', async () => {
+  test('treats a stream that was created again as another shard of the store', async () => {
     const { released, shards } = sink(queue);
     await until(() => shards.length === 1, { what: 'the shard' });
     const stream = createQueueNames(prefix).stream(0);
@@ -97,7 +96,7 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
       await streams.delete(stream);
       await streams.add(config);
     });
-    // More than there ever were: the numbers of its messages tell nothing.
+    // More than before, so that sequences do not show the change.
     for (let count = 0; count < 100; count++) await publish('', 'tick');
     await queue.append(toBatch('new'), owner);
     await until(() => released.length === 1, { what: 'the batch' });
@@ -107,7 +106,7 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
     assert.equal(released[0]!.shard, `${stream}@${created}`);
   });
 
-  test('a large backlog is read without losing the connection', async () => {
+  test('reads a large backlog without losing the connection', async () => {
     await queue.close();
     await open(4);
     const count = 700;
@@ -120,7 +119,7 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
     assert.equal(await metric('weir_queue_consumers_lost_total'), 0);
   });
 
-  test('batches held while NATS is killed are handed out again as suspect', async () => {
+  test('hands batches out again as suspect after NATS was killed', async () => {
     await queue.append(toBatch('held'), owner);
     await queue.append(toBatch('large', 2_500_000), owner);
     const shards: Shard[] = [];
@@ -154,7 +153,7 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
     assert.equal(await metric('weir_queue_consumers_lost_total'), 1);
   });
 
-  test('what takes the numbers of lost messages does not go with them', async () => {
+  test('keeps messages that reuse the sequences of lost ones', async () => {
     const all = Array.from({ length: 10 }, (_, index) => `${index}`);
     for (const each of all) await queue.append(toBatch(`lost ${each}`), owner);
     const got = new Set<string>();
@@ -167,7 +166,7 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
         const taken = await shard.take(wide);
         if (taken === undefined) return;
         for (const { payload } of taken.batches) got.add(Buffer.from(payload).toString());
-        // Refused where the shard is no longer held.
+        // Fails if the shard is no longer held.
         await shard.release(taken.batches).catch(() => undefined);
       }
     };
@@ -186,7 +185,6 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
     await until(() => all.every((each) => got.has(`kept ${each}`)), { what: 'what is there' });
   });
 
-  /** Tried again while NATS comes back. */
   async function appended(text = 'later'): Promise<boolean> {
     try {
       await queue.append(toBatch(text), owner);
@@ -196,10 +194,10 @@ suite('a writer and its NATS', { skip: missingNats() }, () => {
     }
   }
 
-  test('a batch that is sent again while it is held is stored once', async () => {
+  test('hands a batch out once that is sent again while it is held', async () => {
     await queue.append(toBatch('once', 2_500_000), owner);
     const names = createQueueNames(prefix);
-    // Its pieces once more, as after a restart of NATS, which forgets what it has seen.
+    // Its pieces again, as after a restart of NATS, which forgets message ids.
     await withManager([server.url], async ({ streams }) => {
       const { state } = await streams.info(names.stream(0));
       const connection = await connect({ servers: [server.url] });

@@ -1,4 +1,4 @@
-/** A sender of a test: appends all the time, and knows what was acknowledged. */
+/** Appends batches until stopped, and records which were acknowledged. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from '../../src/queue/port.ts';
 import type { Random } from '../queue/random.ts';
@@ -6,7 +6,7 @@ import { owner, toBatch } from './nats-queues.ts';
 
 export interface Sender {
   readonly acknowledged: ReadonlySet<string>;
-  /** These may be stored or not. */
+  /** May be stored or not. */
   readonly refused: ReadonlySet<string>;
   stop(): Promise<void>;
 }

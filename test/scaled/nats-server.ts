@@ -1,6 +1,6 @@
 /**
- * A NATS from the machine's packages, alone or as a cluster of three, with JetStream in a folder of
- * its own and on free ports: killed, paused and started again by tests.
+ * A NATS server or cluster of three with JetStream in a temporary folder and on free ports, which
+ * tests kill, pause and restart.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -31,7 +31,7 @@ export class NatsServer {
   readonly #all: readonly Place[];
   #program: Program;
 
-  /** @param lines of nats-server's configuration, put behind those of the place. */
+  /** @param lines appended to the configuration */
   static async start(lines = ''): Promise<NatsServer> {
     const [place] = await choosePlaces(1);
     const server = new NatsServer(place!, [], lines);
@@ -56,7 +56,7 @@ export class NatsServer {
     return this.#program.pid;
   }
 
-  /** Takes connections and answers nothing, as a machine that is out of breath. */
+  /** Accepts connections and answers nothing. */
   pause(): void {
     this.#program.signal('SIGSTOP');
   }
@@ -76,7 +76,7 @@ export class NatsServer {
     return join(this.#folder, 'jetstream', '$G', 'streams');
   }
 
-  /** On the same ports, with what it has stored. @param lines in place of those it had */
+  /** On the same ports and folder. @param lines replace those of the configuration */
   async restart(lines?: string): Promise<void> {
     assert.notEqual(this.#program.exit(), undefined, 'it runs already');
     if (lines !== undefined) this.#configure(lines);
@@ -114,7 +114,6 @@ export class NatsServer {
   }
 }
 
-/** Three servers, each of which may be killed, paused and started again. */
 export class NatsCluster {
   readonly servers: readonly NatsServer[];
 
@@ -158,10 +157,7 @@ export class NatsCluster {
   }
 }
 
-/**
- * Works on JetStream over a connection of its own.
- * @param timeout for each answer, ms: many large ones that are asked for at once take seconds
- */
+/** Uses JetStream over a separate connection. @param timeout of each answer, ms */
 export async function withManager<T>(
   servers: string[],
   work: (manager: JetStreamManager) => Promise<T>,

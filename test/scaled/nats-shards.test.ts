@@ -1,6 +1,6 @@
 /**
- * Two writers and more, each a process, drain the queue at NATS while they and NATS are killed and
- * stopped at random: whatever was acknowledged is stored exactly once.
+ * Several writer processes drain the queue while they and NATS are killed and paused at random:
+ * every acknowledged batch is stored exactly once.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
@@ -62,7 +62,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
       what: `${count} shards for each of ${some.length} writers`,
     });
 
-  test('shards balance out when a writer joins and when one leaves', async () => {
+  test('balances shards when a writer joins and when one leaves', async () => {
     const first = await start();
     await holds(4, first);
     const second = await start();
@@ -80,7 +80,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     assert.deepEqual(store.faults, []);
   });
 
-  test('what a killed writer held is taken over, and stored once', async (context) => {
+  test("takes over a killed writer's shards and stores its batches once", async (context) => {
     const first = await start();
     await holds(4, first);
     const second = await start();
@@ -95,7 +95,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     await allStored(sender);
   });
 
-  test('a writer that leaves in good order hands over at once', async (context) => {
+  test('hands shards over at once when a writer closes', async (context) => {
     const first = await start();
     await holds(4, first);
     const second = await start();
@@ -111,7 +111,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     await allStored(sender);
   });
 
-  test('a writer stopped for longer than its lease stores and releases nothing more', async () => {
+  test('a writer suspended for longer than its lease stores and releases nothing', async () => {
     const first = await start();
     await holds(4, first);
     const sender = openSender(queue, random);
@@ -126,7 +126,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     await allStored(sender);
   });
 
-  test('leases restored from a copy: the epochs that the store knows are passed', async () => {
+  test('exceeds the epochs of the store after leases were restored', async () => {
     const writer = await start();
     await holds(4, writer);
     const ahead = BigInt(Math.floor(Date.now() / 1000) + 3) << 32n;
@@ -138,7 +138,9 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     assert.ok(store.superseded > 0);
   });
 
-  test('at random: killed, stopped, left, joined, NATS killed', { timeout: 200_000 }, async (t) => {
+  test('survives random kills, pauses, closes, joins and kills of NATS', {
+    timeout: 200_000,
+  }, async (t) => {
     await Promise.all([start(), start()]);
     const sender = openSender(queue, random);
     const done: string[] = [];
@@ -154,7 +156,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     await allStored(sender);
   });
 
-  /** Kinds of what lies in the streams, but ticks. */
+  /** Kinds of the messages in the streams, without ticks. */
   async function kindsLeft(): Promise<string[]> {
     const names = createQueueNames(options.prefix);
     const kinds: string[] = [];
@@ -180,7 +182,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     });
     const told = queue.watermarkNanos();
     await until(() => queue.watermarkNanos() > told, { what: 'the watermark to go on' });
-    // Pieces of what was refused half-way stay for ten minutes.
+    // Pieces of refused batches stay until the upload times out.
     const mayStay = (kind: string) => refused.size > 0 && kind === messageKinds.chunk;
     await until(async () => (await kindsLeft()).every(mayStay), {
       what: 'all messages with batches to be acknowledged',
@@ -197,7 +199,6 @@ interface Scene {
   readonly start: () => Promise<WriterProcess>;
 }
 
-/** One of the writers, which is no longer counted as one. */
 function remove({ random, writers }: Scene): WriterProcess {
   return writers.splice(random.below(writers.length), 1)[0]!;
 }

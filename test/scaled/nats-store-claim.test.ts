@@ -1,11 +1,11 @@
-/** All writers of a queue fill one store; another is taken once none of them runs any more. */
+/** All writers of a queue fill one store; another is accepted once no writer runs. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { missingNats, NatsServer } from './nats-server.ts';
 import { openQueue, toOptions } from './nats-queues.ts';
 
 suite('the store of a queue at NATS', { skip: missingNats() }, () => {
-  test('another one is refused while writers fill the first, and taken afterwards', async () => {
+  test('refuses another store while writers fill the first, then accepts it', async () => {
     const server = await NatsServer.start();
     const open = () => openQueue(toOptions([server.url], { leaseSeconds: 2 }));
     const [first, second, other] = [await open(), await open(), await open()];

@@ -1,6 +1,6 @@
 /**
- * A writer as a process of its own: drains the queue at NATS into the store of the test that has
- * started it, and says which shards it works on. Its one argument is `NatsSettings` as JSON.
+ * A writer process: drains the queue at NATS into the store of the test that started it, and
+ * reports its shards. Its argument is `NatsSettings` as JSON.
  */
 import { openDrain } from '../../src/ingest/drain.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';

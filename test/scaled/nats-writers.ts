@@ -1,11 +1,10 @@
-/** Writer processes of a test, started, stopped, killed and watched by it. */
+/** Writer processes that a test starts, pauses, kills and watches. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { NatsSettings } from '../../src/queue/nats/connection.ts';
 import { until } from '../harness/until.ts';
 import type { JudgingStore, SentInsert, Verdict } from './judging-store.ts';
 
-/** What a writer tells the test that has started it. */
 export type FromWriter =
   | { readonly ready: true }
   | { readonly begun: string }
@@ -18,7 +17,7 @@ export type ToWriter =
   | { readonly call: number; readonly verdict: Verdict };
 
 export class WriterProcess {
-  /** What it says it works on. */
+  /** That it reported to hold. */
   readonly shards = new Set<string>();
   readonly #child: ChildProcess;
   readonly #store: JudgingStore;
@@ -46,7 +45,6 @@ export class WriterProcess {
     this.#child.on('message', (message: FromWriter) => void this.#hear(message));
   }
 
-  /** What it has logged. */
   output(): string {
     return this.#output;
   }
@@ -64,7 +62,7 @@ export class WriterProcess {
     await this.#exited;
   }
 
-  /** In good order. @returns its exit code */
+  /** @returns its exit code */
   close(): Promise<number | null> {
     this.#send({ close: true });
     return this.#exited;
@@ -83,7 +81,7 @@ export class WriterProcess {
     }
   }
 
-  /** A writer that is gone needs no answer. */
+  /** Ignores a writer that has exited. */
   #send(message: ToWriter): void {
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }

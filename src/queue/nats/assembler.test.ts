@@ -1,4 +1,4 @@
-/** Whatever way batches come in messages, each comes out once, whole, and later than all before. */
+/** Batches from messages: each once, complete, with increasing times of receipt. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -54,7 +54,7 @@ function ids(batches: readonly HeldBatch[]): number[] {
 
 const nothing = { batches: [], damage: [], spent: [], droppedUploads: 0 };
 
-test('frames of one message come in order and share its time', () => {
+test('decodes the frames of a message in order, with its time', () => {
   const assembler = new Assembler(0n);
   const { batches } = assembler.add(framesOf(5, makeFrame(1), makeFrame(2)));
   assert.deepEqual(ids(batches), [1, 2]);
@@ -66,21 +66,21 @@ test('frames of one message come in order and share its time', () => {
   assert.ok(batches.every(({ isSuspect, batch }) => !isSuspect && batch.copies === undefined));
 });
 
-test('a message is done with when each of its frames is', () => {
+test('finishes a message once all of its frames are finished', () => {
   const assembler = new Assembler(0n);
   const { batches } = assembler.add(framesOf(5, makeFrame(1), makeFrame(2)));
   assert.deepEqual(assembler.done(batches.slice(0, 1)), []);
   assert.deepEqual(assembler.done(batches.slice(1)), [5]);
 });
 
-test('ticks and empty messages are done with at once, and move the time on', () => {
+test('finishes ticks and empty messages at once and advances the time', () => {
   const assembler = new Assembler(0n);
   assert.deepEqual(assembler.add(message({ sequence: 3, kind: 'tick' })).spent, [3]);
   assert.equal(assembler.lastNanos, 3000n);
   assert.deepEqual(assembler.add(message({ sequence: 4 })).spent, [4]);
 });
 
-test('a clock that was set back stamps later all the same', () => {
+test('keeps times of receipt increasing when the clock goes back', () => {
   const assembler = new Assembler(10_000n);
   const stamps = [9000n, 20_000n, 15_000n, 20_000n].map((timeNanos, index) => {
     const added = assembler.add({ ...framesOf(index, makeFrame(index)), timeNanos });
@@ -89,7 +89,7 @@ test('a clock that was set back stamps later all the same', () => {
   assert.deepEqual(stamps, [10_001n, 20_000n, 20_001n, 20_002n]);
 });
 
-test('chunks with other messages between them make a batch with the time of the last', () => {
+test('joins interleaved chunks into a batch with the time of the last one', () => {
   const assembler = new Assembler(0n);
   const pieces = cut(makeFrame(1, 1000), 3);
   assert.deepEqual(assembler.add(chunkOf(1, 0, pieces)), nothing);
@@ -101,7 +101,7 @@ test('chunks with other messages between them make a batch with the time of the 
   assert.deepEqual(assembler.done(batches), [1, 3, 4]);
 });
 
-test('a chunk that comes twice is counted once and acknowledged twice', () => {
+test('counts a repeated chunk once and acknowledges it twice', () => {
   const assembler = new Assembler(0n);
   const pieces = cut(makeFrame(1, 1000), 2);
   assembler.add(chunkOf(1, 0, pieces));
@@ -110,7 +110,7 @@ test('a chunk that comes twice is counted once and acknowledged twice', () => {
   assert.deepEqual(assembler.done(batches), [1, 2, 3]);
 });
 
-test('a piece without the first, which was dealt with before, is worth nothing', () => {
+test('discards a chunk whose first chunk was finished before', () => {
   const assembler = new Assembler(0n);
   const pieces = cut(makeFrame(1, 1000), 3);
   assert.deepEqual(assembler.add(chunkOf(7, 2, pieces)), { ...nothing, spent: [7] });
@@ -120,7 +120,7 @@ test('a piece without the first, which was dealt with before, is worth nothing',
   assert.deepEqual(assembler.done(batches), [8, 9, 10]);
 });
 
-test('what is never whole is dropped a minute after its first chunk', () => {
+test('drops an incomplete upload a minute after its first chunk', () => {
   const assembler = new Assembler(0n);
   const pieces = cut(makeFrame(1, 1000), 3);
   assembler.add(chunkOf(1, 0, pieces));
@@ -132,7 +132,7 @@ test('what is never whole is dropped a minute after its first chunk', () => {
   assert.deepEqual({ spent, droppedUploads }, { spent: [1, 2, 3], droppedUploads: 1 });
 });
 
-test('pieces of another attempt are worth nothing once the batch is whole', () => {
+test('drops the chunks of other uploads once a batch is complete', () => {
   const assembler = new Assembler(0n);
   const pieces = cut(makeFrame(1, 1000), 3);
   const other = cut(makeFrame(2, 1000), 3);
@@ -145,7 +145,7 @@ test('pieces of another attempt are worth nothing once the batch is whole', () =
   assert.deepEqual(assembler.done(batches), [3, 4, 5]);
 });
 
-test('a batch that is here already is taken once and acknowledged in all its messages', () => {
+test('holds a repeated batch once and acknowledges all of its messages', () => {
   const assembler = new Assembler(0n);
   const { batches } = assembler.add(framesOf(1, makeFrame(1)));
   const copiesSinceNanos = 500n;
@@ -159,7 +159,7 @@ test('a batch that is here already is taken once and acknowledged in all its mes
   assert.deepEqual(assembler.done(batches), [1, 3, 4]);
 });
 
-test('what was published again is suspect, and says since when', () => {
+test('marks a republished batch as suspect since its first attempt', () => {
   const assembler = new Assembler(0n);
   const copiesSinceNanos = 5n * hourNanos;
   const timeNanos = 6n * hourNanos;
@@ -175,7 +175,7 @@ test('what was published again is suspect, and says since when', () => {
   });
 });
 
-test('what an earlier holder may have stored is suspect, an hour to both sides', () => {
+test('looks up what an earlier holder may have stored, an hour to both sides', () => {
   const assembler = new Assembler(0n);
   const pieces = cut(makeFrame(1, 100), 2);
   const first = chunkOf(1, 0, pieces);
@@ -189,7 +189,7 @@ test('what an earlier holder may have stored is suspect, an hour to both sides',
   });
 });
 
-test('what an older copy of the stream brings back is looked for where it was stored', () => {
+test('looks up a batch of a restored stream at its earlier time of receipt', () => {
   const assembler = new Assembler(90n * hourNanos);
   const old = { ...framesOf(1, makeFrame(1)), timeNanos: 3n * hourNanos, isSuspect: true };
   const [held] = assembler.add(old).batches;
@@ -231,7 +231,7 @@ function concat(...buffers: Buffer[]): Buffer {
 }
 
 for (const [what, make, reason] of damaged) {
-  test(`${what} is set aside, and acknowledged only then`, () => {
+  test(`${what} is acknowledged only once it is in quarantine`, () => {
     const assembler = new Assembler(0n);
     const { batches, damage, spent } = assembler.add(make(makeFrame(1)));
     assert.deepEqual({ batches, spent }, { batches: [], spent: [] });
@@ -241,7 +241,7 @@ for (const [what, make, reason] of damaged) {
   });
 }
 
-test('a damaged frame does not spoil those around it', () => {
+test('decodes the frames around a damaged one', () => {
   const assembler = new Assembler(0n);
   const bad = makeFrame(2);
   bad[bad.length - 1]! ^= 1;
@@ -292,7 +292,7 @@ function toMessages(drafts: readonly Step[], order: readonly number[]): QueuedMe
   return messages;
 }
 
-test('each batch comes once, each message is acknowledged once, stamps never decrease', () => {
+test('yields each batch once, acknowledges each message once, never decreases times', () => {
   const order = fc.array(fc.nat(30), { minLength: 1 });
   fc.assert(
     fc.property(steps, order, (drafts, turns) => {
@@ -323,7 +323,7 @@ function byNumber(a: number, b: number): number {
   return a - b;
 }
 
-test('what comes again after it was set aside is a batch of its own, looked for', () => {
+test('treats a batch that returns from quarantine as another, suspect batch', () => {
   const assembler = new Assembler(0n);
   const [first] = assembler.add({
     ...framesOf(1, makeFrame(1)),
@@ -339,7 +339,7 @@ test('what comes again after it was set aside is a batch of its own, looked for'
   assert.deepEqual(assembler.done([again]), [2, 3]);
 });
 
-test('setting a batch aside does not touch another that is held under its id', () => {
+test('does not mark another held batch with the same id as set aside', () => {
   const assembler = new Assembler(0n);
   const [first] = assembler.add(framesOf(1, makeFrame(1))).batches;
   assembler.setAside(first!.batch);
@@ -349,7 +349,7 @@ test('setting a batch aside does not touch another that is held under its id', (
   assert.deepEqual(assembler.done([again!]), [2, 3]);
 });
 
-test('a batch that is set aside again and again is looked for since the first time', () => {
+test('keeps the first time of a batch that is set aside repeatedly', () => {
   const assembler = new Assembler(0n);
   let copiesSinceNanos: bigint | undefined;
   for (let round = 0; round < 5; round++) {

@@ -1,4 +1,4 @@
-/** Shards are parted evenly, and nobody's is taken before a whole lease has passed unchanged. */
+/** The balance of shards between writers, and when a lease has expired. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ function entry(revision: number, holder: string) {
   return { revision, value: { holder, epoch: '1', watermarkNanos: '0' } };
 }
 
-test('a shard is free once it was looked at and nobody holds it', () => {
+test('a shard is free once it was read and has no holder', () => {
   const board = new LeaseBoard('me', 2, leaseMs);
   assert.equal(board.isFree(0, 0), false);
   board.seeShard(0, undefined, 0);
@@ -20,7 +20,7 @@ test('a shard is free once it was looked at and nobody holds it', () => {
   assert.equal(board.shard(0).revision, 5);
 });
 
-test('a shard of another is free a lease after it was last seen to change', () => {
+test('a shard of another writer is free a lease after its last change', () => {
   const board = new LeaseBoard('me', 1, leaseMs);
   board.seeShard(0, entry(5, 'other'), 100);
   board.seeShard(0, entry(5, 'other'), 6000);
@@ -30,13 +30,13 @@ test('a shard of another is free a lease after it was last seen to change', () =
   assert.equal(board.isFree(0, 20_099), false);
 });
 
-test('an own entry without work may be taken again at once', () => {
+test("a writer's own lease without work is free at once", () => {
   const board = new LeaseBoard('me', 1, leaseMs);
   board.seeShard(0, entry(5, 'me'), 100);
   assert.equal(board.isFree(0, 100), true);
 });
 
-test('writers that see each other part all shards, as evenly as can be', () => {
+test('writers share all shards, differing by one at most', () => {
   const ids = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 9 });
   fc.assert(
     fc.property(ids, fc.integer({ min: 1, max: 40 }), (writers, shards) => {
@@ -54,7 +54,7 @@ test('writers that see each other part all shards, as evenly as can be', () => {
   );
 });
 
-test('a writer that left or is silent for a lease has no part; later it is forgotten', () => {
+test('a writer that left or is silent for a lease has no share, and is removed later', () => {
   const board = new LeaseBoard('me', 4, leaseMs);
   board.seeWriter('other', 1, 0);
   assert.equal(board.share(9999), 2);
@@ -67,7 +67,7 @@ test('a writer that left or is silent for a lease has no part; later it is forgo
   assert.equal(board.share(10_001), 4);
 });
 
-test('an entry reads as it was written; what is none of ours nobody holds', () => {
+test('a lease survives encoding; any other value counts as released', () => {
   const value = { holder: 'me', epoch: '7', watermarkNanos: '123' };
   assert.deepEqual(decodeLease(encodeLease(value)), value);
   const nobody = { holder: '', epoch: '0', watermarkNanos: '0' };

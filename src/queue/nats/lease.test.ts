@@ -1,4 +1,4 @@
-/** Each holder of a shard has a higher number, whatever became of the bucket of the leases. */
+/** Epochs increase even if the bucket of the leases is created again or restored. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { toEpoch } from './lease.ts';
@@ -11,13 +11,13 @@ const bucketOf = (created: string, lastAt: string) => ({ created, state: { last_
 suite('the epoch of a holder', () => {
   const used = bucketOf('2026-01-01T00:00:00Z', noon);
 
-  test('is the time and the revision of its lease', () => {
+  test('consists of the time and the revision of the lease', () => {
     assert.equal(toEpoch([], used, 7), seconds + 7n);
     assert.equal(toEpoch([seconds + 7n], used, 9), seconds + 9n);
     assert.equal(toEpoch([], bucketOf(noon, '0001-01-01T00:00:00Z'), 1), seconds + 1n);
   });
 
-  test('is higher than all before, though the bucket went back', () => {
+  test('is higher than all earlier ones even if the bucket was restored', () => {
     const told = seconds + 500n;
     const cases = [
       ['clock of NATS', bucketOf('2025-01-01T00:00:00Z', '2025-06-01T00:00:00Z'), 900],

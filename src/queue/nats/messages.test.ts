@@ -1,4 +1,4 @@
-/** Deliveries as servers of several versions write them. */
+/** Deliveries as servers of several versions send them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { headers as createHeaders, type Msg } from '@nats-io/transport-node';
@@ -33,7 +33,7 @@ for (const [reply, isRepeated] of [
   });
 }
 
-test('reads what a gateway says of a chunk', () => {
+test('reads the headers of a chunk', () => {
   const head = {
     'Weir-Kind': 'chunk',
     'Weir-Upload': 'abc',
@@ -45,7 +45,7 @@ test('reads what a gateway says of a chunk', () => {
   assert.equal(delivery.copiesSinceNanos, 1_795_233_889_000_000_000n);
 });
 
-test('what comes long after it was sent may have copies since', () => {
+test('marks a message that arrives long after it was sent', () => {
   const sentMs = (late: number) => ({ 'Weir-Sent': `${1_795_233_889_752 - late}` });
   assert.equal(readDelivery(deliver(short, sentMs(29_000)))?.copiesSinceNanos, undefined);
   assert.equal(readDelivery(deliver(short, sentMs(-500_000)))?.copiesSinceNanos, undefined);
@@ -55,7 +55,7 @@ test('what comes long after it was sent may have copies since', () => {
   assert.equal(readDelivery(deliver(short, told))?.copiesSinceNanos, 5n);
 });
 
-test('what is not from a stream is none', () => {
+test('ignores messages that are not from a stream', () => {
   for (const reply of ['', '_INBOX.a.b', '$JS.ACK.weir_0']) {
     assert.equal(readDelivery(deliver(reply)), undefined, reply);
   }

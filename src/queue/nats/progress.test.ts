@@ -26,7 +26,7 @@ function tell(heard: HeardProgress, { shard = 0, epoch = 1, number, at, newest =
   });
 }
 
-test('the watermark is the least of all shards, once each was heard of', () => {
+test('the watermark is the lowest of all shards, once each was heard of', () => {
   const heard = new HeardProgress(2);
   tell(heard, { shard: 0, number: 0, at: 100 });
   assert.equal(heard.watermarkNanos(), 0n);
@@ -37,7 +37,7 @@ test('the watermark is the least of all shards, once each was heard of', () => {
   assert.equal(heard.shardNanos(1), 130n);
 });
 
-test('it never goes back: not with a new writer, not with a late one', () => {
+test('the watermark never goes back with a new or a late writer', () => {
   const heard = new HeardProgress(1);
   tell(heard, { epoch: 5, number: 9, at: 100 });
   tell(heard, { epoch: 6, number: 0, at: 90 });
@@ -46,7 +46,7 @@ test('it never goes back: not with a new writer, not with a late one', () => {
   assert.equal(heard.watermarkNanos(), 100n);
 });
 
-test('shards that only others know of count from when they were heard of', () => {
+test('shards that this node does not know count once they are heard of', () => {
   const heard = new HeardProgress(1);
   tell(heard, { number: 0, at: 100 });
   assert.equal(heard.watermarkNanos(), 100n);
@@ -58,7 +58,7 @@ test('shards that only others know of count from when they were heard of', () =>
   assert.equal(heard.watermarkNanos(), 400n);
 });
 
-test('the newest receipt of a stream is what was told, where nothing was lost', () => {
+test('the newest receipt of a stream is as published if no message was lost', () => {
   const heard = new HeardProgress(1);
   tell(heard, { number: 0, at: 10 });
   tell(heard, { number: 1, at: 50, newest: { a: 40 } });
@@ -69,14 +69,14 @@ test('the newest receipt of a stream is what was told, where nothing was lost', 
   assert.equal(heard.newestReceiptNanos('c'), 10n);
 });
 
-test('many streams at once are told of as any', () => {
+test('a receipt of any stream applies to all', () => {
   const heard = new HeardProgress(1);
   tell(heard, { number: 0, at: 10 });
   tell(heard, { number: 1, at: 50, newest: { '*': 50 } });
   assert.equal(heard.newestReceiptNanos('c'), 50n);
 });
 
-test('whatever is lost: what the watermark has passed is never newer than told', () => {
+test('receipts cover the watermark whichever messages are lost', () => {
   const tellings = fc.array(
     fc.record({
       stream: fc.constantFrom('a', 'b', 'c'),
@@ -131,7 +131,7 @@ for (const streams of [1, 1000, 1001, 10_000]) {
   });
 }
 
-test('progress names up to 1000 streams, and stands for all beyond', () => {
+test('progress names up to 1000 streams, and uses * beyond', () => {
   const newest = (text: string) => (JSON.parse(text) as ShardProgress).newestReceipts;
   assert.equal(Object.keys(newest(publishOf(1000))).length, 1000);
   assert.deepEqual(Object.keys(newest(publishOf(1001))), ['*']);

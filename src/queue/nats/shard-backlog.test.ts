@@ -1,4 +1,4 @@
-/** What is handed out at once, and what stays until it is released. */
+/** Batches of a shard from delivery to release. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HeldBatch } from './assembler.ts';
@@ -21,7 +21,7 @@ function take(backlog: ShardBacklog, maxRows = 100, maxBytes = 1000) {
   return taken && { ids: taken.batches.map((it) => Number(it.id.sequence)), is: taken.suspect };
 }
 
-test('batches are taken in order, up to the limits', () => {
+test('takes batches in order, up to the limits', () => {
   const backlog = new ShardBacklog();
   backlog.add([hold(1), hold(2), hold(3), hold(4)]);
   assert.deepEqual(take(backlog, 5), { ids: [1, 2], is: false });
@@ -30,14 +30,14 @@ test('batches are taken in order, up to the limits', () => {
   assert.equal(take(backlog), undefined);
 });
 
-test('one that exceeds the limits is taken alone', () => {
+test('takes a batch that exceeds the limits alone', () => {
   const backlog = new ShardBacklog();
   backlog.add([hold(1, 5000), hold(2)]);
   assert.deepEqual(take(backlog), { ids: [1], is: false });
   assert.deepEqual(take(backlog), { ids: [2], is: false });
 });
 
-test('suspect ones are never taken together with others', () => {
+test('never takes suspect batches together with others', () => {
   const backlog = new ShardBacklog();
   backlog.add([hold(1, 1, true), hold(2, 1, true), hold(3), hold(4, 1, true)]);
   assert.deepEqual(take(backlog), { ids: [1, 2], is: true });
@@ -45,7 +45,7 @@ test('suspect ones are never taken together with others', () => {
   assert.deepEqual(take(backlog), { ids: [4], is: true });
 });
 
-test('what is taken counts until it is released', () => {
+test('counts taken batches until they are released', () => {
   const backlog = new ShardBacklog();
   backlog.add([hold(1), hold(2), hold(3)]);
   const { batches } = backlog.take({ maxRows: 4, maxBytes: 100 })!;

@@ -1,10 +1,10 @@
-/** Times as streams tell them, and lines drawn through the clocks of all shards. */
+/** Stream times, and lines drawn through the clocks of all shards. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { drawLineThrough, endOfSecond, parseStreamTime } from './stream-clock.ts';
 
-suite('times of a stream', () => {
+suite('stream times', () => {
   for (const [text, nanos] of [
     ['1970-01-01T00:00:00Z', 0n],
     ['2026-11-21T03:51:33.610878386Z', 1_795_233_093_610_878_386n],
@@ -16,7 +16,7 @@ suite('times of a stream', () => {
   }
 });
 
-test('the end of a second is its last whole millisecond, not before the time', () => {
+test('endOfSecond is the last whole millisecond of a second, not before the time', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 62n }), (nanos) => {
       const end = endOfSecond(nanos);
@@ -41,7 +41,7 @@ function createClocks(offsets: readonly bigint[]) {
   };
 }
 
-test('a line lies behind what was and before what comes, on every clock', async () => {
+test('a line is after all earlier and before all later messages, on every clock', async () => {
   const offset = fc.bigInt({ min: -3_000_000_000n, max: 3_000_000_000n });
   await fc.assert(
     fc.asyncProperty(fc.array(offset, { minLength: 1, maxLength: 8 }), async (offsets) => {

@@ -1,4 +1,4 @@
-/** What the watch does while streams are gone, beside what `test/scaled` shows of a real server. */
+/** The watch while streams are missing; `test/scaled` covers real servers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JetStreamApiError } from '@nats-io/jetstream';
@@ -19,7 +19,7 @@ function emptyLink(): NatsLink {
   } as unknown as NatsLink;
 }
 
-test('a stop neither waits for streams that are made anew nor tells of their failure', async () => {
+test('closing does not wait for a restore and does not report its failure', async () => {
   const asked = Promise.withResolvers<void>();
   const made = Promise.withResolvers<void>();
   const failures: unknown[] = [];
@@ -39,7 +39,7 @@ test('a stop neither waits for streams that are made anew nor tells of their fai
   assert.deepEqual(failures, []);
 });
 
-test('what keeps streams from being made anew is told while the watch goes on', async () => {
+test('reports why streams cannot be restored', async () => {
   const told = Promise.withResolvers<unknown>();
   const watch = watchStreams({
     link: emptyLink(),
