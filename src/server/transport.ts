@@ -11,51 +11,32 @@ export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 export type RequestHandler = (request: HttpRequest, response: HttpResponse) => void;
 
+const fieldOfName: ReadonlyMap<string, Exclude<keyof RequestHeaders, 'contentLength'>> = new Map([
+  ['authorization', 'authorization'],
+  ['x-active-account', 'activeAccount'],
+  ['content-type', 'contentType'],
+  ['content-encoding', 'contentEncoding'],
+  ['x-forwarded-for', 'forwardedFor'],
+  ['idempotency-key', 'idempotencyKey'],
+]);
 const none: readonly string[] = [];
 
-/** One pass over the raw headers; comparing lengths first skips most names. */
 export function readHeaders(request: HttpRequest): RequestHeaders {
-  const raw = request.rawHeaders;
-  let authorization = none;
-  let activeAccount = none;
-  let contentType = none;
-  let contentEncoding = none;
-  let forwardedFor = none;
-  let idempotencyKey = none;
-  let contentLength: number | undefined;
-  for (let index = 0; index < raw.length; index += 2) {
-    const name = raw[index] ?? '';
-    const value = raw[index + 1] ?? '';
-    switch (name.length) {
-      case 12:
-        if (isName(name, 'content-type')) contentType = [...contentType, value];
-        break;
-      case 13:
-        if (isName(name, 'authorization')) authorization = [...authorization, value];
-        break;
-      case 14:
-        // Both parsers reject non-digits and a second one.
-        if (isName(name, 'content-length')) contentLength = Number(value);
-        break;
-      case 15:
-        if (isName(name, 'x-forwarded-for')) forwardedFor = [...forwardedFor, value];
-        else if (isName(name, 'idempotency-key')) idempotencyKey = [...idempotencyKey, value];
-        break;
-      case 16:
-        if (isName(name, 'content-encoding')) contentEncoding = [...contentEncoding, value];
-        else if (isName(name, 'x-active-account')) activeAccount = [...activeAccount, value];
-        break;
-    }
-  }
-  return {
-    authorization,
-    activeAccount,
-    contentType,
-    contentEncoding,
-    contentLength,
-    forwardedFor,
-    idempotencyKey,
+  const headers = {
+    authorization: none,
+    activeAccount: none,
+    contentType: none,
+    contentEncoding: none,
+    contentLength: toDeclaredBytes(request),
+    forwardedFor: none,
+    idempotencyKey: none,
   };
+  const raw = request.rawHeaders;
+  for (let index = 0; index < raw.length; index += 2) {
+    const field = fieldOfName.get((raw[index] ?? '').toLowerCase());
+    if (field !== undefined) headers[field] = [...headers[field], raw[index + 1] ?? ''];
+  }
+  return headers;
 }
 
 /**
@@ -68,9 +49,9 @@ export function requestFault(request: HttpRequest): string | undefined {
   const raw = request.rawHeaders;
   const isHttp2 = request instanceof Http2ServerRequest;
   for (let index = 0; index < raw.length; index += 2) {
-    const name = raw[index] ?? '';
-    if (name.length === 4 && isName(name, 'host')) hosts += 1;
-    if (name.length === 17 && isName(name, 'transfer-encoding')) {
+    const name = (raw[index] ?? '').toLowerCase();
+    if (name === 'host') hosts += 1;
+    if (name === 'transfer-encoding') {
       if (request.httpVersion === '1.0') return 'HTTP/1.0 knows no Transfer-Encoding';
       if ((raw[index + 1] ?? '').toLowerCase() !== 'chunked') {
         return 'the only Transfer-Encoding taken is chunked';
@@ -121,6 +102,7 @@ export const uncountedMemory: MemoryLease = {
   release: () => {},
 };
 
+/** Both parsers reject a second value, and anything but digits. */
 function toDeclaredBytes({ headers }: HttpRequest): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
@@ -129,8 +111,4 @@ function toDeclaredBytes({ headers }: HttpRequest): number | undefined {
 function waitsForContinue(request: HttpRequest): boolean {
   const { expect } = request.headers;
   return expect !== undefined && expect.toLowerCase() === '100-continue';
-}
-
-function isName(name: string, lowerCase: string): boolean {
-  return name === lowerCase || name.toLowerCase() === lowerCase;
 }

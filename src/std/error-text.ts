@@ -8,7 +8,7 @@ export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** Whether it is an error of Node with this code (`ENOENT`, `EADDRINUSE`). */
+/** Whether it is a Node error with one of these codes (`ENOENT`, `EADDRINUSE`). */
 export function hasErrorCode(thrown: unknown, ...codes: readonly string[]): boolean {
   const code = thrown instanceof Error ? (thrown as NodeJS.ErrnoException).code : undefined;
   return code !== undefined && codes.includes(code);

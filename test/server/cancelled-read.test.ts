@@ -1,4 +1,4 @@
-/** Reads whose reader leaves before the answer: work on them stops, and nothing is answered. */
+/** Reads whose reader leaves before the response. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
@@ -8,7 +8,7 @@ import { jsonResponse, type ReadRoute } from '../../src/model/read-route.ts';
 import { until } from '../harness/until.ts';
 import { accountId, type Edge, openEdge } from './edge.ts';
 
-/** What reads have learned of their readers. */
+/** Set by the reads. */
 let begun = 0;
 let leftOf: AbortSignal[] = [];
 let finish: () => void = () => {};
@@ -17,7 +17,7 @@ const slow: ReadRoute = {
   method: 'GET',
   path: '/api/v1/slow',
   operationId: 'slow',
-  summary: 'Answers when it is told to, or fails when its reader leaves',
+  summary: 'Answers on demand, or fails when its reader leaves',
   scope: 'logs:read',
   query: z.strictObject({}),
   response: jsonResponse(z.object({})),
@@ -40,7 +40,7 @@ after(() => edge.close());
 
 const headers = { authorization: 'Bearer wra_reader', 'x-active-account': accountId };
 
-/** Asks and gives back what leaves. */
+/** Each sends a read and returns a function that cancels it. */
 const ways: Readonly<Record<string, () => () => void>> = {
   'HTTP/1.1': () => {
     const asked = httpsRequest({
@@ -72,20 +72,20 @@ const ways: Readonly<Record<string, () => () => void>> = {
 
 for (const [name, ask] of Object.entries(ways)) {
   suite(name, () => {
-    test('a read ends when its reader leaves, without an answer or a failure', async () => {
+    test('aborts a read whose reader has left, without a response or an error', async () => {
       begun = 0;
       leftOf = [];
       const leave = ask();
       await until(() => begun === 1, { what: 'the read to begin' });
       assert.equal(leftOf[0]!.aborted, false);
       leave();
-      await until(() => leftOf[0]!.aborted, { what: 'the read to be told' });
+      await until(() => leftOf[0]!.aborted, { what: 'the read to be aborted' });
       assert.deepEqual(edge.state.logged, []);
     });
   });
 }
 
-test('a read that ends by itself is not stopped while the surface closes', async () => {
+test('lets a finite read end while the surface closes', async () => {
   const closing = await openEdge({
     parts: { reads: [slow] },
     server: { closing: { noticeMs: 0, graceMs: 5000 } },

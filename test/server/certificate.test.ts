@@ -1,7 +1,4 @@
-/**
- * The local authority, the operator's own certificate, and what running listeners show after a
- * change.
- */
+/** The local authority, the operator's certificate, and renewal in running listeners. */
 import assert from 'node:assert/strict';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
@@ -44,7 +41,7 @@ function createEvents() {
   return { events, refused };
 }
 
-test('the first run makes an authority and a server certificate for this machine', async () => {
+test('creates an authority and a server certificate on the first run', async () => {
   const folder = newFolder();
   const { cert } = await ensureLocalCertificate(folder, now);
   const authority = new X509Certificate(await readFile(join(folder, 'ca.pem')));
@@ -57,7 +54,7 @@ test('the first run makes an authority and a server certificate for this machine
   }
 });
 
-test('a certificate is kept until thirty days before its end; the authority stays', async () => {
+test('renews the server certificate 30 days before it expires, not the authority', async () => {
   const folder = newFolder();
   const first = await ensureLocalCertificate(folder, now);
   const authority = await readFile(join(folder, 'ca.pem'), 'utf8');
@@ -67,7 +64,7 @@ test('a certificate is kept until thirty days before its end; the authority stay
   assert.equal(await readFile(join(folder, 'ca.pem'), 'utf8'), authority);
 });
 
-test('halves that do not belong together are made again', async () => {
+test('replaces a certificate and key that do not match', async () => {
   const folder = newFolder();
   const first = await ensureLocalCertificate(folder, now);
   const other = newFolder();
@@ -83,7 +80,7 @@ test('halves that do not belong together are made again', async () => {
 
 for (const [state, content] of Object.entries({ empty: '', cut: '-----BEGIN CERT' })) {
   for (const name of ['ca.pem', 'ca-key.pem', 'server.pem', 'server-key.pem']) {
-    test(`replaces its own ${name} that is ${state}, and reports it`, async () => {
+    test(`replaces and reports a ${name} that is ${state}`, async () => {
       const folder = newFolder();
       await ensureLocalCertificate(folder, now);
       const authority = await readFile(join(folder, 'ca.pem'), 'utf8');
@@ -98,14 +95,14 @@ for (const [state, content] of Object.entries({ empty: '', cut: '-----BEGIN CERT
   }
 }
 
-test('replaces an authority that is missing or has a flipped bit, and reports it', async () => {
+test('replaces and reports an authority that is missing or has a flipped bit', async () => {
   const damages = {
     removed: (file: string) => rm(file),
     async flipped(file: string) {
       const pem = await readFile(file, 'utf8');
       const lines = pem.split('\n');
       const der = Buffer.from(lines.slice(1, -2).join(''), 'base64');
-      // In the text of the name, so that it still parses.
+      // In the text of the subject, so that it still parses.
       const at = der.indexOf('Weir local');
       der[at] = (der[at] ?? 0) ^ 1;
       await writeFile(file, [lines[0], der.toString('base64'), ...lines.slice(-2)].join('\n'));
@@ -124,7 +121,7 @@ test('replaces an authority that is missing or has a flipped bit, and reports it
   }
 });
 
-test('refuses an operator’s file that is empty or cut, with its name', async () => {
+test('rejects an empty or truncated file of the operator by name', async () => {
   const { events } = createEvents();
   const { cert, key } = await ensureLocalCertificate(newFolder(), now);
   const folder = newFolder();
@@ -146,7 +143,7 @@ test('refuses an operator’s file that is empty or cut, with its name', async (
   }
 });
 
-test('a listener shows new files, and keeps the old ones while the new are broken', async () => {
+test('serves renewed files, and the previous ones while those are invalid', async () => {
   const folder = newFolder();
   const one = await ensureLocalCertificate(newFolder(), new Date());
   const two = await ensureLocalCertificate(newFolder(), new Date());
@@ -182,7 +179,7 @@ test('a listener shows new files, and keeps the old ones while the new are broke
   server.close();
 });
 
-test('half a certificate, or files that are none, stop the start', async () => {
+test('fails to start with half a pair or without a certificate in the files', async () => {
   const { events } = createEvents();
   const options = { keyFile: undefined, directory: newFolder(), checkEveryMs: 60_000 };
   const half = openCertificate({ ...options, certFile: '/nowhere' }, events);
@@ -191,7 +188,7 @@ test('half a certificate, or files that are none, stop the start', async () => {
   await assert.rejects(none, /cannot use the certificate \/no\/cert/);
 });
 
-test('TLS 1.1 is not spoken', async () => {
+test('rejects TLS 1.1', async () => {
   const { events } = createEvents();
   const options = { certFile: undefined, keyFile: undefined, checkEveryMs: 60_000 };
   const certificate = await openCertificate({ ...options, directory: newFolder() }, events);

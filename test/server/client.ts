@@ -1,7 +1,4 @@
-/**
- * Small clients for tests: HTTP/1.1 and HTTP/2 with headers as given, doubled ones included, and
- * raw TLS bytes.
- */
+/** Clients for tests: HTTP/1.1 and HTTP/2 with repeated headers, and raw bytes over TLS. */
 import http2 from 'node:http2';
 import https from 'node:https';
 import { connect, type TLSSocket } from 'node:tls';
@@ -17,7 +14,7 @@ export interface Sent {
   readonly method: string;
   readonly path: string;
   readonly headers: HeaderList;
-  /** undefined = the head alone, with the stream left open. */
+  /** Undefined = headers only, with the stream left open. */
   readonly body: string | Buffer | undefined;
 }
 
@@ -26,13 +23,13 @@ export interface Received {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
   readonly bytes: Buffer;
-  /** Whether the server said to go on with the body. */
+  /** Whether the server sent 100 Continue. */
   readonly continued: boolean;
 }
 
 export type Send = (target: Target, sent: Sent) => Promise<Received>;
 
-/** Header names that must not be doubled by Node's client are passed as one flat list. */
+/** Passes headers as a flat list, since Node's client rejects some repeated ones. */
 export const sendHttp1: Send = async ({ port, ca }, { method, path, headers, body }) => {
   const { promise, resolve, reject } = Promise.withResolvers<Received>();
   const length = body === undefined ? undefined : Buffer.byteLength(body);
@@ -128,10 +125,7 @@ export const transports: Readonly<Record<'HTTP/1.1' | 'HTTP/2', Send>> = {
   'HTTP/2': sendHttp2,
 };
 
-/**
- * Writes bytes over TLS as they are and resolves with all that comes back once the server has
- * closed.
- */
+/** Writes bytes over TLS and resolves with the response once the server has closed. */
 export function sendRaw({ port, ca }: Target, text: string | Buffer): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = connectRaw({ port, ca }, () => socket.write(text));
@@ -149,9 +143,8 @@ export function connectRaw(target: Target, ready: () => void): TLSSocket {
 }
 
 /**
- * Half a body over HTTP/2, then RST_STREAM with this code: frames by hand (RFC 9113 §4.1), since
- * Node's client ends the body before it resets. Resolves once the server has answered a PING that
- * came after.
+ * Sends half a body over HTTP/2, then RST_STREAM with this code. Writes the frames itself (RFC 9113
+ * §4.1), since Node's client ends the body before it resets. Resolves after a PING round trip.
  */
 export async function sendHttp2AndReset(target: Target, path: string, code: number): Promise<void> {
   const fields = [

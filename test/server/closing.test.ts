@@ -1,6 +1,6 @@
 /**
- * How the server leaves: what a client sends on an open connection before it can know is answered,
- * and the answer says that it was the last one.
+ * Graceful shutdown: requests on open connections are answered, and the response announces that
+ * the connection closes.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,10 +13,10 @@ import { type Edge, openEdge, secret } from './edge.ts';
 
 const path = '/v1/receivers/rcv_a/logs';
 const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
-/** Nobody waits for it: the connections are gone before. */
+/** Longer than the tests: connections close before. */
 const longNotice = { closing: { noticeMs: 600_000, graceMs: 600_000 } };
 
-/** Sends until the port is gone. @returns how its last request failed */
+/** Sends until the port is closed. @returns the error of its last request */
 async function sendOneAfterTheOther(edge: Edge, agent: Agent, answered: () => void) {
   for (;;) {
     const end = await sendOne(edge, agent);
@@ -38,7 +38,7 @@ function sendOne({ ports, ca }: Edge, agent: Agent): Promise<number | string> {
   });
 }
 
-test('a sender on a connection that it keeps loses no request to the closing', async () => {
+test('loses no request of a keep-alive connection while closing', async () => {
   const edge = await openEdge({ server: longNotice });
   const { promise: underLoad, resolve } = Promise.withResolvers<void>();
   let answers = 0;
@@ -55,7 +55,7 @@ test('a sender on a connection that it keeps loses no request to the closing', a
   assert.equal(edge.state.appended.length, answers);
 });
 
-test('connections that nobody uses are let go after the notice', async () => {
+test('closes idle connections after the notice period', async () => {
   const edge = await openEdge({ server: { closing: { noticeMs: 1, graceMs: 600_000 } } });
   const agent = new Agent({ keepAlive: true });
   assert.equal(await sendOne(edge, agent), 202);
@@ -66,7 +66,7 @@ test('connections that nobody uses are let go after the notice', async () => {
   await ended;
 });
 
-test('what takes longer than the grace is cut off', async () => {
+test('cuts off requests that take longer than the grace period', async () => {
   const edge = await openEdge({ server: { closing: { noticeMs: 1, graceMs: 2 } } });
   const gate = Promise.withResolvers<void>();
   edge.state.appendGate = gate.promise;

@@ -1,7 +1,4 @@
-/**
- * Opens the edge for tests: real listeners and checks, with grants, queue and decoder that a test
- * can steer.
- */
+/** Opens a server for tests: real listeners and admission over fake grants, queue and decoder. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +26,7 @@ export const otherAccountId = '00000000-0000-4000-8000-000000000001';
 export const secret = 'wri_good';
 export const readerSecret = 'wra_reader';
 
-/** What a test may change while the edge runs. */
+/** A test may change it while the server runs. */
 export interface EdgeState {
   readonly tokens: Map<string, TokenFacts>;
   readonly receivers: Map<string, ReceiverFacts>;
@@ -39,7 +36,7 @@ export interface EdgeState {
   appendFault: AppError | undefined;
   /** Appends wait for this. */
   appendGate: Promise<void>;
-  /** Fixed words of what is not ready. */
+  /** The parts that are not ready. */
   missing: string[];
   /** Log lines at `error` and above. */
   readonly logged: string[];
@@ -157,7 +154,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
   };
 }
 
-/** A protocol of the tests: as many events as the body has lines; `bad` is malformed. */
+/** A test protocol: one event per line; the body `bad` is malformed. */
 export const lineProtocol: Omit<Protocol, 'bodyCaps'> = {
   name: 'json_logs',
   kind: 'http_json',

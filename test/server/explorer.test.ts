@@ -1,4 +1,4 @@
-/** The explorer's files on the stream port: what is served, how it is packed, what pages may do. */
+/** The explorer's files on the stream port: paths, compression, caching, security headers. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ for (const [name, send] of Object.entries(transports)) {
   const get = (path: string, headers: readonly (readonly [string, string])[] = []) =>
     send({ port: edge.ports.stream, ca: edge.ca }, { method: 'GET', path, headers, body: '' });
 
-  test(`${name}: every page is the same file, and may load and ask from here alone`, async () => {
+  test(`${name}: serves every page from one file with a strict CSP`, async () => {
     for (const path of ['/', '/explore/logs', '/explore/metrics?metric=up', '/receivers/rcv_1']) {
       const answer = await get(path);
       assert.equal(answer.status, 200, path);
@@ -51,7 +51,7 @@ for (const [name, send] of Object.entries(transports)) {
     }
   });
 
-  test(`${name}: a file is sent packed to who takes it so, and kept for ever`, async () => {
+  test(`${name}: serves compressed assets where accepted, cacheable forever`, async () => {
     const plain = await get('/assets/index-abc.js');
     assert.equal(plain.body, script);
     assert.equal(plain.headers['content-encoding'], undefined);
@@ -67,7 +67,7 @@ for (const [name, send] of Object.entries(transports)) {
     }
   });
 
-  test(`${name}: what a browser has already is not sent again`, async () => {
+  test(`${name}: answers 304 where the browser has the file`, async () => {
     const { headers } = await get('/');
     const etag = String(headers['etag']);
     for (const known of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
@@ -78,7 +78,7 @@ for (const [name, send] of Object.entries(transports)) {
     assert.equal((await get('/', [['If-None-Match', '"other"']])).status, 200);
   });
 
-  test(`${name}: nothing else is a page or a file`, async () => {
+  test(`${name}: answers 404 for other pages and files`, async () => {
     const paths = [
       '/explore',
       '/index.html',
@@ -95,7 +95,7 @@ for (const [name, send] of Object.entries(transports)) {
 }
 
 for (const [name, send] of Object.entries(transports)) {
-  test(`${name}: a page is only read`, async () => {
+  test(`${name}: answers 405 to other methods`, async () => {
     const target = { port: edge.ports.stream, ca: edge.ca };
     for (const path of ['/', '/explore/logs', '/assets/index-abc.js']) {
       const answer = await send(target, { method: 'DELETE', path, headers: [], body: '' });
@@ -105,7 +105,7 @@ for (const [name, send] of Object.entries(transports)) {
   });
 }
 
-test('an explorer that was never built says so', async () => {
+test('answers 503 where the explorer is not built', async () => {
   const target = { port: bare.ports.stream, ca: bare.ca };
   for (const [name, send] of Object.entries(transports)) {
     const answer = await send(target, { method: 'GET', path: '/', headers: [], body: '' });

@@ -1,4 +1,4 @@
-/** Wrong tokens are answered slowly, and those who have a right one do not notice. */
+/** Delayed responses to invalid tokens do not affect clients with a valid one. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:http2';
@@ -31,7 +31,7 @@ async function answers(outcome: string): Promise<number> {
 }
 
 for (const surface of ['ingest', 'stream'] as const) {
-  test(`${surface}: wrong tokens wait or end their connection, a right one does not`, async (t) => {
+  test(`${surface}: delays or cuts off invalid tokens, not valid ones`, async (t) => {
     const url = `https://localhost:${edge.ports[surface]}`;
     const path = surface === 'ingest' ? '/v1/receivers/rcv_a/logs' : '/api/v1/work';
     const method = surface === 'ingest' ? 'POST' : 'GET';

@@ -1,7 +1,4 @@
-/**
- * Opens the edge with a protocol for gRPC that a test can steer, and calls it: with the stock
- * client, and with HTTP/2 frames as given.
- */
+/** Opens a server with a test protocol for gRPC; calls it with the stock client or with frames. */
 import http2 from 'node:http2';
 import {
   type CallOptions,
@@ -20,7 +17,7 @@ import { type Edge, type EdgeOptions, openEdge, secret } from './edge.ts';
 export const exportPath = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
 export const checkPath = '/grpc.health.v1.Health/Check';
 
-/** Lines as the edge's own protocol takes them, in the words of gRPC. */
+/** The line protocol of `edge.ts`, in gRPC frames. */
 const grpcLines: Partial<Protocol> = {
   name: 'otlp_grpc',
   mediaTypes: [{ name: 'application/grpc' }, { name: 'application/grpc+proto' }],
@@ -38,7 +35,7 @@ export function openGrpcEdge(options: EdgeOptions = {}): Promise<Edge> {
   return openEdge({ ...options, protocol: { ...grpcLines, ...options.protocol } });
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export interface Outcome {
   readonly code: number;
   readonly details: string;
@@ -66,11 +63,11 @@ export const goodCall: Call = {
 export interface ClientOptions {
   /** Default: the ingest port. */
   readonly port?: number;
-  /** Of messages; the numbers are the client's. */
+  /** Compression algorithm, in the client's numbering. */
   readonly compression?: compressionAlgorithms;
 }
 
-/** The stock client, without retries of its own. */
+/** The stock client, without retries. */
 export function openClient({ ports, ca }: Edge, options: ClientOptions = {}): Client {
   const { port = ports.ingest, compression = compressionAlgorithms.identity } = options;
   return new Client(`127.0.0.1:${port}`, credentials.createSsl(Buffer.from(ca)), {
@@ -78,12 +75,12 @@ export function openClient({ ports, ca }: Edge, options: ClientOptions = {}): Cl
     'grpc.enable_retries': 0,
     'grpc.max_send_message_length': -1,
     'grpc.default_compression_algorithm': compression,
-    // A channel of its own for each client.
+    // One channel per client.
     'grpc.use_local_subchannel_pool': 1,
   });
 }
 
-/** @param onCall gets hold of the call, to cancel it */
+/** @param onCall gets the call, to cancel it. */
 export function call(
   client: Client,
   change: Partial<Call> = {},
@@ -124,7 +121,7 @@ export function call(
   return promise;
 }
 
-/** A response as it came over HTTP/2. */
+/** A response over HTTP/2. */
 export interface RawOutcome {
   readonly headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader;
   readonly trailers: http2.IncomingHttpHeaders;
@@ -134,9 +131,9 @@ export interface RawOutcome {
 
 export interface RawCall {
   readonly path: string;
-  /** In place of the usual ones; a list is sent one by one. */
+  /** Replaces the default headers; a list is sent as repeated headers. */
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** Undefined = the head alone, with the stream left open. */
+  /** Undefined = headers only, with the stream left open. */
   readonly body: Buffer | undefined;
 }
 
@@ -150,8 +147,8 @@ export function connectHttp2({ ports, ca }: Edge, port = ports.ingest): http2.Cl
 }
 
 /**
- * Resolves when the answer has ended, or the stream has closed without one.
- * @param onStream gets hold of the stream, to write to it or to reset it
+ * Resolves when the response has ended, or the stream has closed without one.
+ * @param onStream gets the stream, to write to it or reset it.
  */
 export function callRaw(
   session: http2.ClientHttp2Session,

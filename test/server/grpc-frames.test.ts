@@ -1,4 +1,4 @@
-/** gRPC frame by frame: what no stock client sends, and the exact form of what comes back. */
+/** gRPC frame by frame: requests that no stock client sends, and the exact response. */
 import assert from 'node:assert/strict';
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import { after, before, beforeEach, test } from 'node:test';
@@ -35,7 +35,7 @@ beforeEach(() => {
 
 const event = frame(Buffer.from('event'));
 
-test('an answer is headers, one framed message and trailers', async () => {
+test('answers with headers, one framed message and trailers', async () => {
   const { headers, body, trailers, rstCode } = await callRaw(session);
   assert.equal(headers[':status'], 200);
   assert.equal(headers['content-type'], 'application/grpc');
@@ -46,7 +46,7 @@ test('an answer is headers, one framed message and trailers', async () => {
   assert.equal(rstCode, 0);
 });
 
-test('a refusal is headers alone, and its details are base64 without padding', async () => {
+test('refuses with headers only, and details in base64 without padding', async () => {
   const outcome = await callRaw(session, { body: frame(Buffer.from('bad')) });
   const { headers, body, trailers } = outcome;
   assert.equal(headers[':status'], 200);
@@ -245,20 +245,20 @@ function assertRefused({ headers, body }: RawOutcome, code: number): void {
 }
 
 for (const timeout of ['99999999H', '60000000u', '60000m', '1M', '60S']) {
-  test(`takes a call with the deadline ${timeout}`, async () => {
+  test(`accepts a call with the deadline ${timeout}`, async () => {
     const { trailers } = await callRaw(session, { headers: { 'grpc-timeout': timeout } });
     assert.equal(trailers['grpc-status'], '0');
   });
 }
 
 for (const type of ['application/grpc', 'application/grpc+proto', 'APPLICATION/GRPC']) {
-  test(`takes ${type}`, async () => {
+  test(`accepts ${type}`, async () => {
     const { trailers } = await callRaw(session, { headers: { 'content-type': type } });
     assert.equal(trailers['grpc-status'], '0');
   });
 }
 
-test('a message that comes byte by byte is whole', async () => {
+test('accepts a message that arrives byte by byte', async () => {
   const { trailers } = await callRaw(session, { body: undefined }, (stream) => {
     for (const byte of event) stream.write(Buffer.from([byte]));
     stream.end();
@@ -266,18 +266,18 @@ test('a message that comes byte by byte is whole', async () => {
   assert.equal(trailers['grpc-status'], '0');
 });
 
-test('an uncompressed message may come with an encoding', async () => {
+test('accepts an uncompressed message in a call with an encoding', async () => {
   const { trailers } = await callRaw(session, { headers: { 'grpc-encoding': 'gzip' } });
   assert.equal(trailers['grpc-status'], '0');
 });
 
-test('the token is judged by the head alone', async () => {
+test('checks the token before the body', async () => {
   const headers = { authorization: 'Bearer wri_unknown' };
   const outcome = await callRaw(session, { headers, body: undefined });
   assertRefused(outcome, status.UNAUTHENTICATED);
 });
 
-test('a refusal reaches a caller that never stops sending', async () => {
+test('delivers a refusal to a client that never stops sending', async () => {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const headers = { authorization: 'Bearer wri_unknown' };
   const outcome = await callRaw(session, { headers, body: undefined }, (stream) => {
@@ -289,13 +289,13 @@ test('a refusal reaches a caller that never stops sending', async () => {
   assertRefused(await callRaw(session, { headers }), status.UNAUTHENTICATED);
 });
 
-/** Sends for as long as it is let, and leaves turns to others in between. */
+/** Sends until the stream closes, and yields to the event loop in between. */
 function flood(stream: ClientHttp2Stream): void {
   if (stream.destroyed || stream.closed) return;
   stream.write(Buffer.alloc(16 * 1024), () => setImmediate(flood, stream));
 }
 
-test('a caller too slow is told so and let go', async () => {
+test('refuses a slow client with DEADLINE_EXCEEDED and closes its stream', async () => {
   const bodyPace = { timeoutMs: 50, graceMs: 50, minBytesPerSecond: 1 };
   const hasty = await openGrpcEdge({ admission: { bodyPace } });
   const caller = connectHttp2(hasty);
@@ -310,7 +310,7 @@ test('a caller too slow is told so and let go', async () => {
   await hasty.close();
 });
 
-test('whatever comes as a message is answered in the words of gRPC', async () => {
+test('answers any message in gRPC', async () => {
   const known = [status.OK, status.INVALID_ARGUMENT, status.RESOURCE_EXHAUSTED];
   const pieces = fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 4 });
   const property = fc.asyncProperty(pieces, fc.boolean(), async (sent, isFramed) => {
@@ -332,7 +332,7 @@ test('whatever comes as a message is answered in the words of gRPC', async () =>
   assert.deepEqual(edge.state.logged, []);
 });
 
-test('an answer that fails ends its own stream and nothing else', async () => {
+test('closes only the stream of a response that fails', async () => {
   const failing = await openGrpcEdge({
     protocol: {
       encodeProblem: () => {
@@ -349,10 +349,10 @@ test('an answer that fails ends its own stream and nothing else', async () => {
   await failing.close();
 });
 
-test('a call reset in the middle of its message stores nothing', async () => {
+test('stores nothing of a call that is reset before its end', async () => {
   edge.metrics.resetMetrics();
   const ended = callRaw(session, { body: undefined }, (stream) => {
-    // Once the server has answered a PING, the call has begun.
+    // The answer to a PING shows that the call has begun.
     stream.write(event.subarray(0, 7), () => session.ping(() => stream.close(8)));
   });
   await ended;
@@ -362,7 +362,7 @@ test('a call reset in the middle of its message stores nothing', async () => {
   assert.deepEqual(edge.state.logged, []);
 });
 
-test('Expect: 100-continue is granted after the checks of the head', async () => {
+test('sends 100 Continue after the checks of the headers', async () => {
   let continued = false;
   const expecting = (token: string) =>
     callRaw(
@@ -381,7 +381,7 @@ test('Expect: 100-continue is granted after the checks of the head', async () =>
   assert.equal(continued, true);
 });
 
-test('no port answers gRPC in another language', async () => {
+test('answers gRPC on every port in gRPC', async () => {
   for (const path of [exportPath, '/', '/healthz', '/api/v1/logs', '/%zz']) {
     for (const method of ['POST', 'GET', 'OPTIONS', 'CONNECTED']) {
       const stream = connectHttp2(edge, edge.ports.stream);
@@ -392,7 +392,7 @@ test('no port answers gRPC in another language', async () => {
   }
 });
 
-test('CONNECT is refused in the words of gRPC', async () => {
+test('refuses CONNECT in gRPC', async () => {
   const { promise, resolve } = Promise.withResolvers<IncomingHttpHeaders>();
   const stream = session.request({
     ':method': 'CONNECT',
@@ -407,7 +407,7 @@ test('CONNECT is refused in the words of gRPC', async () => {
 });
 
 for (const surface of ['ingest', 'stream'] as const) {
-  test(`HTTP/1.1 at the ${surface} port answers gRPC without a body`, async () => {
+  test(`refuses gRPC over HTTP/1.1 at the ${surface} port without a body`, async () => {
     const to = { port: edge.ports[surface], ca: edge.ca };
     for (const type of ['application/grpc', 'application/grpc-web+proto']) {
       const sent = {
@@ -426,7 +426,7 @@ for (const surface of ['ingest', 'stream'] as const) {
   });
 }
 
-test('plain HTTP at the ops port answers gRPC without a body', async () => {
+test('refuses gRPC over plain HTTP at the ops port without a body', async () => {
   const answer = await fetch(`http://127.0.0.1:${edge.ports.ops}/metrics`, {
     headers: { 'content-type': 'application/grpc' },
   });

@@ -1,4 +1,4 @@
-/** gRPC as its stock client sees it: every status, and what goes along with it. */
+/** gRPC as a stock client sees it: every status and its metadata. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -41,7 +41,7 @@ beforeEach(() => {
 
 const bearer = (token: string) => [['authorization', `Bearer ${token}`]] as const;
 
-test('a call is taken, and answered with a message and status 0', async () => {
+test('accepts a call and answers with a message and status 0', async () => {
   const { code, message, metadata } = await call(client, { message: 'one\ntwo' });
   assert.equal(code, status.OK);
   assert.equal(message, 'accepted 2');
@@ -168,7 +168,7 @@ for (const { name, change, fault, code, retrySeconds, field } of refusals) {
   });
 }
 
-/** The details, once the status beside them says the same as the call's own. */
+/** @returns the details, after checking that they repeat the status of the call. */
 function detailsOf({ code, details, trailers }: Outcome) {
   const [bytes] = trailers.get('grpc-status-details-bin');
   assert.ok(bytes instanceof Buffer);
@@ -179,7 +179,7 @@ function detailsOf({ code, details, trailers }: Outcome) {
   return rpcStatus.details;
 }
 
-test('refuses what is over the quota with RESOURCE_EXHAUSTED and RetryInfo', async () => {
+test('refuses calls over the quota with RESOURCE_EXHAUSTED and RetryInfo', async () => {
   const limited = { metadata: bearer('wri_limited'), message: 'one\ntwo\nthree' };
   const first = await call(client, limited);
   assert.equal(first.code, status.OK);
@@ -191,7 +191,7 @@ test('refuses what is over the quota with RESOURCE_EXHAUSTED and RetryInfo', asy
   assert.equal(edge.state.appended.length, 1);
 });
 
-test('a fault of its own is UNAVAILABLE, tells nothing and is logged', async () => {
+test('answers a bug with UNAVAILABLE, without details, and logs it', async () => {
   const outcome = await call(client, { message: 'bug' });
   assert.equal(outcome.code, status.UNAVAILABLE);
   assert.doesNotMatch(JSON.stringify(outcome), /secret internals/);
@@ -200,7 +200,7 @@ test('a fault of its own is UNAVAILABLE, tells nothing and is logged', async () 
   assert.match(edge.state.logged[0] ?? '', /secret internals/);
 });
 
-test('gzip messages are inflated, under a cap of their own', async () => {
+test('inflates gzip messages, up to a separate limit', async () => {
   const zipping = openClient(edge, { compression: compressionAlgorithms.gzip });
   const message = 'x\n'.repeat(50);
   assert.equal((await call(zipping, { message })).message, 'accepted 51');
@@ -213,7 +213,7 @@ test('gzip messages are inflated, under a cap of their own', async () => {
   zipping.close();
 });
 
-test('another compression is UNIMPLEMENTED, and the answer says which are not', async () => {
+test('refuses another compression with UNIMPLEMENTED and the supported ones', async () => {
   const deflating = openClient(edge, { compression: compressionAlgorithms.deflate });
   const outcome = await call(deflating);
   deflating.close();
@@ -222,7 +222,7 @@ test('another compression is UNIMPLEMENTED, and the answer says which are not', 
   assert.deepEqual(outcome.trailers.get('grpc-accept-encoding'), ['identity,gzip']);
 });
 
-test('words outside of ASCII reach the caller whole', async () => {
+test('percent-encodes non-ASCII messages', async () => {
   const words = 'cannot take 100 % of “Grüße”\n\u{1f600}';
   edge.state.appendFault = new AppError('malformed', words);
   const outcome = await call(client);
@@ -231,7 +231,7 @@ test('words outside of ASCII reach the caller whole', async () => {
   detailsOf(outcome);
 });
 
-test('a cancelled call leaves nothing behind', async () => {
+test('stores nothing of a cancelled call', async () => {
   const outcome = await call(client, {}, (made) => made.cancel());
   assert.equal(outcome.code, status.CANCELLED);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -254,7 +254,7 @@ async function inFlight(value: RegExp): Promise<boolean> {
   return new RegExp(`weir_ingest_in_flight_bytes ${value.source}`).test(`${text}\n`);
 }
 
-test('a deadline that passes while the call waits ends it for the caller', async () => {
+test('ends a waiting call at its deadline', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   edge.state.appendGate = promise;
   const outcome = await call(client, { options: { deadline: Date.now() + 50 } });
@@ -264,13 +264,13 @@ test('a deadline that passes while the call waits ends it for the caller', async
   assert.equal((await call(client, { options: { deadline: Date.now() + 60_000 } })).code, 0);
 });
 
-test('many calls at once are taken over one connection', async () => {
+test('accepts concurrent calls on one connection', async () => {
   const outcomes = await Promise.all(Array.from({ length: 500 }, () => call(client)));
   assert.deepEqual([...new Set(outcomes.map(({ code }) => code))], [status.OK]);
   assert.equal(edge.state.appended.length, 500);
 });
 
-test('a large message is taken whole', async () => {
+test('accepts a large message', async () => {
   const mebibytes = 16 * 1024 * 1024;
   const large = await openGrpcEdge({
     protocol: { maxBodyBytes: mebibytes + 5 },
@@ -286,10 +286,10 @@ test('a large message is taken whole', async () => {
   await large.close();
 });
 
-test('calls beyond the cap of streams wait for their turn', async () => {
+test('queues calls beyond the stream limit', async () => {
   const narrow = await openGrpcEdge({ limits: { maxStreamsPerConnection: 3 } });
   const caller = openClient(narrow);
-  // Its first call learns of the cap.
+  // The client learns the limit from its first call.
   await call(caller);
   const { promise, resolve } = Promise.withResolvers<void>();
   narrow.state.appendGate = promise;
@@ -312,7 +312,7 @@ test('calls beyond the cap of streams wait for their turn', async () => {
   await narrow.close();
 });
 
-test('a repeated call with its Idempotency-Key gets the first answer', async () => {
+test('answers a repeated Idempotency-Key with the first response', async () => {
   const metadata = [...bearer('wri_good'), ['idempotency-key', 'once']] as const;
   const first = await call(client, { metadata });
   const second = await call(client, { metadata });
@@ -327,7 +327,7 @@ test('a repeated call with its Idempotency-Key gets the first answer', async () 
   );
 });
 
-test('health tells whether it can work, and nothing else', async () => {
+test('reports health without a token', async () => {
   const ask = (message: Buffer) => call(client, { path: checkPath, metadata: [], message });
   const asLogs = 'opentelemetry.proto.collector.logs.v1.LogsService';
   const requests = [
@@ -348,7 +348,7 @@ test('health tells whether it can work, and nothing else', async () => {
   assert.equal(watch.code, status.UNIMPLEMENTED);
 });
 
-test('the other ports refuse calls in the words of gRPC', async () => {
+test('refuses calls on the other ports in gRPC', async () => {
   const stream = openClient(edge, { port: edge.ports.stream });
   const { code, details } = await call(stream);
   stream.close();
@@ -356,7 +356,7 @@ test('the other ports refuse calls in the words of gRPC', async () => {
   assert.match(details, /^cannot find the gRPC method .*: this port serves none/);
 });
 
-test('calls are counted by method and by outcome', async () => {
+test('counts calls by method and status', async () => {
   edge.metrics.resetMetrics();
   await call(client);
   await call(client, { message: 'bad' });
@@ -374,7 +374,7 @@ test('calls are counted by method and by outcome', async () => {
   }
 });
 
-test('closing lets calls under way end and takes no new ones', async () => {
+test('lets calls in flight end while closing, and accepts no new ones', async () => {
   const closing = await openGrpcEdge({ server: { closing: { noticeMs: 0, graceMs: 10_000 } } });
   const caller = openClient(closing);
   const { promise, resolve } = Promise.withResolvers<void>();

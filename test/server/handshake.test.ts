@@ -1,4 +1,4 @@
-/** Connections whose TLS handshake takes longer than it may. */
+/** TLS handshakes that exceed their timeout. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect as connectPlain, createServer } from 'node:net';
@@ -17,9 +17,9 @@ before(async () => {
 after(() => edge.close());
 
 for (const surface of ['ingest', 'stream'] as const) {
-  test(`a handshake that ends after its timeout is cut on the ${surface} port`, async () => {
+  test(`closes a TLS handshake that exceeds its timeout on the ${surface} port`, async () => {
     assert.equal(await finishLate(edge.ports[surface]), '');
-    // An answer written before the handshake was complete aborted the process.
+    // A response written before the end of the handshake used to abort the process.
     const target = { port: edge.ports[surface], ca: edge.ca };
     const asked = { method: 'GET', path: '/healthz', headers: [], body: '' };
     const { status } = await sendHttp1(target, asked);
@@ -28,8 +28,8 @@ for (const surface of ['ingest', 'stream'] as const) {
 }
 
 /**
- * Connects through a relay that keeps the second flight of the client until the server has given
- * up. @returns what the server answered
+ * Connects through a relay that holds back the client's second flight until the server has timed
+ * out. @returns the server's response
  */
 async function finishLate(port: number): Promise<string> {
   const relay = createServer((fromClient) => {

@@ -1,4 +1,4 @@
-/** HTTP/2 connections that make the server work for nothing: they are told so and closed. */
+/** HTTP/2 connections that cause work without requests: they get GOAWAY and are closed. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, suite, test } from 'node:test';
@@ -8,7 +8,7 @@ import { jsonResponse, type ReadRoute } from '../../src/model/read-route.ts';
 import { flags, frame, frameTypes, headerBlock, preface, uint32 } from '../floods/frames.ts';
 import { accountId, type Edge, openEdge, secret } from './edge.ts';
 
-/** How often work has begun. */
+/** Requests handled. */
 let begun = 0;
 const read: ReadRoute = {
   method: 'GET',
@@ -92,7 +92,7 @@ async function flood(peer: Peer, next: () => Buffer): Promise<number | undefined
     else socket.once('drain', pump);
   };
   pump();
-  // Writes that the server no longer takes are errors here.
+  // Writes after the server has closed are errors.
   await new Promise((resolve) => socket.once('close', resolve));
   const goaway = peer.frames().find(({ type }) => type === frameTypes.goaway);
   return goaway?.payload.readUInt32BE(4);
@@ -104,8 +104,8 @@ async function cuts(reason: string): Promise<number> {
   return [...text.matchAll(pattern)].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-suite('requests that are cancelled', () => {
-  test('cost no work where the cancellation came with them', async () => {
+suite('cancelled requests', () => {
+  test('are not handled where RST_STREAM arrives with them', async () => {
     begun = 0;
     const { socket, frames } = await connectPeer('stream');
     const pairs = Array.from({ length: 20 }, (_, index) => [
@@ -119,7 +119,7 @@ suite('requests that are cancelled', () => {
     socket.destroy();
   });
 
-  test('close the connection where there are too many of them', async () => {
+  test('close the connection above the limit', async () => {
     begun = 0;
     const peer = await connectPeer('stream');
     let stream = 1;
@@ -129,13 +129,13 @@ suite('requests that are cancelled', () => {
       stream += 2;
       return Buffer.concat([head, reset]);
     });
-    // Node ends the session first where it reads many at once.
+    // Node ends the session first where it reads many resets at once.
     assert.ok(code === enhanceYourCalm || code === internalError, `GOAWAY with ${String(code)}`);
     assert.ok(begun < 200, `work has begun ${begun} times`);
     assert.deepEqual(edge.state.logged, []);
   });
 
-  test('close the connection where the client makes the server cancel them', async () => {
+  test('close the connection where the client provokes the resets (MadeYouReset)', async () => {
     const peer = await connectPeer('ingest');
     let stream = 1;
     const code = await flood(peer, () => {
@@ -149,10 +149,10 @@ suite('requests that are cancelled', () => {
   });
 });
 
-suite('bytes that are neither heads nor bodies', () => {
+suite('bytes that are neither headers nor bodies', () => {
   const many = (one: Buffer) => Buffer.concat(Array.from({ length: 1000 }, () => one));
 
-  test('a body of one-byte frames closes the connection', async () => {
+  test('close the connection of a body in one-byte frames', async () => {
     const cutBefore = await cuts('overhead');
     const peer = await connectPeer('ingest');
     const { socket } = peer;
@@ -171,19 +171,19 @@ suite('bytes that are neither heads nor bodies', () => {
     ['PING', frame(frameTypes.ping, {}, Buffer.alloc(8))],
     ['PRIORITY', frame(frameTypes.priority, { stream: 1 }, Buffer.from([0, 0, 0, 3, 16]))],
   ] as const) {
-    test(`a flood of ${name} closes the connection`, async () => {
+    test(`close the connection of a flood of ${name}`, async () => {
       const peer = await connectPeer('stream');
       const bytes = many(one);
-      // Node ends a session that has more to answer than it may hold.
+      // Node ends a session whose pending acknowledgements exceed its memory.
       await flood(peer, () => bytes);
       assert.deepEqual(edge.state.logged, []);
     });
   }
 
-  test('a large upload in frames of the usual size does not', async () => {
+  test('do not close a large upload in frames of usual size', async () => {
     const { socket, frames } = await connectPeer('ingest');
     const cutBefore = await cuts('overhead');
-    // From then on a stream may have more in flight than 64 KiB.
+    // From then on the flow-control window exceeds 64 KiB.
     while (!frames().some(({ type }) => type === frameTypes.settings)) await once(socket, 'data');
     socket.write(frame(frameTypes.settings, { flag: flags.ack }));
     socket.write(frame(frameTypes.headers, { stream: 1, flag: flags.endHeaders }, uploading));
@@ -200,7 +200,7 @@ suite('bytes that are neither heads nor bodies', () => {
 });
 
 suite('one address', () => {
-  test('opens so many connections at once, and another when one is closed', async (t) => {
+  test('may open a new connection at its limit once another is closed', async (t) => {
     const few = await openEdge({ gate: { maxConnectionsPerAddress: 2 } });
     t.after(() => few.close());
     const open = async () => {
@@ -220,7 +220,7 @@ suite('one address', () => {
     assert.match(text, /connections_cut_total{surface="ingest",reason="address"} 1/);
     first.destroy();
     let third = await open();
-    // The server hears of the end a moment later.
+    // The server sees the end a moment later.
     while (third.destroyed) third = await open();
     for (const socket of [second, third]) socket.destroy();
   });

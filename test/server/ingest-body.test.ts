@@ -1,4 +1,4 @@
-/** When a body is read, waited for, thrown away or cut off, over both transports. */
+/** When a body is read, awaited, discarded or cut off, over both transports. */
 import assert from 'node:assert/strict';
 import http2 from 'node:http2';
 import { after, before, test } from 'node:test';
@@ -14,7 +14,7 @@ const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: applicat
 const goodHead = `${head}Authorization: Bearer wri_good\r\n`;
 
 let edge: Edge;
-/** Waits for nobody; for those alone who are late on purpose. */
+/** Short timeouts, for the senders that are slow on purpose. */
 let hasty: Edge;
 const target = ({ ports, ca } = edge) => ({ port: ports.ingest, ca });
 before(async () => {
@@ -32,7 +32,7 @@ for (const [transport, send] of Object.entries(transports)) {
   const sendHead = (headers: HeaderList, to = edge) =>
     send(target(to), { method: 'POST', path, headers, body: undefined });
 
-  test(`${transport}: the head alone gets each refusal that needs no body`, async () => {
+  test(`${transport}: refuses by the headers alone where no body is needed`, async () => {
     const length = ['Content-Length', '5'] as const;
     assert.equal((await sendHead([json, length])).status, 401);
     assert.equal((await sendHead([good, length])).status, 415);
@@ -46,7 +46,7 @@ for (const [transport, send] of Object.entries(transports)) {
     assert.equal(status, 404);
   });
 
-  test(`${transport}: whoever waits to go on is refused before, or told once`, async () => {
+  test(`${transport}: answers 100-continue with a refusal or one 100 Continue`, async () => {
     const body = 'event';
     const refused = await send(target(), { method: 'POST', path, headers: [json, expect], body });
     assert.deepEqual([refused.status, refused.continued], [401, false]);
@@ -63,18 +63,18 @@ for (const [transport, send] of Object.entries(transports)) {
     assert.deepEqual([taken.status, taken.continued], [202, true]);
   });
 
-  test(`${transport}: a refusal reaches a sender that is busy sending`, async () => {
+  test(`${transport}: delivers a refusal to a sender that is still sending`, async () => {
     const body = Buffer.alloc(1_900_000, 'x');
     const answer = await send(target(), { method: 'POST', path, headers: [json], body });
     assert.equal(answer.status, 401);
   });
 
-  test(`${transport}: a body that never comes is cut off`, async () => {
+  test(`${transport}: times out a body that never arrives`, async () => {
     const answer = await sendHead([good, json, ['Content-Length', '5']], hasty);
     assert.equal(answer.status, 408);
   });
 
-  test(`${transport}: a body larger than the cap without a declared length is 413`, async () => {
+  test(`${transport}: answers 413 to a body over the limit without a declared length`, async () => {
     const answer = await send(target(), {
       method: 'POST',
       path,
@@ -86,12 +86,12 @@ for (const [transport, send] of Object.entries(transports)) {
 }
 const chunked = ['Transfer-Encoding', 'chunked'] as const;
 
-test('slow headers are answered with 408 and the connection is closed', async () => {
+test('answers slow headers with 408 and closes the connection', async () => {
   const answer = await sendRaw(target(hasty), `POST ${path} HTTP/1.1\r\nHost: a\r\n`);
   assert.match(answer, /^HTTP\/1\.1 408 /);
 });
 
-test('a body that trickles is answered with 408 and the connection is closed', async () => {
+test('answers a slow body with 408 and closes the connection', async () => {
   let trickle: NodeJS.Timeout | undefined;
   const socket = connectRaw(target(hasty), () => {
     socket.write(`${goodHead}Content-Length: 900\r\n\r\n`);
@@ -104,7 +104,7 @@ test('a body that trickles is answered with 408 and the connection is closed', a
   assert.match(answer, /connection: close/i);
 });
 
-test('a sender that leaves in the middle leaves nothing behind', async () => {
+test('stores nothing of a body that breaks off', async () => {
   const already = edge.state.appended.length;
   const socket = connectRaw(target(), () => socket.end(`${goodHead}Content-Length: 5\r\n\r\nab`));
   for await (const _ of socket);
@@ -122,7 +122,7 @@ test('a sender that leaves in the middle leaves nothing behind', async () => {
   assert.deepEqual(edge.state.logged, []);
 });
 
-test('the cap on memory in flight refuses with 503 before the body', async () => {
+test('answers 503 before the body where the memory in flight is used up', async () => {
   const small = await openEdge({ admission: { maxInFlightBytes: 10_000 } });
   const { promise, resolve } = Promise.withResolvers<void>();
   small.state.appendGate = promise;
@@ -141,7 +141,7 @@ test('the cap on memory in flight refuses with 503 before the body', async () =>
   await small.close();
 });
 
-test('closing waits for what is under way and takes nothing new', async () => {
+test('waits for requests in flight while closing, and accepts no new ones', async () => {
   const closing = await openEdge({ server: { closing: { noticeMs: 0, graceMs: 5000 } } });
   const { promise, resolve } = Promise.withResolvers<void>();
   closing.state.appendGate = promise;

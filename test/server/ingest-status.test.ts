@@ -1,7 +1,4 @@
-/**
- * Every status of the ingest route, over both transports, and which of two faults is answered
- * first.
- */
+/** Every status of the ingest route, and the order of its checks, over both transports. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { AppError } from '../../src/model/errors.ts';
@@ -189,7 +186,7 @@ const cases: readonly Case[] = [
     status: 415,
     headers: [good, json, ['Content-Encoding', 'identity'], ['Content-Encoding', 'gzip']],
   },
-  // Of two faults the earlier check answers.
+  // The earlier check decides between two faults.
   { name: 'route before token', status: 404, path: '/v1/receivers/rcv_a/log', headers: [] },
   { name: 'token before receiver', status: 401, receiver: 'rcv_none', headers: [json] },
   {
@@ -220,7 +217,7 @@ for (const [transport, send] of Object.entries(transports)) {
     });
   }
 
-  test(`${transport}: a directory that is away is 503`, async () => {
+  test(`${transport}: answers 503 while the directory is unreachable`, async () => {
     edge.state.grantFault = new AppError('unavailable', 'cannot reach the directory');
     const answer = await post(send, [good, json]);
     edge.state.grantFault = undefined;
@@ -228,7 +225,7 @@ for (const [transport, send] of Object.entries(transports)) {
     assert.match(String(answer.headers['retry-after']), /^[1-5]$/);
   });
 
-  test(`${transport}: a queue that refuses is 503 and gives the quota back`, async () => {
+  test(`${transport}: answers 503 and refunds the quota where the queue refuses`, async () => {
     const receiver = `rcv_back_${transport === 'HTTP/2' ? 2 : 1}`;
     addReceiver(edge.state, receiver, { limits: { ...limited, burstEvents: 5 } });
     addToken(edge.state, `wri_${receiver}`, { receiverId: receiver });
@@ -243,12 +240,12 @@ for (const [transport, send] of Object.entries(transports)) {
     assert.equal(taken.headers['ratelimit-policy'], '"receiver";q=5;w=5');
   });
 
-  test(`${transport}: a quota in debt is 429, before the body and after 413`, async () => {
+  test(`${transport}: answers 429 to a quota in debt, before the body and after 413`, async () => {
     const receiver = `rcv_debt_${transport === 'HTTP/2' ? 2 : 1}`;
     addReceiver(edge.state, receiver, { limits: limited, accountEventsPerSecond: 1000 });
     addToken(edge.state, `wri_${receiver}`, { receiverId: receiver });
     const headers = [bearer(`wri_${receiver}`), json];
-    // Larger than the burst, and taken all the same: debt comes after.
+    // Accepted although larger than the burst: it leaves the quota in debt.
     assert.equal((await post(send, headers, 'e\n'.repeat(60), receiver)).status, 202);
     assert.equal((await post(send, headers, big, receiver)).status, 413);
     const target = { port: edge.ports.ingest, ca: edge.ca };
@@ -260,7 +257,7 @@ for (const [transport, send] of Object.entries(transports)) {
     assert.match(String(refused.headers['ratelimit']), /^"receiver";r=0;t=\d+, "account";r=/);
   });
 
-  test(`${transport}: a bug is 500, logged, and nothing of it is shown`, async () => {
+  test(`${transport}: answers a bug with 500 without details, and logs it`, async () => {
     const answer = await post(send, [good, json], 'bug');
     assert.equal(answer.status, 500);
     assert.doesNotMatch(answer.body, /secret|TypeError|\.ts/);
@@ -271,7 +268,7 @@ for (const [transport, send] of Object.entries(transports)) {
   });
 }
 
-test('the limit of an account counts the events of all its receivers', async () => {
+test('charges the quota of an account for all its receivers', async () => {
   for (const receiverId of ['rcv_x', 'rcv_y']) {
     addReceiver(edge.state, receiverId, { accountId, accountEventsPerSecond: 2 });
     addToken(edge.state, `wri_${receiverId}`, { receiverId });

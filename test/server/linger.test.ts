@@ -1,4 +1,4 @@
-/** What becomes of a connection whose request was answered before all of it had come. */
+/** The connection of a request that was answered before its end. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, createServer, request as sendRequest, type IncomingMessage } from 'node:http';
@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { test } from 'node:test';
 import { lingerAfterAnswer } from '../../src/server/errors.ts';
 
-test('a request that ends while it is answered leaves the connection to the next', async (t) => {
+test('keeps the connection of a request that ends during its response', async (t) => {
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
     sockets.add(request.socket);
@@ -29,7 +29,7 @@ test('a request that ends while it is answered leaves the connection to the next
     request.end('and the second');
     response.resume();
     await once(response, 'end');
-    // Longer than the connection would be kept for the sake of the first request.
+    // Longer than the first request would keep the connection.
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   assert.equal(sockets.size, 1);

@@ -1,6 +1,4 @@
-/**
- * The checks of the reads of metrics, in their order, and how their failures look.
- */
+/** The order of the checks of metric reads, and the format of their failures. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, suite, test } from 'node:test';
 import { compressSync } from 'snappy';
@@ -23,7 +21,7 @@ before(async () => {
 after(() => opened.edge.close());
 beforeEach(() => opened.store.reset());
 
-suite('checks, in their order', () => {
+suite('checks, in order', () => {
   const form = { method: 'POST', headers: [formType] } as const;
   const read = { method: 'POST', headers: messageHeaders } as const;
   const bad = ['Authorization', 'Bearer wra_nobody'] as const;
@@ -155,7 +153,7 @@ suite('checks, in their order', () => {
     }
   }
 
-  test('a store that is away is 503, and says when to come again', async () => {
+  test('answers 503 with Retry-After while the store is unreachable', async () => {
     opened.store.fault = new AppError('unavailable', 'cannot read', { retryAfterSeconds: 2 });
     const { status, headers, body } = await opened.call('labels');
     assert.equal(status, 503);
@@ -163,7 +161,7 @@ suite('checks, in their order', () => {
     assert.equal((JSON.parse(body) as { errorType: string }).errorType, 'unavailable');
   });
 
-  test('a bug is 500 and shows nothing of itself', async () => {
+  test('answers a bug with 500 and no details', async () => {
     opened.store.fault = new Error('SELECT secret');
     const { status, body } = await opened.call('labels');
     assert.equal(status, 500);
@@ -171,7 +169,7 @@ suite('checks, in their order', () => {
     opened.edge.state.logged.length = 0;
   });
 
-  test('other methods are told which ones there are', async () => {
+  test('answers 405 with Allow to other methods', async () => {
     const allowed = async (path: string) => {
       const { status, headers } = await opened.call(path, { method: 'DELETE' });
       assert.equal(status, 405);
@@ -184,7 +182,7 @@ suite('checks, in their order', () => {
   });
 });
 
-suite('the account, for clients that can send no header of their own', () => {
+suite('the account, for clients that cannot send headers', () => {
   const token = ['Authorization', 'Bearer wra_metrics'] as const;
   const account = ['X-Active-Account', accountId] as const;
   const named = async (query: string, headers: HeaderList) => {
@@ -194,7 +192,7 @@ suite('the account, for clients that can send no header of their own', () => {
     return (await transports['HTTP/1.1'](target, sent)).status;
   };
 
-  test('stands in the URL, once', async () => {
+  test('may be in the URL, once', async () => {
     assert.equal(await named(`?accountId=${accountId}`, []), 200);
     assert.equal(await named(`?accountId=${otherAccountId}`, []), 403);
     assert.equal(await named('?accountId=me', []), 400);
@@ -203,7 +201,7 @@ suite('the account, for clients that can send no header of their own', () => {
     assert.equal(await named(`?accountId=${accountId}`, [account]), 400);
   });
 
-  test('a form is not looked at for it', async () => {
+  test('is not read from a form', async () => {
     const body = `accountId=${otherAccountId}`;
     assert.equal(
       (await opened.call('labels', { method: 'POST', headers: [formType], body })).status,

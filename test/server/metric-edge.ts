@@ -1,7 +1,4 @@
-/**
- * The edge with the reads of metrics on its stream port, over a store that a test can steer, and
- * calls to it.
- */
+/** A server with the metric reads on its stream port, over a fake store, and calls to it. */
 import assert from 'node:assert/strict';
 import { compressSync } from 'snappy';
 import { createMetricsReader } from '../../src/metrics/metrics-reader.ts';
@@ -10,7 +7,7 @@ import { createFakeMetricStore, type FakeMetricStore } from '../metrics/fake-met
 import { type HeaderList, type Received, transports } from './client.ts';
 import { accountId, addToken, type Edge, openEdge } from './edge.ts';
 
-/** When the reader thinks it is. */
+/** The reader's clock. */
 export const nowMs = Date.parse('2026-04-01T00:00:00Z');
 export const streamId = 'b1946ac9-2492-4d23-8f1a-0a7c3d5e6f70';
 export const retentionDays = 30;
@@ -28,7 +25,7 @@ export const messageHeaders: HeaderList = [
 
 export interface Call {
   readonly method?: string;
-  /** With its own token or account it is not given one. */
+  /** Replaces the default token and account. */
   readonly headers?: HeaderList;
   readonly body?: string | Buffer;
   readonly transport?: keyof typeof transports;
@@ -39,7 +36,7 @@ export interface MetricEdge {
   readonly store: FakeMetricStore;
   /** @param path below `/api/v1/prometheus/api/v1/`. */
   call(path: string, options?: Call): Promise<Received>;
-  /** The body of an answer that must be a success. */
+  /** The body of a response that must be a success. */
   answer(path: string, options?: Call): Promise<unknown>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The reads of metrics from parameters, forms and messages to what the store is asked, and from
- * what it answers to the envelope and the messages of Prometheus.
- */
+/** Metric reads: from requests to queries, and from rows to the formats of Prometheus. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, suite, test } from 'node:test';
 import { uncompressSync } from 'snappy';
@@ -35,10 +32,10 @@ const sampled = (name: string, ...times: bigint[]) => ({
   histograms: [],
 });
 
-suite('what the store is asked', () => {
+suite('queries to the store', () => {
   const last = () => opened.store.plans.at(-1) as SeriesPlan;
 
-  test('the last day of all streams, where nothing is said', async () => {
+  test('cover the last day of all streams by default', async () => {
     await opened.answer('labels');
     assert.deepEqual(last(), {
       accountId,
@@ -52,14 +49,14 @@ suite('what the store is asked', () => {
     });
   });
 
-  test('a day before the end that was given', async () => {
+  test('begin a day before the given end', async () => {
     await opened.answer('labels?end=1000000000.5');
     assert.deepEqual([last().fromMs, last().untilMs], [999_913_600_500n, 1_000_000_000_500n]);
     await opened.answer('labels?end=-1e300');
     assert.deepEqual([last().fromMs, last().untilMs], [-(2n ** 63n), -(2n ** 63n)]);
   });
 
-  test('the range, the selectors and the stream that were given', async () => {
+  test('have the given range, selectors and stream', async () => {
     const selectors = [
       [{ name: '__name__', type: 'equal', value: 'up' }],
       [{ name: 'a', type: 'matches', value: 'b|c' }],
@@ -84,7 +81,7 @@ suite('what the store is asked', () => {
     assert.deepEqual(last(), ofUrl);
   });
 
-  test('labels by names of any kind', async () => {
+  test('find labels by names of any kind', async () => {
     for (const name of ['job', 'U__k8s_2e_pod', 'k8s.pod', '%C3%A9', 'a%2Fb', 'a%20b']) {
       await opened.answer(`label/${name}/values`);
     }
@@ -93,7 +90,7 @@ suite('what the store is asked', () => {
     assert.equal(opened.store.askedNames.at(-1)?.length, 5000);
   });
 
-  test('each query of a remote read, except those for no time at all', async () => {
+  test('include each query of a remote read, except for empty ranges', async () => {
     opened.store.samples = [sampled('up', 1n)];
     const body = readRequest([1, 5], [5, 1], [2, 3]);
     const { status } = await opened.call('read', { method: 'POST', headers: messageHeaders, body });
@@ -114,8 +111,8 @@ suite('what the store is asked', () => {
   });
 });
 
-suite('answers', () => {
-  test('names, whole or cut to the limit that was asked for', async () => {
+suite('responses', () => {
+  test('list names, up to the requested limit', async () => {
     opened.store.names = ['a', 'b', 'c'];
     const whole = { status: 'success', data: ['a', 'b', 'c'] };
     assert.deepEqual(await opened.answer('labels'), whole);
@@ -128,7 +125,7 @@ suite('answers', () => {
     });
   });
 
-  test('never short of anything without a word', async () => {
+  test('refuse rather than truncate silently', async () => {
     opened.store.names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const { status, body } = await opened.call('labels');
     assert.equal(status, 503);
@@ -138,7 +135,7 @@ suite('answers', () => {
     assert.equal(cut.warnings.length, 1);
   });
 
-  test('series, whatever their labels are called', async () => {
+  test('list series with labels of any name', async () => {
     opened.store.series = [
       [
         ['__name__', 'up'],
@@ -153,7 +150,7 @@ suite('answers', () => {
     );
   });
 
-  test('metadata by metric', async () => {
+  test('list metadata by metric', async () => {
     const entry = { type: 'counter', unit: '', help: 'h' };
     opened.store.metadata = [
       { name: 'a', ...entry },
@@ -172,7 +169,7 @@ suite('answers', () => {
     assert.equal((opened.store.plans.at(-1) as { metric?: string }).metric, 'a');
   });
 
-  test('metadata is never short of entries either', async () => {
+  test('refuse rather than truncate metadata', async () => {
     const entry = { type: 'counter', unit: '', help: '' };
     const names = ['a', 'a', 'a', 'b', 'b', 'b', 'b'];
     opened.store.metadata = names.map((name, i) => ({ name, ...entry, help: `${i}` }));
@@ -182,7 +179,7 @@ suite('answers', () => {
     assert.equal(data.a.length, 3);
   });
 
-  test('exemplars by series', async () => {
+  test('list exemplars by series', async () => {
     const seriesLabels = [['__name__', 'up']] as const;
     const labels = [['trace_id', 'abc']] as const;
     opened.store.exemplars = [
@@ -208,13 +205,13 @@ suite('answers', () => {
     });
   });
 
-  test('the version of the API', async () => {
+  test('report the version of the API', async () => {
     const { data } = (await opened.answer('status/buildinfo')) as { data: Record<string, string> };
     assert.deepEqual([data['application'], data['version']], ['Weir', '3.0.0']);
   });
 
   for (const transport of ['HTTP/1.1', 'HTTP/2'] as const) {
-    test(`${transport}: samples, bit by bit, of each query`, async () => {
+    test(`${transport}: returns the exact samples of each query`, async () => {
       opened.store.samples = [sampled('up', 1n)];
       const { status, headers, bytes } = await opened.call('read', {
         method: 'POST',
@@ -243,7 +240,7 @@ suite('answers', () => {
     });
   }
 
-  test('reads that failed are in nobody’s way', async () => {
+  test('failed reads release their memory and places', async () => {
     const read = { method: 'POST', headers: messageHeaders, body: readRequest([1, 2]) };
     opened.store.fault = new AppError('unavailable', 'cannot read');
     for (let i = 0; i < 5; i += 1) assert.equal((await opened.call('read', read)).status, 503);
@@ -251,7 +248,7 @@ suite('answers', () => {
     assert.equal((await opened.call('read', read)).status, 200);
   });
 
-  test('more samples than one read may have are refused, over all its queries', async () => {
+  test('refuse more samples than allowed over all queries of a read', async () => {
     opened.store.samples = [sampled('up', 1n, 2n, 3n)];
     const read = (body: Buffer) =>
       opened.call('read', { method: 'POST', headers: messageHeaders, body });

@@ -1,4 +1,4 @@
-/** Routes that need no token: each costs as little as an answer can. */
+/** Routes without a token, which must be cheap. */
 import assert from 'node:assert/strict';
 import { after, before, mock, test } from 'node:test';
 import { sendPlain } from '../harness/http.ts';
@@ -19,7 +19,7 @@ for (const surface of ['ingest', 'stream'] as const) {
         { method: 'GET', path: '/openapi.json', headers, body: '' },
       );
 
-    test(`${name}, ${surface}: a document that the client has is not sent again`, async () => {
+    test(`${name}, ${surface}: answers 304 where the client has the document`, async () => {
       const first = await get([]);
       assert.equal(first.status, 200);
       const etag = String(first.headers['etag']);
@@ -35,7 +35,7 @@ for (const surface of ['ingest', 'stream'] as const) {
   }
 }
 
-test('the document is made once', async () => {
+test('generates the document once', async () => {
   const stringify = mock.method(JSON, 'stringify');
   const target = { port: edge.ports.stream, ca: edge.ca };
   const get = () =>
@@ -47,7 +47,7 @@ test('the document is made once', async () => {
   stringify.mock.restore();
 });
 
-test('many who ask for metrics at once share their rendering', async () => {
+test('renders metrics once for concurrent requests', async () => {
   const render = mock.method(edge.metrics, 'metrics');
   const url = `http://127.0.0.1:${edge.ports.ops}/metrics`;
   const answers = await Promise.all(Array.from({ length: 50 }, () => sendPlain(url)));
@@ -55,7 +55,7 @@ test('many who ask for metrics at once share their rendering', async () => {
   assert.ok(render.mock.callCount() < 25, `rendered ${render.mock.callCount()} times`);
 });
 
-test('metrics are never older than the question', async () => {
+test('renders metrics no earlier than the request', async () => {
   const url = `http://127.0.0.1:${edge.ports.ops}/metrics`;
   const asked = 'weir_http_request_duration_seconds_count';
   const countOf = (text: string) =>

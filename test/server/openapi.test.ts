@@ -1,6 +1,4 @@
-/**
- * The documents against the routes that are really mounted: a difference in either direction fails.
- */
+/** Compares the documents with the mounted routes, in both directions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminRoutes } from '../../src/admin/admin.ts';
@@ -57,7 +55,7 @@ async function openWithAllRoutes() {
 }
 
 for (const surface of surfaces) {
-  test(`${surface}: every documented operation is mounted and no other method is`, async () => {
+  test(`${surface}: mounts every documented operation and no other method`, async () => {
     const edge = await openWithAllRoutes();
     const target = { port: edge.ports[surface], ca: edge.ca };
     const send = transports['HTTP/1.1'];
@@ -75,7 +73,7 @@ for (const surface of surfaces) {
     await edge.close();
   });
 
-  test(`${surface}: the document is whole`, async () => {
+  test(`${surface}: has a complete document`, async () => {
     const edge = await openWithAllRoutes();
     const target = { port: edge.ports[surface], ca: edge.ca };
     const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
@@ -105,7 +103,7 @@ for (const surface of surfaces) {
   });
 }
 
-test('the ingest document names every status of the specification', async () => {
+test('lists every status of the specification in the ingest document', async () => {
   const edge = await openWithAllRoutes();
   const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
   const target = { port: edge.ports.ingest, ca: edge.ca };
@@ -118,7 +116,7 @@ test('the ingest document names every status of the specification', async () => 
   await edge.close();
 });
 
-test('the stream document tells how a tail goes on', async () => {
+test('describes how to resume a tail', async () => {
   const edge = await openWithAllRoutes();
   const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
   const target = { port: edge.ports.stream, ca: edge.ca };

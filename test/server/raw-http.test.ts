@@ -1,4 +1,4 @@
-/** What Node's HTTP/1.1 parser lets pass and a strict server must not, byte by byte. */
+/** Requests that Node's HTTP/1.1 parser accepts and a strict server rejects, byte by byte. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sendRaw } from './client.ts';
@@ -12,9 +12,9 @@ after(() => edge.close());
 
 const path = '/v1/receivers/rcv_a/logs';
 const auth = 'Authorization: Bearer wri_good\r\nContent-Type: application/json\r\n';
-/** The head up to the part that matters. */
+/** The headers before the part under test. */
 const post = `POST ${path} HTTP/1.1\r\nHost: a\r\n${auth}`;
-/** Must never be executed: it follows a request that was not understood. */
+/** Must not be handled: it follows a malformed request. */
 const smuggled = `GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n`;
 const chunkedBody = '5\r\nevent\r\n0\r\n\r\n';
 
@@ -135,19 +135,19 @@ for (const { name, status, closes, bytes } of cases) {
   });
 }
 
-test('headers that are too large are told as that', async () => {
+test('answers 431 to headers that are too large', async () => {
   const bytes = `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`;
   const answer = await sendRaw({ port: edge.ports.ingest, ca: edge.ca }, bytes);
   assert.match(answer, /its headers are larger than 16384 bytes/);
 });
 
-test('chunks on HTTP/1.1 are welcome', async () => {
+test('accepts chunked bodies on HTTP/1.1', async () => {
   const head = `POST ${path} HTTP/1.1\r\nHost: a\r\n${auth}Connection: close\r\n`;
   const bytes = `${head}Transfer-Encoding: chunked\r\n\r\n${chunkedBody}`;
   const answer = await sendRaw({ port: edge.ports.ingest, ca: edge.ca }, bytes);
   assert.match(answer, /^HTTP\/1\.1 202 /);
 });
 
-test('plain HTTP on the TLS port is cut, not answered', async () => {
+test('closes plain HTTP on the TLS port without a response', async () => {
   await assert.rejects(fetch(`http://127.0.0.1:${edge.ports.ingest}/healthz`));
 });

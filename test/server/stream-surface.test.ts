@@ -1,7 +1,4 @@
-/**
- * The order of the stream checks, the headers that keep answers private, and how the control API is
- * mounted.
- */
+/** The stream port: the order of its checks, its privacy headers, and the control API's bodies. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
@@ -255,7 +252,7 @@ for (const [transport, send] of Object.entries(transports)) {
     });
   }
 
-  test(`${transport}: a bug is 500 and shows nothing of itself`, async () => {
+  test(`${transport}: answers a bug with 500 and no details`, async () => {
     const target = { port: edge.ports.stream, ca: edge.ca };
     const path = '/api/v1/logs?fault=bug';
     const answer = await send(target, {
@@ -272,7 +269,7 @@ for (const [transport, send] of Object.entries(transports)) {
   });
 }
 
-test('a repeated parameter reaches its reader as it was sent', async () => {
+test('passes repeated parameters to the read as sent', async () => {
   const target = { port: edge.ports.stream, ca: edge.ca };
   const path = '/api/v1/logs?label=a%3A1&label=b:2%2C3';
   const sent = { method: 'GET', path, headers: [reader, account], body: '' };
@@ -280,7 +277,7 @@ test('a repeated parameter reaches its reader as it was sent', async () => {
   assert.deepEqual(JSON.parse(answer.body), { account: accountId, labels: ['a:1', 'b:2,3'] });
 });
 
-test('readiness names what is missing, on each port', async () => {
+test('lists the missing parts in /readyz on each port', async () => {
   edge.state.missing.push('queue');
   const ops = await fetch(`http://127.0.0.1:${edge.ports.ops}/readyz`);
   const target = { port: edge.ports.ingest, ca: edge.ca };

@@ -1,6 +1,6 @@
 /**
- * Answers sent chunk by chunk: when the head goes out, what a failure looks like before and after
- * it, and what a reader who leaves or lags does to the one who writes.
+ * Streamed responses: failures before and after the first chunk, back-pressure, and readers that
+ * leave or stall.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { until } from '../harness/until.ts';
 import { type HeaderList, sendRaw, type Target, transports } from './client.ts';
 import { accountId, type Edge, openEdge } from './edge.ts';
 
-/** What became of the chunks of the last answer. */
+/** The state of the last response's chunks. */
 const seen = { produced: 0, isReturned: false, isAborted: false };
 
 const block = 'x'.repeat(64 * 1024);
@@ -65,7 +65,7 @@ const reads: readonly ReadRoute[] = [
   },
 ];
 
-/** Much, and at about the time at which its readers leave. */
+/** Large, and ready at about the time when its readers leave. */
 const bulkyRead: ReadRoute = {
   ...reads[0]!,
   path: '/api/v1/bulky',
@@ -108,7 +108,7 @@ const headers: HeaderList = [
   ['X-Active-Account', accountId],
 ];
 
-/** The body as it comes, and a way to leave. */
+/** The body as a stream, and a function that cancels it. */
 interface Reading {
   readonly body: Readable;
   leave(): void;
@@ -146,7 +146,7 @@ for (const [name, open] of [
     const send = (kind: string, method = 'GET', area = 'flow') =>
       transports[name](target(), { method, path: `/api/v1/${area}/${kind}`, headers, body: '' });
 
-    test('chunks arrive with the headers of the route and of the surface', async () => {
+    test('sends chunks with the headers of route and surface', async () => {
       const { status, headers: received, body } = await send('short');
       assert.equal(status, 200);
       assert.equal(body, 'one\ntwo\n');
@@ -156,17 +156,17 @@ for (const [name, open] of [
       assert.equal(received['x-content-type-options'], 'nosniff');
     });
 
-    test('a long answer is whole', async () => {
+    test('sends a long response completely', async () => {
       const { bytes } = await send('long');
       assert.equal(bytes.length, 100 * block.length + 'one\ntwo\n'.length);
     });
 
-    test('an answer without chunks is empty, not missing', async () => {
+    test('answers 200 with an empty body where there are no chunks', async () => {
       const { status, body } = await send('nothing');
       assert.deepEqual([status, body], [200, '']);
     });
 
-    test('what fails before the first chunk is a failure like any other', async () => {
+    test('answers with an error where the first chunk fails', async () => {
       const { status, headers: received, body } = await send('refused');
       assert.equal(status, 503);
       assert.equal(received['content-type'], 'application/problem+json');
@@ -175,12 +175,12 @@ for (const [name, open] of [
       assert.match(body, /cannot begin/);
     });
 
-    test('what fails after it breaks the answer off', async () => {
+    test('aborts the response where a later chunk fails', async () => {
       await assert.rejects(send('broken'));
       assert.equal(seen.isReturned, true);
     });
 
-    test('HEAD has the headers and reads nothing', async () => {
+    test('answers HEAD with the headers and reads nothing', async () => {
       seen.produced = -1;
       const { status, headers: received, body } = await send('endless', 'HEAD');
       assert.deepEqual([status, body, seen.produced], [200, '', -1]);
@@ -188,21 +188,21 @@ for (const [name, open] of [
       assert.equal(received['x-kind'], 'endless');
     });
 
-    test('a ticket takes no HEAD, which would use it up', async () => {
+    test('answers 405 to HEAD of a ticket, which it would use up', async () => {
       assert.equal((await send('short', 'GET', 'tickets')).body, 'one\ntwo\n');
       const { status, headers: received } = await send('short', 'HEAD', 'tickets');
       assert.equal(status, 405);
       assert.equal(received['allow'], 'GET, OPTIONS');
     });
 
-    test('a reader who leaves ends the reading', async () => {
+    test('ends the read when its reader leaves', async () => {
       const reading = await open(target(), '/api/v1/flow/endless');
       reading.body.once('data', reading.leave);
       reading.body.on('error', () => {});
       await until(() => seen.isReturned && seen.isAborted, { what: 'the chunks to be returned' });
     });
 
-    test('a reader who lags holds up the one who writes', async () => {
+    test('applies back-pressure for a slow reader', async () => {
       const reading = await open(target(), '/api/v1/flow/endless');
       reading.body.on('error', () => {});
       await until(() => seen.produced > 0, { what: 'the first chunks' });
@@ -221,7 +221,7 @@ for (const [name, open] of [
       await until(() => seen.isReturned, { what: 'the chunks to be returned' });
     });
 
-    test('a reader who takes nothing for too long is let go', async () => {
+    test('closes a reader that reads nothing for the idle timeout', async () => {
       const hasty = await openEdge({ parts: { reads }, limits: { idleTimeoutMs: 300 } });
       const idle = { port: hasty.ports.stream, ca: hasty.ca };
       const reading = await open(idle, '/api/v1/flow/endless');
@@ -231,7 +231,7 @@ for (const [name, open] of [
       await hasty.close();
     });
 
-    test('one who waits for a chunk longer than any connection may be silent is not', async () => {
+    test('keeps a reader that waits for a chunk for longer than the idle timeout', async () => {
       const hasty = await openEdge({ parts: { reads }, limits: { idleTimeoutMs: 300 } });
       const waiting = { port: hasty.ports.stream, ca: hasty.ca };
       const sent = { method: 'GET', path: '/api/v1/flow/late', headers, body: '' };
@@ -258,7 +258,7 @@ test('logs no error for a response whose reader has left', async () => {
   assert.deepEqual(edge.state.logged, []);
 });
 
-test('pings keep no stream open that takes nothing', async () => {
+test('closes a stalled stream despite pings', async () => {
   const hasty = await openEdge({ parts: { reads }, limits: { idleTimeoutMs: 500 } });
   const session = http2.connect(`https://localhost:${hasty.ports.stream}`, { ca: hasty.ca });
   session.on('error', () => {});
@@ -277,7 +277,7 @@ test('pings keep no stream open that takes nothing', async () => {
   }
 });
 
-test('a reader that left before it was watched has left', () => {
+test('reports a reader that left before it was watched', () => {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));
   raw.destroy();
   const reply = { raw } as unknown as FastifyReply;
@@ -285,7 +285,7 @@ test('a reader that left before it was watched has left', () => {
   assert.deepEqual([left.aborted, signal.aborted], [true, true]);
 });
 
-test('HTTP/1.0 cannot tell what broke off from what is whole, and is refused', async () => {
+test('refuses HTTP/1.0, which cannot mark a truncated body', async () => {
   const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   const target = { port: edge.ports.stream, ca: edge.ca };
   const received = await sendRaw(target, `GET /api/v1/flow/short HTTP/1.0\r\n${head}\r\n`);
