@@ -1,7 +1,4 @@
-/**
- * Ties the checks to what they need: the directory's grants, the quota store, the caps and the
- * clock.
- */
+/** Admission over the grants of the directory, the quota store, the caps and the clock. */
 import type { TokenType } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { digestSecret } from '../codec/token-secret.ts';
@@ -22,17 +19,17 @@ import type { Admission, GrantLookup, QuotaStore, TokenFacts } from './port.ts';
 import { chargeEvents, checkDebt } from './quota.ts';
 
 export interface AdmissionOptions {
-  /** Estimated heap of the requests being worked on; over it requests are refused with 503. */
+  /** Cap on the estimated heap of requests in flight; beyond it requests fail with 503. */
   readonly maxInFlightBytes: number;
-  /** Peers whose `X-Forwarded-For` is believed; empty = none. */
+  /** CIDR ranges of peers whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly bodyPace: BodyPace;
 }
 
-/** What a body of unknown length is taken for until it shows its size. */
+/** Estimate for a body of unknown length. */
 const assumedBodyBytes = 16 * 1024;
 
-/** @throws AppError `malformed` when a trusted proxy is no address range */
+/** @throws AppError `malformed` if a trusted proxy is not an address range */
 export function createAdmission(
   options: AdmissionOptions,
   grants: GrantLookup,
@@ -41,8 +38,7 @@ export function createAdmission(
   const overload = createOverload(options.maxInFlightBytes);
   const trustedProxies = parseRanges(options.trustedProxies);
   const failedTokens = createFailedTokens(failedTokensDefaults, () => performance.now());
-  // Receivers come from the directory's cache as the same values again and again: parse their
-  // ranges once.
+  // The cache of the directory returns the same receivers, so that their ranges are parsed once.
   const parsedRanges = new WeakMap<readonly string[], AddressRange[]>();
 
   function rangesOf(cidrs: readonly string[]): AddressRange[] {
@@ -106,7 +102,7 @@ export function createAdmission(
     activeAccount: auth.activeAccount,
 
     permitReader(token, accountId, scope) {
-      // What an admin may see of an account, an operator may see of every one.
+      // An operator has the scope admin for every account.
       if (scope === 'admin' && token.scopes.has('operator')) return;
       auth.checkAccount(token, accountId);
       auth.checkScope(token, scope);

@@ -1,6 +1,6 @@
 /**
- * Who sends: the one bearer token of a request and what it may do. Answers never tell an unknown
- * token from a revoked or expired one.
+ * Authentication and authorisation by the bearer token of a request. Answers do not distinguish
+ * unknown, revoked and expired tokens.
  */
 import type { Receiver, ReceiverKind, Scope, TokenType } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
@@ -45,7 +45,7 @@ export function checkTokenInForce(
   return token;
 }
 
-/** Everything about sender and receiver but the address. @throws AppError `forbidden` */
+/** Checks token against receiver, except for the address. @throws AppError `forbidden` */
 export function checkBinding(token: TokenFacts, receiver: Receiver, kind: ReceiverKind): void {
   if (token.receiverId !== receiver.receiverId) {
     throw new AppError('forbidden', 'cannot use this token here: it belongs to another receiver');
@@ -72,7 +72,7 @@ export function checkScope(token: TokenFacts, scope: Scope): void {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The account a reader acts for, lower case. @throws AppError `malformed` */
+/** The account of a reader, in lower case. @throws AppError `malformed` */
 export function activeAccount(headers: RequestHeaders): string {
   const [value, second] = headers.activeAccount;
   if (value === undefined || second !== undefined || !uuidPattern.test(value)) {

@@ -1,7 +1,6 @@
 /**
- * What a body claims to be: its media type (RFC 9110 §8.3) and content coding (§8.4), matched
- * strictly against what a protocol takes. Nothing is guessed: what is not listed is refused before
- * the body is read.
+ * Matches the media type (RFC 9110 §8.3) and content coding (§8.4) of a body strictly against those
+ * of a protocol, before the body is read.
  */
 import { AppError } from '../model/errors.ts';
 import type { BodyFormat, ContentCoding, MediaTypeRule, Protocol } from '../model/protocol.ts';
@@ -45,7 +44,7 @@ function mediaTypeOf(
   return { mediaType: rule.name, parameters };
 }
 
-/** @returns undefined where a parameter is broken, sent twice or not allowed */
+/** @returns undefined if a parameter is malformed, repeated or not allowed */
 function readParameters(text: string, rule: MediaTypeRule): Map<string, string> | undefined {
   const parameters = new Map<string, string>();
   const seen = new Set<string>();
@@ -70,7 +69,7 @@ function readParameters(text: string, rule: MediaTypeRule): Map<string, string> 
   return parameters;
 }
 
-/** `identity` says nothing; more than one coding is a chain, which no route takes. */
+/** Several codings are a chain, which no protocol accepts. */
 function codingOf(values: readonly string[], allowed: readonly ContentCoding[]): ContentCoding {
   const sent = values.length === 0 ? 'identity' : values.join(',').trim().toLowerCase();
   // Two names of one coding (RFC 9110 §8.4.1.3).

@@ -1,7 +1,7 @@
 /** Bodies put together from pieces of all sizes, and the memory that takes. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { createBodyPieces } from './body-pieces.ts';
+import { createBodyPieces } from './body.ts';
 
 const kibibyte = 1024;
 

@@ -1,27 +1,22 @@
-/**
- * Reads a request body under a hard cap and a minimum pace, or lets it run dry unread. It knows
- * neither what the bytes mean nor who sent them.
- */
+/** Reads a request body with a size cap and a minimum rate, or discards it. */
 import { AppError } from '../model/errors.ts';
-import { createBodyPieces } from './body-pieces.ts';
 import type { MemoryLease, RequestBody } from './port.ts';
 
 export interface BodyPace {
-  /** The whole body must be here after this long. */
+  /** Timeout for the whole body. */
   readonly timeoutMs: number;
-  /** From then on the average since its start must reach `minBytesPerSecond`. */
+  /** After this time the average rate must reach `minBytesPerSecond`. */
   readonly graceMs: number;
   readonly minBytesPerSecond: number;
 }
 
 const nothing = Buffer.alloc(0);
-/** Bodies declared to be smaller come in one or two pieces and are put together as they are. */
+/** Smaller bodies arrive in one or two pieces and need no buffer. */
 const largeBodyBytes = 32 * 1024;
 
 /**
- * @returns the body, to be read until the memory is released
- * @throws AppError `too_large` | `timeout` | `malformed` (it broke off) | `unavailable` (no memory
- * for it)
+ * @returns the body, valid until the memory is released
+ * @throws AppError `too_large` | `timeout` | `malformed` (incomplete) | `unavailable` (no memory)
  */
 export function readBody(
   body: RequestBody,
@@ -58,7 +53,7 @@ export function readBody(
       return fail(error);
     }
     if (whole !== undefined || declaredBytes < largeBodyBytes || size < declaredBytes / 2) return;
-    // Half of it is here: no sender gets room by promises alone.
+    // Allocates once half has arrived, so that a declared length alone allocates nothing.
     whole = memory.buffer(Math.max(declaredBytes, size));
     pieces.moveTo(whole);
   };
@@ -87,7 +82,7 @@ export function readBody(
   return promise;
 }
 
-/** The refusal of a body whose declared or actual size passes the cap. */
+/** For a body whose declared or actual size exceeds the cap. */
 export function tooLarge(maxBytes: number): AppError {
   return new AppError(
     'too_large',
@@ -107,25 +102,17 @@ function paceProblem(pace: BodyPace, elapsedMs: number, size: number): string | 
 }
 
 export interface DiscardPatience {
-  /**
-   * Whether a body flows is decided after this long: time for bytes sent along with the head to
-   * arrive.
-   */
+  /** Time for the first bytes to arrive. Without them the body is not flowing. */
   readonly firstByteMs: number;
-  /** A flowing body that pauses this long has stopped to wait for its answer. */
+  /** A body that pauses this long is waiting for its answer. */
   readonly gapMs: number;
   readonly totalMs: number;
 }
 
-/**
- * Many clients read no answer before they have sent their body: closing on them hides it behind a
- * write error.
- */
+/** Many clients send their body before they read the answer; closing early hides it. */
 export const discardPatience: DiscardPatience = { firstByteMs: 50, gapMs: 1000, totalMs: 5000 };
 
-/**
- * Resolves once the body has ended, or need not be waited for; the stream flows on into nothing.
- */
+/** Resolves once the body has ended or exceeds the patience. The stream stays in flowing mode. */
 export function discardBody(
   body: RequestBody,
   maxBytes: number,
@@ -139,7 +126,6 @@ export function discardBody(
     clearTimeout(quiet);
     clearTimeout(total);
     stream.off('data', take).off('end', settle).off('close', settle).off('error', settle);
-    // A 'data' listener gone would leave it flowing all the same; this says so.
     stream.resume();
     resolve();
   };
@@ -153,4 +139,75 @@ export function discardBody(
   const total = setTimeout(settle, patience.totalMs);
   stream.on('end', settle).on('close', settle).on('error', settle).on('data', take);
   return promise;
+}
+
+/**
+ * Collects the pieces of a body. Memory is proportional to the bytes: each piece of a transport may
+ * reference the whole read it came from, so that one-byte frames would take a hundred times more.
+ */
+interface BodyPieces {
+  /** Keeps or copies the piece, which must not change afterwards. */
+  add(piece: Buffer): void;
+  /** Size of the buffers: at most twice the bytes plus `smallestSlabBytes`. */
+  heldBytes(): number;
+  /** Moves all bytes to the start of `target`. */
+  moveTo(target: Buffer): void;
+  /** All bytes in one buffer. */
+  whole(): Buffer;
+}
+
+/** A TLS read is at most 16 KiB, so that a larger piece wastes little. */
+const largePieceBytes = 8 * 1024;
+const smallestSlabBytes = 1024;
+const largestSlabBytes = 64 * 1024;
+
+export function createBodyPieces(): BodyPieces {
+  const buffers: Buffer[] = [];
+  let slab: Buffer | undefined;
+  let filled = 0;
+  let size = 0;
+  let held = 0;
+
+  function keep(buffer: Buffer): void {
+    buffers.push(buffer);
+    held += buffer.length;
+  }
+
+  function copy(piece: Buffer): void {
+    for (let at = 0; at < piece.length; ) {
+      if (slab === undefined || filled === slab.length) {
+        const bytes = Math.min(largestSlabBytes, Math.max(smallestSlabBytes, size));
+        slab = Buffer.allocUnsafeSlow(bytes);
+        filled = 0;
+        keep(slab);
+      }
+      const count = piece.copy(slab, filled, at);
+      filled += count;
+      at += count;
+    }
+  }
+
+  return {
+    add(piece) {
+      // Most bodies are one piece. After the first slab all pieces are copied: alternating small
+      // and large pieces would leave slabs nearly empty.
+      const isKept = slab === undefined && (size === 0 || piece.length >= largePieceBytes);
+      if (isKept) keep(piece);
+      else copy(piece);
+      size += piece.length;
+    },
+    heldBytes: () => held,
+    moveTo(target) {
+      let at = 0;
+      for (const buffer of buffers.splice(0)) at += buffer.copy(target, at, 0, size - at);
+      slab = undefined;
+      size = 0;
+      held = 0;
+    },
+    whole() {
+      const [only] = buffers;
+      if (buffers.length === 1 && only !== undefined) return only.subarray(0, size);
+      return Buffer.concat(buffers, size);
+    },
+  };
 }

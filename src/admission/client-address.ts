@@ -1,6 +1,6 @@
 /**
- * From where a request comes, and whether a receiver's address policy allows it. Only addresses in
- * full notation count: `127.1`, `0x7f.1`, zones and ports are refused rather than guessed at.
+ * The client address of a request, and address ranges. Only addresses in full notation are
+ * accepted: no `127.1`, `0x7f.1`, zones or ports.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -9,7 +9,7 @@ import { AppError } from '../model/errors.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressRange = readonly [Address, number];
 
-/** @throws AppError `malformed` naming the range that is none */
+/** @throws AppError `malformed` with the invalid range */
 export function parseRanges(cidrs: readonly string[]): AddressRange[] {
   return cidrs.map((cidr) => {
     const [address = '', bits = isIP(address) === 4 ? '32' : '128'] = cidr.split('/');
@@ -23,9 +23,9 @@ export function parseRanges(cidrs: readonly string[]): AddressRange[] {
 }
 
 /**
- * The peer itself, or, where the peer is a trusted proxy, the right-most hop of `X-Forwarded-For`
- * that is none.
- * @returns undefined where a hop that decides is no address
+ * The peer, or the right-most hop of `X-Forwarded-For` that is not a trusted proxy if the peer is
+ * one.
+ * @returns undefined if that hop is not an address
  */
 export function clientAddress(
   peer: string,
@@ -49,17 +49,13 @@ export function isWithin(address: Address, ranges: readonly AddressRange[]): boo
   });
 }
 
-/** Whether the peer is a proxy of the operator. */
 export function isTrusted(peer: string, trustedProxies: readonly AddressRange[]): boolean {
   if (trustedProxies.length === 0) return false;
   const address = parseAddress(peer);
   return address !== undefined && isWithin(address, trustedProxies);
 }
 
-/**
- * What limits per address count by: the address itself, of IPv6 its /64, which is what one customer
- * of a provider has at least.
- */
+/** Key of per-address limits: the address, for IPv6 its /64, the least that a customer gets. */
 export function addressKey(address: Address | string): string {
   const parsed = typeof address === 'string' ? parseAddress(address) : address;
   if (parsed === undefined) return '';
@@ -72,7 +68,7 @@ function parseAddress(text: string): Address | undefined {
   return ipaddr.process(text);
 }
 
-/** A range of IPv4-mapped addresses is the IPv4 range, as addresses are unmapped too. */
+/** Converts a range of IPv4-mapped addresses to IPv4, as `parseAddress` does for addresses. */
 function toUnmapped(address: Address, bits: number): AddressRange {
   if (address.kind() === 'ipv6' && bits >= 96) {
     const sixth = address as ipaddr.IPv6;

@@ -1,7 +1,6 @@
 /**
- * Which new connections are taken: so many at once and so many a second from one address, so that
- * none uses up the places, or the processor time for handshakes, of all others. What is sent over
- * them is not known here.
+ * Limits open and new connections per address, so that one address cannot exhaust connections or
+ * CPU time for handshakes.
  */
 import { createAllowance, type Allowance } from '../std/allowance.ts';
 import { addressKey, isTrusted, parseRanges } from './client-address.ts';
@@ -10,7 +9,7 @@ import type { ConnectionGate, ConnectionPermit } from './port.ts';
 export interface ConnectionGateOptions {
   readonly maxConnectionsPerAddress: number;
   readonly newConnectionsPerSecond: number;
-  /** Have no limit; empty = none. */
+  /** Exempt addresses. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -19,11 +18,11 @@ interface Known {
   readonly fresh: Allowance;
 }
 
-/** Several seconds' worth may come at once: clients of one gateway start together. */
+/** Burst: clients behind one gateway start together. */
 const burstSeconds = 5;
-/** What a connection that was cut off for abuse costs, in new ones. */
+/** Price of an abusive connection, in new connections. */
 const abusePrice = 50;
-/** Addresses that have nothing open and may open a whole burst are forgotten beyond this many. */
+/** Beyond it addresses without connections and with a full burst are evicted. */
 const maxKnown = 50_000;
 
 const free: ConnectionPermit = { closed: () => {}, abused: () => {} };
@@ -47,7 +46,7 @@ export function createConnectionGate(
     const found = known.get(key);
     if (found !== undefined) return found;
     if (known.size >= maxKnown) forgetIdle();
-    // So many addresses at once are a flood of their own, which the cap on all connections ends.
+    // A flood from this many addresses is limited by the cap on all connections.
     if (known.size >= maxKnown) return undefined;
     const fresh: Known = { open: 0, fresh: createAllowance(rate, nowMs) };
     known.set(key, fresh);

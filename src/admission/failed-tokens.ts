@@ -1,6 +1,6 @@
 /**
- * Paces the answers to tokens that are not accepted, by client address. A token that is accepted
- * never comes here, so clients that share an address with a guesser are not held up.
+ * Delays answers to rejected tokens by client address. Accepted tokens are not delayed, even from
+ * the address of an attacker.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Allowance, createAllowance } from '../std/allowance.ts';
@@ -8,15 +8,15 @@ import type { FailurePace } from './port.ts';
 
 export interface FailedTokens {
   /**
-   * Resolves when the answer may go out.
-   * @param key of the client's address, as `addressKey` makes it
+   * Resolves when the answer may be sent.
+   * @param key of `addressKey`
    */
   pace(key: string): Promise<FailurePace>;
 }
 
 export interface FailedTokensOptions {
   readonly delayMs: number;
-  /** Answers that wait at once, of all addresses. */
+  /** Answers delayed at the same time, for all addresses. */
   readonly maxWaiting: number;
   readonly maxWaitingPerAddress: number;
 }
@@ -27,7 +27,7 @@ export const failedTokensDefaults: FailedTokensOptions = {
   maxWaitingPerAddress: 8,
 };
 
-/** A fleet that starts with an expired token, or a browser with many panels. */
+/** Allows for a fleet with an expired token, or a browser with many panels. */
 export const freeFailures = { burst: 50, perSecond: 5 } as const;
 export const maxKnownAddresses = 10_000;
 const sweepEveryMs = 1000;
@@ -43,7 +43,7 @@ export function createFailedTokens(
   nowMs: () => number,
 ): FailedTokens {
   const known = new Map<string, Known>();
-  /** Shared by the addresses that find no room. */
+  /** Shared by addresses beyond `maxKnownAddresses`. */
   const others = begin();
   let waiting = 0;
   let sweptAtMs = -Infinity;

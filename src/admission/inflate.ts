@@ -1,21 +1,18 @@
-/**
- * Undoes the content coding of a body under a hard cap, so that a few bytes cannot become a great
- * many. It knows codings, not what the bytes mean.
- */
+/** Decompresses bodies with a hard cap, against decompression bombs. */
 import { createGunzip, gunzipSync } from 'node:zlib';
 import { uncompress, uncompressSync } from 'snappy';
 import { AppError } from '../model/errors.ts';
 import type { ContentCoding } from '../model/protocol.ts';
 import type { MemoryLease } from './port.ts';
 
-/** Up to this size, inflating takes less time than a thread to hand it to. */
+/** Smaller bodies inflate faster than a thread pool can take them. */
 const quickBytes = 8 * 1024;
-/** A body that becomes larger than this is no quick one after all. */
+/** Larger results are inflated on the thread pool. */
 const quickInflatedBytes = 128 * 1024;
 
 /**
- * @param memory grown to what the body takes inflated
- * @returns the body itself where it has no coding
+ * @param memory grown to the inflated size
+ * @returns the body itself for `identity`
  * @throws AppError `too_large` | `malformed` | `unavailable` (no memory for it)
  */
 export function inflate(
@@ -49,7 +46,7 @@ function gunzip(body: Buffer, maxBytes: number, memory: MemoryLease): Buffer | P
   return gunzipInTurns(body, maxBytes, memory);
 }
 
-/** On the thread pool, piece by piece: a bomb is noticed by its first piece too many. */
+/** On the thread pool in pieces: a bomb fails at the first piece beyond the cap. */
 async function gunzipInTurns(body: Buffer, maxBytes: number, memory: MemoryLease): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;

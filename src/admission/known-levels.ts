@@ -1,13 +1,10 @@
-/**
- * What a gateway remembers of buckets that others charge too: the level last seen, raised by the
- * clock, for a while. Pure; it knows no network.
- */
+/** Cache of bucket levels that other processes charge too: the last level, refilled by time. */
 import type { Bucket, KnownLevels } from './port.ts';
 
 export interface KnownLevelsOptions {
-  /** Beyond it the one seen longest ago is forgotten. */
+  /** Beyond it the oldest level is evicted. */
   readonly maxLevels: number;
-  /** Older ones count as unknown, lest a debt be believed that was long forgiven elsewhere. */
+  /** Older levels are unknown: a debt may be paid off by now. */
   readonly maxAgeMs: number;
 }
 
@@ -28,7 +25,7 @@ export function createKnownLevels(
     },
     note(bucket, level) {
       const key = keyOf(bucket);
-      // A map goes in the order of insertion, so the first is the one seen longest ago.
+      // A map keeps the order of insertion, so that the first is the oldest.
       seen.delete(key);
       seen.set(key, { level, atMs: nowMs() });
       if (seen.size <= maxLevels) return;

@@ -1,24 +1,21 @@
-/**
- * The quota store of one gateway alone: levels in memory, refilled by the clock when they are
- * looked at.
- */
+/** The quota store of a single gateway: levels in memory, refilled on access. */
 import type { Bucket, QuotaStore } from './port.ts';
 
 interface Level {
-  /** As last seen; tells how fast the level rises. */
+  /** As last seen; has the refill rate. */
   bucket: Bucket;
   events: number;
   atMs: number;
 }
 
-/** Beyond this many, full buckets are forgotten: unknown ones are full anyway. */
+/** Beyond it full buckets are evicted: unknown buckets are full anyway. */
 const maxLevels = 10_000;
 
 /** @param nowMs a clock that never goes back, in ms */
 export function createMemoryQuota(nowMs: () => number): QuotaStore {
   const levels = new Map<string, Level>();
 
-  /** A bucket whose limits were changed keeps its level, within the new burst. */
+  /** A bucket with new limits keeps its level, up to the new burst. */
   function refill(bucket: Bucket): Level {
     const key = `${bucket.policy}:${bucket.owner}`;
     const now = nowMs();

@@ -1,30 +1,28 @@
 /**
- * The cap on memory in flight: what the bodies being worked on are estimated to cost as heap. Over
- * it, requests are refused before their bodies are read; nothing else in the process slows senders
- * down.
+ * The cap on memory in flight: the estimated heap of the requests being processed. Requests beyond
+ * it fail before their bodies are read. This is the only back-pressure on senders.
  */
 import { AppError } from '../model/errors.ts';
 import { createShares } from '../std/shares.ts';
-import { createBodyBuffers } from './body-buffers.ts';
 import type { MemoryLease } from './port.ts';
 
-/** What has most likely arrived together with the head. */
+/** Part of a body that usually arrives with the head. */
 const firstBytes = 16 * 1024;
-/** What a request costs beside its body: head, stream, batch and answer. */
+/** Cost of a request besides its body: head, stream, batch and answer. */
 const requestOverheadBytes = 4096;
-/** Of the cap, for buffers that wait for the next body. */
+/** Share of the cap for idle buffers. */
 const keptShare = 1 / 16;
-/** A request that takes no more than this of the cap is small. */
+/** Share of the cap up to which a request is small. */
 const smallRequestShare = 1 / 64;
-/** Of the cap, what large requests leave to small ones. */
+/** Share of the cap that is reserved for small requests. */
 const reservedShare = 1 / 8;
-/** Of the cap, what one request takes at most. */
+/** Largest share of the cap that one request is charged. */
 const mostChargedShare = 1 / 2;
 
 export interface Overload {
   /**
-   * What a body is declared to be must find room; what it holds grows as it arrives, for a slow
-   * sender must not hold what it has yet to send.
+   * Checks that the declared body fits, but charges bytes as they arrive, so that a slow sender
+   * does not hold memory for bytes it has not sent.
    * @throws AppError `unavailable`
    */
   reserve(account: string, bodyBytes: number, heapBytesPerBodyByte: number): MemoryLease;
@@ -32,10 +30,9 @@ export interface Overload {
 }
 
 /**
- * Small and large requests are counted apart, so that neither keeps the other out: a large one
- * alone may pass the cap, since its size has a limit of its own, and takes half of it at most, so
- * that there is room beside it. All together take at most the cap and one large request; an account
- * has its share of the cap, and of the room for small ones.
+ * Small and large requests have separate shares, so that neither starves the other. A single large
+ * request may exceed the cap, since its size is limited, and is charged at most half of it. In
+ * total, requests take at most the cap plus one large request. Accounts share fairly.
  */
 export function createOverload(maxInFlightBytes: number): Overload {
   const buffers = createBodyBuffers(maxInFlightBytes * keptShare);
@@ -83,7 +80,7 @@ export function createOverload(maxInFlightBytes: number): Overload {
       let buffer: Buffer | undefined;
       const growTo = (needed: number) => {
         if (needed <= held) return;
-        // Its own share does not count as somebody else's load.
+        // Its own bytes must not count against it.
         count(account, -held);
         try {
           assertRoom(account, needed);
@@ -112,5 +109,41 @@ export function createOverload(maxInFlightBytes: number): Overload {
       };
     },
     inFlightBytes: () => inFlightBytes,
+  };
+}
+
+/**
+ * A pool of buffers for large bodies: allocating memory outside the heap per request would trigger
+ * garbage collection.
+ */
+interface BodyBuffers {
+  /** @returns a buffer of at least this size with arbitrary content */
+  take(bytes: number): Buffer;
+  /** Returns a buffer, which must not be used afterwards. */
+  give(buffer: Buffer): void;
+}
+
+const smallestBytes = 64 * 1024;
+
+/** @param maxKeptBytes limit on idle buffers */
+function createBodyBuffers(maxKeptBytes: number): BodyBuffers {
+  /** Free buffers by size, each a power of two. */
+  const free = new Map<number, Buffer[]>();
+  let keptBytes = 0;
+  return {
+    take(bytes) {
+      const size = Math.max(smallestBytes, 2 ** Math.ceil(Math.log2(bytes)));
+      const buffer = free.get(size)?.pop();
+      if (buffer === undefined) return Buffer.allocUnsafeSlow(size);
+      keptBytes -= size;
+      return buffer;
+    },
+    give(buffer) {
+      if (keptBytes + buffer.length > maxKeptBytes) return;
+      keptBytes += buffer.length;
+      const sameSize = free.get(buffer.length);
+      if (sameSize === undefined) free.set(buffer.length, [buffer]);
+      else sameSize.push(buffer);
+    },
   };
 }

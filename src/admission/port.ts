@@ -1,8 +1,4 @@
-/**
- * Admission as the spines and the edge see it: one small check per line of the order in which
- * requests are admitted. The order itself belongs to the spines; a check knows nothing of the
- * others.
- */
+/** Admission as seen by spines and edge: independent checks, called in the order of the spine. */
 import type { Readable } from 'node:stream';
 import type { Receiver, ReceiverKind, Scope, TokenType } from '../model/account.ts';
 import type { BodyFormat, ContentCoding, Protocol } from '../model/protocol.ts';
@@ -13,7 +9,7 @@ export interface TokenFacts {
   readonly tokenId: string;
   readonly type: TokenType;
   readonly accountIds: readonly string[];
-  /** Whether it opens every account. */
+  /** Whether it grants access to every account. */
   readonly allAccounts: boolean;
   readonly receiverId: string | null;
   readonly scopes: ReadonlySet<Scope>;
@@ -27,66 +23,54 @@ export interface ReceiverFacts {
   readonly accountEventsPerSecond: number | null;
 }
 
-/**
- * What admission asks of the directory's cached view. Rejects with AppError `unavailable` while it
- * is away.
- */
+/** Cached grants of the directory. Rejects with AppError `unavailable` while it is unreachable. */
 export interface GrantLookup {
   token(digest: string): Promise<TokenFacts | undefined>;
   receiver(receiverId: string): Promise<ReceiverFacts | undefined>;
   touch(tokenId: string): void;
 }
 
-/** A request body on its way in, on whatever transport. */
+/** A request body of any transport. */
 export interface RequestBody {
   readonly stream: Readable;
-  /** False where the head already said that nothing follows. */
+  /** False if the head declares no body. */
   readonly expected: boolean;
-  /** Undefined where none was declared. */
+  /** Undefined if not declared. */
   readonly declaredBytes: number | undefined;
-  /**
-   * Whether all of it came, once the stream has ended: some transports end a broken body like a
-   * whole one.
-   */
+  /** Whether the body is complete at the end of the stream: a broken body may end normally. */
   arrivedWhole(): boolean;
-  /** Tells a sender that waits for `100 Continue` to go on; undefined where none waits. */
+  /** Sends `100 Continue`; undefined if the sender does not wait for it. */
   readonly sendContinue: (() => void) | undefined;
 }
 
-/** A share of the in-flight cap. */
+/** A share of the cap on memory in flight. */
 export interface MemoryLease {
-  /**
-   * Makes it cover a body of this size. @throws AppError `unavailable` when the cap does not allow
-   * it.
-   */
+  /** Grows to cover a body of this size. @throws AppError `unavailable` beyond the cap */
   growTo(bodyBytes: number): void;
-  /**
-   * Makes it cover so much heap, whatever the body's size let expect. @throws AppError
-   * `unavailable`
-   */
+  /** Grows to cover this much heap. @throws AppError `unavailable` beyond the cap */
   coverHeap(bytes: number): void;
-  /** Room for a whole body, used again by others after the release. */
+  /** A pooled buffer for a whole body, valid until the release. */
   buffer(bodyBytes: number): Buffer;
-  /** Gives the share back, and the body with it; may be called twice. */
+  /** Returns the share and the buffer. Idempotent. */
   release(): void;
 }
 
 export interface Bucket {
-  /** Names the policy on the wire and, with `owner`, the bucket. */
+  /** Name of the policy on the wire; with `owner` the key of the bucket. */
   readonly policy: 'receiver' | 'account';
   readonly owner: string;
-  /** The same in all buckets of a charge, so that a store of many nodes keeps them on one. */
+  /** The same in all buckets of a charge, so that a cluster keeps them on one node. */
   readonly accountId: string;
   readonly eventsPerSecond: number;
   readonly burstEvents: number;
 }
 
-/** Where the levels are kept. In memory, or shared by several gateways. */
+/** Levels of buckets, in memory or shared by several gateways. */
 export interface QuotaStore {
-  /** Last known level, without waiting; negative = debt. Unknown buckets are full. */
+  /** Last known level; negative = debt. Unknown buckets are full. */
   level(bucket: Bucket): number;
   /**
-   * Takes `events` from all buckets or from none: none where one is empty or in debt.
+   * Takes `events` from all buckets, or from none if one is empty or in debt.
    * @returns whether they were taken
    * @throws AppError `unavailable`
    */
@@ -96,40 +80,40 @@ export interface QuotaStore {
 
 /** Events taken from the quotas of a receiver and its account. */
 export interface Charge {
-  /** Undefined where neither has a limit. */
+  /** Undefined without a limit. */
   readonly rateLimit: RateLimit | undefined;
-  /** Gives the events back, for a batch that could not be kept. */
+  /** Returns the events, for a batch that was not appended. */
   refund(): void;
 }
 
-/** A connection that was taken. */
+/** An accepted connection. */
 export interface ConnectionPermit {
-  /** To be called when it is closed; may be called twice. */
+  /** Call on close. Idempotent. */
   closed(): void;
-  /** It is cut off for what came over it: others from its address have to wait for that. */
+  /** Charges the address for an abusive connection. */
   abused(): void;
 }
 
 export interface ConnectionGate {
-  /** @returns undefined where this address may open no further connection now */
+  /** @returns undefined if the address exceeds its limits */
   admit(peerAddress: string): ConnectionPermit | undefined;
 }
 
 /**
- * How a request without a token in force is answered. `cut`: more of them than may wait; the answer
- * goes out at once and the connection takes no further request.
+ * How a request without a valid token is answered. `cut`: too many are delayed already; answer at
+ * once and close the connection.
  */
 export type FailurePace = 'at once' | 'delayed' | 'cut';
 
 export interface Admission {
-  /** The one bearer token. @throws AppError `unauthenticated` */
+  /** The bearer token. @throws AppError `unauthenticated` unless there is exactly one */
   bearer(headers: RequestHeaders): string;
   /**
-   * @throws AppError `unauthenticated` unless the token is known, of this type and in force;
-   * `unavailable`
+   * @throws AppError `unauthenticated` unless the token is known, of this type and valid;
+   *   `unavailable`
    */
   token(secret: string, type: TokenType): Promise<TokenFacts>;
-  /** The same by the lower-case hex SHA-256 of the secret, for whoever keeps no secrets. */
+  /** The same by the lower-case hex SHA-256 of the secret. */
   tokenOfDigest(digest: string, type: TokenType): Promise<TokenFacts>;
   /** @throws AppError `not_found` | `unavailable` */
   receiver(receiverId: string): Promise<ReceiverFacts>;
@@ -141,55 +125,51 @@ export interface Admission {
   ): void;
   /** @throws AppError `unsupported_media` */
   bodyFormat(headers: RequestHeaders, rules: Pick<Protocol, 'mediaTypes' | 'codings'>): BodyFormat;
-  /** @throws AppError `too_large` when more is declared than `maxBodyBytes` */
+  /** @throws AppError `too_large` if the declared length exceeds `maxBodyBytes` */
   checkDeclaredLength(headers: RequestHeaders, maxBodyBytes: number): void;
-  /** @throws AppError `quota_exceeded` while the last known state of a quota is debt */
+  /** @throws AppError `quota_exceeded` if a bucket is known to be empty or in debt */
   checkDebt(grant: ReceiverFacts): void;
   /**
-   * @param holder whose share it is: an account's senders, or its readers
-   * @throws AppError `unavailable` when the in-flight cap leaves no room for the holder
+   * @param holder owner of the share: the senders or the readers of an account
+   * @throws AppError `unavailable` if the cap has no room for the holder
    */
   reserveMemory(holder: string, headers: RequestHeaders, heapBytesPerBodyByte: number): MemoryLease;
   /**
-   * The whole body, to be read until the lease is released. @throws AppError `too_large` |
-   * `timeout` | `malformed` | `unavailable`
+   * The whole body, valid until the lease is released.
+   * @throws AppError `too_large` | `timeout` | `malformed` | `unavailable`
    */
   readBody(body: RequestBody, maxBodyBytes: number, memory: MemoryLease): Promise<Buffer>;
-  /**
-   * The body without its content coding; the body itself where it has none. @throws AppError
-   * `too_large` | `malformed` | `unavailable`
-   */
+  /** Removes the content coding. @throws AppError `too_large` | `malformed` | `unavailable` */
   inflate(
     body: Buffer,
     coding: ContentCoding,
     cap: { readonly maxBytes: number; readonly memory: MemoryLease },
   ): Buffer | Promise<Buffer>;
   /**
-   * Atomic over both quotas; may leave them in debt. @throws AppError `quota_exceeded` |
-   * `unavailable`
+   * Atomic over the quotas of receiver and account; may leave them in debt.
+   * @throws AppError `quota_exceeded` | `unavailable`
    */
   chargeEvents(grant: ReceiverFacts, events: number): Promise<Charge>;
 
-  /** The account that a reader named. @throws AppError `malformed` */
+  /** The account named by a reader. @throws AppError `malformed` */
   activeAccount(headers: RequestHeaders): string;
   /** @throws AppError `forbidden` */
   permitReader(token: TokenFacts, accountId: string, scope: Scope): void;
 
   /**
-   * Lets a body that is already flowing run dry, unread, so that its sender gets to read the
-   * refusal. Resolves at once when nothing flows; after `maxBytes` or five seconds it no longer
-   * waits.
+   * Discards a body in flight, so that its sender can read the refusal. Resolves at once if no
+   * bytes arrive, and after `maxBytes` or five seconds.
    */
   discardBody(body: RequestBody, maxBytes: number): Promise<void>;
-  /** Resolves when the refusal of a token may be sent: soon, unless its address fails often. */
+  /** Resolves when the rejection of a token may be sent: delayed if the address fails often. */
   paceFailure(peerAddress: string, forwardedFor: readonly string[]): Promise<FailurePace>;
-  /** Estimated heap of the bodies that are being worked on. */
+  /** Estimated heap of requests in flight. */
   memoryInFlight(): number;
 }
 
-/** What is remembered of levels that others charge too, between two answers. */
+/** Cached levels of buckets that other processes charge too. */
 export interface KnownLevels {
-  /** Full where nothing is known, or nothing recent. */
+  /** Full if the level is unknown or outdated. */
   level(bucket: Bucket): number;
   note(bucket: Bucket, level: number): void;
 }

@@ -1,7 +1,6 @@
 /**
- * Quotas on events per second as token buckets, behind the small port that a shared store can
- * implement too. A bucket may go into debt, so that a batch larger than its burst is taken once and
- * paid off afterwards.
+ * Quotas on events per second as token buckets. A bucket may go into debt, so that a batch larger
+ * than the burst is accepted and paid off afterwards.
  */
 import { AppError } from '../model/errors.ts';
 import type { RateLimit } from '../model/request.ts';
@@ -58,7 +57,7 @@ function exceeded(store: QuotaStore, buckets: readonly Bucket[], empty: Bucket):
     `cannot take more events now: the ${empty.policy} limit of ` +
       `${empty.eventsPerSecond} events per second is used up`,
     {
-      // Prometheus and OpenTelemetry senders give up when told to wait for long.
+      // Prometheus and OpenTelemetry senders give up on a long Retry-After.
       retryAfterSeconds: Math.min(5, Math.max(1, secondsToAvailable(store, empty))),
       rateLimit: rateLimitOf(store, buckets),
     },
@@ -80,10 +79,7 @@ function rateLimitOf(store: QuotaStore, buckets: readonly Bucket[]): RateLimit {
   return { policy: policy.join(', '), state: state.join(', ') };
 }
 
-/**
- * Whole seconds until the bucket takes events again; a bucket that never fills waits for its limit
- * to change.
- */
+/** Whole seconds until the bucket accepts events; an hour if it never refills. */
 function secondsToAvailable(store: QuotaStore, bucket: Bucket): number {
   const level = store.level(bucket);
   if (level > 0) return 0;

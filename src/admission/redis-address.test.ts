@@ -1,7 +1,7 @@
 /** Addresses of a Redis as operators write them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseRedisUrl } from './redis-address.ts';
+import { parseRedisUrl } from './redis-connection.ts';
 
 const plain = {
   host: 'host',

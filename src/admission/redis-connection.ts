@@ -1,39 +1,74 @@
 /**
- * One connection to Redis or Valkey, or one to each node of a cluster, that runs one script. It is
- * used until its first failure and then thrown away: it never reconnects and never queues while it
- * is not connected.
+ * One connection to Redis or Valkey, or to each node of a cluster, that runs one script. It is
+ * discarded after its first failure: it neither reconnects nor queues commands.
  */
 import { createHash } from 'node:crypto';
+import { unescape } from 'node:querystring';
 import { getCACertificates } from 'node:tls';
 import type * as Redis from '@redis/client';
-import type { RedisAddress } from './redis-address.ts';
 import { messageOf } from '../std/error-text.ts';
 
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly isTls: boolean;
+  readonly database: number;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+/**
+ * `redis[s]://[user[:password]@]host[:port][/database]`
+ * (https://www.iana.org/assignments/uri-schemes/prov/redis).
+ * @throws Error without the password
+ */
+export function parseRedisUrl(text: string): RedisAddress {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const database = /^\/?(\d*)$/.exec(url?.pathname ?? '')?.[1];
+  const isRedis = url?.protocol === 'redis:' || url?.protocol === 'rediss:';
+  if (url === undefined || !isRedis || url.hostname === '' || database === undefined) {
+    const shown = text.replace(/^(.*:\/\/)?.*@/s, '$1…@');
+    throw new Error(
+      `cannot use the address ${JSON.stringify(shown)} of the quota store: ` +
+        'give quota.urls as redis://host:6379 or rediss://host:6379',
+    );
+  }
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? 6379 : Number(url.port),
+    isTls: url.protocol === 'rediss:',
+    database: Number(database),
+    user: decode(url.username),
+    password: decode(url.password),
+  };
+}
+
+function decode(part: string): string | undefined {
+  return part === '' ? undefined : unescape(part);
+}
+
 export interface RedisConnectionOptions {
-  /** Of a cluster, any of its nodes. */
+  /** Any nodes of a cluster. */
   readonly addresses: readonly [RedisAddress, ...RedisAddress[]];
   readonly topology: 'single' | 'cluster';
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** PEM; believed besides the authorities that Node brings. */
+  /** PEM of an authority to trust besides those of Node. */
   readonly ca: string | undefined;
-  /** Until the first answer; TCP and TLS may take half of it. */
+  /** Timeout until the first answer; half of it for TCP and TLS. */
   readonly connectTimeoutMs: number;
 }
 
 export interface RedisConnection {
-  /** Numbers and texts of the script's answer. @throws RedisFailure */
+  /** Returns the answer of the script. @throws RedisFailure */
   run(keys: readonly string[], args: readonly string[]): Promise<readonly unknown[]>;
-  /** Resolves when the connection broke or was destroyed, with the reason. */
+  /** Resolves with the reason when the connection broke or was destroyed. */
   readonly broken: Promise<Error>;
-  /** Fails everything under way. */
+  /** Fails all commands in flight. */
   destroy(reason: Error): void;
 }
 
-/**
- * `refused` by the server, which is otherwise well; `busy` = too many under way; `away` = not
- * connected.
- */
+/** `refused` by a healthy server; `busy` = too many commands in flight; `away` = not connected. */
 export type RedisFailureKind = 'timeout' | 'unreachable' | 'refused' | 'busy' | 'away';
 
 export class RedisFailure extends Error {
@@ -46,7 +81,7 @@ export class RedisFailure extends Error {
   }
 }
 
-/** What a server says to who comes with the wrong settings, however often it is tried. */
+/** Errors of wrong settings, which a retry cannot fix. */
 const denials = /^(?:WRONGPASS|NOAUTH|NOPERM|ERR DB index)\b/;
 
 /** Whether user, password, database or rights are to blame, which only an operator can change. */
@@ -70,15 +105,12 @@ interface ScriptCall {
   arguments: string[];
 }
 
-/**
- * Connects, and runs the script on no key: the server has it from then on, and is known to permit
- * it. @throws RedisFailure
- */
+/** Connects and runs the script without keys, to load it and to check permissions. */
 export async function openRedisConnection(
   options: RedisConnectionOptions,
   script: string,
 ): Promise<RedisConnection> {
-  // Large, and of no use to a gateway on its own.
+  // Imported on demand: the library is large, and a single gateway does not need it.
   const library = await import('@redis/client');
   const client = createClient(library, options);
   const digest = createHash('sha1').update(script).digest('hex');
@@ -87,7 +119,7 @@ export async function openRedisConnection(
   let denial: RedisFailure | undefined;
   client.on('error', (error) => {
     if (isOpen) return onBroken(error);
-    // While a cluster is looked for, any of its nodes may be away; why none is taken, it says here.
+    // While connecting, single nodes of a cluster may be away; only a denial is final.
     const failure = toFailure(library, error);
     if (isDenied(failure)) denial = failure;
   });
@@ -132,7 +164,7 @@ function createClient(library: Library, options: RedisConnectionOptions): Client
   const ca = options.ca === undefined ? {} : { ca: [...getCACertificates('default'), options.ca] };
   const user = options.user ?? first.user;
   const password = options.password ?? first.password;
-  // The client cannot break off while it connects, so that has to end first by itself.
+  // The client cannot be aborted while it connects, so that its own timeout must be shorter.
   const connectTimeout = connectTimeoutMs / 2;
   const connecting = { connectTimeout, reconnectStrategy: false } as const;
   const settings = {
@@ -141,7 +173,7 @@ function createClient(library: Library, options: RedisConnectionOptions): Client
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    // Deadlines are kept by whoever asks.
+    // `within` enforces timeouts.
     commandOptions: { timeout: 0 },
   } as const;
   const toSocket = ({ host, port, isTls }: RedisAddress) =>
@@ -152,9 +184,9 @@ function createClient(library: Library, options: RedisConnectionOptions): Client
     const { database } = first;
     return library.createClient({ ...settings, database, socket: toSocket(first) }) as Client;
   }
-  // Nodes that the cluster tells of are reached in the way of the first address.
+  // Discovered nodes use the settings of the first address.
   const { host: _host, port: _port, ...shared } = toSocket(first);
-  // The client never lets go of a node that hangs when it is asked for the others, except so.
+  // Otherwise the client waits forever for a hanging node while discovering the others.
   const socketTimeout = connectTimeoutMs;
   return library.createCluster({
     rootNodes: addresses.map((address) => ({ socket: { ...toSocket(address), socketTimeout } })),
@@ -162,7 +194,7 @@ function createClient(library: Library, options: RedisConnectionOptions): Client
   }) as Client;
 }
 
-/** What a server says that cannot take charges, or not any more: another may have its place. */
+/** Errors of a server that cannot take charges (any more): another may replace it. */
 const unfit = /^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOAUTH|WRONGPASS|MOVED|ASK)\b/;
 
 function toFailure(library: Library, error: unknown): RedisFailure {
@@ -180,7 +212,7 @@ function isReply(error: unknown, pattern: RegExp): boolean {
 export function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new RedisFailure('timeout', `no answer within ${timeoutMs} ms`));
-    // A process that was busy looks at what has arrived before it calls the answer late.
+    // After a busy period, answers that have arrived are processed before the timeout.
     const timer = setTimeout(() => setImmediate(late), timeoutMs);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });

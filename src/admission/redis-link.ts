@@ -1,7 +1,6 @@
 /**
- * Keeps one connection to Redis at a time and breaks the circuit while there is none: whoever asks
- * then is refused at once, nothing waits for a server to come back, and a new connection is tried
- * in growing intervals until one holds.
+ * Keeps one connection to Redis and reconnects with backoff. Without a connection commands fail at
+ * once (circuit breaker).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QuotaEvents } from '../telemetry/request-events.ts';
@@ -15,16 +14,16 @@ import {
 } from './redis-connection.ts';
 
 export interface RedisLinkOptions extends RedisConnectionOptions {
-  /** Longest an answer may take. After it the connection is given up. */
+  /** Timeout of an answer. After it the connection is dropped. */
   readonly timeoutMs: number;
-  /** Most commands under way. */
+  /** Limit on commands in flight. */
   readonly maxPending: number;
 }
 
 export interface RedisLink {
   /** @throws RedisFailure */
   run(keys: readonly string[], args: readonly string[]): Promise<readonly unknown[]>;
-  /** Waits for what is under way, no longer than an answer may take. */
+  /** Waits for commands in flight, up to their timeout. */
   close(): Promise<void>;
 }
 
@@ -32,8 +31,8 @@ const firstRetryMs = 50;
 const lastRetryMs = 2_000;
 
 /**
- * Resolves after the first attempt to connect, also where no server answered.
- * @throws RedisFailure where one answered that does not let us in
+ * Resolves after the first attempt to connect, even if no server is reachable.
+ * @throws RedisFailure if the server denies access
  */
 export async function openRedisLink(
   options: RedisLinkOptions,
@@ -50,25 +49,25 @@ export async function openRedisLink(
     events.storeFound();
   }
 
-  function tellWhyNot(error: unknown): void {
+  function onConnectFailed(error: unknown): void {
     if (isDenied(error)) events.storeDenied(error);
     else events.storeLost(error);
   }
 
-  /** One connection after the other, until closed. */
+  /** Reconnects until closed. */
   async function stayConnected(): Promise<void> {
     while (!closing.signal.aborted) {
-      if (current !== undefined) await useUp(current);
-      // Gateways that lost the same server do not come back to it all at once.
+      if (current !== undefined) await untilBroken(current);
+      // Jitter, so that gateways do not reconnect all at once.
       const waitMs = retryMs * (0.5 + Math.random() / 2);
       retryMs = Math.min(lastRetryMs, 2 * retryMs);
       await sleep(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
-      if (!closing.signal.aborted) await connect().catch(tellWhyNot);
+      if (!closing.signal.aborted) await connect().catch(onConnectFailed);
     }
     if (current !== undefined) drop(current, new Error('closed'));
   }
 
-  async function useUp(connection: RedisConnection): Promise<void> {
+  async function untilBroken(connection: RedisConnection): Promise<void> {
     const reason = await connection.broken;
     drop(connection, reason);
     if (!closing.signal.aborted) events.storeLost(reason);
@@ -89,12 +88,12 @@ export async function openRedisLink(
     pending.add(answer);
     try {
       const reply = await answer;
-      // Only now it is known to hold: one that connects and then fails is tried ever more seldom.
+      // Resets the backoff after an answer only: a connection may fail right after connecting.
       retryMs = firstRetryMs;
       return reply;
     } catch (error) {
       const failure = error as RedisFailure;
-      // After a missing answer, all that follow on the same connection would be late too.
+      // After a timeout, later answers on the same connection would be late too.
       if (failure.kind !== 'refused') drop(connection, failure);
       throw failure;
     } finally {
@@ -104,7 +103,7 @@ export async function openRedisLink(
 
   await connect().catch((error: unknown) => {
     if (isDenied(error)) throw error;
-    tellWhyNot(error);
+    onConnectFailed(error);
   });
   const staying = stayConnected();
   return {

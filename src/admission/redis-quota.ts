@@ -1,44 +1,38 @@
-/**
- * The quota store of many gateways: levels in Redis or Valkey, one atomic script a charge. What is
- * not limited never comes here.
- */
+/** The quota store of several gateways: levels in Redis or Valkey, one atomic script per charge. */
 import { AppError } from '../model/errors.ts';
 import type { QuotaEvents } from '../telemetry/request-events.ts';
 import { createKnownLevels } from './known-levels.ts';
 import type { Bucket, QuotaStore } from './port.ts';
-import { parseRedisUrl } from './redis-address.ts';
-import { isDenied, RedisFailure } from './redis-connection.ts';
+import { isDenied, parseRedisUrl, RedisFailure } from './redis-connection.ts';
 import { openRedisLink, type RedisLink } from './redis-link.ts';
-import { quotaScript } from './redis-script.ts';
 
 export interface RedisQuotaOptions {
-  /** `redis://` or `rediss://`; several are nodes of one cluster. */
+  /** `redis://` or `rediss://`; several URLs are nodes of one cluster. */
   readonly urls: readonly string[];
   readonly topology: 'single' | 'cluster';
-  /** Before what an address says. */
+  /** Takes precedence over the URL. */
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** PEM of an authority to trust besides those that Node brings. */
+  /** PEM of an authority to trust besides those of Node. */
   readonly ca: string | undefined;
-  /** Longest a charge may take. */
+  /** Timeout of a charge. */
   readonly timeoutMs: number;
 }
 
 export interface RedisQuota extends QuotaStore {
-  /** Waits for charges and refunds under way, no longer than they may take. */
+  /** Waits for charges and refunds in flight, up to their timeout. */
   close(): Promise<void>;
 }
 
-/** Connecting takes several round trips, and nobody waits for it but the start. */
+/** Connecting takes several round trips. Only the start waits for it. */
 const leastConnectTimeoutMs = 1_000;
 const maxPending = 10_000;
-/** A level is believed for so long: what others did to it since shows up with the next charge. */
+/** Levels are cached this long; each charge refreshes them. */
 const knownLevels = { maxLevels: 10_000, maxAgeMs: 5_000 };
 
 /**
- * Opens where no server answers, too, and connects when one does.
- * @throws Error in words for the operator when an address cannot be used, or its server refuses
- *   user or password: no waiting mends that
+ * Opens even if no server is reachable, and connects later.
+ * @throws Error for an unusable address, or if the server refuses user or password
  */
 export async function openRedisQuota(
   options: RedisQuotaOptions,
@@ -115,3 +109,43 @@ async function openLink(options: RedisQuotaOptions, events: QuotaEvents): Promis
 function toKey({ accountId, policy, owner }: Bucket): string {
   return `weir:quota:{${accountId}}:${policy}:${owner}`;
 }
+
+/**
+ * Does what `memory-quota.ts` does, for all buckets of a charge at once and on the clock of the
+ * server. KEYS: the buckets, all in one hash slot. ARGV: the events to take (negative to refund),
+ * then rate and burst of each bucket. Returns `[1 | 0 for taken, level, …]` with levels as text,
+ * because Redis truncates numbers. A key holds `<level> <Unix µs>` and expires when its bucket is
+ * full, as unknown buckets are full.
+ */
+const quotaScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local events = tonumber(ARGV[1])
+local answer = {1}
+local levels = {}
+for i, key in ipairs(KEYS) do
+  local rate, burst = tonumber(ARGV[2 * i]), tonumber(ARGV[2 * i + 1])
+  local level = burst
+  local was, at = string.match(redis.call('GET', key) or '', '^(%S+) (%d+)$')
+  if at then
+    level = math.min(burst, was + rate * math.max(0, now - at) / 1000000)
+  end
+  if events >= 0 and level <= 0 then answer[1] = 0 end
+  levels[i] = level
+end
+for i, key in ipairs(KEYS) do
+  local rate, burst = tonumber(ARGV[2 * i]), tonumber(ARGV[2 * i + 1])
+  local level = levels[i]
+  if answer[1] == 1 then level = math.min(burst, level - events) end
+  if level >= burst then
+    redis.call('DEL', key)
+  else
+    local year = 365 * 24 * 3600 * 1000
+    local full = math.min(year, math.ceil((burst - level) / rate * 1000) + 1)
+    local kept = string.format('%.17g %.0f', level, now)
+    redis.call('SET', key, kept, 'PX', string.format('%.0f', full))
+  end
+  answer[i + 1] = string.format('%.17g', level)
+end
+return answer
+`;

@@ -1,7 +1,7 @@
 /** The pace follows the load: at once when idle, often when light, in large parts when heavy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DrainPace, shareOf } from './drain-pace.ts';
+import { DrainPace, shareOf } from './drain.ts';
 
 const options = { minIntervalMs: 200, maxIntervalMs: 1000, heavyRowsPerSecond: 100_000 };
 

@@ -1,7 +1,7 @@
 /**
- * Brings taken batches into the store, each row exactly once, whatever the store answers: it waits
- * while the store is away, asks what has landed where an answer was lost, and finds the batch that
- * spoils an insert for the others.
+ * Inserts taken batches into the store, each row exactly once: retries with backoff while the store
+ * is unreachable, checks which rows are stored after a lost answer, and bisects an insert to
+ * quarantine the batch that the store rejects.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Layout, StampedBatch } from '../model/batch.ts';
@@ -11,34 +11,29 @@ import type { DrainEvents } from '../telemetry/queue-events.ts';
 import { messageOf, toError } from '../std/error-text.ts';
 
 export interface RetryOptions {
-  /** Pause after the first failure; doubles with each further one, */
+  /** Pause after the first failure; doubles with each further failure. */
   readonly firstPauseMs: number;
-  /** up to this. */
   readonly maxPauseMs: number;
-  /** A batch that the store refused as bad so often is set aside. */
+  /** A batch rejected this often as invalid is quarantined. */
   readonly attemptsPerBatch: number;
 }
 
 export interface DrainParts {
   readonly shard: Shard;
   readonly store: Pick<Store, 'insert' | 'fence' | 'ping'>;
-  /** Told when labels of series were set aside with a batch. */
+  /** Notified when a batch with labels of series is quarantined. */
   readonly queue: { forgetSeries(): Promise<void> };
   readonly telemetry: DrainEvents;
   readonly retry: RetryOptions;
-  /** Ends waiting; what is then not stored stays in the queue. */
+  /** Ends waiting. Batches that are not stored stay in the queue. */
   readonly closing: AbortSignal;
 }
 
 type Mode = Parameters<Store['insert']>[2];
 
-/**
- * What became of a run of batches: dealt with (stored or set aside), or left because the drain
- * closes or the shard is another's.
- */
+/** Batches are stored or quarantined, or left since the drain closes or has lost the shard. */
 export type Outcome = 'done' | 'left';
 
-/** Stores what was taken. */
 export async function storeTaken(parts: DrainParts, taken: Taken): Promise<Outcome> {
   const mode = taken.suspect ? 'missing' : 'all';
   for (const [layout, batches] of groupByLayout(taken.batches)) {
@@ -62,18 +57,17 @@ async function storeBatches(parts: DrainParts, insert: Insert): Promise<Outcome>
     if (failed === undefined) return 'done';
     const { failure } = failed;
     parts.telemetry.insertFailed({ failure, batches: batches.length, attempt, error: failed });
-    // Whatever the failure: some of the rows may be there.
+    // After any failure some rows may be stored.
     mode = 'missing';
     if (failure === 'superseded') return 'left';
     if (failure === 'unknown' && (await settle(parts)) === 'left') return 'left';
     if (failure === 'data') refusals++;
     const isTooLarge = failure !== 'data' && attempt > parts.retry.attemptsPerBatch;
     if (batches.length > 1 && (failure === 'data' || isTooLarge)) {
-      // Only a store that is there can have meant these rows; while it is away, smaller inserts do
-      // not help.
-      if (await isThere(parts.store)) return storeHalves(parts, layout, batches);
-    } else if (refusals >= parts.retry.attemptsPerBatch && (await isThere(parts.store))) {
-      if (await setAside(parts, batches, failed.message)) return 'done';
+      // Smaller inserts do not help while the store is unreachable.
+      if (await isReachable(parts.store)) return storeHalves(parts, layout, batches);
+    } else if (refusals >= parts.retry.attemptsPerBatch && (await isReachable(parts.store))) {
+      if (await quarantine(parts, batches, failed.message)) return 'done';
     }
     await pause(parts, attempt);
   }
@@ -116,7 +110,7 @@ async function storeHalves(
   return 'done';
 }
 
-/** Waits until no earlier insert can land any more. */
+/** Fences off earlier inserts, so that none can still be applied. */
 export async function settle(parts: DrainParts): Promise<Outcome> {
   for (let attempt = 1; !parts.closing.aborted; attempt++) {
     try {
@@ -132,8 +126,8 @@ export async function settle(parts: DrainParts): Promise<Outcome> {
   return 'left';
 }
 
-/** @returns false where the queue could not keep it; then it is tried again. */
-async function setAside(
+/** @returns false if the queue failed; the caller retries */
+async function quarantine(
   parts: DrainParts,
   batches: readonly StampedBatch[],
   reason: string,
@@ -147,13 +141,13 @@ async function setAside(
     }
     return true;
   } catch (error) {
-    tellQueueFailed(parts, 'quarantine', error);
+    onQueueFailed(parts, 'quarantine', error);
     return false;
   }
 }
 
-/** What outlasts the patience of a stop finds the shard let go of: no fault of the queue. */
-export function tellQueueFailed(
+/** Ignored while closing: the shard may be released already. */
+export function onQueueFailed(
   { telemetry, closing }: DrainParts,
   action: string,
   error: unknown,
@@ -161,7 +155,7 @@ export function tellQueueFailed(
   if (!closing.aborted) telemetry.queueFailed({ action, error: toError(error) });
 }
 
-async function isThere(store: Pick<Store, 'ping'>): Promise<boolean> {
+async function isReachable(store: Pick<Store, 'ping'>): Promise<boolean> {
   try {
     return await store.ping();
   } catch {
@@ -169,7 +163,7 @@ async function isThere(store: Pick<Store, 'ping'>): Promise<boolean> {
   }
 }
 
-/** Doubles from attempt to attempt; ends at once when closing. */
+/** Backoff; ends at once when closing. */
 export async function pause({ retry, closing }: DrainParts, attempt: number): Promise<void> {
   const pauseMs = Math.min(retry.maxPauseMs, retry.firstPauseMs * 2 ** Math.min(attempt - 1, 20));
   await sleepUnlessClosing(pauseMs, closing);
@@ -177,7 +171,7 @@ export async function pause({ retry, closing }: DrainParts, attempt: number): Pr
 
 export async function sleepUnlessClosing(ms: number, closing: AbortSignal): Promise<void> {
   if (closing.aborted) return;
-  // The only way this rejects is the signal, which the caller looks at next.
+  // Rejects only on the signal, which the caller checks.
   await sleep(ms, undefined, { signal: closing }).catch(() => undefined);
 }
 

@@ -1,10 +1,8 @@
 /**
- * The drain of one shard: takes its durable batches, puts them into the store, and releases them.
- * It decides when and in what portions; how an insert survives a failing store is told in `drain-
- * store.ts`.
+ * The drain of one shard: takes durable batches from the queue, inserts them into the store and
+ * releases them. It decides when and how many; `drain-store.ts` handles failures of inserts.
  */
 import type { Taken, TakeLimits } from '../queue/port.ts';
-import { DrainPace, type PaceOptions, shareOf } from './drain-pace.ts';
 import {
   type DrainParts,
   pause,
@@ -12,20 +10,20 @@ import {
   settle,
   sleepUnlessClosing,
   storeTaken,
-  tellQueueFailed,
+  onQueueFailed,
 } from './drain-store.ts';
 
 export interface DrainOptions {
-  /** Rows of one insert; default 1,000,000, which only samples reach before the bytes. */
+  /** Rows of one insert. */
   readonly maxRows: number;
-  /** Payload bytes of one insert; default 64 MiB. */
+  /** Payload bytes of one insert. */
   readonly maxBytes: number;
-  /** Of one that has the whole load. */
+  /** For a single drain with the whole load. */
   readonly pace: PaceOptions;
-  /** How many fill the store, each with a share of the load; default 1. */
+  /** Number of drains that share the load. */
   readonly drains: number;
   readonly retry: RetryOptions;
-  /** How long closing waits for an insert under way. */
+  /** How long `close` waits for an insert in flight. */
   readonly closeGraceMs: number;
 }
 
@@ -39,19 +37,19 @@ export const defaultDrainOptions: DrainOptions = {
 };
 
 export interface Drain {
-  /** Resolves when it stores nothing any more: closed, the shard lost, or refused by the store. */
+  /** Resolves when the drain has stopped: closed, shard lost, or fenced off by the store. */
   readonly ended: Promise<void>;
   /**
-   * Stops after the insert under way, or without its answer where the store takes its time: what is
-   * not released stays in the queue, and whoever drains it next asks the store first.
+   * Stops after the insert in flight, or after the grace time. Batches that are not released stay
+   * in the queue; the next drain checks the store for them.
    */
   close(): Promise<void>;
 }
 
-/** While an insert is awaited to fill up, the queue is looked at this often. */
-const lookIntervalMs = 20;
+/** Interval of checks whether an insert is full. */
+const backlogIntervalMs = 20;
 
-/** Starts draining at once. The shard must be let go of after the drain, not before. */
+/** Starts draining. Close the drain before its shard. */
 export function openDrain(
   parts: Omit<DrainParts, 'retry' | 'closing'>,
   options: Partial<DrainOptions> = {},
@@ -77,7 +75,7 @@ async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
     await untilDueOrFull(parts, options, pace.dueMs);
     const taken = await takeWhileOpen(parts, options);
     if (taken === undefined) return;
-    // What an earlier process sent may still be on its way into the store.
+    // Inserts of an earlier process may still be in flight.
     if (taken.suspect && !isPastSettled) {
       if ((await settle(parts)) === 'left') return;
       isPastSettled = true;
@@ -88,7 +86,7 @@ async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
   }
 }
 
-/** Lets batches gather until the time has come or there is enough for a full insert. */
+/** Waits until the next insert is due or full. */
 async function untilDueOrFull(
   { shard, closing }: DrainParts,
   { maxRows, maxBytes }: DrainOptions,
@@ -99,14 +97,13 @@ async function untilDueOrFull(
     if (leftMs <= 0 || closing.aborted) return;
     const { rows, bytes } = shard.backlog();
     if (rows >= maxRows || bytes >= maxBytes) return;
-    await sleepUnlessClosing(Math.min(leftMs, lookIntervalMs), closing);
+    await sleepUnlessClosing(Math.min(leftMs, backlogIntervalMs), closing);
   }
 }
 
 /**
- * What tells of closing is made for each take: one promise for all of them would keep something of
- * every race for as long as it is pending.
- * @returns undefined once the shard is let go of, or the drain closed.
+ * Creates a promise per take: racing against one long-lived promise would leak memory.
+ * @returns undefined once the shard is released or the drain closed
  */
 async function takeWhileOpen(parts: DrainParts, limits: TakeLimits): Promise<Taken | undefined> {
   const { promise: closed, resolve } = Promise.withResolvers<undefined>();
@@ -125,14 +122,14 @@ async function takeNext(parts: DrainParts, limits: TakeLimits): Promise<Taken | 
     try {
       return await parts.shard.take({ maxRows, maxBytes });
     } catch (error) {
-      tellQueueFailed(parts, 'take', error);
+      onQueueFailed(parts, 'take', error);
     }
     await pause(parts, attempt);
   }
   return undefined;
 }
 
-/** Until it succeeds: the rows are stored, and only the queue's own record of that is missing. */
+/** Retries until it succeeds: the rows are stored already. */
 async function release(parts: DrainParts, taken: Taken): Promise<void> {
   const first = taken.batches[0];
   if (first === undefined) return;
@@ -142,7 +139,7 @@ async function release(parts: DrainParts, taken: Taken): Promise<void> {
       parts.telemetry.released({ lagMs: Date.now() - Number(first.receivedAtNanos / 1_000_000n) });
       return;
     } catch (error) {
-      tellQueueFailed(parts, 'release', error);
+      onQueueFailed(parts, 'release', error);
     }
     if (parts.closing.aborted) return;
     await pause(parts, attempt);
@@ -151,4 +148,44 @@ async function release(parts: DrainParts, taken: Taken): Promise<void> {
 
 function countRows(taken: Taken): number {
   return taken.batches.reduce((rows, batch) => rows + batch.rows, 0);
+}
+
+/** Pace of inserts: few small parts under a light load, large parts under a heavy one. */
+export interface PaceOptions {
+  /** Interval between inserts under a light load. */
+  readonly minIntervalMs: number;
+  /** Interval under a heavy load: larger parts cost less per row. */
+  readonly maxIntervalMs: number;
+  /** Rate of a heavy load. The interval grows linearly up to it. */
+  readonly heavyRowsPerSecond: number;
+}
+
+/** The pace of one of several drains: intervals as for the whole load, for smaller inserts. */
+export function shareOf(pace: PaceOptions, drains: number): PaceOptions {
+  return { ...pace, heavyRowsPerSecond: pace.heavyRowsPerSecond / drains };
+}
+
+export class DrainPace {
+  readonly #options: PaceOptions;
+  #lastStartMs = Number.NEGATIVE_INFINITY;
+  #intervalMs: number;
+
+  constructor(options: PaceOptions) {
+    this.#options = options;
+    this.#intervalMs = options.minIntervalMs;
+  }
+
+  /** Earliest start of an insert that is not full. */
+  get dueMs(): number {
+    return this.#lastStartMs + this.#intervalMs;
+  }
+
+  /** Records the start of an insert of the rows gathered since the previous one. */
+  began(startMs: number, rows: number): void {
+    const { minIntervalMs, maxIntervalMs, heavyRowsPerSecond } = this.#options;
+    const gatheredMs = Math.max(minIntervalMs, startMs - this.#lastStartMs);
+    const load = Math.min(1, (rows * 1000) / gatheredMs / heavyRowsPerSecond);
+    this.#intervalMs = minIntervalMs + load * (maxIntervalMs - minIntervalMs);
+    this.#lastStartMs = startMs;
+  }
 }

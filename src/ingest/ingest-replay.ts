@@ -1,7 +1,7 @@
 /**
  * Retries with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): of all requests to
- * one receiver with one key, one is taken, and each of the others gets its answer. What was durable
- * is remembered by the queue; here stand only the requests under way.
+ * one receiver with one key one is stored, and the others get its answer. The queue remembers the
+ * answers of durable requests; this module tracks requests in flight.
  */
 import { createHash } from 'node:crypto';
 import type { Receiver } from '../model/account.ts';
@@ -12,44 +12,25 @@ import type { RequestHeaders } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
 
 export interface HeldClaim {
-  /**
-   * The first answer; undefined where this request is the first and must call `settle` when it is
-   * over.
-   */
+  /** The answer of the first request; undefined if this is the first, which must `settle`. */
   readonly answer: Uint8Array | undefined;
   settle(): void;
 }
 
-export interface Claim extends HeldClaim {
-  /** 16-byte digest of (receiver, key). */
-  readonly key: Uint8Array;
-  /** 16-byte digest of the request body. */
-  readonly bodyDigest: Uint8Array;
-}
-
-/** Requests under way by their key, in one place for all that append to the queue of a machine. */
+/** Requests in flight by key, shared by all processes that append to the queue of a machine. */
 export interface Claims {
   /**
-   * Waits while a request with the same key is under way. Both digests are those of `Claim`.
-   * @throws AppError as `Replays.claim`
+   * Waits while a request with the same key is in flight.
+   * @param key 16-byte digest of receiver and key
+   * @param bodyDigest 16-byte digest of the body
+   * @throws AppError `malformed` if the key was used with another body; `unavailable` if the
+   *   account has too many requests in flight
    */
   claim(accountId: string, key: Uint8Array, bodyDigest: Uint8Array): Promise<HeldClaim>;
 }
 
-export interface Replays {
-  /**
-   * Waits while a request with the same key is under way.
-   * @throws AppError `malformed` when the key came with another body before; `unavailable` when too
-   * many of the account are under way
-   */
-  claim(receiver: KeyScope, key: string, body: Uint8Array): Promise<Claim>;
-}
-
-/** A key is known to its receiver alone. */
-type KeyScope = Pick<Receiver, 'accountId' | 'receiverId'>;
-
-/** Each holds a body in memory, so the in-flight cap is met before this one, but for tiny ones. */
-const maxUnderWay = 10_000;
+/** The cap on memory in flight is reached earlier, except with tiny bodies. */
+const maxInFlight = 10_000;
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
 
 /** @throws AppError `malformed` */
@@ -64,20 +45,21 @@ export function idempotencyKey(headers: RequestHeaders): string | undefined {
   );
 }
 
-export function createReplays(claims: Claims): Replays {
-  return {
-    async claim({ accountId, receiverId }, name, body) {
-      const key = digest(`${receiverId}\0${name}`);
-      const bodyDigest = digest(body);
-      const { answer, settle } = await claims.claim(accountId, key, bodyDigest);
-      return { key, bodyDigest, answer, settle };
-    },
-  };
+/** Claims the key of a request to one receiver. @throws AppError of `Claims.claim` */
+export async function claimKey(
+  claims: Claims,
+  { accountId, receiverId }: Pick<Receiver, 'accountId' | 'receiverId'>,
+  request: { readonly key: string; readonly body: Uint8Array },
+): Promise<HeldClaim & { readonly key: Uint8Array; readonly bodyDigest: Uint8Array }> {
+  const key = digest(`${receiverId}\0${request.key}`);
+  const bodyDigest = digest(request.body);
+  const { answer, settle } = await claims.claim(accountId, key, bodyDigest);
+  return { key, bodyDigest, answer, settle };
 }
 
 export function createClaims(queue: Pick<Queue, 'recall'>): Claims {
-  const underWay = new Map<string, Promise<void>>();
-  const shares = createShares(maxUnderWay);
+  const inFlight = new Map<string, Promise<void>>();
+  const shares = createShares(maxInFlight);
 
   async function claim(
     accountId: string,
@@ -85,16 +67,16 @@ export function createClaims(queue: Pick<Queue, 'recall'>): Claims {
     bodyDigest: Uint8Array,
   ): Promise<HeldClaim> {
     const name = Buffer.from(key).toString('latin1');
-    for (let first = underWay.get(name); first !== undefined; first = underWay.get(name)) {
+    for (let first = inFlight.get(name); first !== undefined; first = inFlight.get(name)) {
       await first;
     }
-    if (!shares.hasRoom(accountId, 1)) throw tooManyUnderWay(shares.heldBy(accountId));
+    if (!shares.hasRoom(accountId, 1)) throw tooManyInFlight(shares.heldBy(accountId));
     const { promise, resolve } = Promise.withResolvers<void>();
-    underWay.set(name, promise);
+    inFlight.set(name, promise);
     shares.take(accountId, 1);
     const settle = () => {
-      if (underWay.get(name) !== promise) return;
-      underWay.delete(name);
+      if (inFlight.get(name) !== promise) return;
+      inFlight.delete(name);
       shares.give(accountId, 1);
       resolve();
     };
@@ -112,21 +94,21 @@ export function createClaims(queue: Pick<Queue, 'recall'>): Claims {
   return { claim };
 }
 
-function tooManyUnderWay(own: number): AppError {
+function tooManyInFlight(own: number): AppError {
   const message =
     'cannot take more requests with an Idempotency-Key now: ' +
-    `the account has ${own} of ${maxUnderWay} under way; send fewer at once`;
+    `the account has ${own} of ${maxInFlight} under way; send fewer at once`;
   return new AppError('unavailable', message, { retryAfterSeconds: 1 });
 }
 
-/** A reply as the queue remembers it. */
+/** Encodes a reply for the queue. */
 export function encodeReply({ status, contentType, body, headers }: Reply): Uint8Array {
   const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
   const text = bytes.toString('latin1');
   return Buffer.from(JSON.stringify([status, contentType ?? null, text, headers ?? {}]));
 }
 
-/** @param answer as `encodeReply` made it */
+/** @param answer of `encodeReply` */
 export function decodeReply(answer: Uint8Array): Reply {
   const [status, contentType, body, headers] = JSON.parse(Buffer.from(answer).toString()) as [
     number,

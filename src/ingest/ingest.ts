@@ -1,43 +1,38 @@
 /**
- * The way of one ingest request, whatever its protocol and transport: admit, read, decode, append,
- * reply. It ends when the batch is durable; how it gets to the store is the drain's business.
+ * The pipeline of an ingest request of any protocol and transport: admit, read, decode, append,
+ * reply. It ends when the batch is durable in the queue; the drain moves it to the store.
  */
-import type { Admission, ReceiverFacts, RequestBody } from '../admission/port.ts';
+import type { Admission, MemoryLease, ReceiverFacts, RequestBody } from '../admission/port.ts';
+import type { Receiver } from '../model/account.ts';
 import { type Batch, countEvents } from '../model/batch.ts';
 import { AppError } from '../model/errors.ts';
 import { freeMemory, ownMemory } from '../std/free-memory.ts';
-import type { Protocol, Reply } from '../model/protocol.ts';
-import type { RateLimit, RequestHeaders } from '../model/request.ts';
+import type { BodyCaps, BodyFormat, Protocol, Reply } from '../model/protocol.ts';
+import type { RateLimit } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
 import type { IngestEvents } from '../telemetry/request-events.ts';
-import { type Admitted, admit } from './ingest-admit.ts';
 import {
+  claimKey,
   type Claims,
-  createReplays,
   decodeReply,
   encodeReply,
   idempotencyKey,
 } from './ingest-replay.ts';
-import { type Sender, toSender } from './receiver-sample.ts';
+import { type RequestHead, type Sender, toSender } from './receiver-sample.ts';
 import type { IngestStatistics } from './receiver-statistics.ts';
 import type { SeriesClaim, SeriesLedger } from './series-ledger.ts';
 
-export interface IngestRequest {
-  /** Undefined where the address names none: the token does. */
-  readonly receiverId: string | undefined;
-  readonly headers: RequestHeaders;
-  /** Of the socket; may be a proxy. */
-  readonly peerAddress: string;
+export interface IngestRequest extends RequestHead {
   readonly body: RequestBody;
-  /** When its sender stops to wait, as `performance.now()` counts; absent = it said nothing. */
+  /** Deadline of the sender on the clock of `performance.now()`; absent = none. */
   readonly deadlineMs?: number | undefined;
 }
 
 export interface IngestAnswer {
   readonly reply: Reply;
-  /** Undefined where no quota is set. */
+  /** Undefined without a quota. */
   readonly rateLimit: RateLimit | undefined;
-  /** True when an earlier request with this key got this answer first. */
+  /** True if this is the answer of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
 }
 
@@ -52,25 +47,22 @@ export interface IngestParts {
   readonly now: () => number;
 }
 
-/** What is known of who sends before anything is checked. */
-export type IngestHead = Pick<IngestRequest, 'receiverId' | 'headers' | 'peerAddress'>;
-
 export interface Ingest {
-  /** Resolves once everything accepted is durable. @throws AppError; anything else is a bug */
+  /** Resolves once the accepted records are durable. @throws AppError; other errors are bugs */
   ingest(request: IngestRequest, protocol: Protocol): Promise<IngestAnswer>;
-  /** Notes that a request below a receiver's address went to no route of it. */
-  stray(head: IngestHead, error: AppError): void;
+  /** Counts a request to an unknown path below a receiver's address. */
+  stray(head: RequestHead, error: AppError): void;
 }
 
 export function createIngest(parts: IngestParts): Ingest {
-  const answer = createWay(parts);
+  const answer = createIngestPipeline(parts);
   return {
     async ingest(request, protocol) {
       const sender = toSender(request);
       try {
         return await answer(request, protocol, sender);
       } catch (fault) {
-        // Every refusal comes by here, so that none goes uncounted.
+        // The only place that counts refusals.
         parts.statistics.refused(sender, fault);
         throw fault;
       }
@@ -79,11 +71,14 @@ export function createIngest(parts: IngestParts): Ingest {
   };
 }
 
-type Way = (request: IngestRequest, protocol: Protocol, sender: Sender) => Promise<IngestAnswer>;
+type Pipeline = (
+  request: IngestRequest,
+  protocol: Protocol,
+  sender: Sender,
+) => Promise<IngestAnswer>;
 
-function createWay(parts: IngestParts): Way {
+function createIngestPipeline(parts: IngestParts): Pipeline {
   const { admission, queue, series, events, statistics, now } = parts;
-  const replays = createReplays(parts.claims);
 
   async function answer(
     request: IngestRequest,
@@ -95,22 +90,22 @@ function createWay(parts: IngestParts): Way {
       const key = idempotencyKey(request.headers);
       const message = await read(admission, admitted, { protocol, body: request.body });
       checkDeadline(request);
-      if (key === undefined) return await take(admitted, protocol, message);
-      return await takeOnce(admitted, protocol, message, key);
+      if (key === undefined) return await store(admitted, protocol, message);
+      return await ingestIdempotent(admitted, protocol, message, key);
     } finally {
       admitted.memory.release();
     }
   }
 
   /** Decode, append, reply. */
-  async function take(
+  async function store(
     admitted: Admitted,
     protocol: Protocol,
     message: Buffer,
-    replay?: { key: Uint8Array; bodyDigest: Uint8Array },
+    idempotency?: { key: Uint8Array; bodyDigest: Uint8Array },
   ): Promise<IngestAnswer> {
     const { format, sender } = admitted;
-    // While its body came the receiver may have been given another stream, and the old one deleted.
+    // The receiver may have been moved to another stream while its body arrived.
     const grant = await admission.receiver(admitted.receiver.receiverId);
     const { receiver } = grant;
     const nowMs = now();
@@ -119,33 +114,33 @@ function createWay(parts: IngestParts): Way {
     const batch = await protocol.decode(message, format, { limits, nowMs, series: claim });
     coverRows(admitted, message, batch);
     const reply = protocol.reply(batch, format);
-    const record = replay && { ...replay, answer: encodeReply(reply) };
+    const record = idempotency && { ...idempotency, answer: encodeReply(reply) };
     const { rateLimit, first } = await append(grant, batch, { claim, record });
-    if (first !== undefined) return answerAgain(parts, admitted, protocol, first);
+    if (first !== undefined) return replay(parts, admitted, protocol, first);
     events.accepted(protocol.name, message.length, batch);
     statistics.accepted(sender, { batch, bodyBytes: message.length, status: reply.status });
     return { reply, rateLimit, replayed: false };
   }
 
-  /** As `take`, but a repeated request gets the answer of the first one, uncharged. */
-  async function takeOnce(
+  /** Like `store`, but a repeated request gets the answer of the first one and is not charged. */
+  async function ingestIdempotent(
     admitted: Admitted,
     protocol: Protocol,
     message: Buffer,
     key: string,
   ): Promise<IngestAnswer> {
-    const claim = await replays.claim(admitted.receiver, key, message);
-    if (claim.answer !== undefined) return answerAgain(parts, admitted, protocol, claim.answer);
+    const claim = await claimKey(parts.claims, admitted.receiver, { key, body: message });
+    if (claim.answer !== undefined) return replay(parts, admitted, protocol, claim.answer);
     try {
-      return await take(admitted, protocol, message, claim);
+      return await store(admitted, protocol, message, claim);
     } finally {
       claim.settle();
     }
   }
 
   /**
-   * Charges the quotas for what is appended, and only for that.
-   * @returns as `first` the answer of an earlier request that proves to be the one that counts
+   * Charges the quotas for the batch and appends it; refunds it if it is not appended.
+   * @returns `first`, the answer of an earlier request with the same key if that one counts
    */
   async function append(
     grant: ReceiverFacts,
@@ -156,10 +151,10 @@ function createWay(parts: IngestParts): Way {
     const { rateLimit } = charge;
     if (batch.rows === 0) return { rateLimit };
     try {
-      if (!claim.isCurrent(now())) throw notCurrent();
+      if (!claim.isCurrent(now())) throw staleClaim();
       const { first } = await queue.append(batch, grant.receiver, record);
       if (first !== undefined) charge.refund();
-      // What an earlier batch brought in place of this one may be less.
+      // The batch of the first request may have had fewer series.
       else claim.confirm();
       return { rateLimit, first: first?.answer };
     } catch (error) {
@@ -171,8 +166,47 @@ function createWay(parts: IngestParts): Way {
   return answer;
 }
 
-/** What an earlier request with the same key was told. */
-function answerAgain(
+/** A request that passed all checks before its body. `memory` must be released. */
+interface Admitted {
+  readonly grant: ReceiverFacts;
+  readonly receiver: Receiver;
+  readonly sender: Sender;
+  readonly format: BodyFormat;
+  readonly caps: BodyCaps;
+  readonly memory: MemoryLease;
+}
+
+/**
+ * The checks before the body, in the order of the specification: a sender learns of no later fault
+ * before it is authenticated.
+ * @param sender is completed on the way, for the statistics of refused requests
+ * @throws AppError of the first check that fails
+ */
+async function admit(
+  admission: Admission,
+  { headers, peerAddress }: IngestRequest,
+  { protocol, sender }: { readonly protocol: Protocol; readonly sender: Sender },
+): Promise<Admitted> {
+  const secret = admission.bearer(headers); // 401
+  const token = await admission.token(secret, 'ingest'); // 401, 503
+  // Without a receiver in the address the token names it.
+  sender.receiverId ??= token.receiverId ?? '';
+  const grant = await admission.receiver(sender.receiverId); // 404, 503
+  const { receiver } = grant;
+  if (token.accountIds.includes(receiver.accountId)) sender.tokenId = token.tokenId;
+  admission.permitSender(token, receiver, { kind: protocol.kind, peerAddress, headers }); // 403
+  const format = admission.bodyFormat(headers, protocol); // 415
+  const caps = protocol.bodyCaps(format);
+  const travelling = Math.min(receiver.limits.maxBodyBytes ?? caps.travelling, caps.travelling);
+  admission.checkDeclaredLength(headers, travelling); // 413
+  admission.checkDebt(grant); // 429
+  const { heapBytesPerBodyByte } = protocol;
+  const memory = admission.reserveMemory(receiver.accountId, headers, heapBytesPerBodyByte); // 503
+  return { grant, receiver, sender, format, caps: { ...caps, travelling }, memory };
+}
+
+/** Answers with the reply of an earlier request with the same key. */
+function replay(
   { events, statistics }: IngestParts,
   { sender }: Admitted,
   { name }: Protocol,
@@ -183,7 +217,7 @@ function answerAgain(
   return { reply: decodeReply(answer), rateLimit: undefined, replayed: true };
 }
 
-/** Rows may take more than their body let expect: each repeats what it shares with others. */
+/** Rows may exceed the estimate by the body, as each repeats its shared attributes. */
 function coverRows({ memory }: Admitted, message: Buffer, { payload }: Batch): void {
   try {
     memory.coverHeap(message.length + payload.length);
@@ -193,7 +227,7 @@ function coverRows({ memory }: Admitted, message: Buffer, { payload }: Batch): v
   }
 }
 
-/** The message as its decoder wants it: out of its framing, inflated. */
+/** Reads the body, removes its framing and inflates it. */
 async function read(
   admission: Admission,
   { caps, format, memory }: Admitted,
@@ -207,14 +241,14 @@ async function read(
   return admission.inflate(message, coding, { maxBytes: caps.inflated, memory });
 }
 
-/** Labels that the batch counts on may just have been deleted with their stream's data. */
-function notCurrent(): AppError {
+/** Labels of known series may have been deleted with the data of their stream. */
+function staleClaim(): AppError {
   return new AppError('unavailable', 'cannot take the request now: send it again', {
     retryAfterSeconds: 1,
   });
 }
 
-/** A sender that waits no more sends again: what it sent now must not be stored besides. */
+/** After its deadline a sender retries, so that storing this request would duplicate it. */
 function checkDeadline({ deadlineMs }: IngestRequest): void {
   if (deadlineMs === undefined || performance.now() < deadlineMs) return;
   throw new AppError('timeout', 'cannot take the request: its deadline has passed');

@@ -1,17 +1,25 @@
 /**
- * What is kept of a refusal, as a value fit to be shown to whoever manages the receiver: neither a
- * secret nor anything of a body is in it. Pure.
+ * Samples of refused requests and rejected records, shown to the managers of a receiver. A sample
+ * contains neither secrets nor data of a body.
  */
 import type { Batch } from '../model/batch.ts';
 import { AppError, type ErrorCode, errorTable } from '../model/errors.ts';
 import type { ReceiverSample } from '../model/receiver-statistics.ts';
-import type { IngestHead } from './ingest.ts';
+import type { RequestHeaders } from '../model/request.ts';
 
-/** What is known of who sends; it grows as the request is admitted. */
+/** A request before any check. */
+export interface RequestHead {
+  /** Undefined if the address does not name the receiver: the token does. */
+  readonly receiverId: string | undefined;
+  readonly headers: RequestHeaders;
+  /** Address of the socket's peer; may be a proxy. */
+  readonly peerAddress: string;
+}
+
+/** The sender of a request, completed while the request is admitted. */
 export interface Sender {
-  /** Undefined until it is known where to the request goes. */
   receiverId: string | undefined;
-  /** Undefined until the token is known to be one of the receiver's account. */
+  /** Undefined until the token is known to belong to the receiver's account. */
   tokenId: string | undefined;
   readonly peerAddress: string;
   readonly contentType: string | undefined;
@@ -20,16 +28,16 @@ export interface Sender {
 
 const maxDetailLength = 500;
 const maxContentTypeLength = 100;
-/** Rejected records of one request that become samples. */
+/** Samples of rejected records per request. */
 const maxRecordSamples = 3;
-/** Their messages quote nothing but headers, and those help to find the fault. */
+/** Messages of these codes quote headers only, which help to find the fault. */
 const quoteNoBody: ReadonlySet<ErrorCode> = new Set([
   'unauthenticated',
   'forbidden',
   'unsupported_media',
 ]);
 
-export function toSender({ receiverId, headers, peerAddress }: IngestHead): Sender {
+export function toSender({ receiverId, headers, peerAddress }: RequestHead): Sender {
   return {
     receiverId,
     tokenId: undefined,
@@ -39,7 +47,7 @@ export function toSender({ receiverId, headers, peerAddress }: IngestHead): Send
   };
 }
 
-/** @param fault AppError; anything else is a bug, of which nothing is shown */
+/** @param fault AppError; the message of another error is not shown */
 export function toErrorCode(fault: unknown): ErrorCode {
   return fault instanceof AppError ? fault.code : 'internal';
 }
@@ -58,7 +66,7 @@ export function toRequestSample(sender: Sender, fault: unknown, at: string): Rec
   };
 }
 
-/** The first rejections of a request that was taken. @param status of its answer */
+/** Samples of the first rejected records. @param taken with the status of the answer */
 export function toRecordSamples(
   sender: Sender,
   taken: { readonly batch: Batch; readonly bodyBytes: number; readonly status: number },
@@ -78,7 +86,7 @@ export function toRecordSamples(
   });
 }
 
-/** Some senders are told an example of what is wrong after the word for it. */
+/** Removes the example of the fault that follows the fixed reason. */
 function toFixedReason(told: string, counted: ReadonlyMap<string, number>): string {
   if (counted.has(told)) return told;
   return [...counted.keys()].find((word) => told.startsWith(`${word}: `)) ?? 'rejected';
@@ -97,10 +105,7 @@ function toDetail(message: string): string {
   return cut(masked(message), maxDetailLength);
 }
 
-/**
- * What messages of ours put into double quotes; a quote that stands alone is in single ones, or
- * escaped.
- */
+/** Quoted words of Weir's own messages. */
 const ownWords: ReadonlySet<string> = new Set([
   `'"'`,
   '\\"',
@@ -110,14 +115,14 @@ const ownWords: ReadonlySet<string> = new Set([
   '"+Inf"',
 ]);
 
-/** Text in double quotes is left out, one that is never closed to its end. */
+/** Removes text in double quotes; an unclosed quote extends to the end. */
 function withoutQuotes(message: string): string {
   return message.replace(/'"'|\\"|"(?:[^"\\]|\\.)*(?:"|$)/gsu, (quoted) =>
     ownWords.has(quoted) ? quoted : '"…"',
   );
 }
 
-/** A secret in the wrong header is still a secret. */
+/** Masks secrets, which may be in a wrong header. */
 function masked(text: string): string {
   return text.replace(/(wr[ia]_)[\w.~+/=-]*/gi, '$1…');
 }

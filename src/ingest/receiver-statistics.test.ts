@@ -237,7 +237,7 @@ test('ids that are made up take bounded room and push out no known receiver', as
   statistics.refused(from('rcv_a'), malformed);
   await statistics.close();
   const [addition] = store.additions;
-  const { maxMinutes, maxSamples } = receiverStatisticsDefaults.strangers;
+  const { maxMinutes, maxSamples } = receiverStatisticsDefaults.unknownReceivers;
   assert.ok(addition!.minutes.length <= maxMinutes + 1);
   assert.ok(addition!.activities.length <= maxMinutes + 1);
   assert.ok(addition!.samples.length <= maxSamples + 1);
@@ -245,7 +245,7 @@ test('ids that are made up take bounded room and push out no known receiver', as
 });
 
 test('a receiver that the store knows is no stranger from then on', async () => {
-  const statistics = open({ strangers: { maxMinutes: 1, maxSamples: 1 } });
+  const statistics = open({ unknownReceivers: { maxMinutes: 1, maxSamples: 1 } });
   statistics.refused(from('rcv_a'), malformed);
   await statistics.close();
   statistics.refused(from('rcv_a'), malformed);

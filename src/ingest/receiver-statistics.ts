@@ -1,7 +1,6 @@
 /**
- * Counts what each receiver takes and refuses, and keeps a few samples of refusals. A request costs
- * it some additions in memory; now and then, and at close, they are added to what the directory
- * has. It never holds a request up, and what it may hold in memory is bounded.
+ * Counts accepted and refused requests per receiver and keeps samples of refusals. Counts are
+ * buffered in bounded memory and flushed to the directory by a timer; requests never wait for it.
  */
 import type { StatisticsStore } from '../directory/port.ts';
 import { type Batch, countEvents } from '../model/batch.ts';
@@ -12,14 +11,14 @@ import { sumOfAdditions, sumOfHistories } from './statistics-sums.ts';
 import { StatisticsTally, type TallyLimits } from './statistics-tally.ts';
 
 export interface ReceiverStatisticsOptions {
-  /** What a crash may lose. */
+  /** A crash loses at most this much. */
   readonly flushEveryMs: number;
   readonly pruneEveryMs: number;
   readonly retentionDays: number;
-  /** Waiting to be written, while the directory is away. */
+  /** Limits on buffered statistics while the directory is unreachable. */
   readonly pending: TallyLimits;
-  /** The same for ids that nobody has vouched for yet: whoever has no token can make them up. */
-  readonly strangers: TallyLimits;
+  /** The same for unconfirmed receiver ids, which unauthenticated senders can invent. */
+  readonly unknownReceivers: TallyLimits;
 }
 
 export const receiverStatisticsDefaults: ReceiverStatisticsOptions = {
@@ -27,17 +26,16 @@ export const receiverStatisticsDefaults: ReceiverStatisticsOptions = {
   pruneEveryMs: 600_000,
   retentionDays: 7,
   pending: { maxMinutes: 100_000, maxSamples: 20_000 },
-  strangers: { maxMinutes: 200, maxSamples: 400 },
+  unknownReceivers: { maxMinutes: 200, maxSamples: 400 },
 };
 
-/** What the way of a request tells of it. */
 export interface IngestStatistics {
-  /** What the batch holds is durable. @param taken `status` of the answer; bytes inflated */
+  /** The batch is durable. @param taken with the status of the answer and the inflated size */
   accepted(
     sender: Sender,
     taken: { readonly batch: Batch; readonly bodyBytes: number; readonly status: number },
   ): void;
-  /** It got the answer of an earlier request with its key. */
+  /** The request got the answer of an earlier one with the same idempotency key. */
   replayed(sender: Sender): void;
   /** @param fault AppError, or a bug */
   refused(sender: Sender, fault: unknown): void;
@@ -45,13 +43,13 @@ export interface IngestStatistics {
 
 export interface ReceiverStatistics extends IngestStatistics {
   /**
-   * All there is of a receiver that is known to exist, what is not written yet included.
+   * All statistics of an existing receiver, buffered ones included.
    * @throws AppError `unavailable`
    */
   history(receiverId: string, span: MinuteSpan): Promise<ReceiverHistory>;
-  /** Writes what came so far, as is done now and then anyway. */
+  /** Writes buffered statistics. */
   flush(): Promise<void>;
-  /** Writes what is left to write; does not close the store. */
+  /** Flushes and stops the timer; does not close the store. */
   close(): Promise<void>;
 }
 
@@ -73,12 +71,12 @@ class Statistics implements ReceiverStatistics {
   readonly #events: StatisticsEvents;
   readonly #now: () => number;
   readonly #timer: NodeJS.Timeout;
-  /** Ids that the directory has vouched for; as many as it has receivers. */
+  /** Receiver ids that exist in the directory. */
   readonly #known = new Set<string>();
   #pending: StatisticsTally;
-  #strangers: StatisticsTally;
+  #unknown: StatisticsTally;
   #prunedAtMs = 0;
-  /** Writes and reads take turns, so that a read sees everything once. */
+  /** Serialises writes and reads, so that a read counts everything once. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -92,7 +90,7 @@ class Statistics implements ReceiverStatistics {
     this.#events = events;
     this.#now = now;
     this.#pending = new StatisticsTally(options.pending);
-    this.#strangers = new StatisticsTally(options.strangers);
+    this.#unknown = new StatisticsTally(options.unknownReceivers);
     let isFlushing = false;
     this.#timer = setInterval(() => {
       if (isFlushing) return;
@@ -137,7 +135,7 @@ class Statistics implements ReceiverStatistics {
   history(receiverId: string, span: MinuteSpan): Promise<ReceiverHistory> {
     return this.#inTurn(async () => {
       const stored = await this.#store.findStatistics(receiverId, span);
-      const tallies = [this.#pending, this.#strangers];
+      const tallies = [this.#pending, this.#unknown];
       return sumOfHistories([stored, ...tallies.map((tally) => tally.history(receiverId, span))]);
     });
   }
@@ -159,7 +157,7 @@ class Statistics implements ReceiverStatistics {
   }
 
   #tallyOf(receiverId: string): StatisticsTally {
-    return this.#known.has(receiverId) ? this.#pending : this.#strangers;
+    return this.#known.has(receiverId) ? this.#pending : this.#unknown;
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -169,11 +167,11 @@ class Statistics implements ReceiverStatistics {
   }
 
   async #write(): Promise<void> {
-    const [pending, strangers] = [this.#pending, this.#strangers];
-    if (pending.isEmpty && strangers.isEmpty) return;
+    const [pending, unknown] = [this.#pending, this.#unknown];
+    if (pending.isEmpty && unknown.isEmpty) return;
     this.#pending = new StatisticsTally(this.#options.pending);
-    this.#strangers = new StatisticsTally(this.#options.strangers);
-    const addition = sumOfAdditions([pending.toAddition(), strangers.toAddition()]);
+    this.#unknown = new StatisticsTally(this.#options.unknownReceivers);
+    const addition = sumOfAdditions([pending.toAddition(), unknown.toAddition()]);
     try {
       const known = await this.#store.addStatistics(addition);
       for (const { receiverId } of addition.activities) {
@@ -182,9 +180,9 @@ class Statistics implements ReceiverStatistics {
       }
     } catch (error) {
       pending.append(this.#pending);
-      strangers.append(this.#strangers);
+      unknown.append(this.#unknown);
       this.#pending = pending;
-      this.#strangers = strangers;
+      this.#unknown = unknown;
       throw error;
     } finally {
       const { minutes, samples } = pending.drainDropped();

@@ -1,55 +1,46 @@
 /**
- * Which series have their labels in the queue or the store, for each day, so that a batch brings
- * only those of the others; and how many an account has, so that it has no more than it may. All
- * of it stands in memory: what is forgotten is only written once more.
+ * Series whose labels are durable for a day, so that a batch carries only the labels of others, and
+ * the number of series per account. Kept in memory: labels of forgotten series are written again.
  */
+import { randomBytes } from 'node:crypto';
 import type { BatchOwner } from '../model/batch.ts';
 import { toDay } from '../codec/metric-rows.ts';
 import { seriesState, type SeriesView } from '../model/series-view.ts';
-import { SeriesTable } from './series-table.ts';
 
 export interface SeriesLedgerOptions {
-  /** Series of one account on one day of receipt, as far as this process has seen them. */
+  /** Limit per account and day of receipt, as seen by this process. */
   readonly maxSeriesPerAccount: number;
 }
 
-/** What one request is told of its stream's series, and what it brings of them. */
+/** The series of one request. */
 export interface SeriesClaim extends SeriesView {
-  /**
-   * False once what it told may be wrong: the request is to be decoded again. @param nowMs Unix ms
-   */
+  /** False once its answers may be outdated: the sender has to retry. @param nowMs Unix ms */
   isCurrent(nowMs: number): boolean;
-  /** What it brought is durable. */
+  /** Records that the series of the request are durable. */
   confirm(): void;
 }
 
 export interface SeriesLedger {
   claim(owner: BatchOwner, nowMs: number): SeriesClaim;
-  /**
-   * Labels that were written may be gone: deleted with their stream's data, or set aside with a
-   * batch that the store would not take.
-   */
+  /** Forgets all series: stored labels may be deleted with their stream or quarantined. */
   forget(): void;
-  /** Series known. */
+  /** Number of known series. */
   size(): number;
 }
 
 const firstEntries = 1024;
 const firstPending = 64;
-/** Of all accounts: about 50 bytes each. */
+/** For all accounts, about 50 bytes each. */
 const maxEntries = 4_000_000;
-/**
- * The store keeps labels so much longer than a day more than samples. Only a clock that leaps can
- * make a request older.
- */
+/** The store keeps labels this much longer than samples and a day. */
 const maxClaimMs = 3_600_000;
 
 interface Ledger {
   table: SeriesTable;
-  /** Small numbers for stream ids. */
+  /** Number of each stream id. */
   streams: Map<string, number>;
   seriesByAccount: Map<string, number>;
-  /** Labels are written once a day of receipt, so that whole days can be dropped from the store. */
+  /** Labels are written once per day of receipt, so that the store can drop whole days. */
   day: number;
 }
 
@@ -70,7 +61,7 @@ export function createSeriesLedger({ maxSeriesPerAccount }: SeriesLedgerOptions)
       const before = own.seriesByAccount.get(accountId) ?? 0;
       const since = forgotten;
       let pending: SeriesTable | undefined;
-      /** Pending ones that are new to the account, and not only to the day. */
+      /** Pending series that are new to the account, not only to the day. */
       let more = 0;
       return {
         maxSeries: maxSeriesPerAccount,
@@ -116,4 +107,98 @@ function streamNumber({ streams }: Ledger, streamId: string): number {
     streams.set(streamId, number);
   }
   return number;
+}
+
+/** Four words of the id, the stream + 1 (0 = free), the day. */
+const wordsPerEntry = 6;
+
+/** A compact map from stream and series to a day. */
+export class SeriesTable {
+  /** Random, so that a sender cannot cause collisions. */
+  readonly #seed = randomBytes(4).readInt32LE() | 1;
+  #entries: Uint32Array;
+  #mask: number;
+  #size = 0;
+
+  /** @param capacity a power of two; grows at a load of one half */
+  constructor(capacity: number) {
+    this.#entries = new Uint32Array(capacity * wordsPerEntry);
+    this.#mask = capacity - 1;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** @param at offset of the four words of the id @returns the day last set, or -1 */
+  dayOf(stream: number, ids: Uint32Array, at: number): number {
+    const entry = this.#find(stream, ids, at);
+    return this.#entries[entry + 4] === 0 ? -1 : this.#entries[entry + 5]!;
+  }
+
+  /** @returns whether the series is new */
+  set(stream: number, ids: Uint32Array, at: number, day: number): boolean {
+    let entry = this.#find(stream, ids, at);
+    const isNew = this.#entries[entry + 4] === 0;
+    if (isNew) {
+      if (2 * ++this.#size > this.#mask) {
+        this.#grow();
+        entry = this.#find(stream, ids, at);
+      }
+      for (let word = 0; word < 4; word += 1) this.#entries[entry + word] = ids[at + word]!;
+      this.#entries[entry + 4] = stream + 1;
+    }
+    this.#entries[entry + 5] = day;
+    return isNew;
+  }
+
+  /** Copies all entries. @returns how many are new to `other` */
+  addTo(other: SeriesTable): number {
+    let added = 0;
+    for (let entry = 0; entry < this.#entries.length; entry += wordsPerEntry) {
+      const stream = this.#entries[entry + 4]! - 1;
+      if (stream < 0) continue;
+      if (other.set(stream, this.#entries, entry, this.#entries[entry + 5]!)) added += 1;
+    }
+    return added;
+  }
+
+  /** @returns the offset of the entry, or of the free slot for it */
+  #find(stream: number, ids: Uint32Array, at: number): number {
+    const entries = this.#entries;
+    for (let slot = this.#home(stream, ids, at); ; slot = (slot + 1) & this.#mask) {
+      const entry = slot * wordsPerEntry;
+      if (entries[entry + 4] === 0) return entry;
+      if (
+        entries[entry] === ids[at] &&
+        entries[entry + 1] === ids[at + 1] &&
+        entries[entry + 2] === ids[at + 2] &&
+        entries[entry + 3] === ids[at + 3] &&
+        entries[entry + 4] === stream + 1
+      ) {
+        return entry;
+      }
+    }
+  }
+
+  #home(stream: number, ids: Uint32Array, at: number): number {
+    let hash = Math.imul(ids[at]! ^ Math.imul(stream + 1, 0x9e3779b1), this.#seed);
+    hash = Math.imul(hash ^ (hash >>> 15) ^ ids[at + 1]!, 0x85ebca6b);
+    return (hash ^ (hash >>> 13)) & this.#mask;
+  }
+
+  /** Copies in the order of slots for sequential memory access. */
+  #grow(): void {
+    const old = this.#entries;
+    const grown = new Uint32Array(old.length * 2);
+    this.#entries = grown;
+    this.#mask = grown.length / wordsPerEntry - 1;
+    for (let from = 0; from < old.length; from += wordsPerEntry) {
+      if (old[from + 4] === 0) continue;
+      let slot = this.#home(old[from + 4]! - 1, old, from);
+      while (grown[slot * wordsPerEntry + 4] !== 0) slot = (slot + 1) & this.#mask;
+      const to = slot * wordsPerEntry;
+      for (let word = 0; word < wordsPerEntry; word += 1) grown[to + word] = old[from + word]!;
+    }
+  }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { SeriesTable } from './series-table.ts';
+import { SeriesTable } from './series-ledger.ts';
 
 /** Few different words, so that ids share most of them and meet in the same places. */
 const word = fc.constantFrom(0, 1, 2, 0xffff_ffff);

@@ -1,4 +1,4 @@
-/** Sums of statistics that were counted in several places. Pure. */
+/** Sums of statistics from several sources. Pure. */
 import {
   maxReceiverSamples,
   type MinuteCounts,
@@ -7,7 +7,7 @@ import {
   type StatisticsAddition,
 } from '../model/receiver-statistics.ts';
 
-/** Histories of one receiver, each of which counts what the others do not. */
+/** Adds disjoint histories of one receiver. */
 export function sumOfHistories(histories: readonly ReceiverHistory[]): ReceiverHistory {
   const minutes = histories.flatMap((history) => history.minutes);
   const reasons = histories.flatMap((history) => history.reasons);
@@ -16,7 +16,7 @@ export function sumOfHistories(histories: readonly ReceiverHistory[]): ReceiverH
       (a, b) => a.minute - b.minute,
     ),
     reasons: sumsBy(reasons, ({ kind, reason }) => `${kind} ${reason}`, plusCount),
-    // Those that were counted later come later.
+    // Later sources hold newer samples.
     samples: histories
       .toReversed()
       .flatMap((history) => history.samples)
@@ -26,7 +26,7 @@ export function sumOfHistories(histories: readonly ReceiverHistory[]): ReceiverH
   };
 }
 
-/** No receiver and minute stands in it twice: a database may refuse that in one statement. */
+/** Merges rows of one receiver and minute: PostgreSQL rejects duplicates in one upsert. */
 export function sumOfAdditions(additions: readonly StatisticsAddition[]): StatisticsAddition {
   return {
     minutes: sumsBy(
@@ -48,7 +48,7 @@ export function sumOfAdditions(additions: readonly StatisticsAddition[]): Statis
   };
 }
 
-/** One value for each key, in the order in which the keys came. */
+/** One value per key, in the order of first occurrence. */
 function sumsBy<Value>(
   values: readonly Value[],
   keyOf: (value: Value) => string,
@@ -85,7 +85,7 @@ function laterActivity(a: ReceiverActivity, b: ReceiverActivity): ReceiverActivi
   };
 }
 
-/** ISO times of one form compare as text. */
+/** ISO times compare as text. */
 function later(a: string | null, b: string | null): string | null {
   if (a === null || b === null) return a ?? b;
   return a > b ? a : b;

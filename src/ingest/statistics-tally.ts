@@ -1,7 +1,4 @@
-/**
- * Statistics of receivers that wait to be written: counts by minute, and samples. It is bounded;
- * the oldest go first. Pure but for what it holds.
- */
+/** Buffered statistics of receivers: counts per minute, and samples. Bounded; drops the oldest. */
 import {
   maxReceiverSamples,
   minuteMs,
@@ -15,12 +12,12 @@ import {
 } from '../model/receiver-statistics.ts';
 
 export interface TallyLimits {
-  /** Of all receivers together; a receiver without one is forgotten. */
+  /** For all receivers together. A receiver without minutes is dropped. */
   readonly maxMinutes: number;
   readonly maxSamples: number;
 }
 
-/** What was forgotten to stay within the limits. */
+/** Dropped to stay within the limits. */
 export interface Dropped {
   readonly minutes: number;
   readonly samples: number;
@@ -49,7 +46,7 @@ type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 export class StatisticsTally {
   readonly #limits: TallyLimits;
   readonly #receivers = new Map<string, Receiver>();
-  /** In the order in which they began, like the samples. */
+  /** In order of start; samples likewise. */
   readonly #minutes = new Set<Minute>();
   readonly #samples = new Set<KeptSample>();
   #dropped = { minutes: 0, samples: 0 };
@@ -62,7 +59,7 @@ export class StatisticsTally {
     return this.#receivers.size === 0;
   }
 
-  /** A request that got the answer of an earlier one. */
+  /** Counts a replayed request. */
   repeat(receiverId: string, nowMs: number): void {
     this.#open(receiverId, nowMs).latest.requests += 1;
   }
@@ -95,14 +92,14 @@ export class StatisticsTally {
     add(latest.reasons.request, reason, 1);
   }
 
-  /** Of a receiver that something was counted for just now. */
+  /** Adds a sample of a receiver with counts. */
   keep(receiverId: string, sample: ReceiverSample): void {
     const receiver = this.#receivers.get(receiverId);
     if (receiver === undefined) return;
     const kept = { receiverId, sample };
     receiver.samples.push(kept);
     this.#samples.add(kept);
-    // Not counted as dropped: it would not be kept once written either.
+    // Not counted as dropped: the directory would not keep it either.
     if (receiver.samples.length > maxReceiverSamples) {
       this.#samples.delete(receiver.samples.shift()!);
     }
@@ -113,7 +110,7 @@ export class StatisticsTally {
     this.#dropped.samples += 1;
   }
 
-  /** Puts what came later behind what is here; `later` is not to be used any more. */
+  /** Appends a later tally, which must not be used afterwards. */
   append(later: StatisticsTally): void {
     for (const minute of later.#minutes) this.#addMinute(minute);
     for (const [receiverId, { lastSeenMs, lastAcceptedMs }] of later.#receivers) {
@@ -128,7 +125,7 @@ export class StatisticsTally {
     this.#dropped.samples += dropped.samples;
   }
 
-  /** What was dropped since it was last asked. */
+  /** Returns and resets the dropped counts. */
   drainDropped(): Dropped {
     const dropped = this.#dropped;
     this.#dropped = { minutes: 0, samples: 0 };
@@ -154,7 +151,7 @@ export class StatisticsTally {
     };
   }
 
-  /** As the directory would answer if it held only this. */
+  /** The history of a receiver from this tally alone. */
   history(receiverId: string, { fromMinute, untilMinute }: MinuteSpan): ReceiverHistory {
     const receiver = this.#receivers.get(receiverId);
     if (receiver === undefined) return nothing;
