@@ -4,7 +4,7 @@
  */
 import { AppError } from '../model/errors.ts';
 
-export interface AnswerCacheOptions {
+interface AnswerCacheOptions {
   /** How long a found answer is served without a look-up. */
   readonly freshMs: number;
   /** How long a found answer is served while the source fails, since its last look-up. */
@@ -15,7 +15,7 @@ export interface AnswerCacheOptions {
   readonly maxEntries: number;
 }
 
-export interface AnswerCache<Answer> {
+interface AnswerCache<Answer> {
   /** @throws AppError `unavailable` when the source fails and no answer is recent enough. */
   get(key: string): Promise<Answer | undefined>;
   /** Also discards the answers of look-ups in flight. */

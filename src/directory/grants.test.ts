@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
 import type { DirectoryEvents } from '../telemetry/node-events.ts';
-import { createGrants, defaultGrantsOptions, type GrantsOptions } from './grants.ts';
+import { createGrants, type GrantsOptions } from './grants.ts';
 import type { GrantSource, TokenGrant } from './port.ts';
 
 test('serves an answer for five seconds without another look-up', async () => {
@@ -198,7 +198,7 @@ function setUp(options: Partial<GrantsOptions> = {}) {
   };
   const grants = createGrants(
     source,
-    { ...defaultGrantsOptions, ...options },
+    { staleForSeconds: 60, ...options },
     telemetry,
     () => clock.ms,
   );

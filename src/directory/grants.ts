@@ -4,26 +4,19 @@
  * stay valid for a limited time.
  */
 import type { DirectoryEvents } from '../telemetry/node-events.ts';
-import { type AnswerCacheOptions, createAnswerCache, type SourceHealth } from './answer-cache.ts';
+import { createAnswerCache, type SourceHealth } from './answer-cache.ts';
 import type { Grants, GrantSource } from './port.ts';
 
 export interface GrantsOptions {
-  /** How long an answer is served without a look-up; a revocation takes effect within it. */
-  readonly freshMs: number;
   /** How long an answer is served during an outage, in seconds since its last look-up. */
   readonly staleForSeconds: number;
+  /** How long an answer is served without a look-up; a revocation takes effect within it. */
+  readonly freshMs?: number;
   /** How long an unknown token or receiver stays unknown. */
-  readonly negativeMs: number;
+  readonly negativeMs?: number;
   /** Cached tokens; the same for receivers and for accounts. */
-  readonly maxEntries: number;
+  readonly maxEntries?: number;
 }
-
-export const defaultGrantsOptions: GrantsOptions = {
-  freshMs: 5_000,
-  staleForSeconds: 60,
-  negativeMs: 1_000,
-  maxEntries: 100_000,
-};
 
 export interface CachedGrants extends Grants {
   /** Must be called after each change of the directory by any process. */
@@ -40,14 +33,14 @@ const pauseAfterFailureMs = 500;
 /** @param now Unix ms. */
 export function createGrants(
   source: GrantSource,
-  options: GrantsOptions,
+  { staleForSeconds, freshMs = 5_000, negativeMs = 1_000, maxEntries = 100_000 }: GrantsOptions,
   telemetry: DirectoryEvents,
   now: () => number = Date.now,
 ): CachedGrants {
   const health = createSourceHealth(telemetry, now);
-  const cacheOptions: AnswerCacheOptions = { ...options, staleMs: options.staleForSeconds * 1000 };
+  const options = { freshMs, staleMs: staleForSeconds * 1000, negativeMs, maxEntries };
   const cached = <Answer>(ask: (key: string) => Promise<Answer | undefined>) =>
-    createAnswerCache(ask, cacheOptions, health, now);
+    createAnswerCache(ask, options, health, now);
   const tokens = cached((digest) => source.findToken(digest));
   const receivers = cached((receiverId) => source.findReceiver(receiverId));
   const streams = cached((accountId) => source.listStreams(accountId));

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CompiledQuery,
   type DatabaseConnection,
-  type Driver,
   SqliteDialect,
   type SqliteDialectConfig,
   SqliteDriver,
@@ -14,16 +13,13 @@ import {
 /** SQLITE_BUSY, https://www.sqlite.org/rescode.html#busy */
 const busy = 5;
 
-export interface SqliteDialectOptions {
-  /** How long a transaction waits for one of another process. */
-  readonly writeWaitMs: number;
-}
-
-export function createSqliteDialect(
-  database: DatabaseSync,
-  options: SqliteDialectOptions,
-): SqliteDialect {
-  return new NodeSqliteDialect(database, options);
+/** @param writeWaitMs how long a transaction waits for one of another process. */
+export function createSqliteDialect(database: DatabaseSync, writeWaitMs: number): SqliteDialect {
+  const prepare = createStatementCache(database);
+  const config = { database: { prepare, close: () => database.close() } };
+  const dialect = new SqliteDialect(config);
+  dialect.createDriver = () => new ImmediateDriver(config, database, writeWaitMs);
+  return dialect;
 }
 
 /** @returns the primary SQLite result code; undefined for other errors. */
@@ -32,45 +28,22 @@ export function sqliteResultCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }
 
-class NodeSqliteDialect extends SqliteDialect {
-  readonly #config: SqliteDialectConfig;
-  readonly #database: DatabaseSync;
-  readonly #options: SqliteDialectOptions;
-
-  constructor(database: DatabaseSync, options: SqliteDialectOptions) {
-    const config = {
-      database: {
-        prepare: createStatementCache(database),
-        close: () => database.close(),
-      },
-    };
-    super(config);
-    this.#config = config;
-    this.#database = database;
-    this.#options = options;
-  }
-
-  override createDriver(): Driver {
-    return new ImmediateDriver(this.#config, this.#database, this.#options);
-  }
-}
-
 /**
  * Transactions take the write lock at once, since a later upgrade could fail midway. SQLite's own
  * busy handler would block the thread while it waits.
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #database: DatabaseSync;
-  readonly #options: SqliteDialectOptions;
+  readonly #writeWaitMs: number;
 
-  constructor(config: SqliteDialectConfig, database: DatabaseSync, options: SqliteDialectOptions) {
+  constructor(config: SqliteDialectConfig, database: DatabaseSync, writeWaitMs: number) {
     super(config);
     this.#database = database;
-    this.#options = options;
+    this.#writeWaitMs = writeWaitMs;
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const deadline = performance.now() + this.#options.writeWaitMs;
+    const deadline = performance.now() + this.#writeWaitMs;
     for (;;) {
       try {
         await connection.executeQuery(CompiledQuery.raw('begin immediate'));

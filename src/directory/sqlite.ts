@@ -140,7 +140,7 @@ function setPragma(connection: DatabaseSync, name: string, value: 'WAL' | 'FULL'
 }
 
 function toKysely(connection: DatabaseSync): Kysely<Tables> {
-  const dialect = createSqliteDialect(connection, { writeWaitMs: waitMs });
+  const dialect = createSqliteDialect(connection, waitMs);
   return new Kysely<Tables>({ dialect, plugins: [new CamelCasePlugin()] });
 }
 

@@ -3,7 +3,7 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type CachedGrants, createGrants, defaultGrantsOptions } from '../directory/grants.ts';
+import { type CachedGrants, createGrants } from '../directory/grants.ts';
 import type { Directory, GrantSource, StatisticsStore } from '../directory/port.ts';
 import { openPostgresDirectory } from '../directory/postgres.ts';
 import { openDirectoryChanges } from '../directory/postgres-changes.ts';
@@ -54,8 +54,7 @@ export function openGrants(
   source: GrantSource,
   events: DirectoryEvents,
 ): CachedGrants {
-  const { staleForSeconds } = config.directory;
-  return parts.own(createGrants(source, { ...defaultGrantsOptions, staleForSeconds }, events));
+  return parts.own(createGrants(source, config.directory, events));
 }
 
 export function openStatistics(

@@ -13,7 +13,7 @@ import { adminRoutes } from '../../src/admin/admin.ts';
 import { createAdmission } from '../../src/admission/admission.ts';
 import { createMemoryQuota } from '../../src/admission/memory-quota.ts';
 import type { Admission, TokenFacts } from '../../src/admission/port.ts';
-import { createGrants, defaultGrantsOptions } from '../../src/directory/grants.ts';
+import { createGrants } from '../../src/directory/grants.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { openDrain } from '../../src/ingest/drain.ts';
 import { createIngest } from '../../src/ingest/ingest.ts';
@@ -235,7 +235,7 @@ export class Pipeline {
     const instruments = createInstruments('silent');
     const directoryEvents = createDirectoryEvents(instruments);
     const directory = await openSqliteDirectory({ file: join(this.#folder, 'directory.db') }, now);
-    const grants = createGrants(directory, defaultGrantsOptions, directoryEvents, now);
+    const grants = createGrants(directory, { staleForSeconds: 60 }, directoryEvents, now);
     const queue = await openLocalQueue(
       { directory: join(this.#folder, 'queue'), minFreeDiskBytes: 0, now },
       createQueueEvents(instruments),
