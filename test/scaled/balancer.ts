@@ -1,7 +1,4 @@
-/**
- * What stands in front of several gateways: hands each connection to the next of them that takes
- * it, so that tests meet all. It knows nothing of what it carries.
- */
+/** A TCP load balancer in front of several gateways: round robin over the reachable ones. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
@@ -11,7 +8,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** @param ports on this machine, in the order in which they get connections */
+/** @param ports local ports, in round-robin order */
 export async function openBalancer(ports: readonly number[]): Promise<Balancer> {
   const clients = new Set<Socket>();
   let turn = 0;
@@ -44,7 +41,7 @@ async function pass(client: Socket, ports: readonly number[]): Promise<void> {
     try {
       await once(server, 'connect');
     } catch {
-      // The next one may be there.
+      // The next one may be reachable.
       continue;
     }
     const end = () => {

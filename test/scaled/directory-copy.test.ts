@@ -1,4 +1,4 @@
-/** The embedded directory taken over into PostgreSQL: whole, once, and good for a service. */
+/** Copying the embedded directory into PostgreSQL: complete, once, and usable by a service. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,7 +51,7 @@ describe('a copy of the embedded directory', { skip: postgresMissing() }, () => 
     }
   };
 
-  test('has all of it, down to the last minute, and its counts say so', async () => {
+  test('is complete, including the last minute of statistics, and reports counts', async () => {
     const digests = await withEmbedded(fill);
     const original = await withEmbedded((directory) => readAll(directory, digests));
     const counts = await copyDirectory({ dataDir }, { url, password });
@@ -64,11 +64,11 @@ describe('a copy of the embedded directory', { skip: postgresMissing() }, () => 
       statistics: minutes + 2,
     });
     assert.deepEqual(await withShared((directory) => readAll(directory, digests)), original);
-    // And the original is as it was.
+    // The original is unchanged.
     assert.deepEqual(await withEmbedded((directory) => readAll(directory, digests)), original);
   });
 
-  test('is made once, and not over what others have made', async () => {
+  test('refuses a target that already has a directory', async () => {
     const digests = await withEmbedded(fill);
     await copyDirectory({ dataDir }, { url, password });
     const copied = await withShared((directory) => readAll(directory, digests));
@@ -77,7 +77,7 @@ describe('a copy of the embedded directory', { skip: postgresMissing() }, () => 
     assert.deepEqual(await withShared((directory) => readAll(directory, digests)), copied);
   });
 
-  test('is not made beside a service, nor of a folder that holds none', async () => {
+  test('refuses a directory in use, and a folder without one', async () => {
     const missing = copyDirectory({ dataDir }, { url, password });
     await assert.rejects(missing, /cannot find .*directory\.db: give the data directory/);
     assert.deepEqual(readdirSync(dataDir), []);
@@ -89,7 +89,7 @@ describe('a copy of the embedded directory', { skip: postgresMissing() }, () => 
     assert.equal((await copyDirectory({ dataDir }, { url, password })).accounts, 2);
   });
 
-  test('that breaks off leaves nothing, and can be made again', async () => {
+  test('an interrupted copy leaves nothing and can be repeated', async () => {
     await withEmbedded(fill);
     await withShared(async () => undefined);
     const proxy = await openFaultProxy({ port: server.port, host: '127.0.0.1' });
@@ -102,7 +102,7 @@ describe('a copy of the embedded directory', { skip: postgresMissing() }, () => 
     assert.equal((await copyDirectory({ dataDir }, { url, password })).statistics, minutes + 2);
   });
 
-  test('opens a service to the same tokens, and those of the first run stay kept', async () => {
+  test("a service on the copy accepts the same tokens and keeps the first run's", async () => {
     const embedded = new Service(dataDir, {});
     await embedded.start();
     const token = await createToken(embedded);
@@ -140,7 +140,7 @@ function send({ http, quickstart }: Service, token: string) {
   });
 }
 
-/** A little of everything. @returns digests of its tokens. */
+/** Rows of every kind. @returns digests of its tokens. */
 async function fill(directory: Directory & GrantSource): Promise<readonly string[]> {
   const digests = [1, 2, 3, 4].map(() => newDigest());
   const [sender, reader, operator, revoked] = digests as [string, string, string, string];
@@ -188,7 +188,7 @@ async function fill(directory: Directory & GrantSource): Promise<readonly string
   return digests;
 }
 
-/** All of it as the port tells it. */
+/** All content by the port. */
 async function readAll(directory: Directory & GrantSource, digests: readonly string[]) {
   const accounts = await directory.listAccounts();
   const perAccount = accounts.map(async ({ accountId }) => ({

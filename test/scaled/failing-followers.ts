@@ -1,6 +1,6 @@
 /**
- * Two who want every log once: one polls the list with `since`, one follows the live tail, and both
- * begin again where they were after whatever refuses them or breaks off.
+ * Two readers that want every log once: one polls the list with `since`, one follows the live tail;
+ * both resume after every error.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,14 +8,14 @@ import type { Cursor, LogPage, Service } from '../harness/service.ts';
 import { openTail, type TailClient } from '../stream/tail-client.ts';
 
 export interface Follower {
-  /** How often each message came so far. */
+  /** Count by message. */
   readonly got: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
 
 const retryMs = 200;
 
-/** Begins with what is newer than `newest` of the list at the moment. */
+/** Starts after `newest` of the current list. */
 export async function pollSince(service: Service): Promise<Follower> {
   const got = new Map<string, number>();
   let position: Cursor = (await service.list({ limit: 1 })).newest;
@@ -44,13 +44,13 @@ export async function pollSince(service: Service): Promise<Follower> {
 }
 
 export interface TailFollower extends Follower {
-  /** Signs of life so far, of all connections. */
+  /** Heartbeats of all connections. */
   heartbeats(): number;
-  /** How connections ended that were not left: an `error` event, or broken off. */
+  /** How connections ended other than by us: `error` event or broken. */
   readonly ends: readonly string[];
 }
 
-/** Begins now. */
+/** Starts now. */
 export async function followTail(service: Service): Promise<TailFollower> {
   const got = new Map<string, number>();
   const ends: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Starts and ends of nodes while what they stand on is away: a start waits or ends with a sentence,
- * an end takes its time and no longer, and is orderly.
+ * Starts and stops of nodes while servers are unavailable: a start waits or exits with a sentence,
+ * a stop is graceful and bounded.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -17,12 +17,12 @@ import type { SetNetwork } from './set-servers.ts';
 type Part = keyof SetNetwork;
 const parts = ['directory', 'quota', 'queue', 'store'] as const;
 
-/** Requests under way have ten seconds, what hangs a few more. */
+/** Requests in flight get ten seconds, hanging ones a few more. */
 const longestEndMs = 25_000;
 
 const expectedErrors = [/^(?!.*(?:TypeError|RangeError|ReferenceError|AssertionError))/];
 
-suite('while something is away', { skip: missingServers() }, () => {
+suite('during an outage', { skip: missingServers() }, () => {
   let set: ScaledSet;
   let service: Service;
   before(async () => {
@@ -43,7 +43,7 @@ suite('while something is away', { skip: missingServers() }, () => {
 
   const proxyOf = (part: Part): FaultProxy => set.servers.network![part];
   const passAll = () => Promise.all(parts.map(async (part) => set?.servers.network?.[part].pass()));
-  /** All but the engine, which needs nothing. */
+  /** All but the engine, which needs no server. */
   const nodes = () => set.nodes.filter((node) => node !== set.engine);
 
   async function end(node: WeirNode): Promise<void> {
@@ -60,7 +60,7 @@ suite('while something is away', { skip: missingServers() }, () => {
 
   const stored = async () => (await service.metric('weir_drain_rows_total')) ?? 0;
 
-  /** What a start without it ends with; undefined where nodes start all the same. */
+  /** The expected exit message of a start; undefined = nodes start anyway. */
   const sentences: Readonly<Record<Part, RegExp | undefined>> = {
     directory: /cannot open the directory at PostgreSQL: /,
     quota: undefined,
@@ -69,8 +69,8 @@ suite('while something is away', { skip: missingServers() }, () => {
   };
 
   /**
-   * @param away made while there is traffic; nodes are told to stop once it has resolved.
-   * @param missing made before they are started again
+   * @param away injected under load; nodes are stopped once it has resolved.
+   * @param missing injected before the restart
    */
   async function endsAndStarts(
     away: () => Promise<unknown>,
@@ -106,16 +106,16 @@ suite('while something is away', { skip: missingServers() }, () => {
   };
   const noticed = (make: () => Promise<unknown>) => async () => {
     await make();
-    // Longer than it takes any of them to find out, or nearly.
+    // Longer than nodes need to notice.
     await sleep(1_500);
   };
 
-  // Those for which something under way may wait for long.
+  // Operations in flight that may wait for long.
   for (const part of ['queue', 'store'] as const) {
-    test(`the ${part} is silent: nodes end, and start without it or say why not`, () =>
+    test(`the ${part} is silent: nodes stop, and start without it or say why not`, () =>
       endsAndStarts(noticed(hold([part])), part, hold([part])));
   }
-  /** How all of it goes, while each is missing afterwards in turn. */
+  /** All outages at once; each part is then missing in turn. */
   const losses: Readonly<Record<Part, readonly [string, () => Promise<unknown>]>> = {
     directory: ['is silent', noticed(hold(parts))],
     quota: ['is gone', noticed(refuse(parts))],
@@ -126,11 +126,11 @@ suite('while something is away', { skip: missingServers() }, () => {
     part === 'queue' || part === 'store' ? refuse([part]) : hold([part]);
   for (const part of parts) {
     const [loss, away] = losses[part];
-    test(`nodes end while all ${loss}, and start without the ${part} or say why not`, () =>
+    test(`nodes stop while all ${loss}, and start without the ${part} or say why not`, () =>
       endsAndStarts(away, part, withoutAtStart(part)));
   }
 
-  /** It starts, or ends by itself with one sentence and nothing of the code. */
+  /** It starts, or exits with one sentence and no stack. */
   async function startsOrSays(node: WeirNode, sentence: RegExp | undefined): Promise<void> {
     const start = await node.start().then(
       () => undefined,
@@ -148,7 +148,7 @@ suite('while something is away', { skip: missingServers() }, () => {
     assert.ok(!said.some((line) => /^ +at /.test(line)), said.join('\n'));
   }
 
-  test('a node that waits for the directory starts once it is there', async () => {
+  test('a node that waits for the directory starts once it is available', async () => {
     const [gateway] = set.gateways;
     await end(gateway!);
     await proxyOf('directory').refuse();
@@ -159,11 +159,11 @@ suite('while something is away', { skip: missingServers() }, () => {
     });
     await proxyOf('directory').pass();
     await starting;
-    // By then it has written where it answers, and may still end like any other program.
+    // It has written its addresses by then, and may still exit.
     await set.ready();
   });
 
-  test('a node that waits for the directory ends when it is told to', async () => {
+  test('a node that waits for the directory stops on request', async () => {
     const [gateway] = set.gateways;
     await end(gateway!);
     await proxyOf('directory').refuse();

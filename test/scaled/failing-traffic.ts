@@ -1,6 +1,6 @@
 /**
- * Everything that senders and readers do at once, again and again: what each request was answered
- * with, and a ledger of what was acknowledged. It knows nothing of what is away meanwhile.
+ * Continuous requests of every kind by senders and readers, with their outcomes and a ledger of
+ * acknowledgements. Independent of the injected faults.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,18 +13,18 @@ import type { Quickstart } from '../harness/quickstart.ts';
 import type { Service } from '../harness/service.ts';
 
 /**
- * How one request ended: its status (of gRPC 200 or 503), `empty` for a success without what must
- * be there, `broken` for a connection that ended before the answer did, `hung` for none at all.
+ * Outcome of a request: status (gRPC: 200 or 503), `empty` for a success without expected content,
+ * `broken` for a broken connection, `hung` for no response.
  */
 export interface Outcome {
   readonly name: string;
   readonly end: number | 'empty' | 'broken' | 'hung';
-  /** `Retry-After`; of gRPC, which has none here, absent. */
+  /** `Retry-After`; absent for gRPC. */
   readonly retryAfter?: string | undefined;
   readonly seconds: number;
 }
 
-/** No request may be without an answer for longer, whatever is away. */
+/** Maximum time without a response, whatever is unavailable. */
 const longestMs = 15_000;
 const eventsPerRequest = 4;
 
@@ -42,7 +42,7 @@ const senderKinds: readonly (readonly [WireName, Mode])[] = [
   ['remote_write', 'idempotent'],
 ];
 
-/** One sender of each kind. @param receivers in place of the first run's */
+/** One sender of each kind. @param receivers instead of the first run's */
 export function createSenders(
   service: Service,
   receivers: Quickstart['receivers'] = service.quickstart.receivers,
@@ -67,7 +67,7 @@ function createSender(
   const name = `${wire} ${mode}`;
   const entries = new Map<number, LedgerEntry>();
   const ca = readFileSync(service.quickstart.caFile, 'utf8');
-  /** Requests to repeat, under the same key where there is one. */
+  /** Requests to retry, with their keys. */
   const unsettled: number[] = [];
   let next = 0;
 
@@ -102,7 +102,7 @@ export interface Reader {
   read(): Promise<Outcome>;
 }
 
-/** Every read there is; there must be logs and samples by then. */
+/** Every kind of read; logs and samples must exist. */
 export function createReaders(service: Service): readonly Reader[] {
   const recent = () => ({
     startTime: new Date(Date.now() - 3_600_000).toISOString(),
@@ -155,7 +155,7 @@ function reader(
   return { name, read };
 }
 
-/** Runs one request, and waits for it no longer than any may take. */
+/** Runs one request with the maximum timeout. */
 export async function toOutcome(
   name: string,
   run: () => Promise<Pick<Outcome, 'end' | 'retryAfter'>>,
@@ -169,7 +169,7 @@ export async function toOutcome(
   return { name, ...ended, seconds: (performance.now() - startedAt) / 1000 };
 }
 
-/** @throws the error, where it is none of the connection */
+/** @throws errors other than of the connection */
 function toBroken(error: unknown): Pick<Outcome, 'end'> {
   const { code, cause } = error as NodeJS.ErrnoException;
   const reason = (cause as NodeJS.ErrnoException | undefined)?.code ?? code ?? '';
@@ -177,9 +177,9 @@ function toBroken(error: unknown): Pick<Outcome, 'end'> {
   throw error;
 }
 
-/** All senders and readers without a pause, until stopped. */
+/** All senders and readers continuously, until stopped. */
 export interface Background {
-  /** What ended otherwise than in success or 503 with its header. */
+  /** Outcomes other than success or 503 with its header. */
   readonly odd: readonly Outcome[];
   stop(): Promise<void>;
 }
@@ -210,7 +210,7 @@ export function startBackground(
   };
 }
 
-/** Success, or 503 that says when to come back. gRPC says it in its details. */
+/** Success, or 503 with a delay. gRPC has it in its details. */
 export function isOrderly({ name, end, retryAfter }: Outcome): boolean {
   if (end === 503) return name.startsWith('otlp_grpc') || /^[1-5]$/.test(retryAfter ?? '');
   return end === 200;

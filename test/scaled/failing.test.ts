@@ -1,7 +1,6 @@
 /**
- * What failing looks like: each server that Weir stands on refuses, hangs, is slow, or is cut off
- * in mid-answer, while everything else goes on. All of it runs on one set, one trouble at a time;
- * between two of them everything has to be well again by itself.
+ * Outages under load: each server refuses, hangs, is slow, or is cut off in the middle of a
+ * response. One set, one fault at a time; the set must recover by itself in between.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -37,11 +36,11 @@ const flags = [
   ['--queue-shards', '2'],
   ['--queue-max-backlog-bytes', String(16 * 1024 * 1024)],
   ['--stream-tail-heartbeat-ms', '1000'],
-  // A busy machine is not a Redis that is away.
+  // A busy machine must not look like an unavailable Redis.
   ['--quota-timeout-ms', '1000'],
 ].flat();
 
-/** What nodes may say as long as something is away: sentences, and no faults of their own. */
+/** Expected log messages during an outage. */
 const expectedErrors = [/^(?!.*(?:TypeError|RangeError|ReferenceError|AssertionError))/];
 
 const servers = ['directory', 'quota', 'queue', 'store'] as const;
@@ -49,10 +48,10 @@ type Part = (typeof servers)[number] & keyof SetNetwork;
 
 const slowMs = 1_500;
 
-/** An export of OTLP with one log. */
+/** An OTLP export with one log. */
 const oneLog = bytesField(1, bytesField(2, bytesField(2, bytesField(5, textField(1, 'never')))));
 
-suite('what failing looks like', { skip: missingServers() }, () => {
+suite('outages', { skip: missingServers() }, () => {
   let set: ScaledSet;
   let service: Service;
   let limited: readonly Sender[];
@@ -95,7 +94,7 @@ suite('what failing looks like', { skip: missingServers() }, () => {
 
   const proxyOf = (part: Part): FaultProxy => set.servers.network![part];
 
-  /** A token that no node has seen. */
+  /** A token that no node has cached. */
   function sendUnknown(): Promise<Outcome> {
     return toOutcome('unknown token', async () => {
       unknownTokens += 1;
@@ -115,7 +114,7 @@ suite('what failing looks like', { skip: missingServers() }, () => {
     readonly unknown: readonly Outcome[];
   }
 
-  /** One request of each kind, all at once. */
+  /** One request of each kind, concurrently. */
   async function round(): Promise<Round> {
     const send = (each: Sender) => each.send();
     const read = (each: Reader) => each.read();
@@ -129,7 +128,7 @@ suite('what failing looks like', { skip: missingServers() }, () => {
     return { free: one, limited: two, reads: three, control: four, unknown: [five] };
   }
 
-  /** The ends of each group, where all of a group ended alike. */
+  /** Results by group, where all of a group agree. */
   function ends(of: Round): Readonly<Record<keyof Round, number | string>> {
     const one = (outcomes: readonly Outcome[]) => {
       const different = new Set(outcomes.map(({ end }) => end));
@@ -143,7 +142,7 @@ suite('what failing looks like', { skip: missingServers() }, () => {
 
   const well = { free: 200, limited: 200, reads: 200, control: 200, unknown: 401 };
 
-  /** Whatever is away: an answer to everything, and each a success or 503 with its header. */
+  /** In every outage: each request is answered, by success or 503 with its header. */
   async function orderlyRound(): Promise<Round> {
     const done = await round();
     const all = Object.values(done).flat() as Outcome[];
@@ -180,13 +179,13 @@ suite('what failing looks like', { skip: missingServers() }, () => {
     );
   }
 
-  /** What was sent is in the store once all of it is drained; readers can do without. */
+  /** Sent events are stored once all is drained; readers may be off. */
   async function untilDrained(): Promise<void> {
     const isEmpty = async () => ((await service.metric('weir_queue_batches')) ?? 0) < 100;
     await until(isEmpty, { what: 'the backlog to be drained', timeoutMs: 60_000 });
   }
 
-  /** Many requests that each know already: all together take no longer than one that waits. */
+  /** Once the outage is known, many requests together take no longer than one that waits. */
   async function isRefusedAtOnce(sender: Sender): Promise<void> {
     const outcomes: Outcome[] = [];
     const startedAt = performance.now();
@@ -232,7 +231,7 @@ suite('what failing looks like', { skip: missingServers() }, () => {
       await untilWell(`after the ${part} was fast again`);
     });
 
-    test(`the ${part} is cut off in mid-answer`, async () => {
+    test(`the ${part} is cut off in the middle of a response`, async () => {
       for (const bytes of [1, 40, 300]) {
         const cut = proxyOf(part).cutAfter(bytes, 'down');
         const asked = orderlyRound();
@@ -252,7 +251,7 @@ suite('what failing looks like', { skip: missingServers() }, () => {
     });
   }
 
-  test('the directory is away for longer than its answers may be old', async () => {
+  test('the directory is unavailable for longer than its cache is valid', async () => {
     await proxyOf('directory').refuse();
     const nothing = { free: 503, limited: 503, reads: 503, control: 503, unknown: 503 };
     await untilEnds(nothing, 'known tokens to have grown too old');
@@ -260,7 +259,7 @@ suite('what failing looks like', { skip: missingServers() }, () => {
     await untilWell('after the directory was back');
   });
 
-  test('the store is away until the queue is full', async () => {
+  test('the store is unavailable until the queue is full', async () => {
     await proxyOf('store').refuse();
     for (const size of [200_000, 20_000, 2_000]) {
       await until(() => isFullFor(size), { what: 'the queue to be full', everyMs: 0 });
@@ -273,7 +272,7 @@ suite('what failing looks like', { skip: missingServers() }, () => {
     await untilDrained();
   });
 
-  /** Large ones first, as what is left of the room takes smaller ones. */
+  /** Large ones first: smaller ones fit in the remaining room. */
   async function isFullFor(size: number): Promise<boolean> {
     const { status, text } = await service.postLogs({ message: `filler ${'x'.repeat(size)}` });
     assert.ok([202, 503].includes(status), text);
@@ -288,7 +287,7 @@ suite('what failing looks like', { skip: missingServers() }, () => {
     await untilWell('after all were back');
   });
 
-  test('what was acknowledged is stored once, and came once to who follows', async () => {
+  test('everything acknowledged is stored once and reached each follower once', async () => {
     await background.stop();
     assert.deepEqual(background.odd, []);
     const ledgers = [...free, ...limited].map(({ ledger }) => ledger);
@@ -311,7 +310,7 @@ suite('what failing looks like', { skip: missingServers() }, () => {
     }
   });
 
-  /** By the sender's number. */
+  /** By sender number. */
   function isSample(name: string): boolean {
     return name.startsWith('sender 4 ');
   }

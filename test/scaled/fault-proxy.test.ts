@@ -1,4 +1,4 @@
-/** That the worse network is as bad as it says, and that it can be repaired. */
+/** The fault proxy injects the faults that it claims, and repairs them. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { type FaultProxy, openBlackHole, openFaultProxy } from './fault-proxy.ts
 
 let server: Server;
 let proxy: FaultProxy;
-/** What the server has heard. */
+/** Bytes received by the server. */
 let heard = '';
 
 before(async () => {
@@ -35,7 +35,7 @@ after(async () => {
 interface Client {
   readonly socket: Socket;
   answer(): string;
-  /** Code of the error that ended it, or how it ended. */
+  /** Error code, or how it ended. */
   readonly ended: Promise<string>;
 }
 
@@ -50,7 +50,7 @@ function open(port = proxy.port): Client {
   return { socket, answer: () => answer, ended };
 }
 
-test('it passes what it is given, and the end of it', async () => {
+test('passes data and the end of stream', async () => {
   const client = open();
   client.socket.end('hello');
   assert.equal(await client.ended, 'closed');
@@ -58,7 +58,7 @@ test('it passes what it is given, and the end of it', async () => {
   await until(() => proxy.connections() === 0, { what: 'the connection to be gone' });
 });
 
-test('it holds back one direction, and gives it out later', async () => {
+test('holds back one direction and releases it', async () => {
   proxy.hold('down');
   const client = open();
   client.socket.write('hello');
@@ -72,7 +72,7 @@ test('it holds back one direction, and gives it out later', async () => {
   client.socket.destroy();
 });
 
-test('it resets a connection in the middle of what is sent, once', async () => {
+test('resets a connection in the middle of data, once', async () => {
   const cut = proxy.cutAfter(3, 'up');
   const client = open();
   client.socket.write('hello');
@@ -85,7 +85,7 @@ test('it resets a connection in the middle of what is sent, once', async () => {
   next.socket.destroy();
 });
 
-test('it resets what is open, refuses what is new, and comes back on its port', async () => {
+test('resets open connections, refuses new ones, and comes back on its port', async () => {
   const client = open();
   client.socket.write('hello');
   await until(() => client.answer() === 'hello', { what: 'an answer' });
@@ -99,7 +99,7 @@ test('it resets what is open, refuses what is new, and comes back on its port', 
   next.socket.destroy();
 });
 
-test('it resets a connection whose end it passes on in that moment', async () => {
+test('resets a connection whose end it is forwarding', async () => {
   const bye = createServer((socket) => socket.on('error', () => undefined).end());
   await once(bye.listen(0, '127.0.0.1'), 'listening');
   const own = await openFaultProxy({ port: (bye.address() as { port: number }).port });
@@ -108,7 +108,7 @@ test('it resets a connection whose end it passes on in that moment', async () =>
   let refused: NodeJS.ErrnoException | undefined;
   socket.resume().on('error', (error) => (refused = error));
   await once(socket, 'connect');
-  // Until the end is there, and held back.
+  // Until the end has arrived and is held back.
   await sleep(50);
   await own.pass();
   own.cut();
@@ -121,7 +121,7 @@ test('it resets a connection whose end it passes on in that moment', async () =>
   bye.close();
 });
 
-test('a delay stands between question and answer', async () => {
+test('delays between request and response', async () => {
   proxy.delay(40);
   const client = open();
   const began = performance.now();
@@ -131,7 +131,7 @@ test('a delay stands between question and answer', async () => {
   client.socket.destroy();
 });
 
-test('into a black hole no connection is made', async () => {
+test('connecting to a black hole times out', async () => {
   const hole = await openBlackHole();
   const client = open(hole.port);
   const ended = await Promise.race([client.ended, sleep(500, 'still connecting')]);

@@ -1,40 +1,37 @@
-/**
- * A network between two programs that a test can make worse: a TCP proxy on a free port that
- * passes, holds back, delays, resets or refuses. It knows nothing of what it carries.
- */
+/** A TCP proxy that injects network faults: holds back, delays, resets or refuses. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** `up` = what the client sends, `down` = what the server answers. */
+/** `up` = client to server, `down` = server to client. */
 export type Direction = 'up' | 'down';
 
 export interface FaultProxy {
-  /** On 127.0.0.1, the same until it is closed. */
+  /** On 127.0.0.1, constant until closed. */
   readonly port: number;
   /**
-   * Ends every fault; what was held back goes on its way. Where the client may be gone, what is
-   * held for it would have it reset the connection, and what it sent may be lost: pass `up` alone.
+   * Ends every fault and releases held data. If the client may be gone, releasing `down` would make
+   * it reset the connection and lose `up`: pass `up` only.
    */
   pass(...directions: readonly Direction[]): Promise<void>;
-  /** Connections are made, and nothing comes through on them, neither bytes nor their end. */
+  /** Accepts connections and forwards nothing, neither bytes nor their end. */
   hold(...directions: readonly Direction[]): void;
-  /** Each piece of data comes so much later. */
+  /** Delays each chunk. */
   delay(millis: number, ...directions: readonly Direction[]): void;
   /**
-   * Lets so many further bytes through, all connections together, then resets the one on which
-   * there is more. Happens once; resolves when it has.
+   * Forwards this many further bytes over all connections, then resets the one with more data.
+   * Once; resolves when done.
    */
   cutAfter(bytes: number, direction: Direction): Promise<void>;
-  /** Resets all connections of this moment. */
+  /** Resets all current connections. */
   cut(): void;
-  /** Resets all connections and takes no new one, as a machine without the server. */
+  /** Resets all connections and accepts no new ones, like a stopped server. */
   refuse(): Promise<void>;
-  /** Open ones. */
+  /** Number of open connections. */
   connections(): number;
-  /** Bytes that came through so far. */
+  /** Bytes forwarded so far. */
   passed(direction: Direction): number;
   close(): Promise<void>;
 }
@@ -122,8 +119,8 @@ export async function openFaultProxy(target: NetConnectOpts): Promise<FaultProxy
 }
 
 /**
- * In the one turn of the event loop that it takes to send an end, Node refuses a reset and loses
- * the socket: it stays open, and keeps the process from ever ending.
+ * While Node sends a FIN (one event-loop turn) it ignores a reset and leaks the socket, which keeps
+ * the process alive.
  */
 function resetSocket(socket: Socket): void {
   const isEnding = socket.writableEnded && !socket.writableFinished && socket.writableLength === 0;
@@ -145,7 +142,7 @@ async function pump(from: Socket, to: Socket, way: Way): Promise<void> {
     cut.bytesLeft -= allowed.length;
     if (allowed.length === chunk.length) continue;
     way.cut = undefined;
-    // What is written may still be on its way inside of this process.
+    // Written data may still be buffered in this process.
     await new Promise((resolve) => to.write('', resolve));
     cut.done();
     throw new Error('cut');
@@ -182,16 +179,13 @@ async function listen(onConnection: (client: Socket) => void, port: number): Pro
   return server;
 }
 
-/** A host that lets the packets of whoever connects disappear, so that no connection is made. */
+/** A host that drops packets, so that connecting times out. */
 export interface BlackHole {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/**
- * A process that listens, is stopped, and whose queue of connections is full: Linux then drops what
- * asks for another.
- */
+/** A suspended listener with a full accept queue: Linux drops further SYNs. */
 export async function openBlackHole(): Promise<BlackHole> {
   const script =
     "const s = require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }," +
@@ -213,7 +207,7 @@ export async function openBlackHole(): Promise<BlackHole> {
   };
 }
 
-/** Whether the system still makes a connection, which is kept. */
+/** Whether the system still accepts a connection, which is kept. */
 async function connects(port: number, kept: Socket[]): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   kept.push(socket);

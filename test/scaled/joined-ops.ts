@@ -1,6 +1,6 @@
 /**
- * The ops ports of several nodes as one: ready when all are, with the metrics of all, so that what
- * reads those of one process reads those of a set.
+ * The operations ports of several nodes as one: ready when all are, with the metrics of all, so
+ * that tests of a single process work on a set.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -11,7 +11,7 @@ export interface JoinedOps {
   close(): Promise<void>;
 }
 
-/** @param toUrls the ops URLs of the nodes at the moment of a request */
+/** @param toUrls current operations URLs of the nodes */
 export async function openJoinedOps(toUrls: () => readonly string[]): Promise<JoinedOps> {
   const server = createServer((request, response) => {
     const path = request.url ?? '/';
@@ -36,7 +36,7 @@ export async function openJoinedOps(toUrls: () => readonly string[]): Promise<Jo
   };
 }
 
-/** One exposition of several: values of the same series added up, comments once. */
+/** Merges expositions: values of the same series are added, comments appear once. */
 function addUp(texts: readonly string[]): string {
   const sums = new Map<string, number | undefined>();
   for (const line of texts.flatMap((text) => text.split('\n'))) {

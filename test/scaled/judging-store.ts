@@ -1,11 +1,11 @@
 /**
- * A store that several writer processes share, kept by the test: it takes inserts as a real one
- * does, slowly and whether or not their sender still lives, and judges them.
+ * A fake store shared by several writer processes: inserts take time and may outlive their sender,
+ * and violations of fencing are recorded.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../queue/random.ts';
 
-/** As it travels between processes; times and epochs are decimal. */
+/** As sent between processes; times and epochs are decimal. */
 export interface SentBatch {
   /** Unique in the test. */
   readonly text: string;
@@ -32,7 +32,7 @@ export class JudgingStore {
   readonly epochs = new Map<string, bigint>();
   superseded = 0;
   missing = 0;
-  /** What must not be. */
+  /** Violations. */
   readonly faults: string[] = [];
   readonly #random: Random;
   readonly #maxDelayMs: number;
@@ -48,7 +48,7 @@ export class JudgingStore {
     if (!this.#admit(shard, BigInt(epoch))) return 'superseded';
     const running = this.#running.get(shard) ?? new Set();
     this.#running.set(shard, running);
-    // Once admitted it lands, even if a later holder has begun meanwhile: only a fence waits.
+    // An admitted insert lands, even if a later epoch has begun: only a fence waits.
     const landing = sleep(this.#random.below(this.#maxDelayMs)).then(() => this.#land(insert));
     running.add(landing);
     await landing;
@@ -91,7 +91,7 @@ export class JudgingStore {
   }
 }
 
-/** Whether a store that looks for missing rows would look where this one lies. */
+/** Whether a look-up of missing rows would find this one. */
 function isFound({ receivedAt }: Row, batch: SentBatch): boolean {
   const { copies } = batch;
   if (copies === undefined) return receivedAt === BigInt(batch.receivedAt);

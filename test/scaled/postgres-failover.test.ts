@@ -1,6 +1,6 @@
 /**
- * PostgreSQL lost for good, and a standby in its place under the same address: what was answered is
- * there, nothing is there by half, and nodes go on by themselves.
+ * Failover from a lost PostgreSQL to a standby at the same address: acknowledged changes are
+ * complete, and nodes recover by themselves.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -22,7 +22,7 @@ describe('a failover', { skip: postgresMissing() }, () => {
   let standby: PostgresServer;
   let proxy: FaultProxy;
   let url: string;
-  /** Where the address leads to. */
+  /** Target of the address. */
   const target = { host: '127.0.0.1', port: 0 };
   const nodes: Awaited<ReturnType<typeof openNode>>[] = [];
 
@@ -47,7 +47,7 @@ describe('a failover', { skip: postgresMissing() }, () => {
     await standby.close();
   });
 
-  test('loses nothing that was answered, and every node goes on', async () => {
+  test('loses no acknowledged change, and every node recovers', async () => {
     const [first, second] = nodes as [Node, Node];
     const accountIds: string[] = [];
     for (const name of ['a', 'b']) {
@@ -62,7 +62,7 @@ describe('a failover', { skip: postgresMissing() }, () => {
     await until(() => work.answered.length > 3 * writers, { what: 'some writes' });
     await primary.crash();
     await until(() => work.refused() > writers, { what: 'writes to be refused' });
-    // Before it is promoted the standby answers, and takes no change.
+    // Before its promotion the standby is read-only.
     target.port = standby.port;
     await rejectsWith('unavailable', first.directory.createToken(newToken({ accountIds })));
     for (const { grants } of nodes) {
@@ -117,7 +117,7 @@ async function openNode(url: string) {
   return { directory, grants, heard, close };
 }
 
-/** Tokens of two accounts, each of several rows, one after the other by several writers. */
+/** Tokens of two accounts with several rows each, by several writers. */
 function keepWriting(nodes: readonly Node[], accountIds: readonly string[]) {
   const answered: NewToken[] = [];
   let refused = 0;
@@ -132,7 +132,7 @@ function keepWriting(nodes: readonly Node[], accountIds: readonly string[]) {
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
         refused += 1;
-        // Away, it answers at once: the thread is others' too.
+        // Refuses at once; yields to other work.
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     }

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL stopped, paused and started again under nodes that use it: what is cached serves for
- * its time, everything else is refused at once, and all of it recovers by itself.
+ * PostgreSQL stopped, paused and restarted under load: cached entries are valid for their time,
+ * everything else is refused at once, and all recovers.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
@@ -14,7 +14,7 @@ import { until } from '../harness/until.ts';
 import { newDigest, newToken, rejectsWith } from '../directory/fixtures.ts';
 import { patientTimes as times, postgresMissing, PostgresServer } from './postgres-server.ts';
 
-/** Nothing goes stale and nothing is asked again, unless a test wants it to. */
+/** No expiry and no refresh, unless a test wants it. */
 const patient: GrantsOptions = {
   freshMs: 3_600_000,
   staleForSeconds: 3_600,
@@ -43,7 +43,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     return { digest, tokenId };
   };
 
-  /** What another node knows, and what it hears. */
+  /** Cache and notifications of another node. */
   const openNode = async (nodeTimes = times, options = patient) => {
     const heard: string[] = [];
     const telemetry = eventsInto(heard);
@@ -71,7 +71,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
   ] as const;
 
   for (const [what, begin, end] of outages) {
-    test(`${what}: the known serves for a while, the rest is refused, all recovers`, async () => {
+    test(`${what}: cached entries work for a while, the rest is refused, all recovers`, async () => {
       let now = 0;
       const grants = createGrants(
         directory,
@@ -82,7 +82,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
       const { digest, tokenId } = await createToken();
       assert.equal((await grants.token(digest))?.tokenId, tokenId);
       await begin();
-      // More than anybody would wait for, were each of them to find out for itself.
+      // Longer than acceptable if each request had to time out.
       for (now = 1_000; now < 60_000; now += 1_000) {
         assert.equal((await grants.token(digest))?.tokenId, tokenId);
         await rejectsWith('unavailable', grants.token(newDigest()));
@@ -109,7 +109,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
       );
     });
 
-    test(`${what} in the middle of writes: what was answered is there`, async () => {
+    test(`${what} during writes: acknowledged changes persist`, async () => {
       const writes = Array.from({ length: 40 }, (_, i) =>
         directory.createAccount({ name: `${i}`, eventsPerSecond: null }),
       );
@@ -129,7 +129,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
       }
     });
 
-    test(`${what}: another node hears of changes again`, async () => {
+    test(`${what}: another node receives changes again`, async () => {
       const { digest, tokenId } = await createToken();
       const node = await openNode();
       assert.equal((await node.grants.token(digest))?.revoked, false);
@@ -149,7 +149,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     });
   }
 
-  test('stopped: once a look-up succeeds again, a write does', async () => {
+  test('stopped: writes work as soon as a look-up succeeds', async () => {
     const slow = { ...times, pauseMs: 2_000 };
     const node = await openPostgresDirectory({ url, password: '', poolSize: 6, times: slow });
     await node.listAccounts();
@@ -163,7 +163,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     await node.close();
   });
 
-  test('stopped: the known serves until look-ups succeed again', async () => {
+  test('stopped: cached entries work until look-ups succeed', async () => {
     const { digest, tokenId } = await createToken();
     const node = await openNode({ ...times, pauseMs: 2_000 }, { ...patient, freshMs: 1 });
     const isKnown = async () => (await node.grants.token(digest))?.tokenId === tokenId;
@@ -183,7 +183,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     await node.close();
   });
 
-  test('another node hears of each change, though it would not ask for an hour', async () => {
+  test('another node hears each change without polling', async () => {
     const { digest, tokenId } = await createToken();
     const node = await openNode();
     for (let round = 0; round < 5; round += 1) {
@@ -208,7 +208,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     await node.close();
   });
 
-  test('close comes to an end while the server is paused', async () => {
+  test('closes while the server is paused', async () => {
     const node = await openNode();
     await node.grants.token(newDigest());
     server.pause();
@@ -216,7 +216,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     server.goOn();
   });
 
-  test('a write that another node holds up ends as unavailable, and reads go on', async () => {
+  test('a write blocked by another node fails as unavailable, and reads go on', async () => {
     const holder = await server.hold("select pg_advisory_xact_lock(x'77656972'::int)");
     const write = directory.createAccount({ name: 'waits', eventsPerSecond: null });
     const refused = rejectsWith('unavailable', write);

@@ -1,7 +1,4 @@
-/**
- * A PostgreSQL from the machine's packages, on a directory of its own and a free port: stopped,
- * paused and started again by tests.
- */
+/** A PostgreSQL from the machine's packages, with its own directory and a free port. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -22,12 +19,12 @@ import { until } from '../harness/until.ts';
 import { childrenOf } from '../harness/weir-process.ts';
 import { freePort } from '../senders/program.ts';
 
-/** Where Debian puts the server's programs, a folder for each version. */
+/** Debian's folder with the server's programs, per version. */
 const versions = '/usr/lib/postgresql';
 
 /**
- * For the `skip` option: false where there is a server, else a sentence.
- * @throws Error in place of the sentence where `WEIR_TEST_SERVERS=required` demands it.
+ * For the `skip` option: false if installed, else a sentence.
+ * @throws Error instead of the sentence if `WEIR_TEST_SERVERS=required`
  */
 export function postgresMissing(): string | false {
   if (findPrograms() !== undefined) return false;
@@ -36,13 +33,13 @@ export function postgresMissing(): string | false {
   return sentence;
 }
 
-/** It refuses to run as root; Debian's package brings a user for it. */
+/** It refuses to run as root; Debian's package creates a user for it. */
 interface User {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** So long that a busy machine is not taken for a server that is away. */
+/** Long, so that a busy machine does not look like an outage. */
 export const patientTimes: PostgresTimes = {
   connectMs: 3_000,
   readMs: 2_000,
@@ -67,7 +64,7 @@ export class PostgresServer {
     return server;
   }
 
-  /** A copy of another that follows it and answers reads, until it is promoted. */
+  /** A standby that follows another server, until it is promoted. */
   static async startStandby(primary: PostgresServer): Promise<PostgresServer> {
     const server = new PostgresServer(await freePort());
     const from = ['-d', primary.url(), '-D', server.#data];
@@ -88,14 +85,14 @@ export class PostgresServer {
   }
 
   #initialize(): void {
-    // A language in which text is not ordered byte by byte, as most servers have.
+    // A locale that does not sort byte by byte, as most servers have.
     const language = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en'];
     const flags = ['-D', this.#data, '-U', 'weir', '-E', 'UTF8', '-A', 'trust', '--no-sync'];
     this.#runProgram('initdb', [...flags, ...language]);
     const access = join(this.#data, 'pg_hba.conf');
     const rules = 'host all guarded 127.0.0.1/32 scram-sha-256\n';
     writeFileSync(access, rules + readFileSync(access, 'utf8'));
-    // The killing is about processes here, not about the machine.
+    // Only processes are killed here, not the machine.
     const settings = "fsync = off\nshared_buffers = 16MB\nlisten_addresses = '127.0.0.1'\n";
     appendFileSync(join(this.#data, 'postgresql.conf'), settings);
   }
@@ -114,7 +111,7 @@ export class PostgresServer {
     return `postgres://${user}@127.0.0.1:${this.port}/postgres?${query}`;
   }
 
-  /** Of a schema that nobody has used yet. */
+  /** URL of an unused schema. */
   async newUrl(): Promise<string> {
     this.#schemas += 1;
     const name = `s${this.#schemas}`;
@@ -132,7 +129,7 @@ export class PostgresServer {
     }
   }
 
-  /** Runs a statement in a transaction that stays open until it is released. */
+  /** Runs a statement in a transaction that stays open until released. */
   async hold(sql: string): Promise<{ release(): Promise<void> }> {
     const client = new Client({ connectionString: this.url() });
     await client.connect();
@@ -149,7 +146,7 @@ export class PostgresServer {
     await until(() => this.#answers(), { what: 'PostgreSQL to answer' });
   }
 
-  /** Connections are closed from its side. */
+  /** Terminates its connections. */
   async stop(): Promise<void> {
     const running = this.#process;
     this.#process = undefined;
@@ -159,7 +156,7 @@ export class PostgresServer {
     await exited;
   }
 
-  /** Ends it as a power cut would. */
+  /** Kills it. */
   async crash(): Promise<void> {
     const exited = once(this.#process!, 'exit');
     this.#signal('SIGKILL');
@@ -167,7 +164,7 @@ export class PostgresServer {
     this.#process = undefined;
   }
 
-  /** From here on it speaks TLS to whoever asks for it. */
+  /** Enables TLS. */
   async speakTls({ cert, key }: { readonly cert: string; readonly key: string }): Promise<void> {
     this.#write('server.crt', cert);
     this.#write('server.key', key);
@@ -185,7 +182,7 @@ export class PostgresServer {
     if (uid !== undefined && gid !== undefined) chownSync(file, uid, gid);
   }
 
-  /** Takes connections and answers nothing, as a machine that is out of breath. */
+  /** Suspends it: accepts connections and never answers. */
   pause(): void {
     this.#signal('SIGSTOP');
   }
@@ -207,7 +204,7 @@ export class PostgresServer {
       try {
         process.kill(each, signal);
       } catch (error) {
-        // One that served a connection may have ended on its own.
+        // Backends may have ended already.
         if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
       }
     }

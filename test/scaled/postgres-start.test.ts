@@ -1,4 +1,4 @@
-/** A node that starts before its PostgreSQL waits for it, and not for what time does not mend. */
+/** A node started before its PostgreSQL waits for it, but not for permanent errors. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { until } from '../harness/until.ts';
 import { startWeir } from '../harness/weir-process.ts';
 import { postgresMissing, PostgresServer } from './postgres-server.ts';
 
-/** More than a test would wait for. */
+/** Longer than a test would wait. */
 const hour = 3_600;
 
 describe('a start', { skip: postgresMissing() }, () => {
@@ -33,7 +33,7 @@ describe('a start', { skip: postgresMissing() }, () => {
       },
     });
 
-  test('waits for a server that is started after it', async () => {
+  test('waits for a server that is started later', async () => {
     const url = await server.newUrl();
     await server.stop();
     const said: string[] = [];
@@ -47,13 +47,13 @@ describe('a start', { skip: postgresMissing() }, () => {
     await directory.close();
   });
 
-  test('says nothing where there is nothing to wait for', async () => {
+  test('logs nothing when there is nothing to wait for', async () => {
     const said: string[] = [];
     await (await open(await server.newUrl(), hour, said)).close();
     assert.deepEqual(said, []);
   });
 
-  test('gives up after its time, with the sentence that it had', async () => {
+  test('gives up after its timeout, with the last error', async () => {
     const said: string[] = [];
     await assert.rejects(
       open('postgres://weir@127.0.0.1:1/weir', 0.01, said),
@@ -62,7 +62,7 @@ describe('a start', { skip: postgresMissing() }, () => {
     assert.equal(said.length, 1);
   });
 
-  test('does not wait for a database, a user or an authority that is not there', async () => {
+  test('does not wait for a missing database, user or certificate authority', async () => {
     const user = 'postgres://nobody@';
     const url = server.url();
     const faults: readonly [string, RegExp][] = [
@@ -74,7 +74,7 @@ describe('a start', { skip: postgresMissing() }, () => {
     for (const [wrong, reason] of faults) await assert.rejects(open(wrong, hour), reason);
   });
 
-  test('of the service is told how long, and ends with the sentence', async () => {
+  test('of the service logs the timeout and exits with the error', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'weir-start-'));
     const running = startWeir(['serve', '--data', dataDir, '--directory-wait-seconds', '1'], {
       WEIR_DIRECTORY_URL: 'postgres://weir@127.0.0.1:1/weir',

@@ -1,4 +1,4 @@
-/** The way to PostgreSQL over TLS: to the server that was meant, or to none. */
+/** TLS to PostgreSQL: verification of name and authority. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ describe('a PostgreSQL that speaks TLS', { skip: postgresMissing() }, () => {
   const open = (url: string) =>
     openPostgresDirectory({ url, password: '', poolSize: 5, startRetry });
 
-  test('is used by name and by address, and every connection is encrypted', async () => {
+  test('works by name and by address, and every connection is encrypted', async () => {
     for (const host of ['localhost', '127.0.0.1']) {
       const url = await urlOf(host, 'mine');
       const directory = await open(url);
@@ -62,7 +62,7 @@ describe('a PostgreSQL that speaks TLS', { skip: postgresMissing() }, () => {
     }
   });
 
-  test('is refused under a name that its certificate does not have', async () => {
+  test('refuses a name that the certificate does not have', async () => {
     await assert.rejects(open(await urlOf('127.0.0.2', 'mine')), (error: Error) => {
       assert.match(error.message, /^cannot open the directory at PostgreSQL: /);
       assert.match(error.message, /127\.0\.0\.2 is not in the cert's list/);
@@ -70,7 +70,7 @@ describe('a PostgreSQL that speaks TLS', { skip: postgresMissing() }, () => {
     });
   });
 
-  test('is refused where another authority is trusted', async () => {
+  test('refuses a certificate of another authority', async () => {
     const refused = open(await urlOf('127.0.0.1', 'other'));
     await assert.rejects(refused, /cannot open the directory at PostgreSQL: .*certificate/);
   });

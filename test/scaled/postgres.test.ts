@@ -1,4 +1,4 @@
-/** The PostgreSQL directory: the contract, and what only several nodes at once can show. */
+/** The PostgreSQL directory: the contract, and concurrency of several nodes. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
 
   const open = (url: string) => openPostgresDirectory({ url, password: '', poolSize: 5 });
 
-  /** Opens several nodes on one empty directory, all at once. */
+  /** Opens several nodes on one empty directory, concurrently. */
   const withNodes = async (count: number, work: (nodes: readonly Node[]) => Promise<void>) => {
     const url = await server.newUrl();
     const nodes = await Promise.all(Array.from({ length: count }, () => open(url)));
@@ -38,21 +38,21 @@ describe('on a real server', { skip: postgresMissing() }, () => {
 
   directoryContract('postgres', async () => open(await server.newUrl()));
 
-  test('nodes that start at once bring the tables up to date once', async () => {
+  test('concurrent starts migrate once', async () => {
     await withNodes(4, async ([first, ...others]) => {
       const account = await first!.createAccount({ name: 'acme', eventsPerSecond: null });
       for (const node of others) assert.deepEqual(await node.listAccounts(), [account]);
     });
   });
 
-  test('tables changed by a newer version are refused', async () => {
+  test('refuses tables of a newer version', async () => {
     const url = await server.newUrl();
     await (await open(url)).close();
     await server.run(`insert into directory_migrations values (999, '')`, url);
     await assert.rejects(open(url), /cannot open the directory.*it has version 999/);
   });
 
-  test('of nodes that make a first run at once one fills the directory', async () => {
+  test('one of several concurrent first runs fills the directory', async () => {
     const folders = [1, 2, 3].map(() => mkdtempSync(join(tmpdir(), 'weir-node-')));
     try {
       await withNodes(3, async (nodes) => {
@@ -71,7 +71,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     }
   });
 
-  test('a node whose first run was cut short keeps no secrets that open nothing', async () => {
+  test('a node whose first run was interrupted drops secrets that open nothing', async () => {
     const [mine, other] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'weir-node-')));
     try {
       await withNodes(2, async ([first, second]) => {
@@ -84,7 +84,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
         assert.equal(await prepareFirstRun(directory, mine!), undefined);
         assert.deepEqual(readdirSync(mine!), []);
         await directory.close();
-        // Where they do open something they stay.
+        // Secrets that open something are kept.
         writePending(mine!, unused);
         assert.deepEqual(await prepareFirstRun(second!, mine!), unused);
       });
@@ -93,7 +93,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     }
   });
 
-  test('what is checked before a change holds when nodes change at once', async () => {
+  test('preconditions of a change hold under concurrency', async () => {
     await withNodes(3, async (nodes) => {
       const { accountId } = await nodes[0]!.createAccount({ name: 'acme', eventsPerSecond: null });
       const saved = await Promise.allSettled(
@@ -109,7 +109,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     });
   });
 
-  test('statistics of nodes add up, and a receiver that goes meanwhile harms none', async () => {
+  test('statistics of nodes add up, and a receiver deleted meanwhile harms none', async () => {
     await withNodes(3, async (nodes) => {
       const { receiver } = await createParts(nodes[0]!);
       const ids = [receiver.receiverId];
@@ -141,7 +141,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     });
   });
 
-  test('the order of text is that of its bytes, whatever language the server speaks', async () => {
+  test('sorts text by bytes in any server locale', async () => {
     await withNodes(1, async ([node]) => {
       const { accountId } = await node!.createAccount({ name: 'acme', eventsPerSecond: null });
       for (const name of ['a', 'B', 'Z']) await node!.createView({ accountId, name, query: '' }, 9);
@@ -150,14 +150,14 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     });
   });
 
-  test('an id that no text can hold is refused, and nothing else suffers', async () => {
+  test('refuses an id that PostgreSQL text cannot hold, and continues', async () => {
     await withNodes(1, async ([node]) => {
       await rejectsWith('malformed', node!.findReceiver('rcv_\0'));
       assert.deepEqual(await node!.listAccounts(), []);
     });
   });
 
-  test('a password stands in the URL or beside it, and in no message', async () => {
+  test('accepts a password in or beside the URL and never prints it', async () => {
     const password = 'p@ss/w:rd?%41 +';
     await server.run(`create role guarded login superuser password '${password}'`);
     const { options = '' } = Object.fromEntries(new URL(await server.newUrl()).searchParams);
@@ -177,7 +177,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     });
   });
 
-  test('a URL of another kind is refused without being named', async () => {
+  test('refuses another kind of URL without printing it', async () => {
     for (const url of [
       'mysql://weir:s3cret@db/weir',
       'weir:s3cret@db',
@@ -190,7 +190,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     }
   });
 
-  test('a lost operator token is replaced from beside the nodes', async () => {
+  test('replaces a lost operator token while nodes run', async () => {
     const url = await server.newUrl();
     const node = await open(url);
     const { accountId } = await node.createAccount({ name: 'acme', eventsPerSecond: null });
@@ -199,7 +199,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     await node.close();
   });
 
-  test('a server that is not there is named by its address', async () => {
+  test('names the address of a server that is missing', async () => {
     const url = 'postgres://weir@127.0.0.1:1/weir';
     await assert.rejects(open(url), /cannot open the directory.*ECONNREFUSED 127.0.0.1:1/);
   });

@@ -1,6 +1,6 @@
 /**
- * The real service with its quotas on Redis: two gateways share an account's limit, and only who
- * has a limit notices when Redis is away.
+ * The real service with quotas on Redis: two gateways share an account's limit, and an outage of
+ * Redis affects limited receivers only.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -39,7 +39,7 @@ suite('a service with quotas on Redis', { skip: missingRedis() }, () => {
     await redis?.stop();
   });
 
-  /** A receiver of its own. */
+  /** A separate receiver. */
   async function open(limits: Receiver['limits']): Promise<Address> {
     const { receiverId } = await createReceiver(service, { limits });
     const { token } = await createIngestToken(service, receiverId);
@@ -53,7 +53,7 @@ suite('a service with quotas on Redis', { skip: missingRedis() }, () => {
     return service.http.send(url, { method: 'POST', headers, body });
   }
 
-  test('receivers have their own limit, and that of their account together', async () => {
+  test('applies limits of receivers and of their account', async () => {
     const change = (eventsPerSecond: number | null) =>
       service.admin('PATCH', `/accounts/${service.quickstart.accountId}`, { eventsPerSecond });
     const [one, other] = [await open(limited), await open(unlimited)];
@@ -74,7 +74,7 @@ suite('a service with quotas on Redis', { skip: missingRedis() }, () => {
     assert.ok((await service.metric('weir_quota_store_seconds_count'))! > 0);
   });
 
-  test('Redis away: 503 for who has a limit, 202 for who has none, back by itself', async () => {
+  test('Redis down: 503 with a limit, 202 without, recovers by itself', async () => {
     const [bounded, free] = [await open(limited), await open(unlimited)];
     assert.equal((await send(bounded, 1)).status, 202);
     await redis.halt();
@@ -92,7 +92,7 @@ suite('a service with quotas on Redis', { skip: missingRedis() }, () => {
     await until(isBack, { what: 'events to be taken again' });
   });
 
-  test('a wrong password: a start ends with a sentence that names the setting', async () => {
+  test('a wrong password: a start exits and names the setting', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'weir-quota-'));
     const flags = ['--data', dataDir, '--quota-urls', redis.url];
     const ports = ['ingest', 'stream', 'ops'].flatMap((port) => [`--${port}-port`, '0']);

@@ -1,4 +1,4 @@
-/** How a gateway gets at its Redis: passwords, users, TLS, and the nodes of a cluster. */
+/** Access to Redis: passwords, users, TLS, cluster nodes. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ function openBuckets(accountId: string): [Bucket, Bucket] {
   ];
 }
 
-/** A user of a Redis with what the documentation says is needed, and `more`. */
+/** A Redis user with the documented permissions and `more`. */
 function permit(user: string, more: string): string[] {
   const rules = `on >s3cret ~weir:quota:* +eval +evalsha +time +get +set +del ${more}`;
   return ['--user', user, ...rules.trim().split(' ')];
@@ -58,7 +58,7 @@ suite('a Redis with passwords', { skip }, () => {
 
   const withUser = (user: string) => server.url.replace('//', `//${user}@`);
 
-  test('the password of the address or of its own setting, alone or with a user', async () => {
+  test('accepts the password of the URL or of the setting, with or without a user', async () => {
     const byAddress = await openStore(withUser(':p%25ss%3Aword'));
     assert.equal(await canTake(byAddress), true);
     assert.equal(await canTake(await openStore(server.url, { password: 'p%ss:word' })), true);
@@ -68,7 +68,7 @@ suite('a Redis with passwords', { skip }, () => {
     assert.equal(await canTake(overridden), true);
   });
 
-  test('a database of its own', async () => {
+  test('uses another database', async () => {
     const store = await openStore(`${withUser('three:s3cret')}/3`);
     assert.equal(await store.take(openBuckets('third'), 1), true);
     await store.close();
@@ -83,7 +83,7 @@ suite('a Redis with passwords', { skip }, () => {
     ['a user who may not run scripts', 'idle:not-this-one', /NOPERM/],
     ['a database that is not there', ':p%25ss%3Aword/99', /DB index/],
   ] as const) {
-    test(`${what}: does not open, and says why without the password`, async () => {
+    test(`${what}: fails to open with a reason that omits the password`, async () => {
       const [user, database] = url?.split('/') ?? [];
       const address = user === undefined ? server.url : withUser(user);
       const opening = openStore(database === undefined ? address : `${address}/${database}`);
@@ -99,7 +99,7 @@ suite('a Redis with passwords', { skip }, () => {
     });
   }
 
-  test('a password that is changed: told once, unavailable until it is changed back', async () => {
+  test('a changed password: logged once, unavailable until it is changed back', async () => {
     const store = await openStore(server.url, { password: 'p%ss:word', timeoutMs: 250 });
     try {
       await server.command('AUTH p%ss:word\r\nCONFIG SET requirepass other');
@@ -118,7 +118,7 @@ suite('a Redis with passwords', { skip }, () => {
   });
 });
 
-test('addresses that cannot be used are named without their password', async () => {
+test('names invalid addresses without their password', async () => {
   const opening = openStore('http://me:secret@host:1');
   await assert.rejects(opening, (error: Error) => {
     assert.match(error.message, /http:\/\/…@host:1.*quota\.urls/);
@@ -151,7 +151,7 @@ suite('a Redis behind TLS', { skip }, () => {
   });
   after(() => server?.stop());
 
-  test('is trusted with its authority, and only then', async () => {
+  test('is trusted with its authority only', async () => {
     const ca = readFileSync(join(server.folder, 'ca.pem'), 'utf8');
     assert.equal(await canTake(await openStore(url, { ca })), true);
     const store = await openStore(url);
@@ -191,7 +191,7 @@ suite('a Redis Cluster', { skip }, () => {
     timeoutMs: 1000,
   } as const;
 
-  test('each account on its node, both buckets of a charge together', async () => {
+  test('each account is on one node, both buckets of a charge together', async () => {
     const store = await openStore(urls(), options);
     try {
       for (let i = 0; i < 20; i += 1) {
@@ -203,7 +203,7 @@ suite('a Redis Cluster', { skip }, () => {
       for (const node of nodes) {
         const keys = Number((await node.command('DBSIZE')).slice(1));
         assert.ok(keys > 0 && keys % 2 === 0, `${keys} keys`);
-        // It runs in the node's own cache of scripts, which may be lost.
+        // Runs a cached script, which the node may lose.
         await node.command('SCRIPT FLUSH');
       }
       assert.equal(await store.take(openBuckets('forgotten'), 1), true);
@@ -212,7 +212,7 @@ suite('a Redis Cluster', { skip }, () => {
     }
   });
 
-  test('a wrong password: does not open, whichever node is asked', async () => {
+  test('a wrong password: fails to open, whichever node is asked', async () => {
     const dead = `redis://127.0.0.1:${await freePort()}`;
     for (const some of [urls(), [dead, ...urls()]]) {
       const opening = openStore(some, { ...options, password: 'not-this-one' });
@@ -220,7 +220,7 @@ suite('a Redis Cluster', { skip }, () => {
     }
   });
 
-  test('one node of the list away at the start is no obstacle, one lost comes back', async () => {
+  test('starts with one listed node down, and reconnects to a lost one', async () => {
     const dead = `redis://127.0.0.1:${await freePort()}`;
     const store = await openStore([dead, ...urls()], options);
     try {

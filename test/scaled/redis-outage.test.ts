@@ -1,6 +1,6 @@
 /**
- * The quota store on a Redis that stops, hangs, forgets, refuses or was never there: charges fail
- * as unavailable and cost next to nothing, nothing piles up, and all comes back by itself.
+ * Redis stops, hangs, forgets, refuses or is missing: charges fail as unavailable at little cost,
+ * nothing accumulates, and all recovers.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
@@ -10,7 +10,7 @@ import { until } from '../harness/until.ts';
 import { missingRedis, RedisServer } from './redis-server.ts';
 import { openStore, type ObservedQuota } from './redis-store.ts';
 
-/** A busy machine is not a Redis that hangs. */
+/** A busy machine must not look like a hanging Redis. */
 const timeoutMs = 1000;
 const failures = 'weir_quota_store_failures_total';
 
@@ -37,7 +37,7 @@ suite('a Redis in trouble', { skip: missingRedis() }, () => {
     return { policy: 'account', owner: accountId, accountId, eventsPerSecond: 1e-6, burstEvents };
   }
 
-  test('hanging: what is under way is late, everything after it fails at once', async () => {
+  test('hanging: charges in flight time out, later ones fail at once', async () => {
     const bucket = openBucket(5);
     server.signal('SIGSTOP');
     try {
@@ -66,7 +66,7 @@ suite('a Redis in trouble', { skip: missingRedis() }, () => {
     }
   });
 
-  test('killed and started anew: buckets are full, the script is sent again', async () => {
+  test('killed and restarted: buckets are full, the script is loaded again', async () => {
     const bucket = openBucket(5);
     assert.equal(await isTaken(store, bucket, 100), true);
     await server.halt();
@@ -81,7 +81,7 @@ suite('a Redis in trouble', { skip: missingRedis() }, () => {
     assert.equal(store.level(bucket) < -94, true);
   });
 
-  test('an outage is logged once when it begins and once when it ends', async () => {
+  test('logs an outage once at its begin and once at its end', async () => {
     const mark = store.logged.length;
     await server.halt();
     await until(async () => (await store.metric('weir_quota_store_connected')) === 0, {
@@ -97,19 +97,19 @@ suite('a Redis in trouble', { skip: missingRedis() }, () => {
     assert.equal(await store.metric('weir_quota_store_connected'), 1);
   });
 
-  test('scripts forgotten: the charge is taken all the same', async () => {
+  test('scripts flushed: the charge succeeds', async () => {
     await server.command('SCRIPT FLUSH');
     assert.equal(await isTaken(store, openBucket(5)), true);
   });
 
-  test('data forgotten: the bucket is full', async () => {
+  test('data flushed: the bucket is full', async () => {
     const bucket = openBucket(5);
     assert.equal(await isTaken(store, bucket, 100), true);
     await server.command('FLUSHALL');
     assert.equal(await isTaken(store, bucket, 1), true);
   });
 
-  test('refusing for want of memory: unavailable, on the same connection', async () => {
+  test('out of memory: unavailable, on the same connection', async () => {
     const lost = store.logged.length;
     await server.command('CONFIG SET maxmemory 1');
     try {
@@ -122,13 +122,13 @@ suite('a Redis in trouble', { skip: missingRedis() }, () => {
     assert.equal(store.logged.length, lost);
   });
 
-  test('turned into a replica: unavailable until it takes writes again', async () => {
+  test('demoted to a replica: unavailable until it is writable', async () => {
     await server.command('REPLICAOF 127.0.0.1 1');
     await isUnavailable(openBucket(5));
     await server.command('REPLICAOF NO ONE');
   });
 
-  test('cut off in the middle: unavailable or taken, then back', async () => {
+  test('connection cut midway: unavailable or charged, then recovers', async () => {
     const bucket = openBucket(1e6);
     const charges = Promise.allSettled(
       Array.from({ length: 50 }, async () => store.take([bucket], 1)),
@@ -141,7 +141,7 @@ suite('a Redis in trouble', { skip: missingRedis() }, () => {
     }
   });
 
-  test('not there at the start: opens, and connects when it comes', async () => {
+  test('missing at the start: opens, and connects later', async () => {
     const late = await RedisServer.start();
     await late.halt();
     const early = await openStore(late.url, { timeoutMs });
@@ -168,7 +168,7 @@ interface Line {
   readonly msg: string;
 }
 
-/** False too where the store is unavailable. */
+/** Also false when the store is unavailable. */
 async function isTaken(store: ObservedQuota, bucket: Bucket, events = 1): Promise<boolean> {
   try {
     return await store.take([bucket], events);

@@ -1,4 +1,4 @@
-/** The quota store on Redis, by the contract of all stores, and shared by several gateways. */
+/** The quota store on Redis, by the common contract, shared by several gateways. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,7 +38,7 @@ suite('several gateways on one Redis', { skip }, () => {
     await server?.stop();
   });
 
-  test('what both ask for at once comes out of one burst, to the event', async () => {
+  test('concurrent charges share one burst exactly', async () => {
     const [receiver, account] = bucketsOf('burst', { eventsPerSecond: 1e-6, burstEvents: 149.5 });
     const asked = Array.from({ length: 400 }, async (_, i) =>
       gateways[i % 2]!.take([receiver, { ...account, burstEvents: 1000 }], 1),
@@ -53,9 +53,9 @@ suite('several gateways on one Redis', { skip }, () => {
     const elapsed = () => performance.now() - startMs;
     let taken = 1;
     assert.equal(await gateways[0].take([bucket], taken), true);
-    // No longer full: from here on nothing of the rate is lost.
+    // Below full, so that no refill is lost.
     const begunMs = elapsed();
-    // Until the bucket is found empty after that time, so that a busy machine leaves nothing over.
+    // Until the bucket is empty, so that a busy machine leaves no remainder.
     const send = async (gateway: ObservedQuota, events: number) => {
       for (;;) {
         const askedMs = elapsed();
@@ -70,7 +70,7 @@ suite('several gateways on one Redis', { skip }, () => {
     assert.ok(taken >= least * 0.95, `only ${taken} of ${least}`);
   });
 
-  test('each learns of a debt that the other made with its own next charge', async () => {
+  test("each learns of the other's debt with its next charge", async () => {
     const [bucket] = bucketsOf('debt', { eventsPerSecond: 1e-6, burstEvents: 10 });
     const [one, other] = gateways;
     assert.equal(await one.take([bucket], 100), true);
@@ -79,7 +79,7 @@ suite('several gateways on one Redis', { skip }, () => {
     assert.equal(Math.round(other.level(bucket)), -90);
   });
 
-  test('a key goes by itself when its bucket would be full', async () => {
+  test('a key expires when its bucket would be full', async () => {
     await server.command('FLUSHALL');
     const buckets = bucketsOf('gone', { eventsPerSecond: 1, burstEvents: 30 });
     await gateways[0].take(buckets, 20);
@@ -92,7 +92,7 @@ suite('several gateways on one Redis', { skip }, () => {
     assert.match(await server.command('DBSIZE'), /^:0\r/);
   });
 
-  test('buckets of an account lie in one slot of a cluster, whatever their owners', async () => {
+  test('buckets of an account share a cluster slot', async () => {
     await server.command('FLUSHALL');
     await gateways[0].take(bucketsOf('slot', { eventsPerSecond: 1e-6, burstEvents: 30 }), 20);
     const keys = (await server.command('KEYS *'))
@@ -104,7 +104,7 @@ suite('several gateways on one Redis', { skip }, () => {
     ]);
   });
 
-  test('a server whose clock was set back grants nothing for it, and goes on', async () => {
+  test('a server clock set back grants nothing and continues', async () => {
     const [, account] = bucketsOf('clock', { eventsPerSecond: 1000, burstEvents: 1e6 });
     const key = 'weir:quota:{clock}:account:clock';
     await server.command(`SET ${key} "-5 9000000000000000"`);
@@ -114,14 +114,14 @@ suite('several gateways on one Redis', { skip }, () => {
     await until(isPaid, { what: 'the debt to be paid' });
   });
 
-  test('a key that holds something else counts as unknown', async () => {
+  test('a key of another type counts as unknown', async () => {
     const [, account] = bucketsOf('other', { eventsPerSecond: 1, burstEvents: 10 });
     await server.command('SET weir:quota:{other}:account:other hello');
     assert.equal(await gateways[0].take([account], 4), true);
     assert.equal(Math.round(gateways[0].level(account)), 6);
   });
 
-  test('charges are timed', async () => {
+  test('measures the duration of charges', async () => {
     const timed = await gateways[0].metric('weir_quota_store_seconds');
     await gateways[0].take(bucketsOf('timed', { eventsPerSecond: 1, burstEvents: 1 }), 1);
     assert.ok((await gateways[0].metric('weir_quota_store_seconds')) > timed);

@@ -1,4 +1,4 @@
-/** A Redis from the machine's packages, on a directory of its own and a free port. */
+/** A Redis from the machine's packages, with its own directory and a free port. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -20,7 +20,7 @@ export class RedisServer {
 
   /**
    * @param toFlags such as `--requirepass`, given the folder
-   * @param prepare puts into the folder what the flags count on
+   * @param prepare creates files for the flags
    */
   static async start(
     toFlags: (folder: string) => readonly string[] = () => [],
@@ -48,7 +48,7 @@ export class RedisServer {
     this.#program.signal(signal);
   }
 
-  /** On the same port, with nothing in memory. */
+  /** Restarts on the same port, with empty memory. */
   async restart(): Promise<void> {
     assert.notEqual(this.#program.exit(), undefined, 'it runs already');
     this.#program = this.#launch();
@@ -67,8 +67,7 @@ export class RedisServer {
   }
 
   /**
-   * The answer to one command, as it travels
-   * (https://redis.io/docs/latest/develop/reference/protocol-spec/).
+   * Raw reply to one command (https://redis.io/docs/latest/develop/reference/protocol-spec/).
    * @param command words without spaces
    */
   command(command: string): Promise<string> {
@@ -80,7 +79,7 @@ export class RedisServer {
     });
   }
 
-  /** Connections of clients, without the one that asks. */
+  /** Number of other client connections. */
   async connections(): Promise<number> {
     const count = /connected_clients:(\d+)/.exec(await this.command('INFO clients'))?.[1];
     return Number(count) - 1;

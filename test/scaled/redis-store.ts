@@ -1,4 +1,4 @@
-/** Quota stores on a Redis of the test, with what they said of themselves. */
+/** Quota stores on a test's Redis, with their log lines and metrics. */
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import {
@@ -11,7 +11,7 @@ import { createQuotaEvents } from '../../src/telemetry/request-events.ts';
 export interface ObservedQuota extends RedisQuota {
   /** Lines of its log so far. */
   readonly logged: readonly string[];
-  /** Value of one of its metrics, summed over the labels that are not asked for. */
+  /** Sum of a metric over the other labels. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
 }
 

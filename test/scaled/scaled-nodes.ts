@@ -1,15 +1,15 @@
-/** The scaled-out set in the place of the one process that tests of the API start. */
+/** The scaled-out set as a replacement for the single process in tests of the API. */
 import type { NodesOptions, ServiceNodes } from '../harness/service-nodes.ts';
 import type { Exit, WeirProcess } from '../harness/weir-process.ts';
 import { openScaledSet, type ScaledSet } from './scaled-set.ts';
 
-/** Its servers run when this resolves, and none of its nodes. */
+/** Resolves once its servers run; no node is started. */
 export async function openScaledNodes({
   flags = [],
   env = {},
 }: NodesOptions): Promise<ServiceNodes> {
   const set = await openScaledSet({
-    // A limit of the backlog is one for each shard, and tests that set one fill all there is.
+    // The backlog limit is per shard, and tests that set one fill all of it.
     env: flags.includes('--queue-max-backlog-bytes') ? { WEIR_QUEUE_SHARDS: '1', ...env } : env,
     flags,
     engineFlags: flags,
@@ -53,7 +53,7 @@ function joined(set: ScaledSet): WeirProcess {
   };
 }
 
-/** The engine last, as whoever inserts needs it until its own end. */
+/** The engine last: others insert until their end. */
 async function killAll(set: ScaledSet, signal: NodeJS.Signals): Promise<Exit> {
   const running = set.nodes.filter((node) => node.isRunning());
   const others = running.filter((node) => node !== set.engine);

@@ -1,4 +1,6 @@
-/** The whole set: what goes in at any gateway comes out at the stream node, through its losses. */
+/**
+ * The whole set: events sent to any gateway are read at the stream node, through losses of nodes.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
@@ -40,13 +42,13 @@ suite('the scaled-out set', { skip: missingServers() }, () => {
     return logs.map(({ message }) => message).sort();
   }
 
-  test('what is sent to each gateway is read at the stream node', async () => {
+  test('events sent to each gateway are read at the stream node', async () => {
     assert.deepEqual([await send(0, 'a'), await send(1, 'b')], [202, 202]);
     await until(async () => (await stored()).length === 2, { what: 'both logs' });
     assert.deepEqual(await stored(), ['a', 'b']);
   });
 
-  test('the doctor finds each node well, without what it neither serves nor knows', async () => {
+  test('weir doctor reports each node as healthy and skips unknown parts', async () => {
     const skippedBy = async (dataDir: string) => {
       const terminal = captureTerminal();
       const code = await run(['doctor', '--data', dataDir], terminal);
@@ -62,7 +64,7 @@ suite('the scaled-out set', { skip: missingServers() }, () => {
     }
   });
 
-  test('while the store hangs, events are taken and reads are refused', async () => {
+  test('while the store hangs, events are accepted and reads are refused', async () => {
     set.engine.pause();
     try {
       await until(async () => (await read()).status === 503, { what: 'reads to be refused' });
@@ -76,7 +78,7 @@ suite('the scaled-out set', { skip: missingServers() }, () => {
     assert.deepEqual(await stored(), ['a', 'b', 'c', 'd']);
   });
 
-  test('each node that is killed comes back, and nothing is lost or doubled', async () => {
+  test('each killed node comes back, and nothing is lost or duplicated', async () => {
     const expected = ['a', 'b', 'c', 'd'];
     for (const node of set.nodes) {
       const killed = node.kill('SIGKILL');
@@ -92,7 +94,7 @@ suite('the scaled-out set', { skip: missingServers() }, () => {
     assert.deepEqual(await stored(), expected.toSorted());
   });
 
-  test('series that go on while data are deleted come again with their next sample', async () => {
+  test('series reappear with their next sample after a deletion', async () => {
     const { streamUrl, streamId, accessToken, accountId, receivers } = set.quickstart;
     const { receiverId, token } = receivers.prometheus;
     const asReader = { authorization: `Bearer ${accessToken}`, 'x-active-account': accountId };

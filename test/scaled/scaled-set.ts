@@ -1,7 +1,7 @@
 /**
- * Weir with every part replaced: PostgreSQL, Redis, NATS and an engine of its own, with gateways, a
- * stream node and writers on them, each a real process with a data directory of its own. Tests
- * kill, stop and start any of them, and may put a bad network before the servers.
+ * Weir with every part on a server: PostgreSQL, Redis, NATS and an engine node, with gateways, a
+ * stream node and writers as real processes with separate data directories. Tests kill, stop and
+ * start any of them and may inject network faults.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,14 +23,14 @@ export interface ScaledSetOptions {
   readonly gateways?: number;
   /** Default 2. */
   readonly writers?: number;
-  /** Further arguments of `weir serve`, for every node but the engine. */
+  /** Additional flags of `weir serve` for every node except the engine. */
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Further arguments of the engine. */
+  /** Additional flags of the engine. */
   readonly engineFlags?: readonly string[];
-  /** Servers of a NATS cluster; default 1, which is no cluster. */
+  /** Number of NATS servers; default 1, without a cluster. */
   readonly natsServers?: 1 | 3;
-  /** Whether nodes reach the servers by way of fault proxies; a cluster of NATS they never do. */
+  /** Whether nodes reach servers by fault proxies; never for a NATS cluster. */
   readonly network?: 'plain' | 'proxied';
 }
 
@@ -45,23 +45,23 @@ export interface ScaledSet {
   readonly gateways: readonly WeirNode[];
   readonly stream: WeirNode<Quickstart>;
   readonly writers: readonly WeirNode[];
-  /** All of Weir's, in the order in which they start; the engine first. */
+  /** All nodes in start order; the engine first. */
   readonly nodes: readonly WeirNode[];
   /**
-   * Where the set answers: senders are spread over the gateways, readers go to the stream node, and
-   * the ops URL is that of all nodes together.
+   * Addresses: senders are spread over gateways, readers use the stream node, and the operations
+   * URL joins all nodes.
    */
   readonly quickstart: Quickstart;
-  /** Of one gateway alone, for the URLs of the quickstart. */
+  /** Of one gateway, for the URLs in quickstart.json. */
   ingestUrl(gateway: number): string;
-  /** Starts all nodes that do not run; resolves once all have said where they answer. */
+  /** Starts stopped nodes; resolves once all have written their addresses. */
   start(): Promise<void>;
-  /** Resolves once every node says that it can do its work. */
+  /** Resolves once every node is ready. */
   ready(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts all of it and resolves once it is ready. */
+/** Starts everything and resolves once it is ready. */
 export async function startScaledSet(options: ScaledSetOptions = {}): Promise<ScaledSet> {
   const set = await openScaledSet(options);
   try {
@@ -74,7 +74,7 @@ export async function startScaledSet(options: ScaledSetOptions = {}): Promise<Sc
   }
 }
 
-/** Starts the servers, and none of Weir's nodes. */
+/** Starts the servers only. */
 export async function openScaledSet(options: ScaledSetOptions = {}): Promise<ScaledSet> {
   const { gateways: gatewayCount = 2, writers: writerCount = 2 } = options;
   const enginePort = await freePort();
@@ -90,7 +90,7 @@ export async function openScaledSet(options: ScaledSetOptions = {}): Promise<Sca
   ) => {
     const all = [...own, '--ops-port', String(await freePort()), ...(options.flags ?? [])];
     const dataDir = newDataDir();
-    // One certificate for all that senders and readers may meet.
+    // One certificate for all listeners.
     cpSync(tlsDir, join(dataDir, 'tls'), { recursive: true });
     return new WeirNode<Addresses>(dataDir, () => all, env);
   };
@@ -129,7 +129,7 @@ export async function openScaledSet(options: ScaledSetOptions = {}): Promise<Sca
     ingestUrl: (gateway) => `https://localhost:${ingestPorts[gateway] as number}`,
     async start() {
       const missing = nodes.filter((each) => !each.isRunning());
-      // Whoever needs the store at its start ends without.
+      // Nodes that need the store exit without it.
       if (missing.includes(engine)) await startReady(engine);
       await Promise.all(missing.filter((each) => each !== engine).map((each) => each.start()));
     },

@@ -1,4 +1,4 @@
-/** A batch that the store refuses, on the scaled-out set: retried while all of it runs. */
+/** A batch refused by the store, on the scaled-out set: retried under load. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { run } from '../../src/cli/program.ts';
@@ -40,7 +40,7 @@ suite('the quarantine of the scaled-out set', { skip: missingServers() }, () => 
 
   const messages = async () => (await service.list()).logs.map(({ message }) => message).sort();
 
-  test('its rows are stored once, whatever the store had kept of them', async () => {
+  test('stores its rows once, whatever the store had of them', async () => {
     await sql(
       "ALTER TABLE weir.logs ADD COLUMN Probe UInt8 DEFAULT toUInt8(if(Body = 'bad', 'x', '1'))",
     );

@@ -1,4 +1,4 @@
-/** The servers beneath a scaled-out set, and what its nodes are told of them. */
+/** The servers of a scaled-out set, and the settings of its nodes. */
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
 import { NatsCluster, NatsServer } from './nats-server.ts';
 import { PostgresServer } from './postgres-server.ts';
@@ -7,11 +7,11 @@ import { RedisServer } from './redis-server.ts';
 export interface SetServersOptions {
   readonly natsServers?: 1 | 3;
   readonly network?: 'plain' | 'proxied';
-  /** Where the engine will listen. */
+  /** Port of the engine. */
   readonly enginePort: number;
 }
 
-/** Between the nodes and each server; undefined where they are connected directly. */
+/** Fault proxies by server; undefined = direct connections. */
 export interface SetNetwork {
   readonly directory: FaultProxy;
   readonly quota: FaultProxy;
@@ -24,7 +24,7 @@ export interface SetServers {
   readonly redis: RedisServer;
   readonly nats: readonly NatsServer[];
   readonly network: SetNetwork | undefined;
-  /** Of every node but the engine. */
+  /** Flags of every node except the engine. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }

@@ -1,7 +1,4 @@
-/**
- * A store on a server that is away in each of the ways there are: what a read and an insert come
- * to, and how long they take to find out.
- */
+/** A store server that is unavailable in every way: outcome and duration of reads and inserts. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -13,7 +10,7 @@ import { toInsertError, toReadError } from '../../src/store/failures.ts';
 import { until } from '../harness/until.ts';
 import { type FaultProxy, openBlackHole, openFaultProxy } from './fault-proxy.ts';
 
-/** Answers everything with one row, once it may. */
+/** Answers everything with one row, once permitted. */
 let server: Server;
 let proxy: FaultProxy;
 let mayAnswer = Promise.resolve();
@@ -47,7 +44,7 @@ after(async () => {
 
 interface Opened {
   readonly connection: Connection;
-  /** What it has said of the server. */
+  /** Log lines about the server. */
   readonly said: readonly string[];
 }
 
@@ -92,7 +89,7 @@ function readFailure(error: unknown): string {
   return retryAfterSeconds > 0 ? `${code}, try again` : code;
 }
 
-test('a server that refuses is away at once, and comes back by itself', async (t) => {
+test('a server that refuses is unavailable at once, and recovers', async (t) => {
   const { connection, said } = open(t, proxyUrl());
   assert.deepEqual(await read(connection), [['1']]);
   await proxy.refuse();
@@ -105,7 +102,7 @@ test('a server that refuses is away at once, and comes back by itself', async (t
   assert.deepEqual(await read(connection), [['1']]);
 });
 
-test('a host that swallows packets is waited for once', async (t) => {
+test('a host that drops packets is waited for once', async (t) => {
   const hole = await openBlackHole();
   t.after(() => hole.close());
   const { connection, said } = open(t, `http://127.0.0.1:${hole.port}`);
@@ -114,7 +111,7 @@ test('a host that swallows packets is waited for once', async (t) => {
   await isRefusedAtOnce(connection);
 });
 
-test('so is one whose TLS never begins', async (t) => {
+test('so is one that never begins TLS', async (t) => {
   const { connection, said } = open(t, proxyUrl('https'));
   proxy.hold();
   assert.equal(await insert(connection), 'unavailable');
@@ -122,7 +119,7 @@ test('so is one whose TLS never begins', async (t) => {
   await isRefusedAtOnce(connection);
 });
 
-test('a server that hangs is found out by those who wait, and comes back by itself', async (t) => {
+test('a hanging server is detected by waiting requests, and recovers', async (t) => {
   const { connection, said } = open(t, proxyUrl());
   assert.deepEqual(await read(connection), [['1']]);
   proxy.hold();
@@ -137,19 +134,19 @@ test('a server that hangs is found out by those who wait, and comes back by itse
   assert.deepEqual(await read(connection), [['1']]);
 });
 
-test('a slow query is waited for, however long the server works at it', async (t) => {
+test('waits for a slow query on a live server', async (t) => {
   const { connection, said } = open(t, proxyUrl());
   const { promise, resolve } = Promise.withResolvers<void>();
   mayAnswer = promise;
   const slow = read(connection);
-  // Longer than it takes to find out that a server hangs.
+  // Longer than the detection of a hanging server.
   await sleep(4_000);
   resolve();
   assert.deepEqual(await slow, [['1']]);
   assert.deepEqual(said, []);
 });
 
-test('a connection that is cut leaves an insert unknown', async (t) => {
+test('a cut connection leaves an insert unknown', async (t) => {
   const { connection, said } = open(t, proxyUrl());
   await proxy.pass();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -162,7 +159,7 @@ test('a connection that is cut leaves an insert unknown', async (t) => {
   assert.deepEqual(said, []);
 });
 
-/** Neither a read nor an insert is sent. */
+/** Neither a read nor an insert. */
 async function isRefusedAtOnce(connection: Connection): Promise<void> {
   const sent = proxy.passed('up');
   const refused = connection.read(one, asker);

@@ -1,6 +1,6 @@
 /**
- * The store laid out over a cluster: all that test/store says of one server holds there, and the
- * statements that this machine has no server for are at least ones that ClickHouse can read.
+ * The store on a cluster: all of test/store passes there, and statements without a server here at
+ * least parse.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -35,7 +35,7 @@ const files = [
   'metric-limits',
   'metric-housekeeping',
 ];
-/** Of an engine that is killed and comes back, and of rows that each shard would read alone. */
+/** Without tests of an engine kill, and of rows read per shard. */
 const notHere = 'an engine that dies|steps that are too much';
 
 for (const name of files) {
@@ -84,7 +84,7 @@ suite('statements', () => {
     await store.connection.query('housekeeping', { sql: `EXPLAIN AST ${sql}`, params });
   }
 
-  test('rows of one insert go to both shards, a batch to one', async () => {
+  test('rows of an insert go to both shards, a batch to one', async () => {
     const token = { shard: 'a', epoch: 1n };
     await store.insert('logs/1', newBatches(), 'all', token);
     const shards = await store.connection.query<[number, string, string]>('housekeeping', {
@@ -103,7 +103,7 @@ GROUP BY 1 ORDER BY 1`,
     assert.equal(batches, 20);
   });
 
-  test('tables are made on every node, and once', async () => {
+  test('creates tables on every node, once', async () => {
     const made = engine.statements.filter((sql) => sql.startsWith('CREATE TABLE'));
     assert.equal(made.length, 14);
     for (const sql of made) {
@@ -120,7 +120,7 @@ GROUP BY 1 ORDER BY 1`,
     assert.deepEqual(engine.statements.slice(count), []);
   });
 
-  test('a database is of one server or of a cluster, and is told so at the start', async () => {
+  test('refuses to change a database between one server and a cluster', async () => {
     const openAs = (change: { readonly database: string; readonly cluster?: string }) =>
       openClickHouseStore(
         { ...storeOptions(0), url: engine.url, ...change },
@@ -142,7 +142,7 @@ GROUP BY 1 ORDER BY 1`,
     await (await openAs({ database: 'alone' })).close();
   });
 
-  test('those that a cluster alone can run can be read', async () => {
+  test('cluster-only statements parse', async () => {
     const expiry = { accountId: 'a', streamId: 's', receivedFromNanos: noon };
     const cold = { volume: 'cold', afterDays: 7 };
     const pass = { shard: 'a', number: 1n, queryId: 'weir/a/1/0' };

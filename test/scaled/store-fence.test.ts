@@ -1,6 +1,6 @@
 /**
- * Two holders of a shard on one server, between them a network that delivers late: once the later
- * one has fenced, nothing of the earlier lands, and with what is missing every row is there once.
+ * Two owners of a shard on one server with a delaying network: after the later one has fenced,
+ * nothing of the earlier one lands, and adding what is missing stores every row once.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -17,7 +17,7 @@ import { openStoreServer, type StoreServer } from './store-server.ts';
 
 let server: StoreServer;
 let proxy: FaultProxy;
-/** Behind the proxy, as a process that is cut off. */
+/** Behind the proxy, like a partitioned process. */
 let earlier: ClickHouseStore;
 let later: ClickHouseStore;
 before(async () => {
@@ -32,7 +32,7 @@ after(async () => {
   await server.close();
 });
 
-/** Who was cut off for long asks for a sign of life before anything else. */
+/** After a long partition it probes the server first. */
 async function untilBack(): Promise<void> {
   await until(() => earlier.ping(), { what: 'the store to be back' });
 }
@@ -40,7 +40,7 @@ async function untilBack(): Promise<void> {
 const noon = BigInt(Date.parse('2026-04-01T12:00:00Z')) * 1_000_000n;
 const nanosPerDay = 86_400_000_000_000n;
 
-/** Over three days of receipt, so that an insert makes three parts. */
+/** Over three days of receipt, so that an insert creates three parts. */
 function newBatches(rows: number): StampedBatch[] {
   const owner = newOwner();
   return [0n, 1n, 2n].map((day) =>
@@ -69,7 +69,7 @@ async function failureOf(attempt: Promise<unknown>): Promise<StoreInsertError['f
   return error.failure;
 }
 
-/** Two holders in a row of a shard of its own. */
+/** Two successive owners of a separate shard. */
 function newTokens(): [FencingToken, FencingToken] {
   const shard = `shard ${randomUUID()}`;
   return [
@@ -79,7 +79,7 @@ function newTokens(): [FencingToken, FencingToken] {
 }
 
 for (const kind of ['logs', 'metrics'] as const) {
-  test(`${kind} that were on their way when the shard was fenced are refused`, async () => {
+  test(`refuses ${kind} in flight when the shard was fenced`, async () => {
     const [old, next] = newTokens();
     const batches = kind === 'logs' ? newBatches(10) : [oneSample()];
     const layout = kind === 'logs' ? 'logs/1' : 'metrics/1';
@@ -101,7 +101,7 @@ function oneSample(): StampedBatch {
   return metricBatch([metric], { owner: newOwner(), receivedAtNanos: noon });
 }
 
-test('a fence of an earlier holder that comes late is refused, and changes nothing', async () => {
+test('refuses a late fence of an earlier owner', async () => {
   const [old, next] = newTokens();
   await later.fence(next);
   assert.equal(await failureOf(earlier.fence(old)), 'superseded');
@@ -111,7 +111,7 @@ test('a fence of an earlier holder that comes late is refused, and changes nothi
   assert.deepEqual(await rowsOf(batches), [3, 3]);
 });
 
-test('a holder needs no fence to begin, and other shards are not concerned', async () => {
+test('an owner needs no fence to begin, and other shards are unaffected', async () => {
   const [one] = newTokens();
   const [other] = newTokens();
   const batches = newBatches(2);
@@ -121,7 +121,7 @@ test('a holder needs no fence to begin, and other shards are not concerned', asy
   assert.deepEqual(await rowsOf(batches), [6, 6]);
 });
 
-test('what runs while the fence comes is all there before it is done, or never', async () => {
+test('an insert concurrent with the fence lands completely before it, or never', async () => {
   const outcomes = new Set<string>();
   for (let attempt = 0; attempt < 4; attempt++) {
     const [old, next] = newTokens();
@@ -148,7 +148,7 @@ test('what runs while the fence comes is all there before it is done, or never',
   assert.ok(!outcomes.has('data'), [...outcomes].join());
 });
 
-test('a holder whose insert got no answer fences itself, then adds what is missing', async () => {
+test('an owner whose insert got no answer fences itself, then adds what is missing', async () => {
   const [token] = newTokens();
   const batches = newBatches(100);
   await earlier.fence(token);
@@ -164,7 +164,7 @@ test('a holder whose insert got no answer fences itself, then adds what is missi
   assert.deepEqual(await rowsOf(batches), [300, 300]);
 });
 
-test('rows stored under another time are found in the span of their copies', async () => {
+test('finds rows stored under another time of receipt', async () => {
   const [token] = newTokens();
   const [batch] = newBatches(5);
   await later.insert('logs/1', [batch!], 'all', token);

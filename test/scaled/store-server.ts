@@ -1,4 +1,4 @@
-/** An engine that serves over TCP, and stores of several processes on it, for tests. */
+/** An engine that serves over TCP, with stores of several processes on it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { generousLimits, ofOneServer } from '../store/engine-store.ts';
 
 export interface StoreServer {
   readonly port: number;
-  /** A store as another process has it. @param port of a proxy before the server */
+  /** A store as another process opens it. @param port of a proxy in front of the server */
   open(port?: number, change?: Partial<ClickHouseStoreOptions>): Promise<ClickHouseStore>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** How a start ends on a server that is away, refuses, or lacks something, and one that returns. */
+/** Starts on a store server that is down, refuses, lacks something, or returns. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => server.close());
 
-test('a wrong password, an unknown cluster and no server end in a sentence', async () => {
+test('a wrong password, an unknown cluster and a missing server are named', async () => {
   await assert.rejects(server.open(undefined, { password: 'no' }), /cannot log in .+ as "weir"/);
   await assert.rejects(
     server.open(undefined, { cluster: 'c1' }),
@@ -25,7 +25,7 @@ test('a wrong password, an unknown cluster and no server end in a sentence', asy
   await assert.rejects(server.open(proxy.port), /cannot reach the store at http.+ECONNREFUSED/);
 });
 
-test('stores that start at once make the tables together', async () => {
+test('concurrent starts create the tables together', async () => {
   const database = 'at_once';
   const opened = await Promise.all([1, 2, 3].map(() => server.open(undefined, { database })));
   const [row] = await opened[0]!.connection.query<[number]>('housekeeping', {
@@ -35,7 +35,7 @@ test('stores that start at once make the tables together', async () => {
   assert.deepEqual(row, [8]);
 });
 
-test('inserts and reads go on when the server is back, without a start', async () => {
+test('inserts and reads resume when the server is back', async () => {
   const proxy = await openFaultProxy({ port: server.port });
   const store = await server.open(proxy.port);
   const token = { shard: randomUUID(), epoch: 1n };

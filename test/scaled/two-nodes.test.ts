@@ -1,4 +1,4 @@
-/** Two real services on one PostgreSQL, from the first run to its loss and back. */
+/** Two real services on one PostgreSQL, from the first run through an outage. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { mintSecret } from '../../src/codec/token-secret.ts';
@@ -9,7 +9,7 @@ import { postgresMissing, PostgresServer } from './postgres-server.ts';
 describe('two nodes', { skip: postgresMissing() }, () => {
   let server: PostgresServer;
   let nodes: readonly Service[] = [];
-  /** The one that filled the directory, and knows the secrets. */
+  /** The one that filled the directory and has the secrets. */
   let first: Service;
   let second: Service;
 
@@ -36,12 +36,12 @@ describe('two nodes', { skip: postgresMissing() }, () => {
     });
   };
 
-  test('that start at once make one first run, which opens both', async () => {
+  test('concurrent starts make one first run, whose tokens work on both', async () => {
     assert.deepEqual(nodes.filter(hasSecrets), [first]);
     for (const node of nodes) assert.equal((await send(node)).status, 202);
   });
 
-  /** Asks a node for a ticket. */
+  /** Requests a ticket from a node. */
   const ask = (node: Service) => {
     const { accountId, accessToken } = first.quickstart;
     return node.http.send(`${node.quickstart.streamUrl}/api/v1/logs/export`, {
@@ -50,7 +50,7 @@ describe('two nodes', { skip: postgresMissing() }, () => {
     });
   };
 
-  test('the ticket of an export is good at either, once', async () => {
+  test('an export ticket works on either node, once', async () => {
     for (const [giver, taker] of [nodes, nodes.toReversed()] as [Service, Service][]) {
       const asked = await ask(giver);
       assert.equal(asked.status, 200, asked.text);
@@ -66,7 +66,7 @@ describe('two nodes', { skip: postgresMissing() }, () => {
     }
   });
 
-  test('without PostgreSQL known tokens open both, others wait, and all recovers', async () => {
+  test('without PostgreSQL cached tokens work on both, others wait, and all recovers', async () => {
     const unknown = mintSecret('ingest');
     for (const node of nodes) assert.equal((await send(node)).status, 202);
     const isConnected = (node: Service) => node.metric('weir_directory_connected');
@@ -89,7 +89,7 @@ describe('two nodes', { skip: postgresMissing() }, () => {
     }
   });
 
-  test('a token revoked at one is refused at the other', async () => {
+  test('a token revoked on one node is refused on the other', async () => {
     const { receiverId } = first.quickstart.receivers.http_json;
     const created = await first.admin('POST', '/tokens', { type: 'ingest', name: 't', receiverId });
     assert.equal(created.status, 201, created.text);
@@ -104,6 +104,6 @@ describe('two nodes', { skip: postgresMissing() }, () => {
 });
 
 function hasSecrets({ quickstart }: Service): boolean {
-  // Its type is that of a first run, which only one of them has made.
+  // Only one of them has made the first run.
   return (quickstart as Partial<typeof quickstart>).receivers !== undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * What the scaled-out set promises as a whole, at length: everything stored once through kills and
- * orderly restarts under load, a limit that is one limit, a revocation that reaches every gateway.
+ * Long tests of the whole scaled-out set: exactly-once storage through kills and rolling restarts
+ * under load, one limit for all gateways, revocation at every gateway.
  */
 import assert from 'node:assert/strict';
 import { suite, test, type TestContext } from 'node:test';
@@ -18,13 +18,12 @@ const quotaSeconds = 60;
 const eventsPerSecond = 1_000;
 
 suite('promises of the scaled-out set', { skip: missingServers() }, () => {
-  test(`${kills} kills lose nothing, double nothing and invent nothing`, (t) =>
-    strike(t, strikeTargets, kills));
+  test(`${kills} kills lose, duplicate and invent nothing`, (t) => strike(t, strikeTargets, kills));
 
-  test('a rolling restart of every role loses no request but those that a client repeats', (t) =>
+  test('a rolling restart of every role loses only requests that clients retry', (t) =>
     strike(t, restartTargets, 12));
 
-  test('a limit holds over both gateways, and a revocation reaches both', async (t) => {
+  test('a limit applies across both gateways, and a revocation reaches both', async (t) => {
     const set = await openScaledSet();
     const service = new Service(toServiceNodes(set), {});
     await service.start();
@@ -48,7 +47,7 @@ async function strike(t: TestContext, targets: readonly [string, ...string[]], t
   assert.ok(report.acknowledged > 100, `only ${report.acknowledged} events were acknowledged`);
 }
 
-/** Two senders, one at each gateway, send as fast as they may for a minute. */
+/** Two senders, one per gateway, send as fast as permitted for a minute. */
 async function checkLimit(t: TestContext, set: ScaledSet, service: Service): Promise<void> {
   const limits = { eventsPerSecond, burstEvents: null, maxBodyBytes: null };
   const { receiverId } = await createReceiver(service, { limits });
@@ -69,7 +68,7 @@ async function checkLimit(t: TestContext, set: ScaledSet, service: Service): Pro
   };
   const each = await Promise.all([0, 1].map(sendAll));
   const accepted = each.reduce((sum, one) => sum + one.accepted, 0);
-  // What a bucket holds is granted once besides.
+  // The initial bucket is granted once in addition.
   const average = (accepted - 10 * eventsPerSecond) / elapsed();
   t.diagnostic(`${average.toFixed(1)}/s of ${eventsPerSecond}/s: ${JSON.stringify(each)}`);
   assert.ok(Math.abs(average / eventsPerSecond - 1) < 0.05, `${average} events/s on average`);
