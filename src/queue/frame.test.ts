@@ -1,4 +1,4 @@
-/** Frames give back what they were made of, and never anything else. */
+/** Frames decode to what was encoded, or are rejected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -48,7 +48,7 @@ function plain(batch: StampedBatch): StampedBatch {
   return { ...batch, id: { ...batch.id }, owner: { ...batch.owner } };
 }
 
-test('a frame gives back the batch and the idempotency record it was made of', () => {
+test('decodes the batch and the idempotency record that were encoded', () => {
   fc.assert(
     fc.property(batches, records, (batch, record) => {
       const frame = encode(batch, record);
@@ -62,7 +62,7 @@ test('a frame gives back the batch and the idempotency record it was made of', (
   );
 });
 
-test('any flipped bit and any missing byte is noticed', () => {
+test('detects any flipped bit and any missing byte', () => {
   fc.assert(
     fc.property(batches, records, fc.nat(), fc.nat(7), (batch, record, position, bit) => {
       const frame = encode(batch, record);

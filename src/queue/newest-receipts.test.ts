@@ -1,4 +1,4 @@
-/** The newest receipt of each stream and of all, whatever comes in which order. */
+/** The newest receive time by stream and overall, in any order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Layout, StampedBatch } from '../model/batch.ts';
@@ -8,7 +8,7 @@ function batch(streamId: string, receivedAtNanos: bigint, layout: Layout = 'logs
   return { layout, owner: { streamId }, receivedAtNanos } as StampedBatch;
 }
 
-test('the newest counts, apart for each stream', () => {
+test('returns the newest receive time of each stream', () => {
   const receipts = createNewestReceipts();
   assert.equal(receipts.newestNanos('a'), 0n);
   assert.equal(receipts.newestNanos(undefined), 0n);
@@ -18,7 +18,7 @@ test('the newest counts, apart for each stream', () => {
   assert.equal(receipts.newestNanos(undefined), 9n);
 });
 
-test('samples are no logs', () => {
+test('ignores samples', () => {
   const receipts = createNewestReceipts();
   receipts.note([batch('a', 5n, 'metrics/1')]);
   assert.equal(receipts.newestNanos('a'), 0n);

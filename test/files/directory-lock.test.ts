@@ -1,4 +1,4 @@
-/** One process per data directory, whatever has happened to the lock file. */
+/** One process per data directory, even with a damaged lock file. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ async function startHolder(folder: string): Promise<ChildProcess> {
   return child;
 }
 
-test('a second process is refused with the pid of the first', async () => {
+test('refuses a second process and names the pid of the first', async () => {
   const folder = newFolder();
   const holder = await startHolder(folder);
   const refusal = new RegExp(`another weir process \\(pid ${String(holder.pid)}\\) holds it`);
@@ -44,7 +44,7 @@ test('a second process is refused with the pid of the first', async () => {
   lock.release();
 });
 
-test('a damaged lock file is replaced, and its holder still refuses others', async () => {
+test('replaces a damaged lock file, whose holder still excludes others', async () => {
   const folder = newFolder();
   const garbage = Buffer.alloc(9000, 'garbage');
   writeFileSync(join(folder, 'lock.db'), garbage);
@@ -58,7 +58,7 @@ test('a damaged lock file is replaced, and its holder still refuses others', asy
   await once(holder, 'exit');
 });
 
-test('what keeps the file from being opened is named', () => {
+test('names the reason why the file cannot be opened', () => {
   const folder = newFolder();
   mkdirSync(join(folder, 'lock.db'));
   assert.throws(() => lockDirectory(folder), /cannot lock data directory .*lock\.db/);

@@ -1,6 +1,6 @@
 /**
- * Measures what appending costs: acknowledged batches and events per second, and how busy the main
- * thread is. Run by hand: `node test/queue/append-cost.ts [directory]`; asserts nothing.
+ * Benchmark of append: acknowledged batches and events per second, and CPU time of the main thread.
+ * Run by hand: `node test/queue/append-cost.ts [directory]`; asserts nothing.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -60,7 +60,7 @@ async function measure(shape: Shape): Promise<void> {
       const now = performance.now();
       if (now >= endsAt) return;
       if (shape.pace > 0 && batches >= ((now - startedAt) / 1000) * shape.pace) {
-        // One timer for all senders, lest the timers be what is measured.
+        // One timer for all senders, since timers cost CPU time too.
         tick ??= setTimeout(2).then(() => {
           tick = undefined;
         });

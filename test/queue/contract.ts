@@ -1,4 +1,4 @@
-/** What every queue owes those who append to it, drain it, and ask how far it has come. */
+/** The contract of a queue, run against each implementation. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,10 +8,10 @@ import type { Queue, Shard } from '../../src/queue/port.ts';
 import { until } from '../harness/until.ts';
 import { openSink, type Sink, type Sunk } from './sink.ts';
 
-/** Where one queue lives, empty at first. */
+/** A place for one queue, empty at first. */
 export interface QueuePlace {
   readonly shards: number;
-  /** May be called again once the queue opened before is closed. */
+  /** May be called again once the previous queue is closed. */
   open(): Promise<Queue>;
   remove(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     queue = await place.open();
   }
 
-  test('each batch comes as it was appended, in order', async () => {
+  test('returns batches as appended, in order', async () => {
     const texts = Array.from({ length: 50 }, (_, index) => `batch ${index}`);
     for (const text of texts) await queue.append(write(text, 'metrics/1'), owner('a'));
     const { released } = sink(queue);
@@ -67,7 +67,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     assert.ok(stamps.every((stamp, index) => index === 0 || stamp >= stamps[index - 1]!));
   });
 
-  test('no more is taken than was asked for, but one batch that is too large', async () => {
+  test('takes up to the limits, or one larger batch', async () => {
     for (const bytes of [10, 10, 10, 5000, 10]) {
       await queue.append(write('x', 'metrics/1', bytes), owner('a'));
     }
@@ -82,7 +82,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     assert.ok(takes.some((sizes) => sizes.length === 1 && sizes[0] === 5000));
   });
 
-  test('what was released never comes again', async () => {
+  test('does not return released batches again', async () => {
     await queue.append(write('before'), owner('a'));
     const { released } = sink(queue);
     await untilCount(released, 1);
@@ -95,7 +95,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     assert.deepEqual(new Set(later.released.map(({ text }) => text)), new Set(['after']));
   });
 
-  test('what was taken and not released comes again, and is suspect', async () => {
+  test('returns unreleased batches again as suspect', async () => {
     for (const text of ['one', 'two']) await queue.append(write(text, 'metrics/1'), owner('a'));
     const { taken } = sink(queue, { releases: false, limits: { maxRows: 1, maxBytes: 1000 } });
     await untilCount(taken, 1);
@@ -117,7 +117,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     assert.ok(span.fromNanos <= first.receivedAtNanos && first.receivedAtNanos <= span.untilNanos);
   });
 
-  test('a part of what was taken may be released', async () => {
+  test('releases a part of what was taken', async () => {
     for (const text of ['one', 'two', 'three']) {
       await queue.append(write(text, 'metrics/1'), owner('a'));
     }
@@ -143,11 +143,10 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     );
   });
 
-  test('the watermark and the newest receipts vouch for no more than is released', async () => {
+  test('the watermark and the newest receive times cover released batches only', async () => {
     let passed = 0n;
     const { released, taken } = sink(queue, {
       took: async (batches) => {
-        // None of these is released yet.
         for (const { receivedAtNanos } of batches) assert.ok(receivedAtNanos > passed);
         await nextTurn();
       },
@@ -181,7 +180,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     assert.equal(taken.length, 120);
   });
 
-  test('a batch that is not released holds the watermark back', async () => {
+  test('an unreleased batch holds the watermark back', async () => {
     const { taken } = sink(queue, { releases: false });
     await queue.append(write('stuck'), owner('a'));
     await untilCount(taken, 1);
@@ -190,7 +189,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     assert.ok(queue.watermarkNanos() < receivedAtNanos);
   });
 
-  test('a line parts what was appended before from what comes after', async () => {
+  test('a line separates earlier from later appends', async () => {
     const { released } = sink(queue);
     const append = (text: string) =>
       Promise.all(['a', 'b', 'c'].map((stream) => queue.append(write(text), owner(stream))));
@@ -206,7 +205,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     }
   });
 
-  test('an answer is remembered once its batch is durable', async () => {
+  test('recalls the answer of a durable batch', async () => {
     const record = {
       key: randomBytes(16),
       bodyDigest: randomBytes(16),
@@ -222,7 +221,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     }
   });
 
-  test('a batch that was set aside is counted, and blocks nothing', async () => {
+  test('counts a quarantined batch, which blocks nothing', async () => {
     const { released } = sink(queue, {
       took: async (batches, shard) => {
         for (const batch of batches) {
@@ -239,7 +238,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     await until(() => queue.status().quarantinedBatches > 0, { what: 'it to be found again' });
   });
 
-  test('what waits is known, and nothing waits in the end', async () => {
+  test('reports the backlog, which is empty in the end', async () => {
     await queue.append(write('waiting', 'logs/1', 1000), owner('a'));
     await until(() => queue.status().batches > 0, { what: 'a batch to be seen' });
     assert.ok(queue.status().bytes >= 1000);
@@ -249,7 +248,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     assert.equal(queue.status().bytes, 0);
   });
 
-  test('work begins on each shard once, and ends when it is closed', async () => {
+  test('begins work on each shard once, and ends it on close', async () => {
     const opened = sink(queue);
     await until(() => opened.shards.length === place.shards, { what: 'every shard' });
     const tokens = opened.shards.map(({ fencingToken }) => fencingToken);
@@ -267,7 +266,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     }
   });
 
-  test('who listens hears that labels of series may be gone', async () => {
+  test('notifies listeners when labels of series may be gone', async () => {
     let heard = 0;
     queue.whenSeriesForgotten(() => heard++);
     await queue.forgetSeries();
@@ -280,7 +279,7 @@ function owner(streamId: string): BatchOwner {
 }
 
 function write(text: string, layout: Layout = 'logs/1', bytes = Buffer.byteLength(text)) {
-  // The payload becomes the queue's, with all that its memory holds.
+  // The queue owns the payload's whole buffer.
   const payload = Buffer.from(new ArrayBuffer(bytes));
   payload.write(text);
   return { layout, rows: 1, payload };

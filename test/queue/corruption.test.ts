@@ -1,7 +1,4 @@
-/**
- * Damage done to the files of a queue at rest: it opens, keeps every other batch, and says what is
- * lost.
- */
+/** Damaged files: the queue opens, keeps all other batches, and reports what is lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
@@ -14,7 +11,7 @@ const directory = '/queue';
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 const batches = 12;
 
-/** A queue with `batches` batches in several segments, the last of them unfinished. */
+/** A queue with `batches` batches in several segments, the last one unfinished. */
 async function fill(segmentBytes: number): Promise<SimulatedFileSystem> {
   const fs = new SimulatedFileSystem(new Random(1));
   const queue = await openDiskQueue(
@@ -32,7 +29,7 @@ function open(fs: SimulatedFileSystem, { telemetry } = recordTelemetry()): Promi
   return openDiskQueue({ directory, minFreeDiskBytes: 0, fileSystem: fs }, telemetry);
 }
 
-/** Opens the queue and takes all there is: the numbers of the batches that came. */
+/** Opens the queue and takes everything. @returns the numbers of the batches */
 async function read(fs: SimulatedFileSystem): Promise<{ numbers: number[]; told: Told }> {
   const { told, telemetry } = recordTelemetry();
   const queue = await open(fs, { told, telemetry, passedOver: [] });
@@ -54,7 +51,7 @@ async function read(fs: SimulatedFileSystem): Promise<{ numbers: number[]; told:
   return { numbers, told };
 }
 
-/** Every batch comes, in order, but for those within a reported range. */
+/** All batches are taken in order, except those within a reported range. */
 function assertAllOrReported({ numbers, told }: { numbers: number[]; told: Told }): void {
   const expected = Array.from({ length: batches }, (_, index) => index + 1).filter(
     (number) => numbers.includes(number) || !isReported(told, number),
@@ -68,7 +65,7 @@ function isReported(told: Told, sequence: number): boolean {
   );
 }
 
-/** Every batch that does not come is counted as lost, and none as a torn end. */
+/** Each missing batch is counted as lost, none as a torn end. */
 function assertCounted({ numbers, told }: { numbers: number[]; told: Told }): void {
   const counted = told.damage.reduce((sum, each) => sum + (each.batches ?? Number.NaN), 0);
   assert.equal(counted, batches - numbers.length, JSON.stringify(numbers));
@@ -90,13 +87,13 @@ function last<T>(list: readonly T[]): T {
   return found;
 }
 
-test('an untouched queue comes back whole', async () => {
+test('recovers an undamaged queue', async () => {
   const { numbers, told } = await read(await fill(2000));
   assert.equal(numbers.length, batches);
   assert.deepEqual(told, { damage: [], foreign: [], checkpoints: [], marks: [] });
 });
 
-test('the last record may be cut at any byte', async () => {
+test('tolerates a last record cut at any byte', async () => {
   const whole = await fill(1e6);
   const path = last(segmentsOf(whole));
   const content = whole.contentOf(path);
@@ -110,7 +107,7 @@ test('the last record may be cut at any byte', async () => {
   }
 });
 
-test('any bit of the first 4 KiB may flip', async () => {
+test('tolerates any flipped bit in the first 4 KiB', async () => {
   const whole = await fill(1e6);
   const path = last(segmentsOf(whole));
   const content = whole.contentOf(path);
@@ -130,7 +127,7 @@ const faults: Record<string, (content: Uint8Array) => Uint8Array | undefined> = 
   emptied: () => new Uint8Array(0),
   'cut to its header': (content) => content.slice(0, 64),
   'cut in half': (content) => content.slice(0, content.length / 2),
-  // Where its last batch begins: a seal, if there is one, is shorter than that.
+  // Where its last batch begins; a seal is shorter than that.
   'cut behind a batch': (content) =>
     content.slice(0, Buffer.from(content).lastIndexOf('WFR1', content.length - 200)),
   'flipped in its last batch': (content) => {
@@ -141,7 +138,7 @@ const faults: Record<string, (content: Uint8Array) => Uint8Array | undefined> = 
 
 for (const [fault, apply] of Object.entries(faults)) {
   for (const which of ['first', 'second', 'last'] as const) {
-    test(`the ${which} segment, ${fault}: every lost batch is counted`, async () => {
+    test(`counts each lost batch of the ${which} segment, ${fault}`, async () => {
       const fs = await fill(2000);
       const segments = segmentsOf(fs);
       assert.ok(segments.length >= 4);
@@ -159,7 +156,7 @@ for (const [fault, apply] of Object.entries(faults)) {
   }
 }
 
-test('what was released is not lost with its segment', async () => {
+test('does not count released batches of a missing segment as lost', async () => {
   const fs = await fill(1e6);
   const queue = await open(fs);
   const taken = await queue.take({ maxRows: 5, maxBytes: 1e6 });
@@ -174,7 +171,7 @@ test('what was released is not lost with its segment', async () => {
   );
 });
 
-test('the end that a kill tore was never acknowledged', async () => {
+test('treats an end torn by a kill as unacknowledged', async () => {
   const fs = await fill(1e6);
   const path = last(segmentsOf(fs));
   const content = fs.contentOf(path);
@@ -192,7 +189,7 @@ for (const [state, content] of Object.entries({
   absent: undefined,
   damaged: Buffer.alloc(2048, 'x'),
 })) {
-  test(`a synced mark that is ${state} is reported, and costs nothing`, async () => {
+  test(`reports a synced mark that is ${state} and loses nothing`, async () => {
     const fs = await fill(2000);
     if (content === undefined) fs.remove('/queue/synced');
     else fs.overwrite('/queue/synced', content);
@@ -202,7 +199,7 @@ for (const [state, content] of Object.entries({
   });
 }
 
-test('without checkpoint and mark no id is given out twice', async () => {
+test('assigns no id twice without checkpoint and mark', async () => {
   const fs = await fill(1e6);
   const queue = await open(fs);
   const taken = await queue.take({ maxRows: 100, maxBytes: 1e6 });
@@ -218,7 +215,7 @@ test('without checkpoint and mark no id is given out twice', async () => {
   assert.notEqual(batch?.id.writer, known.writer);
 });
 
-test('a page of zeros costs the batches on it', async () => {
+test('loses only the batches on a page of zeros', async () => {
   const whole = await fill(1e6);
   const path = last(segmentsOf(whole));
   const zeroed = Uint8Array.from(whole.contentOf(path)).fill(0, 1500, 1500 + 4096);
@@ -229,7 +226,7 @@ test('a page of zeros costs the batches on it', async () => {
   assert.ok(result.numbers.length >= batches - 7);
 });
 
-test('a segment that is gone is told with its exact range', async () => {
+test('reports a missing segment with its exact range', async () => {
   const fs = await fill(2000);
   const [, second, third] = segmentsOf(fs);
   assert.ok(second !== undefined && third !== undefined);
@@ -242,7 +239,7 @@ test('a segment that is gone is told with its exact range', async () => {
   assertAllOrReported(result);
 });
 
-test('files of other origin are left alone and told', async () => {
+test('keeps and reports foreign files', async () => {
   const fs = await fill(2000);
   const [first, second] = segmentsOf(fs);
   assert.ok(first !== undefined && second !== undefined);
@@ -256,7 +253,7 @@ test('files of other origin are left alone and told', async () => {
   assert.ok(fs.paths().includes(copy));
 });
 
-test('a segment of another directory is not taken in', async () => {
+test('ignores a segment of another directory', async () => {
   const fs = await fill(2000);
   const other = await fill(2000);
   const [first] = segmentsOf(other);
@@ -272,7 +269,7 @@ for (const [state, content] of Object.entries({
   damaged: () => Buffer.from('nonsense'),
   'damaged by a flipped bit': (bytes: Uint8Array) => bytes.with(20, (bytes[20] ?? 0) ^ 1),
 })) {
-  test(`a checkpoint that is ${state} makes all come again`, async () => {
+  test(`drains everything again if the checkpoint is ${state}`, async () => {
     const fs = await fill(2000);
     fs.overwrite('/queue/checkpoint', content(fs.contentOf('/queue/checkpoint')));
     const { numbers, told } = await read(fs);
@@ -281,7 +278,7 @@ for (const [state, content] of Object.entries({
   });
 }
 
-test('without checkpoint and identity the segments speak for themselves', async () => {
+test('recovers from segments alone without checkpoint and identity', async () => {
   const fs = await fill(2000);
   fs.remove('/queue/checkpoint');
   fs.remove('/queue/identity');
@@ -290,7 +287,7 @@ test('without checkpoint and identity the segments speak for themselves', async 
   assert.deepEqual(told.foreign, []);
 });
 
-test('a directory of a newer version is refused untouched', async () => {
+test('refuses a directory of a newer version and leaves it unchanged', async () => {
   const { identityVersion, writeIdentity } = await import('../../src/queue/disk/records.ts');
   const fs = await fill(2000);
   writeIdentity(fs, '/queue/identity', {

@@ -1,4 +1,4 @@
-/** Reading a segment gives the same frames whatever the size of the window it is read through. */
+/** Reading a segment yields the same frames for any window size. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -54,14 +54,14 @@ const pieces = fc.array(
   { maxLength: 12 },
 );
 
-test('frames are found again after rubbish, through any window', () => {
+test('finds frames after garbage, with any window size', () => {
   fc.assert(
     fc.property(pieces, fc.integer({ min: 1, max: 400 }), (parts, windowBytes) => {
       let sequence = 0n;
       const expected: bigint[] = [];
       const content = Buffer.concat(
         parts.map(({ kind, size }) => {
-          // Rubbish full of what a frame begins with.
+          // Garbage with many frame magics.
           if (kind === 'rubbish') return Buffer.alloc(size, 'WFR1');
           expected.push(++sequence);
           return frameOf(sequence, new Uint8Array(size));
@@ -72,7 +72,7 @@ test('frames are found again after rubbish, through any window', () => {
   );
 });
 
-test('a frame inside a damaged payload is not taken for one of the log', () => {
+test('ignores a frame inside a damaged payload', () => {
   const forged = frameOf(9n, Buffer.from('forged'));
   const other = Buffer.from(forged);
   other.writeBigUInt64LE(writer + 1n, 56);

@@ -1,4 +1,4 @@
-/** The real disk and the real thread, and processes killed at random moments while they append. */
+/** The real disk and log thread, with processes killed at random while they append. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ function open(directory: string, options: { idempotencyKeys?: number } = {}): Pr
   return openDiskQueue({ directory, minFreeDiskBytes: 0, ...options }, telemetry);
 }
 
-/** Appends until a few batches are on the ledger, and then is killed. */
+/** Killed once a few batches are in the ledger. */
 async function appendAndKill(paths: string[]): Promise<void> {
   const ledger = paths[1] ?? '';
   const before = (await readLedger(ledger)).length;
@@ -48,7 +48,7 @@ async function readLedger(path: string): Promise<number[]> {
   return text.split('\n').slice(0, -1).map(Number);
 }
 
-test('every acknowledged batch outlives kill -9, once and in order', async (t) => {
+test('every acknowledged batch survives kill -9, once and in order', async (t) => {
   const directory = await makeDirectory(t);
   const ledger = join(directory, 'ledger');
   const queueDirectory = join(directory, 'queue');
@@ -82,7 +82,7 @@ test('every acknowledged batch outlives kill -9, once and in order', async (t) =
   assert.ok(acknowledged.length >= kills * 20);
 });
 
-test('a queue on the real disk hands on what it is given', async (t) => {
+test('returns batches from the real disk as appended', async (t) => {
   const directory = await makeDirectory(t);
   const queue = await open(directory);
   const taking = queue.take(everything);
@@ -112,6 +112,6 @@ test('a queue on the real disk hands on what it is given', async (t) => {
   });
 });
 
-test('a directory that cannot be made is an error, not a hang', async () => {
+test('rejects a directory that cannot be created', async () => {
   await assert.rejects(open('/dev/null/queue'), /ENOTDIR/);
 });

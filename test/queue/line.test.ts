@@ -1,4 +1,4 @@
-/** A line between batches holds, whatever the clock does and whenever the process dies. */
+/** A line between batches holds for any clock and after a crash. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
@@ -16,7 +16,7 @@ function open(fs: SimulatedFileSystem, now: number) {
   return openDiskQueue({ directory: '/queue', fileSystem: fs, now: () => now }, telemetry);
 }
 
-test('what comes after a line is stamped in a later second, in a later life too', async () => {
+test('stamps appends after a line in a later second, after a restart too', async () => {
   const fs = new SimulatedFileSystem(new Random(1));
   const queue = await open(fs, nowMs);
   const before = await queue.append(content(), owner);

@@ -1,4 +1,4 @@
-/** The queue on local disk keeps what every queue promises. */
+/** The queue on local disk fulfils the contract of a queue. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * Thousands of random histories of the queue; and proof that a queue which breaks its word would be
- * caught.
- */
+/** Thousands of random histories of the queue, and canaries: faults that the model must find. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FileSystem } from '../../src/files/file-system.ts';
@@ -10,16 +7,16 @@ import { runModel } from './queue-model.ts';
 const runs = Number(process.env['WEIR_RUNS'] ?? 1000);
 const firstSeed = Number(process.env['WEIR_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
-/** A key file that was created and never synced, gone after a power cut, was reported as lost. */
+/** Regression: an unsynced key file that a power cut removed was reported as lost. */
 const onceFailed = [1837726803];
 
-test('the queue keeps its word through crashes at any step', async (t) => {
+test('no acknowledged batch is lost through crashes at any step', async (t) => {
   for (const seed of onceFailed) await runModel({ seed, flips: false, wrap: (fs) => fs });
   t.diagnostic(`${runs} runs from seed ${firstSeed}`);
   await runAll(false);
 });
 
-test('the queue keeps or reports every batch where bits are flipped', async (t) => {
+test('every batch is kept or reported when bits flip', async (t) => {
   t.diagnostic(`${runs} runs from seed ${firstSeed}`);
   await runAll(true);
 });
@@ -33,7 +30,7 @@ const canaries: Record<string, (fs: FileSystem) => FileSystem> = {
 };
 
 for (const [fault, wrap] of Object.entries(canaries)) {
-  test(`the model notices that ${fault}`, async () => {
+  test(`the model finds that ${fault}`, async () => {
     for (let seed = 1; seed <= 3000; seed++) {
       try {
         await runModel({ seed, flips: false, wrap });

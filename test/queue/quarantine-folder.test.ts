@@ -1,4 +1,4 @@
-/** The quarantine on a real disk as an operator and a backup see it, beside whoever changes it. */
+/** The quarantine on a real disk, listed and backed up while it changes. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ async function list() {
     .map(({ id, retry, reason }) => [id, retry, reason]);
 }
 
-test('what is damaged, and what is there under both names, is shown as what it is', async () => {
+test('lists damaged files, and files under both names', async () => {
   put(1, '.json', '.batch');
   put(2, '.json', '.batch', '.retry');
   put(3, '.json', '.damaged');
@@ -63,11 +63,11 @@ test('what is damaged, and what is there under both names, is shown as what it i
   assert.deepEqual([await opened.list(), readdirSync(folder)], [[], []]);
 });
 
-test('each file is read once, however many are changed', async () => {
+test('reads each file once', async () => {
   for (let sequence = 1; sequence <= 3; sequence++) put(sequence, '.batch');
   const opened = openQuarantineFolder(directory);
   const found = await opened.list();
-  // Whoever looked again would not find it.
+  // A second read would not find it.
   unlinkSync(join(folder, `${stemOf(3)}.batch`));
   for (const { id } of found.slice(0, 2)) await opened.retry(id);
   assert.equal((await opened.list()).length, 3);
@@ -75,7 +75,7 @@ test('each file is read once, however many are changed', async () => {
   assert.deepEqual(readdirSync(folder).sort(), [`${stemOf(1)}.retry`, `${stemOf(2)}.retry`]);
 });
 
-/** Has a batch under one of two names at any time, now the one, now the other. */
+/** Renames a batch back and forth. */
 const renaming = `
 const { linkSync, unlinkSync } = require('node:fs');
 const { workerData: { from, to, state } } = require('node:worker_threads');
@@ -87,8 +87,8 @@ for (let [has, next] = [from, to]; Atomics.load(running, 0) === 1; [has, next] =
   unlinkSync(has);
 }`;
 
-test('a backup beside a running service misses no batch, and a list does not fail', async () => {
-  // Longer to read, so that more happens meanwhile.
+test('a backup beside a running service misses no batch, and listing does not fail', async () => {
+  // Slower to read, so that more renames happen meanwhile.
   for (let sequence = 1; sequence <= 40; sequence++) put(sequence, '.batch');
   put(50, '.retry');
   const state = new SharedArrayBuffer(4);

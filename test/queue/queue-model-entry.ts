@@ -1,9 +1,9 @@
-/** A batch of the queue's model, and what the queue said of it. */
+/** A batch in the model of the queue, and its state. */
 import type { IdempotencyRecord } from '../../src/queue/port.ts';
 
 /**
- * `asked`: no answer came, it may be there or not. `refused`: the disk was full, it must not be
- * there. `gone`: released, or may be.
+ * `asked`: unanswered, may or may not be in the queue. `refused`: the disk was full, must not be in
+ * it. `gone`: released, or may be.
  */
 export type EntryState = 'asked' | 'refused' | 'acknowledged' | 'gone';
 
@@ -14,7 +14,7 @@ export interface Entry {
   sequence: bigint | undefined;
 }
 
-/** Refused since a write found the disk full, with nothing of the batch kept. */
+/** The disk was full and nothing of the batch is kept. */
 export function isOutOfRoom(error: unknown): boolean {
   const { cause } = error as Error;
   return cause instanceof Error && cause.message.includes('ENOSPC');

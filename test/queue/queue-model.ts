@@ -1,7 +1,6 @@
 /**
- * The queue beside a plain array: random calls, crashes at any step, power losses, failing syncs
- * and flipped bits, and after each of them what the queue hands out is held against what it
- * promised.
+ * Model test of the queue: random calls, crashes at any step, power cuts, failing syncs and flipped
+ * bits, each followed by a comparison with what was acknowledged.
  */
 import assert from 'node:assert/strict';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
@@ -20,16 +19,13 @@ const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver'
 
 export interface RunOptions {
   readonly seed: number;
-  /** Bits are flipped between two lives; then what is lost must at least be reported. */
+  /** Bits flip between two runs; losses must then be reported. */
   readonly flips: boolean;
-  /** Stands between the queue and the simulated disk; a canary breaks it. */
+  /** Wraps the simulated disk; a canary injects a fault here. */
   readonly wrap: (fs: FileSystem) => FileSystem;
 }
 
-/**
- * One history of a queue over several lives. @throws AssertionError where the queue breaks its
- * word.
- */
+/** One history of a queue over several runs. @throws AssertionError where the queue is wrong */
 export async function runModel(options: RunOptions): Promise<void> {
   const model = new QueueModel(options);
   const lives = 1 + model.random.below(4);
@@ -50,7 +46,7 @@ class QueueModel {
   #highestWatermark = 0n;
   #highestSequence = 0n;
   #made = 0;
-  /** Of the present life. */
+  /** Of the current run. */
   #handedOut: StampedBatch[] = [];
   #lastHanded = 0n;
 
@@ -64,7 +60,7 @@ class QueueModel {
     };
   }
 
-  /** Opens the queue, uses it for a while, and ends it in one way or another. */
+  /** Opens the queue, uses it for a while, and closes, kills or power-cuts it. */
   async live(): Promise<void> {
     if (this.random.chance(0.7)) this.#fs.crashAfter(this.random.below(150));
     if (this.random.chance(0.1)) this.#fs.failSyncAfter(this.random.below(20));
@@ -81,12 +77,12 @@ class QueueModel {
     }
   }
 
-  /** The last life: nothing fails any more, and all that was promised must come. */
+  /** The last run: nothing fails, and every acknowledged batch must be taken. */
   async drainAll(): Promise<void> {
     const queue = await this.#open();
     assert.ok(queue, 'the queue opens when nothing fails');
     while (queue.status().bytes > 0) {
-      // Damaged batches are counted until a take has found them unreadable.
+      // Damaged batches are counted until a take finds them unreadable.
       const taken = await Promise.race([queue.take({ maxRows: 7, maxBytes: 4000 }), turn()]);
       if (taken === undefined) break;
       this.#checkTaken(taken.batches, taken.suspect);
@@ -103,7 +99,7 @@ class QueueModel {
     this.#checkReports();
   }
 
-  /** A false alarm is a broken word too. */
+  /** Without flipped bits, no loss may be reported. */
   #checkReports(): void {
     const { damage, foreign, checkpoints, marks } = this.#heard.told;
     assert.deepEqual(foreign, []);
@@ -118,7 +114,7 @@ class QueueModel {
   async #open(): Promise<DiskQueue | undefined> {
     this.#handedOut = [];
     this.#lastHanded = 0n;
-    // A clock may step back, but not by more than the time a start takes: that goes unnoticed.
+    // The clock may step back by no more than the time of a start, which goes unnoticed.
     this.#nowMs = this.#latestMs + 1000;
     const queue = await attempt(() =>
       openDiskQueue(
@@ -186,7 +182,7 @@ class QueueModel {
       if (taken !== undefined) this.#checkTaken(taken.batches, taken.suspect);
       return taken;
     });
-    // With nothing to take it waits: whatever the next append brings is then taken at once.
+    // On an empty queue it waits for the next append.
     await Promise.race([taking, turn()]);
     if (this.#handedOut.length === before) await this.#append(queue);
     await Promise.race([taking, turn()]);
@@ -218,7 +214,7 @@ class QueueModel {
     }
   }
 
-  /** Between two batches that follow each other, nothing acknowledged may be left out. */
+  /** No acknowledged batch may be skipped between two that were taken. */
   #checkSkipped(after: bigint, before: bigint): void {
     for (const entry of this.#entries.values()) {
       const { sequence, state } = entry;
@@ -240,10 +236,7 @@ class QueueModel {
     entry.state = 'gone';
   }
 
-  /**
-   * What is cut off while opening is kept in a file first, which says so even if that start is cut
-   * short.
-   */
+  /** Bytes cut off at a start are set aside first, even if that start is interrupted. */
   #isSetAside(sequence: bigint): boolean {
     return this.#fs.list(`${directory}/quarantine`).some((name) => {
       const firstOfSegment = /^(\d+)-\d+\.damaged$/.exec(name)?.[1];
@@ -257,7 +250,7 @@ class QueueModel {
     );
     const before = entries.map((entry) => entry.state);
     await queue.release(sequence).catch((error: unknown) => {
-      // Nobody knows whether the checkpoint counts: neither having nor missing them is wrong.
+      // The checkpoint may or may not be durable: both outcomes are allowed.
       for (const [index, entry] of entries.entries()) {
         if (before[index] === 'acknowledged') entry.state = 'asked';
       }

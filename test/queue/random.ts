@@ -1,6 +1,4 @@
-/**
- * A small seeded generator of random numbers, so that every run of a model test can be repeated.
- */
+/** A seeded random number generator, so that model tests are reproducible. */
 
 export class Random {
   #state: number;

@@ -1,4 +1,4 @@
-/** Queue telemetry that keeps what it is told, for tests to look at. */
+/** Queue telemetry that records events for tests. */
 import type { QueueDamage, QueueEvents } from '../../src/telemetry/queue-events.ts';
 
 export interface Told {
@@ -10,7 +10,7 @@ export interface Told {
 
 export function recordTelemetry(): {
   told: Told;
-  /** Files of batches that were retried and cannot be read. */
+  /** Unreadable files of retried batches. */
   passedOver: string[];
   telemetry: QueueEvents;
 } {

@@ -1,4 +1,4 @@
-/** When the queue takes nothing more, and how it says so. */
+/** When the queue refuses appends, and with which errors. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/model/errors.ts';
@@ -10,7 +10,7 @@ import { Random } from './random.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';
 
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
-/** A new one each time: the queue owns what it was given. */
+/** A new payload each time: the queue owns what it was given. */
 const content = () => ({ layout: 'logs/1' as const, rows: 1, payload: new Uint8Array(1000) });
 
 async function open(options: Partial<OpenDiskQueueOptions> = {}) {
@@ -39,7 +39,7 @@ async function assertRefused(queue: DiskQueue): Promise<void> {
   assert.equal(queue.status().writable, false);
 }
 
-test('refuses while the disk is nearly full, and takes again once there is room', async () => {
+test('refuses while the disk is nearly full, and accepts again once there is room', async () => {
   const { fs, queue, wait } = await open({ minFreeDiskBytes: 1e6 });
   await queue.append(content(), owner);
   fs.free = 999_999;
@@ -52,13 +52,13 @@ test('refuses while the disk is nearly full, and takes again once there is room'
   assert.equal(queue.status().writable, true);
 });
 
-test('a write that finds the disk full is refused, and the next one goes on', async () => {
+test('refuses a write that fills the disk, and accepts a later one', async () => {
   const { fs, queue, wait } = await open({ minFreeDiskBytes: 0 });
   const first = await queue.append(content(), owner);
   fs.fillAfter(0, 1);
   await assertRefused(queue);
   assert.match(queue.status().reason, /short of the/);
-  // Refused without another try until the disk has been measured again.
+  // Not tried again until the disk is measured.
   await assertRefused(queue);
   await wait(1000);
   const second = await queue.append(content(), owner);
@@ -72,7 +72,7 @@ test('a write that finds the disk full is refused, and the next one goes on', as
   await queue.close();
 });
 
-test('a disk that is full while the queue closes leaves the end to the next start', async () => {
+test('closes on a full disk and leaves sealing to the next start', async () => {
   const { fs, queue } = await open({ minFreeDiskBytes: 0 });
   await queue.append(content(), owner);
   fs.fillAfter(0, 9);
@@ -86,14 +86,14 @@ test('a disk that is full while the queue closes leaves the end to the next star
   await next.close();
 });
 
-test('keeps two segments free whatever is asked for', async () => {
+test('keeps at least two segments free', async () => {
   const { fs, queue, wait } = await open({ minFreeDiskBytes: 0 });
   fs.free = 19_999;
   await wait(1000);
   await assertRefused(queue);
 });
 
-test('refuses beyond the backlog cap until something is released', async () => {
+test('refuses at the backlog cap until batches are released', async () => {
   const { queue } = await open({ minFreeDiskBytes: 0, maxBacklogBytes: 2000 });
   const { sequence } = await queue.append(content(), owner);
   await queue.append(content(), owner);
@@ -103,7 +103,7 @@ test('refuses beyond the backlog cap until something is released', async () => {
   await queue.append(content(), owner);
 });
 
-test('a failed sync is final and reported once, and durable batches can be drained', async () => {
+test('reports a failed sync once and for all, and still drains durable batches', async () => {
   const failures: Error[] = [];
   const onFailed = (error: Error) => void failures.push(error);
   const { fs, queue } = await open({ minFreeDiskBytes: 0, onFailed });
@@ -130,7 +130,7 @@ test('rejects a batch over the limit as too large', async () => {
   await assert.rejects(queue.append(large, owner), { code: 'too_large' });
 });
 
-test('stamps after every watermark, even if the clock stands', async () => {
+test('stamps after every watermark, even if the clock stops', async () => {
   const { queue } = await open({ minFreeDiskBytes: 0 });
   const watermark = queue.watermarkNanos();
   const { receivedAtNanos } = await queue.append(content(), owner);
@@ -138,7 +138,7 @@ test('stamps after every watermark, even if the clock stands', async () => {
   assert.ok(queue.watermarkNanos() < receivedAtNanos);
 });
 
-test('a take that waits ends when the queue closes', async () => {
+test('closing the queue ends a waiting take', async () => {
   const { queue } = await open({ minFreeDiskBytes: 0 });
   const taking = queue.take({ maxRows: 1, maxBytes: 1 });
   await queue.close();

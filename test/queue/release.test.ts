@@ -1,4 +1,4 @@
-/** What a release frees, and what it leaves alone. */
+/** What a release frees. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
@@ -12,7 +12,7 @@ const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver'
 for (const memoryTailBytes of [0, 1_000_000]) {
   const origin = memoryTailBytes === 0 ? 'the disk' : 'memory';
 
-  test(`batches taken from ${origin} keep their payload until they are released`, async () => {
+  test(`batches from ${origin} keep their payload until released`, async () => {
     const fileSystem = new SimulatedFileSystem(new Random(1));
     const queue = await openDiskQueue(
       { directory: '/queue', fileSystem, minFreeDiskBytes: 0, memoryTailBytes },

@@ -1,7 +1,7 @@
-/** Calls into a simulated world, in which most errors are part of the game. */
+/** Calls on the simulated disk, where most errors are expected. */
 import assert from 'node:assert/strict';
 
-/** Of a queue that has nothing to do. */
+/** Of an empty queue. */
 export const emptyStatus = {
   writable: true,
   reason: '',
@@ -12,7 +12,7 @@ export const emptyStatus = {
   quarantinedBatches: 0,
 };
 
-/** A failed assertion is a finding; every other error is the simulated world's. */
+/** Rethrows failed assertions; any other error comes from the simulation. */
 export async function attempt<T>(action: () => Promise<T>): Promise<T | undefined> {
   try {
     return await action();
@@ -22,7 +22,7 @@ export async function attempt<T>(action: () => Promise<T>): Promise<T | undefine
   }
 }
 
-/** Long enough for all that needs no further call. */
+/** Lets pending callbacks run. */
 export async function turn(): Promise<undefined> {
   for (let round = 0; round < 3; round++) await new Promise((resolve) => setImmediate(resolve));
 }

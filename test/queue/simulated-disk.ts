@@ -1,4 +1,4 @@
-/** Each file and directory of the simulated file system: as it looks, and as it is on disk. */
+/** Files and directories of the simulated file system: cached and durable state. */
 import type { Random } from './random.ts';
 
 export type Change = Write | Truncation;
@@ -9,7 +9,7 @@ interface Write {
 }
 
 interface Truncation {
-  /** Bytes that remain. */
+  /** Bytes that are kept. */
   readonly length: number;
 }
 
@@ -34,7 +34,7 @@ export interface Directory {
 
 const sectorBytes = 512;
 
-/** What of a file is left after a power loss: any of its unsynced sectors, whole or torn. */
+/** A file after a power cut: any of its unsynced sectors, whole or torn. */
 export function survivingContent({ synced, unsynced }: Inode, random: Random): Uint8Array {
   let content = synced;
   for (const change of unsynced) {

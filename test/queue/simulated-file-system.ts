@@ -1,6 +1,6 @@
 /**
- * A file system in memory that keeps apart what was written and what was synced, can stop at any
- * step, and forgets on a power loss whatever it may: any of the unsynced sectors, sizes and names.
+ * A file system in memory that distinguishes written from synced data, can stop at any step, and
+ * loses any unsynced sectors, sizes and names on a power cut.
  */
 import { basename, dirname } from 'node:path';
 import { SyncFailure } from '../../src/files/disk-failure.ts';
@@ -15,7 +15,7 @@ import {
   survivingContent,
 } from './simulated-disk.ts';
 
-/** Thrown by the step at which the machine stops, and by all later ones. */
+/** Thrown by the step at which the machine stops, and by all later steps. */
 export class Crash extends Error {
   override readonly name = 'Crash';
 }
@@ -36,23 +36,23 @@ export class SimulatedFileSystem implements FileSystem {
     this.#random = random;
   }
 
-  /** The machine stops during the step after so many more. */
+  /** Stops the machine after so many more steps. */
   crashAfter(steps: number): void {
     this.#stepsLeft = steps;
   }
 
-  /** The disk reports one failed sync after so many more. */
+  /** Fails one sync after so many more. */
   failSyncAfter(syncs: number): void {
     this.#syncsUntilFailure = syncs;
   }
 
-  /** After so many more writes, so many find the disk full. */
+  /** After so many more writes, fails so many with a full disk. */
   fillAfter(writes: number, fullWrites: number): void {
     this.#writesUntilFull = writes;
     this.#fullWrites = fullWrites;
   }
 
-  /** The same files for the next process, after this one was killed: nothing is lost. */
+  /** After a kill: the next process sees all files. */
   afterKill(): SimulatedFileSystem {
     return this.#successor(
       (inode) => inode,
@@ -60,7 +60,7 @@ export class SimulatedFileSystem implements FileSystem {
     );
   }
 
-  /** The same disk after the power came back: any part of what was not synced is gone. */
+  /** After a power cut: any part of the unsynced data is lost. */
   afterPowerLoss(): SimulatedFileSystem {
     const survivors = new Map<Inode, Inode>();
     const survive = (inode: Inode): Inode => {
@@ -91,7 +91,7 @@ export class SimulatedFileSystem implements FileSystem {
     return this.#find(path).content;
   }
 
-  /** Flips a bit of some file, durably. @returns whether there was one to flip. */
+  /** Flips a bit of some file, durably. @returns false without a file */
   flipBit(): boolean {
     const path = this.#random.pick([...this.paths(), undefined]);
     const content = path === undefined ? undefined : Uint8Array.from(this.contentOf(path));
@@ -102,7 +102,7 @@ export class SimulatedFileSystem implements FileSystem {
     return true;
   }
 
-  /** Puts other bytes in place, durably, as a fault of the disk or a hand would. */
+  /** Overwrites bytes durably. */
   overwrite(path: string, content: Uint8Array): void {
     const inode = { content, synced: content, unsynced: [] };
     const directory = this.#directoryOf(path);
@@ -157,11 +157,11 @@ export class SimulatedFileSystem implements FileSystem {
   write(file: FileId, source: Uint8Array, position: number): number {
     this.#look();
     const inode = this.#inode(file);
-    // What lies within the file has its blocks already.
+    // Blocks within the file are already allocated.
     const grows = position + source.length > inode.content.length;
     if (grows) this.#assertRoom();
     const isLast = this.#stepsLeft-- <= 0;
-    // The last blocks take a part, and the next write finds none.
+    // A short write first, then ENOSPC.
     const isShort = isLast || (grows && this.#writesUntilFull <= 0) || this.#random.chance(0.1);
     const length = isShort ? this.#random.below(source.length) + 1 : source.length;
     const change = { position, bytes: source.slice(0, length) };
@@ -183,7 +183,7 @@ export class SimulatedFileSystem implements FileSystem {
     this.#step();
     const inode = this.#inode(file);
     if (this.#syncsUntilFailure-- <= 0) {
-      // The kernel forgets which pages were dirty: some reached the disk, the others never will.
+      // The kernel marks dirty pages clean: some reached the disk, the others never will.
       inode.synced = survivingContent(inode, this.#random);
       inode.unsynced = [];
       this.#syncsUntilFailure = Number.POSITIVE_INFINITY;
@@ -239,7 +239,7 @@ export class SimulatedFileSystem implements FileSystem {
     directory.unsynced.push(change);
   }
 
-  /** Everything that changes something may be the last thing this machine did. */
+  /** Counts a step, at which the machine may stop. */
   #step(): void {
     this.#look();
     if (this.#stepsLeft-- <= 0) this.#crash();

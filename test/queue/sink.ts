@@ -1,12 +1,11 @@
-/** Drains of a test: they take what every shard hands out, and remember it. */
+/** A drain for tests: takes from all shards and records the batches. */
 import type { StampedBatch } from '../../src/model/batch.ts';
 import type { Queue, Shard, ShardWork, TakeLimits } from '../../src/queue/port.ts';
 
-/** One batch as it was taken. */
 export interface Sunk {
   readonly shard: string;
   readonly batch: StampedBatch;
-  /** What its payload begins with; the payload itself may be gone once it is released. */
+  /** First bytes of its payload, which is freed on release. */
   readonly text: string;
   readonly suspect: boolean;
 }
@@ -15,12 +14,12 @@ export interface SinkOptions {
   readonly limits?: TakeLimits;
   /** Called with every take, before its batches are released. */
   readonly took?: (batches: readonly StampedBatch[], shard: Shard) => unknown;
-  /** False: what was taken stays unreleased, and nothing more is taken. */
+  /** False: stops taking, and leaves what was taken unreleased. */
   readonly releases?: boolean;
 }
 
 export interface Sink extends ShardWork {
-  /** In the order in which they were released. */
+  /** In order of release. */
   readonly released: readonly Sunk[];
   readonly taken: readonly Sunk[];
   readonly shards: readonly Shard[];
@@ -60,7 +59,7 @@ export function openSink(queue: Queue, options: SinkOptions = {}): Sink {
       try {
         await shard.release(batches);
       } catch (error) {
-        // A shard that is no longer held hands out nothing more.
+        // A lost shard returns no more batches.
         const more = await Promise.race([shard.take(options.limits ?? wide), closed]);
         if (more !== undefined) throw error;
         return;

@@ -1,6 +1,6 @@
 /**
- * A process to be killed: appends numbered batches to a queue on the real disk, and writes each
- * number to a ledger, synced, once it is acknowledged. Arguments: directory, ledger, first number.
+ * A process to be killed: appends numbered batches to a queue on the real disk, and records each
+ * acknowledged number durably in a ledger. Arguments: directory, ledger, first number.
  */
 import fs from 'node:fs';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';

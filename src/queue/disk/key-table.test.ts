@@ -1,4 +1,4 @@
-/** The table of remembered keys agrees with a plain list of them. */
+/** The key table agrees with a map. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -16,7 +16,7 @@ function answerOf(number: number): Uint8Array {
   return Buffer.from(`answer ${number}`);
 }
 
-test('remembers the newest keys and their newest answers, as a map would', () => {
+test('keeps the newest keys and their newest answers', () => {
   const insert = fc.record({ key: fc.nat(40), waitMs: fc.nat(60) });
   fc.assert(
     fc.property(
@@ -52,14 +52,14 @@ test('remembers the newest keys and their newest answers, as a map would', () =>
   );
 });
 
-test('forgets a key once its time is over, without any insert', () => {
+test('expires a key without an insert', () => {
   const table = new KeyTable({ maxKeys: 10, ttlMs, maxAnswerBytes: 1e6 });
   table.insert(digest(1), { bodyDigest: digest(2), answer: answerOf(1), stampMs: 5000 });
   assert.ok(table.recall(digest(1), 6000));
   assert.equal(table.recall(digest(1), 6001), undefined);
 });
 
-test('long answers push out the oldest keys early', () => {
+test('long answers evict the oldest keys early', () => {
   const table = new KeyTable({ maxKeys: 1000, ttlMs, maxAnswerBytes: 1_000_000 });
   for (let key = 0; key < 100; key++) {
     table.insert(digest(key), {

@@ -1,4 +1,4 @@
-/** Times of receipt only ever go on, and a second that was passed is left behind. */
+/** Receive times increase, and a passed second is not used again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { ReceiptClock } from './receipt-clock.ts';
 const nanosPerMs = 1_000_000n;
 const nanosPerSecond = 1_000_000_000n;
 
-test('stamps increase and follow the clock, which may go back', () => {
+test('stamps increase even if the clock goes back', () => {
   let nowMs = 1000;
   const clock = new ReceiptClock(5n, () => nowMs);
   assert.deepEqual([clock.stamp(), clock.stamp()], [1_000_000_000n, 1_000_000_001n]);
@@ -18,7 +18,7 @@ test('stamps increase and follow the clock, which may go back', () => {
   assert.equal(clock.last, 2_000_000_001n);
 });
 
-test('a passed second parts what was stamped before from what is stamped later', () => {
+test('passSecond separates earlier from later stamps', () => {
   const step = fc.record({ byMs: fc.integer({ min: -5000, max: 5000 }), stamps: fc.nat(3) });
   fc.assert(
     fc.property(fc.array(step), fc.nat(999), (steps, ms) => {
