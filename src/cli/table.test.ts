@@ -1,9 +1,9 @@
-/** How records look to people. */
+/** Records as text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toLines, toTable } from './table.ts';
 
-test('a list is a table of the chosen columns', () => {
+test('shows a list as a table of the chosen columns', () => {
   const records = [
     { streamId: 'a', name: 'checkout', retentionDays: 30, createdAt: null },
     { streamId: 'bb', name: 'cart', retentionDays: 7, createdAt: null },
@@ -14,11 +14,11 @@ test('a list is a table of the chosen columns', () => {
   );
 });
 
-test('an empty list says so', () => {
+test('shows `none` for an empty list', () => {
   assert.equal(toTable([], ['name']), 'none\n');
 });
 
-test('a record is lines, what is nested under its path, what is absent a dash', () => {
+test('shows a record as lines, nested fields by their path, absent ones as a dash', () => {
   const record = { name: 'web', limits: { burstEvents: null }, scopes: ['a', 'b'], cidrs: [] };
   assert.equal(
     toLines(record),
@@ -32,7 +32,7 @@ test('a record is lines, what is nested under its path, what is absent a dash', 
   );
 });
 
-test('what a record lists stands in a table below it', () => {
+test('shows the lists of a record as tables below it', () => {
   const accounts = [
     { accountId: 'a', name: 'acme' },
     { accountId: 'b', name: 'wayne' },
@@ -52,7 +52,7 @@ test('what a record lists stands in a table below it', () => {
   );
 });
 
-test('values cannot end a line or send commands to a terminal', () => {
+test('escapes line ends and control characters in values', () => {
   assert.equal(
     toLines({ name: 'a\nb\u001b[31m\u009b\u2028' }),
     'name  a\\u000ab\\u001b[31m\\u009b\\u2028\n',

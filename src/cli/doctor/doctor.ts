@@ -1,14 +1,13 @@
-/** `weir doctor`: looks at everything between a sender and a reader, and says what to mend. */
+/** `weir doctor`: checks the path from sender to reader and prints a fix for each problem. */
 import type { Command } from 'commander';
-import { checkAddress, unreachable } from './check-address.ts';
+import { CommandError, type Terminal, toSafeJson } from '../terminal.ts';
+import { checkReader, checkReceiver } from './check-access.ts';
+import { checkAddress } from './check-address.ts';
 import { checkLocal } from './check-local.ts';
 import { checkQueue } from './check-queue.ts';
-import { checkReader } from './check-reader.ts';
-import { checkReceiver } from './check-receiver.ts';
 import { checkClock, checkService, checkVersion } from './check-service.ts';
-import { type Finding, skipped, type Status, toFindingText } from './finding.ts';
+import { failure, type Finding, skipped, type Status, toFindingText } from './finding.ts';
 import { type DoctorFlags, findPlaces, type Places } from './places.ts';
-import { CommandError, type Terminal, toSafeJson } from '../terminal.ts';
 
 const examples = `
 Nothing is changed and nothing is stored: the receiver is asked with an empty array. Exit code 1
@@ -41,13 +40,16 @@ export function define(command: Command, terminal: Terminal): void {
 
 async function* examine(places: Places, version: string): AsyncGenerator<Finding> {
   yield* await checkLocal(places);
-  if (places.caFault !== undefined) yield unreadableAuthority(places.caFault);
+  if (places.caFault !== undefined) {
+    yield failure('authority', places.caFault, 'name a readable file: --ca-file, WEIR_CA_FILE');
+  }
   yield* examineIngest(places);
   yield* examineStream(places, version);
   yield* await checkQueue(places);
 }
 
 const ofOthers = 'this node does not serve it, and was not told who does';
+const notUsable = 'not looked at: the address cannot be used';
 
 async function* examineIngest(places: Places): AsyncGenerator<Finding> {
   const { ingestUrl: url, ca, elsewhere } = places;
@@ -63,7 +65,7 @@ async function* examineIngest(places: Places): AsyncGenerator<Finding> {
   const address = await checkAddress({ name, url, ca, flag: '--receiver-url' });
   yield* address;
   if (hasFailure(address)) {
-    yield unreachable('sending');
+    yield skipped('sending', notUsable);
     return;
   }
   yield* (await checkService({ name, url, ca })).findings;
@@ -84,21 +86,17 @@ async function* examineStream(places: Places, version: string): AsyncGenerator<F
   const address = await checkAddress({ name, url, ca, flag: '--url' });
   yield* address;
   if (hasFailure(address)) {
-    yield unreachable('reading');
+    yield skipped('reading', notUsable);
     return;
   }
   const service = { name, url, ca };
   const { findings, isWeir } = await checkService(service);
   yield* findings;
+  // No token is sent to another service.
   if (!isWeir) return;
   yield await checkClock(service);
   yield await checkVersion(service, version);
   yield* await checkReader(places, url);
-}
-
-function unreadableAuthority(says: string): Finding {
-  const advice = 'name a file that can be read: --ca-file, WEIR_CA_FILE';
-  return { check: 'authority', status: 'fail', says, advice };
 }
 
 function hasFailure(findings: readonly Finding[]): boolean {

@@ -1,14 +1,13 @@
-/** What a check has found, and how it reads. Pure. */
+/** The result of one check. */
 import { escapeControls, type Style } from '../terminal.ts';
 
-/** `skip` = could not be looked at, because of another finding or for want of an address. */
+/** `skip`: could not be checked, because of another finding or a missing address. */
 export type Status = 'ok' | 'warn' | 'fail' | 'skip';
 
 export interface Finding {
-  /** What was looked at, such as `ingest certificate`. */
+  /** Such as `ingest certificate`. */
   readonly check: string;
   readonly status: Status;
-  /** What is the case. */
   readonly says: string;
   /** What to do about it. */
   readonly advice?: string;
@@ -31,4 +30,12 @@ export function found(check: string, says: string): Finding {
 
 export function skipped(check: string, says: string): Finding {
   return { check, status: 'skip', says };
+}
+
+export function warning(check: string, says: string, advice: string): Finding {
+  return { check, status: 'warn', says, advice };
+}
+
+export function failure(check: string, says: string, advice?: string): Finding {
+  return { check, status: 'fail', says, ...(advice !== undefined && { advice }) };
 }

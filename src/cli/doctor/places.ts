@@ -1,17 +1,15 @@
-/**
- * What there is to look at: addresses, tokens and the authority, from flags, the environment and
- * quickstart.json. Unlike other commands it goes on without those that are missing.
- */
+/** What `weir doctor` checks. Unlike other commands it goes on without what is missing. */
 import { readFileSync } from 'node:fs';
+import { messageOf } from '../../std/error-text.ts';
 import {
   type ConnectionFlags,
   dataDirectory,
   type Quickstart,
   quickstartFile,
   readQuickstart,
+  type TargetFlags,
 } from '../connection.ts';
-import type { TargetFlags } from '../connection.ts';
-import { messageOf } from '../../std/error-text.ts';
+import type { Environment } from '../terminal.ts';
 
 export interface DoctorFlags extends ConnectionFlags, TargetFlags {
   readonly opsUrl?: string;
@@ -20,10 +18,10 @@ export interface DoctorFlags extends ConnectionFlags, TargetFlags {
 
 export interface Places {
   readonly dataDir: string;
-  /** Why quickstart.json cannot be used; undefined where it can, or is not there. */
+  /** Why quickstart.json cannot be used; undefined where it can, or does not exist. */
   readonly quickstartFault: string | undefined;
   readonly isLocal: boolean;
-  /** `ingest` and `stream`: ports that other nodes serve, at addresses that nobody has given. */
+  /** Of `ingest` and `stream`, those that other nodes serve at unknown addresses. */
   readonly elsewhere: ReadonlySet<string>;
   readonly ingestUrl: URL | undefined;
   readonly streamUrl: URL | undefined;
@@ -36,48 +34,55 @@ export interface Places {
   readonly caFault: string | undefined;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 export function findPlaces(flags: DoctorFlags, environment: Environment): Places {
-  const { quickstart, fault } = tryQuickstart(quickstartFile(flags.data, environment));
-  const local = quickstart?.receivers?.http_json;
+  const { value: quickstart = {}, fault } = attempt(() =>
+    readQuickstart(quickstartFile(flags.data, environment)),
+  );
+  const local = quickstart.receivers?.http_json;
   const ownReceiver = flags.receiverUrl ?? environment['WEIR_RECEIVER_URL'];
   const ownToken = flags.token ?? environment['WEIR_TOKEN'];
-  const ownAccount = flags.account ?? environment['WEIR_ACCOUNT'];
   const ownUrl = flags.url ?? environment['WEIR_URL'];
-  const elsewhere = new Set(quickstart?.elsewhere);
+  const elsewhere = new Set(quickstart.elsewhere);
   if (ownReceiver !== undefined) elsewhere.delete('ingest');
   if (ownUrl !== undefined) elsewhere.delete('stream');
-  const localReceiver = elsewhere.has('ingest') ? undefined : local?.url;
-  const localStream = elsewhere.has('stream') ? undefined : quickstart?.streamUrl;
-  const receiverUrl = parseUrl(ownReceiver ?? localReceiver);
-  // A gateway knows its port, and perhaps no receiver.
-  const isIngestHere = ownReceiver === undefined && !elsewhere.has('ingest');
-  const ownIngest = isIngestHere ? parseUrl(quickstart?.ingestUrl) : undefined;
-  const localIngestToken = ownReceiver === undefined ? local?.token : undefined;
-  const caFile = flags.caFile ?? environment['WEIR_CA_FILE'] ?? quickstart?.caFile;
+  const here = <T>(port: string, value: T) => (elsewhere.has(port) ? undefined : value);
+  const receiverUrl = parseUrl(ownReceiver ?? here('ingest', local?.url));
+  const ownAccount = flags.account ?? environment['WEIR_ACCOUNT'];
+  const caFile = flags.caFile ?? environment['WEIR_CA_FILE'] ?? quickstart.caFile;
+  const ca = attempt(() => (caFile === undefined ? undefined : readFileSync(caFile, 'utf8')));
   return {
     dataDir: dataDirectory(flags.data, environment),
     quickstartFault: fault,
-    isLocal: quickstart !== undefined,
+    isLocal: Object.keys(quickstart).length > 0,
     elsewhere,
-    ingestUrl: receiverUrl === undefined ? ownIngest : new URL(receiverUrl.origin),
-    streamUrl: parseUrl(ownUrl ?? localStream),
-    opsUrl: parseUrl(flags.opsUrl ?? environment['WEIR_OPS_URL'] ?? quickstart?.opsUrl),
+    ingestUrl: ingestUrlOf(receiverUrl, ownReceiver, here('ingest', quickstart)),
+    streamUrl: parseUrl(ownUrl ?? here('stream', quickstart.streamUrl)),
+    opsUrl: parseUrl(flags.opsUrl ?? environment['WEIR_OPS_URL'] ?? quickstart.opsUrl),
     receiverUrl,
-    ingestToken: flags.ingestToken ?? environment['WEIR_INGEST_TOKEN'] ?? localIngestToken,
-    accessToken: ownToken ?? quickstart?.accessToken,
-    accountId: ownAccount ?? (ownToken === undefined ? quickstart?.accountId : undefined),
-    ...readCa(caFile),
+    ingestToken:
+      flags.ingestToken ??
+      environment['WEIR_INGEST_TOKEN'] ??
+      (ownReceiver === undefined ? local?.token : undefined),
+    accessToken: ownToken ?? quickstart.accessToken,
+    accountId: ownAccount ?? (ownToken === undefined ? quickstart.accountId : undefined),
+    ca: ca.value,
+    caFault: ca.fault,
   };
 }
 
-/** Nothing at all where the file is not there. */
-function tryQuickstart(file: string): { quickstart?: Quickstart; fault: string | undefined } {
+/** A gateway knows its port even without a receiver. */
+function ingestUrlOf(
+  receiverUrl: URL | undefined,
+  ownReceiver: string | undefined,
+  quickstart: Quickstart | undefined,
+): URL | undefined {
+  if (receiverUrl !== undefined) return new URL(receiverUrl.origin);
+  return ownReceiver === undefined ? parseUrl(quickstart?.ingestUrl) : undefined;
+}
+
+function attempt<T>(read: () => T): { readonly value?: T; readonly fault: string | undefined } {
   try {
-    const quickstart = readQuickstart(file);
-    const isThere = Object.keys(quickstart).length > 0;
-    return isThere ? { quickstart, fault: undefined } : { fault: undefined };
+    return { value: read(), fault: undefined };
   } catch (error) {
     return { fault: messageOf(error) };
   }
@@ -86,13 +91,4 @@ function tryQuickstart(file: string): { quickstart?: Quickstart; fault: string |
 function parseUrl(text: string | undefined): URL | undefined {
   const url = text === undefined ? null : URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
-}
-
-function readCa(file: string | undefined): Pick<Places, 'ca' | 'caFault'> {
-  if (file === undefined) return { ca: undefined, caFault: undefined };
-  try {
-    return { ca: readFileSync(file, 'utf8'), caFault: undefined };
-  } catch (error) {
-    return { ca: undefined, caFault: messageOf(error) };
-  }
 }

@@ -1,16 +1,13 @@
-/**
- * Looks at an address from outside: its name, its port, its certificate, and one HTTP exchange at a
- * time. Nothing takes longer than a few seconds. It knows nothing of Weir.
- */
+/** Probes an address: DNS, TCP, TLS and HTTP, each with a timeout of 4 s. */
 import { lookup } from 'node:dns/promises';
-import { type IncomingMessage, request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { IncomingHttpHeaders } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { parseJson, sendRequest } from '../http.ts';
 
 export interface TlsFacts {
-  /** Undefined where the certificate is trusted and names the host; else the code of OpenSSL. */
+  /** Undefined where the certificate is trusted and names the host. */
   readonly fault: Error | undefined;
   readonly names: string;
   /** Unix ms. */
@@ -22,13 +19,13 @@ export interface Exchange {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** PEM of an authority to trust instead of the usual ones. */
+  /** PEM of an authority to trust instead of the system's. */
   readonly ca: string | undefined;
 }
 
 export interface Answer {
   readonly status: number;
-  readonly headers: IncomingMessage['headers'];
+  readonly headers: IncomingHttpHeaders;
   /** Parsed JSON; undefined where it is none. */
   readonly body: unknown;
   readonly text: string;
@@ -56,7 +53,7 @@ export async function probePort(url: URL): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** @throws Error where no TLS is spoken at all */
+/** @throws Error where the port does not speak TLS */
 export async function probeTls(url: URL, ca: string | undefined): Promise<TlsFacts> {
   const { host, port } = toEndpoint(url);
   const socket = connectTls({
@@ -65,7 +62,7 @@ export async function probeTls(url: URL, ca: string | undefined): Promise<TlsFac
     ...(isIP(host) === 0 && { servername: host }),
     ...(ca !== undefined && { ca }),
     ALPNProtocols: ['h2', 'http/1.1'],
-    // To tell what is wrong with a certificate; nothing is sent here.
+    // Reports why a certificate is not trusted; no data is sent.
     rejectUnauthorized: false,
   });
   await opened(socket, 'secureConnect');
@@ -81,27 +78,17 @@ export async function probeTls(url: URL, ca: string | undefined): Promise<TlsFac
 }
 
 /** @throws Error of the network, or where the certificate is not trusted */
-export async function probeHttp(url: URL, exchange: Exchange): Promise<Answer> {
-  const { method = 'GET', headers = {}, body, ca } = exchange;
-  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+export async function probeHttp(
+  url: URL,
+  { method = 'GET', headers = {}, body, ca }: Exchange,
+): Promise<Answer> {
   const [sentAtMs, startedAt] = [Date.now(), performance.now()];
-  const request = send(url, {
-    method,
-    agent: false,
-    ...(ca !== undefined && { ca }),
-    signal: AbortSignal.timeout(timeoutMs),
-    headers: {
-      ...headers,
-      ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
-    },
-  });
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request.on('response', resolve).on('error', reject).end(body);
-  });
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await sendRequest(url, { method, headers, body, ca, agent: false, signal });
   const tookMs = performance.now() - startedAt;
   const text = await readText(response);
   const { statusCode: status = 0 } = response;
-  return { status, headers: response.headers, body: parse(text), text, sentAtMs, tookMs };
+  return { status, headers: response.headers, body: parseJson(text), text, sentAtMs, tookMs };
 }
 
 function toEndpoint({ hostname, port, protocol }: URL): { host: string; port: number } {
@@ -124,7 +111,7 @@ async function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promi
 
 function faultOf(socket: TLSSocket): Error | undefined {
   if (socket.authorized) return undefined;
-  // Typed as an error; for a chain it is the code alone.
+  // Typed as an Error; for a chain it is a code.
   const reason: unknown = socket.authorizationError;
   if (reason instanceof Error) return reason;
   return Object.assign(new Error(String(reason)), { code: String(reason) });
@@ -135,12 +122,4 @@ async function inTime<T>(promise: Promise<T>): Promise<T> {
   const error = new DOMException('no answer in time', 'TimeoutError');
   const timer = setTimeout(reject, timeoutMs, error);
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

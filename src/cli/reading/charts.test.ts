@@ -1,4 +1,4 @@
-/** Bars, and the charts that are made of them. */
+/** Bars and charts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -22,13 +22,13 @@ const bars: readonly [number, string, string][] = [
   [7, '█████', '#####'],
 ];
 for (const [share, blocks, ascii] of bars) {
-  test(`a bar of ${share}`, () => {
+  test(`draws a bar for a share of ${share}`, () => {
     assert.equal(toBar(share, 5, 'blocks'), blocks);
     assert.equal(toBar(share, 5, 'ascii'), ascii);
   });
 }
 
-test('the pieces of a bar are the bar', () => {
+test('cuts a stacked bar into pieces of the whole', () => {
   const parts = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(parts, fc.integer({ min: 1, max: 80 }), (counts, width) => {
@@ -39,14 +39,14 @@ test('the pieces of a bar are the bar', () => {
   );
 });
 
-test('blocks are for terminals that know them', () => {
+test('uses blocks only in a UTF-8 locale', () => {
   assert.equal(barSetOf({ LANG: 'de_DE.UTF-8' }), 'blocks');
   assert.equal(barSetOf({ LANG: 'de_DE.UTF-8', LC_ALL: 'C' }), 'ascii');
   assert.equal(barSetOf({ LC_ALL: '', LC_CTYPE: 'C.utf8' }), 'blocks');
   assert.equal(barSetOf({}), 'ascii');
 });
 
-test('a histogram fills its lines', () => {
+test('fills the lines of a histogram', () => {
   const buckets = [2, 0, 4].map((count, i) => ({
     startTime: `2026-11-21T08:0${i}:00.000Z`,
     count,
@@ -64,7 +64,7 @@ test('a histogram fills its lines', () => {
   );
 });
 
-test('by severity there is a column for each, the worst first, and one for the rest', () => {
+test('shows a column per severity, the worst first, and one for the rest', () => {
   const words = ['INFO', 'ERROR', 'A', 'B', 'C', 'D', '__proto__'];
   const groups = Object.fromEntries(words.map((word, i) => [word, 10 - i] as const));
   const count = words.reduce((sum, _, i) => sum + 10 - i, 0);
@@ -75,13 +75,13 @@ test('by severity there is a column for each, the worst first, and one for the r
   assert.match(row!, /^2026-11-21 08:00:00Z +9 +10 8 7 6 5 +4 █+$/);
 });
 
-test('buckets shorter than a second show fractions', () => {
+test('shows fractions of seconds for buckets shorter than a second', () => {
   const buckets = [0, 5].map((i) => ({ startTime: `2026-11-21T08:00:00.${i}00Z`, count: i }));
   const histogram = { startTime: '', endTime: '2026-11-21T08:00:01.000Z', buckets, total: 5 };
   assert.match(histogramText(histogram, plain), /08:00:00\.500Z 5 █/);
 });
 
-test('facets show shares, what is absent, and the rest; hostile values as text', () => {
+test('shows shares, absent values and the rest of a facet, with values escaped', () => {
   const values = [
     { value: 'a\u001b[2J', count: 6 },
     { value: '', count: 3 },

@@ -1,4 +1,4 @@
-/** Times in, times out. */
+/** Parsing and showing times. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { showInstant, toInstant } from './instant.ts';
@@ -22,7 +22,7 @@ const given: readonly [string, string][] = [
   ['1700000000000', '1700000000000'],
 ];
 for (const [text, expected] of given) {
-  test(`${text} is ${expected}`, () => assert.equal(toInstant(text, now, 'utc'), expected));
+  test(`reads ${text} as ${expected}`, () => assert.equal(toInstant(text, now, 'utc'), expected));
 }
 
 for (const text of [
@@ -36,17 +36,17 @@ for (const text of [
   '2026-11-20T25:00',
   '1h30',
 ]) {
-  test(`${JSON.stringify(text)} is no time`, () => {
+  test(`rejects ${JSON.stringify(text)} as a time`, () => {
     assert.throws(() => toInstant(text, now, 'utc'), /Give a time such as/);
   });
 }
 
-test('without an offset a time is one of the zone, and reads back as it was given', () => {
+test('reads a time without an offset in the zone and shows it unchanged', () => {
   const instant = toInstant('2026-07-01 08:30:00.5', now, 'local');
   assert.match(instant, /^2026-07-01T08:30:00\.5[+-]\d\d:\d\d$/);
   assert.equal(showInstant(instant, 'local'), '2026-07-01 08:30:00.500');
 });
 
-test('in UTC a time says so', () => {
+test('marks a time in UTC with Z', () => {
   assert.equal(showInstant('2026-07-01T08:30:00.123Z', 'utc'), '2026-07-01 08:30:00.123Z');
 });

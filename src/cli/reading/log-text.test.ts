@@ -1,4 +1,4 @@
-/** How logs look to people: nothing of one passes for another, or for a command to the terminal. */
+/** Logs as text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -25,13 +25,13 @@ const cases: readonly [string, Parameters<typeof fakeLog>, string][] = [
   ['a lone return, which would overwrite the line', ['a\rb'], 'a\\u000db'],
 ];
 for (const [what, log, expected] of cases) {
-  test(`a message of ${what}`, () => {
+  test(`shows a message of ${what}`, () => {
     const text = createLogText(plain)([fakeLog(...log)]);
     assert.equal(text, `${time} INFO  orders ${expected}\n`);
   });
 }
 
-test('columns are as wide as what they have shown', () => {
+test('widens columns to the values shown so far', () => {
   const text = createLogText(plain);
   text([fakeLog('a', { severity: 'WARNING', serviceName: 'long-name' })]);
   assert.equal(text([fakeLog('b')]), `${time} INFO    orders    b\n`);
@@ -39,13 +39,13 @@ test('columns are as wide as what they have shown', () => {
   assert.equal(text([nobody]), `${time} -       -         c\n`);
 });
 
-test('labels are quoted where they would read as something else', () => {
+test('quotes ambiguous labels', () => {
   const labels = { a: 'b', 'c d': 'e f', g: '', h: 'i=j' };
   const text = createLogText({ ...plain, labels: 'shown' })([fakeLog('x', { labels })]);
   assert.equal(text, `${time} INFO  orders x a=b c d="e f" g="" h="i=j"\n`);
 });
 
-test('chosen columns stand in line, for programs between tabs', () => {
+test('aligns chosen columns, or separates them by tabs', () => {
   const fields = ['host', 'label.k', 'message'].map((name) => findField(name)!);
   const logs = [fakeLog('a\tb', { labels: { k: 'long value' } }), fakeLog('c')];
   const aligned = createLogText({ ...plain, fields })(logs);
@@ -54,14 +54,14 @@ test('chosen columns stand in line, for programs between tabs', () => {
   assert.equal(tabs, 'node-3\tlong value\ta\\u0009b\nnode-3\t-\tc\n');
 });
 
-test('only fields that a log has can be chosen', () => {
+test('finds only fields of a log', () => {
   assert.equal(findField('colour'), undefined);
   assert.equal(findField('label.'), undefined);
   assert.equal(findField('toString'), undefined);
   assert.equal(findField('label.toString')!(fakeLog('x'), 'utc'), '');
 });
 
-test('a long message is cut after a few lines, and says by how much', () => {
+test('cuts a long message after six lines and reports the rest', () => {
   const cut = createLogText({ ...plain, cutAtColumns: 10 });
   const one = cut([fakeLog('x'.repeat(100))]);
   assert.ok(one.endsWith(` ${'x'.repeat(60)} … 40 more characters, see --full\n`));
@@ -72,7 +72,7 @@ test('a long message is cut after a few lines, and says by how much', () => {
   assert.ok(cut([fakeLog('x'.repeat(60))]).endsWith('x\n'));
 });
 
-test('whatever a log holds, its first line alone starts at the left', () => {
+test('indents all lines of a log but the first, whatever the log holds', () => {
   const text = fc.string({ unit: 'binary' });
   const cutAtColumns = fc.constantFrom(undefined, 20);
   fc.assert(

@@ -1,4 +1,4 @@
-/** Batches hold what was added, in order, within their limits, however it was added. */
+/** Batches and their limits. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { type Batch, Batcher, halve, type OutgoingEvent, toBody } from './batche
 
 const limits = { maxEvents: 4, maxBytes: 30 };
 
-test('every event is in one batch, in order, and no batch is over its limits', () => {
+test('puts every event into one batch, in order, within the limits', () => {
   const lengths = fc.array(fc.nat(40), { maxLength: 60 });
   fc.assert(
     fc.property(lengths, (sizes) => {
@@ -24,13 +24,13 @@ test('every event is in one batch, in order, and no batch is over its limits', (
   );
 });
 
-test('a body is a JSON array of the events', () => {
+test('joins the events to a JSON array', () => {
   const [one] = batch([event(1, '{"a":"€"}'), event(2, '{}')]);
   assert.ok(one);
   assert.deepEqual(JSON.parse(toBody(one).toString()), [{ a: '€' }, {}]);
 });
 
-test('halves keep the order, and are ordered only where an event has no time', () => {
+test('halves a batch in order, ordered only with untimed events', () => {
   const events = [event(1, '1', true), event(2, '2', true), event(3, '3')];
   const [whole] = batch(events);
   assert.ok(whole);

@@ -1,4 +1,4 @@
-/** CSV records to events, wherever their lines and chunks end. */
+/** CSV records to events. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ const noDefaults = {
   labels: new Map<string, string>(),
 };
 
-test('a message with anything in it comes through quotes whole', () => {
+test('reads any message in quotes', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', "'", '=', ' ', 'é') });
   fc.assert(
     fc.property(cell, fc.nat(20), (message, chunkLength) => {
@@ -29,7 +29,7 @@ test('a message with anything in it comes through quotes whole', () => {
   );
 });
 
-test('columns of an export become the fields of an event', () => {
+test('turns the columns of an export into fields of an event', () => {
   const header = 'timestamp,serviceName,message,labels,k8sPod,streamId,logId,receiverId';
   const row = `2026-11-21T00:57:00.132000000Z,shop,'=1+1,"{""q"":""2""}",p1,s,l,r`;
   assert.deepEqual(read(`${header}\n${row}\n`).events, [
@@ -43,7 +43,7 @@ test('columns of an export become the fields of an event', () => {
   ]);
 });
 
-test('faults are told with the line where the record begins', () => {
+test('reports faults with the first line of the record', () => {
   const text = 'message,labels\n"two\nlines",\nonly one\nx,nolabels\n\n"never closed\n';
   const { events, tally } = read(text);
   assert.deepEqual(events, [{ message: 'two\nlines' }]);
@@ -55,7 +55,7 @@ test('faults are told with the line where the record begins', () => {
   assert.equal(tally.blank, 1);
 });
 
-test('what was settled before is passed over, the names of the columns are not', () => {
+test('skips settled records, but reads the names of the columns', () => {
   const text = 'message\none\ntwo\n';
   assert.deepEqual(read(text, 3, text.indexOf('two')).events, [{ message: 'two' }]);
 });

@@ -1,9 +1,9 @@
-/** When a request is repeated. */
+/** Retries. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isTransient, parseRetryAfter, retryDelayMs } from './delivery.ts';
 
-test('delays double up to ten seconds, and are spread out', () => {
+test('doubles delays up to ten seconds, with jitter', () => {
   const delays = [1, 2, 3, 7, 100].map((failures) => [
     retryDelayMs({ failures, retryAfterSeconds: undefined, random: 0 }),
     retryDelayMs({ failures, retryAfterSeconds: undefined, random: 0.999_999 }),
@@ -17,7 +17,7 @@ test('delays double up to ten seconds, and are spread out', () => {
   ]);
 });
 
-test('the service is not asked sooner than it wants to be', () => {
+test('waits at least for Retry-After', () => {
   assert.equal(retryDelayMs({ failures: 1, retryAfterSeconds: 3, random: 0 }), 3000);
   assert.equal(retryDelayMs({ failures: 1, retryAfterSeconds: 3, random: 0.5 }), 3050);
   assert.equal(retryDelayMs({ failures: 9, retryAfterSeconds: 1, random: 0 }), 5000);
@@ -35,12 +35,12 @@ const headers: readonly [string | undefined, number | undefined][] = [
 ];
 
 for (const [header, seconds] of headers) {
-  test(`Retry-After ${header ?? 'absent'} is ${seconds ?? 'unknown'}`, () => {
+  test(`reads Retry-After ${header ?? 'absent'} as ${seconds ?? 'unknown'}`, () => {
     assert.equal(parseRetryAfter(header, now), seconds);
   });
 }
 
-test('what a person must mend is not repeated', () => {
+test('retries only transient statuses', () => {
   const statuses = [200, 202, 301, 400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504];
   assert.deepEqual(statuses.filter(isTransient), [408, 429, 500, 502, 503, 504]);
 });

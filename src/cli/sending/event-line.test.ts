@@ -1,4 +1,4 @@
-/** What becomes of a line, in each format. */
+/** Lines to events. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ const all: EventDefaults = {
 };
 const filled = { severity: 'INFO', service_name: 'shop', service_namespace: 'eu', host: 'web-1' };
 
-test('any text is the message that reads back as it was', () => {
+test('keeps any text as the message', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const line = text.replaceAll(/[\n\r]/g, ' ');
@@ -30,7 +30,7 @@ test('any text is the message that reads back as it was', () => {
   );
 });
 
-test('a carriage return at the end belongs to the line feed', () => {
+test('drops a carriage return at the end of a line', () => {
   assert.deepEqual(read('a b \r', 'auto'), { message: 'a b ' });
 });
 
@@ -45,7 +45,8 @@ const texts: readonly [string, LineFormat, unknown][] = [
   ['  \r', 'lines', undefined],
 ];
 for (const [line, format, event] of texts) {
-  test(`${format}: ${JSON.stringify(line)}`, () => assert.deepEqual(read(line, format), event));
+  test(`reads ${JSON.stringify(line)} as ${format}`, () =>
+    assert.deepEqual(read(line, format), event));
 }
 
 const faults: readonly [string, LineFormat, string][] = [
@@ -59,12 +60,12 @@ const faults: readonly [string, LineFormat, string][] = [
   ['{"__proto__":{"message":"x"}}', 'auto', 'message is missing'],
 ];
 for (const [line, format, reason] of faults) {
-  test(`${line} is a fault: ${reason}`, () => {
+  test(`rejects ${line}: ${reason}`, () => {
     assert.deepEqual(createLineReader(format, none)(line), { kind: 'fault', reason });
   });
 }
 
-test('what is lacking is filled in, and only that', () => {
+test('fills in only what is missing', () => {
   assert.deepEqual(read('x', 'auto', all), { message: 'x', ...filled, region: 'west' });
   const own = {
     message: 'x',
@@ -90,7 +91,7 @@ test('what is lacking is filled in, and only that', () => {
   });
 });
 
-test('numbers keep digits that a double has not', () => {
+test('keeps digits of numbers beyond a double', () => {
   const line = '{"message":"x","timestamp":1763683200123456789,"big":12345678901234567890.5}';
   const reading = createLineReader('auto', { ...none, host: 'h' })(line);
   assert.deepEqual(reading, {
@@ -100,7 +101,7 @@ test('numbers keep digits that a double has not', () => {
   });
 });
 
-test('a time of its own is any of those that the receiver knows', () => {
+test('knows every key of a time', () => {
   const isTimed = (event: object) => {
     const reading = createLineReader('auto', none)(JSON.stringify({ message: 'x', ...event }));
     return reading?.kind === 'event' && reading.isTimed;
@@ -112,7 +113,7 @@ test('a time of its own is any of those that the receiver knows', () => {
   assert.equal(isTimed({}), false);
 });
 
-test('an exported log is the event that it was', () => {
+test('turns an exported log back into its event', () => {
   const log = {
     logId: '01a1fb9b-47e4-7000-802d-23d1e3e1d916',
     timestamp: '2026-11-21T00:57:00.132Z',

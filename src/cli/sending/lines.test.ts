@@ -1,4 +1,4 @@
-/** However the bytes are cut, the lines are the same. */
+/** Bytes to lines. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { type Line, LineSplitter } from './lines.ts';
 
 const text = fc.string({ unit: fc.constantFrom('a', 'é', '€', '😀', '\n', '\r\n', '\u0000') });
 
-test('lines do not depend on where the chunks are cut', () => {
+test('splits lines regardless of chunks', () => {
   fc.assert(
     fc.property(text, fc.array(fc.nat(40)), (content, cuts) => {
       const bytes = Buffer.from(content);
@@ -26,7 +26,7 @@ test('lines do not depend on where the chunks are cut', () => {
   );
 });
 
-test('a line over the limit has no bytes, and those around it are whole', () => {
+test('drops the bytes of a line over the limit and keeps its neighbours', () => {
   const bytes = Buffer.from('one\n0123456789\ntwo');
   for (const chunks of [[bytes], cut(bytes, [6, 3]), cut(bytes, [4, 5, 3])]) {
     const lines = split(chunks, new LineSplitter(9));
@@ -35,13 +35,13 @@ test('a line over the limit has no bytes, and those around it are whole', () => 
   }
 });
 
-test('the mark of UTF-8 at the very beginning is no text', () => {
+test('drops a byte order mark at the start', () => {
   const lines = split([Buffer.from('\ufeffa\n\ufeffb')]);
   assert.deepEqual(lines.map(toText), ['a', '\ufeffb']);
   assert.equal(lines[0]?.endOffset, 5);
 });
 
-test('an unfinished line does not change with the chunk that it came in', () => {
+test('copies an unfinished line', () => {
   const splitter = new LineSplitter();
   const chunk = Buffer.from('abc');
   assert.deepEqual(splitter.push(chunk), []);

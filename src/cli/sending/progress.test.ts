@@ -1,11 +1,11 @@
-/** What people read on the way. */
+/** Texts of the progress line. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toClock, toCount, toFileLine, toSendLine, toSize } from './progress.ts';
 
 const quiet = { accepted: 0, rejected: 0, retries: 0, elapsedMs: 0, trouble: undefined };
 
-test('a line of sending says what is the case and no more', () => {
+test('shows counts in the line of sending', () => {
   assert.equal(toSendLine(quiet), '0 sent · 0/s');
   assert.equal(
     toSendLine({
@@ -19,7 +19,7 @@ test('a line of sending says what is the case and no more', () => {
   );
 });
 
-test('a line of a file has a bar and the time that is left', () => {
+test('shows a bar and the remaining time in the line of a file', () => {
   assert.equal(
     toFileLine({ ...quiet, elapsedMs: 30_000, readBytes: 25e6, totalBytes: 1e8 }),
     '[#####···············] 25 % · 25.0 MB of 100 MB · 0 sent · 0/s · 1:30 left',
@@ -31,7 +31,7 @@ test('a line of a file has a bar and the time that is left', () => {
   assert.match(toFileLine({ ...quiet, readBytes: 0, totalBytes: 0 }), /^\[#{20}\] 100 %/);
 });
 
-test('numbers, times and sizes', () => {
+test('formats numbers, times and sizes', () => {
   assert.deepEqual([0, 999, 1000, 1_234_567].map(toCount), ['0', '999', '1,000', '1,234,567']);
   assert.deepEqual([0, 61_000, 3_661_000].map(toClock), ['0:00', '1:01', '1:01:01']);
   const sizes = [0, 999, 1000, 99_949, 999_499, 999_500, 1.5e9, 2e15].map(toSize);
