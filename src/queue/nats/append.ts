@@ -26,7 +26,7 @@ export interface Appender {
 }
 
 const maxBatchBytes = 128 * 1024 * 1024;
-/** Of payloads that are not acknowledged; admission usually stops far below. */
+/** Unacknowledged payloads; admission usually stops far below. */
 const maxPendingBytes = 512 * 1024 * 1024;
 /** Added to the load of a shard without a known holder. */
 const undrainedBytes = 2 * maxPendingBytes;

@@ -29,41 +29,31 @@ export type NatsSettings = Omit<
   'segmentBytes' | 'minFreeDiskBytes' | 'memoryTailBytes' | 'idempotencyKeys'
 >;
 
-/** Names at NATS, all with the prefix of this Weir. */
-export interface QueueNames {
-  /** Stream of a shard: `weir_0`, … */
-  stream(shard: number): string;
-  /**
-   * The shard of a fencing token: a stream that was created again is another shard.
-   * @param created as in StreamInfo
-   */
-  shardName(shard: number, created: string): string;
-  /** Subject of a shard's messages: `weir.queue.0`, … */
-  subject(shard: number): string;
-  /** Stream of the batches that the store refused: `weir_quarantine`. */
-  readonly quarantineStream: string;
-  readonly quarantineSubject: string;
-  /** Bucket of the leases, one key for each shard and writer. */
-  readonly leases: string;
-  /** Bucket of the idempotency keys, by the hex digest of receiver and key. */
-  readonly keys: string;
-  /** Bucket of what every node must know: keys `series` and `store`. */
-  readonly signals: string;
-  /** Core subject of a shard's progress: `weir.progress.0`; `*` for all. */
-  progress(shard: number | '*'): string;
-}
+export type QueueNames = ReturnType<typeof createQueueNames>;
 
-export function createQueueNames(prefix: string): QueueNames {
+/** Names at NATS, all with the prefix of this Weir. */
+export function createQueueNames(prefix: string) {
   return {
-    stream: (shard) => `${prefix}_${shard}`,
-    shardName: (shard, created) => `${prefix}_${shard}@${Date.parse(created)}`,
-    subject: (shard) => `${prefix}.queue.${shard}`,
+    /** Stream of a shard. */
+    stream: (shard: number) => `${prefix}_${shard}`,
+    /**
+     * The shard of a fencing token: a stream that was created again is another shard.
+     * @param created as in StreamInfo
+     */
+    shardName: (shard: number, created: string) => `${prefix}_${shard}@${Date.parse(created)}`,
+    /** Subject of a shard's messages. */
+    subject: (shard: number) => `${prefix}.queue.${shard}`,
+    /** Stream of the batches that the store refused. */
     quarantineStream: `${prefix}_quarantine`,
     quarantineSubject: `${prefix}.quarantine`,
+    /** Bucket of the leases, one key for each shard and writer. */
     leases: `${prefix}_leases`,
+    /** Bucket of the idempotency keys, by the hex digest of receiver and key. */
     keys: `${prefix}_keys`,
+    /** Bucket of what every node must know: keys `series` and `store`. */
     signals: `${prefix}_signals`,
-    progress: (shard) => `${prefix}.progress.${shard}`,
+    /** Core subject of a shard's progress; `*` for all. */
+    progress: (shard: number | '*') => `${prefix}.progress.${shard}`,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Why JetStream did not do what was asked, as one of a few kinds. */
+/** Errors of JetStream, as one of a few kinds. */
 import { JetStreamApiError } from '@nats-io/jetstream';
 import { AppError } from '../../model/errors.ts';
 import { messageOf } from '../../std/error-text.ts';

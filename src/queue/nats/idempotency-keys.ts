@@ -88,35 +88,36 @@ function keyExpired(): AppError {
   });
 }
 
-/** As JSON, readable with NATS tools. */
+/** JSON, readable with NATS tools. */
+interface StoredClaim {
+  readonly digest: string;
+  readonly answer: string;
+  readonly writer: string;
+  readonly sequence: string;
+  readonly shard: number;
+  readonly done: boolean;
+}
+
 function encodeClaim({ bodyDigest, answer, id, shard, isDone }: Claim): Uint8Array {
-  return Buffer.from(
-    JSON.stringify({
-      digest: toHex(bodyDigest),
-      answer: Buffer.from(answer).toString('base64'),
-      writer: id.writer.toString(),
-      sequence: id.sequence.toString(),
-      shard,
-      done: isDone,
-    }),
-  );
+  const stored: StoredClaim = {
+    digest: toHex(bodyDigest),
+    answer: Buffer.from(answer).toString('base64'),
+    writer: `${id.writer}`,
+    sequence: `${id.sequence}`,
+    shard,
+    done: isDone,
+  };
+  return Buffer.from(JSON.stringify(stored));
 }
 
 function decodeClaim(value: Buffer): Claim {
-  const { digest, answer, writer, sequence, shard, done } = JSON.parse(value.toString()) as {
-    digest: string;
-    answer: string;
-    writer: string;
-    sequence: string;
-    shard: number;
-    done: boolean;
-  };
+  const stored = JSON.parse(value.toString()) as StoredClaim;
   return {
-    bodyDigest: Buffer.from(digest, 'hex'),
-    answer: Buffer.from(answer, 'base64'),
-    id: { writer: BigInt(writer), sequence: BigInt(sequence) },
-    shard,
-    isDone: done,
+    bodyDigest: Buffer.from(stored.digest, 'hex'),
+    answer: Buffer.from(stored.answer, 'base64'),
+    id: { writer: BigInt(stored.writer), sequence: BigInt(stored.sequence) },
+    shard: stored.shard,
+    isDone: stored.done,
   };
 }
 

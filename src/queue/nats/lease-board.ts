@@ -118,30 +118,20 @@ export function encodeLease(value: LeaseValue): Uint8Array {
 /** The entry of a writer. */
 export const presence = { here: 'here', left: 'left' } as const;
 
-export interface LeaseWatch {
-  /** True once all entries were read. */
-  ready(): boolean;
-  /** Reads all entries. @throws AppError `unavailable` */
-  look(): Promise<void>;
-  close(): void;
-}
-
-export interface LeaseWatchParts {
-  readonly link: NatsLink;
-  readonly leases: Pick<Bucket, 'get' | 'subject'>;
-}
+export type LeaseWatch = ReturnType<typeof watchLeases>;
 
 /**
- * Keeps a board up to date: reads each entry as soon as it is written. `look` covers lost messages.
+ * Keeps a board up to date: reads each entry as soon as it is written. `refresh` reads all
+ * entries (throws AppError `unavailable`) and covers lost messages.
  * @param me id of this writer, whose own entries are skipped
  * @param changed called after an entry was read
  */
 export function watchLeases(
-  { link, leases }: LeaseWatchParts,
+  { link, leases }: { readonly link: NatsLink; readonly leases: Pick<Bucket, 'get' | 'subject'> },
   board: LeaseBoard,
   me: string,
   changed: () => void,
-): LeaseWatch {
+) {
   const { connection, manager, names, settings } = link;
   const stream = `KV_${names.leases}`;
   const prefix = leases.subject('');
@@ -154,11 +144,11 @@ export function watchLeases(
       const key = message.subject.slice(prefix.length);
       const isOwn = key === `writer.${me}` || decodeLease(message.data).holder === me;
       // It may not be stored: only what can be read counts.
-      if (!isOwn) void lookAt(key).then(changed, () => undefined);
+      if (!isOwn) void readEntry(key).then(changed, () => undefined);
     },
   });
 
-  async function lookAt(key: string): Promise<void> {
+  async function readEntry(key: string): Promise<void> {
     const [kind, name = ''] = key.split('.');
     const entry = await leases.get(key);
     // After the read, since the time without a change is counted from here.
@@ -172,7 +162,7 @@ export function watchLeases(
     }
   }
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     const filter = leases.subject('writer.*');
     const present = link.present();
     const ask = { subjects_filter: filter };
@@ -180,7 +170,7 @@ export function watchLeases(
     const writers = Object.keys(info.state.subjects ?? {}).map((it) => it.slice(prefix.length));
     const shards = Array.from({ length: settings.shards }, (_, shard) => `shard.${shard}`);
     const keys = [...shards, ...writers.filter((key) => key !== `writer.${me}`)];
-    await Promise.all(keys.map(lookAt));
+    await Promise.all(keys.map(readEntry));
     for (const id of board.forgottenWriters(performance.now())) {
       const subject = leases.subject(`writer.${id}`);
       await whilePresent(present, () => manager.streams.purge(stream, { filter: subject }));
@@ -189,5 +179,5 @@ export function watchLeases(
     isReady = true;
   }
 
-  return { ready: () => isReady, look, close: () => subscription.unsubscribe() };
+  return { isReady: () => isReady, refresh, close: () => subscription.unsubscribe() };
 }

@@ -17,7 +17,7 @@ import { type NatsLink, type NatsSettings, openNatsLink } from './connection.ts'
 import { openProgress } from './progress.ts';
 import { provision } from './provision.ts';
 import { claimStore, createSeriesSignal } from './signals.ts';
-import { openShardWork } from './shard-work.ts';
+import { ShardWorker } from './shard-worker.ts';
 import { ShardWriter } from './shard-writer.ts';
 import { drawLineThrough, readShardTime } from './stream-clock.ts';
 import { watchStreams } from './stream-watch.ts';
@@ -54,7 +54,7 @@ export async function openNatsQueue(
     if (boundStore !== undefined) await claimStore(link, signals, boundStore);
   }
   const watch = parts.adopt(
-    watchStreams({ link, telemetry: events, alsoLook: signal.look, restore }),
+    watchStreams({ link, telemetry: events, alsoPoll: signal.poll, restore }),
     (it) => it.close(),
   );
   const appender = createAppender({ link, writers, keys, progress, telemetry });
@@ -88,7 +88,7 @@ export async function openNatsQueue(
     },
     work(begin) {
       const shardEvents = createShardEvents(instruments);
-      return openShardWork({ link, leases, progress, telemetry: shardEvents }, (shard) => {
+      return new ShardWorker({ link, leases, progress, telemetry: shardEvents }, (shard) => {
         held.add(shard);
         const work = begin(shard);
         const close = () => work.close().finally(() => held.delete(shard));

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { StampedBatch } from '../../model/batch.ts';
 import { createQueueNames, type NatsLink } from './connection.ts';
-import { HeardProgress, ProgressPublisher, type ShardProgress } from './progress.ts';
+import { ProgressView, ProgressPublisher, type ShardProgress } from './progress.ts';
 
 interface Telling {
   readonly shard?: number;
@@ -15,9 +15,9 @@ interface Telling {
   readonly newest?: Record<string, number>;
 }
 
-function tell(heard: HeardProgress, { shard = 0, epoch = 1, number, at, newest = {} }: Telling) {
+function tell(view: ProgressView, { shard = 0, epoch = 1, number, at, newest = {} }: Telling) {
   const receipts = Object.entries(newest).map(([id, nanos]) => [id, String(nanos)] as const);
-  heard.hear({
+  view.apply({
     shard,
     epoch: String(epoch),
     number,
@@ -27,53 +27,53 @@ function tell(heard: HeardProgress, { shard = 0, epoch = 1, number, at, newest =
 }
 
 test('the watermark is the lowest of all shards, once each was heard of', () => {
-  const heard = new HeardProgress(2);
-  tell(heard, { shard: 0, number: 0, at: 100 });
-  assert.equal(heard.watermarkNanos(), 0n);
-  tell(heard, { shard: 1, number: 0, at: 70 });
-  assert.equal(heard.watermarkNanos(), 70n);
-  tell(heard, { shard: 1, number: 1, at: 130 });
-  assert.equal(heard.watermarkNanos(), 100n);
-  assert.equal(heard.shardNanos(1), 130n);
+  const view = new ProgressView(2);
+  tell(view, { shard: 0, number: 0, at: 100 });
+  assert.equal(view.watermarkNanos(), 0n);
+  tell(view, { shard: 1, number: 0, at: 70 });
+  assert.equal(view.watermarkNanos(), 70n);
+  tell(view, { shard: 1, number: 1, at: 130 });
+  assert.equal(view.watermarkNanos(), 100n);
+  assert.equal(view.shardNanos(1), 130n);
 });
 
 test('the watermark never goes back with a new or a late writer', () => {
-  const heard = new HeardProgress(1);
-  tell(heard, { epoch: 5, number: 9, at: 100 });
-  tell(heard, { epoch: 6, number: 0, at: 90 });
-  assert.equal(heard.watermarkNanos(), 100n);
-  tell(heard, { epoch: 5, number: 10, at: 500 });
-  assert.equal(heard.watermarkNanos(), 100n);
+  const view = new ProgressView(1);
+  tell(view, { epoch: 5, number: 9, at: 100 });
+  tell(view, { epoch: 6, number: 0, at: 90 });
+  assert.equal(view.watermarkNanos(), 100n);
+  tell(view, { epoch: 5, number: 10, at: 500 });
+  assert.equal(view.watermarkNanos(), 100n);
 });
 
 test('shards that this node does not know count once they are heard of', () => {
-  const heard = new HeardProgress(1);
-  tell(heard, { number: 0, at: 100 });
-  assert.equal(heard.watermarkNanos(), 100n);
-  tell(heard, { shard: 7, number: 0, at: 50 });
-  assert.equal(heard.watermarkNanos(), 100n, 'it never goes back');
-  tell(heard, { number: 1, at: 1000 });
-  assert.equal(heard.watermarkNanos(), 100n);
-  tell(heard, { shard: 7, number: 1, at: 400 });
-  assert.equal(heard.watermarkNanos(), 400n);
+  const view = new ProgressView(1);
+  tell(view, { number: 0, at: 100 });
+  assert.equal(view.watermarkNanos(), 100n);
+  tell(view, { shard: 7, number: 0, at: 50 });
+  assert.equal(view.watermarkNanos(), 100n, 'it never goes back');
+  tell(view, { number: 1, at: 1000 });
+  assert.equal(view.watermarkNanos(), 100n);
+  tell(view, { shard: 7, number: 1, at: 400 });
+  assert.equal(view.watermarkNanos(), 400n);
 });
 
 test('the newest receipt of a stream is as published if no message was lost', () => {
-  const heard = new HeardProgress(1);
-  tell(heard, { number: 0, at: 10 });
-  tell(heard, { number: 1, at: 50, newest: { a: 40 } });
-  tell(heard, { number: 2, at: 60, newest: { b: 55 } });
-  assert.equal(heard.newestReceiptNanos('a'), 40n);
-  assert.equal(heard.newestReceiptNanos('b'), 55n);
-  assert.equal(heard.newestReceiptNanos(undefined), 55n);
-  assert.equal(heard.newestReceiptNanos('c'), 10n);
+  const view = new ProgressView(1);
+  tell(view, { number: 0, at: 10 });
+  tell(view, { number: 1, at: 50, newest: { a: 40 } });
+  tell(view, { number: 2, at: 60, newest: { b: 55 } });
+  assert.equal(view.newestReceiptNanos('a'), 40n);
+  assert.equal(view.newestReceiptNanos('b'), 55n);
+  assert.equal(view.newestReceiptNanos(undefined), 55n);
+  assert.equal(view.newestReceiptNanos('c'), 10n);
 });
 
 test('a receipt of any stream applies to all', () => {
-  const heard = new HeardProgress(1);
-  tell(heard, { number: 0, at: 10 });
-  tell(heard, { number: 1, at: 50, newest: { '*': 50 } });
-  assert.equal(heard.newestReceiptNanos('c'), 50n);
+  const view = new ProgressView(1);
+  tell(view, { number: 0, at: 10 });
+  tell(view, { number: 1, at: 50, newest: { '*': 50 } });
+  assert.equal(view.newestReceiptNanos('c'), 50n);
 });
 
 test('receipts cover the watermark whichever messages are lost', () => {
@@ -86,7 +86,7 @@ test('receipts cover the watermark whichever messages are lost', () => {
   );
   fc.assert(
     fc.property(tellings, (each) => {
-      const heard = new HeardProgress(1);
+      const view = new ProgressView(1);
       const stored: Record<string, bigint> = { a: 0n, b: 0n, c: 0n };
       let epoch = 1;
       let number = 0;
@@ -94,10 +94,10 @@ test('receipts cover the watermark whichever messages are lost', () => {
         if (isNewWriter) [epoch, number] = [epoch + 1, 0];
         const at = (index + 1) * 10;
         stored[stream] = BigInt(at);
-        if (!isLost) tell(heard, { epoch, number, at, newest: { [stream]: at } });
+        if (!isLost) tell(view, { epoch, number, at, newest: { [stream]: at } });
         number++;
         for (const [id, nanos] of Object.entries(stored)) {
-          if (nanos <= heard.watermarkNanos()) assert.ok(heard.newestReceiptNanos(id) >= nanos);
+          if (nanos <= view.watermarkNanos()) assert.ok(view.newestReceiptNanos(id) >= nanos);
         }
       }
     }),

@@ -1,4 +1,4 @@
-/** How far the queue is stored: published by the holder of each shard, heard by every node. */
+/** How far the queue is stored: published by the holder of each shard, followed by every node. */
 import type { StampedBatch } from '../../model/batch.ts';
 import type { Progress } from '../port.ts';
 import type { NatsLink } from './connection.ts';
@@ -29,32 +29,32 @@ export interface ProgressBoard extends Progress {
 
 /** The watermark is 0 until a message of each shard was received. */
 export function openProgress({ connection, names, settings }: NatsLink): ProgressBoard {
-  const heard = new HeardProgress(settings.shards);
+  const view = new ProgressView(settings.shards);
   const subscription = connection.subscribe(names.progress('*'), {
     callback(error, message) {
       const progress = error === null ? parse(message.data) : undefined;
-      if (progress !== undefined) heard.hear(progress);
+      if (progress !== undefined) view.apply(progress);
     },
   });
   return {
-    watermarkNanos: () => heard.watermarkNanos(),
-    newestReceiptNanos: (streamId) => heard.newestReceiptNanos(streamId),
-    shardNanos: (shard) => heard.shardNanos(shard),
-    shardEpoch: (shard) => heard.shardEpoch(shard),
+    watermarkNanos: () => view.watermarkNanos(),
+    newestReceiptNanos: (streamId) => view.newestReceiptNanos(streamId),
+    shardNanos: (shard) => view.shardNanos(shard),
+    shardEpoch: (shard) => view.shardEpoch(shard),
     close: () => subscription.unsubscribe(),
   };
 }
 
-interface HeardShard {
+interface ShardView {
   readonly epoch: bigint;
   readonly number: number;
   readonly watermarkNanos: bigint;
 }
 
-export class HeardProgress implements Progress {
+export class ProgressView implements Progress {
   readonly #expected: number;
   /** More than expected while shards are being added. */
-  readonly #shards = new Map<number, HeardShard>();
+  readonly #shards = new Map<number, ShardView>();
   readonly #newest = new Map<string, bigint>();
   /** Applies to every stream: until then, a message about any of them may have been lost. */
   #newestOfAny = 0n;
@@ -65,7 +65,7 @@ export class HeardProgress implements Progress {
     this.#expected = shards;
   }
 
-  hear(progress: ShardProgress): void {
+  apply(progress: ShardProgress): void {
     const { shard, number } = progress;
     const epoch = BigInt(progress.epoch);
     const known = this.#shards.get(shard);
@@ -103,7 +103,7 @@ export class HeardProgress implements Progress {
     return later(this.#newest.get(streamId) ?? 0n, this.#newestOfAny);
   }
 
-  /** Never goes back, also when a further shard is heard of. */
+  /** Never goes back, also when a further shard appears. */
   #advance(): void {
     for (let shard = 0; shard < this.#expected; shard++) if (!this.#shards.has(shard)) return;
     let least: bigint | undefined;

@@ -64,7 +64,7 @@ export class ShardWriter {
     });
   }
 
-  /** Of batches that are not acknowledged. */
+  /** Bytes of unacknowledged batches. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }

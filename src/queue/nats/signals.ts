@@ -13,48 +13,48 @@ export interface SeriesSignal {
   raise(): Promise<void>;
   listen(listener: () => void): void;
   /** Reads whether it was raised since the last read. @throws AppError `unavailable` */
-  look(): Promise<void>;
+  poll(): Promise<void>;
 }
 
 const seriesKey = 'series';
 
-/** `look` covers signals of a time without connection; the first one may report an old signal. */
+/** `poll` covers signals of a time without connection; the first one may report an old signal. */
 export function createSeriesSignal(
   { connection }: Pick<NatsLink, 'connection'>,
   signals: Pick<Bucket, 'get' | 'put' | 'subject'>,
 ): SeriesSignal {
   const listeners: (() => void)[] = [];
   /** Random values, so that a signal that arrives twice is reported once. */
-  let heard = '';
-  let lookedAt = '';
+  let lastSignal = '';
+  let lastRead = '';
 
-  const hear = (value: string): void => {
-    if (value === heard) return;
-    heard = value;
+  const signal = (value: string): void => {
+    if (value === lastSignal) return;
+    lastSignal = value;
     for (const listener of listeners) listener();
   };
   // Core subscribers receive what is written into a bucket.
   connection.subscribe(signals.subject(seriesKey), {
     callback: (error, message) => {
-      if (error === null) hear(message.string());
+      if (error === null) signal(message.string());
     },
   });
 
   return {
     async raise() {
       const value = randomBase32(26);
-      hear(value);
+      signal(value);
       await signals.put(seriesKey, Buffer.from(value));
     },
     listen: (listener) => void listeners.push(listener),
-    async look() {
+    async poll() {
       const entry = await signals.get(seriesKey);
       // Compared by value: revisions start over when the bucket is created again.
       const value = entry?.value.toString() ?? '';
-      if (value === lookedAt) return;
-      lookedAt = value;
+      if (value === lastRead) return;
+      lastRead = value;
       // An empty value is a signal too: the bucket was created again and may have lost one.
-      hear(value);
+      signal(value);
     },
   };
 }

@@ -25,7 +25,7 @@ test('closing does not wait for a restore and does not report its failure', asyn
   const failures: unknown[] = [];
   const watch = watchStreams({
     link: emptyLink(),
-    alsoLook: async () => undefined,
+    alsoPoll: async () => undefined,
     telemetry: { restoreFailed: (error) => void failures.push(error) },
     restore: () => {
       asked.resolve();
@@ -43,7 +43,7 @@ test('reports why streams cannot be restored', async () => {
   const told = Promise.withResolvers<unknown>();
   const watch = watchStreams({
     link: emptyLink(),
-    alsoLook: async () => undefined,
+    alsoPoll: async () => undefined,
     telemetry: { restoreFailed: told.resolve },
     restore: async () => Promise.reject(new Error('no room')),
   });

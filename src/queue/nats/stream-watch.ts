@@ -21,7 +21,7 @@ export interface StreamWatch {
   close(): Promise<void>;
 }
 
-const lookEveryMs = 1000;
+const readEveryMs = 1000;
 /** Larger than any tick, smaller than any message with a batch. */
 const tickBytes = 256;
 
@@ -30,18 +30,18 @@ const nothing = { bytes: 0, batches: 0, oldestMs: undefined, quarantinedBatches:
 export interface StreamWatchParts {
   readonly link: NatsLink;
   /** Called with every read. */
-  readonly alsoLook: () => Promise<void>;
+  readonly alsoPoll: () => Promise<void>;
   readonly telemetry: Pick<NatsEvents, 'restoreFailed'>;
   /** Called when a stream is missing, as after a restart of servers with memory storage. */
   readonly restore: () => Promise<void>;
 }
 
 export function watchStreams(parts: StreamWatchParts): StreamWatch {
-  const { link, telemetry, alsoLook, restore } = parts;
+  const { link, telemetry, alsoPoll, restore } = parts;
   const closing = new AbortController();
   let totals: StreamTotals = nothing;
 
-  async function look(): Promise<void> {
+  async function read(): Promise<void> {
     try {
       await count();
     } catch (error) {
@@ -74,10 +74,10 @@ export function watchStreams(parts: StreamWatchParts): StreamWatch {
     while (!closing.signal.aborted) {
       if (link.isConnected()) {
         // Appends report a failure; the next read follows soon.
-        await Promise.allSettled([look(), alsoLook()]);
-        await sleep(lookEveryMs, undefined, { signal: closing.signal }).catch(() => undefined);
+        await Promise.allSettled([read(), alsoPoll()]);
+        await sleep(readEveryMs, undefined, { signal: closing.signal }).catch(() => undefined);
       } else {
-        await link.whenConnected(lookEveryMs);
+        await link.whenConnected(readEveryMs);
       }
     }
   }

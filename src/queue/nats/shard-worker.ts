@@ -39,18 +39,11 @@ const stepMs = 100;
 const retryPauseMs = 300;
 
 /** Begins at once; see `Queue.work`. */
-export function openShardWork(
-  parts: ShardWorkParts,
-  begin: (shard: Shard) => ShardWork,
-): ShardWork {
-  const writer = new Writer(parts, begin);
-  return { close: () => writer.close() };
-}
-
-class Writer {
+export class ShardWorker implements ShardWork {
   readonly #parts: ShardWorkParts;
   readonly #begin: (shard: Shard) => ShardWork;
   readonly #me = randomBase32(16);
+  readonly #leaseMs: number;
   readonly #board: LeaseBoard;
   readonly #watch: LeaseWatch;
   readonly #holdings = new Map<number, Holding>();
@@ -64,15 +57,14 @@ class Writer {
     this.#parts = parts;
     this.#begin = begin;
     const { shards } = parts.link.settings;
-    const leaseMs = leaseMsOf(parts.link);
-    this.#board = new LeaseBoard(this.#me, shards, leaseMs);
+    this.#leaseMs = parts.link.settings.leaseSeconds * 1000;
+    this.#board = new LeaseBoard(this.#me, shards, this.#leaseMs);
     this.#watch = watchLeases(parts, this.#board, this.#me, () => this.#step());
-    const beat = () => this.#startBeat();
     this.#timers = [
-      setInterval(beat, leaseMs / beatsPerLease),
-      setInterval(() => this.#step(), Math.min(stepMs, leaseMs / beatsPerLease)),
+      setInterval(() => this.#startBeat(), this.#leaseMs / beatsPerLease),
+      setInterval(() => this.#step(), stepMs),
     ];
-    beat();
+    this.#startBeat();
   }
 
   /** Finishes the work under way, then releases the leases. */
@@ -83,7 +75,7 @@ class Writer {
     await this.#tryLease('writer', () => this.#announce(presence.left));
     await Promise.all(this.#taking.values());
     const shards = [...this.#holdings.keys()];
-    await Promise.all(shards.map((shard) => this.#letGo(shard, 'closed')));
+    await Promise.all(shards.map((shard) => this.#release(shard, 'closed')));
     for (const timer of this.#timers) clearInterval(timer);
     this.#watch.close();
     await this.#beat;
@@ -106,7 +98,7 @@ class Writer {
     await Promise.all([
       ...renewals,
       this.#isClosing ? undefined : this.#tryLease('writer', () => this.#announce(presence.here)),
-      this.#tryLease('all', () => this.#watch.look()),
+      this.#tryLease('all', () => this.#watch.refresh()),
     ]);
     this.#step();
   }
@@ -125,19 +117,19 @@ class Writer {
   #step(): void {
     for (const [shard, { lease, reader, end }] of this.#holdings) {
       if (lease.isValid()) continue;
-      if (end === undefined) void this.#letGo(shard, 'not renewed');
+      if (end === undefined) void this.#release(shard, 'not renewed');
       // Closing work may wait for an acknowledgement that no longer counts.
       else void reader.stop();
     }
     if (this.#isClosing) return;
-    if (!this.#watch.ready() || !this.#parts.link.isConnected()) return;
+    if (!this.#watch.isReady() || !this.#parts.link.isConnected()) return;
     const nowMs = performance.now();
     const active = [...this.#holdings].filter(([, { end }]) => end === undefined);
     let room = this.#board.share(nowMs) - active.length - this.#taking.size;
     for (const [shard] of active.sort(([a], [b]) => b - a)) {
       if (room >= 0) break;
       room++;
-      void this.#letGo(shard, 'handed over');
+      void this.#release(shard, 'handed over');
     }
     for (let shard = 0; shard < this.#parts.link.settings.shards && room > 0; shard++) {
       const isOurs = this.#holdings.has(shard) || this.#taking.has(shard);
@@ -156,7 +148,6 @@ class Writer {
 
   async #take(shard: number): Promise<void> {
     const { link, leases, progress, telemetry } = this.#parts;
-    const leaseMs = leaseMsOf(link);
     const entry = this.#board.shard(shard);
     const ask = (name: string) =>
       whilePresent(link.present(), () => link.manager.streams.info(name));
@@ -164,21 +155,21 @@ class Writer {
       ask(link.names.stream(shard)),
       ask(`KV_${link.names.leases}`),
     ]);
-    const terms = { leases, key: toShardKey(shard), me: this.#me, leaseMs };
+    const terms = { leases, key: toShardKey(shard), me: this.#me, leaseMs: this.#leaseMs };
     const lease = await Lease.take(terms, entry);
-    if (lease === undefined) return this.#watch.look();
+    if (lease === undefined) return this.#watch.refresh();
     const earlierEpoch = BigInt(entry.value.epoch);
     // A bucket that was restored or created again may not know the last holder.
     const epochs = [earlierEpoch, progress.shardEpoch(shard)];
     const epoch = toEpoch(epochs, bucket, lease.takenRevision);
-    const told = BigInt(entry.value.watermarkNanos);
-    const heard = progress.shardNanos(shard);
+    const recordedNanos = BigInt(entry.value.watermarkNanos);
+    const publishedNanos = progress.shardNanos(shard);
     const reader = new ShardReader({
       link,
       shard,
       fencingToken: { shard: link.names.shardName(shard, work.created), epoch },
       earlierEpoch,
-      floorNanos: told > heard ? told : heard,
+      floorNanos: recordedNanos > publishedNanos ? recordedNanos : publishedNanos,
       maxHeldBytes,
       telemetry,
       isHeld: () => lease.isValid(),
@@ -189,21 +180,18 @@ class Writer {
     void reader.ended.then((reason) => this.#readerEnded(shard, reason));
     void holding.work.ended?.then(() => {
       // Work that was closed may end much later.
-      if (this.#holdings.get(shard) === holding) void this.#letGo(shard, 'superseded');
+      if (this.#holdings.get(shard) === holding) void this.#release(shard, 'superseded');
     });
   }
 
   #readerEnded(shard: number, reason: ConsumerEnd): void {
     if (reason === 'closed') return;
-    if (reason === 'superseded' || reason === 'stream replaced') {
-      void this.#letGo(shard, reason);
-      return;
-    }
-    this.#parts.telemetry.consumerLost({ shard, reason });
-    void this.#letGo(shard, 'consumer lost');
+    const isConsumerLost = reason !== 'superseded' && reason !== 'stream replaced';
+    if (isConsumerLost) this.#parts.telemetry.consumerLost({ shard, reason });
+    void this.#release(shard, isConsumerLost ? 'consumer lost' : reason);
   }
 
-  #letGo(shard: number, reason: ShardLoss): Promise<void> {
+  #release(shard: number, reason: ShardLoss): Promise<void> {
     const holding = this.#holdings.get(shard);
     if (holding === undefined) return Promise.resolve();
     holding.end ??= this.#end(shard, holding, reason);
@@ -220,7 +208,7 @@ class Writer {
     await reader.stop();
     if (reason === 'superseded' && !this.#isClosing) {
       // The store may know higher epochs, as after a restore of the leases: not at once.
-      await sleep(leaseMsOf(this.#parts.link) / beatsPerLease);
+      await sleep(this.#leaseMs / beatsPerLease);
     }
     holding.isReleased = true;
     if (lease.isValid() && this.#parts.link.isConnected()) {
@@ -250,10 +238,6 @@ class Writer {
     const filter = leases.subject(toWriterKey(this.#me));
     await link.manager.streams.purge(`KV_${link.names.leases}`, { filter });
   }
-}
-
-function leaseMsOf({ settings }: NatsLink): number {
-  return settings.leaseSeconds * 1000;
 }
 
 function toShardKey(shard: number): string {
