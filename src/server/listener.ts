@@ -86,7 +86,8 @@ export function createListener(
   // Admission decides whether a client may send its body, not Node.
   server.on('checkContinue', scheduled);
   server.on('checkExpectation', (request: HttpRequest, response: HttpResponse) => {
-    refuse(request, response, 'cannot meet this Expect header: it may only be 100-continue', 417);
+    const detail = 'cannot meet this Expect header: it may only be 100-continue';
+    refuse(request, response, { status: 417, code: 'malformed', detail });
   });
   server.on('connect', refuseConnect);
   server.on('session', (session) => session.setLocalWindowSize(windowBytes));
@@ -135,16 +136,23 @@ function rejectMalformed(handle: RequestHandler): RequestHandler {
     const fault = requestFault(request);
     if (fault === undefined) return handle(request, response);
     if (!(request instanceof Http2ServerRequest)) response.setHeader('connection', 'close');
-    refuse(request, response, `cannot take this request: ${fault}`, 400);
+    const detail = `cannot take this request: ${fault}`;
+    refuse(request, response, { status: 400, code: 'malformed', detail });
   };
 }
 
-function refuse(request: HttpRequest, response: HttpResponse, detail: string, status: number) {
-  if (isGrpc(request)) return refuseGrpc(response, new AppError(toCode(status), detail));
-  const { headers, body } = toRawProblem(detail, status);
-  response.statusCode = status;
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  response.end(body);
+interface RawProblem {
+  /** May differ from the status of the code. */
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly detail: string;
+}
+
+function refuse(request: HttpRequest, response: HttpResponse, problem: RawProblem): void {
+  if (isGrpc(request)) return refuseGrpc(response, new AppError(problem.code, problem.detail));
+  response.statusCode = problem.status;
+  for (const [name, value] of Object.entries(rawHeaders)) response.setHeader(name, value);
+  response.end(toBody(problem));
 }
 
 /** From the HTTP/1.1 parser, which runs only after the handshake. */
@@ -152,73 +160,68 @@ function isParseError({ code }: NodeJS.ErrnoException): boolean {
   return code !== undefined && (code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT');
 }
 
-const parseErrors: Readonly<Record<string, readonly [status: number, detail: string]>> = {
-  HPE_HEADER_OVERFLOW: [
-    431,
-    `cannot read the request: its headers are larger than ${maxHeaderBytes} bytes`,
-  ],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [
-    413,
-    'cannot read the request: the extensions of its chunks are too long',
-  ],
-  ERR_HTTP_REQUEST_TIMEOUT: [
-    408,
-    'cannot wait for the request any longer: send its head and body faster',
-  ],
+const parseErrors: Readonly<Record<string, RawProblem>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    code: 'too_large',
+    detail: `cannot read the request: its headers are larger than ${maxHeaderBytes} bytes`,
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: 413,
+    code: 'too_large',
+    detail: 'cannot read the request: the extensions of its chunks are too long',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    code: 'timeout',
+    detail: 'cannot wait for the request any longer: send its head and body faster',
+  },
+};
+const invalidHttp: RawProblem = {
+  status: 400,
+  code: 'malformed',
+  detail: 'cannot read the request: it is no valid HTTP/1.1',
 };
 
 /** Closes the connection: nothing after a parse error can be trusted. */
 function answerParseError({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
-  const [status, detail] = parseErrors[code] ?? [
-    400,
-    'cannot read the request: it is no valid HTTP/1.1',
-  ];
-  if (socket.writable) socket.write(toRawAnswer(detail, status));
+  if (socket.writable) socket.write(toRawAnswer(parseErrors[code] ?? invalidHttp));
   socket.destroySoon();
 }
+
+const noProxy: RawProblem = {
+  status: 405,
+  code: 'method_not_allowed',
+  detail: 'cannot connect to anywhere: this is no proxy',
+};
 
 function refuseConnect(
   request: IncomingMessage | Http2ServerRequest,
   target: Socket | Http2ServerResponse,
 ): void {
-  const detail = 'cannot connect to anywhere: this is no proxy';
   if (request instanceof Http2ServerRequest) {
-    refuse(request, target as Http2ServerResponse, detail, 405);
+    refuse(request, target as Http2ServerResponse, noProxy);
   } else {
-    (target as Socket).end(toRawAnswer(detail, 405));
+    (target as Socket).end(toRawAnswer(noProxy));
   }
 }
 
-function toRawAnswer(detail: string, status: number): string {
-  const { headers, body } = toRawProblem(detail, status);
-  const length = Buffer.byteLength(body);
-  const fields = { ...headers, connection: 'close', 'content-length': String(length) };
+/** The route is unknown, so the response is as private as that of the strictest one. */
+const rawHeaders = {
+  'content-type': problemType,
+  'cache-control': 'private, no-store',
+  vary: 'Authorization, X-Active-Account',
+};
+
+function toRawAnswer(problem: RawProblem): string {
+  const { status } = problem;
+  const body = toBody(problem);
+  const length = String(Buffer.byteLength(body));
+  const fields = { ...rawHeaders, connection: 'close', 'content-length': length };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 }
 
-function toRawProblem(detail: string, status: number) {
-  const error = new AppError(toCode(status), detail);
-  const problem = { ...toProblem(error, ''), status };
-  // The route is unknown, so the response is as private as the strictest one.
-  const headers = {
-    'content-type': problemType,
-    'cache-control': 'private, no-store',
-    vary: 'Authorization, X-Active-Account',
-  };
-  return { headers, body: problemJson(problem) };
-}
-
-function toCode(status: number): ErrorCode {
-  switch (status) {
-    case 405:
-      return 'method_not_allowed';
-    case 408:
-      return 'timeout';
-    case 413:
-    case 431:
-      return 'too_large';
-    default:
-      return 'malformed';
-  }
+function toBody({ status, code, detail }: RawProblem): string {
+  return problemJson({ ...toProblem(new AppError(code, detail), ''), status });
 }

@@ -63,25 +63,19 @@ function isUsable({ cert, key }: TlsMaterial, now: Date, days = renewDaysBefore)
   return isPair && parsed.validFromDate <= now && left > days * dayMs;
 }
 
-async function makeAuthority(now: Date): Promise<TlsMaterial> {
-  const keys = await webcrypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify']);
-  const cert = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
-    name: `CN=Weir local authority on ${distinguished(hostname())}`,
-    notBefore: new Date(now.getTime() - dayMs),
-    notAfter: new Date(now.getTime() + authorityDays * dayMs),
-    signingAlgorithm: keyAlgorithm,
-    keys,
+function makeAuthority(now: Date): Promise<TlsMaterial> {
+  return issue({
+    subject: `CN=Weir local authority on ${distinguished(hostname())}`,
+    now,
+    days: authorityDays,
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(
         x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign,
         true,
       ),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return { cert: cert.toString('pem'), key: await toPem(keys.privateKey) };
 }
 
 async function makeServer(
@@ -90,17 +84,11 @@ async function makeServer(
   now: Date,
 ): Promise<TlsMaterial> {
   const authority = new x509.X509Certificate(issuer.cert);
-  const signingKey = await fromPem(issuer.key);
-  const keys = await webcrypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify']);
-  const cert = await x509.X509CertificateGenerator.create({
-    serialNumber: serialNumber(),
+  return issue({
     subject: 'CN=localhost',
-    issuer: authority.subject,
-    notBefore: new Date(now.getTime() - dayMs),
-    notAfter: new Date(now.getTime() + serverDays * dayMs),
-    signingAlgorithm: keyAlgorithm,
-    publicKey: keys.publicKey,
-    signingKey,
+    signer: { name: authority.subject, key: await fromPem(issuer.key) },
+    now,
+    days: serverDays,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -111,8 +99,32 @@ async function makeServer(
         { type: 'ip', value: '::1' },
       ]),
       await x509.AuthorityKeyIdentifierExtension.create(authority.publicKey),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
+  });
+}
+
+interface CertificateRequest {
+  readonly subject: string;
+  /** Absent = signed with its own key. */
+  readonly signer?: { readonly name: string; readonly key: webcrypto.CryptoKey };
+  readonly now: Date;
+  readonly days: number;
+  readonly extensions: readonly x509.Extension[];
+}
+
+async function issue(request: CertificateRequest): Promise<TlsMaterial> {
+  const { subject, signer, now, days, extensions } = request;
+  const keys = await webcrypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify']);
+  const cert = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject,
+    issuer: signer?.name ?? subject,
+    notBefore: new Date(now.getTime() - dayMs),
+    notAfter: new Date(now.getTime() + days * dayMs),
+    signingAlgorithm: keyAlgorithm,
+    publicKey: keys.publicKey,
+    signingKey: signer?.key ?? keys.privateKey,
+    extensions: [...extensions, await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)],
   });
   return { cert: cert.toString('pem'), key: await toPem(keys.privateKey) };
 }

@@ -2,7 +2,7 @@
  * The stream port: reads, the control API and the explorer. Each handler authenticates and
  * authorizes before it parses anything; no response may be cached.
  */
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { checkAccount, checkScope } from '../admin/authority.ts';
 import type { AdminRoute } from '../admin/routes.ts';
 import type { Admission, RequestBody } from '../admission/port.ts';
@@ -105,17 +105,6 @@ function createJsonParser(app: FastifyInstance) {
   };
 }
 
-const allMethods: HTTPMethods[] = [
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'TRACE',
-];
-
 /**
  * Other methods of a known path get 405 with `Allow`. OPTIONS gets `Allow` and no CORS headers, so
  * that browsers keep other origins out.
@@ -139,7 +128,7 @@ function mountOtherMethods(app: FastifyInstance, routes: StreamRoutes): void {
   for (const [url, methods] of methodsByPath) {
     const allow = [...methods].sort().join(', ');
     app.route({
-      method: allMethods.filter((method) => method === 'OPTIONS' || !methods.has(method)),
+      method: app.supportedMethods.filter((method) => method === 'OPTIONS' || !methods.has(method)),
       url,
       handler: async ({ method }, reply) => {
         reply.header('allow', allow);
