@@ -1,4 +1,4 @@
-/** One process per data directory, even with a damaged lock file. */
+/** One process per data directory, in any state of the lock file. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ async function startHolder(folder: string): Promise<ChildProcess> {
   return child;
 }
 
-test('refuses a second process and names the pid of the first', async () => {
+test('refuses a second process, naming the pid of the first', async () => {
   const folder = newFolder();
   const holder = await startHolder(folder);
   const refusal = new RegExp(`another weir process \\(pid ${String(holder.pid)}\\) holds it`);
@@ -58,7 +58,7 @@ test('replaces a damaged lock file, whose holder still excludes others', async (
   await once(holder, 'exit');
 });
 
-test('names the reason why the file cannot be opened', () => {
+test('names what keeps the file from being opened', () => {
   const folder = newFolder();
   mkdirSync(join(folder, 'lock.db'));
   assert.throws(() => lockDirectory(folder), /cannot lock data directory .*lock\.db/);

@@ -1,4 +1,4 @@
-/** Reads `google.rpc.Status` with a protobuf library that shares no code with what wrote it. */
+/** Reads `google.rpc.Status` with a protobuf library, independent of Weir's code. */
 import protobuf from 'protobufjs';
 
 export interface RpcStatus {
@@ -27,7 +27,7 @@ const { root } = protobuf.parse(`
   }
 `);
 
-/** @throws Error where the bytes are no such message, or a detail has another type */
+/** @throws Error for other bytes, or a detail of another type */
 export function readRpcStatus(bytes: Uint8Array): RpcStatus {
   const { code, message, details } = read('Status', bytes) as unknown as {
     code: number;

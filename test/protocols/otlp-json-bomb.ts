@@ -1,12 +1,12 @@
 /**
- * Decodes one hostile body of OTLP JSON, named on the command line, in a process of its own, and
- * prints how far memory grew by it.
+ * Decodes one hostile OTLP JSON body, named on the command line, in a separate process, and prints
+ * the growth of memory.
  */
 import { createLogsDecoder } from '../../src/protocols/otlp/decode.ts';
 import { openJsonLogs } from '../../src/protocols/otlp/json-logs-reader.ts';
 import { AppError } from '../../src/model/errors.ts';
 
-/** What the process printed. */
+/** Output of the process. */
 export interface BombReport {
   readonly bodyBytes: number;
   readonly grownBytes: number;

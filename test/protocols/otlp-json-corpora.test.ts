@@ -1,6 +1,6 @@
 /**
  * The examples of opentelemetry-proto (github.com/open-telemetry/opentelemetry-proto, examples/),
- * where they lie beside the checkout or at WEIR_CORPORA.
+ * if present beside the checkout or at WEIR_CORPORA.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const skip = existsSync(examples) ? false : 'no test data here: set WEIR_CORPORA
 const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };
 const decoder = createLogsDecoder();
 
-/** @param warnings what the decoder is to warn of. */
+/** @param warnings expected from the decoder. */
 function decodeNow(body: Buffer, open: OpenLogsReader, warnings: readonly string[] = []): Batch {
   const batch = decoder(body, open, limits);
   assert.ok(!(batch instanceof Promise));
@@ -30,7 +30,7 @@ function decodeNow(body: Buffer, open: OpenLogsReader, warnings: readonly string
   return batch;
 }
 
-/** The bytes of the ids, which JSON has as hex digits, for an encoder that expects base64. */
+/** Ids as base64 for protobufjs; JSON has them in hex. */
 function toRequest(json: Buffer): LogsRequest {
   return JSON.parse(json.toString(), (key, value: unknown) =>
     key === 'traceId' || key === 'spanId' ? Buffer.from(String(value), 'hex') : value,
@@ -77,7 +77,7 @@ describe('examples of opentelemetry-proto', { skip }, () => {
     ],
   ];
   for (const [file, expected] of cases) {
-    test(`${file} reads as it says, and as it does in protobuf`, () => {
+    test(`${file} reads as written, the same as in protobuf`, () => {
       const json = readFileSync(`${examples}/${file}`);
       const batch = decodeNow(json, openJsonLogs);
       const rows = readLogRows(batch.payload);
@@ -90,7 +90,7 @@ describe('examples of opentelemetry-proto', { skip }, () => {
     });
   }
 
-  test('metrics and traces are no logs', () => {
+  test('rejects metrics and traces', () => {
     for (const file of ['metrics.json', 'trace.json']) {
       const body = readFileSync(`${examples}/${file}`);
       assert.equal(decodeNow(body, openJsonLogs, [jsonWarnings.otherSignal]).rows, 0);

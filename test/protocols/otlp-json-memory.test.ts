@@ -1,4 +1,4 @@
-/** That no body of OTLP JSON takes more memory than a stated multiple of its size. */
+/** No OTLP JSON body takes more memory than a stated multiple of its size. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { type BombName, type BombReport, bombs } from './otlp-json-bomb.ts';
 
 const script = fileURLToPath(new URL('./otlp-json-bomb.ts', import.meta.url));
-/** Rows up to their smallest cap, twice while they grow, and code that is compiled meanwhile. */
+/** Rows up to their limit, twice while they grow, and compiled code. */
 const freeBytes = 96 * 1024 * 1024;
 const bytesPerBodyByte = 12;
 
@@ -22,7 +22,7 @@ const outcomes: Record<BombName, number | string> = {
   'bytes that are no text': 0,
 };
 
-describe('memory stays within its bound for', () => {
+describe('bounds memory for', () => {
   for (const name of Object.keys(bombs) as BombName[]) {
     test(name, async () => {
       const args = ['--max-semi-space-size=4', script, name];

@@ -1,7 +1,6 @@
 /**
- * Writes OTLP logs requests as JSON in every form a receiver has to take: any order of keys, any
- * case of hex digits, numbers as text, unknown keys, nulls, escapes, spaces. What it chooses is a
- * pure function of a seed.
+ * Writes OTLP logs requests as JSON in every valid form: any order of keys, any case of hex digits,
+ * numbers as text, unknown keys, nulls, escapes, spaces. A pure function of a seed.
  */
 import type {
   AnyValue,
@@ -15,7 +14,7 @@ import type {
 type Member = readonly [key: string, json: string | undefined];
 type Written = [key: string, json: string];
 
-/** @param seed any integer; the same one gives the same text. */
+/** @param seed any integer. */
 export function writeLogsJson(request: LogsRequest, seed: number): string {
   return new JsonForms(seed).request(request);
 }
@@ -30,7 +29,7 @@ const junk = [
   '[[1,{"key":"a"}],"\\u0000"]',
   '{"logRecords":[{"body":{}}],"a":-1.5e-3}',
 ];
-/** Where the body would be malformed if something else stood there. */
+/** Positions where other content would make the body malformed. */
 const lists = ['[]', 'null', '[null,{}]'];
 const severityNames = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
@@ -124,7 +123,7 @@ class JsonForms {
     if (this.#oneIn(6)) written.push([`x${this.#below(9)}`, this.#pick(junk)]);
     if (this.#oneIn(3)) this.#shuffle(written);
     const [repeated] = written;
-    // The last of repeated keys counts; null is as if there were none.
+    // The last of repeated keys wins; null counts as absent.
     if (repeated !== undefined && repeated[1] !== 'null' && this.#oneIn(12)) {
       written.unshift([repeated[0], this.#pick(repeated[1].startsWith('[') ? lists : junk)]);
     }
@@ -143,7 +142,7 @@ class JsonForms {
     return text === undefined ? undefined : this.#quote(text);
   }
 
-  /** Any character may be escaped, and a slash in yet another way. */
+  /** Any character may be escaped, a slash in two ways. */
   #quote(text: string): string {
     const written = JSON.stringify(text);
     if (!this.#oneIn(5)) return written;
@@ -152,7 +151,7 @@ class JsonForms {
         ? `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`
         : JSON.stringify(text[i]).slice(1, -1),
     );
-    // Halves of a pair must be written alike.
+    // Both halves of a surrogate pair are written alike.
     return /[\ud800-\udfff]/.test(text) ? written : `"${escaped.join('').replaceAll('/', '\\/')}"`;
   }
 

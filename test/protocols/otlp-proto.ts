@@ -1,5 +1,5 @@
 /**
- * Encodes OTLP logs requests with protobufjs, for tests of a decoder that shares no code with it
+ * Encodes OTLP logs requests with protobufjs, independent of Weir's code
  * (https://github.com/open-telemetry/opentelemetry-proto, logs/v1 and common/v1).
  */
 import protobuf from 'protobufjs';
@@ -115,12 +115,12 @@ export interface LogsRequest {
 const { root } = protobuf.parse(definition);
 const requestType = root.lookupType('ExportLogsServiceRequest');
 
-/** Numbers of 64 bits are given as decimal digits, and encoded exactly. */
+/** 64-bit numbers are decimal digits, encoded exactly. */
 export function encodeLogsRequest(request: LogsRequest): Buffer {
   return encodeMessage('ExportLogsServiceRequest', request);
 }
 
-/** @param name of one of the messages of OTLP logs. */
+/** @param name of an OTLP logs message. */
 export function encodeMessage(name: string, message: object): Buffer {
   const type = name === requestType.name ? requestType : root.lookupType(name);
   return Buffer.from(type.encode(type.fromObject(message)).finish());

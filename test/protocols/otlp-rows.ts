@@ -1,4 +1,4 @@
-/** Shortcuts for tests that decode OTLP logs from protobuf and look at the rows. */
+/** Helpers that decode OTLP logs from protobuf into rows. */
 import assert from 'node:assert/strict';
 import type { Batch } from '../../src/model/batch.ts';
 import { AppError, type ErrorCode } from '../../src/model/errors.ts';
@@ -11,7 +11,7 @@ import { type LogRow, readLogRows } from './read-log-rows.ts';
 export const limits = { maxEvents: 1000, maxDepth: 4, maxRejections: 3 };
 const decoder = createLogsDecoder();
 
-/** @param body small enough to be decoded in one turn. */
+/** @param body small enough for one slice. */
 export function decodeNow(body: Buffer): Batch {
   const batch = decoder(body, openProtobufLogs, limits);
   assert.ok(!(batch instanceof Promise));
@@ -31,12 +31,12 @@ export function requestOfAll(logRecords: readonly LogRecord[]): Buffer {
   return encodeLogsRequest({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
 }
 
-/** A request of one log record with these fields, as they are. */
+/** A request of one log record with these fields. */
 export function recordWith(...fields: Buffer[]): Buffer {
   return bytesField(1, bytesField(2, bytesField(2, Buffer.concat(fields))));
 }
 
-/** The row of the only record of a request, and what was warned of. */
+/** The only row of a request, and its warnings. */
 export function rowOf(body: Buffer): { row: LogRow; warnings: Record<string, number> } {
   const batch = decodeNow(body);
   assert.equal(batch.rejectedCount, 0);
@@ -57,7 +57,7 @@ export function text(value: string): AnyValue {
   return { stringValue: value };
 }
 
-/** An attribute of text. */
+/** A text attribute. */
 export function label(key: string, value: string): KeyValue {
   return { key, value: text(value) };
 }

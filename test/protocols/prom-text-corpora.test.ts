@@ -1,6 +1,6 @@
 /**
- * Pushes from the test data of Prometheus' own parsers, where it lies beside the checkout or at
- * WEIR_CORPORA: github.com/prometheus/common (expfmt) and prometheus/prometheus (model/textparse).
+ * Test data of Prometheus' own parsers, if present beside the checkout or at WEIR_CORPORA:
+ * github.com/prometheus/common (expfmt) and prometheus/prometheus (model/textparse).
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ interface Verdict {
   readonly go_expfmt: 'accept' | 'reject';
 }
 
-/** Where this parser differs from the one of Go, and why. */
+/** Intended differences from the Go parser, with reasons. */
 const differences: Record<string, string> = {
   from_test_parse_error_0: 'the last line may lack its end, as Prometheus takes it from scrapes',
   from_test_parse_error_7: 'labels are kept as sent, whatever the value of "quantile"',
@@ -55,7 +55,7 @@ describe('verdicts of expfmt', { skip }, () => {
     });
   }
 
-  test('every difference is one of a verdict', () => {
+  test('every listed difference is real', () => {
     const rejected = verdicts.filter(({ go_expfmt: verdict }) => verdict === 'reject');
     const files = rejected.map(({ file }) => file);
     assert.deepEqual(
@@ -103,7 +103,7 @@ describe('expositions', { skip }, () => {
   }
 });
 
-/** Values of these files, none of which has a blank in a label: the second word of each sample. */
+/** Values of these files: the second word of each sample, since no label has a blank. */
 function valuesIn(text: string): number[] {
   const words: Record<string, number> = { NaN, '+Inf': Infinity, '-Inf': -Infinity };
   return text

@@ -1,4 +1,4 @@
-/** Pushes of text made at random: what is right reads back bit by bit, what is not is refused. */
+/** Random text pushes: valid ones read back bit for bit, invalid ones are refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ interface RandomSample {
   readonly metric: string;
   readonly labels: readonly (readonly [string, string])[];
   readonly value: number;
-  /** Unix ms; undefined = none is sent. */
+  /** Unix ms; undefined = no timestamp. */
   readonly timeMs: number | undefined;
 }
 
@@ -43,7 +43,7 @@ const samples: fc.Arbitrary<RandomSample[]> = fc
     return named.flatMap(({ metric, points }) => points.map((point) => ({ metric, ...point })));
   });
 
-/** As the tables have it: names without empty values, in the order of their bytes. */
+/** As stored: without empty values, sorted by bytes. */
 function canonical({ metric, labels: own }: RandomSample): [string, string][] {
   const said = own.filter(([, text]) => text !== '').map(([name, text]) => [name, text] as const);
   return ([['__name__', metric], ...said] as [string, string][]).sort(([a], [b]) =>
@@ -92,7 +92,7 @@ function bitsOf(number: number): bigint {
 }
 
 for (const format of ['classic', 'openmetrics'] as const) {
-  test(`what is pushed as ${format} reads back`, async () => {
+  test(`${format} reads back as pushed`, async () => {
     await fc.assert(
       fc.asyncProperty(samples, async (random) => {
         const sent = withoutRepeats(random);
@@ -117,7 +117,7 @@ for (const format of ['classic', 'openmetrics'] as const) {
     );
   });
 
-  test(`damaged ${format} text is taken whole or refused`, async () => {
+  test(`damaged ${format} is accepted completely or refused`, async () => {
     const pieces = [
       '# TYPE a counter\na_total{b="c"} 1 # {t="1"} 2 3\n',
       '# TYPE h histogram\n# HELP h x \\n y\nh_bucket{le="1"} 1\nh_bucket{le="+Inf"} 2\nh_sum 1\n',
@@ -153,7 +153,7 @@ for (const format of ['classic', 'openmetrics'] as const) {
           const body = Buffer.from(text);
           if (raw !== undefined && body.length > 0) body[raw[0] % body.length] = raw[1];
           try {
-            // `push` reads the whole payload back and fails where its counts do not add up.
+            // `push` reads the whole payload and checks its counts.
             await push(body, format);
             taken += 1;
           } catch (error) {

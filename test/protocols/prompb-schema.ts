@@ -1,6 +1,6 @@
 /**
  * The messages of remote_write v1 (https://github.com/prometheus/prometheus/tree/main/prompb) for a
- * protobuf library, so that a decoder can be held against bytes that it had no part in.
+ * protobuf library, independent of Weir's code.
  */
 import protobuf from 'protobufjs';
 
@@ -54,7 +54,7 @@ export type MessageName =
   | 'Histogram'
   | 'MetricMetadata';
 
-/** @param message with field names in camel case; 64-bit numbers as text where they are large */
+/** @param message fields in camel case; large 64-bit numbers as text */
 export function encodeMessage(name: MessageName, message: object): Buffer {
   const type = root.lookupType(`prometheus.${name}`);
   return Buffer.from(type.encode(type.fromObject(message)).finish());

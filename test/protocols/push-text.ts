@@ -1,4 +1,4 @@
-/** Pushes text through the decoder of Prometheus' formats: rows or an error come back. */
+/** Pushes text through the decoder of Prometheus' formats. */
 import assert from 'node:assert/strict';
 import { AppError } from '../../src/model/errors.ts';
 import { blankSeriesView, type SeriesView } from '../../src/model/series-view.ts';
@@ -16,7 +16,7 @@ export interface PushOptions {
   readonly series?: SeriesView;
 }
 
-/** @returns the rows, and each sample as it would stand in text: `name{labels} value time`. */
+/** @returns the rows, and each sample as text: `name{labels} value time`. */
 export async function push(
   body: string | Buffer,
   format: TextFormat,
@@ -41,7 +41,7 @@ export async function push(
   return { ...rows, lines };
 }
 
-/** @returns the error that the push must end in. */
+/** @returns the expected error. */
 export async function refusalOf(
   body: string | Buffer,
   format: TextFormat,

@@ -1,7 +1,4 @@
-/**
- * Reads `logs/1` rows back from bytes, field by field as `logRowFields` lists them, for tests of
- * decoders. It fails where the bytes end within a row.
- */
+/** Reads `logs/1` rows from bytes, by `logRowFields`. Fails when the bytes end within a row. */
 import assert from 'node:assert/strict';
 import { logRowFields } from '../../src/codec/log-rows.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Reads a payload of `metrics/1` back from bytes, section by section as `metricSectionFields` lists
- * them, for tests of decoders. It fails where a section is not used up to its last byte.
+ * Reads a `metrics/1` payload from bytes, by `metricSectionFields`. Fails unless each section is
+ * used up.
  */
 import assert from 'node:assert/strict';
 import {
@@ -11,11 +11,11 @@ import {
   sectionOf,
 } from '../../src/codec/metric-rows.ts';
 
-/** A `Map(String, String)` in the order in which it stands. */
+/** A `Map(String, String)` in stored order. */
 export type LabelRow = [name: string, value: string][];
 
 export interface MetricRows {
-  /** Ids are UInt128: the four words of `Series.id`, the lowest first. */
+  /** Ids are UInt128: the four words of `Series.id`, lowest first. */
   readonly series: { id: bigint; day: number; labels: LabelRow }[];
   readonly samples: { id: bigint; timeMs: bigint; valueBits: bigint; value: number }[];
   readonly histograms: { id: bigint; timeMs: bigint; message: Buffer }[];
@@ -60,7 +60,7 @@ export function readMetricRows(payload: Uint8Array): MetricRows {
   };
 }
 
-/** Values as their bits: a number would lose what a NaN means. */
+/** Values as bits: a number would lose the payload of a NaN. */
 const readers: Record<FieldType, (bytes: Cursor) => unknown> = {
   UInt16: (bytes) => bytes.take(2).readUInt16LE(),
   Int64: (bytes) => bytes.take(8).readBigInt64LE(),

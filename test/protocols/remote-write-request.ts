@@ -1,4 +1,4 @@
-/** Requests of remote_write in pieces, valid or not, and a decoder with small limits for them. */
+/** Valid and invalid parts of remote_write requests, and a decoder with small limits. */
 import assert from 'node:assert/strict';
 import type { Batch } from '../../src/model/batch.ts';
 import { blankSeriesView, type SeriesView } from '../../src/model/series-view.ts';
@@ -20,7 +20,7 @@ export async function rowsOf(body: Buffer, series?: SeriesView): Promise<MetricR
   return readMetricRows(payload);
 }
 
-/** A message of the field `number`, around others; shorter than 128 bytes. */
+/** A length-delimited field; shorter than 128 bytes. */
 export function field(number: number, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   assert.ok(content.length < 128);

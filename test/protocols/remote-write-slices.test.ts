@@ -1,6 +1,6 @@
 /**
- * Large remote_write requests: others get their turn meanwhile, several are decoded side by side,
- * and bodies made to be expensive stay within bounds of memory.
+ * Large remote_write requests: they yield to others, are decoded concurrently, and hostile ones
+ * stay within memory bounds.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ function open(memo = roomy) {
   return createRemoteWriteDecoder({ labels: labelLimits, maxLabelBytes: 128 * mebibyte, memo });
 }
 
-/** Decodes, and looks at the memory in use each time that others have their turn. */
+/** Decodes, and samples the memory at each yield. */
 async function watch(decoding: () => Batch | Promise<Batch>) {
   let turns = 0;
   let peakBytes = 0;
@@ -66,7 +66,7 @@ function manySeries(seed: number): Buffer {
   return Buffer.from(corpus.next().message);
 }
 
-/** One series with as much of everything that it takes more than one slice. */
+/** One series that takes more than one slice. */
 function oneLargeSeries(): Buffer {
   const labels = { __name__: 'up', job: 'large' };
   const times = Array.from({ length: 3000 }, (_, index) => index * 1000);
@@ -80,14 +80,14 @@ function oneLargeSeries(): Buffer {
   ]);
 }
 
-test('lets others have their turn', async () => {
+test('yields to other work', async () => {
   const body = manySeries(1);
   const { batch, turns } = await watch(() => open()(body, context));
   assert.equal(batch.rows, 6000);
   assert.ok(turns > 5, `${turns} turns`);
 });
 
-test('lets others have their turn within one series too', async () => {
+test('yields within one series', async () => {
   const { batch, turns } = await watch(() => open()(oneLargeSeries(), context));
   assert.deepEqual(batch.written, {
     samples: 3000,
@@ -98,8 +98,8 @@ test('lets others have their turn within one series too', async () => {
   assert.ok(turns > 5, `${turns} turns`);
 });
 
-/** With a memory so short that each request makes the others' series be forgotten. */
-test('decodes several in turns as it would one after the other', async () => {
+/** With a series cache so small that requests evict each other's series. */
+test('concurrent requests give the same results as sequential ones', async () => {
   const bodies = [
     manySeries(1),
     oneLargeSeries(),
@@ -120,7 +120,7 @@ test('decodes several in turns as it would one after the other', async () => {
   }
 });
 
-/** Cost in memory of the most expensive of these is what `maxEvents` samples take. */
+/** The most expensive of these takes as much memory as `maxEvents` samples. */
 const maxPeakBytes = 64 * mebibyte;
 const bombs: [name: string, body: () => Buffer, rows: number | undefined][] = [
   ['a million empty series', () => Buffer.alloc(2_000_000, Buffer.from([0x0a, 0])), 0],
@@ -183,7 +183,7 @@ for (const [name, body, rows] of bombs) {
   });
 }
 
-test('forgets series, and their memory, once it knows too many', async () => {
+test('evicts series, and frees their memory, over its limit', async () => {
   const decode = open({ maxBytes: mebibyte, maxSeries: 1000 });
   await decode(newSeries(0), context);
   collectGarbage();
@@ -205,7 +205,7 @@ function newSeries(seed: number): Buffer {
   return encodeWriteRequest(series);
 }
 
-test('stays within bounds with as many samples as one request may have', async () => {
+test('stays within bounds with the maximum of samples', async () => {
   const name = inField(0x0a, Buffer.concat([text(0x0a, '__name__'), text(0x12, 'x')]));
   const body = inSeries(name, Buffer.alloc(2 * limits.maxEvents, Buffer.from([0x12, 0])));
   const { batch, peakBytes } = await watch(() => open()(body, context));

@@ -1,4 +1,4 @@
-/** remote_write with its neighbours: content types, snappy, and errors as a sender logs them. */
+/** remote_write: content types, snappy, and errors as a sender logs them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compressSync } from 'snappy';
@@ -42,7 +42,7 @@ describe('content types', () => {
     'application/x-protobuf;proto=prometheus.WriteRequest',
     'Application/X-Protobuf; proto="prometheus.WriteRequest"',
   ]) {
-    test(`takes ${contentType}`, () => {
+    test(`accepts ${contentType}`, () => {
       assert.equal(formatOf(contentType).mediaType, 'application/x-protobuf');
     });
   }
@@ -57,7 +57,7 @@ describe('content types', () => {
     ['application/x-protobuf', ['zstd']],
   ];
   for (const [contentType, contentEncoding] of refused) {
-    test(`refuses ${contentType} as ${contentEncoding.join() || 'it is'}`, () => {
+    test(`refuses ${contentType} with encoding ${contentEncoding.join() || 'none'}`, () => {
       assert.throws(
         () => formatOf(contentType, contentEncoding),
         (error) => error instanceof AppError && error.code === 'unsupported_media',
@@ -66,7 +66,7 @@ describe('content types', () => {
   }
 });
 
-test('takes what travels compressed, with values filled in or compressed anew', async () => {
+test('accepts compressed requests, with values patched in or recompressed', async () => {
   const corpus = createMetricCorpus({
     seed: 3,
     series: 900,
@@ -87,8 +87,8 @@ test('takes what travels compressed, with values filled in or compressed anew', 
   }
 });
 
-/** Prometheus logs the first line of an answer, and of that no more than 256 bytes in its day. */
-test('has errors that are readable where a sender logs the first line', () => {
+/** Prometheus logs the first line of a response, at most 256 bytes. */
+test('errors are readable in their first line', () => {
   const error = new AppError('malformed', 'cannot read the body as protobuf: … (byte 1)');
   const line = problemJson(toProblem(error, 'req_1'));
   assert.ok(!line.includes('\n'));

@@ -1,6 +1,6 @@
 /**
- * The order of arrival as the store gives it: whole, by batch and row where times are equal, cut
- * where a page would be too large, and counted alike.
+ * The order of arrival: complete, by batch and row for equal times, cut at the page size, and
+ * counted consistently.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -55,7 +55,7 @@ function batchOf(logs: readonly Partial<LogFixture>[], place: Place): StampedBat
   return stampedBatch(logs, { owner, receivedAtNanos, id: { writer, sequence } });
 }
 
-/** Page by page. @returns the logs, and how many each page had. */
+/** Page by page. @returns the logs, and the size of each page. */
 async function readAll(plan: ArrivalsPlan) {
   const logs: ArrivedLog[] = [];
   const pages: number[] = [];
@@ -69,10 +69,10 @@ async function readAll(plan: ArrivalsPlan) {
   }
 }
 
-test('from any position come all later logs, by time of receipt, batch and row', async () => {
+test('returns all later logs from any position, by time of receipt, batch and row', async () => {
   const random = createRandom(11);
   const accountId = 'order';
-  // Writers on both sides of the sign of 64 and 128 bits; equal times; two days of receipt.
+  // Writers around the sign bit of 64 and 128 bits; equal times; two days of receipt.
   const writers = [1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n] as const;
   const expected: (ArrivalPosition & { readonly body: string })[] = [];
   const batches: StampedBatch[] = [];
@@ -82,7 +82,7 @@ test('from any position come all later logs, by time of receipt, batch and row',
     const receivedAtNanos = start + BigInt(random.integer(0, 5)) * 10n * second;
     const logs = Array.from({ length: random.integer(1, 4) }, (_, row) => ({
       body: `${i}/${row}`,
-      // Times of their own say nothing of when they arrive.
+      // Event times are unrelated to arrival.
       timestamp: start - BigInt(random.integer(0, 1e9)) * second,
     }));
     const place = {
@@ -123,7 +123,7 @@ function compare(a: ArrivalPosition, b: ArrivalPosition): number {
   return Number(difference) || a.row - b.row;
 }
 
-test('nobody else’s, and nothing that is hidden', async () => {
+test('excludes other accounts and hidden logs', async () => {
   const [accountId, writer] = ['mine', 5n];
   const at = (sequence: bigint, place: Partial<Place> = {}) =>
     batchOf([{ body: `${sequence}` }], {
@@ -152,7 +152,7 @@ test('nobody else’s, and nothing that is hidden', async () => {
   assert.equal(await engine.store.countArrivals(range), 2);
 });
 
-test('a page is not larger than it may be, unless a single log is', async () => {
+test('a page stays within its size, unless a single log exceeds it', async () => {
   const accountId = 'large';
   const sizes = [10, 300_000, 20, 400_000, 400_000, 3 * mebibyte, 30, 5, 5];
   const logs = sizes.map((size, i) => ({ body: `${i}`.padEnd(size, 'x') }));

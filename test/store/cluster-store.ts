@@ -1,8 +1,7 @@
 /**
- * A cluster of two shards that are one engine: every statement is the one that a cluster gets,
- * tables are distributed, partial results are merged. What this engine cannot do is taken out on
- * the way to it (`ON CLUSTER`, replication). Both shards are the same table: a filter lets each see
- * the rows that it would have.
+ * A cluster of two shards on one engine: statements are those of a cluster, tables are distributed,
+ * partial results are merged. Clauses that this engine cannot execute (`ON CLUSTER`, replication)
+ * are removed on the way. Both shards are the same table; a filter gives each its rows.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -22,14 +21,14 @@ import { shardingKeys } from '../../src/store/sql/tables.ts';
 export interface ClusterEngine {
   readonly url: string;
   readonly pid: number | undefined;
-  /** Statements for the cluster as they were sent, those of reads and inserts aside. */
+  /** Statements for the cluster as sent, except reads and inserts. */
   readonly statements: readonly string[];
   close(): Promise<void>;
 }
 
 export const clusterName = 'main';
 
-/** Two names of this machine: nodes of the same name would count as one. */
+/** Two names of this machine: nodes of one name would count as one. */
 const shards = ['127.0.0.1', 'localhost'].map((host) => {
   const replica = `<replica><host>${host}</host><port>9000</port></replica>`;
   return `<shard><internal_replication>true</internal_replication>${replica}</shard>`;
@@ -109,7 +108,7 @@ async function listen(server: Server): Promise<number> {
 
 interface Rewritten {
   readonly path: string;
-  /** Undefined = as it comes. */
+  /** Undefined = unchanged. */
   readonly body: Buffer | undefined;
 }
 
@@ -137,7 +136,7 @@ function addFilters({ searchParams }: URL): void {
   searchParams.set('additional_table_filters', `{${filters.join(', ')}}`);
 }
 
-/** What is left of a statement on an engine without Keeper. */
+/** Rewrites a statement for an engine without Keeper. */
 function runnable(sql: string): string {
   if (sql.startsWith('SYSTEM SYNC REPLICA')) return "SELECT 'host', 1, 0, ''";
   return sql

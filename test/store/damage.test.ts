@@ -1,4 +1,4 @@
-/** Damage to the files of the store is reported, and never becomes a silent loss. */
+/** Damage to the files of the store is reported and never silent. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ function openHousekeeping() {
 
 const never = new AbortController().signal;
 
-/** @param name with its labels, as the exposition has it */
+/** @param name with labels, as in the exposition */
 async function metric(name: string): Promise<number> {
   const text = await engine.instruments.metrics.metrics();
   const line = text.split('\n').find((each) => each.startsWith(`${name} `));
@@ -53,7 +53,7 @@ async function metric(name: string): Promise<number> {
 const detachedParts = 'weir_store_damaged_parts{state="detached"}';
 const corruptParts = 'weir_store_damaged_parts{state="corrupt"}';
 
-test('a part that the engine puts aside at its start is counted', async () => {
+test('counts a part that the engine detaches at its start', async () => {
   const part = await fill();
   const housekeeping = openHousekeeping();
   await housekeeping.lookForDamage(never);
@@ -75,7 +75,7 @@ for (const file of ['minmax_ReceivedAt.idx', 'primary.cidx', 'count.txt', 'data.
   });
 }
 
-test('the scrub passes over parts that are whole, once', async () => {
+test('the scrub verifies intact parts once', async () => {
   await fill();
   const housekeeping = openHousekeeping();
   await housekeeping.runRound(never);
@@ -85,7 +85,7 @@ test('the scrub passes over parts that are whole, once', async () => {
   assert.equal(await metric(corruptParts), 0);
 });
 
-test('a read that meets damaged data is counted', async () => {
+test('counts a read that meets damaged data', async () => {
   const part = await fill();
   flipBit(join(part, 'data.bin'));
   const sql = 'SELECT sum(cityHash64(*)) FROM weir.logs';
@@ -94,7 +94,7 @@ test('a read that meets damaged data is counted', async () => {
   assert.ok((await metric('weir_store_corruption_errors_total')) >= 1);
 });
 
-test('a table whose metadata is lost stops the start, and comes back with it', async () => {
+test('lost metadata of a table stops the start until it is restored', async () => {
   await fill();
   const [row] = await engine.store.connection.query<[string]>('housekeeping', {
     sql: "SELECT metadata_path FROM system.tables WHERE database = 'weir' AND name = 'logs'",
@@ -127,7 +127,7 @@ test('a column whose definition changed on disk stops the start', async () => {
   await (await engine.reopen({})).close();
 });
 
-test('a damaged list of tables is reported and written again', async () => {
+test('reports and rewrites a damaged list of tables', async () => {
   const file = join(engine.dataDir ?? '', 'tables.json');
   const whole = readFileSync(file, 'utf8');
   for (const damaged of ['', whole.slice(0, 50), whole.replace(/"uuid": "./, '"uuid": "z')]) {

@@ -1,4 +1,4 @@
-/** A store on a real engine in a folder of its own, for tests. */
+/** A store on a real engine in a new folder, for tests. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,9 +21,9 @@ export interface EngineStore {
   readonly enginePid: () => number | undefined;
   /** Undefined for a cluster. */
   readonly dataDir: string | undefined;
-  /** Starts the engine again, as after a crash. */
+  /** Restarts the engine, as after a crash. */
   restart(): Promise<void>;
-  /** Opens a second store on the same engine, e.g. with other limits. */
+  /** Opens a second store on the same engine, for example with other limits. */
   reopen(change: Partial<ClickHouseStoreOptions>): Promise<ClickHouseStore>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export const generousLimits = {
   maxRowsReturned: 100_000,
 };
 
-/** What only a server or a cluster has a use for. */
+/** Functions of servers and clusters only. */
 export const ofOneServer = {
   ca: undefined,
   cluster: undefined,
@@ -82,12 +82,12 @@ export async function openEngineStore(change: Partial<EngineOptions> = {}): Prom
   };
 }
 
-/** The table that holds the rows, as tables of the system name it. */
+/** The table with the rows, as named in system tables. */
 export function localName({ store }: EngineStore, table: string): string {
   return store.placement.cluster === undefined ? table : `${table}_local`;
 }
 
-/** Of a cluster, housekeeping waits for no deletion. */
+/** On a cluster housekeeping does not wait for deletions. */
 export async function allMutated({ store }: EngineStore): Promise<void> {
   const sql = 'SELECT count() FROM system.mutations WHERE NOT is_done';
   const left = () => store.connection.query<[number | string]>('housekeeping', { sql, params: {} });

@@ -1,7 +1,4 @@
-/**
- * Disk is freed as retention and the cap say, and no reader ever sees the difference but by time
- * and space.
- */
+/** Housekeeping frees disk by retention and cap, invisible to readers except for the freed data. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -33,7 +30,7 @@ function stream(retentionDays: number): Stream {
   return { ...names, streamId: randomUUID(), retentionDays, dataDeletedUntil: null };
 }
 
-/** One batch a day of receipt, the given numbers of days ago. */
+/** One batch per day of receipt, by days ago. */
 async function fill(of: Stream, daysAgo: readonly number[], rows = 100): Promise<void> {
   const owner = { accountId, streamId: of.streamId, receiverId: 'rcv_test' };
   const logs = Array.from({ length: rows }, (_, i) => ({ body: `needle-${i} in the hay` }));
@@ -67,19 +64,19 @@ async function rowsByDay(of: Stream): Promise<Map<number, number>> {
   return new Map(rows.map(([ms, count]) => [(now - Number(ms)) / msPerDay, Number(count)]));
 }
 
-test('days that no stream keeps are dropped whole, the others stay', async () => {
+test('drops days that no stream keeps', async () => {
   const [short, long] = [stream(2), stream(10)];
   await fill(long, [0, 9, 10, 11, 40]);
   await fill(short, [0, 3]);
   await housekeeping([short, long]).dropExpiredDays();
-  // Ten days ago has not ended ten days ago: that day goes tomorrow.
+  // A day that began ten days ago ends later: it is dropped tomorrow.
   assert.deepEqual([...(await rowsByDay(long)).keys()], [0, 9, 10]);
   assert.deepEqual([...(await rowsByDay(short)).keys()], [0, 3]);
   await housekeeping([]).dropExpiredDays();
   assert.equal((await rowsByDay(long)).size, 3, 'no streams known is no reason to drop');
 });
 
-test('rows of streams that keep less are deleted, exactly to their limit', async () => {
+test('deletes rows of streams with shorter retention, exactly to their limit', async () => {
   const [short, long] = [stream(2), stream(10)];
   await fill(long, [0, 3, 9]);
   await fill(short, [0, 1.999, 2.001, 3]);
@@ -89,7 +86,7 @@ test('rows of streams that keep less are deleted, exactly to their limit', async
   assert.deepEqual([...(await rowsByDay(long)).keys()], [0, 3, 9]);
 });
 
-test('over the disk cap the oldest days go, the newest never', async () => {
+test('drops the oldest days over the disk cap, never the newest', async () => {
   const only = stream(100);
   await fill(only, [0, 1, 2, 3], 2_000);
   const sizes = await query<[string]>(
@@ -104,7 +101,7 @@ test('over the disk cap the oldest days go, the newest never', async () => {
   assert.deepEqual([...(await rowsByDay(only)).keys()], [0]);
 });
 
-test('a stream’s data are deleted up to a time, and no other’s', async () => {
+test('deletes a stream’s data up to a time, and no other’s', async () => {
   const [gone, kept] = [stream(100), stream(100)];
   await fill(gone, [0, 1, 2]);
   await fill(kept, [0, 1, 2]);
@@ -115,7 +112,7 @@ test('a stream’s data are deleted up to a time, and no other’s', async () =>
   assert.deepEqual([...(await rowsByDay(kept)).keys()], [0, 1, 2]);
 });
 
-test('the search index is left out by inserts and merges, built when quiet, and used', async () => {
+test('inserts and merges skip the search index, housekeeping builds it when idle, reads use it', async () => {
   const only = stream(100);
   const indexBytes = async () => {
     const [row] = await query<[string]>(
@@ -146,7 +143,7 @@ test('the search index is left out by inserts and merges, built when quiet, and 
   assert.match(plan.flat().join('\n'), /message_ngrams/);
 });
 
-test('rounds follow each other until closed, and a failing task does not end them', async () => {
+test('rounds repeat until closed, and survive a failing task', async () => {
   let rounds = 0;
   const streams = async () => {
     rounds += 1;
@@ -163,7 +160,7 @@ test('rounds follow each other until closed, and a failing task does not end the
   assert.equal(rounds, ended);
 });
 
-test('a task that closing cuts off is no fault, and none begins after it', async () => {
+test('a task cut off by close is no failure, and none begins after it', async () => {
   const failed: string[] = [];
   const housekeepingFailed = (task: string) => void failed.push(task);
   const events = { ...engine.store.events, housekeepingFailed };

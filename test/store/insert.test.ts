@@ -1,6 +1,4 @@
-/**
- * Batches become rows exactly once: as written, in every mode, and however often they are tried.
- */
+/** Batches become rows exactly once, in every mode, however often they are inserted. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
@@ -48,7 +46,7 @@ function read(owner: BatchOwner, change: Partial<ListPlan> = {}): Promise<LogRec
   });
 }
 
-test('every field comes back as it was written', async () => {
+test('every field reads back as written', async () => {
   const owner = newOwner();
   const id = { writer: 0xffff_ffff_ffff_fff0n, sequence: 77n };
   const log = {
@@ -112,7 +110,7 @@ test('every field comes back as it was written', async () => {
   assert.equal(first?.observedTimestamp, '2026-04-01T12:00:00.000Z');
 });
 
-test('the store ties logs of one time as the model does', async () => {
+test('the store computes ties like the model', async () => {
   const owner = newOwner();
   const ids = [
     { writer: 1n, sequence: 1n },
@@ -131,7 +129,7 @@ test('the store ties logs of one time as the model does', async () => {
 });
 
 suite('mode missing', () => {
-  test('adds only the rows that are not there, over days and however often', async () => {
+  test('adds only missing rows, over several days and attempts', async () => {
     const owner = newOwner();
     const logs = Array.from({ length: 300 }, (_, i) => ({ body: `row ${i}` }));
     const batches = [0n, 1n, 2n, 3n].map((sequence) =>
@@ -150,7 +148,7 @@ suite('mode missing', () => {
     }
   });
 
-  test('another writer’s rows of the same numbers do not count', async () => {
+  test('ignores rows of another writer with the same numbers', async () => {
     const owner = newOwner();
     const at = { owner, receivedAtNanos: noon };
     const one = stampedBatch([{ body: 'one' }], { ...at, id: { writer: 1n, sequence: 5n } });
@@ -161,7 +159,7 @@ suite('mode missing', () => {
   });
 });
 
-test('thousands of single rows and one large payload go in as one insert', async () => {
+test('inserts thousands of single rows and one large payload together', async () => {
   const owner = newOwner();
   const single = Array.from({ length: 3_000 }, (_, i) =>
     stampedBatch([{ body: `single ${i}` }], {
@@ -178,7 +176,7 @@ test('thousands of single rows and one large payload go in as one insert', async
   assert.equal((await read(owner, { limit: 10_000 })).length, 5_000);
 });
 
-suite('failures say what is known of the rows', () => {
+suite('failures say whether rows may be stored', () => {
   const failureOf = async (attempt: Promise<unknown>) => {
     const error = await attempt.then(
       () => assert.fail('the insert succeeded'),
@@ -188,13 +186,13 @@ suite('failures say what is known of the rows', () => {
     return error.failure;
   };
 
-  test('rows that cannot be read are data', async () => {
+  test('unreadable rows are a data error', async () => {
     const batch = stampedBatch([{ body: 'cut' }], { owner: newOwner(), receivedAtNanos: noon });
     const cut = { ...batch, payload: batch.payload.subarray(0, batch.payload.length - 3) };
     assert.equal(await failureOf(engine.store.insert('logs/1', [cut], 'all', localToken)), 'data');
   });
 
-  test('an engine that dies under an insert leaves it unknown; a fence settles it', async () => {
+  test('an engine killed during an insert leaves it unknown; a fence settles it', async () => {
     const owner = newOwner();
     const logs = Array.from({ length: 50_000 }, () => ({ body: 'y'.repeat(200) }));
     const batch = stampedBatch(logs, { owner, receivedAtNanos: noon });

@@ -1,10 +1,10 @@
-/** What a store says of itself: which one it is, and soon whether it is well. */
+/** Identity and health of a store. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openEngineStore } from './engine-store.ts';
 
-// The limit is far from both: 2 s of the ping, and a minute until the engine is given up.
-test('a ping does not wait for an engine that hangs', { timeout: 20_000 }, async (t) => {
+// Far from both timeouts: 2 s of the ping, a minute of the engine.
+test('a ping does not wait for a hanging engine', { timeout: 20_000 }, async (t) => {
   const engine = await openEngineStore({ hangMillis: 60_000 });
   const pid = engine.enginePid()!;
   t.after(async () => {
@@ -16,7 +16,7 @@ test('a ping does not wait for an engine that hangs', { timeout: 20_000 }, async
   assert.equal(await engine.store.ping(), false);
 });
 
-test('a store is the same for everyone who opens it, and no other', async () => {
+test('a store has one identity for every process', async () => {
   const [one, other] = await Promise.all([openEngineStore(), openEngineStore()]);
   const again = await one.reopen({});
   const ids = await Promise.all([one.store, again, other.store].map((store) => store.identity()));

@@ -1,4 +1,4 @@
-/** Writes `logs/1` rows and stamped batches for tests of the store and of what reads it. */
+/** Writes `logs/1` rows and stamped batches. */
 import { randomBytes } from 'node:crypto';
 import type { BatchId, BatchOwner, StampedBatch } from '../../src/model/batch.ts';
 import { logRowFields } from '../../src/codec/log-rows.ts';
@@ -12,12 +12,12 @@ type ValueOf<Type extends FieldType> = Type extends 'Int64'
       ? string
       : Readonly<Record<string, string>>;
 
-/** One log in the layout's fields. */
+/** One log by the layout's fields. */
 export type LogFixture = {
   readonly [Field in (typeof logRowFields)[number] as Field[0]]: ValueOf<Field[1]>;
 };
 
-/** A log with nothing of its own: no time, no severity, empty text. */
+/** A log with defaults: no time, no severity, empty text. */
 export const emptyLog: LogFixture = {
   timestamp: -1n,
   observedTimestamp: -1n,
@@ -46,7 +46,7 @@ export const emptyLog: LogFixture = {
   eventName: '',
 };
 
-/** The rows back to back, as a decoder makes them. */
+/** Rows back to back, like a decoder. */
 export function encodeLogs(logs: readonly Partial<LogFixture>[]): Uint8Array {
   const chunks = logs.flatMap((log) => {
     const whole = { ...emptyLog, ...log };
@@ -55,7 +55,7 @@ export function encodeLogs(logs: readonly Partial<LogFixture>[]): Uint8Array {
   return Buffer.concat(chunks);
 }
 
-/** @param batch its place in the queue; what is left out is made up. */
+/** @param batch its place in the queue; the rest gets defaults. */
 export function stampedBatch(
   logs: readonly Partial<LogFixture>[],
   batch: {

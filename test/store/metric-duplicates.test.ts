@@ -1,4 +1,4 @@
-/** Each sample reads once, the last of those at one time, whatever was sent twice. */
+/** Each sample reads once, and the last one written for a time wins. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { localToken } from './local-token.ts';
@@ -32,8 +32,8 @@ const optimize = () => mergeSamples(engine);
 
 const onlySamples = (owner: BatchOwner) => readOnlySeries(engine, owner);
 
-suite('what is sent twice', () => {
-  test('reads once, in any mode', async () => {
+suite('duplicates', () => {
+  test('read once, in any mode', async () => {
     const owner = newOwner();
     const samples = Array.from({ length: 100 }, (_, i) => [noonMs + i, i / 2] as const);
     const metric: MetricFixture = {
@@ -59,7 +59,7 @@ suite('what is sent twice', () => {
     }
   });
 
-  /** Values written one after the other at one time; the last is meant. */
+  /** Values written in sequence for one time; the last is expected. */
   const lastOf = async (owner: BatchOwner) => (await onlySamples(owner)).map(([, bits]) => bits);
   const one = (value: number): MetricFixture => ({ name: 'm', samples: [[noonMs, value]] });
 
@@ -70,7 +70,7 @@ suite('what is sent twice', () => {
     assert.deepEqual(await lastOf(owner), [bitsOf(1)]);
   });
 
-  // Patterns that sorts with shortcuts for them have been seen to shuffle.
+  // Patterns that adaptive sorts are known to shuffle.
   for (const [series, times, rows] of [
     [1, 3, 60_000],
     [10, 10, 250_000],
@@ -99,7 +99,7 @@ suite('what is sent twice', () => {
     });
   }
 
-  test('the last value wins within an insert, over many blocks', async () => {
+  test('the last value wins within an insert of several blocks', async () => {
     const owner = newOwner();
     const filler = (from: number): MetricFixture => ({
       name: 'filler',
@@ -123,7 +123,7 @@ suite('what is sent twice', () => {
     }
   });
 
-  test('the last received wins across days of receipt, whatever the order of inserts', async () => {
+  test('the last received wins across days of receipt, in any order of inserts', async () => {
     const owner = newOwner();
     for (const [value, days] of [
       [1, 3n],
@@ -136,7 +136,7 @@ suite('what is sent twice', () => {
     assert.deepEqual(await lastOf(owner), [bitsOf(1)]);
   });
 
-  test('a series of two streams is one, and the last received of both wins', async () => {
+  test('a series in two streams is one series, and the last received wins', async () => {
     const owner = newOwner();
     const other = { ...owner, streamId: newOwner().streamId };
     const samples = (values: readonly number[]) =>

@@ -1,4 +1,4 @@
-/** Writes `metrics/1` batches for tests of the store and of what reads it. */
+/** Writes `metrics/1` batches. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { BatchId, BatchOwner, StampedBatch } from '../../src/model/batch.ts';
 import type { SamplesPlan, Selector, SeriesPlan } from '../../src/model/metric-plan.ts';
@@ -22,7 +22,7 @@ export interface MetricFixture {
   readonly samples?: readonly (readonly [number | bigint, number | bigint])[];
   readonly histograms?: readonly (readonly [number | bigint, Uint8Array])[];
   readonly exemplars?: readonly (readonly [number | bigint, number, Labels])[];
-  /** Labels are known from an earlier batch. */
+  /** Labels known from an earlier batch. */
   readonly isKnown?: true;
 }
 
@@ -44,7 +44,7 @@ export function canonicalLabels({ name, labels = {} }: MetricFixture): Label[] {
     .sort(([a], [b]) => compareUtf8(a, b));
 }
 
-/** @param batch its place in the queue; what is left out is made up. */
+/** @param batch its place in the queue; the rest gets defaults. */
 export function metricBatch(
   metrics: readonly MetricFixture[],
   batch: {

@@ -1,4 +1,4 @@
-/** Disk is freed of metrics as of logs, and labels stay as long as there are samples of them. */
+/** Housekeeping of metrics; labels are kept as long as their samples. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -38,7 +38,7 @@ function receiptOf(daysAgo: number): bigint {
   return BigInt(now - daysAgo * msPerDay) * 1_000_000n;
 }
 
-/** Something for each table, received each of these numbers of days ago. */
+/** Rows in each table, by days since receipt. */
 async function fill(of: Stream, daysAgo: readonly number[], series = 1): Promise<void> {
   for (const days of daysAgo) {
     const timeMs = now - days * msPerDay;
@@ -67,7 +67,7 @@ async function query<Row>(sql: string): Promise<Row[]> {
   return engine.store.connection.query<Row>('housekeeping', { sql, params: {} });
 }
 
-/** Days ago of the rows in a table, the newest first. */
+/** Days since receipt of the rows in a table, newest first. */
 async function daysIn(table: string, of: Stream): Promise<number[]> {
   const rows = await query<[string]>(
     `SELECT DISTINCT toString(toUnixTimestamp64Milli(toDateTime64(ReceivedAt, 3, 'UTC'))) AS ms
@@ -76,7 +76,7 @@ async function daysIn(table: string, of: Stream): Promise<number[]> {
   return rows.map(([ms]) => (now - Number(ms)) / msPerDay);
 }
 
-test('days that no stream keeps are dropped from every table, labels a day later', async () => {
+test('drops days that no stream keeps from every table, labels a day later', async () => {
   const [short, long] = [stream(2), stream(10)];
   await fill(long, [0, 9, 10, 11, 12, 13, 40]);
   await fill(short, [0, 3]);
@@ -88,7 +88,7 @@ test('days that no stream keeps are dropped from every table, labels a day later
   assert.deepEqual(await daysIn('series', long), [0, 9, 10, 11]);
 });
 
-test('rows of streams that keep less are deleted, exactly to their limit', async () => {
+test('deletes rows of streams with shorter retention, exactly to their limit', async () => {
   const [short, long] = [stream(2), stream(10)];
   await fill(long, [0, 3, 9]);
   await fill(short, [0, 1.999, 2.001, 3.001, 3.5]);
@@ -101,7 +101,7 @@ test('rows of streams that keep less are deleted, exactly to their limit', async
   assert.equal((await daysIn('series', short)).length, 4, 'labels stay a day and an hour longer');
 });
 
-test('over the disk cap the oldest day goes from logs and metrics alike', async () => {
+test('drops the oldest day of logs and metrics over the disk cap', async () => {
   const only = stream(100);
   const logs = Array.from({ length: 3_000 }, () => ({ body: randomUUID() }));
   await fill(only, [0, 1, 2, 3, 4], 2_000);
@@ -124,7 +124,7 @@ test('over the disk cap the oldest day goes from logs and metrics alike', async 
   assert.deepEqual(await daysIn('series', only), [0, 1]);
 });
 
-test('a deleted stream’s metrics are hidden at once, and gone soon, no other’s', async () => {
+test('hides a deleted stream’s metrics at once, deletes them soon, and no other’s', async () => {
   const [gone, kept] = [stream(100), stream(100)];
   await fill(gone, [0, 1, 2]);
   await fill(kept, [0, 1, 2]);
@@ -144,7 +144,7 @@ test('a deleted stream’s metrics are hidden at once, and gone soon, no other�
   }
 });
 
-test('labels that are sent again right after a deletion are found', async () => {
+test('finds labels that are sent again right after a deletion', async () => {
   const only = stream(100);
   const metric: MetricFixture = { name: 'm', samples: [[now, 1]] };
   const deletedUntilNanos = receiptOf(0) + 500_000_000n;

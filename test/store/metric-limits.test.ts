@@ -1,4 +1,4 @@
-/** Whose metrics a read sees, since when, how many, and what it says where it cannot. */
+/** Visibility, limits and errors of metric reads. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { localToken } from './local-token.ts';
@@ -24,8 +24,8 @@ after(() => engine.close());
 
 const insert = (...batches: StampedBatch[]) => insertMetrics(engine, batches);
 
-suite('whose and since when', () => {
-  test('another account’s series of the same stream id are not seen', async () => {
+suite('visibility', () => {
+  test('excludes another account’s series of the same stream id', async () => {
     const owner = newOwner();
     const stranger = { ...newOwner(), streamId: owner.streamId };
     const metric: MetricFixture = {
@@ -45,7 +45,7 @@ suite('whose and since when', () => {
     assert.deepEqual(await store.exemplars(samplesPlan(stranger)), []);
   });
 
-  test('without streams nothing is found', async () => {
+  test('finds nothing without streams', async () => {
     const owner = newOwner();
     await insert(
       metricBatch([{ name: 'm', samples: [[noonMs, 1]] }], { owner, receivedAtNanos: noon }),
@@ -54,7 +54,7 @@ suite('whose and since when', () => {
     assert.deepEqual(await engine.store.series(seriesPlan(owner, [], { streams: [] })), []);
   });
 
-  test('what was received before a stream’s limit is hidden, to the second', async () => {
+  test('hides data received before a stream’s limit, to the second', async () => {
     const owner = newOwner();
     for (const [i, seconds] of [-2n, -1n, 0n, 1n].entries()) {
       const receivedAtNanos = noon + seconds * 1_000_000_000n;
@@ -71,7 +71,7 @@ suite('whose and since when', () => {
     assert.deepEqual(await from(noon + 1_000_000_001n), []);
   });
 
-  test('labels written early on a day of receipt serve samples of that whole day', async () => {
+  test('labels written early on a day of receipt serve samples of the whole day', async () => {
     const owner = newOwner();
     const metric: MetricFixture = { name: 'm', samples: [[noonMs, 1]] };
     const midnight = noon - dayNanos / 2n;
@@ -83,7 +83,7 @@ suite('whose and since when', () => {
     assert.deepEqual([...series!.values], [bitsOf(2)]);
   });
 
-  test('a series is found on the days of its samples', async () => {
+  test('finds a series on the days of its samples', async () => {
     const owner = newOwner();
     const metric: MetricFixture = { name: 'm', samples: [[noonMs, 1]] };
     await insert(metricBatch([metric], { owner, receivedAtNanos: noon }));
@@ -124,7 +124,7 @@ suite('limits and failures', () => {
     assert.fail('the read was answered');
   };
 
-  test('more series or samples than asked for are an error that names its option', async () => {
+  test('fails with the name of the option over the limit of series or samples', async () => {
     const { store } = engine;
     assert.equal(
       (await store.samples(samplesPlan(owner, [], { maxSeries: 5, maxSamples: 10 }))).length,
@@ -137,7 +137,7 @@ suite('limits and failures', () => {
     assert.equal(samples.code, 'unavailable');
   });
 
-  test('lists of series, names and values are cut off at their limit', async () => {
+  test('cuts lists of series, names and values at their limit', async () => {
     const plan = seriesPlan(owner, [], { limit: 2 });
     assert.equal((await engine.store.series(plan)).length, 2);
     assert.deepEqual(await engine.store.labelValues(plan, '__name__'), ['m0', 'm1']);
@@ -156,7 +156,7 @@ suite('limits and failures', () => {
     });
   }
 
-  test('a payload that cannot be read is data', async () => {
+  test('an unreadable payload is a data error', async () => {
     const batch = metricBatch([{ name: 'm', samples: [[noonMs, 1]] }], {
       owner: newOwner(),
       receivedAtNanos: noon,
@@ -169,7 +169,7 @@ suite('limits and failures', () => {
     });
   });
 
-  test('an engine that dies under an insert leaves nothing half done', async () => {
+  test('an engine killed during an insert leaves nothing partial', async () => {
     const own = newOwner();
     const samples = Array.from({ length: 100_000 }, (_, i) => [noonMs + i, i / 3] as const);
     const batch = metricBatch([{ name: 'm', samples }], { owner: own, receivedAtNanos: noon });

@@ -1,4 +1,4 @@
-/** What a read of metrics means, in plain JavaScript over an array: the judge of the store. */
+/** The semantics of metric reads in plain JavaScript over an array. */
 import type {
   LabelMatcher,
   SamplesPlan,
@@ -14,7 +14,7 @@ export interface StoredSample {
   readonly streamId: string;
   /** Unix ns. */
   readonly receivedAtNanos: bigint;
-  /** Canonical. */
+  /** Canonical form. */
   readonly labels: readonly Label[];
   readonly timeMs: number;
   readonly bits: bigint;
@@ -31,7 +31,7 @@ export function expectedSamples(stored: readonly StoredSample[], plan: SamplesPl
   );
   return bySeries(found).map(([labels, samples]) => {
     const last = new Map<number, StoredSample>();
-    // The array is in the order of the inserts; only a later second of receipt counts for more.
+    // In insert order; a later second of receipt takes precedence.
     for (const sample of samples) {
       const before = last.get(sample.timeMs);
       if (before === undefined || second(sample) >= second(before)) last.set(sample.timeMs, sample);

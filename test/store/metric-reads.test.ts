@@ -1,6 +1,6 @@
 /**
- * Samples, series, names and values against a plain array: the same, whatever the matchers, the
- * range, the streams, and however often and in which parts it was stored.
+ * Samples, series, names and values against a plain array, for any matchers, ranges and streams,
+ * and any distribution over parts.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -34,7 +34,7 @@ const patterns = [
 ];
 const pick = <T>(...some: T[]) => fc.constantFrom(...some);
 
-/** Times that meet often, over two days. */
+/** Colliding times, over two days. */
 const timeArbitrary = fc.integer({ min: 0, max: 24 }).map((i) => startMs + i * 2 * hourMs);
 const metricArbitrary: fc.Arbitrary<MetricFixture> = fc.record({
   name: pick('m1', 'm2', 'm3'),
@@ -58,7 +58,7 @@ before(async () => {
     { numRuns: 1, seed: 20_260_301 },
   );
   const batches = contents!.map((metrics, i) => {
-    // The two streams never receive in one second, and each a few batches in the same.
+    // The two streams never receive in the same second; batches of one may.
     const receivedMs = startMs + Math.floor(i / 4) * 5 * hourMs + (i % 2) * 1_000 + i;
     const owner = { accountId, streamId: streamIds[i % 2]!, receiverId: 'rcv_test' };
     const receivedAtNanos = nanos(receivedMs);
@@ -128,7 +128,7 @@ const planArbitrary: fc.Arbitrary<SamplesPlan> = fc
     return samplesPlan(owner, selectors, { streams, fromMs, untilMs });
   });
 
-test('any selectors, streams and range: the store agrees with the array', async () => {
+test('the store agrees with the array for any selectors, streams and range', async () => {
   await fc.assert(
     fc.asyncProperty(planArbitrary, async (plan) => {
       const found = await engine.store.samples(plan);
@@ -157,7 +157,7 @@ test('any selectors, streams and range: the store agrees with the array', async 
   );
 });
 
-test('each pattern by itself means what it means elsewhere', async () => {
+test('each pattern alone agrees with RE2', async () => {
   const owner = { accountId, streamId: '', receiverId: '' };
   const streams = streamIds.map((streamId) => ({ streamId, receivedFromNanos: 0n }));
   for (const value of patterns) {

@@ -1,4 +1,4 @@
-/** What was written of metrics comes back bit by bit. */
+/** Metrics read back bit for bit. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { BatchOwner, StampedBatch } from '../../src/model/batch.ts';
@@ -84,7 +84,7 @@ suite('values and times', () => {
     assert.deepEqual([...one[0]!.times], [times[0]]);
   });
 
-  test('a wrong clock makes no partitions', async () => {
+  test('wrong clocks create no partitions', async () => {
     const owner = newOwner();
     const samples = Array.from({ length: 200 }, (_, i) => [i * 86_400_000 * 50, i] as const);
     await insert(metricBatch([{ name: 'm', samples }], { owner, receivedAtNanos: noon }));
@@ -92,7 +92,7 @@ suite('values and times', () => {
   });
 });
 
-test('labels of all kinds come back in canonical order', async () => {
+test('labels of all kinds read back in canonical order', async () => {
   const owner = newOwner();
   const labels = {
     Upper: '1',
@@ -119,7 +119,7 @@ test('labels of all kinds come back in canonical order', async () => {
 });
 
 suite('histograms, exemplars and metadata', () => {
-  test('native histograms come back byte by byte, beside samples or alone', async () => {
+  test('native histograms read back byte for byte, with or without samples', async () => {
     const owner = newOwner();
     const message = Buffer.from(Array.from({ length: 300 }, (_, i) => i & 255));
     const metrics: MetricFixture[] = [
@@ -146,7 +146,7 @@ suite('histograms, exemplars and metadata', () => {
     assert.deepEqual([...both!.values], [bitsOf(1)]);
   });
 
-  test('exemplars of one time stay apart, and those out of range away', async () => {
+  test('exemplars of one time stay separate, and those out of range are excluded', async () => {
     const owner = newOwner();
     const exemplars = [
       [noonMs + 1, 0.5, { trace_id: 'b', span_id: 'c' }],
@@ -173,7 +173,7 @@ suite('histograms, exemplars and metadata', () => {
     });
   });
 
-  test('metadata are the last that was sent, sorted, limited, of one metric or all', async () => {
+  test('returns the last metadata, sorted, limited, of one metric or all', async () => {
     const owner = newOwner();
     for (const [i, help] of ['old', 'new'].entries()) {
       const metadata = [

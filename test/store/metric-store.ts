@@ -1,4 +1,4 @@
-/** What tests of stored metrics do again and again with a store on a real engine. */
+/** Helpers for tests of stored metrics on a real engine. */
 import assert from 'node:assert/strict';
 import { localToken } from './local-token.ts';
 import type { BatchOwner, StampedBatch } from '../../src/model/batch.ts';
@@ -13,13 +13,13 @@ export function insertMetrics({ store }: EngineStore, batches: readonly StampedB
   return store.insert('metrics/1', batches, 'all', localToken);
 }
 
-/** Merges all samples into one part a day. */
+/** Merges all samples into one part per day. */
 export function mergeSamples(engine: EngineStore): Promise<void> {
   const sql = `OPTIMIZE TABLE weir.${localName(engine, 'samples')} FINAL`;
   return engine.store.connection.execute('housekeeping', { sql, params: {} });
 }
 
-/** [time, bits] of the one series there is. */
+/** [time, bits] of the only series. */
 export async function readOnlySeries(
   { store }: EngineStore,
   owner: BatchOwner,

@@ -1,4 +1,4 @@
-/** The schema is applied once, may be applied again, and a newer one is refused. */
+/** Migrations are applied once, are repeatable, and refuse a newer schema. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { migrate } from '../../src/store/migrate.ts';
@@ -21,7 +21,7 @@ test('a second start applies nothing', async () => {
   assert.deepEqual(await migrate(engine.store.connection, target, 'alone'), []);
 });
 
-test('a crash between tables and record is repaired by the next start', async () => {
+test('the next start repairs a crash between tables and record', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
   assert.deepEqual(await migrate(engine.store.connection, target, 'alone'), [1, 2, 3]);
 });
@@ -47,19 +47,19 @@ async function assertDurable(): Promise<void> {
 test('parts are synced before an insert is answered and before a merge replaces its sources', () =>
   assertDurable());
 
-test('a start sets the syncs of a table that lacks them', async () => {
+test('a start sets the sync settings of a table that lacks them', async () => {
   await run('ALTER TABLE weir.logs RESET SETTING min_rows_to_fsync_after_merge');
   await run('ALTER TABLE weir.samples MODIFY SETTING fsync_after_insert = 0');
   await (await engine.reopen({})).close();
   await assertDurable();
 });
 
-test('a schema newer than known is refused', async () => {
+test('refuses a newer schema', async () => {
   await run("INSERT INTO weir.schema_migrations (version, name) VALUES (999, 'future')");
   await assert.rejects(engine.reopen({}), /schema is version 999/);
 });
 
-test('the same file serves a cluster', () => {
+test('the same migration serves a cluster', () => {
   const cluster = {
     placement: { database: 'weir', cluster: 'main' },
     storagePolicy: 'hot_and_cold',

@@ -1,4 +1,4 @@
-/** What a filter means, in plain JavaScript over an array: the judge of the store's statements. */
+/** The semantics of log filters in plain JavaScript over an array. */
 import type { StampedBatch } from '../../src/model/batch.ts';
 import { encodeLogId, toTie } from '../../src/model/log-id.ts';
 import type { FilterField } from '../../src/model/log-fields.ts';

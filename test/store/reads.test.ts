@@ -1,7 +1,4 @@
-/**
- * List, histogram and facets against a plain array: the same rows, whatever the filter, the page or
- * the direction.
- */
+/** List, histogram and facets against a plain array, for any filter, page and direction. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
@@ -25,7 +22,7 @@ const streamIds = [randomUUID(), randomUUID()] as const;
 const words = ['Timeout', 'GRÖSSE', 'größe', 'ΟΔΟΣ', 'οδοσα', '50%', 'a_b', 'x\\y', "it's", '漢字'];
 const pick = <T>(...values: T[]) => fc.constantFrom(...values);
 
-/** Half of the logs crowd into one nanosecond, the rest spread over the range. */
+/** Half of the logs share one nanosecond, the rest spread over the range. */
 const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc.record({
   timestamp: fc.oneof(
     fc.constant(nanos(startMs) + 5n),
@@ -128,7 +125,7 @@ async function walk(plan: ListPlan): Promise<LogRecord[]> {
 
 const idsOf = (logs: readonly { readonly logId: string }[]) => logs.map(({ logId }) => logId);
 
-test('any filter: the list, the histogram and the facets agree with the array', async () => {
+test('list, histogram and facets agree with the array for any filter', async () => {
   const fields: FilterField[] = ['severity', 'host', 'serviceName', 'k8sPod', 'streamId'];
   await fc.assert(
     fc.asyncProperty(filterArbitrary, fc.integer({ min: 1, max: 500 }), async (filter, buckets) => {
@@ -181,7 +178,7 @@ suite('thousands of logs in one nanosecond', () => {
   };
 
   for (const limit of [1_000, 777]) {
-    test(`pages of ${limit} walk them once each, in both directions`, async () => {
+    test(`pages of ${limit} visit each once, in both directions`, async () => {
       const older = await walk(listPlan(everything, { limit }));
       assert.deepEqual(idsOf(older), idsOf(stored));
       const position = { timeNanos: -1n, tie: 0n };
@@ -201,7 +198,7 @@ suite('thousands of logs in one nanosecond', () => {
     assert.deepEqual(idsOf(await walk(plan)), idsOf(expected));
   });
 
-  test('topK keeps the commonest, and counts the rest', async () => {
+  test('topK returns the most frequent values and counts the rest', async () => {
     const [facet] = await engine.store.facets({ filter: everything, fields: ['host'], topK: 2 });
     const listed = facet!.values.reduce((sum, { count }) => sum + count, 0);
     assert.equal(facet!.values.length, 2);
@@ -209,7 +206,7 @@ suite('thousands of logs in one nanosecond', () => {
     assert.equal(facet!.other, stored.length - listed);
   });
 
-  test('a read over its limits is an error, never a short answer', async () => {
+  test('a read over its limits fails instead of returning less', async () => {
     const changes = [{ maxRowsRead: 100 }, { maxMemoryBytes: 1_000 }, { maxRowsReturned: 1 }];
     for (const change of changes) {
       const tight = await engine.reopen({ limits: { ...generousLimits, ...change } });
@@ -224,7 +221,7 @@ suite('thousands of logs in one nanosecond', () => {
     }
   });
 
-  test('a read that is stopped fails, and the next one is answered', async () => {
+  test('an aborted read fails, and the next one is answered', async () => {
     const { store } = engine;
     const plan = listPlan(everything, { limit: 10 });
     await assert.rejects(store.list(plan, AbortSignal.abort()), AppError);

@@ -1,6 +1,6 @@
 /**
- * A walk over a real engine: all that matches, once and in order, also where the engine refuses
- * steps for their size or their effort.
+ * A walk over a real engine: all matches, once and in order, also when the engine refuses steps
+ * that are too large.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ before(async () => {
   engine = await openEngineStore();
   const batches = streamIds.map((streamId, stream) => {
     const logs = Array.from({ length: rows }, (_, i) => ({
-      // One of five stands in one crowded nanosecond.
+      // One of five is in the same nanosecond.
       timestamp:
         i % 5 === 0 ? nowNanos - dayNanos : nowNanos - (BigInt(i) * 40n * dayNanos) / 20_000n,
       body: i % 3_000 === stream ? `rare ${i} ${'x'.repeat(100_000)}` : `usual ${i}`,
@@ -74,7 +74,7 @@ function expected(filter: LogFilter): string[] {
   return stored.filter((log) => matches(filter, log)).map(({ logId }) => logId);
 }
 
-test('whatever the filter, it meets what the list would', async () => {
+test('visits what the list would, for any filter', async () => {
   const some: LogFilter = { ...everything, equal: new Map([['host', ['h1']]]) };
   const fromNanos = nowNanos - 9n * dayNanos;
   const range: LogFilter = { ...everything, fromNanos, untilNanos: nowNanos - dayNanos };
@@ -83,7 +83,7 @@ test('whatever the filter, it meets what the list would', async () => {
   }
 });
 
-test('steps that are too much are taken smaller, and none is left out', async () => {
+test('retries refused steps with fewer rows, and skips none', async () => {
   const cases = [
     [rare, { maxRowsRead: 30_000 }],
     [everything, { maxRowsReturned: 2_000 }],
@@ -95,7 +95,7 @@ test('steps that are too much are taken smaller, and none is left out', async ()
   }
 });
 
-test('where no step is small enough, it fails', async () => {
+test('fails when no step is small enough', async () => {
   for (const change of [{ maxRowsRead: 10 }, { maxMemoryBytes: 1_000 }]) {
     const tight = await engine.reopen({ limits: { ...generousLimits, ...change } });
     await assert.rejects(walk(tight, everything), (error) => {
@@ -105,7 +105,7 @@ test('where no step is small enough, it fails', async () => {
   }
 });
 
-test('nobody waits for a step that was called off, and it is no failure', async () => {
+test('an aborted step is not a failure', async () => {
   const calledOff = AbortSignal.abort();
   const step = engine.store.walk({ filter: rare, limit: 1, from: undefined }, calledOff);
   await assert.rejects(step);
