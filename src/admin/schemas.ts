@@ -61,11 +61,7 @@ const limitFields = {
     example: 1_048_576,
   }),
 };
-const limitsChange = z.strictObject({
-  eventsPerSecond: limitFields.eventsPerSecond.exactOptional(),
-  burstEvents: limitFields.burstEvents.exactOptional(),
-  maxBodyBytes: limitFields.maxBodyBytes.exactOptional(),
-});
+const limitsChange = z.strictObject(optional(limitFields));
 
 const receiverKind = z.enum(receiverKinds).meta({ description: 'The protocol it accepts.' });
 const accessScope = z.enum(accessScopes);
@@ -79,12 +75,7 @@ export const newAccount = z.strictObject({
   name,
   eventsPerSecond: eventsPerSecond.default(null),
 });
-export const accountChange = atLeastOne(
-  z.strictObject({
-    name: name.exactOptional(),
-    eventsPerSecond: eventsPerSecond.exactOptional(),
-  }),
-);
+export const accountChange = changeOf({ name, eventsPerSecond });
 export const accountAnswer = z.object({
   accountId,
   name,
@@ -94,9 +85,7 @@ export const accountAnswer = z.object({
 export const accountsAnswer = z.object({ accounts: z.array(accountAnswer) });
 
 export const newStream = z.strictObject({ name, retentionDays: retentionDays.default(30) });
-export const streamChange = atLeastOne(
-  z.strictObject({ name: name.exactOptional(), retentionDays: retentionDays.exactOptional() }),
-);
+export const streamChange = changeOf({ name, retentionDays });
 export const streamAnswer = z.object({
   streamId,
   accountId,
@@ -117,15 +106,13 @@ export const newReceiver = z.strictObject({
   allowedCidrs: allowedCidrs.default([]),
   limits: limitsChange.default({}),
 });
-export const receiverChange = atLeastOne(
-  z.strictObject({
-    name: name.exactOptional(),
-    active: z.boolean().exactOptional(),
-    allowedCidrs: allowedCidrs.exactOptional(),
-    streamId: streamId.exactOptional(),
-    limits: limitsChange.exactOptional(),
-  }),
-);
+export const receiverChange = changeOf({
+  name,
+  active: z.boolean(),
+  allowedCidrs,
+  streamId,
+  limits: limitsChange,
+});
 export const receiverAnswer = z.object({
   receiverId,
   accountId,
@@ -166,9 +153,7 @@ export const newToken = z.discriminatedUnion('type', [
     expiresAt: expiresAt.default(null),
   }),
 ]);
-export const tokenChange = atLeastOne(
-  z.strictObject({ name: name.exactOptional(), expiresAt: expiresAt.exactOptional() }),
-);
+export const tokenChange = changeOf({ name, expiresAt });
 export const tokenAnswer = z.object({
   tokenId,
   type: z.enum(['ingest', 'access']),
@@ -207,9 +192,7 @@ const viewQuery = z
   });
 export const viewParams = z.object({ viewId });
 export const newView = z.strictObject({ name, query: viewQuery });
-export const viewChange = atLeastOne(
-  z.strictObject({ name: name.exactOptional(), query: viewQuery.exactOptional() }),
-);
+export const viewChange = changeOf({ name, query: viewQuery });
 export const viewAnswer = z.object({
   viewId,
   name,
@@ -225,9 +208,18 @@ export const whoamiAnswer = z.object({
   accounts: z.array(accountAnswer.pick({ accountId: true, name: true })),
 });
 
-function atLeastOne<Schema extends z.ZodType<object>>(schema: Schema): Schema {
-  return schema.refine(
-    (change) => Object.keys(change).length > 0,
-    'give at least one field to change',
-  );
+/** Accepts any of the fields, and at least one. */
+function changeOf<Fields extends z.ZodRawShape>(fields: Fields) {
+  return z
+    .strictObject(optional(fields))
+    .refine((change) => Object.keys(change).length > 0, 'give at least one field to change');
+}
+
+type Optional<Fields extends z.ZodRawShape> = {
+  [Name in keyof Fields]: z.ZodExactOptional<Fields[Name]>;
+};
+
+function optional<Fields extends z.ZodRawShape>(fields: Fields): Optional<Fields> {
+  const entries = Object.entries(fields).map(([key, type]) => [key, z.exactOptional(type)]);
+  return Object.fromEntries(entries) as Optional<Fields>;
 }
