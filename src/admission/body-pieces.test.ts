@@ -1,4 +1,4 @@
-/** Bodies put together from pieces of all sizes, and the memory that takes. */
+/** Bodies from pieces of all sizes, and their memory. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createBodyPieces } from './body.ts';
@@ -28,7 +28,7 @@ suite('the pieces of a body', () => {
     ['large ones', [16 * kibibyte]],
   ];
   for (const [name, sizes] of cuts) {
-    test(`${name} become the body, in at most twice its memory`, () => {
+    test(`joins ${name} in at most twice their memory`, () => {
       const body = bodyOf(300 * kibibyte);
       const pieces = createBodyPieces();
       for (const piece of cut(body, sizes)) pieces.add(piece);
@@ -42,19 +42,19 @@ suite('the pieces of a body', () => {
     });
   }
 
-  test('a body in one piece is not copied', () => {
+  test('does not copy a body of one piece', () => {
     const body = bodyOf(100);
     const pieces = createBodyPieces();
     pieces.add(body);
     assert.ok(pieces.whole().buffer === body.buffer);
   });
 
-  test('no pieces are an empty body', () => {
+  test('joins no pieces to an empty body', () => {
     assert.equal(createBodyPieces().whole().length, 0);
   });
 });
 
-test('single bytes do not keep the reads that they came in', () => {
+test('single bytes do not retain the reads they came from', () => {
   const pieces = createBodyPieces();
   const reads = Array.from({ length: 100 }, () => Buffer.alloc(16 * kibibyte));
   for (const read of reads) pieces.add(read.subarray(0, 1));

@@ -52,7 +52,7 @@ for (const [range, address, expected] of ranges) {
   });
 }
 
-test('a range that is none is named', () => {
+test('names an invalid range', () => {
   for (const range of ['', 'all', '10.0.0.0/33', '10.0/8']) {
     assert.throws(
       () => parseRanges([range]),

@@ -1,4 +1,4 @@
-/** Which addresses may open connections, how many at once, and how fast. */
+/** Limits on connections per address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createConnectionGate } from './connection-gate.ts';
@@ -16,7 +16,7 @@ function open({ atOnce = 1000, perSecond = 2 }, proxies: readonly string[] = [])
   return { clock, admitted };
 }
 
-test('one address opens so many at once, and another for each that is closed', () => {
+test('limits the open connections of an address', () => {
   const { admitted } = open({ atOnce: 3, perSecond: 100 });
   const [first] = admitted('192.0.2.1', 5);
   assert.equal(admitted('192.0.2.1', 5).length, 0);
@@ -26,7 +26,7 @@ test('one address opens so many at once, and another for each that is closed', (
   assert.equal(admitted('192.0.2.1', 5).length, 1);
 });
 
-test('one address opens five seconds’ worth at once, then as many a second as it may', () => {
+test('allows a burst of five seconds, then the rate', () => {
   const { admitted, clock } = open({ perSecond: 2 });
   assert.equal(admitted('192.0.2.1', 20).length, 10);
   clock.nowMs = 60_000;
@@ -35,7 +35,7 @@ test('one address opens five seconds’ worth at once, then as many a second as 
   assert.equal(admitted('192.0.2.1', 20).length, 2);
 });
 
-test('a connection that was cut off for abuse counts as many', () => {
+test('charges an abusive connection as many', () => {
   const { admitted, clock } = open({ perSecond: 20 });
   const [first] = admitted('192.0.2.1', 1);
   first!.abused();
@@ -46,7 +46,7 @@ test('a connection that was cut off for abuse counts as many', () => {
   assert.equal(admitted('192.0.2.1', 100).length, 100);
 });
 
-test('mapped addresses are the same as their own, of IPv6 a /64 is one', () => {
+test('treats mapped addresses as IPv4 and an IPv6 /64 as one address', () => {
   const { admitted } = open({ perSecond: 1 });
   assert.equal(admitted('::ffff:192.0.2.1', 3).length, 3);
   assert.equal(admitted('192.0.2.1', 5).length, 2);
@@ -55,7 +55,7 @@ test('mapped addresses are the same as their own, of IPv6 a /64 is one', () => {
   assert.equal(admitted('2001:db8:0:2::1', 5).length, 5);
 });
 
-test('trusted proxies have no limit', () => {
+test('exempts trusted proxies', () => {
   const { admitted } = open({ atOnce: 1, perSecond: 1 }, ['10.0.0.0/8']);
   assert.equal(admitted('10.1.2.3', 100).length, 100);
 });

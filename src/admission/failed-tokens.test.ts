@@ -1,4 +1,4 @@
-/** Failures are answered at once, then late, then on a connection that ends. */
+/** Answers to failed tokens: at once, then delayed, then cut. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFailedTokens, freeFailures, maxKnownAddresses } from './failed-tokens.ts';
@@ -16,33 +16,33 @@ async function useUp({ failed }: ReturnType<typeof open>, key: string): Promise<
   }
 }
 
-test('the first failures of an address are answered at once, later ones wait', async () => {
+test('answers the first failures of an address at once and delays later ones', async () => {
   const opened = open();
   await useUp(opened, 'a');
   assert.equal(await opened.failed.pace('a'), 'delayed');
 });
 
-test('another address does not wait', async () => {
+test('does not delay another address', async () => {
   const opened = open();
   await useUp(opened, 'a');
   assert.equal(await opened.failed.pace('b'), 'at once');
 });
 
-test('an address that has paused is answered at once again', async () => {
+test('answers at once after a pause', async () => {
   const opened = open();
   await useUp(opened, 'a');
   opened.clock.nowMs += 1000 / freeFailures.perSecond;
   assert.equal(await opened.failed.pace('a'), 'at once');
 });
 
-test('more than may wait for one address are cut', async () => {
+test('cuts answers beyond the limit of an address', async () => {
   const opened = open();
   await useUp(opened, 'a');
   const paces = await Promise.all([1, 2, 3].map(() => opened.failed.pace('a')));
   assert.deepEqual(paces, ['delayed', 'delayed', 'cut']);
 });
 
-test('more than may wait for all addresses are cut', async () => {
+test('cuts answers beyond the total limit', async () => {
   const opened = open();
   await useUp(opened, 'a');
   await useUp(opened, 'b');
@@ -50,7 +50,7 @@ test('more than may wait for all addresses are cut', async () => {
   assert.deepEqual(paces, ['delayed', 'delayed', 'delayed', 'cut']);
 });
 
-test('addresses beyond those it knows share what is free', async () => {
+test('shares one allowance among addresses beyond the limit', async () => {
   const opened = open({ maxWaiting: 0 });
   for (let index = 0; index < maxKnownAddresses; index += 1) {
     await opened.failed.pace(`known ${index}`);

@@ -43,7 +43,7 @@ for (const size of sizes) {
     ['snappy', compressSync(original)],
     ['identity', original],
   ] as const) {
-    test(`${coding} of ${size} bytes, exactly at the cap and one beyond`, async () => {
+    test(`inflates ${size} bytes of ${coding} at the cap and fails one beyond`, async () => {
       const memory = lease();
       const inflated = await inflate(compressed, coding, { maxBytes: size || 1, memory });
       assert.deepEqual(inflated, original);
@@ -53,13 +53,13 @@ for (const size of sizes) {
   }
 }
 
-test('gzip of several members is all of them', async () => {
+test('inflates all members of a gzip body', async () => {
   const body = Buffer.concat([gzipSync('one '), gzipSync('two')]);
   const inflated = await inflate(body, 'gzip', { maxBytes: 100, memory: lease() });
   assert.equal(inflated.toString(), 'one two');
 });
 
-test('a body cut short is malformed', async () => {
+test('rejects a truncated body', async () => {
   const original = Buffer.alloc(300_000, 'some text that repeats ');
   await assertRefused('malformed', gzipSync(original).subarray(0, -9), 'gzip');
   await assertRefused('malformed', gzipSync('short').subarray(0, -9), 'gzip');
@@ -68,20 +68,20 @@ test('a body cut short is malformed', async () => {
   await assertRefused('malformed', Buffer.alloc(0), 'snappy');
 });
 
-test('what is no such coding is malformed', async () => {
+test('rejects a body of another coding', async () => {
   const noise = Buffer.from('{"this":"is not compressed"}');
   await assertRefused('malformed', noise, 'gzip');
   await assertRefused('malformed', noise, 'snappy');
   await assertRefused('malformed', Buffer.alloc(10, 0xff), 'snappy');
 });
 
-test('framed snappy is named', async () => {
+test('names framed snappy in the error', async () => {
   const framed = Buffer.concat([Buffer.from('\xff\x06\x00\x00sNaPpY', 'latin1'), Buffer.alloc(9)]);
   const attempt = async () => inflate(framed, 'snappy', { maxBytes: 100, memory: lease() });
   await assert.rejects(attempt, /framed snappy/);
 });
 
-test('a bomb stops at the cap, and at the memory for it', async () => {
+test('stops a bomb at the size cap and at the memory cap', async () => {
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
   const memory = lease();
   await assertRefused('too_large', bomb, 'gzip', { maxBytes: 1_000_000, memory });

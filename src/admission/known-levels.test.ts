@@ -1,4 +1,4 @@
-/** What is remembered of shared buckets, against a clock of the test. */
+/** Cached levels of shared buckets, with a test clock. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createKnownLevels } from './known-levels.ts';
@@ -13,7 +13,7 @@ function bucketOf(owner: string): Bucket {
   return { policy: 'receiver', owner, accountId: 'a', eventsPerSecond: 10, burstEvents: 30 };
 }
 
-test('a level rises by the rate up to the burst', () => {
+test('refills a level by the rate up to the burst', () => {
   const { clock, known } = open();
   const bucket = bucketOf('r');
   assert.equal(known.level(bucket), 30);
@@ -26,7 +26,7 @@ test('a level rises by the rate up to the burst', () => {
   assert.equal(known.level(bucket), 30);
 });
 
-test('a debt is believed for a while only', () => {
+test('forgets a debt after the maximum age', () => {
   const { clock, known } = open();
   const bucket = bucketOf('r');
   known.note(bucket, -1000);
@@ -36,7 +36,7 @@ test('a debt is believed for a while only', () => {
   assert.equal(known.level(bucket), 30);
 });
 
-test('beyond the bound the one seen longest ago is forgotten', () => {
+test('evicts the oldest level', () => {
   const { known } = open(2);
   const [one, two, three] = [bucketOf('1'), bucketOf('2'), bucketOf('3')];
   known.note(one, -1);

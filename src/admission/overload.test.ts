@@ -1,4 +1,4 @@
-/** The cap on memory in flight: who is kept out, and who never is. */
+/** The cap on memory in flight and its fair shares. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
@@ -19,7 +19,7 @@ function assertUnavailable(attempt: () => void): void {
   assert.throws(attempt, (error) => error instanceof AppError && error.code === 'unavailable');
 }
 
-test('what requests hold is counted until they let go of it', () => {
+test('counts the bytes of requests until their release', () => {
   const overload = createOverload(cap);
   const one = overload.reserve(account, 1000, 4);
   const two = overload.reserve(account, 0, 4);
@@ -38,7 +38,7 @@ test('what requests hold is counted until they let go of it', () => {
   assert.equal(overload.inFlightBytes(), 0);
 });
 
-test('over the cap others are refused, and a request that would pass it keeps its share', () => {
+test('refuses requests over the cap; a request that fails to grow keeps its share', () => {
   const overload = createOverload(cap);
   const first = arrived(overload, 100_000);
   const second = arrived(overload, 100_000, 'another');
@@ -52,7 +52,7 @@ test('over the cap others are refused, and a request that would pass it keeps it
   first.release();
 });
 
-test('one large request may pass the cap, and beside it those of others find room', () => {
+test('lets one large request exceed the cap and leaves room for others', () => {
   const overload = createOverload(cap);
   const only = overload.reserve(account, 10 * cap, 4);
   only.coverHeap(100 * cap);
@@ -67,7 +67,7 @@ test('one large request may pass the cap, and beside it those of others find roo
   small[1]?.growTo((cap * 6) / 10);
 });
 
-test('a large request is not kept out by many small ones, nor by one that has ended', () => {
+test('small or ended requests do not keep a large one out', () => {
   const overload = createOverload(cap);
   const small: ReturnType<typeof overload.reserve>[] = [];
   for (let i = 0; i < 20; i += 1) {
@@ -86,7 +86,7 @@ test('a large request is not kept out by many small ones, nor by one that has en
   assert.equal(overload.inFlightBytes(), 0);
 });
 
-test('a body holds what has arrived of it, not what it is declared to be', () => {
+test('charges arrived bytes, not the declared length', () => {
   const overload = createOverload(cap);
   const slow = overload.reserve(account, 200_000, 4);
   assert.ok(overload.inFlightBytes() < 0.1 * cap);
@@ -97,7 +97,7 @@ test('a body holds what has arrived of it, not what it is declared to be', () =>
   assert.ok(overload.inFlightBytes() > 0.8 * cap);
 });
 
-test('an account leaves room for others, whatever it sends', () => {
+test('an account cannot use up the cap', () => {
   const [small, large, huge] = [500, 20_000, 200_000];
   const cases = [
     [small, small],
@@ -116,7 +116,7 @@ test('an account leaves room for others, whatever it sends', () => {
   }
 });
 
-test('an account that sends slowly leaves room for others', () => {
+test('a slow account cannot use up the cap', () => {
   const overload = createOverload(cap);
   const slow: MemoryLease[] = [];
   assertUnavailable(() => {
@@ -132,7 +132,7 @@ test('an account that sends slowly leaves room for others', () => {
   arrived(overload, 100, 'another');
 });
 
-test('a refusal names what the account holds, the limit and the setting', () => {
+test('names the held bytes, the limit and the setting', () => {
   const overload = createOverload(cap);
   arrived(overload, 100_000);
   assert.throws(

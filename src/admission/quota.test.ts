@@ -30,14 +30,14 @@ function openQuota() {
 
 const isExceeded = (error: unknown) => error instanceof AppError && error.code === 'quota_exceeded';
 
-test('without limits nothing is counted', async () => {
+test('counts nothing without limits', async () => {
   const { store } = openQuota();
   const charge = await chargeEvents(store, grantOf(null, null), 1e9);
   assert.equal(charge.rateLimit, undefined);
   checkDebt(store, grantOf(null, null));
 });
 
-test('a batch beyond the burst is taken once and paid off afterwards', async () => {
+test('accepts a batch beyond the burst and pays it off afterwards', async () => {
   const { clock, store } = openQuota();
   const grant = grantOf(10, 20);
   await chargeEvents(store, grant, 100);
@@ -48,7 +48,7 @@ test('a batch beyond the burst is taken once and paid off afterwards', async () 
   checkDebt(store, grant);
 });
 
-test('what could not be kept is given back', async () => {
+test('refunds events that were not appended', async () => {
   const { store } = openQuota();
   const grant = grantOf(10, 20);
   const charge = await chargeEvents(store, grant, 20);
@@ -58,7 +58,7 @@ test('what could not be kept is given back', async () => {
   assert.equal(next.rateLimit?.state, '"receiver";r=19;t=0');
 });
 
-test('a refusal takes from neither bucket', async () => {
+test('a refusal charges no bucket', async () => {
   const { store } = openQuota();
   await chargeEvents(store, grantOf(null, null, 1), 10);
   await assert.rejects(chargeEvents(store, grantOf(10, 20, 1), 5), isExceeded);
@@ -66,7 +66,7 @@ test('a refusal takes from neither bucket', async () => {
   assert.equal(rateLimit?.state, '"receiver";r=20;t=0');
 });
 
-test('the wait is told in whole seconds from 1 to 5, the rest in the header', async () => {
+test('answers Retry-After of 1 to 5 seconds and the rest in RateLimit', async () => {
   const { store } = openQuota();
   const grant = grantOf(10, 20);
   await chargeEvents(store, grant, 1020);
@@ -80,7 +80,7 @@ test('the wait is told in whole seconds from 1 to 5, the rest in the header', as
   );
 });
 
-test('over any time no more is taken than burst, rate and one last batch allow', () => {
+test('never accepts more than burst, rate and one last batch', () => {
   const steps = fc.array(
     fc.record({ waitMs: fc.nat(3000), events: fc.integer({ min: 1, max: 50 }) }),
   );

@@ -1,4 +1,4 @@
-/** Addresses of a Redis as operators write them. */
+/** Redis URLs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseRedisUrl } from './redis-connection.ts';
@@ -38,7 +38,7 @@ for (const text of [
   });
 }
 
-test('a refusal does not tell the password', () => {
+test('does not show the password in the error', () => {
   for (const text of ['redis://me:secret@host/name', 'redis:///me:secret@h', 'me:secret@host']) {
     assert.throws(
       () => parseRedisUrl(text),

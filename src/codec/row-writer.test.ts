@@ -1,4 +1,4 @@
-/** That rows which did not fit are never handed out as if they were whole. */
+/** Rows beyond the reserved bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RowWriter } from './row-writer.ts';

@@ -1,4 +1,4 @@
-/** The memo of series against a Map: it may forget, but never name the wrong series. */
+/** The memo of series against a Map: it may forget but never return a wrong series. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -78,7 +78,7 @@ test('remembers every series until it is trimmed, in any order', () => {
   }
 });
 
-test('guesses the series that follows, and is right or says nothing', () => {
+test('predicts the next series correctly or not at all', () => {
   const memo = new SeriesMemo(roomy);
   const [a, b, c] = [1, 2, 3].map(toRaw) as [Buffer, Buffer, Buffer];
   assert.equal(memo.next(a, 0, a.length), -1);
@@ -90,7 +90,7 @@ test('guesses the series that follows, and is right or says nothing', () => {
   assert.equal(memo.next(a, 0, a.length), 0);
 });
 
-test('takes label sets longer than any piece of its memory', () => {
+test('stores label sets larger than a chunk', () => {
   const memo = new SeriesMemo(roomy);
   const raws = [100, 3_000_000, 10, 1_048_576].map((length) => Buffer.alloc(length, 'x'));
   for (const [index, raw] of raws.entries()) {
@@ -104,7 +104,7 @@ test('takes label sets longer than any piece of its memory', () => {
   }
 });
 
-test('forgets once it holds too many series, or too many bytes', () => {
+test('empties itself beyond its limits', () => {
   for (const limits of [
     { maxBytes: 1e9, maxSeries: 10 },
     { maxBytes: 600, maxSeries: 1e6 },
@@ -134,7 +134,7 @@ function colliding(count: number): Buffer[] {
   });
 }
 
-test('names no wrong series where others were made to collide, and looks for few of them', () => {
+test('returns no wrong series for colliding label sets, with bounded search', () => {
   const memo = new SeriesMemo(roomy);
   const raws = colliding(2000);
   assert.equal(new Set(raws.map((raw) => memo.hash(raw, 0, raw.length))).size, 1);
@@ -148,7 +148,7 @@ test('names no wrong series where others were made to collide, and looks for few
   }
 });
 
-test('spreads label sets that differ little', () => {
+test('spreads similar label sets', () => {
   const memo = new SeriesMemo(roomy);
   const hashes = Array.from({ length: 20_000 }, (_, number) => {
     const raw = toRaw(number);

@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { createId } from '../std/random-id.ts';
 import { digestSecret, mintSecret } from './token-secret.ts';
 
-test('a minted secret names its type and carries 260 random bits', () => {
+test('a secret has the prefix of its type and 260 random bits', () => {
   assert.match(mintSecret('ingest'), /^wri_[a-z2-7]{52}$/);
   assert.match(mintSecret('access'), /^wra_[a-z2-7]{52}$/);
 });
 
-test('an id carries 130 random bits', () => {
+test('an id has 130 random bits', () => {
   assert.match(createId('rcv'), /^rcv_[a-z2-7]{26}$/);
 });
 

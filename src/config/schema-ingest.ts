@@ -14,15 +14,15 @@ export const ingestSection = section({
   publicUrl: text(
     'url',
     '',
-    'What senders call the ingest port; empty = https://localhost and the port.',
+    'URL of the ingest port for senders; empty = https://localhost and the port.',
   ),
-  trustedProxies: list('CIDR ranges of proxies whose X-Forwarded-For is believed.'),
+  trustedProxies: list('CIDR ranges of proxies whose X-Forwarded-For is trusted.'),
   maxInFlightBytes: integer(
     'bytes',
     256 * mebibyte,
     mebibyte,
     64 * gibibyte,
-    'Memory that requests under way may take together; beyond it the answer is 503.',
+    'Memory for all requests in flight; beyond it the answer is 503.',
   ),
   maxConnections: integer(
     'count',
@@ -37,15 +37,15 @@ export const ingestSection = section({
     1,
     1_000_000,
     'Open connections from one address (of IPv6, one /64) on both TLS ports; more are closed at ' +
-      'once. Trusted proxies have no such limit.',
+      'once. Trusted proxies are exempt.',
   ),
   newConnectionsPerSecond: integer(
     'count',
     200,
     1,
     1_000_000,
-    'New connections a second from one address; five seconds’ worth may come at once, more are ' +
-      'closed. Trusted proxies have no such limit.',
+    'New connections per second from one address, with a burst of five seconds; more are closed. ' +
+      'Trusted proxies are exempt.',
   ),
   maxStreamsPerConnection: integer(
     'count',
@@ -54,26 +54,14 @@ export const ingestSection = section({
     10_000,
     'HTTP/2 streams open at once on one connection.',
   ),
-  headersTimeoutMs: integer(
-    'ms',
-    10_000,
-    100,
-    600_000,
-    'How long a sender may take for the headers of a request.',
-  ),
-  bodyTimeoutMs: integer(
-    'ms',
-    30_000,
-    100,
-    3_600_000,
-    'How long a sender may take for the body of a request.',
-  ),
+  headersTimeoutMs: integer('ms', 10_000, 100, 600_000, 'Timeout for the headers of a request.'),
+  bodyTimeoutMs: integer('ms', 30_000, 100, 3_600_000, 'Timeout for the body of a request.'),
   minBodyBytesPerSecond: integer(
     'bytes',
     1024,
     0,
     gibibyte,
-    'Slower bodies are cut off after their first ten seconds; 0 = any pace.',
+    'Minimum rate of a body after its first ten seconds; slower ones are cut off. 0 = none.',
   ),
   jsonMaxBodyBytes: integer(
     'bytes',
@@ -107,7 +95,7 @@ function limitsOfOtlp() {
       16 * mebibyte,
       1,
       gibibyte,
-      'Largest gzip body or message of OTLP as it travels; beyond it the answer is 413.',
+      'Largest gzip body or message of OTLP on the wire; beyond it the answer is 413.',
     ),
     otlpMaxProtobufBytes: integer(
       'bytes',
@@ -161,7 +149,7 @@ function limitsOfPrometheus() {
       16 * mebibyte,
       1,
       gibibyte,
-      'Largest remote_write body as it travels; beyond it the answer is 413.',
+      'Largest remote_write body on the wire; beyond it the answer is 413.',
     ),
     remoteWriteMaxInflatedBytes: integer(
       'bytes',

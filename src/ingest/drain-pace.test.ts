@@ -5,14 +5,14 @@ import { DrainPace, shareOf } from './drain.ts';
 
 const options = { minIntervalMs: 200, maxIntervalMs: 1000, heavyRowsPerSecond: 100_000 };
 
-test('the first insert is due at once, and so is the first after a quiet time', () => {
+test('starts the first insert at once, also after a quiet time', () => {
   const pace = new DrainPace(options);
   assert.ok(pace.dueMs <= 0);
   pace.began(5000, 1);
   assert.ok(pace.dueMs <= 5201);
 });
 
-test('a trickle makes at most five parts a second', () => {
+test('limits a light load to five parts per second', () => {
   const pace = new DrainPace(options);
   let inserts = 0;
   for (let nowMs = 0; nowMs < 10_000; nowMs += 10) {
@@ -23,7 +23,7 @@ test('a trickle makes at most five parts a second', () => {
   assert.ok(inserts >= 45 && inserts <= 50, `${inserts} inserts`);
 });
 
-test('under a heavy load inserts wait to fill up, but no longer than the limit', () => {
+test('lets inserts fill up under a heavy load, up to the limit', () => {
   const pace = new DrainPace(options);
   let nowMs = 0;
   for (let insert = 0; insert < 10; insert++) {
@@ -36,7 +36,7 @@ test('under a heavy load inserts wait to fill up, but no longer than the limit',
   assert.ok(pace.dueMs - nowMs <= 1201, 'and recover when it ends');
 });
 
-test('one of several waits as long under its share as one alone under the whole load', () => {
+test('each of several drains keeps the interval of a single one', () => {
   const alone = new DrainPace(options);
   const shared = new DrainPace(shareOf(options, 4));
   for (const rowsPerSecond of [0, 10_000, 50_000, 100_000, 500_000]) {

@@ -1,11 +1,11 @@
-/** How many requests with an Idempotency-Key may be under way. */
+/** The limit on requests with an Idempotency-Key in flight. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
 import { createClaims, type HeldClaim } from './ingest-replay.ts';
 
-test('keys under way of one account leave room for those of another', async () => {
+test('limits the keys in flight of one account, so that others have room', async () => {
   const claims = createClaims({ recall: async () => undefined });
   const claim = (account: string) => claims.claim(account, randomBytes(16), randomBytes(16));
   const held: HeldClaim[] = [];

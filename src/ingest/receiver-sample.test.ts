@@ -19,7 +19,7 @@ function detailOf(error: unknown): string {
   return toRequestSample(sender, error, at).detail;
 }
 
-test('a refused request becomes what its sender was told', () => {
+test('a sample has the error of the refused request', () => {
   const error = new AppError('too_large', 'cannot take a body of more than 9 bytes');
   assert.deepEqual(toRequestSample(sender, error, at), {
     at,
@@ -34,7 +34,7 @@ test('a refused request becomes what its sender was told', () => {
   });
 });
 
-test('what is not known is null', () => {
+test('unknown fields are null', () => {
   const unknown = {
     ...sender,
     tokenId: undefined,
@@ -45,7 +45,7 @@ test('what is not known is null', () => {
   assert.deepEqual([sample.tokenId, sample.contentType, sample.bodyBytes], [null, null, null]);
 });
 
-test('of a bug nothing is shown', () => {
+test('hides the message of an internal error', () => {
   const sample = toRequestSample(sender, new TypeError('secret internals'), at);
   assert.equal(sample.reason, 'internal');
   assert.equal(sample.status, 500);
@@ -67,17 +67,17 @@ const redacted: readonly [message: string, detail: string][] = [
   ['nothing quoted', 'nothing quoted'],
 ];
 for (const [message, detail] of redacted) {
-  test(`${JSON.stringify(message)} is kept without what it quotes`, () => {
+  test(`${JSON.stringify(message)} is kept without its quotes`, () => {
     assert.equal(detailOf(new AppError('malformed', message)), detail);
   });
 }
 
-test('what a header said is kept where the message is about it', () => {
+test('keeps quotes of headers', () => {
   const message = 'cannot take the content type "text/plain": this route takes application/json';
   assert.equal(detailOf(new AppError('unsupported_media', message)), message);
 });
 
-test('nothing that is quoted as JSON is left, whatever it is', () => {
+test('removes any text quoted as JSON', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (body, other) => {
       // Of the words that are ours none begins so.
@@ -91,7 +91,7 @@ test('nothing that is quoted as JSON is left, whatever it is', () => {
   );
 });
 
-test('a secret is masked wherever it stands', () => {
+test('masks secrets anywhere', () => {
   const secret = 'wri_AbC-def_ghi.jkl~mno+pqr/stu=';
   const contentType = `text/${secret}`;
   for (const code of ['unsupported_media', 'malformed'] as const) {
@@ -101,7 +101,7 @@ test('a secret is masked wherever it stands', () => {
   }
 });
 
-test('long texts are cut, and no half of a character is left', () => {
+test('truncates long texts between characters', () => {
   const error = new AppError('malformed', `cannot ${'\u{1f600}'.repeat(400)}`);
   const { detail, contentType } = toRequestSample(
     { ...sender, contentType: 'x'.repeat(5000) },
@@ -114,7 +114,7 @@ test('long texts are cut, and no half of a character is left', () => {
   assert.equal(contentType?.length, 100);
 });
 
-test('of rejected records the first few are kept, by their fixed word', () => {
+test('samples the first rejected records by their fixed reason', () => {
   const batch: Batch = {
     layout: 'metrics/1',
     rows: 1,

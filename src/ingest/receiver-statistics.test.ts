@@ -117,7 +117,7 @@ function taken(rows: number, rejected = 0) {
   return { batch, bodyBytes: 10, status: 202 };
 }
 
-test('what is not written yet is read with the rest, and written once', async () => {
+test('reads buffered statistics and writes them once', async () => {
   const statistics = open();
   statistics.accepted(from('rcv_a'), taken(3, 2));
   statistics.refused(from('rcv_a'), malformed);
@@ -141,14 +141,14 @@ test('what is not written yet is read with the rest, and written once', async ()
   assert.equal(store.additions.length, 1);
 });
 
-test('a refusal of no receiver counts nowhere', async () => {
+test('ignores refusals without a receiver', async () => {
   const statistics = open();
   statistics.refused(from(undefined), malformed);
   await statistics.close();
   assert.deepEqual(store.additions, []);
 });
 
-test('every code is counted under its own name, a bug as internal', async () => {
+test('counts each error code, other errors as internal', async () => {
   const statistics = open();
   const codes = ['unavailable', 'timeout', 'quota_exceeded', 'too_large', 'forbidden'] as const;
   for (const code of codes) statistics.refused(from('rcv_a'), new AppError(code, 'cannot'));
@@ -160,7 +160,7 @@ test('every code is counted under its own name, a bug as internal', async () => 
   );
 });
 
-test('while the store is away everything waits, and comes with the next write', async () => {
+test('buffers while the store is unreachable and writes later', async () => {
   const statistics = open({ flushEveryMs: 1 });
   store.fault = new AppError('unavailable', 'cannot reach the directory');
   statistics.accepted(from('rcv_a'), taken(1));
@@ -184,7 +184,7 @@ test('while the store is away everything waits, and comes with the next write', 
   assert.deepEqual(dropped, { minutes: 0, samples: 0 });
 });
 
-test('what comes during a write is in the next one, and a read waits for the write', async () => {
+test('keeps counts that arrive during a write, and reads wait for the write', async () => {
   const statistics = open();
   const { promise, resolve } = Promise.withResolvers<void>();
   store.gate = promise;
@@ -203,7 +203,7 @@ test('what comes during a write is in the next one, and a read waits for the wri
   );
 });
 
-test('when too much waits the oldest is dropped and counted', async () => {
+test('drops and counts the oldest beyond the limit', async () => {
   const statistics = open({ pending: { maxMinutes: 3, maxSamples: 5 } });
   for (let i = 0; i < 10; i += 1) {
     nowMs += 60_000;
@@ -221,7 +221,7 @@ test('when too much waits the oldest is dropped and counted', async () => {
   assert.deepEqual(dropped, { minutes: 7, samples: 5 });
 });
 
-test('of one receiver no more samples wait than are kept', async () => {
+test('buffers no more samples per receiver than are stored', async () => {
   const statistics = open();
   statistics.accepted(from('rcv_a'), taken(1));
   for (let i = 0; i < 1000; i += 1) statistics.refused(from('rcv_a'), malformed);
@@ -230,7 +230,7 @@ test('of one receiver no more samples wait than are kept', async () => {
   assert.deepEqual(dropped, { minutes: 0, samples: 0 });
 });
 
-test('ids that are made up take bounded room and push out no known receiver', async () => {
+test('bounds unknown receiver ids without evicting known receivers', async () => {
   const statistics = open();
   statistics.accepted(from('rcv_a'), taken(1));
   for (let i = 0; i < 100_000; i += 1) statistics.refused(from(`rcv_unknown${i}`), malformed);
@@ -244,7 +244,7 @@ test('ids that are made up take bounded room and push out no known receiver', as
   assert.equal(store.requests('rcv_a'), 2);
 });
 
-test('a receiver that the store knows is no stranger from then on', async () => {
+test('treats a receiver as known once the store has it', async () => {
   const statistics = open({ unknownReceivers: { maxMinutes: 1, maxSamples: 1 } });
   statistics.refused(from('rcv_a'), malformed);
   await statistics.close();
@@ -263,7 +263,7 @@ test('a receiver that the store knows is no stranger from then on', async () => 
   assert.equal(store.requests('rcv_a'), 3);
 });
 
-test('nothing stands twice in a write, whatever clock and directory do', async () => {
+test('never writes a receiver and minute twice', async () => {
   const statistics = open();
   statistics.refused(from('rcv_a'), malformed);
   statistics.accepted(from('rcv_a'), taken(1));
@@ -291,7 +291,7 @@ test('nothing stands twice in a write, whatever clock and directory do', async (
   assert.equal(activities[0]?.lastSeenAt, new Date(nowMs + 60_000).toISOString());
 });
 
-test('what is older than the retention is pruned, now and then', async () => {
+test('prunes statistics beyond the retention', async () => {
   const statistics = open({ retentionDays: 2, pruneEveryMs: 1000 });
   await statistics.close();
   await statistics.close();

@@ -1,4 +1,4 @@
-/** The ledger of series: known only once durable, and no more of an account than it may have. */
+/** The ledger of series and its limit per account. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -24,7 +24,7 @@ function open(maxSeriesPerAccount = 1000) {
   return { ...ledger, claim };
 }
 
-test('calls labels known once they are in the batch at hand, or durable', () => {
+test('reports labels as known once in the current batch or durable', () => {
   const ledger = open();
   const first = ledger.claim(owner('a'));
   const beside = ledger.claim(owner('a'));
@@ -38,7 +38,7 @@ test('calls labels known once they are in the batch at hand, or durable', () => 
   assert.equal(ledger.size(), 1);
 });
 
-test('no claim is current once the clock has leapt beyond what the store keeps labels for', () => {
+test('a claim expires when the clock jumps beyond the retention of labels', () => {
   const claim = open().claim(owner('a'), dayMs);
   const hourMs = dayMs / 24;
   const later = [0, hourMs - 1, hourMs, 30 * dayMs, -30 * dayMs];
@@ -48,7 +48,7 @@ test('no claim is current once the clock has leapt beyond what the store keeps l
   );
 });
 
-test('wants labels again for another day of the samples, and after midnight for all', () => {
+test('requires labels again for another day of samples and after midnight', () => {
   const ledger = open();
   const first = ledger.claim(owner('a'));
   first.look(1, 5);
@@ -61,7 +61,7 @@ test('wants labels again for another day of the samples, and after midnight for 
   assert.equal(ledger.claim(owner('a'), dayMs).look(1, 5), unknown);
 });
 
-test('refuses one series too many, and not one that is there already', () => {
+test('refuses a new series beyond the limit but not a known one', () => {
   const ledger = open(2);
   const first = ledger.claim(owner('a'));
   assert.equal(first.maxSeries, 2);
@@ -80,7 +80,7 @@ test('refuses one series too many, and not one that is there already', () => {
   assert.equal(ledger.claim(owner('b')).look(1), unknown);
 });
 
-test('counts no series twice because its samples are of two days', () => {
+test('counts a series with samples on two days once', () => {
   const ledger = open(3);
   const first = ledger.claim(owner('a'));
   for (const series of [1, 2]) first.look(series, 5);
@@ -98,7 +98,7 @@ test('counts no series twice because its samples are of two days', () => {
   assert.equal(ledger.claim(owner('a')).look(4, 6), refused);
 });
 
-test('forgets, and tells the requests under way', () => {
+test('invalidates claims in flight when it forgets', () => {
   const ledger = open(1);
   const first = ledger.claim(owner('a'));
   first.look(1);
@@ -113,7 +113,7 @@ test('forgets, and tells the requests under way', () => {
   assert.equal(ledger.size(), 0);
 });
 
-test('agrees with a map, whatever is claimed beside each other', () => {
+test('agrees with a map for concurrent claims', () => {
   const maxSeries = 6;
   const look = fc.record({ series: fc.nat(9), day: fc.nat(1) });
   const request = fc.record({

@@ -31,7 +31,7 @@ test('agrees with a map', () => {
   );
 });
 
-test('holds as many as there are, and finds each', () => {
+test('grows and finds each entry', () => {
   const table = new SeriesTable(2);
   const count = 20_000;
   const all = Uint32Array.from({ length: 4 * count }, (_, index) => Math.imul(index, 0x9e3779b1));
@@ -43,7 +43,7 @@ test('holds as many as there are, and finds each', () => {
   }
 });
 
-test('is added to another, which says how many were new to it', () => {
+test('reports the number of new entries when added to another', () => {
   const entries = fc.array(entry, { maxLength: 60 });
   fc.assert(
     fc.property(entries, entries, (first, second) => {

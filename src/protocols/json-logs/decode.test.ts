@@ -196,7 +196,7 @@ describe('rejected records', () => {
     });
   }
 
-  test('the list is capped, the count is not', () => {
+  test('caps the list of rejections but counts all', () => {
     const batch = decodeNow(`[{"message":"a"}${',1'.repeat(10)}]`);
     assert.equal(batch.rejectedCount, 10);
     assert.deepEqual([...batch.rejectedByReason], [['the event is not an object', 10]]);
@@ -242,19 +242,19 @@ describe('refused bodies', () => {
   }
 });
 
-test('an empty array is an empty batch', () => {
+test('decodes an empty array to an empty batch', () => {
   const batch = decodeNow(' [ ] ');
   assert.deepEqual([batch.rows, batch.rejectedCount, batch.payload.length], [0, 0, 0]);
 });
 
-test('nesting at the limit is taken, one level more is not', () => {
+test('accepts nesting at the limit and rejects one level more', () => {
   const nested = (levels: number) =>
     `{"message":"","a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
   assert.equal(decodeNow(nested(63)).rows, 1);
   assert.throws(() => decodeNow(nested(64)), /nested/);
 });
 
-test('a severity that grows in upper case leaves room for what comes after it', () => {
+test('reserves room for a severity that is longer in upper case', () => {
   const pod = 'p'.repeat(200_000);
   const severity = 'ΐ'.repeat(20_000);
   const body = JSON.stringify({ message: 'm', severity, 'k8s.pod.name': pod, last: 'end' });
@@ -266,7 +266,7 @@ test('a severity that grows in upper case leaves room for what comes after it', 
   assert.deepEqual(payload.subarray(-20), plain.payload.subarray(-20));
 });
 
-test('a large body is decoded in turns and gives the same rows', async () => {
+test('decodes a large body in slices to the same rows', async () => {
   const events = Array.from({ length: 900 }, (_, i) => ({ message: `${i} ${'x'.repeat(2000)}` }));
   const batch = decode(Buffer.from(JSON.stringify(events)));
   assert.ok(batch instanceof Promise);
@@ -277,7 +277,7 @@ test('a large body is decoded in turns and gives the same rows', async () => {
   );
 });
 
-test('a million keys in one event are refused without building them', () => {
+test('rejects a million keys in one event without building them', () => {
   const keys = Array.from({ length: 1_000_000 }, (_, i) => `"${i}":0`).join(',');
   const batch = decode(Buffer.from(`[{"message":"kept"},{"message":"",${keys}}]`));
   return Promise.resolve(batch).then((done) => {
@@ -325,7 +325,7 @@ function isAcceptable(event: unknown): boolean {
   return typeof message === 'string' && typeof severity !== 'number';
 }
 
-test('agrees with JSON.parse on what is JSON, and on what the events say', () => {
+test('agrees with JSON.parse on valid JSON and on the events', () => {
   fc.assert(
     fc.property(bodyText, fc.nat(), fc.nat(255), fc.boolean(), (text, at, byte, damage) => {
       const body = Buffer.from(text);

@@ -1,9 +1,9 @@
-/** That a set which is used again for years keeps telling keys apart. */
+/** The label set over many events. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labelOrigin, LabelSet } from './label-set.ts';
 
-test('finds a key again, and no key of an earlier event, however often it was cleared', () => {
+test('finds keys of the current event only, after any number of clears', () => {
   const labels = new LabelSet();
   const key = Buffer.from('key');
   const add = () => labels.add(key, 0, key.length, labelOrigin.topLevel);

@@ -17,7 +17,7 @@ function put(set: AttributeSet, key: string, value: string): void {
   set.set(set.add(source, 0, keyEnd), source, keyEnd, source.length);
 }
 
-test('a set holds what a Map would, time after time', () => {
+test('agrees with a Map when reused', () => {
   const set = new AttributeSet();
   const key = fc.oneof(
     fc.nat(60).map((n) => `key${n}`),
@@ -38,7 +38,7 @@ test('a set holds what a Map would, time after time', () => {
   );
 });
 
-test('a full set takes no more, but what Weir itself adds', () => {
+test('accepts only attributes of Weir when full', () => {
   const set = new AttributeSet();
   for (let i = 0; i < maxAttributes + 5; i += 1) put(set, `k${i}`, 'v');
   assert.deepEqual([set.count, set.leftOut], [maxAttributes, 5]);
@@ -46,7 +46,7 @@ test('a full set takes no more, but what Weir itself adds', () => {
   assert.equal(set.addOwn(Buffer.from('own')), maxAttributes);
 });
 
-test('columns are filled by their keys alone', () => {
+test('fills columns by exact keys', () => {
   const set = new AttributeSet();
   put(set, 'host.name', '');
   put(set, 'k8s.pod.name', 'pod');

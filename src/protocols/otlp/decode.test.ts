@@ -1,4 +1,4 @@
-/** That large bodies are decoded in turns, and that bodies decoded at once do not mix. */
+/** Decoding in slices, and concurrent bodies. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bytesField } from '../../../test/harness/proto-wire.ts';
@@ -44,7 +44,7 @@ async function countTurns(work: unknown): Promise<number> {
 }
 
 describe('bodies decoded at once', () => {
-  test('keep to themselves', async () => {
+  test('do not mix', async () => {
     const decode = createLogsDecoder();
     const requests = [
       ['one', 9000],
@@ -64,7 +64,7 @@ describe('bodies decoded at once', () => {
     }
   });
 
-  test('do not suffer from one that fails late', async () => {
+  test('are not affected by one that fails late', async () => {
     const decode = createLogsDecoder();
     const broken = Buffer.concat([requestOf('broken', 9000), Buffer.from([0x0e])]);
     const results = await Promise.allSettled([
@@ -81,7 +81,7 @@ describe('bodies decoded at once', () => {
   });
 });
 
-describe('a million of next to nothing', () => {
+describe('a million tiny messages', () => {
   const cases: [string, Buffer, number][] = [
     ['resources', Buffer.alloc(2 * million, emptyResource), 0],
     ['scopes', bytesField(1, Buffer.alloc(2 * million, emptyScope)), 0],
@@ -93,7 +93,7 @@ describe('a million of next to nothing', () => {
     ],
   ];
   for (const [name, body, rows] of cases) {
-    test(`${name} lets others have their turns, and leaves no more memory than rows`, async () => {
+    test(`${name} yields to others and releases its memory`, async () => {
       const decode = createLogsDecoder();
       const decoding = decode(body, openProtobufLogs, limits);
       assert.ok(decoding instanceof Promise);
@@ -104,7 +104,7 @@ describe('a million of next to nothing', () => {
     });
   }
 
-  test('of rows that are far larger than the body has a turn for each MiB of them', async () => {
+  test('yields per MiB of rows that are far larger than the body', async () => {
     const attributes = [{ key: 'big', value: { stringValue: 'x'.repeat(5000) } }];
     const logs = {
       resourceLogs: [
@@ -126,7 +126,7 @@ describe('a million of next to nothing', () => {
     }
   });
 
-  test('of large resources is refused before it is many bytes', async () => {
+  test('rejects large resources before they become many bytes', async () => {
     const decode = createLogsDecoder();
     const attribute = bytesField(
       1,

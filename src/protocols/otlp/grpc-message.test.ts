@@ -1,4 +1,4 @@
-/** gRPC frames there and back, and every way in which one can be broken. */
+/** gRPC framing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import { frame, frameHeadBytes, unframe } from './grpc-message.ts';
 const plain = { coding: 'identity' } as const;
 const gzip = { coding: 'gzip' } as const;
 
-test('what was framed comes out again, as a part of the body', () => {
+test('unframes a framed message as a view of the body', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 1000 }), (bytes) => {
       const body = frame(bytes);
@@ -20,13 +20,13 @@ test('what was framed comes out again, as a part of the body', () => {
   );
 });
 
-test('the flag decides whether the message has the coding of its call', () => {
+test('applies the coding of the call only if the flag is set', () => {
   const body = frame(Buffer.from('zipped'));
   body.writeUInt8(1, 0);
   assert.deepEqual(unframe(body, gzip), { message: Buffer.from('zipped'), coding: 'gzip' });
 });
 
-test('a length counts in big-endian order', () => {
+test('reads the length in big-endian order', () => {
   assert.deepEqual(
     frame(Buffer.alloc(258)).subarray(0, frameHeadBytes),
     Buffer.from('\0\0\0\x01\x02'),
@@ -57,7 +57,7 @@ for (const { name, body, format, message } of broken) {
   });
 }
 
-test('whatever comes is one message or malformed', () => {
+test('returns one message or fails with malformed for any body', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 20 }), (bytes) => {
       const body = Buffer.from(bytes);

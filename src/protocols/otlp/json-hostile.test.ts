@@ -1,4 +1,4 @@
-/** OTLP JSON that is nested, repeated or damaged beyond what any sender means. */
+/** Hostile OTLP JSON: deep nesting, many elements, damaged bytes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -30,21 +30,21 @@ describe('nesting', () => {
   };
   const unknown = (levels: number) => requestOf(`{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`);
 
-  test('of values is taken up to the limit', () => {
+  test('of values is accepted up to the limit', () => {
     const row = rowsOf(decodeNow(list(64)))[0]!;
     const text = (row.logAttributes as Map<string, string>).get('');
     assert.equal(text, `${'{"":'.repeat(64)}null${'}'.repeat(64)}`);
     assert.throws(() => decodeNow(list(65)), /otlpMaxDepth/);
   });
 
-  test('of anything else has a limit, too', () => {
+  test('of other JSON has a limit too', () => {
     assert.equal(decodeNow(unknown(200)).rows, 1);
     assert.throws(() => decodeNow(unknown(100_000)), /nested/);
     assert.throws(() => decodeNow('['.repeat(100_000)), AppError);
     assert.throws(() => decodeNow(`{"a":${'{"a":'.repeat(100_000)}`), /nested/);
   });
 
-  test('at the largest limit there is does not pass the end of the stack', () => {
+  test('at the largest limit does not overflow the stack', () => {
     const deepest = { ...limits, maxDepth: 1000 };
     for (const body of [list(370), unknown(1400)]) {
       const batch = decoder(Buffer.from(body), openJsonLogs, deepest);
@@ -60,31 +60,31 @@ describe('nesting', () => {
 describe('a million', () => {
   const repeat = (text: string) => Array(1_000_000).fill(text).join();
 
-  test('empty resources are nothing', async () => {
+  test('empty resources yield no rows', async () => {
     const batch = await decode(`{"resourceLogs":[${repeat('{}')}]}`);
     assert.equal(batch.rows, 0);
   });
 
-  test('empty scopes are nothing', async () => {
+  test('empty scopes yield no rows', async () => {
     const batch = await decode(`{"resourceLogs":[{"scopeLogs":[${repeat('{"scope":{}}')}]}]}`);
     assert.equal(batch.rows, 0);
   });
 
-  test('records are too many', async () => {
+  test('records exceed the limit', async () => {
     const body = `{"resourceLogs":[${repeat('{"scopeLogs":[{"logRecords":[{}]}]}')}]}`;
     await assert.rejects(async () => decode(body), /otlpMaxRecords/);
   });
 
-  test('unknown keys are passed over', async () => {
+  test('unknown keys are skipped', async () => {
     assert.equal((await decode(requestOf(`{${repeat('"a_b":0')}}`))).rows, 1);
   });
 
-  test('attributes are a thousand', async () => {
+  test('attributes are capped at a thousand', async () => {
     const batch = await decode(requestOf(`{"attributes":[${repeat('{"key":"a"}')}]}`));
     assert.equal((rowsOf(batch)[0]!.logAttributes as Map<string, string>).get('a'), '');
   });
 
-  test('elements cost a record its place, and no other', async () => {
+  test('elements reject their record only', async () => {
     for (const kind of ['arrayValue', 'kvlistValue']) {
       const record = `{"body":{"${kind}":{"values":[${repeat('{}')}]}}}`;
       const batch = await decode(requestOf(`{},${record},{}`));
@@ -124,7 +124,7 @@ describe('damaged bodies', () => {
     ],
   };
 
-  test('fail with one kind of error or not at all, and are JSON where they do not', () => {
+  test('fail with AppError or are valid JSON', () => {
     const damage = fc.array(fc.tuple(fc.nat(2000), fc.nat(255)), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(fc.integer(), damage, fc.nat(3), (seed, bytes, kind) => {

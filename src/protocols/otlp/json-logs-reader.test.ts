@@ -104,7 +104,7 @@ describe('fields of a record', () => {
     });
   }
 
-  test('a time that is no number is kept as an attribute', () => {
+  test('keeps an unreadable time as an attribute', () => {
     const { row, warnings } = rowOf('{"timeUnixNano":"2026-01-02T03:04:05Z"}');
     assert.equal(row.timestamp, unknownTime);
     assert.deepEqual(
@@ -231,7 +231,7 @@ describe('values', () => {
 });
 
 describe('attributes', () => {
-  test('are read in the order sent, nulls left out', () => {
+  test('are read in the order sent, without nulls', () => {
     const json = '[{"key":"b","value":{"intValue":1}},null,{"value":{"boolValue":true},"key":"a"}]';
     assert.deepEqual(attributesOf(json), {
       attributes: [
@@ -242,14 +242,14 @@ describe('attributes', () => {
     });
   });
 
-  test('keep the last value of a repeated key, where it has one', () => {
+  test('keep the last value of a repeated key', () => {
     const json =
       '[{"key":"a","value":{"intValue":1}},{"key":"a","value":{"intValue":2}},{"key":"a"}]';
     const warnings = { [logWarnings.repeatedKey]: 2 };
     assert.deepEqual(attributesOf(json), { attributes: [['a', '2']], warnings });
   });
 
-  test('may have keys that are special to JavaScript, empty or escaped', () => {
+  test('may have empty keys, escaped keys and keys special to JavaScript', () => {
     const json =
       '[{"key":"__proto__","value":{"intValue":1}},{"value":{"intValue":2}},{"key":"\\n"}]';
     const attributes = [
@@ -265,7 +265,7 @@ describe('attributes', () => {
     assert.deepEqual([...(row.logAttributes as Map<string, string>)], [['b', '']]);
   });
 
-  test('beyond a thousand are counted, not kept', () => {
+  test('beyond a thousand are dropped and counted', () => {
     const many = Array.from({ length: 1500 }, (_, i) => `{"key":"${i}","value":{"intValue":1}}`);
     const { attributes, warnings } = attributesOf(`[${many.join(',')}]`);
     assert.deepEqual(attributes.at(999), ['999', '1']);
@@ -273,13 +273,13 @@ describe('attributes', () => {
     assert.deepEqual(warnings, { [logWarnings.tooManyAttributes]: 500 });
   });
 
-  test('that are no list of objects are left out', () => {
+  test('that are not a list of objects are dropped', () => {
     const warnings = { [logWarnings.wrongType]: 1 };
     assert.deepEqual(attributesOf('{"a":1}'), { attributes: [], warnings });
     assert.deepEqual(attributesOf('["a"]'), { attributes: [], warnings });
   });
 
-  test('have a text for a key', () => {
+  test('require a string as key', () => {
     const warnings = { [logWarnings.wrongType]: 1 };
     assert.deepEqual(attributesOf('[{"key":5}]'), { attributes: [['', '']], warnings });
   });

@@ -56,12 +56,12 @@ describe('integers', () => {
     test(`'${text.slice(0, 30)}'`, () => assert.equal(read(text), value));
   }
 
-  test('of all sizes are read as BigInt reads them', () => {
+  test('agree with BigInt at any size', () => {
     const integers = fc.bigInt({ min: -(1n << 63n), max: (1n << 64n) - 1n });
     fc.assert(fc.property(integers, (value) => assert.equal(read(String(value)), value)));
   });
 
-  test('know whether they are of int64, of uint64 and of int32', () => {
+  test('report whether they fit int64, uint64 and int32', () => {
     const kindsOf = (text: string) => {
       assert.ok(read(text) !== undefined);
       return [integer.isSigned, integer.isUnsigned, integer.isInt32];
@@ -78,7 +78,7 @@ describe('integers', () => {
     assert.deepEqual(kindsOf('-9223372036854775808'), [true, false, false]);
   });
 
-  test('below -2^63 are none of either', () => {
+  test('below -2^63 fit none of them', () => {
     assert.ok(integer.read(Buffer.from('-9223372036854775809'), 0, 20));
     assert.ok(!integer.isSigned && !integer.isUnsigned);
   });
@@ -97,14 +97,14 @@ describe('numbers in their shortest form', () => {
     }
   });
 
-  test('are no others', () => {
+  test('exclude other forms', () => {
     const others = ['-0', '00', '01', '-01', '1.0', '0.0', '0.0000001', '1e3', '1.', '.5', '', '-'];
     for (const text of [...others, '1.2.3', '00.5', '1234567890123456', 'NaN', '1.50', '-.5']) {
       assert.ok(!isShortest(text), text);
     }
   });
 
-  test('are what JavaScript writes', () => {
+  test('equal the form that JavaScript writes', () => {
     const digits = fc.stringMatching(/^-?\d{1,16}(\.\d{1,10})?$/);
     fc.assert(
       fc.property(digits, (text) => {

@@ -59,7 +59,7 @@ describe('resources and scopes', () => {
     bodyOf([scope, '"schemaUrl":"su"', records], [resource, '"schemaUrl":"ru"']),
   );
 
-  test('go with each of their records', () => {
+  test('apply to each of their records', () => {
     const rows = rowsOf(expected);
     assert.deepEqual(
       rows.map((row) => row.eventName),
@@ -86,13 +86,13 @@ describe('resources and scopes', () => {
     }
   });
 
-  test('may stand behind the records they are of', () => {
+  test('may follow their records', () => {
     const behind = `{"resourceLogs":[{"scopeLogs":[{${records},"schemaUrl":"su",${scope}}],
       "schemaUrl":"ru",${resource}}]}`;
     assert.deepEqual(decodeNow(behind).payload, expected.payload);
   });
 
-  test('of repeated keys the last counts', () => {
+  test('use the last of repeated keys', () => {
     const junk = ['"scope":{"name":"x"}', '"schemaUrl":"x"', '"logRecords":[{},{},{}]'];
     const body = bodyOf(
       [...junk, scope, '"schemaUrl":"su"', records],
@@ -103,7 +103,7 @@ describe('resources and scopes', () => {
     assert.deepEqual(warningsOf(batch), { [repeatedKey]: 5 });
   });
 
-  test('do not go with the next records', () => {
+  test('do not apply to later records', () => {
     const scopeLogs = `"scopeLogs":[{${scope},${records}},{"logRecords":[{}]}]`;
     const next = '{"scopeLogs":[{"logRecords":[{}]}]}';
     const body = `{"resourceLogs":[{${scopeLogs},${resource}},${next}]}`;
@@ -116,7 +116,7 @@ describe('resources and scopes', () => {
     assert.deepEqual(counts, [2, 2, 2, 0]);
   });
 
-  test('of another type are left out', () => {
+  test('of a wrong type are dropped', () => {
     const scopeLogs = '"scopeLogs":[{"scope":"s","logRecords":[{}]}]';
     const body = `{"resourceLogs":[{"resource":5,"schemaUrl":{},${scopeLogs}}]}`;
     const batch = decodeNow(body);
@@ -185,14 +185,14 @@ describe('refused bodies', () => {
     });
   }
 
-  test('leave nothing to the next', () => {
+  test('do not affect the next body', () => {
     assert.throws(() => decodeNow(record('{"time_unix_nano":1},{"a"}')), AppError);
     const batch = decodeNow('{}');
     assert.deepEqual([batch.rows, warningsOf(batch)], [0, {}]);
   });
 });
 
-test('text that is not UTF-8 is repaired', () => {
+test('repairs invalid UTF-8', () => {
   const head = '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"eventName":"a';
   const tail = '😀"}]}]}]}';
   const batch = decodeNow(
@@ -202,7 +202,7 @@ test('text that is not UTF-8 is repaired', () => {
   assert.deepEqual(warningsOf(batch), { [logWarnings.brokenText]: 1 });
 });
 
-test('a large body is decoded in turns and gives the same rows', async () => {
+test('decodes a large body in slices to the same rows', async () => {
   const names = Array.from({ length: 900 }, (_, i) => `${i} ${'x'.repeat(2000)}`);
   const records = names.map((name) => JSON.stringify({ eventName: name })).join();
   const body = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${records}]}]}]}`;

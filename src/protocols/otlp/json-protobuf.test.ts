@@ -1,4 +1,4 @@
-/** That a request is the same rows, whether it was sent as JSON or as protobuf. */
+/** Equality of rows from JSON and protobuf. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -103,7 +103,7 @@ const resourceLogs = fc.record(
 );
 const request = fc.record({ resourceLogs: fc.array(resourceLogs, { maxLength: 3 }) }, optional);
 
-test('as many elements as may be are the same in both, and one more is rejected', async () => {
+test('accepts the maximum of elements in both encodings and rejects one more', async () => {
   const logsOf = (elements: number): LogsRequest => {
     const values = Array.from({ length: elements - 1 }, () => ({}));
     const body = { arrayValue: { values: [{ kvlistValue: { values } }] } };
@@ -122,7 +122,7 @@ test('as many elements as may be are the same in both, and one more is rejected'
   }
 });
 
-test('a request is the same rows as JSON and as protobuf', () => {
+test('decodes JSON and protobuf to the same rows', () => {
   fc.assert(
     fc.property(request as fc.Arbitrary<LogsRequest>, fc.integer(), (logs, seed) => {
       const ofProtobuf = decodeNow(encodeLogsRequest(logs), openProtobufLogs);

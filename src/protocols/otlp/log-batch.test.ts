@@ -1,4 +1,4 @@
-/** Ids, times and severities on their way from a record to its row. */
+/** Ids, times and severities of rows. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { requestOf, rowOf } from '../../../test/protocols/otlp-rows.ts';
@@ -22,7 +22,7 @@ describe('ids', () => {
     );
   });
 
-  test('of another form are left out, with a warning', () => {
+  test('of a wrong form are dropped, with a warning', () => {
     for (const [traceId, spanId] of [
       [Buffer.alloc(15, 1), Buffer.alloc(7, 1)],
       [Buffer.alloc(17, 1), Buffer.alloc(9, 1)],
@@ -35,7 +35,7 @@ describe('ids', () => {
     }
   });
 
-  test('of zeros, or none, are no ids', () => {
+  test('of zeros count as absent', () => {
     for (const [traceId, spanId] of [
       [Buffer.alloc(16), Buffer.alloc(8)],
       [Buffer.alloc(0), Buffer.alloc(0)],
@@ -46,7 +46,7 @@ describe('ids', () => {
 });
 
 describe('times and severities of a record', () => {
-  test('take the observed time where there is no other', () => {
+  test('use the observed time if the time is absent', () => {
     const { row } = rowOf(requestOf({ observedTimeUnixNano: time }));
     assert.deepEqual([row.timestamp, row.observedTimestamp], [BigInt(time), BigInt(time)]);
   });
@@ -59,7 +59,7 @@ describe('times and severities of a record', () => {
     }
   });
 
-  test('outside 1970 to 2149 become the time of receipt, and are kept as labels', () => {
+  test('outside 1970 to 2149 are replaced by the time of receipt and kept as labels', () => {
     const far = '18446744073709551615';
     const { row, warnings } = rowOf(
       requestOf({ timeUnixNano: far, observedTimeUnixNano: '5648745600000000000' }),
@@ -75,7 +75,7 @@ describe('times and severities of a record', () => {
     assert.deepEqual(warnings, { [logWarnings.timeRange]: 2 });
   });
 
-  test('outside do not turn to the observed time', () => {
+  test('outside the range are not replaced by the observed time', () => {
     const far = '18446744073709551615';
     const { row } = rowOf(requestOf({ timeUnixNano: far, observedTimeUnixNano: time }));
     assert.deepEqual([row.timestamp, row.observedTimestamp], [-1n, BigInt(time)]);

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { LogSeverity, LogTime, type TimeVerdict } from './log-fields.ts';
 import { TextSlot } from './log-record.ts';
 
-test('word and number complete each other', () => {
+test('severity text and number complete each other', () => {
   const severity = new LogSeverity();
   for (const [word, number, expectedWord, expectedNumber] of [
     ['', 0, '', 0],
@@ -44,7 +44,7 @@ function read(value: bigint): { verdict: TimeVerdict; nanos: bigint } {
   return { verdict, nanos: BigInt(time.millis) * 1_000_000n + BigInt(time.nanos) };
 }
 
-test('nanoseconds are kept exactly', () => {
+test('keeps nanoseconds exactly', () => {
   const nanos = fc.bigInt({ min: 5_648_745_600_000_000n, max: latest });
   fc.assert(
     fc.property(nanos, (value) =>
@@ -53,7 +53,7 @@ test('nanoseconds are kept exactly', () => {
   );
 });
 
-test('other units are told by their magnitude', () => {
+test('detects other units by magnitude', () => {
   for (const [sent, verdict, nanos] of [
     [1n, 'exact', 1n],
     [99_999_999n, 'exact', 99_999_999n],
@@ -71,7 +71,7 @@ test('other units are told by their magnitude', () => {
   }
 });
 
-test('zero is absent, and what is past 2149 is outside', () => {
+test('treats zero as absent and times past 2149 as outside', () => {
   assert.equal(read(0n).verdict, 'absent');
   assert.equal(read(latest + 1n).verdict, 'outside');
   assert.equal(read(1n << 63n).verdict, 'outside');

@@ -1,4 +1,4 @@
-/** OTLP logs as protocols: what they accept, and that every way leads to the same rows. */
+/** Caps of OTLP logs, and equality of rows across encodings and transports. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { label, limits, requestOf, text } from '../../../test/protocols/otlp-rows.ts';
@@ -30,7 +30,7 @@ async function decode(protocol: Protocol, body: Buffer, mediaType: string) {
 }
 
 describe('the caps of a body', () => {
-  test('are those of its encoding, and lower for what travels compressed', () => {
+  test('depend on the encoding, with a lower cap for compressed bodies', () => {
     for (const [protocol, mediaType, coding, travelling, inflated] of [
       [http, 'application/json', 'identity', 32, 32],
       [http, 'application/json', 'gzip', 16, 32],
@@ -49,7 +49,7 @@ describe('the caps of a body', () => {
 describe('a request', () => {
   const record = { body: text('hello'), attributes: [label('host.name', 'h')] };
 
-  test('is the same rows in every encoding, on every way', async () => {
+  test('yields the same rows in every encoding and transport', async () => {
     const protobuf = requestOf(record);
     const json = Buffer.from(
       JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }] }),
@@ -65,7 +65,7 @@ describe('a request', () => {
     assert.equal(ofGrpc.reply.contentType, 'application/grpc');
   });
 
-  test('without a byte is a success without a record', async () => {
+  test('with an empty body succeeds without records', async () => {
     for (const [protocol, body, mediaType] of [
       [http, Buffer.alloc(0), 'application/x-protobuf'],
       [http, Buffer.from('{}'), 'application/json'],

@@ -81,7 +81,7 @@ function notZero(bytes: Uint8Array): Uint8Array {
 }
 
 describe('generated requests', () => {
-  test('read back as they were made', () => {
+  test('decode to the rows they were made of', () => {
     fc.assert(
       fc.property(request, (logs) => {
         const batch = decodeNow(encodeLogsRequest(logs));
@@ -102,7 +102,7 @@ describe('bytes that are no request', () => {
     kind: fc.constantFrom('replace', 'insert', 'remove', 'cut'),
   });
 
-  test('made of requests by a few changes are refused, or are rows', () => {
+  test('mutated from requests fail with AppError or yield rows', () => {
     fc.assert(
       fc.property(request, fc.array(change, { minLength: 1, maxLength: 4 }), (logs, changes) => {
         const bytes = [...encodeLogsRequest(logs)];
@@ -117,7 +117,7 @@ describe('bytes that are no request', () => {
     );
   });
 
-  test('at random are refused, or are rows', () => {
+  test('at random fail with AppError or yield rows', () => {
     const fields = fc.constantFrom(0x0a, 0x12, 0x1a, 0x2a, 0x32, 0x09, 0x10, 0, 1, 2, 3, 8);
     const bytes = fc.array(fc.oneof(fields, fc.nat(255)), { maxLength: 80 });
     fc.assert(

@@ -134,7 +134,7 @@ describe('a request as protobuf', () => {
     assert.equal(row.body, '');
   });
 
-  test('may have its resource and scope behind the records, and in pieces', () => {
+  test('may have its resource and scope after the records and in pieces', () => {
     const record = encodeMessage('LogRecord', { body: text('first') });
     const scope = (message: object) =>
       bytesField(1, encodeMessage('InstrumentationScope', message));
@@ -194,7 +194,7 @@ describe('a request as protobuf', () => {
     assert.deepEqual(rows[4]?.resourceAttributes, new Map());
   });
 
-  test('fills columns from the record where its resource says nothing', () => {
+  test('fills columns from the record if the resource does not', () => {
     const { row } = rowOf(
       encodeLogsRequest({
         resourceLogs: [
@@ -225,7 +225,7 @@ describe('a request as protobuf', () => {
 });
 
 describe('wire', () => {
-  test('that is broken is refused, with the byte of the body', () => {
+  test('errors name the position in the body', () => {
     const cases: [body: Buffer, message: RegExp][] = [
       [recordWith(Buffer.from([0x10, 1, 0x0e])), /wire type 6 at byte 9$/],
       [recordWith(Buffer.from([0x2a, 4, 0x0a, 9, 0x61, 0x62])), /end of its message at byte 9$/],
@@ -234,7 +234,7 @@ describe('wire', () => {
     for (const [body, message] of cases) assertFails(body, 'malformed', message);
   });
 
-  test('of unknown fields is passed over', () => {
+  test('skips unknown fields', () => {
     const unknown = Buffer.concat([
       varintField(100, 1n << 60n),
       bytesField(102, Buffer.from('unknown')),
@@ -253,7 +253,7 @@ describe('wire', () => {
   });
 });
 
-test('records of another signal are told of', () => {
+test('warns about records of another signal', () => {
   const link = encodeMessage('AnyValue', { stringValue: 'not a body' });
   // A span: trace id, span id, name, kind, start.
   const span = [bytesField(1, Buffer.alloc(16, 1)), bytesField(2, Buffer.alloc(8, 1))];
@@ -263,7 +263,7 @@ test('records of another signal are told of', () => {
 });
 
 describe('limits', () => {
-  test('of records name the setting', () => {
+  test('on records name the setting', () => {
     const logRecords = Array.from({ length: 1001 }, () => ({}));
     const body = requestOfAll(logRecords);
     assertFails(body, 'too_large', /1000 log records .*ingest\.otlpMaxRecords/);
@@ -271,7 +271,7 @@ describe('limits', () => {
     assert.equal(rows, 1000);
   });
 
-  test('of a row reject the record alone', async () => {
+  test('on a row reject the record only', async () => {
     const huge = text('x'.repeat(16 * 1024 * 1024));
     const logRecords = [{ body: text('a') }, { body: huge }, { body: text('b') }];
     const batch = await decodeInTurns(requestOfAll(logRecords));
@@ -283,7 +283,7 @@ describe('limits', () => {
     assert.equal([...batch.rejectedByReason.values()][0], 1);
   });
 
-  test('of rows keep a small body with a large resource from becoming many bytes', async () => {
+  test('on rows stop a small body with a large resource from becoming many bytes', async () => {
     const resource = { attributes: [label('big', 'x'.repeat(100_000))] };
     const logRecords = Array.from({ length: 1000 }, () => ({}));
     const body = encodeLogsRequest({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] });

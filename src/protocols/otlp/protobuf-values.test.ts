@@ -25,7 +25,7 @@ function attributesOf(...attributes: KeyValue[]): [string, string][] {
 describe('a value', () => {
   const nested = (value: AnyValue) => bodyOf({ arrayValue: { values: [value] } });
 
-  test('is the text of what it holds', () => {
+  test('is written as text', () => {
     assert.equal(bodyOf(text('ünï "code"\n')), 'ünï "code"\n');
     assert.equal(bodyOf({ boolValue: true }), 'true');
     assert.equal(bodyOf({ boolValue: false }), 'false');
@@ -43,7 +43,7 @@ describe('a value', () => {
     assert.equal(bodyOf({ stringValueStrindex: 3 }), '');
   });
 
-  test('is JSON within another', () => {
+  test('is JSON when nested', () => {
     assert.equal(nested(text('a"\\\u0001\n\u007fé')), JSON.stringify(['a"\\\u0001\n\u007fé']));
     assert.equal(nested({ boolValue: false }), '[false]');
     assert.equal(nested({ intValue: '-9223372036854775808' }), '[-9223372036854775808]');
@@ -57,14 +57,14 @@ describe('a value', () => {
     assert.equal(bodyOf({ kvlistValue: { values } }), '{"b":"1","a":2,"b":"3","":null}');
   });
 
-  test('is its last member where several are sent', () => {
+  test('is its last member', () => {
     const value = Buffer.concat([bytesField(1, Buffer.from('text')), varintField(3, 7n)]);
     assert.equal(rowOf(recordWith(bytesField(5, value))).row.body, '7');
     const turned = Buffer.concat([varintField(3, 7n), bytesField(1, Buffer.from('text'))]);
     assert.equal(rowOf(recordWith(bytesField(5, turned))).row.body, 'text');
   });
 
-  test('may be nested so deep and no deeper', () => {
+  test('may be nested up to the limit', () => {
     const wrap = (levels: number): AnyValue =>
       levels === 0 ? text('x') : { arrayValue: { values: [wrap(levels - 1)] } };
     assert.equal(bodyOf(wrap(4)), '[[[["x"]]]]');
@@ -116,7 +116,7 @@ describe('attributes', () => {
     assert.deepEqual(warnings, { [logWarnings.repeatedKey]: 1 });
   });
 
-  test('may have their key behind their value', () => {
+  test('may have their key after their value', () => {
     const entry = Buffer.concat([
       bytesField(2, bytesField(1, Buffer.from('v'))),
       bytesField(1, Buffer.from('k')),
@@ -127,7 +127,7 @@ describe('attributes', () => {
     );
   });
 
-  test('are left out beyond a thousand, and counted', () => {
+  test('beyond a thousand are dropped and counted', () => {
     const attributes = Array.from({ length: 1200 }, (_, i) => label(`k${i}`, `${i}`));
     const { row, warnings } = rowOf(requestOf({ attributes, droppedAttributesCount: 5 }));
     const kept = row.logAttributes as Map<string, string>;
@@ -137,7 +137,7 @@ describe('attributes', () => {
     assert.deepEqual(warnings, { [logWarnings.tooManyAttributes]: 200 });
   });
 
-  test('are found again among many', () => {
+  test('are found among many', () => {
     const attributes = Array.from({ length: 400 }, (_, i) => label(`k${i % 200}`, `${i}`));
     const { row, warnings } = rowOf(requestOf({ attributes }));
     const kept = row.logAttributes as Map<string, string>;
@@ -147,7 +147,7 @@ describe('attributes', () => {
     assert.deepEqual(warnings, { [logWarnings.repeatedKey]: 200 });
   });
 
-  test('of Weir give way to the sender’s', () => {
+  test('of the sender take precedence over those of Weir', () => {
     const own = label('otel.dropped_attributes_count', 'mine');
     const { row } = rowOf(requestOf({ attributes: [own], droppedAttributesCount: 7 }));
     assert.deepEqual(row.logAttributes, new Map([['otel.dropped_attributes_count', 'mine']]));
@@ -181,7 +181,7 @@ describe('text that is not valid UTF-8', () => {
     assert.deepEqual(warnings, { [logWarnings.brokenText]: 5 });
   });
 
-  test('is repaired where it is long or nested, too', () => {
+  test('is repaired if long or nested', () => {
     const long = Buffer.concat([Buffer.alloc(1000, 'x'), broken]);
     const array = bytesField(5, bytesField(1, bytesField(1, long)));
     const { row } = rowOf(recordWith(bytesField(5, array)));

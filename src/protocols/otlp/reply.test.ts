@@ -54,7 +54,7 @@ test('full success leaves partial_success unset', () => {
   }
 });
 
-test('rejected records are counted exactly, with the first reasons', () => {
+test('counts rejected records exactly and lists the first reasons', () => {
   const batch = toBatch({ too_deep: 2, too_long: 1 });
   const errorMessage =
     'cannot take 3 log records: too_deep (2); too_long (1); ' +
@@ -69,7 +69,7 @@ test('rejected records are counted exactly, with the first reasons', () => {
   assert.deepEqual({ ...readProtobuf(framed.subarray(5)) }, expected);
 });
 
-test('a warning is a message with no record rejected', () => {
+test('answers a warning as a message with no rejected records', () => {
   const batch = toBatch({}, { bad_trace_id: 7 });
   const errorMessage = 'taken, but not quite as sent: bad_trace_id (7)';
   assert.deepEqual(JSON.parse(String(replyTo(batch, json).body)), {
@@ -78,7 +78,7 @@ test('a warning is a message with no record rejected', () => {
   assert.deepEqual({ ...readProtobuf(replyTo(batch, binary).body) }, { errorMessage });
 });
 
-test('both encodings say the same, within 4 KiB, of any batch', () => {
+test('answers the same in both encodings, within 4 KiB, for any batch', () => {
   const counts = fc.dictionary(fc.string({ minLength: 1 }), fc.integer({ min: 1, max: 2 ** 40 }));
   const reasons = fc.array(fc.string({ unit: 'grapheme', maxLength: 9000 }), { maxLength: 200 });
   fc.assert(
@@ -100,7 +100,7 @@ test('both encodings say the same, within 4 KiB, of any batch', () => {
   );
 });
 
-test('records that do not fit are named as more', () => {
+test('ends with "and more" if records do not fit', () => {
   const reason = 'x'.repeat(1000);
   const rejected = Array.from({ length: 100 }, (_, index) => ({ index, reason }));
   const batch = { rejected, rejectedCount: 100, rejectedByReason: new Map([['too_long', 100]]) };

@@ -33,7 +33,7 @@ function readJson(body: Uint8Array | string): JsonStatus {
 
 const message = 'cannot do this (request run-1)';
 
-test('the encoding is that of the request, and protobuf where it is neither', () => {
+test('uses the encoding of the request, else protobuf', () => {
   for (const type of ['application/json', 'Application/JSON ; charset=utf-8']) {
     const { contentType, body } = encodeProblem(toProblem('forbidden'), type);
     assert.equal(contentType, 'application/json');
@@ -46,7 +46,7 @@ test('the encoding is that of the request, and protobuf where it is neither', ()
   }
 });
 
-test('a malformed request is told its field', () => {
+test('names the field of a malformed request', () => {
   const problem = toProblem('malformed', { parameter: 'grpc-timeout' });
   const violations = [{ field: 'grpc-timeout', description: 'cannot do this' }];
   assert.deepEqual(readRpcStatus(Buffer.from(encodeProblem(problem, undefined).body)), {
@@ -63,14 +63,14 @@ test('a malformed request is told its field', () => {
   });
 });
 
-test('a fault of the whole body has no field', () => {
+test('names no field for a fault of the whole body', () => {
   const { body } = encodeProblem(toProblem('malformed'), 'application/json');
   assert.deepEqual(readJson(body).details?.[0]?.fieldViolations, [
     { description: 'cannot do this' },
   ]);
 });
 
-test('what may be repeated says when', () => {
+test('retryable errors have a retry delay', () => {
   for (const [code, grpcCode] of [
     ['quota_exceeded', 8],
     ['unavailable', 14],
@@ -91,7 +91,7 @@ test('what may be repeated says when', () => {
 /** https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes */
 const retried = [429, 502, 503, 504];
 
-test('senders repeat a request exactly where it may pass later', () => {
+test('only temporary failures have a retryable status', () => {
   const mayPass: readonly ErrorCode[] = ['quota_exceeded', 'unavailable', 'timeout', 'internal'];
   for (const code of Object.keys(errorTable) as ErrorCode[]) {
     const problem = toProblem(code);
@@ -101,14 +101,14 @@ test('senders repeat a request exactly where it may pass later', () => {
   }
 });
 
-test('no answer is INTERNAL or UNKNOWN', () => {
+test('never answers INTERNAL or UNKNOWN', () => {
   for (const code of Object.keys(errorTable) as ErrorCode[]) {
     const { body } = encodeProblem(toProblem(code), undefined);
     assert.doesNotMatch(String(readRpcStatus(Buffer.from(body)).code), /^(2|13)$/);
   }
 });
 
-test('a long detail is cut between characters', () => {
+test('truncates a long detail between characters', () => {
   const detail = `${'x'.repeat(1023)}\u{1f600}`;
   const { body } = encodeProblem(toProblem('forbidden', { detail }), undefined);
   const { message: cut } = readRpcStatus(Buffer.from(body));

@@ -11,7 +11,7 @@ function write(fill: (texts: ValueText) => void): string {
   return texts.bytes.toString('utf8', 0, texts.length);
 }
 
-test('quoted text is what JSON.stringify writes', () => {
+test('quotes text like JSON.stringify', () => {
   const text = fc
     .string({ unit: 'binary', maxLength: 10_000 })
     .map((value) => value.toWellFormed());
@@ -24,7 +24,7 @@ test('quoted text is what JSON.stringify writes', () => {
   );
 });
 
-test('integers of 64 bits are exact, whatever the sign of their halves', () => {
+test('writes 64-bit integers exactly for halves of any sign', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n }), (value) => {
       const high = Number(BigInt.asUintN(32, value >> 32n));
@@ -45,7 +45,7 @@ test('integers of 64 bits are exact, whatever the sign of their halves', () => {
   }
 });
 
-test('texts stay where they are while more are written', () => {
+test('keeps offsets of texts while more are written', () => {
   const texts = new ValueText();
   texts.ascii('first');
   const source = Buffer.alloc(100_000, 'x');
@@ -55,7 +55,7 @@ test('texts stay where they are while more are written', () => {
   assert.equal(texts.bytes.toString('latin1', 100_005, texts.length), 'AgME');
 });
 
-test('texts have a limit', () => {
+test('limits the size of texts', () => {
   const texts = new ValueText();
   const source = Buffer.alloc(8 * 1024 * 1024, 1);
   assert.throws(

@@ -196,7 +196,7 @@ describe('metadata', () => {
 });
 
 describe('limits', () => {
-  test('as many samples as there may be, and not one more', async () => {
+  test('accepts the maximum of samples and rejects one more', async () => {
     const samples = (count: number) =>
       Array.from({ length: count }, (_, i) => `a${i} 1\n`).join('');
     assert.equal((await push(samples(10), 'classic', { maxEvents: 10 })).samples.length, 10);
@@ -205,12 +205,12 @@ describe('limits', () => {
     assert.match(message, /more than 10 samples.*ingest\.promTextMaxSamples/);
   });
 
-  test('families that are only described count, too', async () => {
+  test('counts families without samples', async () => {
     const text = Array.from({ length: 11 }, (_, i) => `# HELP a${i} x\n`).join('');
     assert.equal((await refusalOf(text, 'classic', { maxEvents: 10 })).code, 'too_large');
   });
 
-  test('a series beyond what the account may have', async () => {
+  test('rejects a series beyond the limit of the account', async () => {
     const series = { maxSeries: 7, look: () => seriesState.refused };
     const { code, message } = await refusalOf('a 1\n', 'classic', { series });
     assert.equal(code, 'quota_exceeded');
@@ -218,7 +218,7 @@ describe('limits', () => {
   });
 });
 
-test('labels are written where they are new, on the day of their sample', async () => {
+test('writes labels of new series on the day of their sample', async () => {
   const looked: number[] = [];
   const series = {
     maxSeries: 9,
@@ -238,12 +238,12 @@ test('labels are written where they are new, on the day of their sample', async 
   );
 });
 
-test('a NaN is stored as the one that marks no end of a series', async () => {
+test('stores the canonical NaN, not a staleness marker', async () => {
   const { samples } = await push('a NaN\n', 'classic');
   assert.equal(samples[0]?.valueBits, 0x7ff8_0000_0000_0001n);
 });
 
-test('what is remembered of one format is not taken for the other', async () => {
+test('caches series per format', async () => {
   const text = 'format_test{ a="1" } 1\n';
   await push(text, 'classic');
   await refusalOf(`${text}# EOF\n`, 'openmetrics');
@@ -251,14 +251,14 @@ test('what is remembered of one format is not taken for the other', async () => 
   await refusalOf('format_test{a="\\x"} 1\n', 'classic');
 });
 
-test('a fault in the middle of a push leaves nothing to the next one', async () => {
+test('a failed push does not affect the next one', async () => {
   await refusalOf('# TYPE a gauge\na 1\nb 2\nc x\n', 'classic');
   const { lines, metadata } = await push('a 1\n', 'classic');
   assert.deepEqual(lines, [`a 1 ${nowMs}`]);
   assert.deepEqual(metadata, []);
 });
 
-test('large bodies are decoded in turns, whatever they hold', async () => {
+test('decodes large bodies in slices', async () => {
   const samples = Array.from(
     { length: 4000 },
     (_, i) => `large{a="${'x'.repeat(50)}"} ${i} ${i}\n`,
@@ -272,7 +272,7 @@ test('large bodies are decoded in turns, whatever they hold', async () => {
   assert.ok(turns > 0);
 });
 
-test('bodies that are decoded in turns side by side do not mix', async () => {
+test('concurrent bodies do not mix', async () => {
   const body = (name: string) => {
     const samples = Array.from({ length: 2000 }, (_, i) => `${name} ${i} ${i}\n`);
     return `${samples.join('')}${'\n'.repeat(2 ** 20)}`;
@@ -285,12 +285,12 @@ test('bodies that are decoded in turns side by side do not mix', async () => {
   }
 });
 
-test('a fault late in a large body is a refusal as well', async () => {
+test('rejects a large body for a fault near its end', async () => {
   const { message } = await refusalOf(`a 1\n${'\n'.repeat(2 ** 20)}oops\n`, 'classic');
   assert.match(message, /line 1048578, column 5/);
 });
 
-describe('hostile lines end in a refusal', () => {
+describe('rejects hostile lines', () => {
   const many = 1_000_000;
   const cases: [name: string, text: string][] = [
     ['a label set of a million', `a{${'x="",'.repeat(many)}} 1\n`],

@@ -1,4 +1,4 @@
-/** Numbers against tables, and against the language's own reading of what the grammar takes. */
+/** Numbers against tables and Number(). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -87,7 +87,7 @@ describe('no numbers', () => {
   }
 });
 
-test('reads to the same bits as the language, whatever the digits', () => {
+test('agrees with Number() bit by bit', () => {
   const digits = fc.stringMatching(/^[0-9]{0,25}$/);
   const decimal = fc
     .tuple(fc.constantFrom('', '+', '-'), digits, digits, fc.integer({ min: -330, max: 330 }))

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { SampleSet } from './sample-set.ts';
 
-test('knows each sample once, push after push', () => {
+test('accepts each sample once per push', () => {
   const word = fc.integer({ min: 0, max: 2 });
   const sample = fc.tuple(word, word, word, word, word, fc.constantFrom(-1, 0, 1));
   const set = new SampleSet();
@@ -23,7 +23,7 @@ test('knows each sample once, push after push', () => {
   );
 });
 
-test('grows, and shrinks again when it is cleared', () => {
+test('grows, and shrinks when cleared', () => {
   const set = new SampleSet();
   const ids = new Uint32Array(4);
   const time = { low: 0, high: 0 };

@@ -8,7 +8,7 @@ function label(index: number) {
   return [['__name__', `m${index}`]] as const;
 }
 
-test('facts, ids and labels stay together when everything was forgotten', () => {
+test('facts, ids and labels stay consistent after a trim', () => {
   const cache = new SeriesCache();
   const check = (index: number) => {
     const text = Buffer.from(`m${index}`);
