@@ -28,25 +28,25 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const surfaces = ['ingest', 'stream'] as const;
 
 async function openWithAllRoutes() {
-  const nobody = {} as never;
+  const unused = {} as never;
   return openEdge({
     parts: {
       protocols: createProtocols(configSchema.parse({})),
       reads: [
-        ...createStreamRoutes(nobody),
-        ...createTailRoutes(nobody),
-        ...createExportRoutes(nobody, nobody),
-        ...createMetricRoutes(nobody),
-        ...createStatisticsRoutes(nobody),
+        ...createStreamRoutes(unused),
+        ...createTailRoutes(unused),
+        ...createExportRoutes(unused, unused),
+        ...createMetricRoutes(unused),
+        ...createStatisticsRoutes(unused),
       ],
-      tickets: createTicketRoutes(nobody, nobody),
+      tickets: createTicketRoutes(unused, unused),
       admin: adminRoutes(
         {
-          directory: nobody,
-          grants: nobody,
-          queue: nobody,
-          store: nobody,
-          telemetry: nobody,
+          directory: unused,
+          grants: unused,
+          queue: unused,
+          store: unused,
+          telemetry: unused,
         },
         { ingestUrl: 'https://localhost' },
       ),

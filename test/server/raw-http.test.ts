@@ -112,7 +112,7 @@ const cases: readonly { name: string; status: number; closes: boolean; bytes: st
     bytes: `TRACE ${path} HTTP/1.1\r\nHost: a\r\n\r\n`,
   },
   {
-    name: 'a method that nobody knows here',
+    name: 'an unknown method',
     status: 404,
     closes: false,
     bytes: `PROPFIND ${path} HTTP/1.1\r\nHost: a\r\n\r\n`,

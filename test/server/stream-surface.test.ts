@@ -154,6 +154,7 @@ const cases: readonly Case[] = [
     headers: [reader, account, json],
     body: '{',
   },
+  { name: 'QUERY', status: 405, method: 'QUERY', headers: [reader, account] },
   { name: 'OPTIONS', status: 204, method: 'OPTIONS', headers: [] },
   { name: 'HEAD', status: 200, method: 'HEAD', headers: [reader, account] },
   {
@@ -228,6 +229,22 @@ const cases: readonly Case[] = [
     body: JSON.stringify({ name: 'a'.repeat(70_000) }),
   },
   {
+    name: 'admin with a body that the route does not take',
+    status: 400,
+    method: 'DELETE',
+    path: things,
+    headers: [['Authorization', 'Bearer wra_all'], json],
+    body: '{"name":"a"}',
+  },
+  {
+    name: 'admin with gzip',
+    status: 415,
+    method: 'POST',
+    path: things,
+    headers: [reader, account, json, ['Content-Encoding', 'gzip']],
+    body: '{"name":"a"}',
+  },
+  {
     name: 'admin without an answer',
     status: 204,
     method: 'DELETE',
@@ -268,6 +285,16 @@ for (const [transport, send] of Object.entries(transports)) {
     assert.deepEqual(edge.state.logged, []);
   });
 }
+
+test('answers 408 to a slow body of the control API', async (t) => {
+  const bodyPace = { timeoutMs: 200, graceMs: 100, minBytesPerSecond: 1000 };
+  const hasty = await openEdge({ parts: { admin }, admission: { bodyPace } });
+  t.after(() => hasty.close());
+  const target = { port: hasty.ports.stream, ca: hasty.ca };
+  const headers: HeaderList = [reader, account, json, ['Content-Length', '20']];
+  const sent = { method: 'POST', path: things, headers, body: undefined };
+  assert.equal((await transports['HTTP/1.1'](target, sent)).status, 408);
+});
 
 test('passes repeated parameters to the read as sent', async () => {
   const target = { port: edge.ports.stream, ca: edge.ca };
