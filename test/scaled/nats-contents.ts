@@ -10,7 +10,7 @@ import type { StampedBatch } from '../../src/model/batch.ts';
 import { decodeFrame, isBodyIntact, readFrameHeader } from '../../src/queue/frame.ts';
 import { createQueueNames, type NatsSettings } from '../../src/queue/nats/connection.ts';
 import { headers, messageKinds } from '../../src/queue/nats/messages.ts';
-import { parseStreamTime } from '../../src/queue/nats/stream-clock.ts';
+import { parseStreamTime } from '../../src/queue/nats/nats-queue.ts';
 import { until } from '../harness/until.ts';
 import { withManager } from './nats-server.ts';
 

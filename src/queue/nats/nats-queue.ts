@@ -3,6 +3,7 @@
  * drained by one writer at a time, and every node follows their progress.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../model/errors.ts';
 import type { Instruments } from '../../telemetry/instruments.ts';
 import {
   createNatsEvents,
@@ -12,18 +13,24 @@ import {
 import type { Queue, Shard } from '../port.ts';
 import { createAppender } from './append.ts';
 import { openBucket } from './bucket.ts';
-import { createIdempotencyKeys } from './idempotency-keys.ts';
 import { type NatsLink, type NatsSettings, openNatsLink } from './connection.ts';
+import { queueUnavailable } from './faults.ts';
+import { createIdempotencyKeys } from './idempotency-keys.ts';
 import { openProgress } from './progress.ts';
 import { provision } from './provision.ts';
 import { claimStore, createSeriesSignal } from './signals.ts';
 import { ShardWorker } from './shard-worker.ts';
 import { ShardWriter } from './shard-writer.ts';
-import { drawLineThrough, readShardTime } from './stream-clock.ts';
 import { watchStreams } from './stream-watch.ts';
 
 /** Room for the headers and a useful piece of a batch. */
 const leastPayloadBytes = 64 * 1024;
+const nanosPerSecond = 1_000_000_000n;
+const nanosPerMs = 1_000_000n;
+
+/** How far a shard's clock may go back with another stream leader. */
+const skewNanos = 1_000_000_000n;
+const shortestPauseMs = 5;
 
 /** @throws Error for the operator if NATS cannot be reached or used */
 export async function openNatsQueue(
@@ -120,4 +127,58 @@ function refuseSmallPayload({ connection }: NatsLink): void {
     `cannot use NATS with a max_payload of ${bytes} bytes: set at least ${leastPayloadBytes}, ` +
       'better the default of 1MB',
   );
+}
+
+/**
+ * Chooses a time later than all messages so far and waits until every shard's clock has passed it.
+ * @param readTime of one shard, as `readShardTime`
+ * @returns Unix ns, the last whole millisecond of a second
+ */
+export async function drawLineThrough(
+  shards: readonly number[],
+  readTime: (shard: number) => Promise<bigint>,
+  sleepMs: (ms: number) => Promise<unknown>,
+): Promise<bigint> {
+  const times = await Promise.all(shards.map(readTime));
+  const line = endOfSecond(times.reduce((a, b) => (a > b ? a : b), 0n) + skewNanos);
+  const nextSecond = line + nanosPerMs;
+  await Promise.all(
+    shards.map(async (shard, index) => {
+      for (let time = times[index]!; time < nextSecond; time = await readTime(shard)) {
+        await sleepMs(Math.max(Number((nextSecond - time) / nanosPerMs), shortestPauseMs));
+      }
+    }),
+  );
+  return line;
+}
+
+/**
+ * The time of a message that is published after the call, or of a later one. Unix ns.
+ * @throws AppError `unavailable`
+ */
+async function readShardTime(
+  { manager, names }: NatsLink,
+  writer: Pick<ShardWriter, 'tick'>,
+  shard: number,
+): Promise<bigint> {
+  try {
+    await writer.tick();
+    // The tick may have been drained already.
+    const { state } = await manager.streams.info(names.stream(shard));
+    return parseStreamTime(state.last_ts);
+  } catch (cause) {
+    throw cause instanceof AppError ? cause : queueUnavailable(cause);
+  }
+}
+
+/** @param text RFC 3339 with up to nine digits of a second. @returns Unix ns */
+export function parseStreamTime(text: string): bigint {
+  const fraction = /\.(\d{1,9})/.exec(text)?.[1] ?? '';
+  const seconds = BigInt(Math.floor(Date.parse(text.replace(/\.\d+/, '')) / 1000));
+  return seconds * nanosPerSecond + BigInt(fraction.padEnd(9, '0'));
+}
+
+/** The last whole millisecond of the second in which `nanos` lies, or of the next one. Unix ns. */
+export function endOfSecond(nanos: bigint): bigint {
+  return ((nanos + nanosPerMs - 1n) / nanosPerSecond + 1n) * nanosPerSecond - nanosPerMs;
 }

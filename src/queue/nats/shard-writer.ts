@@ -30,10 +30,16 @@ interface Waiting extends Entry {
   readonly reject: (error: unknown) => void;
 }
 
-/** More than one, so that a slow acknowledgement does not hold up the others. */
-const maxMessagesInFlight = 4;
-/** Bounded because the shard's reader holds their pieces in memory. */
-const maxUploadsInFlight = 4;
+interface Lane {
+  readonly waiting: Waiting[];
+  inFlight: number;
+}
+
+/**
+ * In each lane. More than one, so that a slow acknowledgement does not hold up the others; few,
+ * because the shard's reader holds the pieces of large batches in memory.
+ */
+const maxInFlight = 4;
 const probePauseMs = 250;
 /** A shard that was full takes batches again below this share of max_bytes. */
 const fullUntilShare = 0.95;
@@ -44,10 +50,9 @@ export class ShardWriter {
   readonly #stream: string;
   readonly #shard: number;
   readonly #circuit: Circuit;
-  readonly #small: Waiting[] = [];
-  readonly #large: Waiting[] = [];
-  #smallInFlight = 0;
-  #largeInFlight = 0;
+  readonly #small: Lane = { waiting: [], inFlight: 0 };
+  /** Batches that are larger than a message. */
+  readonly #large: Lane = { waiting: [], inFlight: 0 };
   #pendingBytes = 0;
   #onIdle: (() => void) | undefined;
   #reason = '';
@@ -89,7 +94,7 @@ export class ShardWriter {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting = { ...entry, bytes, resolve, reject };
     this.#pendingBytes += bytes;
-    (bytes > this.#messageBytes() ? this.#large : this.#small).push(waiting);
+    (bytes > this.#messageBytes() ? this.#large : this.#small).waiting.push(waiting);
     this.#sendNext();
     return promise;
   }
@@ -120,34 +125,29 @@ export class ShardWriter {
   }
 
   #sendNext(): void {
-    while (this.#smallInFlight < maxMessagesInFlight && this.#small.length > 0) {
-      this.#smallInFlight++;
-      void this.#send(this.#nextGroup()).finally(() => {
-        this.#smallInFlight--;
-        this.#sendNext();
-      });
-    }
-    while (this.#largeInFlight < maxUploadsInFlight && this.#large.length > 0) {
-      this.#largeInFlight++;
-      void this.#send([this.#large.shift()!]).finally(() => {
-        this.#largeInFlight--;
-        this.#sendNext();
-      });
+    for (const lane of [this.#small, this.#large]) {
+      while (lane.inFlight < maxInFlight && lane.waiting.length > 0) {
+        lane.inFlight++;
+        void this.#send(this.#nextGroup(lane.waiting)).finally(() => {
+          lane.inFlight--;
+          this.#sendNext();
+        });
+      }
     }
   }
 
-  #nextGroup(): Waiting[] {
+  #nextGroup(waiting: Waiting[]): Waiting[] {
     const limit = this.#messageBytes();
     let bytes = 0;
     let count = 0;
-    for (const each of this.#small) {
+    for (const each of waiting) {
       const isAlone = each.copiesSinceMs !== undefined;
       if (count > 0 && (isAlone || bytes + each.bytes > limit)) break;
       bytes += each.bytes;
       count++;
       if (isAlone) break;
     }
-    return this.#small.splice(0, count);
+    return waiting.splice(0, count);
   }
 
   /** Settles the promise of each batch; never rejects. */
@@ -176,7 +176,7 @@ export class ShardWriter {
     this.#reason = `${this.#stream}: ${fault.message}`;
     this.#telemetry.shardFailed({ shard: this.#shard, kind: fault.kind, reason: fault.message });
     this.#circuit.trip(fault);
-    for (const each of [...this.#small.splice(0), ...this.#large.splice(0)]) {
+    for (const each of [...this.#small.waiting.splice(0), ...this.#large.waiting.splice(0)]) {
       this.#pendingBytes -= each.bytes;
       each.reject(queueUnavailable(fault));
     }

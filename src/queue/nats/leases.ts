@@ -1,7 +1,9 @@
 /**
- * Which writer holds which shard: entries of the leases' bucket, and how long each has not changed
- * by this writer's monotonic clock. Clocks of different machines are never compared.
+ * Leases of shards: entries in a bucket, taken and renewed by compare-and-set. A lease expires for
+ * its holder by the monotonic clock, well before another writer may take it: one that has not seen
+ * it change for a whole lease. Clocks of machines are never compared.
  */
+import type { StreamInfo } from '@nats-io/jetstream';
 import type { Bucket } from './bucket.ts';
 import type { NatsLink } from './connection.ts';
 import { whilePresent } from './publish.ts';
@@ -96,23 +98,105 @@ export class LeaseBoard {
   }
 }
 
-/** Any other value counts as released. */
-export function decodeLease(bytes: Uint8Array): LeaseValue {
-  try {
-    const found = JSON.parse(Buffer.from(bytes).toString()) as Partial<LeaseValue>;
-    const { holder, epoch, watermarkNanos } = found;
-    const isWhole =
-      typeof holder === 'string' &&
-      [epoch, watermarkNanos].every((text) => typeof text === 'string' && /^\d+$/.test(text));
-    if (isWhole) return found as LeaseValue;
-  } catch {
-    // Not JSON.
-  }
-  return untouched.value;
+export interface LeaseTerms {
+  readonly leases: Pick<Bucket, 'get' | 'replace'>;
+  readonly key: string;
+  /** Id of this writer. */
+  readonly me: string;
+  readonly leaseMs: number;
 }
 
-export function encodeLease(value: LeaseValue): Uint8Array {
-  return Buffer.from(JSON.stringify(value));
+/** What a lease entry records of its holder's work. */
+export interface HolderState {
+  readonly epoch: bigint;
+  readonly watermarkNanos: bigint;
+}
+
+/** Share of the lease, from when the renewal was sent; the rest is for clock drift. */
+const usablePart = 0.75;
+
+export class Lease {
+  /** The revision under which it was taken. */
+  readonly takenRevision: number;
+  readonly #terms: LeaseTerms;
+  #revision: number;
+  #validUntilMs: number;
+
+  /**
+   * @param entry last seen
+   * @returns undefined if another writer took it. @throws AppError `unavailable`
+   */
+  static async take(terms: LeaseTerms, entry: LeaseEntry): Promise<Lease | undefined> {
+    const sentMs = performance.now();
+    const value = encodeLease({ ...entry.value, holder: terms.me });
+    const revision = await terms.leases.replace(terms.key, value, entry.revision);
+    return revision === undefined ? undefined : new Lease(terms, revision, sentMs);
+  }
+
+  constructor(terms: LeaseTerms, revision: number, sentMs: number) {
+    this.#terms = terms;
+    this.takenRevision = revision;
+    this.#revision = revision;
+    this.#validUntilMs = sentMs + terms.leaseMs * usablePart;
+  }
+
+  /** False once another writer may take the shard. */
+  isValid(): boolean {
+    return performance.now() < this.#validUntilMs;
+  }
+
+  /** Extends the lease, or ends it if another writer holds it. @throws AppError `unavailable` */
+  async renew(state: HolderState): Promise<void> {
+    const { leases, key, me, leaseMs } = this.#terms;
+    const sentMs = performance.now();
+    const value = toValue(me, state);
+    const revision = await leases.replace(key, encodeLease(value), this.#revision);
+    if (revision !== undefined) {
+      this.#revision = revision;
+      // An expired lease stays expired: its work is being closed.
+      if (this.isValid()) this.#validUntilMs = sentMs + leaseMs * usablePart;
+      return;
+    }
+    const entry = await leases.get(key);
+    const found = entry && decodeLease(entry.value);
+    // A renewal of this writer whose answer was lost.
+    if (entry !== undefined && found?.holder === me && found.epoch === value.epoch) {
+      this.#revision = entry.revision;
+    } else this.#validUntilMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Lets another writer take it at once. @throws AppError `unavailable` */
+  async release(state: HolderState): Promise<void> {
+    const { leases, key } = this.#terms;
+    await leases.replace(key, encodeLease(toValue('', state)), this.#revision);
+  }
+}
+
+function toValue(holder: string, { epoch, watermarkNanos }: HolderState): LeaseValue {
+  return { holder, epoch: epoch.toString(), watermarkNanos: watermarkNanos.toString() };
+}
+
+const secondBits = 32n;
+
+/**
+ * The epoch of a new holder, unique and higher than all earlier ones: seconds by the clock of NATS,
+ * then the revision. Revisions alone start over in a bucket that was created again or restored.
+ * @param earlier known epochs of the shard
+ * @param bucket of the leases
+ * @param revision under which the lease was taken
+ */
+export function toEpoch(
+  earlier: readonly bigint[],
+  { created, state }: { created: string; state: Pick<StreamInfo['state'], 'last_ts'> },
+  revision: number,
+): bigint {
+  const highest = earlier.reduce((a, b) => (a > b ? a : b), 0n);
+  const newestMs = Math.max(Date.parse(created), Date.parse(state.last_ts));
+  const epoch = (BigInt(Math.floor(newestMs / 1000)) << secondBits) + BigInt(revision);
+  if (epoch > highest) return epoch;
+  const highestSeconds = highest >> secondBits;
+  const sameSecond = (highestSeconds << secondBits) + BigInt(revision);
+  return sameSecond > highest ? sameSecond : sameSecond + (1n << secondBits);
 }
 
 /** The entry of a writer. */
@@ -180,4 +264,23 @@ export function watchLeases(
   }
 
   return { isReady: () => isReady, refresh, close: () => subscription.unsubscribe() };
+}
+
+/** Any other value counts as released. */
+export function decodeLease(bytes: Uint8Array): LeaseValue {
+  try {
+    const found = JSON.parse(Buffer.from(bytes).toString()) as Partial<LeaseValue>;
+    const { holder, epoch, watermarkNanos } = found;
+    const isWhole =
+      typeof holder === 'string' &&
+      [epoch, watermarkNanos].every((text) => typeof text === 'string' && /^\d+$/.test(text));
+    if (isWhole) return found as LeaseValue;
+  } catch {
+    // Not JSON.
+  }
+  return untouched.value;
+}
+
+export function encodeLease(value: LeaseValue): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { drawLineThrough, endOfSecond, parseStreamTime } from './stream-clock.ts';
+import { drawLineThrough, endOfSecond, parseStreamTime } from './nats-queue.ts';
 
 suite('stream times', () => {
   for (const [text, nanos] of [
