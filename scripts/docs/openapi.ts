@@ -10,8 +10,7 @@ import {
 } from '../../src/admin/receiver-statistics.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { createProtocols } from '../../src/service/protocols.ts';
-import type { MetricsReader } from '../../src/metrics/metrics-reader.ts';
-import { createMetricRoutes } from '../../src/metrics/routes.ts';
+import { createMetricRoutes, type MetricsReadParts } from '../../src/metrics/routes.ts';
 import { ingestDocument, streamDocument } from '../../src/server/openapi.ts';
 import { createRoutes } from '../../src/server/routes.ts';
 import { createExportRoutes, createTicketRoutes } from '../../src/stream/export-routes.ts';
@@ -33,7 +32,7 @@ export function openApiDocuments(): Readonly<Record<'ingest' | 'stream', object>
       ...createStreamRoutes(neverAsked<LogReadParts>()),
       ...createExportRoutes(neverAsked<Exporter>(), neverAsked<ExportTickets>()),
       ...createTailRoutes(neverAsked<Tail>()),
-      ...createMetricRoutes(neverAsked<MetricsReader>()),
+      ...createMetricRoutes(neverAsked<MetricsReadParts>(), configSchema.parse({}).metrics),
       ...createStatisticsRoutes(neverAsked<StatisticsParts>()),
     ],
     tickets: createTicketRoutes(neverAsked<Exporter>(), neverAsked<ExportTickets>()),

@@ -1,14 +1,73 @@
 /**
- * From what the store found to what Prometheus' API answers: the envelope, and how lists are cut to
- * what was asked for. Pure.
+ * Answers of Prometheus' HTTP API: schemas for the OpenAPI document, which types follow and nothing
+ * validates, and the functions that build them. Pure.
+ * https://prometheus.io/docs/prometheus/latest/querying/api/#format-overview
  */
-import { AppError } from '../model/errors.ts';
-import type { Exemplar, MetricMetadata } from '../model/metric-plan.ts';
-import type { Label } from '../model/metric-plan.ts';
+import { z } from 'zod';
+import { AppError, type ErrorCode } from '../model/errors.ts';
+import type { Exemplar, Label, MetricMetadata } from '../model/metric-plan.ts';
+import type { Problem } from '../model/protocol.ts';
+import type { ReadFailure } from '../model/read-route.ts';
 import { toLimit } from './plan.ts';
-import type { ExemplarsData, MetadataData, Success } from './responses.ts';
 
-/** The words of Prometheus, which its clients may look for. */
+function envelope<Data extends z.ZodType>(data: Data) {
+  return z.object({
+    status: z.literal('success'),
+    data,
+    warnings: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Present where the answer was cut to the requested limit.' }),
+  });
+}
+
+const labelSet = z.record(z.string(), z.string());
+
+export const namesResponse = envelope(z.array(z.string()));
+export const seriesResponse = envelope(z.array(labelSet));
+
+const metadataData = z.record(
+  z.string(),
+  z.array(z.object({ type: z.string(), help: z.string(), unit: z.string() })),
+);
+export const metadataResponse = envelope(metadataData);
+
+const exemplarsData = z.array(
+  z.object({
+    seriesLabels: labelSet,
+    exemplars: z.array(
+      z.object({
+        labels: labelSet,
+        value: z.string().meta({ description: 'A number, NaN, +Inf or -Inf.' }),
+        timestamp: z.number().meta({ description: 'Unix seconds.' }),
+      }),
+    ),
+  }),
+);
+export const exemplarsResponse = envelope(exemplarsData);
+
+export const buildInfoResponse = envelope(
+  z.object({
+    application: z.string(),
+    version: z.string().meta({ description: 'The version of Prometheus whose API this is.' }),
+    revision: z.string(),
+    branch: z.string(),
+    buildUser: z.string(),
+    buildDate: z.string(),
+    goVersion: z.string(),
+  }),
+);
+
+type MetadataData = z.output<typeof metadataData>;
+type ExemplarsData = z.output<typeof exemplarsData>;
+
+interface Success<Data> {
+  readonly status: 'success';
+  readonly data: Data;
+  readonly warnings?: readonly string[];
+}
+
+/** Prometheus' text, which clients may look for. */
 const cutWarning = 'results truncated due to limit';
 
 export function success<Data>(data: Data): Success<Data> {
@@ -16,37 +75,36 @@ export function success<Data>(data: Data): Success<Data> {
 }
 
 /**
- * Who asked for a limit gets as many, and is told where there were more.
+ * Cuts to the requested limit with a warning.
  * @param found one more than `most` where there are more.
- * @throws AppError `unavailable`, as at any limit of a read, where nobody asked for less
+ * @throws AppError `unavailable` for more than `most` without a requested limit
  */
 export function cutTo<Item>(
   found: readonly Item[],
-  asked: number | undefined,
+  requested: number | undefined,
   most: number,
 ): Success<Item[]> {
-  const limit = toLimit(asked, most);
+  const limit = toLimit(requested, most);
   if (found.length <= limit) return success([...found]);
-  if (asked === undefined || asked === 0) throw tooMany(most);
+  if (requested === undefined || requested === 0) throw tooMany(most);
   return { ...success(found.slice(0, limit)), warnings: [cutWarning] };
 }
 
 /**
- * Entries by metric.
- * @param found by metric; one more than `most` where there are more.
- * @throws AppError `unavailable` as `cutTo`, and where the store has more of the last metric
+ * @param found sorted by metric; one more than `most` where there are more.
+ * @throws AppError `unavailable` as `cutTo`, and where entries of the last metric are missing
  */
 export function toMetadata(
   found: readonly MetricMetadata[],
-  asked: { readonly limit: number | undefined; readonly perMetric: number | undefined },
+  requested: { readonly limit: number | undefined; readonly perMetric: number | undefined },
   most: number,
 ): Success<MetadataData> {
   const byMetric = [...Map.groupBy(found, ({ name }) => name)];
-  if (found.length > most && byMetric.length <= toLimit(asked.limit, most)) throw tooMany(most);
-  const { data, ...rest } = cutTo(byMetric, asked.limit, most);
-  const perMetric = toLimit(asked.perMetric, most);
-  const entries = data.map(([name, ofMetric]) => {
-    const shown = ofMetric.slice(0, perMetric);
+  if (found.length > most && byMetric.length <= toLimit(requested.limit, most)) throw tooMany(most);
+  const { data, ...rest } = cutTo(byMetric, requested.limit, most);
+  const perMetric = toLimit(requested.perMetric, most);
+  const entries = data.map(([name, entriesOfMetric]) => {
+    const shown = entriesOfMetric.slice(0, perMetric);
     return [name, shown.map(({ type, help, unit }) => ({ type, help, unit }))] as const;
   });
   return { ...success(Object.fromEntries(entries)), ...rest };
@@ -60,7 +118,7 @@ function tooMany(most: number): AppError {
   );
 }
 
-/** @param found by series, then time. */
+/** @param found sorted by series, then time. */
 export function toExemplars(found: readonly Exemplar[]): Success<ExemplarsData> {
   const bySeries = Map.groupBy(found, ({ seriesLabels }) => JSON.stringify(seriesLabels));
   return success(
@@ -75,14 +133,60 @@ export function toExemplars(found: readonly Exemplar[]): Success<ExemplarsData> 
   );
 }
 
-/** Entries, not assignment: a label may be called `__proto__`. */
+/** From entries, since a label may be called `__proto__`. */
 export function toLabelSet(labels: readonly Label[]): Record<string, string> {
   return Object.fromEntries(labels);
 }
 
-/** As Go writes it, since JSON knows no infinity. */
+/** In Go's form, since JSON has no infinity. */
 function toNumberText(value: number): string {
   if (Object.is(value, -0)) return '-0';
   if (Number.isFinite(value) || Number.isNaN(value)) return String(value);
   return value > 0 ? '+Inf' : '-Inf';
+}
+
+const failureSchema = z.object({
+  status: z.literal('error'),
+  errorType: z.string().meta({ examples: ['bad_data'] }),
+  error: z.string().meta({ description: 'What cannot be done, and what to change.' }),
+  type: z.string().meta({ description: 'urn:weir:problem: and the code.' }),
+  code: z.string(),
+  title: z.string(),
+  detail: z.string().meta({ description: 'The same as error.' }),
+  requestId: z.string().meta({ description: 'Identifies this request in the log of the service.' }),
+  parameter: z.string().optional().meta({ description: 'The parameter or field at fault.' }),
+});
+
+/** Prometheus' types where it has one (web/api/v1/api.go). */
+const errorTypes: Readonly<Record<ErrorCode, string>> = {
+  malformed: 'bad_data',
+  unauthenticated: 'unauthorized',
+  forbidden: 'forbidden',
+  not_found: 'not_found',
+  method_not_allowed: 'bad_data',
+  conflict: 'bad_data',
+  too_large: 'execution',
+  unsupported_media: 'bad_data',
+  quota_exceeded: 'too_many_requests',
+  timeout: 'timeout',
+  unavailable: 'unavailable',
+  internal: 'internal',
+};
+
+/** Prometheus' failures, with the members of problem+json (RFC 9457) beside `errorType`. */
+export const prometheusFailure: ReadFailure = { schema: failureSchema, encode };
+
+function encode({ code, title, detail, requestId, parameter }: Problem) {
+  const body: z.output<typeof failureSchema> = {
+    status: 'error',
+    errorType: errorTypes[code as ErrorCode] ?? 'internal',
+    error: detail,
+    type: `urn:weir:problem:${code}`,
+    code,
+    title,
+    detail,
+    requestId,
+    ...(parameter !== undefined && { parameter }),
+  };
+  return { contentType: 'application/json; charset=utf-8', body: JSON.stringify(body) };
 }

@@ -1,6 +1,6 @@
 /**
- * From a request and what the account may read to a plan: whose streams, which series, which range.
- * Pure; it knows neither SQL nor the wire.
+ * From a request and the streams of its account to a plan: which streams, which series, which
+ * range. Pure; it knows neither SQL nor the wire.
  */
 import { AppError } from '../model/errors.ts';
 import type { MetadataPlan, SamplesPlan, Selector, SeriesPlan } from '../model/metric-plan.ts';
@@ -16,16 +16,18 @@ export interface MetricsLimits {
   readonly maxReadSamples: number;
   /** Most exemplars of one answer. */
   readonly maxExemplars: number;
-  /** Most series selectors, or queries of a remote read, of one request. */
+  /** Most series selectors of one request, or queries of a remote read. */
   readonly maxSelectors: number;
 }
 
-/** Of all selectors together; a statement with many more is one that the store refuses. */
+export const defaultLimits = { maxExemplars: 100_000, maxSelectors: 100 };
+
+/** Of all selectors together; the store rejects a statement with many more. */
 const maxMatchers = 1000;
 const defaultRangeMs = 86_400_000n;
 const lowestMs = -(2n ** 63n);
 
-/** Asks for one answer more than wanted, which tells that there are more. @throws AppError */
+/** Reads one result beyond the limit, which shows that there are more. @throws AppError */
 export function planSeries(
   context: ReadContext,
   query: SeriesQuery,
@@ -42,7 +44,7 @@ export function planSeries(
   };
 }
 
-/** Metrics may have several entries each, so the limit that was asked for is applied afterwards. */
+/** Without the requested limit, since a metric may have several entries. */
 export function planMetadata(
   context: ReadContext,
   query: MetadataQuery,
@@ -99,14 +101,12 @@ export function planReads(
   });
 }
 
-/** What was asked for, within what there may be; 0 asks for nothing in particular. */
-export function toLimit(asked: number | undefined, most: number): number {
-  return asked === undefined || asked === 0 ? most : Math.min(asked, most);
+/** @param requested 0 or undefined = `most`. */
+export function toLimit(requested: number | undefined, most: number): number {
+  return requested === undefined || requested === 0 ? most : Math.min(requested, most);
 }
 
-/**
- * Prometheus looks at all it has where no range is given; here that may be years, so it is a day.
- */
+/** A day by default; all data, as with Prometheus, may be years here. */
 function toRange(
   { start, end }: Pick<SeriesQuery, 'start' | 'end'>,
   nowMs: number,

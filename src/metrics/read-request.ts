@@ -1,7 +1,7 @@
 /**
  * The message `prometheus.ReadRequest` of remote read.
  * https://prometheus.io/docs/prometheus/latest/querying/remote_read_api and, in Prometheus' source,
- * prompb/remote.proto. Hints only help a server to do less; they are passed over. Pure.
+ * prompb/remote.proto. Hints are optional optimisations and are ignored. Pure.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../model/errors.ts';
@@ -9,7 +9,7 @@ import type { LabelMatcher, MatcherType, Selector } from '../model/metric-plan.t
 import { ProtobufWire, toTag, wireType } from '../codec/protobuf-wire.ts';
 
 export interface ReadQuery {
-  /** Unix ms, Int64, both ends included; backwards = nothing. */
+  /** Unix ms, Int64, both ends included; a reversed range is empty. */
   readonly fromMs: bigint;
   readonly untilMs: bigint;
   /** Empty = every series. */
@@ -33,7 +33,7 @@ const samplesResponse = 0;
 
 /**
  * @param message inflated.
- * @throws AppError `malformed`, also where the client takes no answer in samples
+ * @throws AppError `malformed`, also where the client does not accept samples
  */
 export function decodeReadRequest(message: Uint8Array): ReadQuery[] {
   const { buffer, byteOffset, length: end } = message;
@@ -100,7 +100,7 @@ function readMatcher(wire: ProtobufWire, end: number): LabelMatcher {
   return { name, type: known, value };
 }
 
-/** A string whose length begins at the cursor. */
+/** A string with its length in front. */
 function readText(wire: ProtobufWire, end: number): string {
   const textEnd = wire.lengthEnd(end);
   const start = wire.at;

@@ -1,16 +1,16 @@
 /**
  * The message `prometheus.ReadResponse` of remote read, with samples (in Prometheus' source,
- * prompb/remote.proto and types.proto). What was stored bit by bit is written bit by bit. Pure.
+ * prompb/remote.proto and types.proto). Values are copied as bits. Pure.
  */
 import type { SeriesSamples } from '../model/metric-plan.ts';
 import { bytesFieldLength, ProtobufWriter, varintLength } from '../codec/protobuf-writer.ts';
 import type { Label } from '../model/metric-plan.ts';
 
-/** Samples after which a turn is offered: a millisecond or so of work. */
+/** Samples between two yields, about a millisecond of work. */
 const samplesPerTurn = 20_000;
 
 /**
- * Yields now and then, so that whoever drives it can let others have their turn.
+ * Yields regularly, so that the caller can let other requests run.
  * @param results the series of each query, in the order of the queries.
  */
 export function* encodeReadResponse(
@@ -105,7 +105,7 @@ function sampleBytes(timeLow: number, timeHigh: number): number {
   return 10 + varintLength(timeLow, timeHigh);
 }
 
-/** Pairs of low and high: a bigint for each sample would cost more than all the rest. */
+/** Pairs of low and high words: a bigint for each sample would dominate the cost. */
 function toWords(values: BigInt64Array | BigUint64Array): Uint32Array {
   return new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
 }

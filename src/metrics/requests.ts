@@ -1,31 +1,56 @@
 /**
- * What the reads of metrics may be asked: the parameters of Prometheus' API, and `streamId` of our
- * own. Others are passed over, since stock clients send some that are meant for other servers.
- * Pure.
+ * Parameters of Prometheus' HTTP API, and `streamId`. Unknown parameters are ignored, since stock
+ * clients send some for other servers. Pure.
+ * https://prometheus.io/docs/prometheus/latest/querying/api
  */
 import { z } from 'zod';
-import { limit, list, time, uuid } from './parameters.ts';
+import { parseRfc3339 } from '../codec/event-time.ts';
+import { integer, list, uuid } from '../std/parse-query.ts';
 
-const streamId = list(uuid, 'Stream to read; default: all of the account. Repeated: any of them.');
+/** Unix ms. */
+function unixTime(description: string) {
+  return z
+    .string()
+    .transform((value, context) => {
+      const millis = parseMetricTime(value);
+      if (millis !== undefined) return millis;
+      const message = 'a time: Unix seconds, or RFC 3339 from 1970 to 2149';
+      context.issues.push({ code: 'custom', message, input: value });
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ description, example: '2026-04-01T08:30:00Z' });
+}
+
+/** 0 = no limit, as with Prometheus. */
+function limit(description: string) {
+  return integer(0, 999_999_999, description).optional();
+}
+
+const streamId = list(
+  uuid,
+  'Stream to read; default: all of the account. Repeated: any of them.',
+  Infinity,
+);
 
 const selector = z.string().meta({ example: 'up{job="api"}' });
 
 const range = {
-  start: time('Only what was measured then or later; default: a day before the end.'),
-  end: time('Only what was measured then or earlier; default: now.'),
+  start: unixTime('Earliest time of a sample; default: a day before the end.'),
+  end: unixTime('Latest time of a sample; default: now.'),
 };
 
 export const seriesQuery = z.object({
-  'match[]': list(selector, 'Series selector. Repeated: series that fit any of them.'),
+  'match[]': list(selector, 'Series selector. Repeated: series that match any of them.', Infinity),
   ...range,
-  limit: limit('Most answers wanted; 0 or absent: all, up to the limit of the service.'),
+  limit: limit('Most results returned; 0 or absent: up to the limit of the service.'),
   streamId,
 });
 
 export const metadataQuery = z.object({
   metric: z.string().optional().meta({ description: 'One metric; default: all.' }),
-  limit: limit('Most metrics wanted; 0 or absent: all, up to the limit of the service.'),
-  limit_per_metric: limit('Most entries wanted of each metric; 0 or absent: all.'),
+  limit: limit('Most metrics returned; 0 or absent: up to the limit of the service.'),
+  limit_per_metric: limit('Most entries returned for each metric; 0 or absent: all.'),
   streamId,
 });
 
@@ -39,7 +64,7 @@ export const noQuery = z.object({});
 
 export const labelParams = z.object({
   name: z.string().meta({
-    description: 'Name of the label; escaped with U__ where it is no plain word.',
+    description: 'Name of the label; escaped with U__ unless it is a plain word.',
     example: '__name__',
   }),
 });
@@ -47,3 +72,65 @@ export const labelParams = z.object({
 export type SeriesQuery = z.output<typeof seriesQuery>;
 export type MetadataQuery = z.output<typeof metadataQuery>;
 export type ExemplarsQuery = z.output<typeof exemplarsQuery>;
+
+const lowest = -(2n ** 63n);
+const highest = 2n ** 63n - 1n;
+
+/** The bounds that Prometheus' own client sends for "all time". */
+const bounds: Readonly<Record<string, bigint>> = {
+  '-292273086-05-16T16:47:06Z': lowest,
+  '292277025-08-18T07:12:54.999999999Z': highest,
+};
+const seconds = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/**
+ * Unix seconds with any fraction, or RFC 3339 from 1970 to 2149, where a space that a query string
+ * made of `+` is accepted.
+ * @returns Unix ms within Int64; undefined for any other text.
+ */
+export function parseMetricTime(text: string): bigint | undefined {
+  if (Object.hasOwn(bounds, text)) return bounds[text];
+  if (seconds.test(text)) return toMillis(Number(text));
+  const bytes = Buffer.from(text.replace(/ (\d\d:\d\d)$/, '+$1'), 'latin1');
+  const time = parseRfc3339(bytes, 0, bytes.length);
+  return time && BigInt(time.millis);
+}
+
+function toMillis(unixSeconds: number): bigint {
+  const millis = Math.round(unixSeconds * 1000);
+  if (millis >= Number(highest)) return highest;
+  return millis <= Number(lowest) ? lowest : BigInt(millis);
+}
+
+const escapePrefix = 'U__';
+/** `__` is an underscore, `_2e_` the code point U+002E. */
+const escapeSequence = /_(?:_|([0-9a-f]{1,6})_)/iy;
+const plainText = /[^_]+/y;
+
+/**
+ * Prometheus 3 escapes label names in a path that are not plain words.
+ * https://github.com/prometheus/proposals/blob/main/proposals/2023-08-21-utf8.md
+ * @returns the unescaped name; the text itself where it is not escaped.
+ */
+export function unescapeLabelName(text: string): string {
+  if (!text.startsWith(escapePrefix)) return text;
+  let name = '';
+  for (let at = escapePrefix.length; at < text.length; ) {
+    const [token, hex] = match(escapeSequence, text, at) ?? match(plainText, text, at) ?? [];
+    if (token === undefined) return text;
+    if (!token.startsWith('_')) name += token;
+    else if (hex === undefined) name += '_';
+    else {
+      const point = Number.parseInt(hex, 16);
+      if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return text;
+      name += String.fromCodePoint(point);
+    }
+    at += token.length;
+  }
+  return name;
+}
+
+function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}

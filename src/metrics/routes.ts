@@ -1,10 +1,10 @@
 /**
- * The reads of metrics as plain data: with `prefix` as its base URL, a client of Prometheus' HTTP
- * API finds what it knows. https://prometheus.io/docs/prometheus/latest/querying/api
+ * Reads of metrics: with `prefix` as its base URL, a client of Prometheus' HTTP API works
+ * unchanged. Each handler plans the read, queries the store and shapes the answer. Once the reader
+ * has left, the store stops the query. https://prometheus.io/docs/prometheus/latest/querying/api
  */
 import type { z } from 'zod';
 import { AppError } from '../model/errors.ts';
-import { parseQuery } from '../std/parse-query.ts';
 import {
   jsonResponse,
   type ReadBody,
@@ -12,22 +12,41 @@ import {
   type ReadResponse,
   type ReadRoute,
 } from '../model/read-route.ts';
-import { success } from './answers.ts';
-import { prometheusFailure } from './failure.ts';
-import { unescapeLabelName } from './label-name.ts';
-import type { MetricsReader } from './metrics-reader.ts';
-import { exemplarsQuery, labelParams, metadataQuery, noQuery, seriesQuery } from './requests.ts';
+import { readContext, type ReadContextSource } from '../model/readable-streams.ts';
+import { withQuery } from '../std/parse-query.ts';
+import type { Store } from '../store/port.ts';
 import {
   buildInfoResponse,
+  cutTo,
   exemplarsResponse,
   metadataResponse,
   namesResponse,
+  prometheusFailure,
   seriesResponse,
-} from './responses.ts';
+  success,
+  toExemplars,
+  toLabelSet,
+  toMetadata,
+} from './answers.ts';
+import {
+  defaultLimits,
+  type MetricsLimits,
+  planExemplars,
+  planMetadata,
+  planSeries,
+} from './plan.ts';
+import { createRemoteRead, type RemoteReadParts } from './remote-read.ts';
+import {
+  exemplarsQuery,
+  labelParams,
+  metadataQuery,
+  noQuery,
+  seriesQuery,
+  unescapeLabelName,
+} from './requests.ts';
 
 const prefix = '/api/v1/prometheus';
 
-/** Selectors and queries are small, however many there are. */
 const maxBodyBytes = 1024 * 1024;
 const form: ReadBody = {
   kind: 'form',
@@ -47,7 +66,7 @@ const readResponse: ReadResponse = {
   headers: { 'content-encoding': 'snappy' },
 };
 
-/** Clients ask this to learn what they may use: labels and selectors are those of Prometheus 3. */
+/** Clients derive features from the version: labels and selectors are those of Prometheus 3. */
 const buildInfo: z.output<typeof buildInfoResponse>['data'] = {
   application: 'Weir',
   version: '3.0.0',
@@ -58,63 +77,33 @@ const buildInfo: z.output<typeof buildInfoResponse>['data'] = {
   goVersion: '',
 };
 
-export function createMetricRoutes(reader: MetricsReader): readonly ReadRoute[] {
+export interface MetricsReadParts extends ReadContextSource, RemoteReadParts {
+  readonly store: Pick<
+    Store,
+    'samples' | 'series' | 'labelNames' | 'labelValues' | 'metricMetadata' | 'exemplars'
+  >;
+}
+
+/** Every handler may throw AppError `malformed`, `not_found` or `unavailable`. */
+export function createMetricRoutes(
+  parts: MetricsReadParts,
+  configured: Pick<MetricsLimits, 'maxReadSeries' | 'maxReadSamples'> & Partial<MetricsLimits>,
+): readonly ReadRoute[] {
+  const limits: MetricsLimits = { ...defaultLimits, ...configured };
+  const readSamples = createRemoteRead(parts, limits);
   return [
-    post({
+    route('POST', {
       path: 'read',
       operationId: 'readSamples',
       summary: 'Remote read: samples of series, as a message prometheus.ReadResponse',
       query: noQuery,
       body: readMessage,
       response: readResponse,
-      read: (request) => reader.read(request, request.body),
+      read: (request) => readSamples(request, request.body),
     }),
-    ...getAndPost({
-      path: 'labels',
-      operationId: 'LabelNames',
-      summary: 'Names of labels',
-      query: seriesQuery,
-      response: jsonResponse(namesResponse),
-      read: (request) => reader.labelNames(request, parseQuery(seriesQuery, request.search)),
-    }),
-    ...getAndPost({
-      path: 'label/:name/values',
-      operationId: 'LabelValues',
-      summary: 'Values of a label',
-      params: labelParams,
-      query: seriesQuery,
-      response: jsonResponse(namesResponse),
-      read: async (request) => {
-        const name = unescapeLabelName(request.params['name'] ?? '');
-        if (name === '') throw new AppError('malformed', 'cannot list values: no label is named');
-        return reader.labelValues(request, name, parseQuery(seriesQuery, request.search));
-      },
-    }),
-    ...getAndPost({
-      path: 'series',
-      operationId: 'Series',
-      summary: 'Label sets of series',
-      query: seriesQuery,
-      response: jsonResponse(seriesResponse),
-      read: (request) => reader.series(request, parseQuery(seriesQuery, request.search)),
-    }),
-    ...getAndPost({
-      path: 'metadata',
-      operationId: 'MetricMetadata',
-      summary: 'Type, help and unit of metrics',
-      query: metadataQuery,
-      response: jsonResponse(metadataResponse),
-      read: (request) => reader.metadata(request, parseQuery(metadataQuery, request.search)),
-    }),
-    ...getAndPost({
-      path: 'query_exemplars',
-      operationId: 'Exemplars',
-      summary: 'Exemplars of the series that one selector fits',
-      query: exemplarsQuery,
-      response: jsonResponse(exemplarsResponse),
-      read: (request) => reader.exemplars(request, parseQuery(exemplarsQuery, request.search)),
-    }),
-    get({
+    ...labelRoutes(parts, limits),
+    ...metricRoutes(parts, limits),
+    route('GET', {
       path: 'status/buildinfo',
       operationId: 'getBuildInfo',
       summary: "Which version of Prometheus' API this is",
@@ -135,30 +124,96 @@ export function createMetricRoutes(reader: MetricsReader): readonly ReadRoute[] 
   ];
 }
 
+function labelRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly ReadRoute[] {
+  const { store } = parts;
+  const { maxReadSeries } = limits;
+  return [
+    ...getAndPost({
+      path: 'labels',
+      operationId: 'LabelNames',
+      summary: 'Names of labels',
+      response: jsonResponse(namesResponse),
+      ...withQuery(seriesQuery, async (query, { accountId, left }: ReadRequest) => {
+        const plan = planSeries(await readContext(parts, accountId), query, limits);
+        return cutTo(await store.labelNames(plan, left), query.limit, maxReadSeries);
+      }),
+    }),
+    ...getAndPost({
+      path: 'label/:name/values',
+      operationId: 'LabelValues',
+      summary: 'Values of a label',
+      params: labelParams,
+      response: jsonResponse(namesResponse),
+      ...withQuery(seriesQuery, async (query, { accountId, params, left }: ReadRequest) => {
+        const name = unescapeLabelName(params['name'] ?? '');
+        if (name === '') throw new AppError('malformed', 'cannot list values: no label is named');
+        const plan = planSeries(await readContext(parts, accountId), query, limits);
+        return cutTo(await store.labelValues(plan, name, left), query.limit, maxReadSeries);
+      }),
+    }),
+    ...getAndPost({
+      path: 'series',
+      operationId: 'Series',
+      summary: 'Label sets of series',
+      response: jsonResponse(seriesResponse),
+      ...withQuery(seriesQuery, async (query, { accountId, left }: ReadRequest) => {
+        if (query['match[]'] === undefined) {
+          throw new AppError('malformed', 'cannot answer without parameter match[]', {
+            parameter: 'match[]',
+          });
+        }
+        const plan = planSeries(await readContext(parts, accountId), query, limits);
+        const found = await store.series(plan, left);
+        const { data, ...rest } = cutTo(found, query.limit, maxReadSeries);
+        return { ...success(data.map(toLabelSet)), ...rest };
+      }),
+    }),
+  ];
+}
+
+function metricRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly ReadRoute[] {
+  const { store } = parts;
+  return [
+    ...getAndPost({
+      path: 'metadata',
+      operationId: 'MetricMetadata',
+      summary: 'Type, help and unit of metrics',
+      response: jsonResponse(metadataResponse),
+      ...withQuery(metadataQuery, async (query, { accountId, left }: ReadRequest) => {
+        const plan = planMetadata(await readContext(parts, accountId), query, limits);
+        const requested = { limit: query.limit, perMetric: query.limit_per_metric };
+        return toMetadata(await store.metricMetadata(plan, left), requested, limits.maxReadSeries);
+      }),
+    }),
+    ...getAndPost({
+      path: 'query_exemplars',
+      operationId: 'Exemplars',
+      summary: 'Exemplars of the series that match one selector',
+      response: jsonResponse(exemplarsResponse),
+      ...withQuery(exemplarsQuery, async (query, { accountId, left }: ReadRequest) => {
+        const plan = planExemplars(await readContext(parts, accountId), query, limits);
+        return toExemplars(await store.exemplars(plan, left));
+      }),
+    }),
+  ];
+}
+
 async function refusePromQl(_request: ReadRequest): Promise<never> {
   throw new AppError(
     'not_found',
     'cannot evaluate PromQL here: point a Prometheus at this address with remote_read, as ' +
-      'docs/reading-metrics.md shows, and ask that one',
+      'docs/reading-metrics.md shows, and query that Prometheus',
   );
 }
 
-/** What a route says itself; `path` is below the API of Prometheus. */
+/** A route without what all of them have in common; `path` is below Prometheus' API. */
 type Definition = Omit<ReadRoute, 'method' | 'scope' | 'accountParameter' | 'failure'>;
 
-function get(definition: Definition): ReadRoute {
-  return route('GET', definition);
-}
-
-function post(definition: Definition): ReadRoute {
-  return route('POST', definition);
-}
-
-/** A selector may be too long for a URL, so parameters may come as a form instead. */
+/** As POST, parameters are a form, since a selector may be too long for a URL. */
 function getAndPost({ operationId, ...rest }: Definition): readonly ReadRoute[] {
   return [
-    get({ ...rest, operationId: `get${operationId}` }),
-    post({ ...rest, operationId: `post${operationId}`, body: form }),
+    route('GET', { ...rest, operationId: `get${operationId}` }),
+    route('POST', { ...rest, operationId: `post${operationId}`, body: form }),
   ];
 }
 
@@ -168,7 +223,7 @@ function route(method: ReadRoute['method'], definition: Definition): ReadRoute {
     method,
     path: `${prefix}/api/v1/${definition.path}`,
     scope: 'metrics:read',
-    // Some builds of Prometheus have the option `headers` for remote_read and send none.
+    // Some versions of Prometheus accept `headers` for remote_read but do not send them.
     accountParameter: 'accountId',
     failure: prometheusFailure,
   };

@@ -2,7 +2,6 @@
 import { adminRoutes } from '../admin/admin.ts';
 import type { Addresses } from '../admin/quickstart.ts';
 import { createStatisticsRoutes } from '../admin/receiver-statistics.ts';
-import { createMetricsReader, defaultMetricsLimits } from '../metrics/metrics-reader.ts';
 import { createMetricRoutes } from '../metrics/routes.ts';
 import type { Queue } from '../queue/port.ts';
 import type { RouteParts } from '../server/routes.ts';
@@ -43,17 +42,12 @@ export function createReads(
   );
   const exporter = createExporter({ store, grants, events, now }, config.stream);
   const tickets = createExportTickets(directory, events);
-  const { maxReadSeries, maxReadSamples } = config.metrics;
-  const metrics = createMetricsReader(
-    { store, grants, now },
-    { ...defaultMetricsLimits, maxReadSeries, maxReadSamples },
-  );
   return {
     reads: [
       ...createStreamRoutes({ store, grants, watermarkNanos, now }),
       ...createTailRoutes(tail),
       ...createExportRoutes(exporter, tickets),
-      ...createMetricRoutes(metrics),
+      ...createMetricRoutes({ store, grants, now }, config.metrics),
       ...createStatisticsRoutes({ directory, statistics, queue, now }),
     ],
     tickets: createTicketRoutes(exporter, tickets),

@@ -92,8 +92,9 @@ export const uuid = z
 export function list<Item extends z.ZodType>(item: Item, description: string, maxValues = 100) {
   const error = `at most ${maxValues} values`;
   const toList = (value: unknown) => (typeof value === 'string' ? [value] : value);
+  const items = z.array(item);
   return z
-    .preprocess(toList, z.array(item).max(maxValues, { error }))
+    .preprocess(toList, maxValues === Infinity ? items : items.max(maxValues, { error }))
     .optional()
     .meta({ description });
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { toReadRequest } from '../../test/harness/read-request.ts';
 import type { Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { decodeLogId, encodeLogId, maxTie, nilLogId } from '../model/log-id.ts';
@@ -73,16 +74,7 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
   });
   const routes = new Map(streamRoutes.map((route) => [route.path, route]));
   const read = (path: string, query: Record<string, string> = {}, params = {}) =>
-    routes.get(path)!.read({
-      accountId: 'acme',
-      search: new URLSearchParams(query),
-      params,
-      body: Buffer.alloc(0),
-      lastEventId: undefined,
-      signal: new AbortController().signal,
-      tokenDigest: '',
-      recheck: async () => {},
-    });
+    routes.get(path)!.read(toReadRequest('acme', query, { params }));
   return {
     plans,
     list: (query = {}) => read('/api/v1/logs', query) as Promise<ListResponse>,

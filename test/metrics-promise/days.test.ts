@@ -18,10 +18,14 @@ before(async () => {
 });
 after(() => pipeline.close());
 
+interface ExemplarsAnswer {
+  readonly data: readonly { readonly exemplars: readonly { readonly timestamp: number }[] }[];
+}
+
 async function exemplarTimes(selector: string, startMs: number, endMs: number): Promise<number[]> {
   await pipeline.settle();
-  const query = { query: selector, start: BigInt(startMs), end: BigInt(endMs) };
-  const { data } = await pipeline.parts.reader.exemplars(pipeline, query);
+  const query = `query=${selector}&start=${startMs / 1000}&end=${endMs / 1000}`;
+  const { data } = (await pipeline.call('getExemplars', query)) as ExemplarsAnswer;
   return data.flatMap(({ exemplars }) => exemplars.map(({ timestamp }) => timestamp * 1000));
 }
 

@@ -1,7 +1,6 @@
 /**
- * The whole path of metrics in one process with a simulated clock: admission, decoders, series
- * ledger, queue on disk, drain, engine, deletion and reads. Without listeners; a receiver's token
- * is its id.
+ * The path of metrics in one process with a simulated clock, from admission to reads, without
+ * listeners. A receiver's token is its id.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +18,7 @@ import { openDrain } from '../../src/ingest/drain.ts';
 import { createIngest } from '../../src/ingest/ingest.ts';
 import { createClaims } from '../../src/ingest/ingest-replay.ts';
 import { createSeriesLedger } from '../../src/ingest/series-ledger.ts';
-import { createMetricsReader, defaultMetricsLimits } from '../../src/metrics/metrics-reader.ts';
+import { createMetricRoutes } from '../../src/metrics/routes.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { Protocol } from '../../src/model/protocol.ts';
 import { digestSecret } from '../../src/codec/token-secret.ts';
@@ -39,6 +38,7 @@ import {
   type SeriesSamples,
   type WrittenSeries,
 } from '../harness/prompb.ts';
+import { toReadRequest } from '../harness/read-request.ts';
 import { until } from '../harness/until.ts';
 import { type EngineStore, openEngineStore } from '../store/engine-store.ts';
 
@@ -201,13 +201,18 @@ export class Pipeline {
   /** All stored series of a name, by remote read. */
   async read(name: string, range: Range = allTime): Promise<SeriesSamples[]> {
     await this.settle();
-    const matchers = [{ name: '__name__', type: '=', value: name }] as const;
-    const message = encodeReadRequest([{ matchers, ...range }]);
-    const answer = await this.parts.reader.read(this, message);
+    const matcher = { name: '__name__', type: '=', value: name } as const;
+    const message = encodeReadRequest([{ matchers: [matcher], ...range }]);
+    const answer = (await this.call('readSamples', '', message)) as Uint8Array;
     return decodeReadResponse(Buffer.from(uncompressSync(Buffer.from(answer)) as Buffer))[0] ?? [];
   }
 
-  /** Runs housekeeping. */
+  /** Calls a read of metrics by its operation. */
+  call(operationId: string, query = '', body: Uint8Array = Buffer.alloc(0)): Promise<unknown> {
+    const route = this.parts.reads.find((one) => one.operationId === operationId)!;
+    return route.read(toReadRequest(this.accountId, query, { body }));
+  }
+
   async housekeep(maxDiskBytes?: number): Promise<void> {
     const parts = {
       store: this.engine.store,
@@ -251,7 +256,6 @@ export class Pipeline {
       { ...grants, token: (digest) => this.#token(digest), touch: () => {} },
       createMemoryQuota(() => performance.now()),
     );
-    const events = createIngestEvents(instruments, noLevels);
     const turning: Admission = {
       ...admission,
       chargeEvents: (grant, count) => {
@@ -261,11 +265,12 @@ export class Pipeline {
       },
     };
     const taking = { admission: turning, queue, claims: createClaims(queue) };
+    const events = createIngestEvents(instruments, noLevels);
     const ingest = createIngest({ ...taking, series, events, statistics, now });
-    const reader = createMetricsReader({ store, grants, now }, defaultMetricsLimits);
+    const reads = createMetricRoutes({ store, grants, now }, config.metrics);
     const admin = { directory, grants, queue, store, telemetry: directoryEvents };
     const routes = adminRoutes(admin, { ingestUrl: 'https://in.example' }, now);
-    return { directory, grants, queue, series, drain, ingest, reader, routes };
+    return { directory, grants, queue, series, drain, ingest, reads, routes };
   }
 
   /** A token for the receiver with this id. */

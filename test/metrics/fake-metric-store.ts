@@ -10,10 +10,10 @@ import type {
   SeriesSamples,
 } from '../../src/model/metric-plan.ts';
 import type { Label } from '../../src/model/metric-plan.ts';
-import type { MetricsReaderParts } from '../../src/metrics/metrics-reader.ts';
+import type { MetricsReadParts } from '../../src/metrics/routes.ts';
 
 export interface FakeMetricStore {
-  readonly parts: MetricsReaderParts['store'];
+  readonly parts: MetricsReadParts['store'];
   readonly plans: (SeriesPlan | SamplesPlan | MetadataPlan)[];
   /** Of labelValues. */
   readonly askedNames: string[];

@@ -1,7 +1,6 @@
 /** A server with the metric reads on its stream port, over a fake store, and calls to it. */
 import assert from 'node:assert/strict';
 import { compressSync } from 'snappy';
-import { createMetricsReader } from '../../src/metrics/metrics-reader.ts';
 import { createMetricRoutes } from '../../src/metrics/routes.ts';
 import { createFakeMetricStore, type FakeMetricStore } from '../metrics/fake-metric-store.ts';
 import { type HeaderList, type Received, transports } from './client.ts';
@@ -44,11 +43,11 @@ export async function openMetricEdge(): Promise<MetricEdge> {
   const store = createFakeMetricStore();
   const streams = async (id: string) =>
     id === accountId ? [{ ...stream, dataDeletedUntil: null }] : [];
-  const reader = createMetricsReader(
+  const reads = createMetricRoutes(
     { store: store.parts, grants: { streams }, now: () => nowMs },
     limits,
   );
-  const edge = await openEdge({ parts: { reads: createMetricRoutes(reader) } });
+  const edge = await openEdge({ parts: { reads } });
   const access = { type: 'access', receiverId: null } as const;
   addToken(edge.state, 'wra_metrics', { ...access, scopes: new Set(['metrics:read']) });
   addToken(edge.state, 'wra_logs', { ...access, scopes: new Set(['logs:read']) });

@@ -36,7 +36,7 @@ async function openWithAllRoutes() {
         ...createStreamRoutes(unused),
         ...createTailRoutes(unused),
         ...createExportRoutes(unused, unused),
-        ...createMetricRoutes(unused),
+        ...createMetricRoutes(unused, { maxReadSeries: 1, maxReadSamples: 1 }),
         ...createStatisticsRoutes(unused),
       ],
       tickets: createTicketRoutes(unused, unused),

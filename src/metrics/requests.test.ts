@@ -1,8 +1,7 @@
-/** Times and label names as Prometheus' API writes them. */
+/** Times and label names of Prometheus' API. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { unescapeLabelName } from './label-name.ts';
-import { parseMetricTime } from './times.ts';
+import { parseMetricTime, unescapeLabelName } from './requests.ts';
 
 const times: readonly (readonly [string, bigint | undefined])[] = [
   ['0', 0n],
