@@ -7,11 +7,6 @@ import type { BatchOwner } from '../model/batch.ts';
 import { toDay } from '../codec/metric-rows.ts';
 import { seriesState, type SeriesView } from '../model/series-view.ts';
 
-export interface SeriesLedgerOptions {
-  /** Limit per account and day of receipt, as seen by this process. */
-  readonly maxSeriesPerAccount: number;
-}
-
 /** The series of one request. */
 export interface SeriesClaim extends SeriesView {
   /** False once its answers may be outdated: the sender has to retry. @param nowMs Unix ms */
@@ -44,7 +39,12 @@ interface Ledger {
   day: number;
 }
 
-export function createSeriesLedger({ maxSeriesPerAccount }: SeriesLedgerOptions): SeriesLedger {
+/** @param maxSeriesPerAccount limit per day of receipt, as seen by this process */
+export function createSeriesLedger({
+  maxSeriesPerAccount,
+}: {
+  readonly maxSeriesPerAccount: number;
+}): SeriesLedger {
   let ledger = blankLedger(0);
   let forgotten = 0;
 
