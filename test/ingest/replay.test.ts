@@ -30,7 +30,7 @@ function post(key: string, body: string, receiver = 'rcv_a', token = 'wri_good')
 
 const appended = () => edge.state.appended.length;
 
-test('a repeated request gets the first answer and is neither stored nor charged again', async () => {
+test('a repeated request gets the first answer and is not stored or charged', async () => {
   const limits = { eventsPerSecond: 1, burstEvents: 3, maxBodyBytes: null };
   addReceiver(edge.state, 'rcv_q', { limits });
   addToken(edge.state, 'wri_q', { receiverId: 'rcv_q' });
