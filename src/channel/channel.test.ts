@@ -120,7 +120,7 @@ for (const [name, open] of Object.entries(pairs)) {
   });
 }
 
-test('stream: a peer that is gone is a reason to send the request again', async () => {
+test('stream: calls to a peer that is gone fail as retryable', async () => {
   const { calling, serving } = openPair(openStreams);
   serving.close();
   const reason = await calling.closed;

@@ -37,7 +37,7 @@ test('reads back the messages whatever the chunks', () => {
   );
 });
 
-test('gives a transferred view memory of its own', () => {
+test('gives a transferred view its own memory', () => {
   const payload = Buffer.from('payload');
   const bytes = toBytes([{ input: [payload, ''] }]);
   new FrameReader().push(bytes, (read) => {

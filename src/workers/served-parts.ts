@@ -27,7 +27,7 @@ type PartMethods = Omit<MainMethods, Own>;
 
 export interface ServedParts {
   readonly methods: Served<PartMethods>;
-  /** Releases what the worker held; to be called once it is gone. */
+  /** Releases what the worker held; to be called once it has exited. */
   release(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ function nameOf(key: Uint8Array): string {
   return Buffer.from(key).toString('latin1');
 }
 
-/** The batch was made before its worker heard that labels it counts on are gone. */
+/** The batch counts on labels of series that may have been deleted since. */
 function labelsGone(): AppError {
   return new AppError('unavailable', 'cannot take the request now: send it again', {
     retryAfterSeconds: 1,

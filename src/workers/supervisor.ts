@@ -214,7 +214,7 @@ export function sumOfMetrics(lists: readonly MetricsJson[]): Registry {
   return AggregatorRegistry.aggregate<PrometheusContentType>([...lists]);
 }
 
-/** Counters of an exited process stay, so that sums never decrease; its levels are gone. */
+/** Counters of an exited process are kept, so that sums never decrease; its gauges are not. */
 export function withoutGauges(metrics: MetricsJson): MetricsJson {
   return metrics.filter((metric) => 'type' in metric && metric.type !== 'gauge');
 }

@@ -38,14 +38,14 @@ function copyLog(directory: string, target: string): void {
 }
 
 async function open(directory: string) {
-  const { told, telemetry } = recordTelemetry();
+  const { reported, telemetry } = recordTelemetry();
   const options = { directory, segmentBytes: 200_000, minFreeDiskBytes: 0 };
-  return { queue: await openDiskQueue(options, telemetry), told };
+  return { queue: await openDiskQueue(options, telemetry), reported };
 }
 
 /** All queued batches; they stay queued. */
 async function readAll(directory: string): Promise<StampedBatch[]> {
-  const { queue, told } = await open(directory);
+  const { queue, reported } = await open(directory);
   const batches: StampedBatch[] = [];
   while (queue.status().batches > batches.length) {
     const taken = await queue.take(everything);
@@ -53,7 +53,7 @@ async function readAll(directory: string): Promise<StampedBatch[]> {
     batches.push(...taken.batches);
   }
   await queue.close();
-  assert.deepEqual(told, { damage: [], foreign: [], checkpoints: [], marks: [] });
+  assert.deepEqual(reported, { damage: [], foreign: [], checkpoints: [], marks: [] });
   return batches;
 }
 
@@ -190,5 +190,5 @@ test('copies idempotency keys of released batches', async (t) => {
   }
   assert.equal(copy.queue.status().batches, 2);
   await copy.queue.close();
-  assert.deepEqual(copy.told, { damage: [], foreign: [], checkpoints: [], marks: [] });
+  assert.deepEqual(copy.reported, { damage: [], foreign: [], checkpoints: [], marks: [] });
 });

@@ -285,7 +285,7 @@ test('a file damaged meanwhile blocks nothing and is kept', async () => {
   const [stem = ''] = listStems(fs, folder, '.retry');
   const path = `${folder}/${stem}.retry`;
   fs.overwrite(path, Buffer.from(fs.contentOf(path)).fill(0, 70));
-  const { told, telemetry } = recordTelemetry();
+  const { reported, telemetry } = recordTelemetry();
   const queue = await openQueue(fs, telemetry);
   const store = new FakeStore(random);
   const rows = await append(queue, random);
@@ -294,7 +294,7 @@ test('a file damaged meanwhile blocks nothing and is kept', async () => {
   assert.equal(store.rows.size, rows);
   assert.ok(fs.list(folder).includes(`${stem}.damaged`));
   assert.deepEqual(
-    told.damage.map(({ kind, setAside, fromSequence }) => [kind, setAside, fromSequence]),
+    reported.damage.map(({ kind, setAside, fromSequence }) => [kind, setAside, fromSequence]),
     [['corrupt', `${folder}/${stem}.damaged`, BigInt(stem)]],
   );
   await drain.close();

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { Random } from './random.ts';
-import { recordTelemetry, type Told } from './recording-telemetry.ts';
+import { recordTelemetry, type Reported } from './recording-telemetry.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';
 
 const directory = '/queue';
@@ -30,9 +30,9 @@ function open(fs: SimulatedFileSystem, { telemetry } = recordTelemetry()): Promi
 }
 
 /** Opens the queue and takes everything. @returns the numbers of the batches */
-async function read(fs: SimulatedFileSystem): Promise<{ numbers: number[]; told: Told }> {
-  const { told, telemetry } = recordTelemetry();
-  const queue = await open(fs, { told, telemetry, passedOver: [] });
+async function read(fs: SimulatedFileSystem): Promise<{ numbers: number[]; reported: Reported }> {
+  const { reported, telemetry } = recordTelemetry();
+  const queue = await open(fs, { reported, telemetry, passedOver: [] });
   const numbers: number[] = [];
   while (queue.status().bytes > 0) {
     const taken = await Promise.race([
@@ -48,30 +48,36 @@ async function read(fs: SimulatedFileSystem): Promise<{ numbers: number[]; told:
     await queue.release(taken.batches.at(-1)?.id.sequence ?? 0n);
   }
   await queue.close();
-  return { numbers, told };
+  return { numbers, reported };
 }
 
 /** All batches are taken in order, except those within a reported range. */
-function assertAllOrReported({ numbers, told }: { numbers: number[]; told: Told }): void {
+function assertAllOrReported({
+  numbers,
+  reported,
+}: {
+  numbers: number[];
+  reported: Reported;
+}): void {
   const expected = Array.from({ length: batches }, (_, index) => index + 1).filter(
-    (number) => numbers.includes(number) || !isReported(told, number),
+    (number) => numbers.includes(number) || !isReported(reported, number),
   );
   assert.deepEqual(numbers, expected);
 }
 
-function isReported(told: Told, sequence: number): boolean {
-  return told.damage.some(
+function isReported(reported: Reported, sequence: number): boolean {
+  return reported.damage.some(
     ({ fromSequence, toSequence }) => fromSequence <= sequence && sequence <= toSequence,
   );
 }
 
 /** Each missing batch is counted as lost, none as a torn end. */
-function assertCounted({ numbers, told }: { numbers: number[]; told: Told }): void {
-  const counted = told.damage.reduce((sum, each) => sum + (each.batches ?? Number.NaN), 0);
+function assertCounted({ numbers, reported }: { numbers: number[]; reported: Reported }): void {
+  const counted = reported.damage.reduce((sum, each) => sum + (each.batches ?? Number.NaN), 0);
   assert.equal(counted, batches - numbers.length, JSON.stringify(numbers));
-  const lossless = told.damage.filter((damage) => damage.batches === 0);
-  assert.ok(told.damage.every((damage) => damage.kind !== 'torn' || lossless.includes(damage)));
-  assertAllOrReported({ numbers, told });
+  const lossless = reported.damage.filter((damage) => damage.batches === 0);
+  assert.ok(reported.damage.every((damage) => damage.kind !== 'torn' || lossless.includes(damage)));
+  assertAllOrReported({ numbers, reported });
 }
 
 function segmentsOf(fs: SimulatedFileSystem): string[] {
@@ -88,9 +94,9 @@ function last<T>(list: readonly T[]): T {
 }
 
 test('recovers an undamaged queue', async () => {
-  const { numbers, told } = await read(await fill(2000));
+  const { numbers, reported } = await read(await fill(2000));
   assert.equal(numbers.length, batches);
-  assert.deepEqual(told, { damage: [], foreign: [], checkpoints: [], marks: [] });
+  assert.deepEqual(reported, { damage: [], foreign: [], checkpoints: [], marks: [] });
 });
 
 test('tolerates a last record cut at any byte', async () => {
@@ -151,7 +157,7 @@ for (const [fault, apply] of Object.entries(faults)) {
       assert.ok(result.numbers.length < batches);
       assertCounted(result);
       const again = await read(fs.afterKill());
-      assert.deepEqual(again.told.damage, [], 'a loss is reported once');
+      assert.deepEqual(again.reported.damage, [], 'a loss is reported once');
     });
   }
 }
@@ -163,10 +169,10 @@ test('does not count released batches of a missing segment as lost', async () =>
   await queue.release(taken?.batches.at(-1)?.id.sequence ?? 0n);
   const killed = fs.afterKill();
   killed.remove(last(segmentsOf(killed)));
-  const { numbers, told } = await read(killed);
+  const { numbers, reported } = await read(killed);
   assert.deepEqual(numbers, []);
   assert.deepEqual(
-    told.damage.map((damage) => damage.batches),
+    reported.damage.map((damage) => damage.batches),
     [batches - 5],
   );
 });
@@ -177,10 +183,10 @@ test('treats an end torn by a kill as unacknowledged', async () => {
   const content = fs.contentOf(path);
   const frame = content.slice(Buffer.from(content).lastIndexOf('WFR1'), -1);
   fs.overwrite(path, Buffer.concat([content, frame]));
-  const { numbers, told } = await read(fs);
+  const { numbers, reported } = await read(fs);
   assert.equal(numbers.length, batches);
   assert.deepEqual(
-    told.damage.map((damage) => [damage.kind, damage.batches]),
+    reported.damage.map((damage) => [damage.kind, damage.batches]),
     [['torn', 0]],
   );
 });
@@ -193,9 +199,9 @@ for (const [state, content] of Object.entries({
     const fs = await fill(2000);
     if (content === undefined) fs.remove('/queue/synced');
     else fs.overwrite('/queue/synced', content);
-    const { numbers, told } = await read(fs);
+    const { numbers, reported } = await read(fs);
     assert.equal(numbers.length, batches);
-    assert.deepEqual(told, { damage: [], foreign: [], checkpoints: [], marks: [state] });
+    assert.deepEqual(reported, { damage: [], foreign: [], checkpoints: [], marks: [state] });
   });
 }
 
@@ -232,7 +238,7 @@ test('reports a missing segment with its exact range', async () => {
   assert.ok(second !== undefined && third !== undefined);
   fs.remove(second);
   const result = await read(fs);
-  const [missing] = result.told.damage;
+  const [missing] = result.reported.damage;
   assert.equal(missing?.kind, 'missing');
   assert.ok(result.numbers.includes(Number(missing?.fromSequence) - 1));
   assert.equal(BigInt(Number(/(\d+)\.segment/.exec(third)?.[1])), (missing?.toSequence ?? 0n) + 1n);
@@ -247,9 +253,9 @@ test('keeps and reports foreign files', async () => {
   fs.overwrite(copy, fs.contentOf(second));
   fs.overwrite('/queue/segments/notes.txt', Buffer.from('mine'));
   fs.overwrite('/queue/segments/leftover.segment.tmp', Buffer.from('half'));
-  const { numbers, told } = await read(fs);
+  const { numbers, reported } = await read(fs);
   assert.equal(numbers.length, batches);
-  assert.deepEqual(told.foreign, ['00000000000000000999.segment', 'notes.txt']);
+  assert.deepEqual(reported.foreign, ['00000000000000000999.segment', 'notes.txt']);
   assert.ok(fs.paths().includes(copy));
 });
 
@@ -260,8 +266,8 @@ test('ignores a segment of another directory', async () => {
   assert.ok(first !== undefined);
   const foreign = Uint8Array.from(other.contentOf(first));
   fs.overwrite(first, foreign);
-  const { told, numbers } = await read(fs);
-  assert.deepEqual(told.foreign, ['00000000000000000001.segment']);
+  const { reported, numbers } = await read(fs);
+  assert.deepEqual(reported.foreign, ['00000000000000000001.segment']);
   assert.ok(numbers.length < batches);
 });
 
@@ -272,9 +278,9 @@ for (const [state, content] of Object.entries({
   test(`drains everything again if the checkpoint is ${state}`, async () => {
     const fs = await fill(2000);
     fs.overwrite('/queue/checkpoint', content(fs.contentOf('/queue/checkpoint')));
-    const { numbers, told } = await read(fs);
+    const { numbers, reported } = await read(fs);
     assert.equal(numbers.length, batches);
-    assert.deepEqual(told.checkpoints, ['damaged']);
+    assert.deepEqual(reported.checkpoints, ['damaged']);
   });
 }
 
@@ -282,9 +288,9 @@ test('recovers from segments alone without checkpoint and identity', async () =>
   const fs = await fill(2000);
   fs.remove('/queue/checkpoint');
   fs.remove('/queue/identity');
-  const { numbers, told } = await read(fs);
+  const { numbers, reported } = await read(fs);
   assert.equal(numbers.length, batches);
-  assert.deepEqual(told.foreign, []);
+  assert.deepEqual(reported.foreign, []);
 });
 
 test('refuses a directory of a newer version and leaves it unchanged', async () => {

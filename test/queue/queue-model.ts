@@ -101,7 +101,7 @@ class QueueModel {
 
   /** Without flipped bits, no loss may be reported. */
   #checkReports(): void {
-    const { damage, foreign, checkpoints, marks } = this.#heard.told;
+    const { damage, foreign, checkpoints, marks } = this.#heard.reported;
     assert.deepEqual(foreign, []);
     if (this.#isFlipped) return;
     assert.deepEqual([...checkpoints, ...marks], []);
@@ -225,7 +225,7 @@ class QueueModel {
 
   #mayBeLost(entry: Entry): void {
     const sequence = entry.sequence ?? 0n;
-    const isReported = this.#heard.told.damage.some(
+    const isReported = this.#heard.reported.damage.some(
       (damage) => damage.fromSequence <= sequence && sequence <= damage.toSequence,
     );
     assert.ok(this.#isFlipped, `batch ${sequence} is lost`);

@@ -1,7 +1,7 @@
 /** Queue telemetry that records events for tests. */
 import type { QueueDamage, QueueEvents } from '../../src/telemetry/queue-events.ts';
 
-export interface Told {
+export interface Reported {
   readonly damage: QueueDamage[];
   readonly foreign: string[];
   readonly checkpoints: string[];
@@ -9,13 +9,13 @@ export interface Told {
 }
 
 export function recordTelemetry(): {
-  told: Told;
+  reported: Reported;
   /** Unreadable files of retried batches. */
   passedOver: string[];
   telemetry: QueueEvents;
 } {
   const passedOver: string[] = [];
-  const told: Told = { damage: [], foreign: [], checkpoints: [], marks: [] };
+  const reported: Reported = { damage: [], foreign: [], checkpoints: [], marks: [] };
   const nothing = () => undefined;
   const telemetry: QueueEvents = {
     opened: nothing,
@@ -26,11 +26,11 @@ export function recordTelemetry(): {
     diskFull: nothing,
     diskFreed: nothing,
     failed: nothing,
-    damageFound: (damage) => void told.damage.push(damage),
-    foreignFile: ({ name }) => void told.foreign.push(name),
-    checkpointUnusable: ({ state }) => void told.checkpoints.push(state),
-    syncedMarkUnusable: ({ state }) => void told.marks.push(state),
+    damageFound: (damage) => void reported.damage.push(damage),
+    foreignFile: ({ name }) => void reported.foreign.push(name),
+    checkpointUnusable: ({ state }) => void reported.checkpoints.push(state),
+    syncedMarkUnusable: ({ state }) => void reported.marks.push(state),
     watch: nothing,
   };
-  return { told, passedOver, telemetry };
+  return { reported, passedOver, telemetry };
 }

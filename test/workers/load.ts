@@ -1,20 +1,17 @@
-/**
- * Senders that keep their connections and send one log after the other, and what they were told. A
- * request that got no answer, or was put off, counts for nothing.
- */
+/** Senders that send logs one by one over persistent connections, and what was acknowledged. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createHttpClient, type HttpClient } from '../harness/http.ts';
 import type { Service } from '../harness/service.ts';
 
 export interface Load {
-  /** Messages of logs that were acknowledged so far. */
+  /** Messages of acknowledged logs. */
   readonly acknowledged: ReadonlySet<string>;
-  /** Lets requests under way end. @throws AssertionError where one was answered otherwise */
+  /** Waits for in-flight requests. @throws AssertionError after an unexpected answer */
   stop(): Promise<void>;
 }
 
-/** @param senders each on a connection of its own. */
+/** @param senders each with its own connection */
 export function startLoad(service: Service, senders: number): Load {
   const acknowledged = new Set<string>();
   const stopping = new AbortController();

@@ -104,7 +104,7 @@ export class Backlog {
   }
 
   /** @param taken the batches read from `range`; none where it holds no more readable ones */
-  tookFromDisk(range: DiskRange, taken: readonly QueuedBatch[]): void {
+  takenFromDisk(range: DiskRange, taken: readonly QueuedBatch[]): void {
     const last = taken.at(-1)?.batch;
     for (const { frameBytes } of taken) this.#diskBytes -= frameBytes;
     const nothingLeft = last === undefined || this.#diskBytes <= 0;
@@ -113,7 +113,7 @@ export class Backlog {
     // Buffers that were read for this take are not shared.
     this.#hold(taken, ({ payload }) => payload.buffer as ArrayBuffer);
     if (this.diskRange === undefined) this.#diskBytes = 0;
-    this.#settle();
+    this.#resetIfEmpty();
   }
 
   release(sequence: bigint): void {
@@ -127,7 +127,7 @@ export class Backlog {
     // Batches read from disk together share a buffer.
     const needed = new Set(this.#held.map(({ memory }) => memory));
     freeMemory(released.map(({ memory }) => memory).filter((each) => !needed.has(each)));
-    this.#settle();
+    this.#resetIfEmpty();
   }
 
   /** Keeps batches in memory again once little is left on disk, so that the drain catches up. */
@@ -162,7 +162,7 @@ export class Backlog {
   }
 
   /** Damaged batches are counted at recovery but never taken: an empty queue resets the counts. */
-  #settle(): void {
+  #resetIfEmpty(): void {
     const isEmpty = this.#held.length === 0 && this.diskRange === undefined;
     if (!isEmpty || this.#tail.oldest !== undefined) return;
     this.#batches = 0;

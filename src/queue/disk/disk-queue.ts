@@ -126,7 +126,7 @@ export class DiskQueue {
     return this.#log.holds(ids);
   }
 
-  /** A time of receipt: Unix ns, later than any earlier stamp or watermark. */
+  /** A receive time: Unix ns, later than any earlier stamp or watermark. */
   stamp(): bigint {
     return this.#clock.stamp();
   }
@@ -240,7 +240,7 @@ export class DiskQueue {
       batch: decodeFrame(Buffer.from(frame.buffer, frame.byteOffset, frame.length)),
       frameBytes: frame.length,
     }));
-    this.#backlog.tookFromDisk({ ...range, untilSequence }, taken);
+    this.#backlog.takenFromDisk({ ...range, untilSequence }, taken);
     return taken;
   }
 

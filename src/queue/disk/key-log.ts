@@ -146,13 +146,13 @@ export class KeyLog {
       if (link === undefined || link.firstSequence < (file?.firstSequence ?? 1n)) continue;
       const isFile = file?.firstSequence === link.firstSequence;
       if (isFile && file.bytes >= link.bytes) continue;
-      const mayBePruned = at === -1 && newest >= 0 && !(isWhole && this.#isAlive(link));
+      const mayBePruned = at === -1 && newest >= 0 && !(isWhole && this.#isUnexpired(link));
       if (!mayBePruned) damage.push(describeLostKeys(link, isFile ? file.bytes : 0));
     }
     return damage;
   }
 
-  #isAlive(link: Link): boolean {
+  #isUnexpired(link: Link): boolean {
     const nowNanos = this.#files.at(-1)?.newestNanos ?? 0n;
     return link.newestNanos > nowNanos - this.#ttlNanos;
   }

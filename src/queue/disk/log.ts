@@ -1,6 +1,6 @@
 /**
  * The log: appends groups of frames to the newest segment, reads batches back, and unlinks released
- * segments. Synchronous; runs in a thread of its own (`log-thread.ts`).
+ * segments. Synchronous; runs in its own thread (`log-thread.ts`).
  */
 import type { BatchId } from '../../model/batch.ts';
 import { type Served, transfer } from '../../channel/channel.ts';
@@ -120,7 +120,7 @@ class SegmentLog {
 
   /** Which of these batches are readable and not released. @param ids best in sequence order */
   holds(ids: readonly BatchId[]): boolean[] {
-    // A cursor of its own: the drain's reports each loss only once.
+    // Not the drain's cursor, which reports each loss only once.
     const cursor = new LogCursor(this.#fs, this.#paths, this.#checkpoint.writer);
     try {
       return ids.map(({ writer, sequence }) => {

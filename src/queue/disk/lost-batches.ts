@@ -96,9 +96,9 @@ export function findMissing(log: AppendedLog, isReleaseKnown: boolean): QueueDam
 function describeGap(
   after: bigint,
   to: bigint,
-  [before, behind]: readonly [bigint | undefined, bigint | undefined],
+  [before, upTo]: readonly [bigint | undefined, bigint | undefined],
 ): QueueDamage {
-  const isCounted = before !== undefined && behind !== undefined && behind >= before;
+  const isCounted = before !== undefined && upTo !== undefined && upTo >= before;
   return {
     kind: 'missing',
     segment: segmentName(after + 1n),
@@ -106,7 +106,7 @@ function describeGap(
     bytes: 0,
     fromSequence: after + 1n,
     toSequence: to,
-    batches: isCounted ? Number(behind - before) : undefined,
+    batches: isCounted ? Number(upTo - before) : undefined,
     setAside: '',
   };
 }

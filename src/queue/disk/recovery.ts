@@ -191,7 +191,7 @@ function finishSegments(
           empty.push(segment);
           continue;
         }
-        carryKeys(keys, segment, log);
+        moveKeys(keys, segment, log);
         const tornFrom = Math.max(scan.summary.tornFrom, synced?.end ?? 0);
         finished = finishSegment(fs, segment, { ...scan.summary, tornFrom }, log.writer);
       }
@@ -220,7 +220,7 @@ function keepEnd(
   return end.bytes === 0 ? '' : setAside(fs, paths.quarantine, segment, end);
 }
 
-function carryKeys(keys: KeyCollector, segment: Segment, log: LogFound): void {
+function moveKeys(keys: KeyCollector, segment: Segment, log: LogFound): void {
   const chunk = keys.toChunk();
   if (chunk === undefined) return;
   log.keyLog.append(chunk, segment.firstSequence);
