@@ -6,18 +6,22 @@ export const storeSection = section({
   url: text(
     'url',
     '',
-    'A ClickHouse server, or what balances over a cluster, as http://host:8123 or https://; ' +
+    'URL of a ClickHouse server, or of a load balancer for a cluster, http:// or https://; ' +
       'empty = the embedded engine.',
   ),
-  user: text(undefined, 'default', 'User at that server.'),
-  password: text(undefined, '', 'Password at that server.'),
-  caFile: text('path', '', 'Authority in PEM to trust for https:// besides the usual ones.'),
+  user: text(undefined, 'default', 'User at the server.'),
+  password: text(undefined, '', 'Password at the server.'),
+  caFile: text(
+    'path',
+    '',
+    'PEM file of the certificate authority for https://; empty = those of Node.',
+  ),
   database: text(undefined, 'weir', 'Database that holds the tables.'),
   cluster: text(
     undefined,
     '',
-    'Name of the cluster as ClickHouse knows it: tables are then replicated and distributed over ' +
-      'it; empty = a single server.',
+    'Name of the cluster in the configuration of ClickHouse, over which tables are then ' +
+      'replicated and distributed; empty = a single server.',
   ),
   insertQuorum: z
     .string()
@@ -25,18 +29,18 @@ export const storeSection = section({
     .default('auto')
     .meta({
       description:
-        'Replicas that must have an insert before it counts, of a cluster; auto = most of them, ' +
+        'Replicas of a cluster that must have an insert before it counts; auto = most of them, ' +
         '0 = one.',
     }),
   storagePolicy: text(
     undefined,
     '',
-    'Storage policy of the tables at that server; empty = its default.',
+    'Storage policy of the tables at the server; empty = its default.',
   ),
   coldVolume: text(
     undefined,
     '',
-    'Volume of that policy that old days move to, such as one on S3.',
+    'Volume of the policy to which old days move, such as one on S3; empty = none.',
   ),
   coldAfterDays: integer('d', 7, 1, 36_500, 'Age at which days move to the cold volume.'),
   maxDiskBytes: integer(
@@ -51,29 +55,29 @@ export const storeSection = section({
     7,
     0,
     3650,
-    'The checksums of all stored data are verified this often, and after each start, while few ' +
-      'events arrive; 0 = never. Clusters verify their replicas themselves.',
+    'Interval at which the checksums of all stored data are verified, besides once after each ' +
+      'start, while few events arrive; 0 = never. Clusters verify their replicas themselves.',
   ),
   queryTimeoutSeconds: integer(
     's',
     30,
     1,
     3600,
-    'Longest a read may take; beyond it the answer is 503.',
+    'Time limit of one read; beyond it the answer is 503.',
   ),
   queryMemoryBytes: integer(
     'bytes',
     320 * mebibyte,
     16 * mebibyte,
     256 * gibibyte,
-    'Most memory one read may take; beyond it the answer is 503.',
+    'Memory limit of one read; beyond it the answer is 503.',
   ),
   maxConcurrentReads: integer(
     'count',
     0,
     0,
     1000,
-    'Statements of reads that run at once, half of them, rounded up, for one account; others ' +
-      'wait, and after 15 s the answer is 503; 0 = 3 on the embedded engine, 32 on a server.',
+    'Concurrent statements of reads, half of them, rounded up, for one account; others wait, ' +
+      'and after 15 s the answer is 503; 0 = 3 on the embedded engine, 32 on a server.',
   ),
 });

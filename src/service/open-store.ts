@@ -18,8 +18,8 @@ import {
   createHousekeeping,
   housekeepingDefaults,
   type HousekeepingOptions,
+  openHousekeepingTimer,
 } from '../store/housekeeping.ts';
-import { openHousekeepingTimer } from '../store/housekeeping-timer.ts';
 import { createDrainEvents } from '../telemetry/queue-events.ts';
 import { createEngineEvents } from '../telemetry/store-events.ts';
 import type { Opening } from './opening.ts';

@@ -1,63 +1,54 @@
 /**
- * The store on ClickHouse: embedded engine and cluster alike. It executes statements made in sql/
- * and translates failures; it decides neither what a filter means nor when to read.
+ * The store on ClickHouse: the embedded engine, a server or a cluster. Executes the statements of
+ * sql/ and translates their errors.
  */
-import assert from 'node:assert/strict';
 import { ClickHouseError } from '@clickhouse/client';
 import type { Instruments } from '../telemetry/instruments.ts';
 import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.ts';
-import { createArrivalsReader } from './arrivals-reader.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
-import { ensureDurableTables } from './durable-tables.ts';
 import { toReadError } from './failures.ts';
-import { createRestartFence, createSharedFence, type Fence } from './fence.ts';
-import { readIdentity } from './identity.ts';
 import { createLogReader } from './log-reader.ts';
-import { createLogWriter } from './log-writer.ts';
-import { createMetricsWriter } from './metrics-writer.ts';
+import { createMetricsReader } from './metrics-reader.ts';
+import { createRestartFence, createSharedFence } from './fence.ts';
 import { migrate } from './migrate.ts';
 import type { Store } from './port.ts';
 import { openReceiptFloor, type ReceiptFloor, unknownFloor } from './receipt-floor.ts';
-import { createSamplesReader } from './samples-reader.ts';
-import { createSeriesReader } from './series-reader.ts';
 import { checkServer, explain } from './server-check.ts';
-import { compileDeleteStream } from './sql/housekeeping.ts';
-import type { ReadLimits } from './sql/statement.ts';
-import type { StorageTiers } from './sql/table-settings.ts';
-import { type Placement, storedTables, tableName } from './sql/tables.ts';
-import { applyStorageTiers } from './storage-tiers.ts';
 import { assertNoTableLost, noteTables } from './table-inventory.ts';
+import { applyStorageTiers, ensureDurableTables } from './table-settings.ts';
+import { compileDeleteStream } from './sql/housekeeping.ts';
+import { type ReadLimits, statement } from './sql/statement.ts';
+import type { StorageTiers } from './sql/table-settings.ts';
+import { type Placement, storedTables } from './sql/tables.ts';
+import { createWriter } from './writer.ts';
 
 export interface ClickHouseStoreOptions extends ConnectionOptions, StorageTiers {
   readonly database: string;
   readonly limits: ReadLimits;
-  /** As the server knows it; undefined = one server. */
+  /** Its name in the configuration of ClickHouse; undefined = one server. */
   readonly cluster: string | undefined;
-  /** Replicas that must have an insert, of a cluster: `auto` = most of them, or a number. */
+  /** Replicas of a cluster that must have an insert: `auto` = most of them, or a number. */
   readonly insertQuorum: string;
-  /**
-   * Of an engine where no other process inserts: ends whatever it was doing. Undefined where others
-   * insert too.
-   */
+  /** Restarts an engine in which no other process inserts; undefined where others do. */
   readonly restart: (() => Promise<void>) | undefined;
-  /** Where the tables of an embedded engine are noted; undefined = nowhere. */
+  /** File for the inventory of the tables of an embedded engine; undefined = none. */
   readonly inventoryFile?: string | undefined;
 }
 
-/** The store, with what housekeeping needs of it. */
+/** The store, with the parts that housekeeping needs. */
 export interface ClickHouseStore extends Store {
   readonly connection: Connection;
   readonly placement: Placement;
   readonly events: StoreEvents;
-  /** Rows of this process's inserts so far. */
+  /** Log rows inserted by this process. */
   insertedRows(): number;
-  /** The same for everyone who fills this store, and no other's. @throws AppError */
+  /** Identifies these tables, the same for all processes that use them. @throws AppError */
   identity(): Promise<string>;
 }
 
 /**
- * Connects, and brings the tables up to date. @throws Error in words where the store is away, lacks
- * something, or its schema is newer.
+ * Connects and migrates the schema.
+ * @throws Error for the operator when the store cannot be used, or its schema is newer
  */
 export async function openClickHouseStore(
   options: ClickHouseStoreOptions,
@@ -67,7 +58,12 @@ export async function openClickHouseStore(
   const connection = openConnection(options, events);
   try {
     await prepare(connection, options, events);
-    return createStore(connection, await openFloor(connection, options), events, options);
+    // Without other writers, the oldest row is known.
+    const floor =
+      options.restart === undefined
+        ? unknownFloor
+        : await openReceiptFloor(connection, placementOf(options));
+    return createStore(connection, floor, events, options);
   } catch (error) {
     await connection.close();
     throw error;
@@ -105,70 +101,33 @@ function placementOf({ database, cluster }: ClickHouseStoreOptions): Placement {
   return { database, cluster };
 }
 
-/** Only a store that nobody else fills knows its oldest row. */
-async function openFloor(
-  connection: Connection,
-  options: ClickHouseStoreOptions,
-): Promise<ReceiptFloor> {
-  if (options.restart === undefined) return unknownFloor;
-  return openReceiptFloor(connection, placementOf(options));
-}
-
-function createFence(
-  connection: Connection,
-  events: StoreEvents,
-  options: ClickHouseStoreOptions,
-): Fence {
-  const { restart, insertQuorum } = options;
-  if (restart !== undefined) return createRestartFence(restart);
-  return createSharedFence({
-    connection,
-    placement: placementOf(options),
-    insertQuorum,
-    events,
-  });
-}
-
 function createStore(
   connection: Connection,
   floor: ReceiptFloor,
   events: StoreEvents,
   options: ClickHouseStoreOptions,
 ): ClickHouseStore {
-  const { database, limits, insertQuorum } = options;
+  const { database, limits, insertQuorum, restart } = options;
   const placement = placementOf(options);
-  const table = tableName(database, 'logs');
-  const fence = createFence(connection, events, options);
-  const writerParts = { connection, placement, insertQuorum, fence, events };
-  const writer = createLogWriter({ ...writerParts, floor });
-  const metricsWriter = createMetricsWriter(writerParts);
+  const fence =
+    restart === undefined
+      ? createSharedFence({ connection, placement, insertQuorum, events })
+      : createRestartFence(restart);
+  const readerParts = { connection, database, events, limits };
   return {
-    ...createLogReader({ connection, table, floor, events, limits }),
-    ...createArrivalsReader({ connection, table, events, limits }),
-    ...createSeriesReader({ connection, database, events, limits }),
-    ...createSamplesReader({ connection, database, events, limits }),
+    ...createLogReader(readerParts, floor),
+    ...createMetricsReader(readerParts),
+    ...createWriter({ connection, placement, insertQuorum, fence, floor, events }),
     connection,
     placement,
     events,
-    insertedRows: writer.insertedRows,
     identity: () => readIdentity(connection, placement),
-    insert(layout, batches, mode, token) {
-      switch (layout) {
-        case 'logs/1':
-          return writer.insert(batches, mode, token);
-        case 'metrics/1':
-          return metricsWriter.insert(batches, mode, token);
-        default:
-          assert.fail(`cannot store layout "${String(layout satisfies never)}"`);
-      }
-    },
     fence: fence.fence,
     async deleteStreamData(accountId, streamId, untilNanos) {
       const range = { accountId, streamId, untilNanos };
       try {
         for (const name of storedTables) {
-          const statement = compileDeleteStream(placement, name, range);
-          await connection.execute('housekeeping', statement);
+          await connection.execute('housekeeping', compileDeleteStream(placement, name, range));
         }
       } catch (error) {
         throw toReadError(error);
@@ -187,6 +146,24 @@ function createStore(
   };
 }
 
-/** Less than it takes to notice that an engine hangs: probes of health cannot wait for that. */
+/** Shorter than the timeout after which an engine counts as hanging. */
 const pingMillis = 2_000;
 const pingSql = 'SELECT 1 SETTINGS max_execution_time = 2';
+
+/** The UUID of a table of one server; the nodes of a cluster have different ones. */
+async function readIdentity(
+  connection: Connection,
+  { database, cluster }: Placement,
+): Promise<string> {
+  if (cluster !== undefined) return `${cluster}/${database}`;
+  const query = statement(
+    (params) => `SELECT toString(uuid) FROM system.tables
+WHERE database = ${params.add('String', database)} AND name = 'logs'`,
+  );
+  try {
+    const [row] = await connection.query<[string]>('housekeeping', query);
+    return row?.[0] ?? '';
+  } catch (error) {
+    throw toReadError(error);
+  }
+}

@@ -1,12 +1,12 @@
 /**
- * The way to ClickHouse: one client per pool of the engine, over a Unix socket or a URL. Reads take
- * turns by account. It runs statements and knows nothing of what they mean; errors come out as the
- * client throws them, but for a server that is known to be away.
+ * Runs statements at ClickHouse: one client per pool of the engine, over a Unix socket or a URL.
+ * Reads take turns by account. Errors are those of the client, except while a server is away.
  */
-import { Readable } from 'node:stream';
+import { Agent as HttpAgent, type AgentOptions } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { type Duplex, Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { createTurns } from '../std/turns.ts';
-import { openAgent } from './agent.ts';
 import { isNotConnected } from './failures.ts';
 import {
   alwaysReachable,
@@ -17,50 +17,49 @@ import {
 import type { InsertStatement, Statement } from './sql/statement.ts';
 
 export interface ConnectionOptions {
-  /** Of a ClickHouse server; not used with `socketPath`. */
+  /** URL of a ClickHouse server; ignored with `socketPath`. */
   readonly url: string | undefined;
   /** Unix socket of the embedded engine. */
   readonly socketPath: string | undefined;
-  /** Authorities in PEM besides the usual ones, for a URL with TLS. */
+  /** Authorities in PEM for TLS; undefined = those of Node. */
   readonly ca?: readonly string[] | undefined;
   readonly user: string;
   readonly password: string;
-  /** How long a read may stay silent; longer than the time limit of its statements. */
+  /** Idle timeout of a read; longer than the time limit of its statements. */
   readonly readTimeoutMs: number;
-  /** How long an insert may stay silent. */
+  /** Idle timeout of an insert. */
   readonly insertTimeoutMs: number;
-  /** The same for deletions and index builds, which rewrite whole days. */
+  /** Idle timeout of deletions and index builds, which rewrite whole days. */
   readonly housekeepingTimeoutMs: number;
-  /** Half of them, rounded up, for one account. */
+  /** Half, rounded up, for one account. */
   readonly maxConcurrentReads: number;
 }
 
 /**
- * Members of the embedded engine kept apart, so that a slow search never delays an insert;
- * `control` is for what takes no time and waits for nothing.
+ * Separate pools of the embedded engine, so that a slow search never delays an insert; `control` is
+ * for health probes.
  */
 export type Pool = 'insert' | 'housekeeping' | 'control';
 
-/** For whom something is read. */
 export interface Asker {
   readonly accountId: string;
-  /** Ends the wait, and the statement where it has begun. */
+  /** Cancels the statement, also while it waits. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Connection {
   /**
-   * All rows of the answer, each an array of its columns, once it is the account's turn.
-   * @throws AppError `unavailable` where too much of the account waits, or it waited too long
+   * All rows of the answer, each an array of its columns. Waits for the account's turn.
+   * @throws AppError `unavailable` when too many of the account wait, or after 15 s
    */
   read<Row>(statement: Statement, asker: Asker): Promise<Row[]>;
-  /** The same as it comes, in the format that the statement names; for values JSON would bend. */
+  /** The answer as bytes, in the format that the statement names, for values unfit for JSON. */
   readBytes(statement: Statement, asker: Asker): Promise<Buffer>;
-  /** The same for Weir itself, out of turn. @param signal ends the wait for it */
+  /** Rows for Weir itself, out of turn. @param signal cancels the wait */
   query<Row>(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<Row[]>;
-  /** Rows that a statement answers with which is no query, and cannot name their format. */
+  /** Rows of a statement that cannot name their format, such as KILL QUERY. */
   report<Row>(pool: Pool, statement: Statement, signal: AbortSignal): Promise<Row[]>;
-  /** Runs a statement without an answer. @param signal ends the wait; it may be run all the same */
+  /** Runs a statement without an answer. @param signal cancels the wait; it may still run */
   execute(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<void>;
   /** Runs an INSERT with a streamed body; resolves once the server has finished it. */
   insert(statement: InsertStatement, body: Iterable<Uint8Array>): Promise<void>;
@@ -68,7 +67,6 @@ export interface Connection {
 }
 
 export interface ConnectionEvents extends ReachabilityEvents {
-  /** @param seconds that it waited for its turn */
   readBegan(seconds: number): void;
 }
 
@@ -76,7 +74,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
   const clients: Readonly<Record<Pool, ClickHouseClient>> = {
     insert: openClient(options, 'insert', options.insertTimeoutMs),
     housekeeping: openClient(options, 'housekeeping', options.housekeepingTimeoutMs),
-    control: openClient(options, 'control', signOfLifeMs),
+    control: openClient(options, 'control', probeMs),
   };
   const server = openServer(options, clients.control, events);
   const reads = openReads(options, server, events);
@@ -137,7 +135,6 @@ function openReads(
   const client = openClient(options, 'read', options.readTimeoutMs);
   const turns = createReadTurns(options);
 
-  /** An abort frees the place at once. */
   async function inTurn<T>(
     { accountId, signal }: Asker,
     run: (request: ReadRequest) => Promise<T>,
@@ -154,7 +151,7 @@ function openReads(
         }),
       );
     } catch (error) {
-      // The client has its own error for an abort.
+      // In place of the client's own error for an abort.
       signal?.throwIfAborted();
       throw error;
     } finally {
@@ -196,9 +193,8 @@ function anyOf(signal: AbortSignal | undefined, away: AbortSignal): AbortSignal 
   return signal === undefined ? away : AbortSignal.any([signal, away]);
 }
 
-/** Statements that wait for their turn, of all accounts; half for one. */
+/** Statements that wait for their turn; half for one account. */
 const maxWaitingReads = 256;
-/** A reader that has waited so long is told to come again. */
 const maxWaitMs = 15_000;
 
 function createReadTurns({ maxConcurrentReads }: ConnectionOptions) {
@@ -212,31 +208,28 @@ function createReadTurns({ maxConcurrentReads }: ConnectionOptions) {
 }
 
 const connectMs = 2_000;
-const signOfLifeMs = 2_000;
+const probeMs = 2_000;
 const patienceMs = 1_000;
 const pauseMs = 500;
 
 function openServer(
   options: ConnectionOptions,
-  probe: ClickHouseClient,
+  client: ClickHouseClient,
   events: ReachabilityEvents,
 ): Reachability {
   if (options.socketPath !== undefined) return alwaysReachable;
-  const ask = async () => {
-    const patience = AbortSignal.timeout(signOfLifeMs);
-    const answer = await probe.ping({ select: false, abort_signal: patience });
+  const probe = async () => {
+    const patience = AbortSignal.timeout(probeMs);
+    const answer = await client.ping({ select: false, abort_signal: patience });
     if (!answer.success) throw answer.error;
   };
-  return openReachability({ ask, patienceMs, pauseMs, isNotConnected }, events);
+  return openReachability({ probe, patienceMs, pauseMs, isNotConnected }, events);
 }
 
-/** A server kills the read of a client that has left only with this setting, and read-only. */
+/** A server kills the read of a disconnected client only with both. */
 const cancelsReads = { cancel_http_readonly_queries_on_client_close: 1, readonly: '2' } as const;
 
-/**
- * `wait_end_of_query`: an error that comes after the first row is then an error, not a broken
- * answer.
- */
+/** `wait_end_of_query`: an error after the first row is an error, not a truncated answer. */
 function openClient(
   options: ConnectionOptions,
   pool: Pool | 'read',
@@ -248,7 +241,7 @@ function openClient(
   }
   return createClient({
     url: url ?? 'http://localhost',
-    http_agent: openAgent({ ...options, connectMs }),
+    http_agent: openAgent(options),
     username: options.user,
     password: options.password,
     request_timeout: timeoutMs,
@@ -257,4 +250,33 @@ function openClient(
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: { wait_end_of_query: 1, ...(pool === 'read' && cancelsReads) },
   });
+}
+
+/** TCP keep-alive probes find a dead peer 10 s after this delay. */
+const agentOptions: AgentOptions = { keepAlive: true, keepAliveMsecs: 10_000 };
+
+/** Connections over the Unix socket, or over TCP with a timeout of the handshake. */
+function openAgent({ url = '', socketPath, ca }: ConnectionOptions): HttpAgent {
+  // Node's types lack `socketPath`.
+  if (socketPath !== undefined) return new HttpAgent({ ...agentOptions, socketPath } as object);
+  const isTls = url.startsWith('https:');
+  const agent = isTls
+    ? new HttpsAgent({ ...agentOptions, ...(ca !== undefined && { ca: [...ca] }) })
+    : new HttpAgent(agentOptions);
+  const connect = agent.createConnection.bind(agent);
+  agent.createConnection = (...args) => {
+    const socket = connect(...args);
+    if (socket) limitHandshake(socket, isTls ? 'secureConnect' : 'connect');
+    return socket;
+  };
+  return agent;
+}
+
+/** Fails as the system does when a host drops packets; nothing of a request is sent before. */
+function limitHandshake(socket: Duplex, connected: 'connect' | 'secureConnect'): void {
+  const error = new Error(`no connection after ${connectMs} ms`);
+  Object.assign(error, { code: 'ETIMEDOUT', syscall: 'connect' });
+  const timer = setTimeout(() => socket.destroy(error), connectMs);
+  const stop = () => clearTimeout(timer);
+  socket.once(connected, stop).once('close', stop);
 }

@@ -1,7 +1,4 @@
-/**
- * Frees disk: drops days that nobody keeps, deletes rows of streams that keep less, and drops the
- * oldest days at the disk cap. It knows every table alike, and nothing of when to run.
- */
+/** Frees disk space by retention and by the disk cap, in all tables alike. */
 import type { Stream } from '../model/account.ts';
 import type { ClickHouseStore } from './clickhouse.ts';
 import {
@@ -17,23 +14,23 @@ import { keptLongerMs, type StoredTable, storedTables } from './sql/tables.ts';
 
 export interface DiskSpaceParts {
   readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events'>;
-  /** Of all accounts. */
+  /** The streams of all accounts. */
   readonly streams: () => Promise<readonly Stream[]>;
   /** Unix ms. */
   readonly now: () => number;
 }
 
 export interface DiskSpace {
-  /** Drops the days of receipt that no stream keeps any more. */
+  /** Drops the days of receipt that are older than the longest retention. */
   dropExpiredDays(): Promise<void>;
-  /** Deletes the rows that their own stream keeps no longer. */
+  /** Deletes the expired rows of streams with a shorter retention. */
   deleteExpiredRows(): Promise<void>;
   /** Drops the oldest days, but never the newest, until all fits under the cap. */
   dropDaysOverCap(maxDiskBytes: number): Promise<void>;
 }
 
 const msPerDay = 86_400_000;
-/** A statement stays short however many streams there are. */
+/** Bounds the size of a statement. */
 const streamsPerDeletion = 200;
 
 export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSpace {
@@ -94,7 +91,7 @@ function neededUntilMs([table, day]: DayRow): number {
   return dayStartMs(day) + msPerDay + keptLongerMs(table);
 }
 
-/** Labels of a day may serve samples of the next, so they go with that. */
+/** Samples of the next day may need the labels of a day, so labels are dropped a day later. */
 function holdsData([table]: DayRow): boolean {
   return table !== 'series';
 }

@@ -1,60 +1,42 @@
 /**
- * What a failure of ClickHouse means for Weir. Nothing of its text goes to a sender: it may hold
- * SQL, paths and data. Codes:
- * https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp. Pure.
+ * Maps errors of ClickHouse to those of Weir. Their text never reaches a client: it may hold SQL,
+ * paths and data. Pure.
+ * https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp
  */
 import { ClickHouseError } from '@clickhouse/client';
 import { AppError } from '../model/errors.ts';
 import { StoreInsertError } from './port.ts';
 import type { Placement } from './sql/tables.ts';
 
-/**
- * The rows themselves cannot be read, or not be kept: parse errors, sizes out of bounds, values
- * that do not convert, a constraint that somebody put on a table.
- */
-const dataCodes = new Set([
-  '6',
-  '26',
-  '27',
-  '32',
-  '33',
-  '38',
-  '41',
-  '69',
-  '70',
-  '72',
-  '117',
-  '128',
-  '131',
-  '321',
-  '469',
-]);
+/** The rows are invalid: parse errors, sizes out of bounds, failed conversions or constraints. */
+const dataCodes = codesOf('6 26 27 32 33 38 41 69 70 72 117 128 131 321 469');
 
-/** The server itself does not know what became of the insert. */
-const unknownCodes = new Set(['209', '210', '279', '319', '425']);
+/** The server does not know the outcome of the insert. */
+const unknownCodes = codesOf('209 210 279 319 425');
 
-/** The number of its holder was past its time. */
+/** FUNCTION_THROW_IF_VALUE_IS_NON_ZERO, by the fence condition of an insert. */
 const supersededCode = '395';
 
-/** Said before anything of a statement is done. */
-const unbegunCodes = new Set(['60', '81', '164', '192', '193', '194', '202', '497', '516']);
+/** Raised before a statement begins. */
+const unbegunCodes = codesOf('60 81 164 192 193 194 202 497 516');
 
-/** Time, memory, rows and bytes of a statement. */
-const limitCodes = new Set(['158', '159', '160', '191', '241', '307', '396']);
+/** Limits of time, memory, rows and bytes. */
+const limitCodes = codesOf('158 159 160 191 241 307 396');
 
-/** Of those, what fewer rows would not take. */
-const sizeCodes = new Set(['241', '307', '396']);
+/** Limits that fewer rows would not exceed. */
+const sizeCodes = codesOf('241 307 396');
 
-/** Too many at once, or going down. */
-const busyCodes = new Set(['202', '203', '236', '394', '439', '745']);
+/** Too many queries, or a shutdown. */
+const busyCodes = codesOf('202 203 236 394 439 745');
 
-/**
- * What the system was asked for when no connection was made, so that no statement can be running.
- * The same codes come from connections that broke.
- */
+function codesOf(codes: string): ReadonlySet<string> {
+  return new Set(codes.split(' '));
+}
+
+/** System calls that fail before a connection exists; error codes do not tell that. */
 const connectCalls = new Set(['connect', 'getaddrinfo']);
 
-/** @param placement where nodes of a cluster may go on with what has failed on one of them */
+/** @param placement on a cluster, other nodes may continue an insert that failed on one */
 export function toInsertError(
   error: unknown,
   placement: Pick<Placement, 'cluster'> = { cluster: undefined },
@@ -80,18 +62,18 @@ function failureOf({ code }: ClickHouseError, { cluster }: Pick<Placement, 'clus
   return unknownCodes.has(code) ? 'unknown' : 'unavailable';
 }
 
-/** Whether nothing of the statement can have reached the store. */
+/** Whether the statement cannot have reached the store. */
 function isNotSent(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'unavailable';
   return isNotConnected(error);
 }
 
-/** Whether no connection was made: a host refuses, swallows what is sent to it, or is unknown. */
+/** Whether no connection was made: refused, timed out, or the host is unknown. */
 export function isNotConnected(error: unknown): boolean {
   return connectFailures(error).length > 0;
 }
 
-/** One for each address that was tried; none where one of them took the connection. */
+/** One for each address that was tried; none when one of them accepted. */
 function connectFailures(error: unknown): readonly NodeJS.ErrnoException[] {
   const tried: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
   const failures = tried.filter(isConnectFailure);
@@ -127,27 +109,26 @@ export function toReadError(error: unknown): AppError {
 }
 
 /**
- * What a read ran into: a smaller one may fit. `size` of what it gave or held in memory; `effort`
- * of looking for it; undefined = no limit of its own.
+ * The kind of limit that a read exceeded: `size` of its result or memory, `effort` of the search;
+ * undefined = none. A smaller read may succeed.
  */
 export function exceededLimit(error: unknown): 'size' | 'effort' | undefined {
   if (!(error instanceof ClickHouseError) || !limitCodes.has(error.code)) return undefined;
   return sizeCodes.has(error.code) ? 'size' : 'effort';
 }
 
-/** A read that would take more time, memory or rows than one read may have. */
 export function overLimit(cause: unknown): AppError {
   const message =
     'cannot answer within the limits of one query: narrow the time range or add a filter';
   return new AppError('unavailable', message, { cause, retryAfterSeconds: 5 });
 }
 
-/** Functions of patterns fail in two ways; the second of them is not theirs alone. */
+/** Pattern functions have two error codes; other functions share the second. */
 function isBadPattern({ code, message }: ClickHouseError): boolean {
   return code === '427' || (code === '36' && message.includes('not a valid re2 pattern'));
 }
 
-/** @param option of `metrics` that an operator may raise, if there is one. */
+/** @param option in `metrics` that raises the limit */
 export function tooMuch(limit: number, what: string, option?: string): AppError {
   const advice = option === undefined ? '' : `, or raise metrics.${option}`;
   const message =

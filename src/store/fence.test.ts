@@ -1,4 +1,4 @@
-/** When a fence does what; what it does to inserts stands in `test/scaled` and `test/store`. */
+/** The steps of a fence; its effect on inserts is tested in `test/scaled` and `test/store`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Connection } from './connection.ts';
@@ -25,7 +25,7 @@ function silentAt(kind: 'query' | 'execute' | 'report'): Connection {
 }
 
 for (const kind of ['query', 'execute', 'report'] as const) {
-  test(`a fence is given up where the server owes the answer to its ${kind}`, async (context) => {
+  test(`gives up a fence when the server does not answer its ${kind}`, async (context) => {
     const patience = new AbortController();
     context.mock.method(AbortSignal, 'timeout', () => patience.signal);
     const fence = createSharedFence({
@@ -40,7 +40,7 @@ for (const kind of ['query', 'execute', 'report'] as const) {
   });
 }
 
-test('an engine is started anew only where it may have an insert to end', async () => {
+test('restarts an engine only when it has received inserts', async () => {
   let restarts = 0;
   const fails: Error[] = [];
   const fence = createRestartFence(async () => {
@@ -63,7 +63,7 @@ test('an engine is started anew only where it may have an insert to end', async 
   assert.equal(restarts, 3);
 });
 
-test('who fences while another has the engine started anew waits for that', async () => {
+test('a concurrent fence waits for the restart', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const fence = createRestartFence(() => promise);
   await fence.pass(token);

@@ -1,7 +1,7 @@
 /**
- * Sees to it that once a shard is fenced no insert from before can land. An engine that only this
- * process uses is started anew; where others insert too, each holder's inserts carry a number, and
- * the store refuses those below the highest it was told of.
+ * Fences a shard: no earlier insert can take effect afterwards. An engine that only this process
+ * uses is restarted. A shared store keeps the highest fence number of each shard, and every insert
+ * carries the number of its holder, which the store compares.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FencingToken } from '../model/fencing-token.ts';
@@ -23,20 +23,17 @@ import type { Statement } from './sql/statement.ts';
 import type { Placement } from './sql/tables.ts';
 
 export interface Fence {
-  /** As the store's port promises. */
+  /** Implements `Store.fence`. */
   fence(token: FencingToken): Promise<void>;
   /**
-   * What the next insert of this holder carries; undefined where nobody else inserts. The first of
-   * an epoch fences, so that its holder has a number.
-   * @throws StoreInsertError `superseded`, or any error where the store cannot say
+   * The fence number and query id of the next insert; undefined where no other process inserts.
+   * The first insert of an epoch fences, to get a number.
+   * @throws StoreInsertError `superseded`; any error of the store
    */
   pass(token: FencingToken): Promise<InsertPass | undefined>;
 }
 
-/**
- * Where no other process inserts: `restart` ends whatever an earlier statement was doing. An engine
- * that got no insert has none: its lock on the data says that the one before it is gone.
- */
+/** Where no other process inserts. Restarts only an engine that has received inserts. */
 export function createRestartFence(restart: () => Promise<void>): Fence {
   let gotInserts = false;
   let restarting: Promise<void> | undefined;
@@ -71,13 +68,12 @@ export interface SharedFenceParts {
 interface Held {
   readonly epoch: bigint;
   readonly number: bigint;
-  /** Inserts so far. */
-  count: number;
+  inserts: number;
 }
 
-/** A fence that takes longer is given up, to be tried again. */
+/** Timeout of one fence; the caller retries. */
 const patienceMs = 90_000;
-const lookAgainMs = 50;
+const killAgainMs = 50;
 const epochBits = 64n;
 
 export function createSharedFence(parts: SharedFenceParts): Fence {
@@ -96,7 +92,7 @@ export function createSharedFence(parts: SharedFenceParts): Fence {
   async function fence({ shard, epoch }: FencingToken): Promise<Held> {
     const startedAt = performance.now();
     const patience = AbortSignal.timeout(patienceMs);
-    // Should this fail half way, the number is past its time already.
+    // After a failure half way the number is unusable.
     heldByShard.delete(shard);
     const before = await highest(shard, patience);
     if (before >> epochBits > epoch) throw superseded(shard);
@@ -110,7 +106,7 @@ export function createSharedFence(parts: SharedFenceParts): Fence {
     if (placement.cluster === undefined) await killInserts(shard, patience);
     else await killOnNodes(shard, patience);
     if ((await highest(shard, patience)) > number) throw superseded(shard);
-    const held = { epoch, number, count: 0 };
+    const held = { epoch, number, inserts: 0 };
     heldByShard.set(shard, held);
     events.fenced(shard, (performance.now() - startedAt) / 1000);
     return held;
@@ -121,13 +117,13 @@ export function createSharedFence(parts: SharedFenceParts): Fence {
     for (;;) {
       const killed = await connection.report<unknown[]>('housekeeping', kill, patience);
       if (killed.length === 0) return;
-      await delay(lookAgainMs);
+      await delay(killAgainMs);
     }
   }
 
   /**
-   * Twice, since what the first node had passed on may only have begun on another. Then every node
-   * knows the fence, and of the rows before it no node lacks any.
+   * Kills twice, since an insert that one node forwarded may have begun on another meanwhile. The
+   * syncs bring the fence, and all rows before it, to every node.
    */
   async function killOnNodes(shard: string, patience: AbortSignal) {
     await onEveryNode(compileKillInserts(placement, shard), patience);
@@ -137,8 +133,7 @@ export function createSharedFence(parts: SharedFenceParts): Fence {
   }
 
   /**
-   * A node that does not answer is done without only once Keeper has ended its session: whatever it
-   * still does cannot count then.
+   * Ignores a silent node only once Keeper has expired its session, which makes its inserts fail.
    */
   async function onEveryNode(statement: Statement, patience: AbortSignal) {
     const rows = await connection.report<NodeRow>('housekeeping', statement, patience);
@@ -162,7 +157,7 @@ export function createSharedFence(parts: SharedFenceParts): Fence {
       const known = heldByShard.get(shard);
       const held = known?.epoch === epoch ? known : await fence(token);
       const number = held.number;
-      const queryId = `${insertIdsOf(shard)}${number.toString(16)}/${held.count++}`;
+      const queryId = `${insertIdsOf(shard)}${number.toString(16)}/${held.inserts++}`;
       return { shard, number, queryId };
     },
   };

@@ -1,12 +1,11 @@
 /**
- * Background work on the store: drops expired days, deletes rows of streams with a shorter
- * retention, drops the oldest day at the disk cap, builds the search index that inserts leave out,
- * and looks for damaged data. Reads never depend on it: they apply retention themselves.
+ * Background work on the store: retention, the disk cap, search indexes, and the search for damaged
+ * data. Reads do not depend on it: they apply retention themselves.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ClickHouseStore } from './clickhouse.ts';
-import { createDamageWatch } from './damage-watch.ts';
+import { createDamageWatch, createScrub } from './damage.ts';
 import { createDiskSpace, type DiskSpace, type DiskSpaceParts } from './disk-space.ts';
-import { createScrub } from './scrub.ts';
 import { createSearchIndexes } from './search-indexes.ts';
 
 export interface HousekeepingOptions {
@@ -14,12 +13,9 @@ export interface HousekeepingOptions {
   readonly maxDiskBytes: number | undefined;
   /** Between two rounds. */
   readonly everyMs: number;
-  /** Between two deletions of the rows of shorter streams; each rewrites the days it touches. */
+  /** Between two deletions of single rows; each rewrites the days it touches. */
   readonly deleteEveryMs: number;
-  /**
-   * Search indexes are built and parts are checked only while fewer rows than this arrive, averaged
-   * over a round.
-   */
+  /** The store is busy while more rows arrive, averaged over a round. */
   readonly quietRowsPerSecond: number;
   /** Between two checks of the checksums of a part; 0 = never. */
   readonly scrubEveryMs: number;
@@ -40,13 +36,13 @@ export interface HousekeepingParts extends DiskSpaceParts {
 export interface Housekeeping extends Omit<DiskSpace, 'dropDaysOverCap'> {
   /** Drops the oldest days, but never the newest, until all fits under the cap. */
   dropDaysOverCap(): Promise<void>;
-  /** Builds the search index of what was inserted or merged since. */
+  /** Builds the search indexes of all rows. */
   indexMessages(): Promise<void>;
   /** Reports damaged parts; a failure is logged. */
   lookForDamage(closing: AbortSignal): Promise<void>;
   /**
-   * Runs all of it as the options say; a task that fails is logged and tried again.
-   * @param closing begins no further task; one that fails after it was cut off, which is no fault
+   * Runs every task that is due; a task that fails is logged and retried in the next round.
+   * @param closing no task begins after it fires, and a failure is not logged any more
    */
   runRound(closing: AbortSignal): Promise<void>;
 }
@@ -55,14 +51,13 @@ export function createHousekeeping(
   parts: HousekeepingParts,
   options: HousekeepingOptions,
 ): Housekeeping {
-  const { now } = parts;
-  const { events } = parts.store;
+  const { store, now } = parts;
   const { dropExpiredDays, deleteExpiredRows, ...diskSpace } = createDiskSpace(parts);
-  const indexes = createSearchIndexes(parts);
-  const damage = createDamageWatch(parts.store);
-  const { quietRowsPerSecond, scrubEveryMs } = options;
-  const scrub = createScrub(parts, { quietRowsPerSecond, everyMs: scrubEveryMs });
+  const indexes = createSearchIndexes(store);
+  const damage = createDamageWatch(store);
+  const scrub = createScrub(store, options.scrubEveryMs, now);
   let deletedAtMs = 0;
+  let lastRound = { rows: store.insertedRows(), atMs: now() };
 
   async function dropDaysOverCap() {
     if (options.maxDiskBytes !== undefined) await diskSpace.dropDaysOverCap(options.maxDiskBytes);
@@ -73,12 +68,21 @@ export function createHousekeeping(
     try {
       await run();
     } catch (error) {
-      if (!closing.aborted) events.housekeepingFailed(task, error as Error);
+      if (!closing.aborted) store.events.housekeepingFailed(task, error as Error);
     }
   }
 
   const lookForDamage = (closing: AbortSignal) =>
     attempt('look_for_damage', () => damage.look(), closing);
+
+  /** Rows inserted per second since the last round. */
+  function takeInsertRate(): number {
+    const round = { rows: store.insertedRows(), atMs: now() };
+    const seconds = Math.max(round.atMs - lastRound.atMs, 1) / 1000;
+    const rate = (round.rows - lastRound.rows) / seconds;
+    lastRound = round;
+    return rate;
+  }
 
   return {
     dropExpiredDays,
@@ -87,6 +91,8 @@ export function createHousekeeping(
     indexMessages: indexes.build,
     lookForDamage,
     async runRound(closing) {
+      const rate = takeInsertRate();
+      const isBusy = rate > options.quietRowsPerSecond;
       await attempt('drop_expired_days', dropExpiredDays, closing);
       await attempt('drop_days_over_cap', dropDaysOverCap, closing);
       if (now() - deletedAtMs >= options.deleteEveryMs) {
@@ -94,10 +100,44 @@ export function createHousekeeping(
         await attempt('delete_expired_rows', deleteExpiredRows, closing);
       }
       await lookForDamage(closing);
-      // Before parts are rewritten, which would give damaged data checksums that match.
-      await attempt('scrub_parts', () => scrub.run(), closing);
-      const index = () => indexes.buildWhenQuiet(quietRowsPerSecond);
-      await attempt('index_messages', index, closing);
+      // Before parts are rewritten, which would give damaged data valid checksums.
+      await attempt('scrub_parts', () => scrub.run(isBusy), closing);
+      await attempt('index_messages', () => indexes.buildWhenQuiet(rate, isBusy), closing);
+    },
+  };
+}
+
+/** For the task in progress; the next round repeats what it leaves unfinished. */
+const closeMs = 2_000;
+
+export interface HousekeepingTimer {
+  /** Begins no further task, and waits for the one in progress up to 2 s. */
+  close(): Promise<void>;
+}
+
+/** Reports damage at once; the first round follows after the first interval. */
+export function openHousekeepingTimer(
+  housekeeping: Pick<Housekeeping, 'runRound' | 'lookForDamage'>,
+  everyMs: number,
+): HousekeepingTimer {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const pause = () => delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+
+  async function run() {
+    await housekeeping.lookForDamage(signal);
+    await pause();
+    while (!signal.aborted) {
+      await housekeeping.runRound(signal);
+      await pause();
+    }
+  }
+
+  const running = run();
+  return {
+    async close() {
+      closing.abort();
+      await Promise.race([running, delay(closeMs, undefined, { ref: false })]);
     },
   };
 }

@@ -1,36 +1,57 @@
-/** Runs the reads of logs within their limits. What a plan means is settled in sql/. */
-import type { FacetsPlan, HistogramPlan, ListPlan, LogFilter, LogRecord } from '../model/plan.ts';
-import type { StoreEvents } from '../telemetry/store-events.ts';
-import type { Asker, Connection } from './connection.ts';
-import { walkLogs } from './log-walk.ts';
+/** Runs the reads of logs within the limits of one read. Plans are compiled in sql/. */
+import type { ArrivalRange, Arrivals, ArrivalsPlan } from '../model/arrival.ts';
+import type {
+  FacetsPlan,
+  HistogramPlan,
+  ListPlan,
+  LogFilter,
+  LogRecord,
+  WalkPlan,
+  WalkPoint,
+  WalkStep,
+} from '../model/plan.ts';
+import type { Asker } from './connection.ts';
+import { exceededLimit } from './failures.ts';
 import type { Store } from './port.ts';
-import { startReadTime, timed } from './read-time.ts';
+import { type ReaderParts, startReadTime, timed } from './read-time.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
 import { compileFacets, type FacetRow, toFacetsResults } from './sql/facets.ts';
 import { compileHistogram, type HistogramRow, toHistogramResult } from './sql/histogram.ts';
-import { compileList } from './sql/list-logs.ts';
-import { type LogRow, toLogRecord } from './sql/log-record.ts';
-import type { ReadLimits } from './sql/statement.ts';
-import { listWindows } from './sql/time-windows.ts';
+import {
+  type ArrivalRow,
+  compileArrivals,
+  compileCountArrivals,
+  compileList,
+  toArrivedLog,
+} from './sql/list-logs.ts';
+import { type LogRow, positionOf, sizeOf, toLogRecord } from './sql/log-record.ts';
+import { tableName } from './sql/tables.ts';
+import {
+  listWindows,
+  maxStepBytes,
+  type TimeWindow,
+  walkOn,
+  walkSlower,
+  walkStart,
+  walkWindow,
+} from './sql/time-windows.ts';
 
-export interface LogReaderParts {
-  readonly connection: Connection;
-  readonly table: string;
-  readonly floor: ReceiptFloor;
-  readonly events: StoreEvents;
-  readonly limits: ReadLimits;
-}
+type LogReader = Pick<
+  Store,
+  'list' | 'walk' | 'histogram' | 'facets' | 'arrivals' | 'countArrivals'
+>;
 
-/** As the store's port promises. */
-export type LogReader = Pick<Store, 'list' | 'walk' | 'histogram' | 'facets'>;
+/** A page of arrivals that was too large is retried with this fraction of its logs. */
+const shrinkBy = 8;
 
-export function createLogReader(parts: LogReaderParts): LogReader {
-  const { connection, table, floor, events, limits } = parts;
+export function createLogReader(parts: ReaderParts, floor: ReceiptFloor): LogReader {
+  const { connection, database, events, limits } = parts;
+  const table = tableName(database, 'logs');
 
   async function list(plan: ListPlan, asker: Asker): Promise<LogRecord[]> {
     const time = startReadTime(limits);
     const rows: LogRow[] = [];
-    for (const window of listWindows(plan, BigInt(Date.now()) * 1_000_000n)) {
+    for (const window of listWindows(plan, nowNanos())) {
       const step = { window, limit: plan.limit - rows.length, limits: time.left() };
       rows.push(...(await connection.read<LogRow>(compileList(table, plan, step), asker)));
       if (rows.length >= plan.limit) break;
@@ -49,9 +70,26 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     return toFacetsResults(plan, await connection.read<FacetRow>(statement, asker));
   }
 
-  /**
-   * A limit of receipt that no row is older than hides nothing, and need not be checked row by row.
-   */
+  async function arrivals(plan: ArrivalsPlan): Promise<Arrivals> {
+    const time = startReadTime(limits);
+    for (let { limit } = plan; ; limit = Math.ceil(limit / shrinkBy)) {
+      const statement = compileArrivals(table, { ...plan, limit }, time.left());
+      try {
+        const rows = await connection.read<ArrivalRow>(statement, askerOf(plan));
+        return { logs: rows.map(toArrivedLog), isComplete: rows.length < limit };
+      } catch (error) {
+        if (limit === 1 || exceededLimit(error) !== 'size') throw error;
+      }
+    }
+  }
+
+  async function countArrivals(range: ArrivalRange): Promise<number> {
+    const statement = compileCountArrivals(table, range, limits);
+    const [row] = await connection.read<[string]>(statement, askerOf(range));
+    return Number(row?.[0] ?? 0);
+  }
+
+  /** Without limits of receipt that exclude no row, so that rows are not checked against them. */
   function checked<Plan extends { readonly filter: LogFilter }>(plan: Plan): Plan {
     const streams = plan.filter.streams.map((stream) =>
       stream.receivedFromNanos <= floor.nanos() ? { ...stream, receivedFromNanos: 0n } : stream,
@@ -61,13 +99,66 @@ export function createLogReader(parts: LogReaderParts): LogReader {
 
   return {
     list: (plan, signal) => timed(events, 'list', list(checked(plan), askerOf(plan, signal))),
-    walk: (plan, signal) => timed(events, 'walk', walkLogs(parts, checked(plan), signal)),
+    walk: (plan, signal) => timed(events, 'walk', walk(parts, checked(plan), signal)),
     histogram: (plan, signal) =>
       timed(events, 'histogram', histogram(checked(plan), askerOf(plan, signal))),
     facets: (plan, signal) => timed(events, 'facets', facets(checked(plan), askerOf(plan, signal))),
+    arrivals: (plan) => timed(events, 'arrivals', arrivals(plan)),
+    countArrivals: (range) => timed(events, 'count_arrivals', countArrivals(range)),
   };
 }
 
-function askerOf({ filter }: { readonly filter: LogFilter }, signal?: AbortSignal): Asker {
+/** One statement, or several smaller ones where the first exceeds its limits. */
+async function walk(parts: ReaderParts, plan: WalkPlan, signal: AbortSignal): Promise<WalkStep> {
+  const now = nowNanos();
+  let point = plan.from ?? walkStart;
+  for (;;) {
+    signal.throwIfAborted();
+    const window = walkWindow(plan.filter, point, now);
+    if (window === undefined) return { logs: [], next: undefined };
+    try {
+      const rows = await walkRows(parts, { plan, point, window }, signal);
+      const bytes = rows.reduce((sum, row) => sum + sizeOf(row), 0);
+      const oldest = rows.at(-1);
+      const found = { window, rows: rows.length, bytes, last: oldest && positionOf(oldest) };
+      return { logs: rows.map(toLogRecord), next: walkOn(plan, point, found, now) };
+    } catch (error) {
+      signal.throwIfAborted();
+      const exceeded = exceededLimit(error);
+      const slower = exceeded && walkSlower(point, exceeded);
+      if (slower === undefined) throw error;
+      point = slower;
+    }
+  }
+}
+
+function walkRows(
+  { connection, database, limits }: ReaderParts,
+  { plan, point, window }: { plan: WalkPlan; point: WalkPoint; window: TimeWindow },
+  signal: AbortSignal,
+): Promise<LogRow[]> {
+  const { filter } = plan;
+  const limit = Math.min(plan.limit, point.rows);
+  const { position } = point;
+  const untilWatermarkNanos = undefined;
+  const older: ListPlan = { filter, limit, direction: 'older', position, untilWatermarkNanos };
+  // A single log has no size limit.
+  const bounded = limit === 1 ? limits : { ...limits, maxBytesReturned: maxStepBytes };
+  const statement = compileList(tableName(database, 'logs'), older, {
+    window,
+    limit,
+    limits: bounded,
+  });
+  return connection.read<LogRow>(statement, askerOf(plan, signal));
+}
+
+function nowNanos(): bigint {
+  return BigInt(Date.now()) * 1_000_000n;
+}
+
+function askerOf(
+  { filter }: { readonly filter: { readonly accountId: string } },
+  signal?: AbortSignal,
+): Asker {
   return { accountId: filter.accountId, signal };
 }

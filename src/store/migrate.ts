@@ -1,7 +1,6 @@
 /**
- * Brings the store's tables to the schema this version knows: numbered SQL files, each applied once
- * and safe to repeat, after a crash halfway or by several nodes at once. A store written by a newer
- * version is refused.
+ * Migrates the tables to the schema of this version: numbered SQL files, each applied once and
+ * idempotent, so that a crash or concurrent nodes do no harm. A newer schema is refused.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,7 +12,7 @@ import {
   toStatements,
   wholeTableEngine,
 } from './schema-target.ts';
-import { Parameters, type Statement } from './sql/statement.ts';
+import { type Statement, statement } from './sql/statement.ts';
 import {
   everyReplica,
   localEnding,
@@ -33,9 +32,9 @@ interface Migration {
 }
 
 /**
- * @param target of which a server or cluster has the table of fences besides
- * @returns the versions applied now. @throws Error where the store's schema is newer than the
- *   newest file.
+ * @param fences whether the store is shared, and needs the table of fences
+ * @returns the versions applied
+ * @throws Error when the schema is newer than the newest file
  */
 export async function migrate(
   connection: Connection,
@@ -45,8 +44,8 @@ export async function migrate(
   const { placement } = target;
   const migrations = await readMigrations(target);
   const newest = migrations.at(-1)?.version ?? 0;
-  const run = (sql: string) => patiently(connection, plain(sql));
-  // A statement for a whole cluster waits for every node, so none is sent without need.
+  const run = (sql: string) => executeWithRetry(connection, plain(sql));
+  // A statement ON CLUSTER waits for every node, so it is sent only when needed.
   const isWhole = placement.cluster !== undefined && (await hasAllTables(connection, placement));
   if (!isWhole) for (const sql of ownTables(placement, fences)) await run(sql);
   const current = await currentVersion(connection, placement);
@@ -59,9 +58,9 @@ export async function migrate(
   const isRepeated = placement.cluster !== undefined && !isWhole;
   const due = migrations.filter(({ version }) => isRepeated || version > current);
   for (const migration of due) {
-    for (const statement of migration.statements) await run(statement);
+    for (const sql of migration.statements) await run(sql);
     if (migration.version <= current) continue;
-    await patiently(connection, recordSql(placement, migration));
+    await executeWithRetry(connection, recordSql(placement, migration));
   }
   if (placement.cluster !== undefined && due.length > 0) {
     for (const table of storedTables) await run(distributedSql(placement, table));
@@ -69,7 +68,7 @@ export async function migrate(
   return due.filter(({ version }) => version > current).map(({ version }) => version);
 }
 
-/** The database, and what migrations and fences are kept in. */
+/** The database, and the tables of migrations and fences. */
 function ownTables(placement: Placement, fences: 'fenced' | 'alone'): string[] {
   const { database } = placement;
   const on = onCluster(placement);
@@ -95,34 +94,34 @@ async function currentVersion(connection: Connection, { database }: Placement): 
   return row?.[0] ?? 0;
 }
 
-/** On every node that answers: one that was replaced has none. */
+/** On every node that answers; a replaced node has none. */
 async function hasAllTables(connection: Connection, placement: Placement): Promise<boolean> {
   const names = [
     ...storedTables.flatMap((name) => [name, `${name}${localEnding}`]),
     'schema_migrations',
     'fences',
   ];
-  const params = new Parameters();
-  const whole = `SELECT hostName(), toUInt32(uniqExact(name))
+  const whole = statement(
+    (params) => `SELECT hostName(), toUInt32(uniqExact(name))
 FROM ${everyReplica(placement, 'system.tables')}
 WHERE database = ${params.add('String', placement.database)}
   AND name ${params.anyOf('String', names)}
 GROUP BY hostName()
-SETTINGS skip_unavailable_shards = 1`;
-  const nodes = `SELECT DISTINCT hostName() FROM ${everyReplica(placement, 'system.one')}
-SETTINGS skip_unavailable_shards = 1`;
-  const ask = <Row>(sql: string) =>
-    connection.query<Row>('housekeeping', { sql, params: params.values });
+SETTINGS skip_unavailable_shards = 1`,
+  );
+  const nodes = plain(`SELECT DISTINCT hostName() FROM ${everyReplica(placement, 'system.one')}
+SETTINGS skip_unavailable_shards = 1`);
+  const ask = <Row>(query: Statement) => connection.query<Row>('housekeeping', query);
   const found = new Map(await ask<[string, number]>(whole));
   const hosts = await ask<[string]>(nodes);
   return hosts.every(([host]) => found.get(host) === names.length);
 }
 
-/** Several nodes that start at once change the same tables; one of them waits. */
-async function patiently(connection: Connection, statement: Statement): Promise<void> {
+/** Retries conflicts with other nodes that migrate at the same time. */
+async function executeWithRetry(connection: Connection, change: Statement): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await connection.execute('housekeeping', statement);
+      await connection.execute('housekeeping', change);
       return;
     } catch (error) {
       const isBusy = error instanceof ClickHouseError && busyCodes.has(error.code);
@@ -163,14 +162,12 @@ async function readMigrations(target: SchemaTarget): Promise<Migration[]> {
 }
 
 function recordSql({ database }: Placement, migration: Migration): Statement {
-  const params = new Parameters();
-  const version = params.add('UInt64', BigInt(migration.version));
-  const name = params.add('String', migration.name);
   const table = tableName(database, 'schema_migrations');
-  return {
-    sql: `INSERT INTO ${table} (version, name) SELECT ${version}, ${name}`,
-    params: params.values,
-  };
+  return statement((params) => {
+    const version = params.add('UInt64', BigInt(migration.version));
+    const name = params.add('String', migration.name);
+    return `INSERT INTO ${table} (version, name) SELECT ${version}, ${name}`;
+  });
 }
 
 function plain(sql: string): Statement {

@@ -1,7 +1,4 @@
-/**
- * The store as the spines see it: the drain inserts, the stream reads. Implementations only
- * translate and execute.
- */
+/** The port of the store: the drain inserts, `stream/` and `metrics/` read. */
 import type { ArrivalRange, Arrivals, ArrivalsPlan } from '../model/arrival.ts';
 import type { Layout, StampedBatch } from '../model/batch.ts';
 import type {
@@ -26,11 +23,10 @@ import type {
 } from '../model/plan.ts';
 
 /**
- * - `data`: the store looked at the rows and will never take them;
- * - `unavailable`: it is away or over a limit, and certainly took nothing that is still running;
- * - `unknown`: no answer came (timeout, lost connection): rows may still land until `fence()`
- *   resolves;
- * - `superseded`: a later holder of the shard has fenced; nothing of this one is taken any more.
+ * - `data`: the rows are invalid, and a retry fails too;
+ * - `unavailable`: the store is unreachable or over a limit, and nothing of the insert still runs;
+ * - `unknown`: no answer (timeout, lost connection); rows may appear until `fence()` resolves;
+ * - `superseded`: a later holder has fenced the shard, and inserts of this one are refused.
  */
 export type InsertFailure = 'data' | 'unavailable' | 'unknown' | 'superseded';
 
@@ -46,8 +42,8 @@ export class StoreInsertError extends Error {
 
 export interface Store {
   /**
-   * Resolves once all rows are stored durably. Mode `missing` first asks which rows of these
-   * batches exist (bounded by batch id and partition) and inserts only the others.
+   * Resolves once all rows are durable. Mode `missing` inserts only the rows of these batches that
+   * the store does not have.
    * @param token of the holder that inserts; all batches are of its shard.
    * @throws StoreInsertError
    */
@@ -59,31 +55,27 @@ export interface Store {
   ): Promise<void>;
 
   /**
-   * Resolves once no earlier insert for this shard can land any more: neither one of this holder
-   * that got no answer, nor any of the holders before.
-   * @throws StoreInsertError `superseded`, or any error where the store cannot say
+   * Resolves once no earlier insert for this shard can take effect: neither one of this holder
+   * without an answer, nor one of an earlier holder.
+   * @throws StoreInsertError `superseded`; any error of the store
    */
   fence(token: FencingToken): Promise<void>;
 
-  // Reads: once `signal` is aborted, a statement that runs is killed and none is begun.
+  // Reads: an abort of `signal` kills the running statement.
 
-  /**
-   * Log records in listing order, at most `plan.limit`; complete within the plan's range. @throws
-   * AppError
-   */
+  /** Logs in listing order, at most `plan.limit`, without gaps. @throws AppError */
   list(plan: ListPlan, signal?: AbortSignal): Promise<LogRecord[]>;
   /**
-   * Some of the logs at a walk's point, so few that they fit into memory whatever their sizes; all
-   * steps together leave none out and give none twice. A step has the limits of a read to itself.
-   * @throws AppError
+   * The next logs of a walk, few enough for memory at any size. All steps together return each log
+   * once. Each step has the limits of one read. @throws AppError
    */
   walk(plan: WalkPlan, signal: AbortSignal): Promise<WalkStep>;
   /**
-   * The first logs of a range in the order in which they arrived, at most `plan.limit` and so few
-   * that they keep to `plan.maxBytes`. @throws AppError
+   * The first logs of a range in order of arrival, at most `plan.limit` and `plan.maxBytes`.
+   * @throws AppError
    */
   arrivals(plan: ArrivalsPlan): Promise<Arrivals>;
-  /** How many logs there are in a range. @throws AppError */
+  /** @throws AppError */
   countArrivals(range: ArrivalRange): Promise<number>;
   /** @throws AppError */
   histogram(plan: HistogramPlan, signal?: AbortSignal): Promise<HistogramResult>;
@@ -91,28 +83,25 @@ export interface Store {
   facets(plan: FacetsPlan, signal?: AbortSignal): Promise<FacetsResult[]>;
 
   /**
-   * What was measured within the plan's range: each sample once, the last one written of those at
-   * one time; series sorted by their labels, samples by time. @throws AppError
+   * Samples of the plan's range: of those with one time, the last one written; series sorted by
+   * labels, samples by time. @throws AppError
    */
   samples(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesSamples[]>;
   /** Label sets, sorted by their labels. @throws AppError */
   series(plan: SeriesPlan, signal?: AbortSignal): Promise<(readonly Label[])[]>;
-  /** Names of labels that any of the series has, sorted. @throws AppError */
+  /** Sorted. @throws AppError */
   labelNames(plan: SeriesPlan, signal?: AbortSignal): Promise<string[]>;
-  /** Values of one label that any of the series has, sorted. @throws AppError */
+  /** Sorted. @throws AppError */
   labelValues(plan: SeriesPlan, name: string, signal?: AbortSignal): Promise<string[]>;
-  /** Type, unit and help, sorted by name. @throws AppError */
+  /** Sorted by name. @throws AppError */
   metricMetadata(plan: MetadataPlan, signal?: AbortSignal): Promise<MetricMetadata[]>;
   /** Sorted by series, then time. @throws AppError */
   exemplars(plan: SamplesPlan, signal?: AbortSignal): Promise<Exemplar[]>;
 
-  /**
-   * Deletes a stream's rows received before `untilNanos`; returns when the store has accepted the
-   * work.
-   */
+  /** Deletes a stream's rows received before `untilNanos`, in the background. */
   deleteStreamData(accountId: string, streamId: string, untilNanos: bigint): Promise<void>;
 
-  /** True when the store answers a trivial query in time. */
+  /** Whether the store answers a trivial query within 2 s. */
   ping(): Promise<boolean>;
 
   close(): Promise<void>;

@@ -1,17 +1,17 @@
-/** That a server which hangs is told from one that is slow, and is waited for by nobody twice. */
+/** Statements and probes of a server that is slow, hangs or is away. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
 import { openReachability } from './reachability.ts';
 
-/** A server whose signs of life the test gives. */
+/** A server whose probes the test controls. */
 function openFake(t: { after(work: () => void): void }) {
-  const server = { lives: true, asked: 0 };
+  const server = { lives: true, probes: 0 };
   const said: string[] = [];
   const reachability = openReachability(
     {
-      async ask() {
-        server.asked++;
+      async probe() {
+        server.probes++;
         if (!server.lives) throw new Error('no sign of life');
       },
       patienceMs: 5,
@@ -33,27 +33,27 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-test('what is answered soon asks nobody', async (t) => {
+test('an early answer causes no probe', async (t) => {
   const { server, reachability } = openFake(t);
   assert.equal(await reachability.read(async () => 1), 1);
   assert.equal(await reachability.change(async () => 2), 2);
-  assert.equal(server.asked, 0);
+  assert.equal(server.probes, 0);
 });
 
-test('a slow read goes on while the server lives', async (t) => {
+test('a slow read continues while probes succeed', async (t) => {
   const { server, said, reachability } = openFake(t);
   const answer = Promise.withResolvers<number>();
   const read = reachability.read((signal) => {
     signal.addEventListener('abort', () => answer.reject(new Error('given up')));
     return answer.promise;
   });
-  await until(() => server.asked > 2);
+  await until(() => server.probes > 2);
   answer.resolve(1);
   assert.equal(await read, 1);
   assert.deepEqual(said, []);
 });
 
-test('a read of a server that hangs is given up, and the next is refused at once', async (t) => {
+test('gives up a read of a server that hangs, and refuses the next at once', async (t) => {
   const { server, said, reachability } = openFake(t);
   server.lives = false;
   let wasAborted = false;
@@ -64,7 +64,7 @@ test('a read of a server that hangs is given up, and the next is refused at once
   await assert.rejects(read, isAway);
   assert.equal(wasAborted, true);
   await assert.rejects(
-    reachability.read(() => assert.fail('it was asked')),
+    reachability.read(() => assert.fail('it was sent')),
     isAway,
   );
   server.lives = true;
@@ -73,7 +73,7 @@ test('a read of a server that hangs is given up, and the next is refused at once
   assert.deepEqual(said, ['away', 'back']);
 });
 
-test('an insert that was sent is waited for, and one that was not is refused', async (t) => {
+test('waits for an insert that was sent, and refuses the next', async (t) => {
   const { server, said, reachability } = openFake(t);
   server.lives = false;
   const answer = Promise.withResolvers<number>();
@@ -87,7 +87,7 @@ test('an insert that was sent is waited for, and one that was not is refused', a
   assert.equal(await insert, 1);
 });
 
-test('a server without a connection is away at once, one that refuses work is not', async (t) => {
+test('a refused connection opens the circuit, an error of the server does not', async (t) => {
   const { server, reachability } = openFake(t);
   server.lives = false;
   const refusal = new Error('refused');
@@ -100,7 +100,7 @@ test('a server without a connection is away at once, one that refuses work is no
     unconnected,
   );
   await assert.rejects(
-    reachability.read(() => assert.fail('it was asked')),
+    reachability.read(() => assert.fail('it was sent')),
     isAway,
   );
 });

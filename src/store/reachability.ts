@@ -1,33 +1,33 @@
 /**
- * Whether a store on a server can be reached. Who waits long for an answer makes it ask the server
- * for a sign of life, so that a slow query is told from a server that hangs; while there is none,
- * what comes is refused at once. It knows neither statements nor how the server is asked.
+ * A circuit breaker for a store on a server. While a statement waits long for its answer the server
+ * is probed, which distinguishes a slow query from a server that hangs. While probes fail,
+ * statements are refused at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { awayError, createCircuit } from '../std/circuit.ts';
 
 export interface Reachability {
   /**
-   * Runs what changes nothing. The signal fires when the server is found to hang.
+   * Runs a read. The signal fires when the server hangs.
    * @throws AppError `unavailable` while the server is away
    */
   read<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /**
-   * Runs what changes something, which is never given up: it may have arrived.
-   * @throws AppError `unavailable` while the server is away; nothing was sent then
+   * Runs a change, which is never given up, since it may have arrived.
+   * @throws AppError `unavailable` while the server is away, before anything is sent
    */
   change<T>(run: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
 export interface ReachabilityOptions {
-  /** Rejects when the server shows no sign of life in good time. */
-  ask(): Promise<void>;
-  /** How long an answer may take before the server is asked whether it lives. */
+  /** Probes the server; rejects after its own timeout. */
+  probe(): Promise<void>;
+  /** How long an answer may take before the server is probed. */
   readonly patienceMs: number;
-  /** Between two questions to a server that is away. */
+  /** Between two probes of a server that is away. */
   readonly pauseMs: number;
-  /** Whether this failure says that no connection to the server was made. */
+  /** Whether no connection to the server was made. */
   isNotConnected(error: unknown): boolean;
 }
 
@@ -36,14 +36,13 @@ export interface ReachabilityEvents {
   storeReachable(): void;
 }
 
-/** For the embedded engine, whose supervisor ends it when it hangs. */
+/** For the embedded engine, whose supervisor kills it when it hangs. */
 export const alwaysReachable: Reachability = {
   read: (run) => run(new AbortController().signal),
   change: (run) => run(),
   close: () => undefined,
 };
 
-/** What waits for an answer. */
 interface Waiting {
   readonly since: number;
   giveUp(cause: unknown): void;
@@ -55,14 +54,14 @@ export function openReachability(
   options: ReachabilityOptions,
   events: ReachabilityEvents,
 ): Reachability {
-  const { ask, patienceMs, pauseMs, isNotConnected } = options;
+  const { probe, patienceMs, pauseMs, isNotConnected } = options;
   const waiting = new Set<Waiting>();
   let isWatching = false;
   const circuit = createCircuit({
     what,
     pauseMs,
     async ask() {
-      await ask();
+      await probe();
       events.storeReachable();
     },
   });
@@ -78,7 +77,7 @@ export function openReachability(
       await sleep(patienceMs, undefined, { ref: false });
       const latest = performance.now() - patienceMs;
       if (circuit.isTripped() || ![...waiting].some(({ since }) => since <= latest)) continue;
-      await ask().catch((cause: unknown) => {
+      await probe().catch((cause: unknown) => {
         trip(cause);
         for (const each of waiting) each.giveUp(cause);
       });

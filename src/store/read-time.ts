@@ -1,11 +1,17 @@
-/**
- * The time of reads: how long each took, and how much is left to one that runs several statements.
- */
+/** Times reads, and shares the time limit of a read between its statements. */
 import type { ReadKind, StoreEvents } from '../telemetry/store-events.ts';
+import type { Connection } from './connection.ts';
 import { overLimit, toReadError } from './failures.ts';
 import type { ReadLimits } from './sql/statement.ts';
 
-/** @throws AppError, whatever the read threw. */
+export interface ReaderParts {
+  readonly connection: Connection;
+  readonly database: string;
+  readonly events: StoreEvents;
+  readonly limits: ReadLimits;
+}
+
+/** @throws AppError for any error of the read */
 export async function timed<Result>(
   events: StoreEvents,
   kind: ReadKind,
@@ -18,18 +24,14 @@ export async function timed<Result>(
     return result;
   } catch (cause) {
     const error = toReadError(cause);
-    // Nobody waits for it any more: no failure.
-    if (isAbort(cause)) events.read(kind, secondsSince(startedAt));
+    // The reader has left, which is no failure.
+    const isAbort = cause instanceof DOMException && cause.name === 'AbortError';
+    if (isAbort) events.read(kind, secondsSince(startedAt));
     else events.readFailed(kind, secondsSince(startedAt), error);
     throw error;
   }
 }
 
-function isAbort(cause: unknown): boolean {
-  return cause instanceof DOMException && cause.name === 'AbortError';
-}
-
-/** One time limit for all statements of a read together. */
 export interface ReadTime {
   /** The limits of the next statement. @throws AppError when no time is left */
   left(): ReadLimits;

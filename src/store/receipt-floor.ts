@@ -1,7 +1,6 @@
 /**
- * A time of receipt before which no log is stored. While a store is younger than the retention of
- * its streams, reads need not look at the time of receipt of every row. Only for a store with one
- * writer: others would go unnoticed.
+ * A lower bound of the times of receipt of all logs. While it is within the retention of a stream,
+ * reads need not filter rows by time of receipt. Only for a store with one writer.
  */
 import type { StampedBatch } from '../model/batch.ts';
 import type { Connection } from './connection.ts';
@@ -9,18 +8,16 @@ import { compileDays, type DayRow, dayStartMs } from './sql/housekeeping.ts';
 import type { Placement } from './sql/tables.ts';
 
 export interface ReceiptFloor {
-  /** Unix ns; no row was received before. */
+  /** Unix ns; no row is older. */
   nanos(): bigint;
-  /** To be called before these are inserted. */
+  /** To be called before an insert. */
   lower(batches: readonly StampedBatch[]): void;
 }
 
-/** Where others write too: rows of any time may be there. */
+/** For a store with several writers. */
 export const unknownFloor: ReceiptFloor = { nanos: () => 0n, lower() {} };
 
-/**
- * Begins at the start of the oldest day that is stored; an empty store has rows of no time at all.
- */
+/** Starts with the first moment of the oldest day stored. */
 export async function openReceiptFloor(
   connection: Connection,
   placement: Placement,

@@ -1,6 +1,6 @@
 /**
- * What the schema files leave open, so that one set of files makes the tables of an embedded
- * engine, of a server and of a cluster. It runs nothing.
+ * Fills the placeholders of the schema files, so that one set of files creates the tables of an
+ * embedded engine, a server and a cluster. Pure.
  */
 import { policyLiteral } from './sql/table-settings.ts';
 import {
@@ -17,17 +17,17 @@ import { labelPairs } from './sql/where.ts';
 
 export interface SchemaTarget {
   readonly placement: Placement;
-  /** Of the tables of rows; undefined = the default one. */
+  /** Undefined = the default one. */
   readonly storagePolicy: string | undefined;
 }
 
-/** Where the tables of a cluster stand in Keeper: a lost replica joins again under its name. */
+/** Path of the tables in Keeper; a lost replica joins again under its name. */
 const keeperFolder = '/clickhouse/tables';
 
 /**
- * Places are `{{word}}` or `{{word table …}}`. Statements end with a semicolon at the end of a
- * line; lines that begin with `--` are comments.
- * @throws Error for a place that is none
+ * Placeholders are `{{word}}` or `{{word table …}}`. Statements end with a semicolon at the end of
+ * a line; lines that begin with `--` are comments.
+ * @throws Error for an unknown placeholder
  */
 export function toStatements(text: string, target: SchemaTarget): string[] {
   return text
@@ -76,14 +76,14 @@ function engineSql(
   return `Replicated${name}(${[path, "'{replica}'", ...own].join(', ')})`;
 }
 
-/** Of a table that every node of a cluster has whole. */
+/** Engine of a table that is replicated to every node and not sharded. */
 export function wholeTableEngine({ database, cluster }: Placement, table: string): string {
   if (cluster === undefined) return 'ReplacingMergeTree';
   const path = `'${keeperFolder}/${database}/${table}'`;
   return `ReplicatedReplacingMergeTree(${path}, '{shard}-{replica}')`;
 }
 
-/** The usual name of a table of a cluster, over those of its nodes. */
+/** The Distributed table of a cluster, over the local tables of its nodes. */
 export function distributedSql(placement: Placement, table: StoredTable): string {
   const { database, cluster = '' } = placement;
   const local = localTable(placement, table);

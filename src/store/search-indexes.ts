@@ -1,33 +1,29 @@
 /**
- * Builds the search indexes that inserts and merges leave out, when few rows arrive. It keeps in
- * mind which parts have them; after a start one pass over all, skipping those that do, finds out.
+ * Builds the search indexes that inserts and merges leave out, while few rows arrive. Which parts
+ * have them is kept in memory; after a start one pass over all parts skips those that do.
  */
 import type { ClickHouseStore } from './clickhouse.ts';
 import { compileIndexDay, compileParts, type PartRow } from './sql/housekeeping.ts';
 
-export interface SearchIndexParts {
-  readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events' | 'insertedRows'>;
-  /** Unix ms. */
-  readonly now: () => number;
-}
-
 export interface SearchIndexes {
-  /** Builds them for every part that may lack them. */
+  /** Builds them for all parts that may lack them. */
   build(): Promise<void>;
   /**
-   * The same, unless too few rows wait to be worth it; while too many arrive, only for the days
-   * that are over.
+   * Builds them only once enough rows wait, and while the store is busy only for past days.
+   * @param rowsPerSecond rate of inserts
    */
-  buildWhenQuiet(quietRowsPerSecond: number): Promise<void>;
+  buildWhenQuiet(rowsPerSecond: number, isBusy: boolean): Promise<void>;
 }
 
-/** Fewer rows than this are searched as fast without, so while more arrive they can wait. */
+/** While rows arrive, fewer than this are searched as fast without indexes. */
 const worthIndexingRows = 500_000;
 
-export function createSearchIndexes({ store, now }: SearchIndexParts): SearchIndexes {
-  const { connection, placement, events } = store;
+export function createSearchIndexes({
+  connection,
+  placement,
+  events,
+}: Pick<ClickHouseStore, 'connection' | 'placement' | 'events'>): SearchIndexes {
   let indexedParts: ReadonlySet<string> = new Set();
-  let lastLook = { rows: store.insertedRows(), atMs: now() };
 
   const partsOnDisk = () => connection.query<PartRow>('housekeeping', compileParts(placement));
   const waitingParts = async () =>
@@ -39,36 +35,27 @@ export function createSearchIndexes({ store, now }: SearchIndexParts): SearchInd
     for (const day of new Set(waiting.map(([partition]) => partition))) {
       await connection.execute('housekeeping', compileIndexDay(placement, day));
     }
-    // What was merged meanwhile has a new name, and lacks them again.
+    // Parts that were merged meanwhile have a new name and no indexes.
     const built = new Set([...indexedParts, ...waiting.map(partName)]);
     const names = (await partsOnDisk()).map(partName);
     indexedParts = new Set(names.filter((name) => built.has(name)));
     events.messagesIndexed(sumRows(waiting), (performance.now() - startedAt) / 1000);
   }
 
-  /** Rows a second since the last look. */
-  function takeInsertRate(): number {
-    const look = { rows: store.insertedRows(), atMs: now() };
-    const seconds = Math.max(look.atMs - lastLook.atMs, 1) / 1000;
-    const rate = (look.rows - lastLook.rows) / seconds;
-    lastLook = look;
-    return rate;
-  }
-
   return {
     build: async () => buildFor(await waitingParts()),
-    async buildWhenQuiet(quietRowsPerSecond) {
-      const rate = takeInsertRate();
+    async buildWhenQuiet(rowsPerSecond, isBusy) {
       const waiting = await waitingParts();
-      if (rate > quietRowsPerSecond) await buildFor(ofDaysThatAreOver(waiting));
-      else if (rate === 0 || sumRows(waiting) >= worthIndexingRows) await buildFor(waiting);
+      const isWorth = rowsPerSecond === 0 || sumRows(waiting) >= worthIndexingRows;
+      if (isBusy) await buildFor(ofPastDays(waiting));
+      else if (isWorth) await buildFor(waiting);
       events.rowsUnindexed(sumRows(await waitingParts()));
     },
   };
 }
 
-/** Rows arrive in the newest day alone, so what is built for the others lasts. */
-function ofDaysThatAreOver(parts: readonly PartRow[]): PartRow[] {
+/** Rows arrive in the newest day only, so merges rarely undo the indexes of the others. */
+function ofPastDays(parts: readonly PartRow[]): PartRow[] {
   const newest = parts.reduce((day, [partition]) => (partition > day ? partition : day), '');
   return parts.filter(([partition]) => partition < newest);
 }

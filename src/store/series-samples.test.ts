@@ -1,4 +1,4 @@
-/** Series come with what is stored of them, in order, whatever the order in which it was found. */
+/** Series are joined with their samples, in order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -16,7 +16,7 @@ const samplesOf = (seriesId: bigint, times: readonly bigint[]) => ({
   values: BigUint64Array.from(times, (time) => BigInt.asUintN(64, time * 3n)),
 });
 
-test('series keep their order; those without anything are left out', () => {
+test('keeps the order of series and omits those without samples', () => {
   const message = Buffer.from([1]);
   const found = toSeriesSamples(
     series,
@@ -39,7 +39,7 @@ test('series keep their order; those without anything are left out', () => {
   );
 });
 
-test('samples are sorted by time, whatever the 64 bits of it', () => {
+test('sorts samples by any 64-bit time', () => {
   const time = fc.oneof(
     fc.bigInt(-(1n << 63n), (1n << 63n) - 1n),
     fc.bigInt(-3n, 3n),

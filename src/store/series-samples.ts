@@ -1,9 +1,9 @@
-/** Puts samples, native histograms and labels of series together. Pure. */
+/** Joins samples, native histograms and labels of series. Pure. */
 import type { SeriesSamples } from '../model/metric-plan.ts';
 import type { HistogramOfSeries, SamplesRow } from './sql/samples.ts';
 import { type SeriesRow, toLabels } from './sql/series.ts';
 
-/** @returns in the order of `series` those that have anything, by time. */
+/** @returns the series that have samples, in the order of `series`; samples sorted by time */
 export function toSeriesSamples(
   series: readonly SeriesRow[],
   rows: readonly SamplesRow[],
@@ -24,7 +24,7 @@ const noSamples = { times: new BigInt64Array(), values: new BigUint64Array() };
 
 type Samples = Pick<SamplesRow, 'times' | 'values'>;
 
-/** Several threads of the store may have put them together, each in order. */
+/** Threads of the store append sorted runs in any order. */
 function inOrder({ times, values }: Samples): Samples {
   if (isAscending(times)) return { times, values };
   const order = Array.from(times.keys()).sort((a, b) => (times[a]! < times[b]! ? -1 : 1));
@@ -34,7 +34,7 @@ function inOrder({ times, values }: Samples): Samples {
   };
 }
 
-/** Halves of words are compared: a BigInt for each would cost more than reading them did. */
+/** Compares 32-bit halves: a BigInt per sample would cost more than reading them. */
 function isAscending(times: BigInt64Array): boolean {
   const words = new DataView(times.buffer, times.byteOffset, times.byteLength);
   for (let at = 8; at < times.byteLength; at += 8) {

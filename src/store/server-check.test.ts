@@ -1,10 +1,10 @@
-/** What an operator is told of a server that cannot be the store. */
+/** Errors for a server that cannot be the store. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClickHouseError } from '@clickhouse/client';
 import { checkTables, checkVersion, explain } from './server-check.ts';
 
-test('servers that know all our settings will do, older ones are named', () => {
+test('accepts versions with all settings, and names older ones', () => {
   for (const version of ['26.5.1.1', '26.10.3.4', '27.1.1.1']) checkVersion(version);
   for (const version of ['26.4.9.9', '25.12.1.1', '18.16.1']) {
     assert.throws(() => checkVersion(version), /cannot use ClickHouse .+ 26\.5 or later/);
@@ -17,14 +17,14 @@ const plain = ['logs', 'MergeTree PARTITION BY toYYYYMMDD(ReceivedAt)'] as const
 const local = ['logs_local', "ReplicatedMergeTree('/clickhouse', '{replica}')"] as const;
 const over = ['logs', "Distributed('main', 'weir', 'logs_local', cityHash64(Batch))"] as const;
 
-test('tables of the form that is wanted will do, and none at all', () => {
+test('accepts tables of the configured form, and none', () => {
   for (const found of [[], [plain]]) checkTables(oneServer, found);
   for (const found of [[], [local], [over, local]]) checkTables(cluster, found);
   // A server that makes something else of it by itself.
   checkTables(oneServer, [['logs', "SharedMergeTree('/clickhouse', '{replica}')"]]);
 });
 
-test("a database of one server is no cluster's, not even of one node", () => {
+test('refuses a database of one server for a cluster', () => {
   for (const found of [
     [plain],
     [plain, local],
@@ -37,7 +37,7 @@ test("a database of one server is no cluster's, not even of one node", () => {
   }
 });
 
-test("a cluster's database is not one server's", () => {
+test('refuses a database of a cluster for one server', () => {
   const says = /database "weir" as that of one server.*set store\.cluster to its name/;
   assert.throws(() => checkTables(oneServer, [local]), says);
   assert.throws(() => checkTables(oneServer, [over, local]), /its name \(main\)/);
@@ -56,7 +56,7 @@ const cases: readonly (readonly [string, unknown, RegExp])[] = [
   ['silence', new DOMException('', 'TimeoutError'), /does not answer/],
 ];
 for (const [name, error, message] of cases) {
-  test(`${name} has a sentence, without secrets`, () => {
+  test(`explains ${name} without secrets`, () => {
     assert.match(explain(error, address), message);
     assert.doesNotMatch(explain(error, address), /secret/);
   });

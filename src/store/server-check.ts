@@ -1,10 +1,7 @@
-/**
- * Looks at a ClickHouse server before anything is done there, and says in words what is wrong with
- * it or with the settings that lead there.
- */
+/** Checks a ClickHouse server before the first change, and explains errors to the operator. */
 import { ClickHouseError } from '@clickhouse/client';
 import type { Connection } from './connection.ts';
-import { Parameters, type Statement } from './sql/statement.ts';
+import { type Statement, statement } from './sql/statement.ts';
 import { everyReplica, localEnding, type Placement, storedTables } from './sql/tables.ts';
 
 export interface ServerAddress {
@@ -13,27 +10,23 @@ export interface ServerAddress {
 }
 
 /**
- * The first with every setting that our statements carry; the last of those to come was
+ * The first version with all settings of our statements; the newest of them is
  * `max_threads_min_free_memory_per_thread`.
  */
 const leastVersion = [26, 5] as const;
 
-/** Long enough for a server that is there, short enough for whoever starts Weir to wait. */
+/** Timeout of each check. */
 const patienceMs = 10_000;
 
-/** @throws Error in words for the operator */
+/** @throws Error for the operator */
 export async function checkServer(
   connection: Connection,
   placement: Placement,
   address: ServerAddress,
 ): Promise<void> {
-  const ask = async <Row>(statement: Statement) => {
+  const ask = async <Row>(query: Statement) => {
     try {
-      return await connection.query<Row>(
-        'housekeeping',
-        statement,
-        AbortSignal.timeout(patienceMs),
-      );
+      return await connection.query<Row>('housekeeping', query, AbortSignal.timeout(patienceMs));
     } catch (error) {
       throw new Error(explain(error, address), { cause: error });
     }
@@ -47,30 +40,29 @@ export async function checkServer(
 }
 
 function clustersSql(cluster: string): Statement {
-  const params = new Parameters();
-  const sql = `SELECT cluster, toUInt8(min(internal_replication)) FROM system.clusters
-GROUP BY cluster ORDER BY cluster = ${params.add('String', cluster)} DESC, cluster`;
-  return { sql, params: params.values };
+  return statement(
+    (params) => `SELECT cluster, toUInt8(min(internal_replication)) FROM system.clusters
+GROUP BY cluster ORDER BY cluster = ${params.add('String', cluster)} DESC, cluster`,
+  );
 }
 
-/** On every node that answers: whoever made them may have been led to another one. */
+/** On every node that answers, since a load balancer may have picked another one to create them. */
 function tablesSql(placement: Placement): Statement {
-  const params = new Parameters();
   const names = storedTables.flatMap((name) => [name, `${name}${localEnding}`]);
-  const sql = `SELECT DISTINCT name, engine_full FROM ${everyReplica(placement, 'system.tables')}
+  return statement(
+    (params) => `SELECT DISTINCT name, engine_full FROM ${everyReplica(placement, 'system.tables')}
 WHERE database = ${params.add('String', placement.database)}
   AND name ${params.anyOf('String', names)}
 ORDER BY name
-SETTINGS skip_unavailable_shards = 1`;
-  return { sql, params: params.values };
+SETTINGS skip_unavailable_shards = 1`,
+  );
 }
 
 const distributed = /^Distributed\('?([^',]+)/;
 
 /**
- * Tables that are there must have the form in which this Weir would make them.
- * @param found name and engine of each
- * @throws Error for those of a cluster where one server is meant, or the other way round
+ * @param found name and engine of the existing tables
+ * @throws Error for tables of a cluster when one server is configured, or the reverse
  */
 export function checkTables(
   { database, cluster }: Placement,
@@ -96,7 +88,7 @@ export function checkTables(
   );
 }
 
-/** @param version such as 26.7.2.1 @throws Error for one that is too old */
+/** @param version such as 26.7.2.1 @throws Error for an older one than Weir needs */
 export function checkVersion(version: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [leastMajor, leastMinor] = leastVersion;
@@ -120,7 +112,7 @@ function checkCluster(cluster: string, found: readonly (readonly [string, number
   }
 }
 
-/** What stands in the way of a statement of the start, and the knob to turn. */
+/** The cause of an error at the start, and the setting to change. */
 export function explain(error: unknown, { url, user }: ServerAddress): string {
   const at = withoutSecrets(url);
   if (error instanceof ClickHouseError) return refusal(error, { url: at, user });

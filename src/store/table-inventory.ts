@@ -1,7 +1,6 @@
 /**
- * Which tables the embedded engine has: kept beside its data, so that a table whose metadata is
- * lost stops the start. Otherwise it would be created again, empty, and all its rows would vanish
- * without an error.
+ * An inventory of the tables of the embedded engine, in a file beside its data. A table whose
+ * metadata are lost stops the start; otherwise it would be created again, without its rows.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,17 +9,17 @@ import { hasErrorCode } from '../std/error-text.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
 import { newestVersion } from './migrate.ts';
-import { Parameters, type Statement } from './sql/statement.ts';
+import { type Statement, statement } from './sql/statement.ts';
 import type { Placement } from './sql/tables.ts';
 
 interface Table {
   readonly uuid: string;
-  /** Digest of the columns' names, types and defaults. */
+  /** Digest of names, types and defaults. */
   readonly columns: string;
 }
 
 interface Inventory {
-  /** Of `migrate`, which changes columns. */
+  /** The newest version of `migrate`, which changes columns. */
   readonly schemaVersion: number;
   /** By name. */
   readonly tables: Readonly<Record<string, Table>>;
@@ -34,9 +33,9 @@ export interface TableInventory {
 }
 
 /**
- * Before migrations.
- * @throws Error naming the tables that are gone, were replaced or whose columns changed on disk;
- * what the connection throws
+ * To be called before migrations.
+ * @throws Error naming tables that are missing, were replaced or whose columns changed on disk;
+ * errors of the connection
  */
 export async function assertNoTableLost(options: TableInventory): Promise<void> {
   const { placement, file } = options;
@@ -53,7 +52,7 @@ export async function assertNoTableLost(options: TableInventory): Promise<void> 
     const names = lost.join(', ');
     throw new Error(`cannot open the store: its metadata lacks ${names}; ${advice} empty tables`);
   }
-  // A start that migrates changes columns, and may have been cut short before.
+  // A migration changes columns; an earlier one may have been interrupted.
   if (known.schemaVersion !== schemaVersion) return;
   const changed = entries
     .filter(([name, { columns }]) => tables[name]?.columns !== columns)
@@ -65,7 +64,7 @@ export async function assertNoTableLost(options: TableInventory): Promise<void> 
   );
 }
 
-/** Notes the tables that are there; after migrations. */
+/** Writes the inventory. To be called after migrations. */
 export async function noteTables(options: TableInventory): Promise<void> {
   const inventory = await takeInventory(options);
   const text = `${JSON.stringify({ inventory, sha256: digestOf(inventory) }, undefined, 2)}\n`;
@@ -80,17 +79,17 @@ async function takeInventory({ connection, placement }: TableInventory): Promise
 }
 
 function tablesSql({ database }: Placement): Statement {
-  const params = new Parameters();
-  const sql = `SELECT t.name, toString(any(t.uuid)), hex(SHA256(toString(arraySort(groupArray(
+  return statement(
+    (params) => `SELECT t.name, toString(any(t.uuid)), hex(SHA256(toString(arraySort(groupArray(
   (c.position, c.name, c.type, c.default_kind, c.default_expression))))))
 FROM system.tables AS t
 INNER JOIN system.columns AS c ON c.database = t.database AND c.table = t.name
 WHERE t.database = ${params.add('String', database)} AND t.engine LIKE '%MergeTree'
-GROUP BY t.name ORDER BY t.name`;
-  return { sql, params: params.values };
+GROUP BY t.name ORDER BY t.name`,
+  );
 }
 
-/** Undefined where nothing is known, as in a new folder. */
+/** Undefined without a valid file. */
 function readInventory({ file, events }: TableInventory): Inventory | undefined {
   const text = readIfThere(file);
   if (text === undefined) return undefined;
@@ -98,7 +97,7 @@ function readInventory({ file, events }: TableInventory): Inventory | undefined 
     const { inventory, sha256 } = JSON.parse(text) as { inventory: Inventory; sha256: string };
     if (digestOf(inventory) === sha256) return inventory;
   } catch {
-    // Reported below, as a wrong digest is.
+    // Reported below, like a wrong digest.
   }
   events.inventoryDamaged(file);
   return undefined;

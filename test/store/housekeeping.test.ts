@@ -8,9 +8,9 @@ import {
   createHousekeeping,
   type Housekeeping,
   housekeepingDefaults,
+  openHousekeepingTimer,
   type HousekeepingOptions,
 } from '../../src/store/housekeeping.ts';
-import { openHousekeepingTimer } from '../../src/store/housekeeping-timer.ts';
 import { until } from '../harness/until.ts';
 import { allMutated, type EngineStore, localName, openEngineStore } from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';

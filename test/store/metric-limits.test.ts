@@ -185,9 +185,9 @@ suite('limits and failures', () => {
     assert.equal(series?.times.length, 100_000);
   });
 
-  test('an unknown layout is a bug', () => {
-    assert.throws(
-      () => engine.store.insert('metrics/9' as Layout, [], 'all', localToken),
+  test('an unknown layout is a bug', async () => {
+    await assert.rejects(
+      engine.store.insert('metrics/9' as Layout, [], 'all', localToken),
       /metrics\/9/,
     );
   });

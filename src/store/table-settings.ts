@@ -1,14 +1,18 @@
-/** Makes every table sync what it acknowledges, at each start, and checks that it does. */
+/** Applies settings of durability and of storage tiers to the tables, at each start. */
 import type { Connection } from './connection.ts';
 import {
   compileDurability,
   compileTableEngines,
+  compileTierChanges,
+  compileTiers,
   missingDurability,
+  type StorageTiers,
   type TableRow,
+  type TiersRow,
 } from './sql/table-settings.ts';
 import type { Placement } from './sql/tables.ts';
 
-/** @throws Error where a setting does not take; what the connection throws */
+/** @throws Error when a table does not take a setting; errors of the connection */
 export async function ensureDurableTables(
   connection: Connection,
   placement: Placement,
@@ -30,4 +34,18 @@ async function findLacking(connection: Connection, placement: Placement) {
   return rows
     .map((row) => ({ row, missing: missingDurability(placement, row) }))
     .filter(({ missing }) => missing.length > 0);
+}
+
+/** @throws errors of the connection */
+export async function applyStorageTiers(
+  connection: Connection,
+  placement: Placement,
+  tiers: StorageTiers,
+): Promise<void> {
+  const rows = await connection.query<TiersRow>('housekeeping', compileTiers(placement));
+  for (const row of rows) {
+    for (const change of compileTierChanges(placement, tiers, row)) {
+      await connection.execute('housekeeping', change);
+    }
+  }
 }

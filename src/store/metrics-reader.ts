@@ -1,0 +1,144 @@
+/**
+ * Runs the reads of metrics within the limits of one read. Samples and exemplars take two steps:
+ * find the series, then read what is stored of them. Plans are compiled in sql/.
+ */
+import type { Exemplar, SamplesPlan, SeriesSamples } from '../model/metric-plan.ts';
+import type { Asker } from './connection.ts';
+import { tooMuch } from './failures.ts';
+import type { Store } from './port.ts';
+import { type ReaderParts, type ReadTime, startReadTime, timed } from './read-time.ts';
+import { toSeriesSamples } from './series-samples.ts';
+import {
+  compileExemplars,
+  compileNativeHistograms,
+  compileSamples,
+  decodeNativeHistograms,
+  decodeSamples,
+  type ExemplarRow,
+  type HistogramOfSeries,
+  type SamplesRow,
+  type SamplesStep,
+  toExemplar,
+} from './sql/samples.ts';
+import {
+  compileLabelNames,
+  compileLabelValues,
+  compileMetadata,
+  compileSeries,
+  type SeriesRow,
+  toLabels,
+  toMetadata,
+} from './sql/series.ts';
+import type { Statement } from './sql/statement.ts';
+
+type MetricsReader = Pick<
+  Store,
+  'samples' | 'exemplars' | 'series' | 'labelNames' | 'labelValues' | 'metricMetadata'
+>;
+
+/** The series of a plan, and the time left to read them. */
+interface FoundSeries {
+  readonly plan: SamplesPlan;
+  /** Sorted by labels. */
+  readonly series: readonly SeriesRow[];
+  readonly time: ReadTime;
+  readonly asker: Asker;
+}
+
+/** Bounds the size of a statement. */
+const seriesPerStatement = 20_000;
+
+export function createMetricsReader(parts: ReaderParts): MetricsReader {
+  const { connection, database, events, limits } = parts;
+
+  async function findSeries(plan: SamplesPlan, signal?: AbortSignal): Promise<FoundSeries> {
+    const time = startReadTime(limits);
+    const asker = { accountId: plan.accountId, signal };
+    if (plan.streams.length === 0) return { plan, series: [], time, asker };
+    const statement = compileSeries(database, plan, plan.maxSeries + 1, time.left());
+    const series = await connection.read<SeriesRow>(statement, asker);
+    if (series.length > plan.maxSeries) throw tooMuch(plan.maxSeries, 'series', 'maxReadSeries');
+    return { plan, series, time, asker };
+  }
+
+  async function samples(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesSamples[]> {
+    const found = await findSeries(plan, signal);
+    const rows = await readSteps<SamplesRow>(found, async (step) => {
+      const statement = compileSamples(database, plan, step);
+      const decoded = [...decodeSamples(await connection.readBytes(statement, found.asker))];
+      return { rows: decoded, samples: decoded.reduce((sum, row) => sum + row.times.length, 0) };
+    });
+    const histograms = await readSteps<HistogramOfSeries>(found, async (step) => {
+      const statement = compileNativeHistograms(database, plan, step);
+      const bytes = await connection.readBytes(statement, found.asker);
+      const decoded = [...decodeNativeHistograms(bytes)];
+      return { rows: decoded, samples: decoded.length };
+    });
+    return toSeriesSamples(found.series, rows, histograms);
+  }
+
+  async function exemplars(plan: SamplesPlan, signal?: AbortSignal): Promise<Exemplar[]> {
+    const found = await findSeries(plan, signal);
+    const rows = await readSteps<ExemplarRow>(found, async (step) => {
+      const statement = compileExemplars(database, plan, step);
+      const read = await connection.read<ExemplarRow>(statement, found.asker);
+      return { rows: read, samples: read.length };
+    });
+    const rowsById = Map.groupBy(rows, ([id]) => id);
+    return found.series.flatMap((one) => {
+      const seriesLabels = toLabels(one);
+      return (rowsById.get(one[0]) ?? []).map((row) => toExemplar(seriesLabels, row));
+    });
+  }
+
+  async function rowsOf<Row, Result>(
+    statement: Statement,
+    asker: Asker,
+    toResult: (row: Row) => Result,
+  ): Promise<Result[]> {
+    return (await connection.read<Row>(statement, asker)).map(toResult);
+  }
+
+  return {
+    samples: (plan, signal) => timed(events, 'samples', samples(plan, signal)),
+    exemplars: (plan, signal) => timed(events, 'exemplars', exemplars(plan, signal)),
+    series(plan, signal) {
+      const statement = compileSeries(database, plan, plan.limit, limits);
+      return timed(events, 'series', rowsOf(statement, { ...plan, signal }, toLabels));
+    },
+    labelNames(plan, signal) {
+      const statement = compileLabelNames(database, plan, limits);
+      return timed(events, 'label_names', rowsOf(statement, { ...plan, signal }, textOf));
+    },
+    labelValues(plan, name, signal) {
+      const statement = compileLabelValues(database, plan, name, limits);
+      return timed(events, 'label_values', rowsOf(statement, { ...plan, signal }, textOf));
+    },
+    metricMetadata(plan, signal) {
+      const statement = compileMetadata(database, plan, limits);
+      return timed(events, 'metric_metadata', rowsOf(statement, { ...plan, signal }, toMetadata));
+    },
+  };
+}
+
+function textOf([text]: readonly [string]): string {
+  return text;
+}
+
+/** Reads the series in as many statements as needed. @throws AppError over `plan.maxSamples` */
+async function readSteps<Row>(
+  { plan, series, time }: FoundSeries,
+  readStep: (step: SamplesStep) => Promise<{ rows: readonly Row[]; samples: number }>,
+): Promise<Row[]> {
+  const all: Row[] = [];
+  let samples = 0;
+  for (let at = 0; at < series.length; at += seriesPerStatement) {
+    const seriesIds = series.slice(at, at + seriesPerStatement).map(([id]) => id);
+    const limit = plan.maxSamples - samples + 1;
+    const step = await readStep({ seriesIds, limit, limits: time.left() });
+    samples += step.samples;
+    if (samples > plan.maxSamples) throw tooMuch(plan.maxSamples, 'samples', 'maxReadSamples');
+    for (const row of step.rows) all.push(row);
+  }
+  return all;
+}

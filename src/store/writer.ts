@@ -1,0 +1,85 @@
+/** Inserts batches, and states what is known of their rows when an insert fails. */
+import assert from 'node:assert/strict';
+import { metricSections, sectionOf } from '../codec/metric-rows.ts';
+import type { StampedBatch } from '../model/batch.ts';
+import type { FencingToken } from '../model/fencing-token.ts';
+import type { StoreEvents } from '../telemetry/store-events.ts';
+import type { Connection } from './connection.ts';
+import { toInsertError } from './failures.ts';
+import type { Fence } from './fence.ts';
+import type { Store } from './port.ts';
+import type { ReceiptFloor } from './receipt-floor.ts';
+import { compileInsert, type InsertMode } from './sql/insert-logs.ts';
+import { compileInsertSection } from './sql/insert-metrics.ts';
+import { encodeOuterRows } from './sql/outer-rows.ts';
+import type { Placement } from './sql/tables.ts';
+
+export interface WriterParts {
+  readonly connection: Connection;
+  readonly placement: Placement;
+  readonly insertQuorum: string;
+  readonly fence: Fence;
+  readonly floor: ReceiptFloor;
+  readonly events: StoreEvents;
+}
+
+export interface Writer extends Pick<Store, 'insert'> {
+  /** Log rows inserted by this process. */
+  insertedRows(): number;
+}
+
+type Batches = readonly StampedBatch[];
+
+export function createWriter(parts: WriterParts): Writer {
+  const { connection, placement, insertQuorum, fence, floor, events } = parts;
+  let insertedRows = 0;
+
+  async function targetOf(token: FencingToken) {
+    return { placement, insertQuorum, pass: await fence.pass(token) };
+  }
+
+  async function insertLogs(batches: Batches, mode: InsertMode, token: FencingToken) {
+    floor.lower(batches);
+    const rows = batches.map((batch) => ({ batch, count: batch.rows, rows: batch.payload }));
+    const statement = compileInsert(await targetOf(token), batches, mode);
+    await connection.insert(statement, encodeOuterRows(rows));
+    insertedRows += rowsOf(batches);
+  }
+
+  /** Labels before their samples. Ignores the mode, since duplicates of metrics read as one. */
+  async function insertMetrics(batches: Batches, _mode: InsertMode, token: FencingToken) {
+    for (const section of metricSections) {
+      const rows = batches
+        .map((batch) => ({ batch, count: undefined, rows: sectionOf(batch.payload, section) }))
+        .filter((row) => row.rows.length > 0);
+      if (rows.length === 0) continue;
+      const statement = compileInsertSection(await targetOf(token), section, batches);
+      await connection.insert(statement, encodeOuterRows(rows));
+    }
+  }
+
+  const inserters = { 'logs/1': insertLogs, 'metrics/1': insertMetrics };
+  return {
+    async insert(layout, batches, mode, token) {
+      const insertRows = inserters[layout];
+      assert.ok(insertRows, `cannot store layout "${layout}"`);
+      if (batches.length === 0) return;
+      const rows = rowsOf(batches);
+      const startedAt = performance.now();
+      const seconds = () => (performance.now() - startedAt) / 1000;
+      try {
+        await insertRows(batches, mode, token);
+      } catch (cause) {
+        const error = toInsertError(cause, placement);
+        events.insertFailed({ rows, failure: error.failure, seconds: seconds() }, error);
+        throw error;
+      }
+      events.inserted({ rows, batches: batches.length, mode, seconds: seconds() });
+    },
+    insertedRows: () => insertedRows,
+  };
+}
+
+function rowsOf(batches: Batches): number {
+  return batches.reduce((sum, batch) => sum + batch.rows, 0);
+}
