@@ -16,8 +16,9 @@ const maxTailBytes = 1024 * 1024 * 1024;
 const noBytes = Buffer.alloc(0);
 
 /**
- * Values are those of JSON, Uint8Array, Map and Set; arrays hold no undefined. Memory that a
- * transferred view covers alone is freed once it is sent.
+ * Values are those of JSON, Uint8Array, Map and Set; arrays hold no undefined, and keys, which no
+ * sender may choose, do not begin with `$`. Memory that a transferred view covers alone is freed
+ * once it is sent.
  * @param stream owned by the transport from now on
  */
 export function overStream(stream: Duplex): Transport {
