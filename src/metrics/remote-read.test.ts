@@ -81,7 +81,7 @@ function encodeRequest(queries: readonly ReadQuery[], acceptedResponseTypes: num
 }
 
 suite('read requests', () => {
-  test('any that protobufjs writes', () => {
+  test('decodes any that protobufjs encodes', () => {
     fc.assert(
       fc.property(fc.array(query), (queries) => {
         assert.deepEqual(decodeReadRequest(encodeRequest(queries)), queries);
@@ -89,7 +89,7 @@ suite('read requests', () => {
     );
   });
 
-  test('Prometheus’ own wish for chunks gets samples, if it takes them at all', () => {
+  test('serves samples to a client that prefers chunks', () => {
     assert.deepEqual(decodeReadRequest(encodeRequest([], [1, 0])), []);
     assert.deepEqual(decodeReadRequest(encodeRequest([], [0])), []);
     // Not packed: one field for each.
@@ -129,7 +129,7 @@ suite('read requests', () => {
     });
   }
 
-  test('a part of other bytes', () => {
+  test('decodes a view into a larger buffer', () => {
     const queries = [{ fromMs: 1n, untilMs: -1n, selector: [] }];
     const around = Buffer.concat([Buffer.alloc(9, 0xff), encodeRequest(queries)]);
     assert.deepEqual(
@@ -206,7 +206,7 @@ function decode(bytes: Uint8Array) {
 }
 
 suite('read responses', () => {
-  test('any of them is read by protobufjs, bit by bit', () => {
+  test('protobufjs decodes any of them with equal bits', () => {
     fc.assert(
       fc.property(fc.array(fc.array(series)), (results) => {
         assert.deepEqual(
@@ -224,14 +224,14 @@ suite('read responses', () => {
     );
   });
 
-  test('the end of a series and other NaNs keep their bits', () => {
+  test('stale markers and other NaNs keep their bits', () => {
     const values = BigUint64Array.of(0x7ff0000000000002n, 0x7ff8000000000001n, 0xfff8000000000000n);
     const times = BigInt64Array.of(1n, 2n, 3n);
     const { bytes } = encode([[{ labels: [['__name__', 'up']], times, values, histograms: [] }]]);
     assert.deepEqual(decode(bytes)[0]?.[0]?.values, [...values]);
   });
 
-  test('arrays that are parts of others', () => {
+  test('encodes views into larger arrays', () => {
     const times = BigInt64Array.of(1n, 2n, 3n).subarray(1);
     const values = BigUint64Array.of(7n, 8n, 9n).subarray(1);
     const { bytes } = encode([[{ labels: [], times, values, histograms: [] }]]);
@@ -239,7 +239,7 @@ suite('read responses', () => {
     assert.deepEqual(decode(bytes)[0]?.[0]?.values, [8n, 9n]);
   });
 
-  test('offers turns within a long series, and among many short ones', () => {
+  test('yields within a long series and between many short ones', () => {
     const ofLength = (length: number): SeriesSamples => ({
       labels: [],
       times: new BigInt64Array(length),

@@ -107,7 +107,7 @@ suite('selectors', () => {
   }
 });
 
-suite('what is no selector', () => {
+suite('invalid selectors', () => {
   for (const [text, message] of bad) {
     test(JSON.stringify(text), () => {
       assert.throws(
@@ -132,7 +132,7 @@ const types = [
   ['notMatches', '!~'],
 ] as const;
 
-test('any matchers, written down, are read again', () => {
+test('parses any matchers that it can print', () => {
   const text = fc.string({ unit: 'binary' }).filter((value) => value.isWellFormed());
   const matcher = fc
     .tuple(

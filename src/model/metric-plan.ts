@@ -38,7 +38,7 @@ export interface SamplesPlan {
   readonly accountId: string;
   readonly streams: readonly ReadableStream[];
   readonly selectors: readonly Selector[];
-  /** Samples of exactly this range. */
+  /** Range of sample times. */
   readonly fromMs: bigint;
   readonly untilMs: bigint;
   /** More series or samples than this fail with an AppError. */

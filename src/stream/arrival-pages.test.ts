@@ -1,4 +1,4 @@
-/** Pages that several tails share, and tails that leave. */
+/** Pages that tails share, and aborted requests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { arrivalsUntil } from '../model/arrival.ts';
@@ -15,7 +15,7 @@ const plan = {
 
 const { signal } = new AbortController();
 
-test('who asks after leaving takes the page from nobody', async () => {
+test('a request that was already aborted does not abort the shared page', async () => {
   const store = {
     arrivals: async () => ({ logs: [], isComplete: true }),
     countArrivals: async () => 0,
@@ -29,7 +29,7 @@ test('who asks after leaving takes the page from nobody', async () => {
   assert.equal(stays.status, 'fulfilled');
 });
 
-test('many who catch up do not keep one waiting who is up to date', async () => {
+test('reads that catch up do not delay live reads', async () => {
   const asked: number[] = [];
   const store = {
     arrivals: async ({ limit }: { readonly limit: number }) => {

@@ -1,13 +1,8 @@
-/**
- * A position in the total order of logs, as it travels: `<timestamp>,<logId>` or the same as a JSON
- * object. Pure.
- */
+/** A position in the total order of logs as text: `<timestamp>,<logId>`, or a JSON object. Pure. */
 import { decodeLogId, encodeLogId, type LogPosition, maxTie, nilLogId } from '../model/log-id.ts';
 import { parseTimestamp, toIsoMillis } from './timestamps.ts';
 
-/**
- * The wire shape. The logId alone says where; the timestamp is for people, and for the nil UUID.
- */
+/** The logId is the position; the timestamp is for people, and for the nil UUID. */
 export interface Cursor {
   /** ISO 8601 UTC, ms. */
   readonly timestamp: string;
@@ -24,7 +19,7 @@ export function cursorBefore(timeNanos: bigint): Cursor {
 }
 
 /**
- * @returns undefined for text in neither form, an id that is no logId, or an id of another time.
+ * @returns undefined for text in neither form, and for an id that is no logId or of another time.
  */
 export function parseCursor(text: string): Cursor | undefined {
   const parts = text.trimStart().startsWith('{') ? fromJson(text) : fromPair(text);
@@ -40,7 +35,7 @@ export function parseCursor(text: string): Cursor | undefined {
   return toCursor(position);
 }
 
-/** Logs strictly before or after this are older or newer than the cursor. */
+/** Logs strictly before this position are older than the cursor, those strictly after are newer. */
 export function toPosition(cursor: Cursor): LogPosition {
   const position = decodeLogId(cursor.logId);
   if (position !== undefined) return position;

@@ -44,7 +44,7 @@ function readOne(change: Partial<LogRecord>): Record<string, string> {
   return Object.fromEntries(names.map((name, i) => [name, cells[i]!]));
 }
 
-test('every column holds its field', () => {
+test('writes each field to its column', () => {
   assert.deepEqual(Object.values(readOne({})), [
     '2026-04-01T08:30:00.123456789Z',
     'INFO',
@@ -70,7 +70,7 @@ test('every column holds its field', () => {
   ]);
 });
 
-test('nanoseconds are exact, from 1970 on', () => {
+test('writes exact nanoseconds from 1970 on', () => {
   assert.equal(readOne({ timestampNanos: '0' })['timestamp'], '1970-01-01T00:00:00.000000000Z');
   assert.equal(readOne({ timestampNanos: '7' })['timestamp'], '1970-01-01T00:00:00.000000007Z');
   const late = readOne({ timestampNanos: '5662310399999999999' })['timestamp'];
@@ -99,7 +99,7 @@ const text = fc.string({
   ),
 });
 
-test('whatever a text holds, a reader of CSV gets it back', () => {
+test('a CSV reader gets every text back', () => {
   fc.assert(
     fc.property(text, text, fc.dictionary(text, text), (message, host, labels) => {
       const read = readOne({ message, host, labels });
@@ -110,7 +110,7 @@ test('whatever a text holds, a reader of CSV gets it back', () => {
   );
 });
 
-suite('a cell that a spreadsheet would run', () => {
+suite('a cell that a spreadsheet would run as a formula', () => {
   for (const message of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '＠a']) {
     test(`${JSON.stringify(message)} gets an apostrophe`, () => {
       assert.equal(readOne({ message })['message'], `'${message}`);

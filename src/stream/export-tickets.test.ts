@@ -1,4 +1,4 @@
-/** A ticket works once, for whoever comes first, and its text is nowhere kept. */
+/** A ticket works once, and only its digest is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TakenTicket, TicketStore } from '../directory/port.ts';
@@ -40,7 +40,7 @@ function open() {
   return { world, tickets: createExportTickets(store, events, { ttlMs: 60_000, maxTickets: 2 }) };
 }
 
-test('a ticket brings what was asked for', async () => {
+test('a ticket returns the requested export', async () => {
   const { tickets, world } = open();
   const issued = await tickets.issue(asked);
   assert.match(issued.ticket, /^[a-z2-7]{52}$/);
@@ -51,7 +51,7 @@ test('a ticket brings what was asked for', async () => {
   assert.deepEqual({ accountId, tokenDigest, query }, asked);
 });
 
-test('it is nobody else’s while it is used, nor after', async () => {
+test('rejects a ticket that is in use or used', async () => {
   const { tickets } = open();
   const { ticket } = await tickets.issue(asked);
   const held = await tickets.take(ticket);
@@ -61,7 +61,7 @@ test('it is nobody else’s while it is used, nor after', async () => {
   await assert.rejects(tickets.take(ticket), fails('not_found'));
 });
 
-test('given back unspent, it works again, once', async () => {
+test('an unspent ticket that is given back works once more', async () => {
   const { tickets } = open();
   const { ticket } = await tickets.issue(asked);
   const held = await tickets.take(ticket);
@@ -71,7 +71,7 @@ test('given back unspent, it works again, once', async () => {
   await assert.rejects(tickets.take(ticket), fails('not_found'));
 });
 
-test('one that cannot be given back is told of', async () => {
+test('reports a ticket that cannot be given back', async () => {
   const { tickets, world } = open();
   const held = await tickets.take((await tickets.issue(asked)).ticket);
   world.isAway = true;
@@ -81,7 +81,7 @@ test('one that cannot be given back is told of', async () => {
   await assert.rejects(tickets.take('x'), fails('unavailable'));
 });
 
-test('where as many wait as may, another is refused', async () => {
+test('refuses a ticket beyond the limit of the account', async () => {
   const { tickets } = open();
   const { ticket } = await tickets.issue(asked);
   await tickets.issue(asked);

@@ -1,4 +1,4 @@
-/** What becomes of an export: its place, its rights and its end, over a store that is a list. */
+/** Limits, rechecks and outcomes of exports over a store that is a list. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
@@ -79,7 +79,7 @@ async function messagesOf({ chunks }: StreamedAnswer): Promise<string[]> {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => `${i}`);
 
-test('everything is written, and a limit cuts exactly', async () => {
+test('exports all logs, and exactly as many as the limit', async () => {
   const { world, exporter, asked } = openExporter();
   assert.deepEqual(await messagesOf(await exporter.open(asked, signal)), upTo(70));
   for (const limit of [1, 7, 8, 69, 70, 71]) {
@@ -91,7 +91,7 @@ test('everything is written, and a limit cuts exactly', async () => {
   assert.ok(world.outcomes.every((outcome) => outcome === 'finished'));
 });
 
-test('the file is named after its time', async () => {
+test('names the file after the time', async () => {
   const { exporter, asked } = openExporter();
   const csv = await exporter.open({ ...asked, query: { format: 'csv' } }, signal);
   const disposition = 'attachment; filename="weir-logs-20260401T083000Z.csv"';
@@ -99,7 +99,7 @@ test('the file is named after its time', async () => {
   assert.equal(csv.mediaType, 'text/csv; charset=utf-8; header=present');
 });
 
-test('a stream of others is not found before anything is read', async () => {
+test('rejects a stream of another account before any read', async () => {
   const { world, exporter, asked } = openExporter();
   const other = { ...asked, query: { ...asked.query, streamId: ['other'] } };
   const isNotFound = (error: unknown) => error instanceof AppError && error.code === 'not_found';
@@ -108,7 +108,7 @@ test('a stream of others is not found before anything is read', async () => {
   assert.equal(world.plans.length, 0);
 });
 
-test('what fails midway is thrown, never the end', async () => {
+test('throws a failure midway', async () => {
   const { world, exporter, asked } = openExporter();
   const { chunks } = await exporter.open(asked, signal);
   await assert.rejects(async () => {
@@ -120,7 +120,7 @@ test('what fails midway is thrown, never the end', async () => {
   assert.deepEqual([world.running, world.outcomes], [0, ['failed']]);
 });
 
-test('one that is left, by its reader or because Weir closes, gives its place back', async () => {
+test('frees the place of an export that is aborted', async () => {
   const { world, exporter, asked } = openExporter();
   for await (const chunk of (await exporter.open(asked, signal)).chunks) {
     assert.equal(world.running, 1);
@@ -135,7 +135,7 @@ test('one that is left, by its reader or because Weir closes, gives its place ba
   assert.deepEqual([world.running, world.outcomes], [0, ['left', 'left']]);
 });
 
-test('so many run at once; one that nobody reads does not count', async () => {
+test('limits exports in progress; one without a reader does not count', async () => {
   const { world, exporter, asked } = openExporter();
   const open = async (by = asked) =>
     (await exporter.open(by, signal)).chunks[Symbol.asyncIterator]();
@@ -155,7 +155,7 @@ test('so many run at once; one that nobody reads does not count', async () => {
   assert.equal(world.running, 2);
 });
 
-test('a long one asks whether it may go on, and what is still kept', async () => {
+test('rechecks token and retention during a long export', async () => {
   const { world, exporter, asked } = openExporter({ recheckMs: 0 });
   await messagesOf(await exporter.open(asked, signal));
   assert.equal(world.rechecks, steps);

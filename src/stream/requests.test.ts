@@ -24,11 +24,11 @@ function refusal(schema: z.ZodObject, query: string): AppError {
 const id = encodeLogId({ timeNanos: 1_775_032_200_123_456_789n, tie: 5n });
 
 suite('a list', () => {
-  test('asks for 100 logs by default', () => {
+  test('limits to 100 logs by default', () => {
     assert.deepEqual(parsed(listQuery, ''), { limit: 100 });
   });
 
-  test('takes every parameter, repeated ones as any of them', () => {
+  test('parses every parameter, repeated ones as lists', () => {
     const query =
       'limit=1000&search=a%20b&severity=info&severity=warn&host=&serviceName=s&serviceNamespace=n' +
       '&label=a:b:c&label=d:&k8sCluster=1&k8sNamespace=2&k8sNode=3&k8sPod=4&k8sContainer=5' +
@@ -57,7 +57,7 @@ suite('a list', () => {
     });
   });
 
-  test('takes startTime and endTime for sinceTime and untilTime', () => {
+  test('accepts startTime and endTime as synonyms', () => {
     assert.deepEqual(parsed(listQuery, 'startTime=1&endTime=2'), {
       limit: 100,
       sinceTime: 1_000_000n,
@@ -65,7 +65,7 @@ suite('a list', () => {
     });
   });
 
-  test('takes what is not wanted, split at the first colon', () => {
+  test('splits exclusions at the first colon', () => {
     const { exclude, excludeLabel } = parsed(
       listQuery,
       `exclude=host:a:b&exclude=severity:&exclude=streamId:${id}&excludeLabel=k:v:w`,
@@ -78,7 +78,7 @@ suite('a list', () => {
     assert.deepEqual(excludeLabel, [{ key: 'k', value: 'v:w' }]);
   });
 
-  test('takes a cursor as a pair, as JSON, and before all logs of a time', () => {
+  test('parses a cursor as a pair, as JSON, and with the nil UUID', () => {
     const cursor = { timestamp: '2026-04-01T08:30:00.123Z', logId: id };
     const pair = parsed(listQuery, `cursor=${cursor.timestamp},${id}`);
     assert.deepEqual(pair.cursor, cursor);
@@ -91,7 +91,7 @@ suite('a list', () => {
   });
 });
 
-suite('what is refused names the parameter', () => {
+suite('rejects and names the parameter', () => {
   const cases: readonly (readonly [z.ZodObject, string, string, RegExp])[] = [
     [listQuery, 'limit=0', 'limit', /whole number from 1 to 1000/],
     [listQuery, 'limit=1001', 'limit', /1 to 1000/],
@@ -136,7 +136,7 @@ suite('what is refused names the parameter', () => {
   }
 });
 
-test('the histogram takes sinceTime and untilTime for its own names', () => {
+test('the histogram accepts sinceTime and untilTime as synonyms', () => {
   assert.deepEqual(parsed(histogramQuery, 'sinceTime=1&untilTime=2'), {
     startTime: 1_000_000n,
     endTime: 2_000_000n,
@@ -144,12 +144,12 @@ test('the histogram takes sinceTime and untilTime for its own names', () => {
   });
 });
 
-test('a batch of facets keeps the order and the names asked', () => {
+test('a batch of facets keeps order and names', () => {
   const { fields, topK } = parsed(facetsBatchQuery, 'fields=service_name,%20host,service');
   assert.deepEqual({ fields, topK }, { fields: ['service_name', 'host', 'service'], topK: 10 });
 });
 
-test('the schemas describe themselves as what is sent', () => {
+test('schemas describe the text of parameters', () => {
   const schema = z.toJSONSchema(listQuery, { io: 'input' }) as {
     properties: Record<string, Record<string, unknown>>;
     required?: string[];

@@ -1,7 +1,4 @@
-/**
- * What the reads answer, as schemas for the OpenAPI document; answers are built to these types, not
- * validated.
- */
+/** Answers of the reads as schemas for the OpenAPI document, which types follow. */
 import { z } from 'zod';
 import { facetNames } from './requests.ts';
 
@@ -12,18 +9,18 @@ const position = z
     timestamp: isoTime,
     logId: z.string().meta({ format: 'uuid' }),
   })
-  .meta({ description: 'A place in the order of logs, by time and logId.' });
+  .meta({ description: 'A position in the order of logs, by time and logId.' });
 
 export const logRecord = z.object({
   logId: z.string().meta({ format: 'uuid', description: 'Sorts as logs are listed.' }),
   timestamp: isoTime,
   timestampNanos: z.string().meta({ description: 'Unix nanoseconds.' }),
   observedTimestamp: isoTime,
-  receivedAt: isoTime.meta({ description: 'When Weir took it in.' }),
+  receivedAt: isoTime.meta({ description: 'Time of receipt.' }),
   streamId: z.string().meta({ format: 'uuid' }),
   receiverId: z.string(),
   severity: z.string().meta({ examples: ['INFO'] }),
-  severityNumber: z.int().meta({ description: "OpenTelemetry's number; 0 for an unknown word." }),
+  severityNumber: z.int().meta({ description: 'OpenTelemetry severity number; 0 = unknown word.' }),
   message: z.string(),
   serviceName: z.string(),
   serviceNamespace: z.string(),
@@ -39,17 +36,18 @@ export const logRecord = z.object({
   }),
   traceId: z.string(),
   spanId: z.string(),
-  traceFlags: z.int().meta({ description: 'W3C trace flags; 0 where the sender gave none.' }),
-  eventName: z.string().meta({ description: "OpenTelemetry's name of the kind of event." }),
+  traceFlags: z.int().meta({ description: 'W3C trace flags; 0 = none.' }),
+  eventName: z.string().meta({ description: 'OpenTelemetry event name.' }),
   scope: z
     .object({ name: z.string(), version: z.string() })
-    .meta({ description: 'The instrumentation scope, such as a logger.' }),
+    .meta({ description: 'Instrumentation scope, such as a logger.' }),
 });
 
 export const listResponse = z.object({
   logs: z.array(logRecord).meta({ description: 'Newest first.' }),
   cursor: position.meta({
-    description: 'Where to go on in the same direction: the oldest log, or the newest after since.',
+    description:
+      'Position of the next page in the same direction: the oldest log, or the newest with since.',
   }),
   newest: position.meta({ description: 'Where polling with since starts.' }),
 });
@@ -81,7 +79,7 @@ export const histogramResponse = z.object({
 });
 
 export const facetResponse = z.object({
-  field: z.enum(facetNames).meta({ description: 'As it was asked.' }),
+  field: z.enum(facetNames).meta({ description: 'The requested name.' }),
   values: z.array(z.object({ value: z.string(), count: z.int() })),
   other: z.int().meta({ description: 'Logs with none of these values.' }),
   total: z.int().meta({ description: 'All logs that match.' }),

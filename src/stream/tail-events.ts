@@ -1,13 +1,13 @@
 /**
  * The events of a tail as text/event-stream
- * (https://html.spec.whatwg.org/multipage/server-sent-events.html). Data is JSON on one line, so no
- * line break of a log can end it. Pure.
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html). Data is JSON on one line, so a
+ * line break in a log cannot end an event. Pure.
  */
 import { type ArrivalPosition, type ArrivedLog, encodeArrival } from '../model/arrival.ts';
 import type { AppError } from '../model/errors.ts';
 import { toIsoMillis } from './timestamps.ts';
 
-/** @param position where to go on from here. */
+/** @param position where the tail begins. */
 export function openEvent(position: ArrivalPosition, watermarkNanos: bigint): string {
   return encodeEvent('open', { watermark: toIsoMillis(watermarkNanos) }, position);
 }
@@ -16,13 +16,13 @@ export function logEvent({ position, log }: ArrivedLog): string {
   return encodeEvent('log', log, position);
 }
 
-/** @param position up to which nothing is left to send. */
+/** @param position up to which all logs were sent. */
 export function heartbeatEvent(position: ArrivalPosition): string {
   const watermark = toIsoMillis(position.receivedAtNanos);
   return encodeEvent('heartbeat', { watermark }, position);
 }
 
-/** Logs left out because their reader was too far behind. */
+/** Logs skipped because the reader was too far behind. */
 export interface Dropped {
   readonly count: number;
   /** Unix ns of receipt. */
@@ -30,7 +30,7 @@ export interface Dropped {
   readonly untilNanos: bigint;
 }
 
-/** @param position after what was left out. */
+/** @param position after the skipped logs. */
 export function droppedEvent(position: ArrivalPosition, dropped: Dropped): string {
   const { count, fromNanos, untilNanos } = dropped;
   const range = { fromTime: toIsoMillis(fromNanos), untilTime: toIsoMillis(untilNanos) };

@@ -1,4 +1,4 @@
-/** The tail over a store that is an array: each log once, in order of arrival, whatever happens. */
+/** The tail over a store that is an array: each log once, in order of arrival. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -153,7 +153,7 @@ async function until(events: AsyncGenerator<Event>, name: string): Promise<Event
 
 const idsOf = (rows: readonly ArrivedLog[]) => rows.map(({ log }) => log.logId);
 
-test('it begins now, with its position', async () => {
+test('begins now and sends its position', async () => {
   const world = new World();
   world.store(3);
   world.release();
@@ -168,7 +168,7 @@ test('it begins now, with its position', async () => {
   await events.return(undefined);
 });
 
-test('nothing is asked of the store while nothing arrives', async () => {
+test('does not query the store while no logs arrive', async () => {
   const world = new World();
   const events = eventsOf(world.follow());
   for (let beat = 0; beat < 3; beat++) {
@@ -186,7 +186,7 @@ test('nothing is asked of the store while nothing arrives', async () => {
   await events.return(undefined);
 });
 
-test('each log comes once and in order, however often its reader comes back', async () => {
+test('sends each log once and in order across reconnects', async () => {
   const step = fc.record({
     batches: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 3 }),
     isReleased: fc.boolean(),
@@ -223,7 +223,7 @@ test('each log comes once and in order, however often its reader comes back', as
 });
 
 suite('a reader far behind', () => {
-  test('is told how many logs it does not get, and gets the others', async () => {
+  test('gets the number of dropped logs, and the logs after them', async () => {
     const world = new World();
     const events = eventsOf(world.follow('maxLagSeconds=10'));
     await until(events, 'open');
@@ -267,7 +267,7 @@ suite('a reader far behind', () => {
   });
 });
 
-test('what arrives in a stream made meanwhile is not passed over', async () => {
+test('sends logs of a stream created meanwhile', async () => {
   const world = new World({ recheckMs: 60_000 });
   const events = eventsOf(world.follow());
   await until(events, 'heartbeat');
@@ -278,8 +278,8 @@ test('what arrives in a stream made meanwhile is not passed over', async () => {
   await events.return(undefined);
 });
 
-suite('the end', () => {
-  test('of a service that closes is an event', async () => {
+suite('the last event', () => {
+  test('is end when the service closes', async () => {
     const world = new World();
     const leaving = new AbortController();
     const events = eventsOf(world.follow('', { signal: leaving.signal }));
@@ -289,7 +289,7 @@ suite('the end', () => {
     assert.equal((await events.next()).done, true);
   });
 
-  test('passes over nothing that was read and not sent', async () => {
+  test('has the position of the last log that was sent', async () => {
     const world = new World();
     world.store(1);
     world.release();
@@ -302,7 +302,7 @@ suite('the end', () => {
     assert.deepEqual([name, decodeArrival(id)], ['end', after]);
   });
 
-  test('of a permission is an error, and no log after it', async () => {
+  test('is error when the token is revoked', async () => {
     const world = new World();
     let isRevoked = false;
     const recheck = async () => {
@@ -324,7 +324,7 @@ suite('the end', () => {
     assert.equal((await events.next()).done, true);
   });
 
-  test('of a store is an error that says when to come back', async () => {
+  test('is error with retryAfterSeconds when the store is unavailable', async () => {
     const world = new World();
     const events = eventsOf(world.follow());
     await until(events, 'open');
@@ -336,7 +336,7 @@ suite('the end', () => {
     assert.equal((await events.next()).done, true);
   });
 
-  test('by a fault tells nothing of it', async () => {
+  test('hides the cause of an internal error', async () => {
     const world = new World();
     const events = eventsOf(world.follow());
     await until(events, 'open');
@@ -349,8 +349,8 @@ suite('the end', () => {
   });
 });
 
-suite('what fails before the first event is no event', () => {
-  test('a store that is away when a reader comes back', async () => {
+suite('a failure before the first event is thrown', () => {
+  test('for an unavailable store on resume', async () => {
     const world = new World();
     world.store(1);
     world.release();
@@ -359,12 +359,12 @@ suite('what fails before the first event is no event', () => {
     await assert.rejects(events.next(), /cannot reach the store/);
   });
 
-  test('a stream that is not there', async () => {
+  test('for an unknown stream', async () => {
     const query = 'streamId=00000000-0000-4000-8000-00000000000f';
     await assert.rejects(new World().follow(query).next(), { code: 'not_found' });
   });
 
-  test('one tail too many; a place is free again once one has left', async () => {
+  test('for a tail over the limit, until another one closes', async () => {
     const world = new World({ maxTails: 1 });
     const first = world.follow();
     await first.next();
@@ -376,7 +376,7 @@ suite('what fails before the first event is no event', () => {
   });
 });
 
-test('a position beyond what is stored begins at its end', async () => {
+test('a position past the watermark begins at the watermark', async () => {
   const world = new World();
   const future = arrivalsUntil(start + 999n * second);
   const events = eventsOf(world.follow('', { after: future }));
@@ -387,7 +387,7 @@ test('a position beyond what is stored begins at its end', async () => {
   await events.return(undefined);
 });
 
-test('tails that want the same share one read of the store', async () => {
+test('tails with equal plans share one read of the store', async () => {
   const world = new World({ tailHeartbeatMs: 60_000, recheckMs: 60_000 });
   const tails = Array.from({ length: 50 }, () => eventsOf(world.follow()));
   await Promise.all(tails.map((events) => until(events, 'open')));
@@ -400,7 +400,7 @@ test('tails that want the same share one read of the store', async () => {
   await Promise.all(tails.map((events) => events.return(undefined)));
 });
 
-test('what its readers no longer wait for is not counted', async () => {
+test('does not count for tails that have left', async () => {
   const world = new World({ maxQueries: 1 });
   world.store(1, 'a', 3600n * second);
   world.release();
@@ -422,7 +422,7 @@ test('what its readers no longer wait for is not counted', async () => {
   assert.equal(world.counts, 1);
 });
 
-test('what its readers no longer wait for is not read', async () => {
+test('does not read for tails that have left', async () => {
   const world = new World({ maxQueries: 1 });
   world.store(1);
   world.release();

@@ -1,15 +1,12 @@
-/**
- * Times as readers give and get them: RFC 3339 or epoch milliseconds in, ISO 8601 with milliseconds
- * out. Pure.
- */
+/** Times of the API: parses RFC 3339 or epoch ms, formats ISO 8601 with ms. Pure. */
 import { parseRfc3339 } from '../codec/event-time.ts';
 import { maxEventTimeMillis } from '../model/log-id.ts';
 
 const nanosPerMilli = 1_000_000n;
 
 /**
- * RFC 3339 with up to nine fraction digits (a `+` that a query string turned into a space is taken
- * back), or epoch milliseconds in digits.
+ * RFC 3339 with up to nine fraction digits, where a space that a query string made of `+` is
+ * accepted, or epoch milliseconds in digits.
  * @returns Unix ns; undefined for any other text, and for times outside 1970 to 2149.
  */
 export function parseTimestamp(text: string): bigint | undefined {

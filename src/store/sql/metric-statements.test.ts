@@ -48,7 +48,7 @@ function middle({ sql, params }: { sql: string; params: Readonly<Record<string, 
   return { text, values: Object.values(params) };
 }
 
-test('samples of a stream are read once each, and no more than a limit of them', () => {
+test('reads each sample of a stream once, up to the limit', () => {
   const step = { seriesIds: ['7', '9'], limit: 21, limits };
   const statement = compileSamples('weir', plan, step);
   assert.deepEqual(middle(statement), {
@@ -71,7 +71,7 @@ GROUP BY SeriesId`,
   assert.match(statement.sql, /max_execution_time = 2\.500,/);
 });
 
-test('samples of several streams are one sample where their times are one', () => {
+test('merges samples of several streams with the same time', () => {
   const streams = ['a', 'b'].map((streamId) => ({ streamId, receivedFromNanos: 0n }));
   const { sql } = compileSamples(
     'weir',
@@ -86,7 +86,7 @@ test('samples of several streams are one sample where their times are one', () =
   assert.match(exemplars.sql, /LIMIT 1 BY SeriesId, UnixMilli, Digest\nLIMIT 2\n/);
 });
 
-test('labels are kept a day and an hour longer than samples, though not beyond a deletion', () => {
+test('keeps labels 25 hours longer than samples, but not past a deletion', () => {
   const statement = compileSeries('weir', plan, 11, limits);
   assert.deepEqual(middle(statement), {
     text: `FROM weir.series
@@ -107,7 +107,7 @@ LIMIT 11`,
   assert.equal(params['p2'], String(90n * hour + 1n));
 });
 
-test('names and values of labels are sorted and cut off', () => {
+test('sorts and limits label names and values', () => {
   const seriesPlan = { ...plan, selectors: [], limit: 3 };
   const names = compileLabelNames('weir', seriesPlan, limits);
   assert.match(names.sql, /ORDER BY name\nLIMIT 3\n/);
@@ -118,7 +118,7 @@ test('names and values of labels are sorted and cut off', () => {
   assert.match(metrics.sql, /DISTINCT MetricName AS value/);
 });
 
-test('metadata are the last received of each metric', () => {
+test('reads the last received metadata of each metric', () => {
   const metadataPlan = { ...plan, metric: 'up', limit: 4 };
   const { sql } = compileMetadata('weir', metadataPlan, limits);
   assert.match(sql, /FROM weir\.metric_metadata FINAL\n/);
@@ -128,7 +128,7 @@ test('metadata are the last received of each metric', () => {
   assert.deepEqual(toMetadata(['up', '', '', '']), unknown);
 });
 
-test('an exemplar’s value is the double of its bits', () => {
+test('decodes the value of an exemplar from its bits', () => {
   const bits = String(0x3ff8_0000_0000_0000n);
   assert.deepEqual(toExemplar([], ['1', '-7', bits, ['trace_id'], ['x']]), {
     seriesLabels: [],
@@ -148,7 +148,7 @@ suite('inserts', () => {
     payload: new Uint8Array(),
   };
 
-  test('samples are three arrays side by side, and values never pass through a double', () => {
+  test('inserts samples as three arrays, with values as bits', () => {
     const { sql } = compileInsertSection(target, 'samples', [batch]);
     assert.match(sql, /^INSERT INTO weir\.samples \(AccountId, StreamId, ReceivedAt, SeriesId, /);
     assert.match(sql, /ids Array\(UInt128\),\s+times Array\(Int64\),\s+values Array\(UInt64\)/);
@@ -157,7 +157,7 @@ suite('inserts', () => {
     assert.match(sql, /async_insert = 0/);
   });
 
-  test('other sections are an array of tuples in the order of the layout', () => {
+  test('inserts other sections as arrays of tuples', () => {
     const { sql } = compileInsertSection(target, 'series', [batch]);
     assert.match(
       sql,
@@ -167,7 +167,7 @@ suite('inserts', () => {
   });
 });
 
-test('a deletion takes what reads hide, and no more', () => {
+test('deletes exactly the rows that reads hide', () => {
   const range = { accountId: 'a', streamId: 's', untilNanos: 7n * second };
   assert.deepEqual(Object.values(compileDeleteStream(target.placement, 'samples', range).params), [
     'a',
@@ -188,12 +188,12 @@ function compiled(...selectors: Selector[]): { conditions: string[]; values: str
 const a: LabelMatcher = { name: 'a', type: 'equal', value: '1' };
 
 suite('selectors', () => {
-  test('none, or one without matchers, means every series', () => {
+  test('no selector, or an empty one, selects every series', () => {
     assert.deepEqual(compiled().conditions, []);
     assert.deepEqual(compiled([a], []).conditions, []);
   });
 
-  test('matchers are joined by AND, selectors by OR', () => {
+  test('joins matchers by AND, selectors by OR', () => {
     const name: LabelMatcher = { name: '__name__', type: 'notEqual', value: 'up' };
     assert.deepEqual(compiled([a, name], [a]), {
       conditions: [
@@ -204,7 +204,7 @@ suite('selectors', () => {
     });
   });
 
-  test('a pattern meets the whole value, and is one by itself', () => {
+  test('a pattern matches the whole value and must be valid alone', () => {
     const pattern = "it's|\\d{2}";
     for (const [type, before] of [
       ['matches', ''],
@@ -221,7 +221,7 @@ suite('selectors', () => {
   });
 });
 
-test('values are read one after the other', () => {
+test('reads values in order', () => {
   const id = Buffer.alloc(16);
   id.writeBigUInt64LE(7n);
   id.writeBigUInt64LE(1n, 8);
@@ -237,7 +237,7 @@ test('values are read one after the other', () => {
   assert.equal(reader.hasMore(), false);
 });
 
-test('rows that end short are refused', () => {
+test('rejects truncated rows', () => {
   const reads: ((reader: RowReader) => unknown)[] = [
     (reader) => reader.string(),
     (reader) => reader.wordArray(),

@@ -12,7 +12,7 @@ function outerRow(sequence: bigint, count: number, rows: Uint8Array): OuterRow {
   return { batch, count, rows };
 }
 
-test('a prefix is the outer row in RowBinary, and the payload follows untouched', () => {
+test('encodes the prefix in RowBinary, then the payload', () => {
   const body = Buffer.concat([
     ...encodeOuterRows([outerRow(0x11n, 300, Buffer.from([0xaa, 0xbb]))]),
   ]);
@@ -29,7 +29,7 @@ test('a prefix is the outer row in RowBinary, and the payload follows untouched'
   assert.equal(body.toString('hex'), expected.join(''));
 });
 
-test('ten thousand small all become a few chunks, a large payload is not copied', () => {
+test('joins small payloads into few chunks and does not copy a large one', () => {
   const small = Array.from({ length: 10_000 }, (_, i) =>
     outerRow(BigInt(i), 1, Buffer.alloc(300, i)),
   );
@@ -42,14 +42,14 @@ test('ten thousand small all become a few chunks, a large payload is not copied'
   assert.ok(Buffer.concat(chunks).equals(Buffer.concat(apart)));
 });
 
-test('rows that begin with their number are not counted again', () => {
+test('does not write a count before rows that begin with it', () => {
   const [chunk] = encodeOuterRows([
     { ...outerRow(1n, 0, Buffer.from([2, 7, 7])), count: undefined },
   ]);
   assert.equal(Buffer.from(chunk!).toString('hex').slice(-8), '72020707');
 });
 
-test('an id that could not be read back is refused', () => {
+test('rejects an id longer than 127 bytes', () => {
   const good = outerRow(1n, 1, Buffer.alloc(1));
   const owner = { ...good.batch.owner, receiverId: 'x'.repeat(128) };
   const wrong = { ...good, batch: { ...good.batch, owner } };

@@ -126,7 +126,7 @@ ${settings}`,
   );
 });
 
-test('a field without rows has no values and no rest', () => {
+test('a field without rows has no values and other is 0', () => {
   const plan = { filter, fields: ['severity', 'host'] as const, topK: 1 };
   assert.deepEqual(toFacetsResults(plan, [[1, 'h', '3', '5']]), [
     { field: 'severity', values: [], other: 0, total: 0 },
@@ -134,7 +134,7 @@ test('a field without rows has no values and no rest', () => {
   ]);
 });
 
-test('an insert of what is missing asks by time of receipt and by range of ids', () => {
+test('an insert of missing rows is bounded by time of receipt and batch ids', () => {
   const batch = (writer: bigint, sequence: bigint, receivedAtNanos: bigint): StampedBatch => ({
     id: { writer, sequence },
     receivedAtNanos,
@@ -155,7 +155,7 @@ test('an insert of what is missing asks by time of receipt and by range of ids',
   assert.doesNotMatch(compileInsert(target, batches, 'all').sql, /NOT IN/);
 });
 
-test('names that are no names are refused', () => {
+test('rejects invalid names', () => {
   assert.throws(() => tableName('weir; DROP', 'logs'), /cannot use database name/);
   assert.throws(() => compileDropDay(target.placement, 'logs', "1'; --"), /cannot read/);
 });

@@ -27,7 +27,7 @@ const planArbitrary: fc.Arbitrary<ListPlan> = fc.record({
   untilWatermarkNanos: maybe(time),
 });
 
-test('the windows cover every time that the plan may show exactly once, in its direction', () => {
+test('windows cover the range of the plan once, in its direction', () => {
   fc.assert(
     fc.property(planArbitrary, fc.array(time, { maxLength: 20 }), (plan, times) => {
       const windows = [...listWindows(plan, now)];
@@ -125,7 +125,7 @@ const anyLog = fc.record({
 });
 
 suite('a walk', () => {
-  test('gives every log of its range once, newest first', () => {
+  test('returns every log of its range once, newest first', () => {
     const logs = fc.uniqueArray(anyLog, { selector: (log) => `${log.timeNanos} ${log.tie}` });
     const range = fc.record(
       {
@@ -145,7 +145,7 @@ suite('a walk', () => {
     );
   });
 
-  test('gives logs of one time once, over many statements', () => {
+  test('returns logs of one time once over many statements', () => {
     const logs = Array.from({ length: 1_000 }, (_, i) => ({
       timeNanos: nowNanos,
       tie: BigInt(i),
@@ -155,7 +155,7 @@ suite('a walk', () => {
     assert.deepEqual(seen, sorted);
   });
 
-  test('reads much at once where logs are small, and crosses gaps quickly', () => {
+  test('reads many small logs at once and crosses gaps quickly', () => {
     const dense = Array.from({ length: 20_000 }, (_, i) => ({
       timeNanos: nowNanos - BigInt(i) * 1_000_000n,
       tie: 0n,
@@ -168,15 +168,15 @@ suite('a walk', () => {
   });
 });
 
-suite('a refusal', () => {
-  test('of size asks for fewer rows, until there is one', () => {
+suite('a statement over a limit', () => {
+  test('of size requests fewer rows, down to one', () => {
     const rows: number[] = [];
     let point: WalkPoint | undefined = { ...walkStart, rows: 100 };
     for (; point !== undefined; point = walkSlower(point, 'size')) rows.push(point.rows);
     assert.deepEqual(rows, [100, 13, 2, 1]);
   });
 
-  test('of effort looks at less of history, and at more again by and by', () => {
+  test('of effort narrows the window, which then widens again', () => {
     const wide = { ...walkStart, widthNanos: 4_000n * second };
     const slower = walkSlower(wide, 'effort')!;
     assert.equal(slower.widthNanos, 1_000n * second);

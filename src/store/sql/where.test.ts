@@ -1,4 +1,4 @@
-/** Filters as conditions, and that no value ever becomes part of the SQL. */
+/** Filters as conditions; no value becomes part of the SQL. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { LogFilter } from '../../model/plan.ts';
@@ -23,7 +23,7 @@ function compiled(change: Partial<LogFilter>): { conditions: string[]; values: s
   return { conditions: conditions.slice(1), values: Object.values(params.values) };
 }
 
-suite('what a filter becomes', () => {
+suite('conditions of a filter', () => {
   test('one stream, with and without a limit of receipt', () => {
     assert.deepEqual(compiled({}), {
       conditions: ['StreamId = {p1:String}'],
@@ -38,7 +38,7 @@ suite('what a filter becomes', () => {
     });
   });
 
-  test('streams with different limits are each held to their own', () => {
+  test('streams with different limits have a condition each', () => {
     const streams = [
       { streamId: 'a', receivedFromNanos: 1n },
       { streamId: 'b', receivedFromNanos: 2n },
@@ -53,7 +53,7 @@ suite('what a filter becomes', () => {
     ]);
   });
 
-  test('what is excluded is the same condition turned around', () => {
+  test('exclusions negate the same conditions', () => {
     const equal = new Map([['severity', ['debug', 'trace']] as const, ['host', ['']] as const]);
     const labels = [{ key: 'tier', value: '' }];
     assert.deepEqual(compiled({ excluded: { equal, labels } }), {
@@ -75,7 +75,7 @@ suite('what a filter becomes', () => {
     assert.deepEqual(compiled({ streams: [] }).conditions, ['0']);
   });
 
-  test('severity is compared in upper case, other fields as they are', () => {
+  test('compares severity in upper case, other fields unchanged', () => {
     const equal = new Map([
       ['severity', ['info', 'Warn']],
       ['host', ['Host-1']],
@@ -90,7 +90,7 @@ suite('what a filter becomes', () => {
     });
   });
 
-  test('an empty label value asks whether the label is there', () => {
+  test('an empty label value checks that the label is present', () => {
     const { conditions } = compiled({ labels: [{ key: 'k', value: '' }] });
     assert.match(conditions.at(-1)!, /^\(mapContains\(LogAttributes, \{p3:String\}\) AND /);
     assert.match(
@@ -122,7 +122,7 @@ suite('search terms', () => {
   }
 });
 
-test('no value of a request ever stands in the text', () => {
+test('no value of a request becomes part of the SQL', () => {
   const hostile = "x'); DROP TABLE logs; -- {p0:Identifier}";
   const params = new Parameters();
   const sql = whereSql(
