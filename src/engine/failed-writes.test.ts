@@ -1,4 +1,4 @@
-/** One failed write, and nothing is answered any more. */
+/** After a failed write no query is answered. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createWriteWatch } from './failed-writes.ts';
@@ -10,7 +10,7 @@ test('a check resolves while no further write has failed', async () => {
   assert.deepEqual(failures, []);
 });
 
-test('a failed write is told once, with the time of the last clean check', async () => {
+test('reports a failed write once, with the time of the last clean check', async () => {
   const { watch, failures, state } = setUp(0);
   state.now = 1_000;
   await watch.check();
@@ -23,14 +23,14 @@ test('a failed write is told once, with the time of the last clean check', async
   assert.deepEqual(settled, []);
 });
 
-test('a count that cannot be had fails the check', async () => {
+test('rejects a check whose count fails', async () => {
   const { watch, state, failures } = setUp(0);
   state.fault = new Error('stopping');
   await assert.rejects(watch.check(), /stopping/);
   assert.deepEqual(failures, []);
 });
 
-test('writes count as failed where no count can be had for too long', async () => {
+test('treats writes as failed after 30 s without a count', async () => {
   const { watch, state, failures } = setUp(0);
   state.fault = new Error('memory limit');
   state.now = 31_000;

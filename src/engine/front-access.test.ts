@@ -1,4 +1,4 @@
-/** Who gets through to an engine on TCP, and where it may listen. */
+/** Authentication at the TCP port of the engine, and its addresses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertGuarded, createAccessCheck, type FrontRequest } from './front-access.ts';
@@ -51,7 +51,7 @@ test('headers of ClickHouse pass as well', () => {
   assert.equal(allows({ headers: key('weir', 'secrets') }), false);
 });
 
-test('without a password the default user passes, by name or not, and no page does', () => {
+test('accepts the default user without a password, but no browser', () => {
   const allows = createAccessCheck({ user: 'default', password: '' });
   assert.equal(allows({ headers: {} }), true);
   assert.equal(allows({ headers: { authorization: basic('default:') } }), true);
@@ -59,7 +59,7 @@ test('without a password the default user passes, by name or not, and no page do
   assert.equal(allows({ headers: { 'sec-fetch-site': 'cross-site' } }), false);
 });
 
-test('without a password only this machine is listened to', () => {
+test('refuses any address but loopback without a password', () => {
   const open = { user: 'default', password: '' };
   for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) assertGuarded(host, open);
   for (const host of ['', '0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.com']) {

@@ -20,7 +20,7 @@ test('a query string is decoded to bytes', () => {
   });
 });
 
-test('parameters, settings and words of the protocol are told apart', () => {
+test('separates parameters, settings and fields of the protocol', () => {
   const fields = parseQueryString(
     'query=Q&param_a=1&max_threads=2&query_id=I&database=d&wait_end_of_query=1&session_id=s',
   );

@@ -1,10 +1,10 @@
-/** Which statements kill, and what they name. */
+/** Parsing of KILL QUERY. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineException } from './exceptions.ts';
 import { parseKill } from './kill-query.ts';
 
-test('condition, mode and format are told apart', () => {
+test('parses condition, mode and format', () => {
   assert.deepEqual(parseKill("KILL QUERY WHERE query_id = 'a'"), {
     condition: "query_id = 'a'",
     mode: 'ASYNC',
@@ -19,13 +19,13 @@ test('condition, mode and format are told apart', () => {
   assert.equal(parseKill('KILL QUERY WHERE 1 TEST')?.mode, 'TEST');
 });
 
-test('other statements are not', () => {
+test('ignores other statements', () => {
   for (const sql of ['SELECT 1', 'KILL MUTATION WHERE 1', "SELECT 'KILL QUERY WHERE 1'"]) {
     assert.equal(parseKill(sql), undefined);
   }
 });
 
-test('a condition is needed, and no cluster', () => {
+test('requires a condition and refuses a cluster', () => {
   for (const sql of [
     'KILL QUERY',
     'KILL QUERY ON CLUSTER c WHERE 1',

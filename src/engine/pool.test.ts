@@ -1,4 +1,4 @@
-/** Members go round by account, and only so many wait. */
+/** Members are shared by account, with a bounded queue. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPool } from './pool.ts';
@@ -21,7 +21,7 @@ test('members go to one holder at a time, in order of arrival', async () => {
   assert.deepEqual(order, ['first', 'second']);
 });
 
-test('another account gets the member that one account may not have', async () => {
+test('keeps a member for another account', async () => {
   const pool = createPool('test', ['a', 'b', 'c'], 10);
   const held = [await pool.acquire(account, never), await pool.acquire(account, never)];
   const waiting = pool.acquire(account, never);
@@ -30,7 +30,7 @@ test('another account gets the member that one account may not have', async () =
   await waiting;
 });
 
-test('beyond the bound a query is refused, and there is room again afterwards', async () => {
+test('refuses queries over the bound until there is room', async () => {
   const pool = createPool('test', ['m'], 1);
   const held = await pool.acquire(account, never);
   const waiting = pool.acquire(account, never);
@@ -41,7 +41,7 @@ test('beyond the bound a query is refused, and there is room again afterwards', 
   pool.assertRoom(account);
 });
 
-test('who leaves while waiting is not served', async () => {
+test('skips a query that is cancelled while it waits', async () => {
   const pool = createPool('test', ['m'], 4);
   const held = await pool.acquire(account, never);
   const leaver = new AbortController();

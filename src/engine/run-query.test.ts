@@ -1,4 +1,4 @@
-/** When a query whose client has left is not begun, and when it is killed. */
+/** Queries whose client disconnects. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { createRunningQueries } from './kill-query.ts';
 
 const text = (value: string) => new TextEncoder().encode(value);
 
-test('a client that leaves before its query begins has it not begun', async () => {
+test('does not begin the query of a client that has left', async () => {
   const leaver = new AbortController();
   const { run, began, pool } = setUp({ configure: async () => leaver.abort() });
   await assert.rejects(run(leaver.signal), { code: 394 });
@@ -20,7 +20,7 @@ test('a client that leaves before its query begins has it not begun', async () =
   pool.release(await pool.acquire('', new AbortController().signal));
 });
 
-test('a client that leaves while its query runs has it killed', async () => {
+test('kills the query of a client that leaves', async () => {
   const leaver = new AbortController();
   const ended = Promise.withResolvers<never>();
   const { run, killed } = setUp({

@@ -12,7 +12,7 @@ import {
   unsetValue,
 } from './settings.ts';
 
-test('what keeps acknowledged rows is set', () => {
+test('syncs inserts', () => {
   assert.equal(tableDefaults.get('fsync_after_insert'), '1');
   assert.equal(tableDefaults.get('fsync_part_directory'), '1');
   for (const pool of ['insert', 'read', 'housekeeping'] as const) {

@@ -1,7 +1,4 @@
-/**
- * chDB goes on after a write that the disk refused, with a file cut short. Then the process ends
- * before anything relies on it, and the next one removes what was cut.
- */
+/** chDB continues after a failed write with a truncated file: the process ends, the next repairs. */
 import assert from 'node:assert/strict';
 import { readdirSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,7 +20,7 @@ const device = '/dev/full';
 const millions = 'SELECT number FROM numbers(2000000)';
 const table = 'CREATE TABLE t (a UInt64) ENGINE = MergeTree ORDER BY a';
 
-test('a write that the disk refuses is not answered and ends the engine', async (t) => {
+test('does not answer a write that failed, and ends the engine', async (t) => {
   const ends: string[] = [];
   const engineEnded = (_pid: number, how: string) => void ends.push(how);
   const { engine, client } = await openTestEngine(t, {}, { ...silentEvents(), engineEnded });
@@ -37,7 +34,7 @@ test('a write that the disk refuses is not answered and ends the engine', async 
   assert.equal(await countOf(client, 't'), 2_000);
 });
 
-test('a merged part that was cut short is removed, and its sources are back', async (t) => {
+test('removes a truncated merged part and restores its sources', async (t) => {
   const store = await openStore(t);
   for (let part = 0; part < 2; part++) {
     await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
@@ -52,7 +49,7 @@ test('a merged part that was cut short is removed, and its sources are back', as
   assert.deepEqual(readdirSync(join(dirname(path), 'detached')), []);
 });
 
-test('the part of an insert that was never answered is removed', async (t) => {
+test('removes the part of an insert without an answer', async (t) => {
   const store = await openStore(t);
   await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
   const path = await activePart(store);
@@ -63,7 +60,7 @@ test('the part of an insert that was never answered is removed', async (t) => {
   assert.deepEqual(store.removed.map(nameOf), ['broken-on-start_all_1_1_0']);
 });
 
-test('a part that broke without a failed write stays', async (t) => {
+test('keeps a part that broke without a failed write', async (t) => {
   const store = await openStore(t);
   await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
   const path = await activePart(store);
@@ -73,7 +70,7 @@ test('a part that broke without a failed write stays', async (t) => {
   assert.deepEqual(store.removed, []);
 });
 
-test('a broken part from long before the failed write stays', async (t) => {
+test('keeps a broken part from long before the failed write', async (t) => {
   const store = await openStore(t);
   await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
   const path = await activePart(store);
@@ -86,7 +83,7 @@ test('a broken part from long before the failed write stays', async (t) => {
   assert.deepEqual(store.removed, []);
 });
 
-test('more than a hundred cut parts do not keep the engine from starting', async (t) => {
+test('starts with more than a hundred truncated parts', async (t) => {
   const store = await openStore(t);
   await store.client.command({ query: 'SYSTEM STOP MERGES t' });
   for (let part = 0; part < 105; part++) {
@@ -102,7 +99,7 @@ test('more than a hundred cut parts do not keep the engine from starting', async
   assert.ok(store.removed.length > 100, String(store.removed.length));
 });
 
-test('a mutation whose entry holds nothing does not keep the engine from starting', async (t) => {
+test('starts with an empty mutation file', async (t) => {
   const store = await openStore(t);
   await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
   const path = await activePart(store);

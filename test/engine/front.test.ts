@@ -85,7 +85,7 @@ function post({ port }: EngineFront, path = '/') {
   return openRequest({ port, host: '127.0.0.1', path, method: 'POST', agent: false, headers });
 }
 
-test('a real engine behind it answers, and takes rows and parameters', async (t) => {
+test('forwards queries, rows and parameters to a real engine', async (t) => {
   const { engine } = await openTestEngine(t);
   const { front } = await openFront(t, engine);
   const client = clientOn(t, front);
@@ -104,7 +104,7 @@ test('a real engine behind it answers, and takes rows and parameters', async (t)
   await assert.rejects(client.command({ query: 'SELECT nothing' }), { code: '47' });
 });
 
-test('head and body arrive as they were sent, and so does the answer', async (t) => {
+test('forwards headers, body and answer unchanged', async (t) => {
   const seen: { url: string; pool: unknown; password: unknown; body: string }[] = [];
   const engine = await openFakeEngine(t, async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
@@ -124,7 +124,7 @@ test('head and body arrive as they were sent, and so does the answer', async (t)
   assert.deepEqual(seen, [{ url, pool: 'insert', password: undefined, body: 'one two' }]);
 });
 
-test('neither side is read faster than the other takes it', async (t) => {
+test('applies back-pressure in both directions', async (t) => {
   const bytes = 64 * 2 ** 20;
   const chunk = Buffer.alloc(2 ** 20, 'x');
   let written = 0;
@@ -149,7 +149,7 @@ test('neither side is read faster than the other takes it', async (t) => {
   assert.equal(read, bytes);
 });
 
-test('a client that leaves is gone for the engine as well', async (t) => {
+test('disconnects from the engine when the client disconnects', async (t) => {
   const closed = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
   const engine = await openFakeEngine(t, (request, response) => {
@@ -167,7 +167,7 @@ test('a client that leaves is gone for the engine as well', async (t) => {
   assert.deepEqual(outcomes, ['left']);
 });
 
-test('a client that leaves in the middle of its body has sent no whole one', async (t) => {
+test('does not complete the body of a client that disconnects', async (t) => {
   const failed = Promise.withResolvers<string>();
   const engine = await openFakeEngine(t, (request) => {
     request.on('error', (error: NodeJS.ErrnoException) => failed.resolve(error.code ?? ''));
@@ -202,7 +202,7 @@ for (const [name, handler] of Object.entries({
   });
 }
 
-test('an engine that starts is away for certain', async (t) => {
+test('answers 503 while the engine starts', async (t) => {
   const socketPath = join(await temporaryFolder(t), 'nothing.sock');
   for (const isReady of [false, true]) {
     const { front } = await openFront(t, { socketPath, ready: () => isReady });
@@ -218,7 +218,7 @@ test('an engine that starts is away for certain', async (t) => {
   }
 });
 
-test('user and password are asked for, and nothing is passed on before', async (t) => {
+test('authenticates before it forwards anything', async (t) => {
   const engine = await openFakeEngine(t, () => assert.fail('passed on'));
   const { front, outcomes } = await openFront(t, engine);
   const client = clientOn(t, front, { user: 'weir', password: 'guess' });
@@ -232,14 +232,14 @@ test('user and password are asked for, and nothing is passed on before', async (
   }
 });
 
-test('it listens for this machine alone unless there is a password', async () => {
+test('requires a password for any address but loopback', async () => {
   const engine = { socketPath: '/nowhere', ready: () => false };
   const events = createEngineFrontEvents(createInstruments('silent'));
   const open = openEngineFront(engine, { ...local, host: '', password: '' }, events);
   await assert.rejects(open, /^Error: cannot serve the engine on all addresses .*store\.password/);
 });
 
-test('a port in use is a sentence', async (t) => {
+test('explains a port that is in use', async (t) => {
   const engine = { socketPath: '/nowhere', ready: () => false };
   const { front } = await openFront(t, engine);
   const events = createEngineFrontEvents(createInstruments('silent'));
@@ -247,7 +247,7 @@ test('a port in use is a sentence', async (t) => {
   await assert.rejects(open, /cannot serve the engine on 127\.0\.0\.1:\d+: EADDRINUSE; set engine/);
 });
 
-test('when it closes, what runs is answered and what comes is refused', async (t) => {
+test('answers running requests and refuses new ones while it closes', async (t) => {
   const running = Promise.withResolvers<ServerResponse>();
   const engine = await openFakeEngine(t, (_request, response) => running.resolve(response));
   const { front } = await openFront(t, engine);

@@ -1,4 +1,4 @@
-/** Data on their way into a table: all of one INSERT or nothing of it. */
+/** INSERTs are atomic. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
@@ -42,7 +42,7 @@ async function execInsert(query: string, chunks: Iterable<Buffer>): Promise<void
   await stream.resume().toArray();
 }
 
-test('rows in JSON arrive, with defaults for what they leave out', async () => {
+test('inserts rows in JSON, with defaults for missing columns', async () => {
   const table = await createTable();
   await client.insert({ table, values: [{ a: 1, s: "it's" }, { a: 2 }], format: 'JSONEachRow' });
   const rows = await rowsOf(client, `SELECT * FROM ${table} ORDER BY a`);
@@ -52,7 +52,7 @@ test('rows in JSON arrive, with defaults for what they leave out', async () => {
   ]);
 });
 
-test('a streamed binary body is computed on its way', async () => {
+test('transforms a streamed binary body with input()', async () => {
   const table = await createTable();
   function* chunks() {
     for (let number = 0; number < 100_000; number++) yield binaryRow(number, `row ${number}`);
@@ -83,7 +83,7 @@ test('one outer row becomes its inner rows', async () => {
   ]);
 });
 
-test('data may stand in the text, in the body, or nowhere', async () => {
+test('takes data from the text, from the body, or none', async () => {
   const table = await createTable();
   await client.command({ query: `INSERT INTO ${table} VALUES (1, 'a;b'), (2, 'c')` });
   await client.command({ query: `INSERT INTO ${table} FORMAT JSONEachRow {"a":3}` });
@@ -97,7 +97,7 @@ test('data may stand in the text, in the body, or nowhere', async () => {
   );
 });
 
-test('a compressed body is unpacked', async () => {
+test('inflates a compressed body', async () => {
   const table = await createTable();
   const path = `/?query=INSERT+INTO+${table}+FORMAT+JSONEachRow`;
   const headers = { 'content-encoding': 'gzip' };
@@ -110,7 +110,7 @@ test('a compressed body is unpacked', async () => {
   assert.equal(await countOf(client, table), 2);
 });
 
-test('data that do not fit leave nothing behind', async () => {
+test('stores nothing of invalid data', async () => {
   const table = await createTable();
   const values = Readable.from([{ a: 1 }, { a: 'no number' }]);
   await assert.rejects(client.insert({ table, values, format: 'JSONEachRow' }), { code: '27' });
@@ -123,7 +123,7 @@ test('data that do not fit leave nothing behind', async () => {
   assert.deepEqual(spooledFiles(), []);
 });
 
-test('more than the limit is refused', async () => {
+test('refuses data over the limit', async () => {
   const table = await createTable();
   const path = `/?query=INSERT+INTO+${table}+FORMAT+JSONEachRow`;
   const body = Buffer.from('{"a":1}\n'.repeat(maxInsertBytes / 8 + 100_000));
@@ -139,7 +139,7 @@ test('more than the limit is refused', async () => {
   assert.deepEqual(spooledFiles(), []);
 });
 
-test('a sender that dies half way inserts nothing', async () => {
+test('inserts nothing for a client that disconnects', async () => {
   const table = await createTable();
   const path = `/?query=INSERT+INTO+${table}+FORMAT+JSONEachRow`;
   const sender = request({ socketPath, path, method: 'POST', agent: false });

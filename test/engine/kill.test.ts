@@ -1,7 +1,4 @@
-/**
- * `KILL QUERY … SYNC` as the fence of inserts: once it has answered, nothing that it meant can land
- * any more, wherever it was on its way.
- */
+/** `KILL QUERY … SYNC` fences inserts: once it answers, no selected insert can take effect. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request as openRequest } from 'node:http';
@@ -48,7 +45,7 @@ test('an insert that runs has ended when it is killed', async () => {
   assert.deepEqual(await rowsOf(at.client, listed), []);
 });
 
-test('an insert that has just been given to chDB is not missed', async () => {
+test('kills an insert that chDB has just received', async () => {
   for (let round = 0; round < 20; round++) {
     const insert = insertRows(`new-${round}`, 10_000_000_000);
     await until(async () => (await running(`new-${round}`)).length === 1);
@@ -57,7 +54,7 @@ test('an insert that has just been given to chDB is not missed', async () => {
   }
 });
 
-test('an insert that waits for its turn never gets one', async () => {
+test('does not run a killed insert that waited', async () => {
   const first = insertRows('turn-1', 10_000_000_000);
   await until(async () => (await running('turn-1')).length === 1);
   const second = insertRows('turn-2', 1);
@@ -69,7 +66,7 @@ test('an insert that waits for its turn never gets one', async () => {
   assert.equal(await first, '394');
 });
 
-test('an insert whose data still arrive does not start', async () => {
+test('does not start a killed insert whose data still arrive', async () => {
   await at.client.command({ query: 'TRUNCATE TABLE t' });
   const query = encodeURIComponent('INSERT INTO t FORMAT CSV');
   const path = `/?query_id=late-1&query=${query}`;
@@ -86,7 +83,7 @@ test('an insert whose data still arrive does not start', async () => {
   assert.equal(await countOf(at.client, 't'), 0);
 });
 
-test('a comment names as well as an id, and a text is no condition', async () => {
+test('selects by log_comment, and does not match its own text', async () => {
   const query = 'INSERT INTO t SELECT sipHash64(number) FROM numbers(10000000000)';
   const settings = { log_comment: "shard's 1" };
   const insert = at.client.command({ query, clickhouse_settings: settings }).catch(String);
@@ -97,7 +94,7 @@ test('a comment names as well as an id, and a text is no condition', async () =>
   await insert;
 });
 
-test('nothing to kill is an empty answer, and what cannot be meant an error', async () => {
+test('answers nothing when nothing matches, and rejects unknown columns', async () => {
   assert.deepEqual(await kill("query_id = 'none' SYNC"), []);
   await assert.rejects(kill('nothing = 1 OR elapsed > 0 OR 1 SYNC'), { code: '47' });
 });

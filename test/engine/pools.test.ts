@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clientOf, endless, openTestEngine, until } from './harness.ts';
 
-test('a slow read delays no insert and no housekeeping; only so many wait', async (t) => {
+test('delays neither inserts nor housekeeping by a slow read, and bounds the queue', async (t) => {
   const { client, engine } = await openTestEngine(t, { readMembers: 1, maxWaitingQueries: 1 });
   const leaver = new AbortController();
   const running = client.query({ query: endless, abort_signal: leaver.signal });

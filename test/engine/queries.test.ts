@@ -21,7 +21,7 @@ test('the client finds the engine alive', async () => {
   assert.deepEqual(await client.ping({ select: true }), { success: true });
 });
 
-test('times are in UTC, whatever this machine thinks', async () => {
+test('uses UTC whatever the time zone of the machine', async () => {
   const rows = await rowsOf(
     opened.client,
     "SELECT timezone() AS zone, toDateTime(0) || '' AS zero",
@@ -211,7 +211,7 @@ test('a stream that fails looks broken to a client that does not know how it end
   await assert.rejects(rawRequest(socketPath, { path: '/' }, `${failsLate} FORMAT CSV`));
 });
 
-test('who waits for the end gets an error and no row', async () => {
+test('returns an error and no row with wait_end_of_query', async () => {
   const query = {
     query: failsLate,
     format: 'JSONEachRow',
@@ -244,7 +244,7 @@ test('the time limit ends a query', async () => {
   assert.equal(await codeOf(opened.client.query(query)), '159 TIMEOUT_EXCEEDED');
 });
 
-test('clients that leave take their queries with them', async () => {
+test('kills the reads of clients that disconnect', async () => {
   const { client } = opened;
   for (const settings of [{}, { wait_end_of_query: 1 } as const]) {
     const leaver = new AbortController();

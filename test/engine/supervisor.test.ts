@@ -1,7 +1,4 @@
-/**
- * The engine process may hang, die or be left alone; what was stored stays, and one process at a
- * time holds it.
- */
+/** The supervisor restarts a process that hangs or dies, and one process holds the data. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -23,7 +20,7 @@ import {
 
 const createTable = 'CREATE TABLE t (a UInt64) ENGINE = MergeTree ORDER BY a';
 
-test('what was inserted outlives a kill, and the engine comes back by itself', async (t) => {
+test('restarts after a kill, with all inserted rows', async (t) => {
   const { engine, client } = await openTestEngine(t);
   await client.command({ query: createTable });
   await client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
@@ -34,7 +31,7 @@ test('what was inserted outlives a kill, and the engine comes back by itself', a
   assert.equal(await countOf(client, 't'), 1000);
 });
 
-test('restart ends the old process before it resolves, however often it is asked', async (t) => {
+test('ends the old process before restart resolves, also when called twice', async (t) => {
   const { engine, client } = await openTestEngine(t);
   await client.command({ query: createTable });
   const first = engine.pid as number;
@@ -63,13 +60,13 @@ test('a fault in native code ends in a restart', async (t) => {
   assert.deepEqual(await rowsOf(client, 'SELECT 1 AS one'), [{ one: 1 }]);
 });
 
-test('an engine whose settings did not take does not start', async (t) => {
+test('does not start when chDB ignores a setting', async (t) => {
   const dataDir = await temporaryFolder(t);
   const open = openEngine({ dataDir, threads: 0 }, silentEvents());
   await assert.rejects(open, /cannot start the engine on .*: .*max_threads is .* instead of 0/);
 });
 
-test('a second process is refused by name, the first goes on', async (t) => {
+test('refuses a second process, naming the first, which continues', async (t) => {
   const { client, dataDir } = await openTestEngine(t);
   const { child, said } = await openInOtherProcess(t, dataDir);
   const holder = `another weir process (pid ${process.pid}) holds it`;
@@ -94,7 +91,7 @@ test('the engine of a killed process ends, and the next process gets the data', 
   assert.equal(runs.length, 1);
 });
 
-test('data of a newer engine are refused, and so is a manifest that is none', async (t) => {
+test('refuses data of a newer engine and an invalid manifest', async (t) => {
   const dataDir = await temporaryFolder(t);
   const path = join(dataDir, 'engine.json');
   await writeFile(path, '{"engineVersion":"999.0.0","clickhouseVersion":"99.1"}');
@@ -105,7 +102,7 @@ test('data of a newer engine are refused, and so is a manifest that is none', as
   assert.equal(existsSync(join(dataDir, 'store')), false);
 });
 
-test('data of an older engine are taken over', async (t) => {
+test('opens data of an older engine', async (t) => {
   const dataDir = await temporaryFolder(t);
   const path = join(dataDir, 'engine.json');
   await writeFile(path, '{"engineVersion":"0.0.1","clickhouseVersion":"1.1"}');
@@ -125,7 +122,7 @@ test('a stray config.xml is not read', async (t) => {
   assert.equal(said.error, undefined);
 });
 
-test('only the owner of the data can reach them', async (t) => {
+test('allows only the owner to access the data', async (t) => {
   const { engine, dataDir } = await openTestEngine(t);
   assert.equal(statSync(dataDir).mode & 0o777, 0o700);
   assert.equal(statSync(engine.socketPath).mode & 0o777, 0o600);
@@ -149,7 +146,7 @@ test('a data directory that chDB would take for a pattern is refused', async () 
   await assert.rejects(open, /cannot use data directory .*: choose a path without \{/);
 });
 
-test('closing lets a running query end, and nothing is left', async (t) => {
+test('waits for a running query when it closes, and leaves no process or socket', async (t) => {
   const { engine, dataDir, client } = await openTestEngine(t);
   const pid = engine.pid as number;
   const running = rowsOf(client, 'SELECT sleepEachRow(0.5) AS s FROM numbers(2)');
@@ -168,7 +165,7 @@ test('closing lets a running query end, and nothing is left', async (t) => {
   await assert.rejects(engine.restart('too late'), /closed/);
 });
 
-test('closing does not wait for ever', async (t) => {
+test('bounds the wait for running queries when it closes', async (t) => {
   const { engine, client } = await openTestEngine(t, { stopMillis: 200, maxExecutionSeconds: 0 });
   const pid = engine.pid as number;
   const endlessRead = client.query({ query: 'SELECT sum(sipHash64(number)) FROM numbers(1e15)' });

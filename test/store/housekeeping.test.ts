@@ -112,7 +112,7 @@ test('deletes a stream’s data up to a time, and no other’s', async () => {
   assert.deepEqual([...(await rowsByDay(kept)).keys()], [0, 1, 2]);
 });
 
-test('inserts and merges skip the search index, housekeeping builds it when idle, reads use it', async () => {
+test('builds the search index that inserts and merges skip, and reads use it', async () => {
   const only = stream(100);
   const indexBytes = async () => {
     const [row] = await query<[string]>(
