@@ -6,9 +6,9 @@ import { createOutput } from './session.ts';
 import { CommandError, exitCodes, type Terminal } from './terminal.ts';
 
 const backupNotes = `
-The folder is made, and is there under its name only once it is whole. It holds every secret that
-the data directory holds: accounts, logs, metrics, the TLS authority and the tokens of the first
-run. The service may run meanwhile; all that it acknowledged before the backup began is in it.
+The folder gets its name only when the backup is complete. It holds every secret of the data
+directory: accounts, logs, metrics, the TLS authority and the tokens of the first run. The service
+may run meanwhile; the backup has everything acknowledged before it began.
 
 Examples:
   weir backup /mnt/backups/weir-2027-01-31
@@ -16,9 +16,8 @@ Examples:
   weir backup --verify /mnt/backups/weir-2027-01-31`;
 
 const restoreNotes = `
-The data directory must be new or empty. Every file is checked against its digest. What is restored
-is a Weir of its own, with the accounts, tokens and certificates of the one that was backed up; both
-may run side by side.
+The data directory must be new or empty. Every file is checked against its digest. The restored
+instance has the accounts, tokens and certificates of the original; both may run side by side.
 
 Examples:
   weir restore /mnt/backups/weir-2027-01-31 --data /var/lib/weir && weir serve --data /var/lib/weir
@@ -32,14 +31,14 @@ interface Flags extends SettingsFlags {
 export function define(command: Command, terminal: Terminal): void {
   if (command.name() === 'restore') {
     command
-      .argument('<source-dir>', 'the folder that weir backup made')
+      .argument('<source-dir>', 'a folder made by weir backup')
       .addHelpText('after', restoreNotes)
       .action((source: string) => restore(source, command.optsWithGlobals<Flags>(), terminal));
     return;
   }
   command
-    .argument('[destination-dir]', 'a folder that is not there yet')
-    .addOption(new Option('--verify <dir>', 'make none, but read one and say what is damaged'))
+    .argument('[destination-dir]', 'a folder that does not exist yet')
+    .addOption(new Option('--verify <dir>', 'check a backup and report damage'))
     .option(...configOption)
     .addHelpText('after', backupNotes)
     .action(async (destination: string | undefined) => {

@@ -5,10 +5,9 @@ import { createOutput } from './session.ts';
 import { CommandError, exitCodes, type Terminal } from './terminal.ts';
 
 const acceptNotes = `
-A start is refused where accounts, receivers, tokens or views are not as they were written: a disk
-changed them, or a program other than Weir did. Restore the last backup. Where there is none, this
-command keeps what the file holds now; look at it with weir token list and weir receiver list after
-the next start.
+A start is refused where accounts, receivers, tokens or views changed on disk, by a fault or by
+another program. Restore the last backup. Without one, this command accepts what the file holds now;
+check it with weir token list and weir receiver list after the next start.
 
 Examples:
   weir directory accept
@@ -17,8 +16,8 @@ Examples:
 const copyNotes = `
 Stop the service first. The database, or the schema that the URL names, must hold no directory yet.
 Then start the service on the same data directory with the same URL (--directory-url): its tokens
-work as before, those of quickstart.json included. The file directory.db is used no more and stays
-as it is. The password may come from WEIR_DIRECTORY_PASSWORD.
+work as before, those of quickstart.json included. The file directory.db stays
+unchanged and unused. The password may come from WEIR_DIRECTORY_PASSWORD.
 
 Examples:
   weir directory copy --to postgres://weir@db/weir?sslmode=verify-full

@@ -129,7 +129,7 @@ export async function createProgram(
   return program.helpCommand('help [command]', 'show the help of a command');
 }
 
-/** `run` passes `weir serve …` on, because the service has flags of its own. */
+/** For the help; `run` passes `weir serve …` on, because its flags are the settings. */
 function defineServe(command: Command): void {
   command
     .addHelpText(
@@ -141,7 +141,7 @@ Examples:
   weir serve --help`,
     )
     .action(() => {
-      throw new CommandError('cannot take flags before serve: put them behind', exitCodes.usage);
+      throw new CommandError('cannot take flags before serve: put them after it', exitCodes.usage);
     });
 }
 

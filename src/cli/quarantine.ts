@@ -1,16 +1,16 @@
-/** `weir quarantine …`: what the store refused for good, and what becomes of it. */
+/** `weir quarantine …`: batches that the store refused. */
 import type { Command } from 'commander';
 import type { openQuarantine } from '../maintenance/quarantine.ts';
+import { messageOf } from '../std/error-text.ts';
 import { createOutput } from './session.ts';
 import { configOption, loadSettings, type SettingsFlags, toServeFlags } from './settings.ts';
 import { CommandError, escapeControls, exitCodes, type Terminal } from './terminal.ts';
-import { messageOf } from '../std/error-text.ts';
 
 const notes = `
-A batch that the store refuses for its content is set aside, so that it holds nobody up. Once the
-reason is gone, have it drained again: each row is stored once, whatever was stored of it before,
-and counts as received then. What is set aside on NATS can be retried and dropped while Weir runs.
-In a data directory of its own stop the service first; the next start drains what is retried.
+A batch that the store refuses for its content is set aside, so that it does not block others. Once
+the reason is gone, have it drained again: each row is stored once, whatever was stored before, and
+counts as received then. Batches on NATS can be retried and dropped while Weir runs. For batches in
+a data directory stop the service first; the next start drains what is retried.
 
 Examples:
   weir quarantine list
@@ -40,7 +40,7 @@ export function define(quarantine: Command, terminal: Terminal): void {
 
   for (const [name, description] of [
     ['retry', 'have them drained again, each row stored once'],
-    ['drop', 'forget them for good'],
+    ['drop', 'delete them'],
   ] as const) {
     quarantine
       .command(name)
@@ -55,7 +55,7 @@ export function define(quarantine: Command, terminal: Terminal): void {
 }
 
 const columns = ['id', 'setAsideAt', 'rows', 'bytes', 'receiverId', 'streamId', 'retry', 'reason'];
-/** Of a reason in a table; JSON has all of it. */
+/** In a table; JSON shows the whole reason. */
 const maxReasonLength = 160;
 
 async function change(
@@ -100,7 +100,7 @@ async function allOf(
   const found = await quarantine.list();
   if (name === 'drop') return found.map(({ id }) => id);
   for (const { id, batch } of found) {
-    if (batch === undefined) writeError(`weir: ${id} is no whole batch and stays where it is\n`);
+    if (batch === undefined) writeError(`weir: ${id} is not a complete batch and is not retried\n`);
   }
   return found.filter(({ batch }) => batch !== undefined).map(({ id }) => id);
 }

@@ -1,7 +1,7 @@
-/** Records as text for people: a list as a table, one record as lines of name and value. */
+/** Records as text: a list as a table, one record as lines of name and value. */
 import { escapeControls } from './terminal.ts';
 
-/** @param columns names of fields, in the order in which they are shown. */
+/** @param columns names of fields. */
 export function toTable(records: readonly object[], columns: readonly string[]): string {
   if (records.length === 0) return 'none\n';
   const rows = records.map((record) => {
@@ -11,7 +11,7 @@ export function toTable(records: readonly object[], columns: readonly string[]):
   return align([columns.map(toHeading), ...rows]);
 }
 
-/** What the record lists, such as accounts, stands in tables below its lines. */
+/** Lists in the record, such as accounts, become tables below its lines. */
 export function toLines(record: object): string {
   const entries = Object.entries(record);
   const lists = entries.filter((entry): entry is [string, object[]] => isList(entry[1]));

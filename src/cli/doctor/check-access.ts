@@ -71,9 +71,10 @@ export async function checkReader(places: Places, url: URL): Promise<Finding[]> 
   const whoami = answer.body as Whoami;
   const account = places.accountId ?? whoami.accounts[0]?.accountId;
   if (!whoami.accounts.some(({ accountId }) => accountId === account)) {
-    const known = whoami.accounts.map(({ accountId, name }) => `${name} ${accountId}`).join(', ');
+    const known = whoami.accounts.map(({ accountId, name }) => `${name} ${accountId}`);
     const says = `it does not open the account ${account ?? '(none)'}`;
-    const advice = `choose one that it opens (--account, WEIR_ACCOUNT): ${known || 'there is none'}`;
+    const choices = known.join(', ') || 'there is none';
+    const advice = `choose one that it opens (--account, WEIR_ACCOUNT): ${choices}`;
     return [failure(check, says, advice)];
   }
   const get = createGet(url, ca, { ...headers, 'x-active-account': account! });

@@ -48,8 +48,8 @@ async function* examine(places: Places, version: string): AsyncGenerator<Finding
   yield* await checkQueue(places);
 }
 
-const ofOthers = 'this node does not serve it, and was not told who does';
-const notUsable = 'not looked at: the address cannot be used';
+const ofOthers = 'this node does not serve it and does not know its address';
+const notUsable = 'not checked: the address cannot be used';
 
 async function* examineIngest(places: Places): AsyncGenerator<Finding> {
   const { ingestUrl: url, ca, elsewhere } = places;

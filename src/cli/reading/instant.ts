@@ -1,4 +1,4 @@
-/** Times as people give them on a command line, and how they are shown to them. Pure. */
+/** Parses times of the command line and formats times for people. */
 import { InvalidArgumentError } from 'commander';
 
 export type Zone = 'local' | 'utc';
@@ -16,12 +16,12 @@ const unitMs: Readonly<Record<string, number>> = {
 const durationForm = /^(\d{1,12})(ms|s|m|h|d|w)$/;
 const dateForm = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?$/;
 const offsetForm = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:\d\d)$/;
-/** Fewer digits would be seconds to some, and nobody means January 1970. */
+/** Fewer digits could be seconds. */
 const epochMsForm = /^\d{13,16}$/;
 
 /**
- * `1h` and `now-1h` are so long before now; a date without an offset is one of the zone.
- * @returns RFC 3339, as exact as it was given, or epoch ms as given.
+ * Durations (`1h`, `now-1h`) count back from now; a date without an offset is in the zone.
+ * @returns RFC 3339 with the given digits, or epoch ms as given.
  * @throws InvalidArgumentError
  */
 export function toInstant(text: string, nowMs: number, zone: Zone): string {
@@ -30,7 +30,6 @@ export function toInstant(text: string, nowMs: number, zone: Zone): string {
   const duration = durationForm.exec(trimmed.replace(/^now-/, ''));
   if (duration) {
     const ms = nowMs - Number(duration[1]) * (unitMs[duration[2] ?? ''] ?? 0);
-    // Before 1970 there is nothing, so longer ago means from the start.
     return new Date(Math.max(0, ms)).toISOString();
   }
   if (epochMsForm.test(trimmed)) return trimmed;
@@ -47,7 +46,8 @@ export function showInstant(iso: string, zone: Zone): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;
   if (zone === 'utc') return time.toISOString().replace('T', ' ');
-  return `${localDate(time)} ${localTime(time)}`;
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, -1).replace('T', ' ');
 }
 
 function toZoned(text: string, zone: Zone): string | undefined {
@@ -56,21 +56,10 @@ function toZoned(text: string, zone: Zone): string | undefined {
   const [, date = '', time = '00:00'] = match;
   const seconds = time.length === 5 ? `${time}:00` : time;
   if (zone === 'utc') return `${date}T${seconds}Z`;
-  // Without an offset a date with a time is a local one.
   const minutes = -new Date(`${date}T${seconds}`).getTimezoneOffset();
   const ahead = Math.abs(minutes);
   const offset = `${twoDigits(Math.floor(ahead / 60))}:${twoDigits(ahead % 60)}`;
   return `${date}T${seconds}${minutes < 0 ? '-' : '+'}${offset}`;
-}
-
-function localDate(time: Date): string {
-  const year = String(time.getFullYear()).padStart(4, '0');
-  return `${year}-${twoDigits(time.getMonth() + 1)}-${twoDigits(time.getDate())}`;
-}
-
-function localTime(time: Date): string {
-  const parts = [time.getHours(), time.getMinutes(), time.getSeconds()].map(twoDigits);
-  return `${parts.join(':')}.${String(time.getMilliseconds()).padStart(3, '0')}`;
 }
 
 function twoDigits(value: number): string {

@@ -31,7 +31,7 @@ export function define(command: Command, terminal: Terminal): void {
     .argument('<log-id>')
     .option(
       '--context <n>',
-      'so many logs of its stream before and after it',
+      'this many logs of its stream before and after it',
       integerWithin(0, 200),
     )
     .addOption(

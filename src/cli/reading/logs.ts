@@ -25,10 +25,10 @@ Examples:
 
 export function define(command: Command, terminal: Terminal): void {
   addPrintOptions(addRange(addFilters(command)))
-    .option('-n, --limit <n>', 'so many of the newest', integerWithin(1), 100)
-    .addOption(new Option('--all', 'all of them, however many').conflicts('cursor'))
-    .option('--newest-first', 'turn the order round')
-    .option('--cursor <cursor>', 'only older ones than this place, as the last answer named it')
+    .option('-n, --limit <n>', 'how many of the newest', integerWithin(1), 100)
+    .addOption(new Option('--all', 'all logs that match').conflicts('cursor'))
+    .option('--newest-first', 'reverse the order')
+    .option('--cursor <cursor>', 'only logs older than this, as the last answer named it')
     .addHelpText('after', examples)
     .action(async (search: string[], options: LogsOptions) => {
       const session = openSession(command, terminal);

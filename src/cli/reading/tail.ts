@@ -54,7 +54,7 @@ export function define(command: Command, terminal: Terminal): void {
   addPrintOptions(addFilters(command))
     .option(
       '-n, --lines <n>',
-      'the newest that are there already, first',
+      'first show this many of the newest stored logs',
       integerWithin(0, 1000),
       0,
     )
@@ -100,7 +100,7 @@ async function tail(session: Session, search: string[], options: TailOptions): P
       case 'dropped': {
         const { count, fromTime, untilTime } = event.dropped;
         say(
-          `${count} logs were left out, for they came faster than they were read ` +
+          `${count} logs were left out because they came faster than they were read ` +
             `(weir logs --since ${fromTime} --until ${untilTime} shows them)`,
         );
       }

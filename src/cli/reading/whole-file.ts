@@ -1,4 +1,4 @@
-/** A file that is there in whole or not at all. */
+/** Files that appear only when they are complete. */
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -7,9 +7,9 @@ import { CommandError } from '../terminal.ts';
 import { messageOf } from '../../std/error-text.ts';
 
 /**
- * Writes beside the file and renames at the end; what is there already stays until then. Where the
- * name is a link, the file it leads to is replaced; a device or a pipe is written to as it is.
- * @throws CommandError where the file cannot be written; what the chunks throw as it is
+ * Writes beside the file and renames at the end, so an existing file stays until then. Replaces
+ * the target of a link; writes to a device or a pipe directly.
+ * @throws CommandError where the file cannot be written, and whatever the chunks throw
  */
 export async function writeFileWhole(
   file: string,
@@ -41,7 +41,7 @@ async function openFor(path: string, file: string, flags: 'w' | 'wx'): Promise<F
   return open(path, flags).catch((error: unknown) => fail(file, error));
 }
 
-/** Closes the handle, whatever happens. */
+/** Closes the handle. */
 async function writeTo(
   handle: FileHandle,
   file: string,
@@ -51,7 +51,7 @@ async function writeTo(
     for await (const chunk of chunks) {
       await handle.writeFile(chunk).catch((error: unknown) => fail(file, error));
     }
-    // Devices and pipes have nothing to sync, and say so.
+    // Syncing a device or a pipe fails.
     if ((await handle.stat()).isFile()) {
       await handle.sync().catch((error: unknown) => fail(file, error));
     }
@@ -61,6 +61,5 @@ async function writeTo(
 }
 
 function fail(file: string, error: unknown): never {
-  const words = messageOf(error);
-  throw new CommandError(`cannot write ${file}: ${words}`);
+  throw new CommandError(`cannot write ${file}: ${messageOf(error)}`);
 }

@@ -89,7 +89,7 @@ export function readProgress(file: ImportFile): number {
   if (state.identity === file.identity && typeof state.offset === 'number') return state.offset;
   throw new CommandError(
     `cannot go on with ${file.name}: the file, the receiver or an option is not the one of the ` +
-      `interrupted import; to begin anew, delete ${stateFile(file)}`,
+      `interrupted import; to start over, delete ${stateFile(file)}`,
   );
 }
 

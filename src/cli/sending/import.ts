@@ -38,9 +38,9 @@ Takes lines, NDJSON (what weir export writes, too) and CSV with a header, plain 
 "-" is standard input. Logs that Weir exported keep message, severity, service, namespace, host,
 time, labels, trace and span; Kubernetes' names, event name and scope become labels.
 
-An import can be repeated: within 24 hours Weir knows each request of the same file, options and
-receiver again and stores it once. With --resume the place is kept in FILE.weir-import, to go on
-there at any time without reading the answers again.
+An import can be repeated: within 24 hours Weir recognizes each request of the same file, options
+and receiver and stores it once. With --resume the place is kept in FILE.weir-import, and a later
+import goes on there.
 
 Examples:
   weir import app.log --service shop --host web-1

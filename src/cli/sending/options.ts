@@ -14,11 +14,11 @@ export interface EventFlags {
 
 export function addSendingOptions(command: Command, formats: readonly string[]): Command {
   return command
-    .option('--severity <word>', 'severity of what has none')
-    .option('--service <name>', 'service_name of what has none')
-    .option('--namespace <name>', 'service_namespace of what has none')
-    .option('--host <name>', 'host of what has none; this machine by default')
-    .option('--label <key:value>', 'label of what lacks it; repeat it for more', collectLabel)
+    .option('--severity <word>', 'severity of events without one')
+    .option('--service <name>', 'service_name of events without one')
+    .option('--namespace <name>', 'service_namespace of events without one')
+    .option('--host <name>', 'host of events without one; this machine by default')
+    .option('--label <key:value>', 'label of events without it; repeat it for more', collectLabel)
     .addOption(
       new Option('--format <format>', 'what a line is; auto: a JSON object is an event, else text')
         .choices(formats)
@@ -31,7 +31,7 @@ export function addSendingOptions(command: Command, formats: readonly string[]):
         .default(300, '5m')
         .argParser(toSeconds),
     )
-    .option('--quiet', 'say nothing but what went wrong');
+    .option('--quiet', 'print only errors');
 }
 
 export function toDefaults(flags: Omit<EventFlags, 'format'>, host: string): EventDefaults {

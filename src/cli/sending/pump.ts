@@ -64,7 +64,7 @@ export async function pump(
     await sendFull(source.end());
     await send(batcher.take());
   } catch (error) {
-    // An abort ends the source with an error of its own.
+    // An abort makes the source throw.
     if (!stop.aborted) {
       await dispatcher.settle();
       throw error;
