@@ -1,4 +1,4 @@
-/** chDB continues after a failed write with a truncated file: the process ends, the next repairs. */
+/** After a failed write, whose file chDB leaves truncated, the engine restarts and repairs. */
 import assert from 'node:assert/strict';
 import { readdirSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
