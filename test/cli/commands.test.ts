@@ -148,7 +148,7 @@ test('defaults to the only account of the token', async () => {
   await plane.directory.deleteAccount(accountId);
 });
 
-test('reads quickstart.json; flags override the environment, which overrides the file', async () => {
+test('prefers flags to the environment to quickstart.json', async () => {
   const data = join(folder, 'quickstart');
   mkdirSync(data);
   writeFileSync(

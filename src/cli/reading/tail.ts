@@ -100,7 +100,7 @@ async function tail(session: Session, search: string[], options: TailOptions): P
       case 'dropped': {
         const { count, fromTime, untilTime } = event.dropped;
         say(
-          `${count} logs were left out because they came faster than they were read ` +
+          `${count} logs were left out, because they came faster than they were read ` +
             `(weir logs --since ${fromTime} --until ${untilTime} shows them)`,
         );
       }
