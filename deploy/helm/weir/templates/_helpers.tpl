@@ -14,7 +14,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 
-{{/* The pod of one component. Takes a dict: root, component, resources, roles ("" = all). */}}
+{{/* Pod template of a component. Parameters as a dict: root, component, resources, roles ("" = all). */}}
 {{- define "weir.pod" -}}
 {{- $values := .root.Values -}}
 metadata:
@@ -22,12 +22,12 @@ metadata:
     {{- include "weir.selector" .root | nindent 4 }}
     app.kubernetes.io/component: {{ .component }}
   annotations:
-    # Pods are replaced when their settings change.
+    # Restarts the pods when the settings change.
     checksum/config: {{ $values.config | toJson | sha256sum }}
 spec:
   serviceAccountName: {{ include "weir.name" .root }}
   automountServiceAccountToken: false
-  # Names of services would become variables such as WEIR_INGEST_PORT, which Weir takes for settings.
+  # Service links define variables such as WEIR_INGEST_PORT, which Weir reads as settings.
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds }}
   securityContext:
@@ -82,7 +82,7 @@ spec:
         - {name: ingest, containerPort: 8443}
         - {name: stream, containerPort: 8444}
         - {name: ops, containerPort: 9464}
-      # The first start waits for servers and makes tables; recovery of a long log takes its time.
+      # The first start waits for servers and creates tables; recovery of a long log takes minutes.
       startupProbe:
         httpGet: {path: /healthz, port: ops}
         periodSeconds: 2
@@ -119,7 +119,7 @@ spec:
     - name: tmp
       emptyDir: {}
     {{- if .roles }}
-    # Nothing that matters.
+    # No durable data.
     - name: data
       emptyDir: {}
     {{- end }}
