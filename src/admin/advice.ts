@@ -8,7 +8,7 @@ export function toAdvice(kind: RefusalKind, reason: string): string {
   return recordAdvice.find(([pattern]) => pattern.test(reason))?.[1] ?? generalAdvice;
 }
 
-/** For reasons of other versions. */
+/** For reasons recorded by other versions of Weir. */
 export const generalAdvice =
   'Read the detail of the last samples: it is the message that the sender received.';
 

@@ -1,6 +1,6 @@
 /**
  * `quickstart.json`: the addresses of this run and the tokens of the first run, for people and
- * scripts on the same machine. The only file with secrets, readable by its owner alone.
+ * scripts on the same machine. The only file with secrets; only its owner can read it.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ interface KnownAccess extends Omit<FirstRun, 'receivers'> {
   readonly receivers: { readonly [Kind in ReceiverKind]: Access<Kind> };
 }
 
-/** Content of the file; addresses alone when the secrets of the first run are not stored. */
+/** Content of the file; without tokens when the secrets of the first run are not stored. */
 export type Quickstart = Addresses & (KnownAccess | { readonly receivers?: undefined });
 
 /** Secrets before the service is ready; `quickstart.json` is written only then. */
@@ -68,7 +68,7 @@ export function writeQuickstart(
   return quickstart;
 }
 
-/** Writes the addresses of a process with the role engine alone; keeps stored secrets. */
+/** Writes the addresses of an engine-only process; keeps stored secrets. */
 export function writeEngineAddresses(
   dataDir: string,
   addresses: { readonly storeUrl: string; readonly opsUrl: string },

@@ -19,7 +19,7 @@ function streamDefinitionRoutes({ directory, record }: AdminContext): AdminRoute
       path: '/streams',
       operationId: 'listStreams',
       summary: "The account's streams",
-      // Readers without `admin` need the names.
+      // Readers without the scope `admin` need the names of streams.
       scope: undefined,
       response: streamsAnswer,
       handle: async ({ accountId }) => ({ streams: await directory.listStreams(accountId) }),
@@ -113,10 +113,11 @@ async function find(directory: Directory, accountId: string, streamId: string): 
 /** Reads hide everything received before this call, and show everything received after it. */
 async function hideData({ directory, queue }: AdminContext, { streamId }: Stream): Promise<Stream> {
   const drawn = queue.drawLine();
-  // Concurrent: a batch after the line must not rely on series labels stored before it.
+  // Concurrent with ingest: a batch received after the deletion must not rely on series labels
+  // stored before it.
   const forgotten = queue.forgetSeries();
   const [line] = await Promise.all([drawn, forgotten]);
-  // The line may be ahead of the clock, so labels written since may be before it too.
+  // The deletion time may be ahead of this clock, so labels written since may be before it too.
   await queue.forgetSeries();
   const untilMs = Number(line / nanosPerMs);
   const dataDeletedUntil = new Date(untilMs).toISOString();

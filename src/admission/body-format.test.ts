@@ -22,7 +22,7 @@ function formatOf(contentType: readonly string[], contentEncoding: readonly stri
 const isUnsupported = (error: unknown) =>
   error instanceof AppError && error.code === 'unsupported_media';
 
-test('taken', () => {
+test('accepts', () => {
   for (const type of [
     'application/json',
     'Application/JSON',
@@ -39,7 +39,7 @@ test('taken', () => {
   assert.equal(formatOf(['application/json'], ['identity']).coding, 'identity');
 });
 
-test('refused', () => {
+test('refuses', () => {
   for (const types of [
     [],
     [''],

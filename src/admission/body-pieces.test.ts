@@ -1,11 +1,11 @@
-/** Bodies from pieces of all sizes, and their memory. */
+/** Bodies from pieces of all sizes, and the memory they hold. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createBodyPieces } from './body.ts';
 
 const kibibyte = 1024;
 
-/** Bytes that tell where in the body they belong. */
+/** Bytes whose values depend on their position in the body. */
 function bodyOf(bytes: number): Buffer {
   return Buffer.from(Array.from({ length: bytes }, (_, index) => (index * 7 + (index >> 8)) % 256));
 }
@@ -13,22 +13,22 @@ function bodyOf(bytes: number): Buffer {
 function cut(body: Buffer, sizes: readonly number[]): Buffer[] {
   const pieces: Buffer[] = [];
   for (let at = 0; at < body.length; at += pieces.at(-1)!.length) {
-    // A piece is part of the read that it came in.
+    // A piece is a view into the buffer of the read that delivered it.
     pieces.push(body.subarray(at, at + sizes[pieces.length % sizes.length]!));
   }
   return pieces;
 }
 
-suite('the pieces of a body', () => {
+suite('pieces of a body', () => {
   const cuts: readonly (readonly [string, readonly number[]])[] = [
-    ['one', [300 * kibibyte]],
+    ['one piece', [300 * kibibyte]],
     ['single bytes', [1]],
     ['frames', [16_375, 9, 16_366, 18]],
-    ['small and large by turns', [1, 32 * kibibyte]],
-    ['large ones', [16 * kibibyte]],
+    ['alternating small and large pieces', [1, 32 * kibibyte]],
+    ['large pieces', [16 * kibibyte]],
   ];
   for (const [name, sizes] of cuts) {
-    test(`joins ${name} in at most twice their memory`, () => {
+    test(`joins ${name} within twice their memory`, () => {
       const body = bodyOf(300 * kibibyte);
       const pieces = createBodyPieces();
       for (const piece of cut(body, sizes)) pieces.add(piece);

@@ -53,7 +53,7 @@ export function readBody(
       return fail(error);
     }
     if (whole !== undefined || declaredBytes < largeBodyBytes || size < declaredBytes / 2) return;
-    // Allocates once half has arrived, so that a declared length alone allocates nothing.
+    // Allocates once half has arrived: a declared length without data allocates nothing.
     whole = memory.buffer(Math.max(declaredBytes, size));
     pieces.moveTo(whole);
   };

@@ -1,4 +1,4 @@
-/** Which address decides, and whether a range holds it. */
+/** Client addresses behind proxies, and membership in address ranges. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
@@ -46,7 +46,7 @@ const ranges: readonly [range: string, address: string, expected: boolean][] = [
 ];
 
 for (const [range, address, expected] of ranges) {
-  test(`${range} ${expected ? 'holds' : 'does not hold'} ${address}`, () => {
+  test(`${range} ${expected ? 'contains' : 'does not contain'} ${address}`, () => {
     const found = clientAddress(address, [], []);
     assert.equal(found !== undefined && isWithin(found, parseRanges([range])), expected);
   });

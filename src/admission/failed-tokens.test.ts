@@ -1,4 +1,4 @@
-/** Answers to failed tokens: at once, then delayed, then cut. */
+/** Responses to failed tokens: immediate, delayed, or cut. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFailedTokens, freeFailures, maxKnownAddresses } from './failed-tokens.ts';

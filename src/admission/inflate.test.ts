@@ -1,4 +1,4 @@
-/** Inflating under a cap: whole bodies, broken ones, and bombs. */
+/** Inflating under a cap: whole bodies, damaged ones, and bombs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import type { ContentCoding } from '../model/protocol.ts';
 import { inflate } from './inflate.ts';
 import type { MemoryLease } from './port.ts';
 
-/** Remembers how far it was made to grow, and refuses to go further than `most`. */
+/** Records the largest size granted, and refuses to grow beyond `most`. */
 function lease(most = Number.POSITIVE_INFINITY): MemoryLease & { readonly grownTo: () => number } {
   let grown = 0;
   return {
@@ -87,7 +87,7 @@ test('stops a bomb at the size cap and at the memory cap', async () => {
   await assertRefused('too_large', bomb, 'gzip', { maxBytes: 1_000_000, memory });
   assert.ok(memory.grownTo() <= 1_000_000);
   await assertRefused('unavailable', bomb, 'gzip', { maxBytes: 1e9, memory: lease(500_000) });
-  // A length that the data behind it does not bear out.
+  // The declared length exceeds the data that follows.
   const liar = Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x00]);
   await assertRefused('too_large', liar, 'snappy');
   await assertRefused('unavailable', liar, 'snappy', { maxBytes: 2 ** 33, memory: lease(1000) });

@@ -8,7 +8,7 @@ import type { MemoryLease } from './port.ts';
 const cap = 1_000_000;
 const account = 'account';
 
-/** A lease of a body that is here. */
+/** A lease with all bytes of its body charged. */
 function arrived(overload: Overload, bodyBytes: number, of = account): MemoryLease {
   const lease = overload.reserve(of, bodyBytes, 4);
   lease.growTo(bodyBytes);

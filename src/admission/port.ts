@@ -1,10 +1,10 @@
-/** Admission as seen by spines and edge: independent checks, called in the order of the spine. */
+/** Admission as the ingest and read paths use it: independent checks, called in a fixed order. */
 import type { Readable } from 'node:stream';
 import type { Receiver, ReceiverKind, Scope, TokenType } from '../model/account.ts';
 import type { BodyFormat, ContentCoding, Protocol } from '../model/protocol.ts';
 import type { RateLimit, RequestHeaders } from '../model/request.ts';
 
-/** A known token; the directory's `TokenGrant` fits. */
+/** A known token; the directory's `TokenGrant` satisfies it. */
 export interface TokenFacts {
   readonly tokenId: string;
   readonly type: TokenType;
@@ -17,7 +17,7 @@ export interface TokenFacts {
   readonly revoked: boolean;
 }
 
-/** A known receiver; the directory's `ReceiverGrant` fits. */
+/** A known receiver; the directory's `ReceiverGrant` satisfies it. */
 export interface ReceiverFacts {
   readonly receiver: Receiver;
   readonly accountEventsPerSecond: number | null;
@@ -70,15 +70,15 @@ export interface QuotaStore {
   /** Last known level; negative = debt. Unknown buckets are full. */
   level(bucket: Bucket): number;
   /**
-   * Takes `events` from all buckets, or from none if one is empty or in debt.
-   * @returns whether they were taken
+   * Charges `events` to all buckets, or to none if one is empty or in debt.
+   * @returns whether they were charged
    * @throws AppError `unavailable`
    */
   take(buckets: readonly Bucket[], events: number): boolean | Promise<boolean>;
   giveBack(buckets: readonly Bucket[], events: number): void;
 }
 
-/** Events taken from the quotas of a receiver and its account. */
+/** Events charged to the quotas of a receiver and its account. */
 export interface Charge {
   /** Undefined without a limit. */
   readonly rateLimit: RateLimit | undefined;

@@ -1,7 +1,4 @@
-/**
- * Buckets in memory against a clock of the test: levels, debt, refunds and what they say on the
- * wire.
- */
+/** Quotas in memory with a test clock: levels, debt, refunds and response headers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -30,7 +27,7 @@ function openQuota() {
 
 const isExceeded = (error: unknown) => error instanceof AppError && error.code === 'quota_exceeded';
 
-test('counts nothing without limits', async () => {
+test('charges nothing without limits', async () => {
   const { store } = openQuota();
   const charge = await chargeEvents(store, grantOf(null, null), 1e9);
   assert.equal(charge.rateLimit, undefined);
@@ -58,7 +55,7 @@ test('refunds events that were not appended', async () => {
   assert.equal(next.rateLimit?.state, '"receiver";r=19;t=0');
 });
 
-test('a refusal charges no bucket', async () => {
+test('a refused charge changes no bucket', async () => {
   const { store } = openQuota();
   await chargeEvents(store, grantOf(null, null, 1), 10);
   await assert.rejects(chargeEvents(store, grantOf(10, 20, 1), 5), isExceeded);
@@ -66,7 +63,7 @@ test('a refusal charges no bucket', async () => {
   assert.equal(rateLimit?.state, '"receiver";r=20;t=0');
 });
 
-test('answers Retry-After of 1 to 5 seconds and the rest in RateLimit', async () => {
+test('sends Retry-After of 1 to 5 seconds and the remainder in RateLimit', async () => {
   const { store } = openQuota();
   const grant = grantOf(10, 20);
   await chargeEvents(store, grant, 1020);
@@ -80,7 +77,7 @@ test('answers Retry-After of 1 to 5 seconds and the rest in RateLimit', async ()
   );
 });
 
-test('never accepts more than burst, rate and one last batch', () => {
+test('accepts at most burst, rate and one last batch', () => {
   const steps = fc.array(
     fc.record({ waitMs: fc.nat(3000), events: fc.integer({ min: 1, max: 50 }) }),
   );

@@ -22,7 +22,7 @@ for (const [text, expected] of [
   ['redis://:word@host', { ...plain, password: 'word' }],
   ['redis://:100%@host', { ...plain, password: '100%' }],
 ] as const) {
-  test(`takes ${text}`, () => assert.deepEqual(parseRedisUrl(text), expected));
+  test(`accepts ${text}`, () => assert.deepEqual(parseRedisUrl(text), expected));
 }
 
 for (const text of [

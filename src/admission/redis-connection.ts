@@ -194,7 +194,7 @@ function createClient(library: Library, options: RedisConnectionOptions): Client
   }) as Client;
 }
 
-/** Errors of a server that cannot take charges (any more): another may replace it. */
+/** The server cannot accept charges (any more): another may replace it. */
 const unfit = /^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOAUTH|WRONGPASS|MOVED|ASK)\b/;
 
 function toFailure(library: Library, error: unknown): RedisFailure {

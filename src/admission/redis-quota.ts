@@ -41,7 +41,7 @@ export async function openRedisQuota(
   const link = await openLink(options, events);
   const known = createKnownLevels(knownLevels, () => performance.now());
 
-  /** @returns whether the events were taken. @throws RedisFailure */
+  /** @returns whether the events were charged. @throws RedisFailure */
   async function change(buckets: readonly Bucket[], count: number): Promise<boolean> {
     const startMs = performance.now();
     const limits = buckets.flatMap(({ eventsPerSecond, burstEvents }) => [
@@ -105,15 +105,15 @@ async function openLink(options: RedisQuotaOptions, events: QuotaEvents): Promis
   }
 }
 
-/** The account in braces is what a cluster chooses the node by. */
+/** The account is in braces: a cluster chooses the node by this part of the key. */
 function toKey({ accountId, policy, owner }: Bucket): string {
   return `weir:quota:{${accountId}}:${policy}:${owner}`;
 }
 
 /**
- * Does what `memory-quota.ts` does, for all buckets of a charge at once and on the clock of the
- * server. KEYS: the buckets, all in one hash slot. ARGV: the events to take (negative to refund),
- * then rate and burst of each bucket. Returns `[1 | 0 for taken, level, …]` with levels as text,
+ * The algorithm of `memory-quota.ts` for all buckets of a charge at once, on the server's clock.
+ * KEYS: the buckets, all in one hash slot. ARGV: the events to charge (negative to refund), then
+ * rate and burst of each bucket. Returns `[1 | 0 for charged, level, …]` with levels as text,
  * because Redis truncates numbers. A key holds `<level> <Unix µs>` and expires when its bucket is
  * full, as unknown buckets are full.
  */

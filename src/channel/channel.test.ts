@@ -18,7 +18,7 @@ interface Methods {
   hang(): Promise<void>;
 }
 
-/** What is written to one is copied to the other, as between processes. */
+/** Copies each message written to one end to the other, as between processes. */
 function openStreams(): [Transport, Transport] {
   const open = (other: () => Duplex) =>
     new Duplex({
@@ -82,7 +82,7 @@ for (const [name, open] of Object.entries(pairs)) {
     calling.close();
   });
 
-  test(`${name}: an AppError arrives with code, options and cause`, async () => {
+  test(`${name}: transfers an AppError with code, options and cause`, async () => {
     const options = { parameter: 'events', rateLimit: { policy: 'p', state: 's' } };
     const thrown = new AppError('quota_exceeded', 'cannot take more', {
       cause: new Error('deep down'),
@@ -102,7 +102,7 @@ for (const [name, open] of Object.entries(pairs)) {
     calling.close();
   });
 
-  test(`${name}: any other error arrives with its code, and is no AppError`, async () => {
+  test(`${name}: transfers other errors with their code`, async () => {
     const thrown = Object.assign(new Error('full'), { code: 'ENOSPC' });
     const { calling, remote } = openPair(open, { fail: () => Promise.reject(thrown) });
     await assert.rejects(remote.fail(''), { name: 'Error', message: 'full', code: 'ENOSPC' });

@@ -46,7 +46,7 @@ test('gives a transferred view its own memory', () => {
   });
 });
 
-test('refuses lengths that no frame has', () => {
+test('refuses invalid lengths', () => {
   for (const offset of [0, 4]) {
     const header = Buffer.alloc(8);
     header.writeUInt32LE(2 ** 32 - 1, offset);

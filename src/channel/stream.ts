@@ -17,14 +17,14 @@ const noBytes = Buffer.alloc(0);
 
 /**
  * Values are those of JSON, Uint8Array, Map and Set; arrays hold no undefined, and keys, which no
- * sender may choose, do not begin with `$`. Memory that a transferred view covers alone is freed
- * once it is sent.
+ * sender may choose, do not begin with `$`. The buffer of a transferred view is freed once it is
+ * sent, unless other views share it.
  * @param stream owned by the transport from now on
  */
 export function overStream(stream: Duplex): Transport {
   const closed = Promise.withResolvers<Error>();
   let isCorked = false;
-  // The 'close' event that follows is what counts.
+  // The `close` event that follows is handled instead.
   stream.on('error', () => {});
   stream.on('end', () => stream.destroy());
   stream.once('close', () => closed.resolve(peerGone()));
@@ -88,7 +88,7 @@ export class FrameReader {
   readonly #header = Buffer.allocUnsafe(headerBytes);
   #text: Buffer | undefined;
   #tail: Buffer | undefined;
-  /** The one of the three that is being filled. */
+  /** Either the header, the JSON or the view, whichever is being filled. */
   #part = this.#header;
   #filled = 0;
 

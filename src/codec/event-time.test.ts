@@ -1,4 +1,4 @@
-/** Times of events: tables of forms, and agreement with the platform's own dates. */
+/** Event times: accepted forms, and agreement with `Date`. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ function toNanos(time: ReturnType<typeof parseEpoch>): bigint | undefined {
   return time && BigInt(time.millis) * 1_000_000n + BigInt(time.nanos);
 }
 
-describe('RFC 3339', () => {
+describe('parses RFC 3339', () => {
   const readable: [text: string, nanos: bigint][] = [
     ['1970-01-01T00:00:00Z', 0n],
     ['1970-01-01T00:00:00.000000001Z', 1n],
@@ -50,10 +50,10 @@ describe('RFC 3339', () => {
     '2023-01-01',
     '-023-01-01T00:00:00Z',
   ]) {
-    test(`not ${JSON.stringify(text)}`, () => assert.equal(rfc3339(text), undefined));
+    test(`rejects ${JSON.stringify(text)}`, () => assert.equal(rfc3339(text), undefined));
   }
 
-  test('agrees with Date', () => {
+  test('agrees with Date on generated times', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: maxEventTimeMillis - 1 }), (millis) => {
         assert.equal(rfc3339(new Date(millis).toISOString()), BigInt(millis) * 1_000_000n);
@@ -62,7 +62,7 @@ describe('RFC 3339', () => {
   });
 });
 
-describe('epoch', () => {
+describe('parses Unix time by magnitude', () => {
   const readable: [text: string, nanos: bigint][] = [
     ['0', 0n],
     ['1700000000', 1_700_000_000_000_000_000n],
@@ -77,11 +77,11 @@ describe('epoch', () => {
     test(text, () => assert.equal(toNanos(parseEpoch(text)), nanos));
   }
   for (const text of ['-1', '1e999', '99999999999999999999', '9999999999999999999', 'x', '']) {
-    test(`not ${JSON.stringify(text)}`, () => assert.equal(parseEpoch(text), undefined));
+    test(`rejects ${JSON.stringify(text)}`, () => assert.equal(parseEpoch(text), undefined));
   }
 });
 
-test('a time is written as an Int64 of nanoseconds', () => {
+test('writes a time as an Int64 of nanoseconds', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: maxEventTimeMillis - 1 }),

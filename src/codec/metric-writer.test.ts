@@ -1,4 +1,4 @@
-/** The sections of `metrics/1`, as they are written and as they are read. */
+/** The sections of `metrics/1`: written, then read back. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -40,7 +40,7 @@ const anyRows = fc.record(
 type Rows = typeof anyRows extends fc.Arbitrary<infer T> ? T : never;
 
 function toWords(value: bigint): Uint32Array {
-  // Not at its beginning, as the ids of many series stand in one array.
+  // The id is at an offset, as in an array of the ids of many series.
   return Uint32Array.from([
     9,
     ...[0n, 32n, 64n, 96n].map((by) => Number((value >> by) & 0xffff_ffffn)),
@@ -80,7 +80,7 @@ function write(writer: MetricWriter, sent: Rows): void {
   for (const metadata of sent.metadata) writer.metadata(metadata);
 }
 
-/** Without the doubles, which the bits stand for. */
+/** Omits the doubles, since the bits are compared. */
 function withoutValues({ samples, exemplars, ...others }: MetricRows): Rows {
   return {
     ...others,
@@ -89,7 +89,7 @@ function withoutValues({ samples, exemplars, ...others }: MetricRows): Rows {
   };
 }
 
-test('is read back as it was written, batch after batch', () => {
+test('reads back what was written, batch after batch', () => {
   const writer = new MetricWriter();
   fc.assert(
     fc.property(anyRows, (sent) => {
@@ -107,7 +107,7 @@ test('is read back as it was written, batch after batch', () => {
   );
 });
 
-test('holds what no buffer of its beginning could', () => {
+test('grows beyond the initial buffers', () => {
   const writer = new MetricWriter();
   const count = 10_000;
   for (let round = 0; round < 2; round += 1) {
@@ -124,7 +124,7 @@ test('holds what no buffer of its beginning could', () => {
   }
 });
 
-test('forgets what was written to a request that failed, however large it was', () => {
+test('clear() discards a large unfinished batch', () => {
   const writer = new MetricWriter();
   for (let sample = 0; sample < 200_000; sample += 1) {
     writer.sample(toWords(1n), 1, { low: 0, high: 0 }, 1);
@@ -139,7 +139,7 @@ test('forgets what was written to a request that failed, however large it was', 
   );
 });
 
-describe('a value that is a number', () => {
+describe('stores the bits of a number', () => {
   const cases: [value: number, bits: bigint][] = [
     [0, 0n],
     [-0, 0x8000_0000_0000_0000n],
@@ -158,7 +158,7 @@ describe('a value that is a number', () => {
   }
 });
 
-describe('days', () => {
+describe('toDay clamps to 1970 to 2149', () => {
   const cases: [unixMs: number, day: number][] = [
     [0, 0],
     [86_399_999, 0],

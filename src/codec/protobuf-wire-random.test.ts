@@ -1,6 +1,6 @@
 /**
- * The reader of protobuf's wire format against protobufjs: on fields that it writes, and on bytes
- * that nobody meant.
+ * The protobuf wire format reader compared with protobufjs, on generated fields and on damaged
+ * bytes.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import protobuf from 'protobufjs';
 import { AppError } from '../model/errors.ts';
 import { ProtobufWire, toTag, wireType } from './protobuf-wire.ts';
 
-/** As protobufjs writes it, and as it is to be read. */
+/** A generated field and the value that reading it returns. */
 type Field =
   | { readonly kind: 'varint'; readonly value: bigint }
   | { readonly kind: 'fixed64'; readonly value: bigint }
@@ -103,12 +103,12 @@ function read(wire: ProtobufWire, end: number, { number: field, ...content }: Nu
   }
 }
 
-/** In the midst of others, as a body stands in the memory of its connection. */
+/** A view into a larger buffer, like a body in the buffer of its connection. */
 function amid(bytes: Uint8Array): Buffer {
   return Buffer.concat([Buffer.alloc(3, 0xff), bytes, Buffer.alloc(3, 0xff)]).subarray(3, -3);
 }
 
-test('what protobufjs writes is read and passed over, field by field', () => {
+test('reads and skips each field that protobufjs writes', () => {
   fc.assert(
     fc.property(fields, (list) => {
       const bytes = amid(write(protobuf.Writer.create(), list).finish());
@@ -125,7 +125,7 @@ test('what protobufjs writes is read and passed over, field by field', () => {
   );
 });
 
-test('other bytes are passed over as protobufjs does, or refused', () => {
+test('skips damaged bytes like protobufjs, or rejects them', () => {
   const damaged = fc
     .tuple(fields, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 }), fc.nat())
     .map(([list, changes, cut]) => {

@@ -1,4 +1,4 @@
-/** The reader of protobuf's wire format at its edges: what it reads, and what it refuses where. */
+/** The protobuf wire format reader: values, limits, and errors with their position. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AppError } from '../model/errors.ts';
@@ -9,7 +9,7 @@ function open(bytes: string | Uint8Array): { wire: ProtobufWire; end: number } {
   return { wire: new ProtobufWire(buffer), end: buffer.length };
 }
 
-/** Passes over every field up to `end`. */
+/** Skips every field up to `end`. */
 function skipAll(wire: ProtobufWire, end: number): void {
   while (wire.at < end) wire.skip(wire.tag(end), end);
 }
@@ -21,7 +21,7 @@ function isMalformed(error: unknown, message: RegExp): boolean {
   return true;
 }
 
-describe('values', () => {
+describe('reads', () => {
   const varints: [hex: string, high: number, low: number][] = [
     ['00', 0, 0],
     ['7f', 0, 127],
@@ -30,12 +30,12 @@ describe('values', () => {
     ['ffffffff0f', 0, 0xffff_ffff],
     ['8080808010', 1, 0],
     ['ffffffffffffffffff01', 0xffff_ffff, 0xffff_ffff],
-    // What is beyond 64 bits is dropped.
+    // Bits beyond 64 are dropped.
     ['ffffffffffffffffff7f', 0xffff_ffff, 0xffff_ffff],
     ['8080808080808080807e', 0, 0],
   ];
   for (const [hex, high, low] of varints) {
-    test(`the varint ${hex}`, () => {
+    test(`varint ${hex}`, () => {
       const { wire, end } = open(hex);
       wire.varint(end);
       assert.deepEqual([wire.high, wire.low, wire.at], [high, low, end]);
@@ -68,13 +68,13 @@ describe('values', () => {
     });
   }
 
-  test('a fixed64 in its halves', () => {
+  test('a fixed64 as two halves', () => {
     const { wire, end } = open('02000000000000ff');
     wire.fixed64(end);
     assert.deepEqual([wire.high, wire.low], [0xff00_0000, 2]);
   });
 
-  test('the end of what has a length, be it short, long or written at length', () => {
+  test('a length of one or two bytes, also with a redundant byte', () => {
     for (const [hex, length] of [
       ['00', 0],
       ['7f', 127],
@@ -87,7 +87,7 @@ describe('values', () => {
     }
   });
 
-  test('whether bytes are ASCII, wherever the one that is not stands', () => {
+  test('detects a non-ASCII byte at either end of a range', () => {
     for (let length = 0; length < 12; length += 1) {
       const text = Buffer.alloc(length + 2, 0x7f);
       text[0] = 0x80;
@@ -99,7 +99,7 @@ describe('values', () => {
   });
 });
 
-describe('bytes that are refused, with the place', () => {
+describe('rejects with the position', () => {
   const short = 'a value that goes beyond the end of its message';
   const longGroup = `0b${'10'.repeat(1024 * 1024 + 2)}0c`;
   const cases: [name: string, hex: string, fault: string, at: number][] = [
@@ -107,25 +107,25 @@ describe('bytes that are refused, with the place', () => {
     ['a long length beyond the end', `0a8001${'00'.repeat(127)}`, short, 1],
     ['a length of 2^32', '0a8080808010', short, 1],
     ['a length of 2^31', '0a8080808008', short, 1],
-    ['half a length', '10000a80', short, 3],
-    ['half a fixed64', '0901020304050607', short, 1],
-    ['half a fixed32', '1000450102', short, 3],
-    ['half a varint', '1080', short, 1],
-    ['half a tag', '100080', short, 2],
-    ['a tag alone', '0a', short, 1],
-    ['a varint that goes on', `10${'80'.repeat(10)}01`, 'a varint of more than ten bytes', 1],
-    ['a tag that goes on', 'ff'.repeat(12), 'a varint of more than ten bytes', 0],
+    ['a truncated length', '10000a80', short, 3],
+    ['a truncated fixed64', '0901020304050607', short, 1],
+    ['a truncated fixed32', '1000450102', short, 3],
+    ['a truncated varint', '1080', short, 1],
+    ['a truncated tag', '100080', short, 2],
+    ['a tag without a value', '0a', short, 1],
+    ['an eleven-byte varint', `10${'80'.repeat(10)}01`, 'a varint of more than ten bytes', 1],
+    ['a twelve-byte tag', 'ff'.repeat(12), 'a varint of more than ten bytes', 0],
     ['field 0', '10000200', 'a field of number 0', 2],
-    ['field 0 at length', '828000', 'a field of number 0', 0],
+    ['field 0 with redundant bytes', '828000', 'a field of number 0', 0],
     ['a field number that is too high', '88808080800100', 'a field number of more than 29 bits', 0],
     ['wire type 6', '0e', 'wire type 6', 1],
     ['wire type 7', '0f', 'wire type 7', 1],
-    ['a group that did not begin', '0c', 'the end of a group that did not begin', 1],
+    ['a group end without a start', '0c', 'the end of a group that did not begin', 1],
     ['a group without an end', '0b1001', short, 3],
-    ['a group that ends as another', '0b14', 'the end of another group than the last', 1],
-    ['groups that end in turn', '0b130c14', 'the end of another group than the last', 2],
-    ['groups in groups', '0b'.repeat(1000), 'more than 64 open groups', 64],
-    ['a group that is long', longGroup, 'a group of more than 1048576 bytes', 1],
+    ['a group closed by another number', '0b14', 'the end of another group than the last', 1],
+    ['groups closed in the wrong order', '0b130c14', 'the end of another group than the last', 2],
+    ['too deep groups', '0b'.repeat(1000), 'more than 64 open groups', 64],
+    ['a group beyond the size limit', longGroup, 'a group of more than 1048576 bytes', 1],
   ];
   for (const [name, hex, fault, at] of cases) {
     test(name, () => {
@@ -138,7 +138,7 @@ describe('bytes that are refused, with the place', () => {
     });
   }
 
-  test('by each reader, even where the bytes go on behind the message', () => {
+  test('every read beyond the end of the message, even if the buffer continues', () => {
     const readers: readonly ((wire: ProtobufWire, end: number) => unknown)[] = [
       (wire, end) => wire.tag(end),
       (wire, end) => wire.lengthEnd(end),
@@ -165,7 +165,7 @@ describe('bytes that are refused, with the place', () => {
     }
   });
 
-  test('a field of another type than its message gives it', () => {
+  test('a field with an unexpected wire type', () => {
     const { wire } = open('00');
     assert.throws(
       () => wire.failType(7, toTag(20, wireType.fixed32), 'a sample'),
@@ -174,7 +174,7 @@ describe('bytes that are refused, with the place', () => {
   });
 });
 
-test('groups are passed over up to their bounds', () => {
+test('skips groups up to the limits on depth and size', () => {
   const nested = '0b'.repeat(64) + '0c'.repeat(64);
   const long = `0b${'10'.repeat(1024 * 1024)}0c`;
   for (const hex of [

@@ -1,4 +1,4 @@
-/** What the writer of protobuf's wire format writes, read by protobufjs. */
+/** The protobuf writer, read back with protobufjs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ const half = fc.oneof(fc.nat(300), fc.nat(0xffff_ffff));
 
 const toHalves = ({ low, high }: { low: number; high: number }) => [low >>> 0, high >>> 0];
 
-test('numbers of 64 bits, in as many bytes as announced', () => {
+test('writes 64-bit numbers in the computed size', () => {
   fc.assert(
     fc.property(field, half, half, (number, low, high) => {
       const writer = new ProtobufWriter(10 + varintLength(low, high));
@@ -33,7 +33,7 @@ test('numbers of 64 bits, in as many bytes as announced', () => {
   );
 });
 
-test('texts and bytes, in as many bytes as announced', () => {
+test('writes text and bytes in the computed size', () => {
   const bytes = fc.uint8Array({ maxLength: 300 });
   fc.assert(
     fc.property(field, fc.string({ unit: 'binary' }), bytes, (number, raw, content) => {
@@ -52,7 +52,7 @@ test('texts and bytes, in as many bytes as announced', () => {
   );
 });
 
-test('fields alone: a zero is left out, and empty bytes are not', () => {
+test('omits a zero varint field but writes empty bytes', () => {
   assert.equal(varintField(1, 0).length, 0);
   assert.equal(varintField(1, 1).toString('hex'), '0801');
   assert.equal(varintField(2, 2 ** 32).toString('hex'), '108080808010');
@@ -62,7 +62,7 @@ test('fields alone: a zero is left out, and empty bytes are not', () => {
   assert.equal(bytesField(3, Buffer.from([1])).toString('hex'), '1a0101');
 });
 
-test('a size that was announced wrongly is a bug', () => {
+test('throws when the size differs from the announced one', () => {
   assert.throws(() => new ProtobufWriter(3).finish(), /wrote 0 bytes of a message of 3/);
   const writer = new ProtobufWriter(1);
   writer.varint(1, 5, 0);

@@ -1,4 +1,4 @@
-/** Records read back as they were written, and not at all once a byte is damaged. */
+/** Fixed-size binary records: round trip and damage. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ const record = fc.record(
   { noNullPrototype: true },
 );
 
-test('decodes what was encoded, whatever follows it', () => {
+test('decodes an encoded record and ignores bytes after it', () => {
   fc.assert(
     fc.property(record, fc.uint8Array({ maxLength: 9 }), (value, more) => {
       assert.deepEqual(format.decode(Buffer.concat([format.encode(value), more])), value);

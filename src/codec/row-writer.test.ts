@@ -1,16 +1,16 @@
-/** Rows beyond the reserved bytes. */
+/** Writes beyond the reserved bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RowWriter } from './row-writer.ts';
 
-test('refuses to hand out rows that were written beyond what was reserved', () => {
+test('throws when more was written than reserved', () => {
   const rows = new RowWriter();
   const source = Buffer.alloc(100_000, 'x');
   rows.raw(source, 0, source.length);
   assert.throws(() => rows.finish(), /cannot finish rows/);
 });
 
-test('hands out what was reserved for, and starts anew', () => {
+test('returns rows within the reserved bytes and starts the next batch empty', () => {
   const rows = new RowWriter();
   const source = Buffer.alloc(100_000, 'x');
   rows.reserve(source.length);

@@ -1,4 +1,4 @@
-/** The one form of labels, and the id that is made from it and must never change. */
+/** The canonical form of labels, and the series id derived from it, which must never change. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
@@ -17,12 +17,12 @@ const limits = { maxLabels: 3, maxLabelNameLength: 8, maxLabelValueLength: 5 };
 describe('canonical labels', () => {
   const name: Label = ['__name__', 'up'];
   const good: [name: string, labels: Label[], expected: Label[]][] = [
-    ['the name alone', [name], [name]],
+    ['only a metric name', [name], [name]],
     ['sorted', [['b', '2'], name, ['a', '1']], [name, ['a', '1'], ['b', '2']]],
     ['upper case before underscores', [name, ['Z', '1']], [['Z', '1'], name]],
     ['without empty values', [name, ['a', ''], ['a', '1'], ['', '']], [name, ['a', '1']]],
     [
-      'as many as there may be, as long as they may be',
+      'at the limits',
       [name, ['a'.repeat(8), 'b'.repeat(5)], ['z', 'z']],
       [name, ['a'.repeat(8), 'b'.repeat(5)], ['z', 'z']],
     ],
@@ -48,7 +48,7 @@ describe('canonical labels', () => {
     });
   }
 
-  test('of an exemplar need no name, nor any label', () => {
+  test('accepts exemplar labels without a metric name, and none at all', () => {
     assert.deepEqual(toSortedLabels([], limits), []);
     assert.deepEqual(
       toSortedLabels(
@@ -64,7 +64,7 @@ describe('canonical labels', () => {
   });
 });
 
-test('orders as the bytes of UTF-8 do', () => {
+test('compares text by its UTF-8 bytes', () => {
   const text = fc.string({ unit: 'grapheme-composite', maxLength: 4 });
   fc.assert(
     fc.property(text, text, (a, b) => {
@@ -75,8 +75,8 @@ test('orders as the bytes of UTF-8 do', () => {
   assert.ok(compareUtf8('\uffff', '\u{10000}') < 0);
 });
 
-/** Ids stand in tables: once this fails, series that are stored are no longer found. */
-test('has the id that it has always had', () => {
+/** Stored tables contain these ids: with another derivation stored series are no longer found. */
+test('derives the id that stored tables contain', () => {
   const { id, labels } = toSeries([
     ['__name__', 'up'],
     ['größe', 'x'.repeat(200)],

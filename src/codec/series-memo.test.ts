@@ -1,4 +1,4 @@
-/** The memo of series against a Map: it may forget but never return a wrong series. */
+/** The series memo compared with a Map: it may forget a series but never returns a wrong one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ function toLabelsOf(number: number): Label[] {
   ];
 }
 
-/** What decoders do: a guess, then the table, then the long way. */
+/** Looks series up like a decoder: predicted successor, then hash table, then `add`. */
 function lookUp(memo: SeriesMemo, raw: Buffer, toNew: () => Series) {
   const next = memo.next(raw, 0, raw.length);
   if (next >= 0) return { number: next, isNew: false };
@@ -71,9 +71,9 @@ test('remembers every series until it is trimmed, in any order', () => {
     assert.ok(lookUp(memo, toRaw(number), series).isNew);
   }
   memo.trim();
-  const anew = () => assert.fail('it is known');
+  const fail = () => assert.fail('it is known');
   for (let number = count - 1; number >= 0; number -= 1) {
-    const found = lookUp(memo, toRaw(number), anew);
+    const found = lookUp(memo, toRaw(number), fail);
     assert.equal(found.number, number);
   }
 });
@@ -120,7 +120,7 @@ test('empties itself beyond its limits', () => {
   }
 });
 
-/** Two words that differ in their top bits only: multiplication cannot tell them apart for long. */
+/** Words that differ in their top bits only collide in a multiplicative hash. */
 function colliding(count: number): Buffer[] {
   return Array.from({ length: count }, (_, number) => {
     const raw = Buffer.alloc(256, 0x41);
@@ -154,7 +154,8 @@ test('spreads similar label sets', () => {
     const raw = toRaw(number);
     return memo.hash(raw, 0, raw.length);
   });
-  // Of 20,000 in 2^32 some 0.05 pairs share a hash, and of 65,536 slots 17,200 are taken.
+  // Among 20,000 random 32-bit hashes about 0.05 pairs collide; they occupy about 17,200 of 65,536
+  // slots.
   assert.ok(new Set(hashes).size > 19_990);
   for (const shift of [0, 16]) {
     const slots = new Set(hashes.map((hash) => (hash >>> shift) & 0xffff));

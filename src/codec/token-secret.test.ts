@@ -1,4 +1,4 @@
-/** The shape of secrets and ids, and the digest under which a secret is looked up. */
+/** The format of secrets and ids, and the digest of a secret. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createId } from '../std/random-id.ts';

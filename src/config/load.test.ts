@@ -1,4 +1,4 @@
-/** Precedence of the sources, and that every fault is named at once. */
+/** Precedence of the sources, and error messages that list every fault. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

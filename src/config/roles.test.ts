@@ -1,4 +1,4 @@
-/** Which roles a process has, and which of them cannot go together. */
+/** Roles of a process, and combinations that are rejected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigError, loadConfig } from './load.ts';
@@ -18,7 +18,7 @@ const nats = '--queue-urls nats://a:4222';
 const postgres = '--directory-url postgres://a/weir';
 const server = '--store-url http://a:8123';
 
-test('a process without roles has every role that no server takes over', () => {
+test('defaults to all roles, without engine when store.url is set', () => {
   const own = (flags: string[]) => [...rolesOf(loadConfig({ flags, environment: {} }))];
   assert.deepEqual(own([]), ['gateway', 'stream', 'writer', 'engine']);
   assert.deepEqual(own(server.split(' ')), ['gateway', 'stream', 'writer']);

@@ -1,4 +1,4 @@
-/** Settings of the ingest port and of what it takes. */
+/** Settings of the ingest port and its limits. */
 import { maxRowsPerBatch } from '../model/log-id.ts';
 import { gibibyte, integer, list, mebibyte, section, text } from './schema-parts.ts';
 

@@ -11,7 +11,7 @@ interface AnswerCacheOptions {
   readonly staleMs: number;
   /** How long a missing answer is served without a look-up. */
   readonly negativeMs: number;
-  /** Found answers kept, and as many missing ones; the oldest look-up is evicted first. */
+  /** Maximum of cached found answers, and of cached missing ones; the oldest is evicted first. */
   readonly maxEntries: number;
 }
 

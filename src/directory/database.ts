@@ -48,8 +48,8 @@ export interface Database {
    */
   write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
   /**
-   * The same, but concurrent where the database can: for frequent writes whose order does not
-   * matter and that no grant depends on. `work` may be repeated after a rollback.
+   * Like `write`, but concurrent if the database supports it: for frequent writes whose order does
+   * not matter and that no grant depends on. `work` may be repeated after a rollback.
    */
   writeConcurrently<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
   /** ISO 8601 UTC. */

@@ -131,8 +131,8 @@ const exportTickets: Step = (text) => [
 ];
 
 /**
- * Before this version an operator token without accounts opened all of them, also one whose
- * accounts had been deleted. The two cannot be told apart afterwards, so both keep their access.
+ * Before this version an operator token without accounts opened all of them. It looks the same as
+ * an operator token whose accounts were deleted, so both keep their access.
  */
 const tokensOfAllAccounts: Step = () => [
   sql`alter table tokens add column all_accounts integer not null default 0`,

@@ -110,10 +110,10 @@ export interface ViewStore {
   getView(viewId: string): Promise<View | undefined>;
   /**
    * @param maxViews of one account.
-   * @throws AppError `conflict` when the name is taken or the maximum is reached; `not_found`
+   * @throws AppError `conflict` when the name is in use or the maximum is reached; `not_found`
    */
   createView(view: Pick<View, 'accountId' | 'name' | 'query'>, maxViews: number): Promise<View>;
-  /** @throws AppError `conflict` when the name is taken */
+  /** @throws AppError `conflict` when the name is in use */
   updateView(
     viewId: string,
     change: Partial<Pick<View, 'name' | 'query'>>,
@@ -150,7 +150,7 @@ export interface TicketStore {
     ticket: NewTicket,
     limits: { readonly ttlMs: number; readonly maxTickets: number },
   ): Promise<number | undefined>;
-  /** Removes the ticket; undefined when it is unknown, taken or expired. */
+  /** Removes the ticket; undefined when it is unknown, used or expired. */
   takeTicket(digest: string): Promise<TakenTicket | undefined>;
   /** Makes the ticket valid again until its expiry. */
   returnTicket(ticket: TakenTicket): Promise<void>;
@@ -172,7 +172,7 @@ export interface Directory extends StatisticsStore, ViewStore, TicketStore {
     change: Partial<Pick<Account, 'name' | 'eventsPerSecond'>>,
   ): Promise<Account | undefined>;
   /**
-   * Deletes tokens of this account alone with it; an operator token is kept, without accounts.
+   * Also deletes tokens of only this account; an operator token is kept, without accounts.
    * @throws AppError `conflict` while it has streams or receivers
    */
   deleteAccount(accountId: string): Promise<boolean>;

@@ -109,7 +109,7 @@ async function listenUntilLost(
     client.on('end', () => lost.abort(new Error('the server closed the connection')));
     await client.connect();
     await client.query(`listen ${changesChannel}`);
-    // An empty cache without a working look-up would refuse known tokens.
+    // With an empty cache and no working look-up, valid tokens would be refused.
     await waitForLookUp(source, ends);
     if (!ends.aborted) {
       client.on('notification', notified);

@@ -48,7 +48,7 @@ const passingCodes: ReadonlySet<string> = new Set([
   '57014',
 ]);
 
-/** The network does not reach the server, or does not know its name, yet. */
+/** The server's host name or network is not reachable yet. */
 const networkCode = /^(?:E(?:CONN|HOST|NET)[A-Z]+|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_[A-Z]+)$/;
 
 /** Whether a retry may succeed without a change of settings. */

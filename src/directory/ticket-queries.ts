@@ -20,7 +20,7 @@ export function createTicketQueries(database: Database): TicketStore {
       }),
 
     takeTicket: async (digest) => {
-      // Read first: an invented ticket never waits for, or delays, a writer.
+      // Reads first: a forged ticket then never waits for a writer or delays one.
       const known = await database.read((db) =>
         db
           .selectFrom('exportTickets')

@@ -101,7 +101,7 @@ export function createTokenQueries(database: Database): TokenQueries {
   };
 }
 
-/** @throws AppError `not_found` where one of its accounts, or its receiver, does not exist */
+/** @throws AppError `not_found` if one of its accounts, or its receiver, does not exist */
 export async function insertToken(
   tx: Transaction<Tables>,
   token: NewToken,

@@ -39,7 +39,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   return locked;
 }
 
-/** @returns undefined where another process holds the lock; a reason where locking fails */
+/** @returns undefined if another process holds the lock; a reason if locking fails */
 function tryLock(file: string): DirectoryLock | undefined | string {
   for (let isMended = false; ; isMended = true) {
     try {

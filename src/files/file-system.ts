@@ -8,7 +8,7 @@ import { syncing } from './disk-failure.ts';
 /** A file descriptor. */
 export type FileId = number;
 
-/** `create` opens a new file for reading and writing, and fails where it exists. */
+/** `create` opens a new file for reading and writing, and fails if it exists. */
 export type OpenMode = 'create' | 'read' | 'update';
 
 /** Data is durable once `sync` returns, names once `syncDirectory` does; both throw SyncFailure. */

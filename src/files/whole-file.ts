@@ -22,7 +22,7 @@ export function writeFully(
   }
 }
 
-/** Reads `length` bytes, or fewer where the file ends. The result owns its ArrayBuffer. */
+/** Reads `length` bytes, or fewer at the end of the file. The result owns its ArrayBuffer. */
 export function readRange(
   fs: FileSystem,
   file: FileId,
@@ -39,7 +39,7 @@ export function readRange(
   return bytes.subarray(0, done);
 }
 
-/** @returns undefined where there is no such file */
+/** @returns undefined if there is no such file */
 export function readWhole(fs: FileSystem, path: string): Buffer | undefined {
   let file: FileId;
   try {

@@ -1,4 +1,7 @@
-/** The pace follows the load: at once when idle, often when light, in large parts when heavy. */
+/**
+ * The pace of inserts: at once when idle, small parts under a light load, large parts under a heavy
+ * one.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DrainPace, shareOf } from './drain.ts';

@@ -31,7 +31,10 @@ export interface DrainParts {
 
 type Mode = Parameters<Store['insert']>[2];
 
-/** Batches are stored or quarantined, or left since the drain closes or has lost the shard. */
+/**
+ * Resolves when the batches are stored or quarantined, or when the drain closes or has lost the
+ * shard.
+ */
 export type Outcome = 'done' | 'left';
 
 export async function storeTaken(parts: DrainParts, taken: Taken): Promise<Outcome> {

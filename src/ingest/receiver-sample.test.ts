@@ -1,4 +1,4 @@
-/** What is kept of a refusal, and that nothing of a body or a secret is in it. */
+/** Samples of refusals contain neither secrets nor data of a body. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -67,7 +67,7 @@ const redacted: readonly [message: string, detail: string][] = [
   ['nothing quoted', 'nothing quoted'],
 ];
 for (const [message, detail] of redacted) {
-  test(`${JSON.stringify(message)} is kept without its quotes`, () => {
+  test(`keeps ${JSON.stringify(message)} without its quotes`, () => {
     assert.equal(detailOf(new AppError('malformed', message)), detail);
   });
 }
@@ -80,7 +80,7 @@ test('keeps quotes of headers', () => {
 test('removes any text quoted as JSON', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (body, other) => {
-      // Of the words that are ours none begins so.
+      // No word of Weir's own messages begins like this.
       const quoted = (text: string) => JSON.stringify(`!${text}`);
       const message = `cannot read ${quoted(body)} or ${quoted(other)} at line 1`;
       assert.equal(

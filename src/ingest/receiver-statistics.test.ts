@@ -1,6 +1,6 @@
 /**
- * Counting against a store that may be slow or away: nothing counts twice, nothing is lost but what
- * is counted as dropped.
+ * Counting while the store is slow or unreachable: no count is written twice, and each lost one is
+ * counted as dropped.
  */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -19,12 +19,12 @@ import {
 const span = { fromMinute: 0, untilMinute: 1_000_000_000 };
 const malformed = new AppError('malformed', 'cannot read it');
 
-/** A store that keeps what it was told, and fails when it is told to. */
+/** Test double of the store: records writes, and fails on demand. */
 class FakeStore implements StatisticsStore {
   readonly additions: StatisticsAddition[] = [];
   readonly prunedBefore: number[] = [];
   fault: Error | undefined;
-  /** Writes wait for it. */
+  /** Delays writes until it resolves. */
   gate: Promise<void> = Promise.resolve();
   isKnown = (receiverId: string) => !receiverId.startsWith('rcv_unknown');
 
@@ -53,7 +53,7 @@ class FakeStore implements StatisticsStore {
     this.prunedBefore.push(beforeMinute);
   }
 
-  /** Requests written of a receiver. */
+  /** Number of requests written for a receiver. */
   requests(receiverId: string): number {
     return this.additions
       .flatMap(({ minutes }) => minutes)
@@ -78,7 +78,7 @@ afterEach(async () => {
   for (const statistics of opened) await statistics.close();
 });
 
-/** It flushes at close, and every few ms where a test waits for it. */
+/** Flushes at close, and every few ms if a test waits for a flush. */
 function open(options: Partial<ReceiverStatisticsOptions> = {}): ReceiverStatistics {
   const statistics = openReceiverStatistics(
     store,
@@ -253,7 +253,7 @@ test('treats a receiver as known once the store has it', async () => {
   statistics.refused(from('rcv_unknown2'), malformed);
   await statistics.close();
   assert.equal(store.requests('rcv_a'), 2);
-  // And one that is gone is one again.
+  // A deleted receiver is unknown again.
   store.isKnown = () => false;
   statistics.refused(from('rcv_a'), malformed);
   await statistics.close();

@@ -1,10 +1,10 @@
-/** The table of series against a Map. */
+/** The series table compared with a Map. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { SeriesTable } from './series-ledger.ts';
 
-/** Few different words, so that ids share most of them and meet in the same places. */
+/** Few distinct words, so that ids are similar and their slots collide. */
 const word = fc.constantFrom(0, 1, 2, 0xffff_ffff);
 const anyIds = fc.tuple(word, word, word, word).map((words) => Uint32Array.from([7, ...words]));
 const entry = fc.record({ ids: anyIds, stream: fc.nat(3), day: fc.nat(65_535) });

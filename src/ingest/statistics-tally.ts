@@ -151,7 +151,7 @@ export class StatisticsTally {
     };
   }
 
-  /** The history of a receiver from this tally alone. */
+  /** The history of a receiver from only this tally. */
   history(receiverId: string, { fromMinute, untilMinute }: MinuteSpan): ReceiverHistory {
     const receiver = this.#receivers.get(receiverId);
     if (receiver === undefined) return nothing;

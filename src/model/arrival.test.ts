@@ -1,4 +1,4 @@
-/** Positions in the order of arrival survive their text, and nothing else is taken for one. */
+/** Positions in the order of arrival: round trip as text, and invalid texts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ const position = fc.record({
   row: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
 });
 
-test('a position comes back from its text', () => {
+test('decodes what it encoded', () => {
   fc.assert(
     fc.property(position, (at) => {
       assert.deepEqual(decodeArrival(encodeArrival(at)), { ...at });
@@ -18,7 +18,7 @@ test('a position comes back from its text', () => {
   );
 });
 
-test('its text is time, batch and row', () => {
+test('encodes time, batch and row', () => {
   const at = { receivedAtNanos: 1_775_032_200_123_456_789n, batch: (7n << 64n) | 255n, row: 3 };
   assert.equal(encodeArrival(at), '1775032200123456789.000000000000000700000000000000ff.3');
   assert.equal(encodeArrival(arrivalsUntil(5n)), `5.${'f'.repeat(32)}.4294967295`);
@@ -39,7 +39,7 @@ for (const text of [
   `1.${zeros}.0\n`,
   ` 1.${zeros}.0`,
 ]) {
-  test(`no position: ${JSON.stringify(text)}`, () => {
+  test(`rejects ${JSON.stringify(text)}`, () => {
     assert.equal(decodeArrival(text), undefined);
   });
 }

@@ -1,4 +1,4 @@
-/** Log ids round-trip, and sort as text exactly as their positions sort. */
+/** Log ids: round trip, and text order equal to the order of positions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ const position: fc.Arbitrary<LogPosition> = fc
   .tuple(fc.bigInt(0n, 5_648_745_600_000_000_000n), fc.bigInt(0n, maxTie))
   .map(([timeNanos, tie]) => ({ timeNanos, tie }));
 
-/** Often equal or next to each other, where an error in a boundary would show. */
+/** Positions that are often equal or adjacent, to test boundaries. */
 const closePositions = fc
   .tuple(position, fc.bigInt(-2n, 2n), fc.bigInt(-2n, 2n))
   .map(([first, time, tie]): [LogPosition, LogPosition] => [
@@ -19,7 +19,7 @@ const closePositions = fc
     },
   ]);
 
-test('what is encoded is decoded', () => {
+test('decodes what it encoded', () => {
   fc.assert(
     fc.property(position, (value) => {
       assert.deepEqual(decodeLogId(encodeLogId(value)), value);
@@ -28,7 +28,7 @@ test('what is encoded is decoded', () => {
   );
 });
 
-test('ids sort as their positions do', () => {
+test('sorts ids like their positions', () => {
   fc.assert(
     fc.property(fc.oneof(closePositions, fc.tuple(position, position)), ([a, b]) => {
       const order = a.timeNanos === b.timeNanos ? a.tie < b.tie : a.timeNanos < b.timeNanos;
@@ -37,7 +37,7 @@ test('ids sort as their positions do', () => {
   );
 });
 
-test('ids are UUIDs of version 7', () => {
+test('encodes UUIDs of version 7', () => {
   fc.assert(
     fc.property(position, (value) => {
       assert.match(
@@ -58,10 +58,10 @@ for (const text of [
   'ffffffff-ffff-7000-8000-000000000000',
   '{0190a5f0-0000-7000-8000-000000000000}',
 ]) {
-  test(`no log id: ${JSON.stringify(text)}`, () => assert.equal(decodeLogId(text), undefined));
+  test(`rejects ${JSON.stringify(text)}`, () => assert.equal(decodeLogId(text), undefined));
 }
 
-test('ties of one writer differ from row to row and batch to batch', () => {
+test('ties of one writer differ for each row and batch', () => {
   const writer = 0xffff_ffff_ffff_fff0n;
   const ties = [1n, 2n, 3n].flatMap((batch) =>
     [0, 1, 1_048_575].map((row) => toTie(writer, batch, row)),

@@ -78,12 +78,12 @@ export interface Problem {
   readonly detail: string;
   readonly requestId: string;
   readonly parameter: string | undefined;
-  /** Whole seconds until a retry may succeed; undefined where a retry cannot succeed. */
+  /** Whole seconds until a retry may succeed; undefined if a retry cannot succeed. */
   readonly retryAfterSeconds: number | undefined;
 }
 
 export interface EncodedProblem {
-  /** Replaces the problem's status where the protocol gives that status another meaning. */
+  /** Replaces the problem's status if the protocol gives that status another meaning. */
   readonly status?: number;
   /** Whole seconds; for a retryable `status` of a problem that is not. */
   readonly retryAfterSeconds?: number;

@@ -1,6 +1,6 @@
 /**
- * A read as plain data: a spine declares it; server/ mounts it, authenticates, and describes it in
- * the OpenAPI document.
+ * A read as plain data, declared beside its implementation. The server mounts it, authenticates its
+ * callers, and describes it in the OpenAPI document.
  */
 import type { z } from 'zod';
 import type { Scope } from './account.ts';
@@ -46,7 +46,7 @@ export interface TicketRoute {
   readonly params: z.ZodObject;
   /** Media types of the answer. */
   readonly mediaTypes: readonly string[];
-  /** Scope that the token behind the ticket must still have. */
+  /** Scope that the token for which the ticket was issued must still have. */
   readonly scope: Scope;
   /** @throws AppError */
   readonly read: (request: TicketRequest) => Promise<StreamedAnswer>;

@@ -1,6 +1,6 @@
 /**
- * Tells a decoder of metrics whether the labels of a series are stored, so that it does not write
- * them with every sample.
+ * Tells a decoder of metrics whether the labels of a series are stored, so that it writes them once
+ * and not with every sample.
  */
 
 /**

@@ -14,7 +14,7 @@ export interface CertificateOptions {
   /** PEM files of the operator, both or none. */
   readonly certFile: string | undefined;
   readonly keyFile: string | undefined;
-  /** Holds the certificates of the local authority, used where no files are given. */
+  /** Holds the certificates of the local authority, used if no files are given. */
   readonly directory: string;
   /** Between two checks of the files, or of the remaining validity. */
   readonly checkEveryMs: number;

@@ -99,7 +99,7 @@ export async function prepareRefusal(
   lingerAfterAnswer(request, response, isSlow ? 0 : lingerMs);
 }
 
-/** Where too many responses are delayed already, the connection is closed after this one. */
+/** If too many responses are delayed already, the connection is closed after this one. */
 async function paceFailure(
   { surface, events, admission }: RefusalContext,
   { request, response }: Exchange,

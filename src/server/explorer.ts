@@ -48,7 +48,7 @@ const pageHeaders = {
   'x-frame-options': 'DENY',
 } as const;
 
-/** In order of preference. The build compresses files where that makes them smaller. */
+/** In order of preference. The build stores a compressed file only if it is smaller. */
 const codings = [
   { name: 'br', suffix: '.br' },
   { name: 'gzip', suffix: '.gz' },
@@ -84,7 +84,7 @@ export function mountExplorer(app: FastifyInstance, directory: string): void {
   });
 }
 
-/** @returns undefined where the client has the file. */
+/** @returns undefined if the client has the file already. */
 function select(
   request: FastifyRequest<{ Params: { name?: string } }>,
   reply: FastifyReply,

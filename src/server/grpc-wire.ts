@@ -14,7 +14,7 @@ import { type HttpRequest, type HttpResponse, readHeaders } from './transport.ts
 export interface GrpcMetadata {
   /** Its `contentEncoding` is `grpc-encoding`: the coding of messages, not of the stream. */
   readonly headers: RequestHeaders;
-  /** On the clock of `performance.now()`; undefined where the client set none. */
+  /** On the clock of `performance.now()`; undefined if the client set none. */
   readonly deadlineMs: number | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface GrpcReply {
 
 export interface GrpcFailure {
   readonly problem: Problem;
-  /** A `google.rpc.Status` message; undefined where it would only repeat the problem. */
+  /** A `google.rpc.Status` message; undefined if it would only repeat the problem. */
   readonly details: Uint8Array | undefined;
   readonly metadata: Readonly<Record<string, string>>;
 }
@@ -92,7 +92,7 @@ function valuesOf({ rawHeaders }: HttpRequest, name: string): string[] {
 }
 
 /**
- * With gRPC's own status where it differs from the error table: senders drop data on INTERNAL, so a
+ * The gRPC status differs from the error table for two codes: senders drop data on INTERNAL, so a
  * bug is UNAVAILABLE, and an unsupported coding is UNIMPLEMENTED by the gRPC specification.
  */
 export function toGrpcProblem(error: AppError, requestId: string): Problem {

@@ -166,7 +166,7 @@ function stopReading(socket: Socket): void {
 }
 
 function sendGoaway({ session, socket }: Watched): void {
-  // Node aborts where a session is destroyed while it is reading.
+  // Node aborts the process if a session is destroyed while it is reading.
   setImmediate(() => {
     if (!session.destroyed) session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   });

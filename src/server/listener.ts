@@ -206,7 +206,7 @@ function refuseConnect(
   }
 }
 
-/** The route is unknown, so the response is as private as that of the strictest one. */
+/** The route is unknown, so the response gets the strictest privacy headers. */
 const rawHeaders = {
   'content-type': problemType,
   'cache-control': 'private, no-store',

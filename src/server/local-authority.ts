@@ -24,7 +24,7 @@ const serverDays = 397;
 const renewDaysBefore = 30;
 const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** @param file is empty, truncated or no PEM; its pair is about to be replaced */
+/** @param file is empty, truncated or not PEM; its pair is about to be replaced */
 export type OnDamaged = (file: string, error: unknown) => void;
 
 /**
@@ -152,7 +152,7 @@ async function fromPem(pem: string): Promise<webcrypto.CryptoKey> {
 
 /**
  * @param isExpected whether a missing file is damage
- * @returns undefined where a file of the pair is missing or damaged
+ * @returns undefined if a file of the pair is missing or damaged
  */
 async function readPair(
   directory: string,
@@ -173,7 +173,7 @@ async function readPair(
   return isCert && isKey ? { cert, key } : undefined;
 }
 
-/** @throws Error where it is no certificate, or an authority whose own signature is invalid */
+/** @throws Error if it is not a certificate, or is an authority whose own signature is invalid */
 function checkCertificate(pem: string): void {
   const parsed = new X509Certificate(pem);
   if (parsed.ca && !parsed.verify(parsed.publicKey)) throw new Error('its signature is wrong');

@@ -90,14 +90,14 @@ export function mountTicket(
   });
 }
 
-/** @returns undefined where the reader left before there was an answer. @throws AppError */
+/** @returns undefined if the reader left before there was an answer. @throws AppError */
 async function readUnlessLeft(route: ReadRoute, asked: ReadRequest): Promise<unknown> {
   const { left } = asked;
   if (left?.aborted) return undefined;
   try {
     return await route.read(asked);
   } catch (error) {
-    // The abort itself is no failure.
+    // An aborted read is not a failure.
     if (left?.aborted) return undefined;
     throw error;
   }
@@ -166,7 +166,7 @@ function addFields(search: URLSearchParams, form: Buffer): void {
 
 /**
  * Header and parameter together count as two accounts.
- * @throws AppError `malformed` where the route takes both and neither was sent
+ * @throws AppError `malformed` if the route accepts both and neither was sent
  */
 function withAccount(
   headers: RequestHeaders,

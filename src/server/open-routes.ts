@@ -20,7 +20,7 @@ interface OpenAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: Uint8Array | string;
-  /** Present where clients may cache the answer and revalidate it. */
+  /** Present if clients may cache the answer and revalidate it. */
   readonly etag?: string;
 }
 
@@ -98,7 +98,7 @@ export function createMetricsRoute({ metrics }: Pick<Answers, 'metrics'>): OpenR
 }
 
 /**
- * Open to everyone and costly to generate: cached.
+ * Needs no token and is costly to generate, so it is cached.
  * @param info its `serverUrl` changes when the system has chosen the port.
  */
 export function createDocumentRoute(

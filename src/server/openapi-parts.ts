@@ -86,7 +86,7 @@ export function toParameters(schema: z.ZodObject | undefined, place: 'path' | 'q
 }
 
 /**
- * By status: where several codes share one, the last counts.
+ * By status: if several codes share one, the last counts.
  * @param content by media type; absent = problem+json.
  */
 export function errorResponses(codes: readonly ErrorCode[], content?: Json): Json {

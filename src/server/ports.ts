@@ -27,7 +27,7 @@ export interface ClosingTimes {
 }
 
 export interface BoundSurfaces {
-  /** The bound ports; 0 where there is none. */
+  /** The bound ports; 0 if none was bound. */
   readonly ports: Readonly<Record<Surface, number>>;
   /** Handles a connection that another process has accepted. */
   take(socket: Socket, permit: ConnectionPermit): void;

@@ -89,7 +89,7 @@ export async function openServer(
   }
 }
 
-/** The server of a process with the ops port alone. */
+/** The server of an engine-only process: the ops port. */
 export function openOpsServer(
   port: PortOptions,
   closing: ClosingTimes,

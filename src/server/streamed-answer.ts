@@ -140,7 +140,7 @@ function partsOf(response: ServerResponse, chunk: Uint8Array | string): (Uint8Ar
 const partLength = 64 * 1024;
 
 /**
- * Resolves when the reader has taken what was written, or has left. Pings and other streams keep an
+ * Resolves when the reader has read what was written, or has left. Pings and other streams keep an
  * HTTP/2 connection from being idle, so a stalled stream has its own timer.
  */
 function untilDrained(response: ServerResponse, idleMs: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** A process with the role engine alone: the embedded engine behind a TCP port, and ops. */
+/** An engine-only process: the embedded engine behind a TCP port, and ops. */
 import { writeEngineAddresses } from '../admin/quickstart.ts';
 import { discardBody, discardPatience } from '../admission/body.ts';
 import { rolesOf } from '../config/roles.ts';

@@ -22,7 +22,7 @@ import type { Opening } from './opening.ts';
 
 export interface DirectoryParts {
   readonly directory: Directory & GrantSource;
-  /** The directory behind a cache that changes invalidate. */
+  /** The directory behind a cache; each change invalidates the cache. */
   readonly grants: CachedGrants;
   readonly statistics: ReceiverStatistics;
   readonly directoryEvents: DirectoryEvents;
@@ -88,7 +88,7 @@ function openEmbedded(dataDir: string): Promise<Directory & GrantSource> {
   return openSqliteDirectory({ file });
 }
 
-/** A process with the role engine alone writes quickstart.json too, and has no directory. */
+/** An engine-only process writes quickstart.json too, and has no directory. */
 function hasServed(quickstart: string): boolean {
   return existsSync(quickstart) && readFileSync(quickstart, 'utf8').includes('"ingestUrl"');
 }

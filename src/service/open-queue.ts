@@ -17,12 +17,12 @@ export async function openQueue({ config, instruments, parts }: Opening): Promis
     return parts.own(await openLocalQueue(log, telemetry));
   }
   await assertLocalLogDrained(config);
-  // A dynamic import: the NATS client is loaded only where it is used.
+  // A dynamic import: the NATS client is loaded only if it is used.
   const { openNatsQueue } = await import('../queue/nats/nats-queue.ts');
   return parts.own(await openNatsQueue(config.queue, instruments, telemetry));
 }
 
-/** @throws Error where the local log still holds batches, which this process would not drain */
+/** @throws Error if the local log still holds batches, which this process would not drain */
 export async function assertLocalLogDrained(config: Readonly<Config>): Promise<void> {
   const log = toQueueOptions(config);
   if (!existsSync(log.directory)) return;

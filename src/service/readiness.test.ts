@@ -1,11 +1,11 @@
-/** What a process that serves probes asks of its parts, and how often. */
+/** Readiness: how often the parts are checked, and the answer during a stop. */
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { createReadiness } from './readiness.ts';
 
 const queue = { status: () => ({ writable: true }) as never };
 
-test('the store is asked once for all who ask within a second', async (t) => {
+test('checks the store at most once a second', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const ping = mock.fn(async () => true);
   const { missing } = createReadiness(queue, { ping });
@@ -19,7 +19,7 @@ test('the store is asked once for all who ask within a second', async (t) => {
   assert.equal(ping.mock.callCount(), 2);
 });
 
-test('a process that leaves says so at once', async () => {
+test('reports not ready as soon as the stop begins', async () => {
   const readiness = createReadiness(queue, { ping: async () => true });
   assert.deepEqual(await readiness.missing(), []);
   await readiness.leave(0);

@@ -1,4 +1,4 @@
-/** What may be spent at once, what comes back with time, and how deep debt gets. */
+/** The token bucket: burst, refill and debt. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAllowance } from './allowance.ts';
@@ -8,7 +8,7 @@ function open() {
   return { clock, allowance: createAllowance({ burst: 10, perSecond: 2 }, () => clock.nowMs) };
 }
 
-test('a burst may be spent at once, and no more', () => {
+test('allows one burst at once', () => {
   const { allowance } = open();
   assert.equal(allowance.isFull(), true);
   assert.equal(allowance.take(10), true);
@@ -16,13 +16,13 @@ test('a burst may be spent at once, and no more', () => {
   assert.equal(allowance.take(1), false);
 });
 
-test('what is refused costs nothing', () => {
+test('a refused take charges nothing', () => {
   const { allowance } = open();
   assert.equal(allowance.take(11), false);
   assert.equal(allowance.isFull(), true);
 });
 
-test('it grows with time, up to the burst', () => {
+test('refills over time up to the burst', () => {
   const { allowance, clock } = open();
   allowance.take(10);
   clock.nowMs = 1000;
@@ -33,7 +33,7 @@ test('it grows with time, up to the burst', () => {
   assert.equal(allowance.take(11), false);
 });
 
-test('debt is paid back first, and is no larger than the burst', () => {
+test('refills a debt first and limits it to one burst', () => {
   const { allowance, clock } = open();
   allowance.charge(1000);
   clock.nowMs = 5000;

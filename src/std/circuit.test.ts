@@ -1,10 +1,10 @@
-/** That a server known to be away is asked by nobody but the circuit itself. */
+/** The circuit breaker: refuses requests until a probe succeeds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
 import { createCircuit } from './circuit.ts';
 
-test('a server that answers is never asked in the background', () => {
+test('sends no probe while the server answers', () => {
   let asked = 0;
   const circuit = createCircuit({ what: 'it', ask: async () => (asked += 1), pauseMs: 1 });
   circuit.check();
@@ -12,7 +12,7 @@ test('a server that answers is never asked in the background', () => {
   circuit.close();
 });
 
-test('after a failure all are refused until the server answers', async () => {
+test('refuses all requests after a failure until a probe succeeds', async () => {
   const answers: (() => void)[] = [];
   const ask = () => new Promise<void>((resolve) => answers.push(resolve));
   const circuit = createCircuit({ what: 'it', ask, pauseMs: 1 });
@@ -31,7 +31,7 @@ test('after a failure all are refused until the server answers', async () => {
   circuit.close();
 });
 
-test('is closed by an answer to another, and asks no more', async () => {
+test('closes after an answer to another request and stops probing', async () => {
   let asked = 0;
   const circuit = createCircuit({ what: 'it', ask: async () => (asked += 1), pauseMs: 1 });
   circuit.trip(new Error('gone'));
@@ -42,7 +42,7 @@ test('is closed by an answer to another, and asks no more', async () => {
   circuit.close();
 });
 
-test('it asks again and again, until it is closed', async () => {
+test('probes repeatedly until close()', async () => {
   let asked = 0;
   const done = Promise.withResolvers<void>();
   const ask = async () => {

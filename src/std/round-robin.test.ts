@@ -1,4 +1,4 @@
-/** The order of tasks, and that a long queue of one source does not block the event loop. */
+/** Order of tasks, and yields to the event loop during a long queue. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRoundRobin } from './round-robin.ts';
@@ -29,7 +29,7 @@ test('yields to the event loop before a long queue is done', async () => {
   while (left > 0) await new Promise(setImmediate);
 });
 
-test('runs a task that a task has added', async () => {
+test('runs a task added by a task', async () => {
   const schedule = createRoundRobin<object>();
   const source = {};
   const { promise, resolve } = Promise.withResolvers<void>();

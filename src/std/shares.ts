@@ -7,7 +7,7 @@
 export interface Shares {
   /** Whether the account may take this much more. */
   hasRoom(account: string, amount: number): boolean;
-  /** Counts it, whether there is room or not. */
+  /** Counts the amount even if `hasRoom` is false. */
   take(account: string, amount: number): void;
   /** Releases what was counted. */
   give(account: string, amount: number): void;

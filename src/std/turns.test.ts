@@ -1,4 +1,4 @@
-/** Who gets a place, and when. */
+/** The fair semaphore: shares, queue and order. */
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import { AppError } from '../model/errors.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 describe('an account', () => {
-  test('gets half of the places alone, and less beside others, who always find one', async () => {
+  test('gets half of the places, and less when others hold some', async () => {
     const turns = createTurns({ what: 'tests', places: 12 });
     assert.equal(await takeAll(turns, 'a'), 6);
     assert.equal(await takeAll(turns, 'b'), 3);
@@ -16,7 +16,7 @@ describe('an account', () => {
     await assert.rejects(turns.take('e'), isUnavailable(/all 12 are taken/));
   });
 
-  test('gets the only place there is', async () => {
+  test('gets the only place', async () => {
     const turns = createTurns({ what: 'tests', places: 1, maxWaiting: 2 });
     const leave = await turns.take('a');
     const second = turns.take('a');
@@ -25,7 +25,7 @@ describe('an account', () => {
     assert.equal(turns.taken(), 0);
   });
 
-  test('finds a place at once, however many of another wait', async () => {
+  test('gets a free place at once while another account queues', async () => {
     const turns = createTurns({ what: 'tests', places: 3, maxWaiting: 100 });
     for (let i = 0; i < 50; i += 1) void turns.take('a');
     assert.equal(turns.taken(), 2);
@@ -33,7 +33,7 @@ describe('an account', () => {
     assert.equal(turns.taken(), 3);
   });
 
-  test('gets its share, the limit and the setting in the refusal', async () => {
+  test('is refused with its share, the limit and the setting', async () => {
     const options = { what: 'tests', places: 4, setting: 'some.maxTests' };
     const turns = createTurns(options);
     await takeAll(turns, 'a');
@@ -56,7 +56,7 @@ describe('an account', () => {
   });
 });
 
-test('waiting accounts take turns, in order of arrival within one', async () => {
+test('serves waiting accounts in turn, each in order of arrival', async () => {
   const turns = createTurns({ what: 'tests', places: 1, maxWaiting: 100 });
   const leave = await turns.take('a');
   const order: string[] = [];
@@ -70,7 +70,7 @@ test('waiting accounts take turns, in order of arrival within one', async () => 
   assert.deepEqual(order, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });
 
-test('a signal ends the wait and frees nothing that is not its own', async () => {
+test('an aborted wait releases no place of others', async () => {
   const turns = createTurns({ what: 'tests', places: 1, maxWaiting: 10 });
   const leave = await turns.take('a');
   const leaving = new AbortController();
@@ -81,7 +81,7 @@ test('a signal ends the wait and frees nothing that is not its own', async () =>
   assert.equal(turns.waiting(), 1);
   leave();
   const leaveSecond = await stays;
-  // Given back twice it counts once.
+  // A second call has no effect.
   leave();
   assert.equal(turns.taken(), 1);
   leaveSecond();
@@ -89,7 +89,7 @@ test('a signal ends the wait and frees nothing that is not its own', async () =>
   assert.equal(turns.taken(), 0);
 });
 
-test('a wait that takes too long is refused', async () => {
+test('refuses after maxWaitMs', async () => {
   const turns = createTurns({ what: 'tests', places: 1, maxWaiting: 10, maxWaitMs: 1 });
   const leave = await turns.take('a');
   await assert.rejects(turns.take('b'), isUnavailable(/all 1 are taken/));
@@ -98,7 +98,7 @@ test('a wait that takes too long is refused', async () => {
   assert.equal(turns.taken(), 0);
 });
 
-test('under any order of events places are neither lost, exceeded nor left idle', async () => {
+test('neither loses, exceeds nor idles places under random events', async () => {
   const step = fc.record({
     account: fc.constantFrom('a', 'b', 'c'),
     what: fc.constantFrom('take', 'take', 'leave', 'abort'),
@@ -142,7 +142,7 @@ interface Waiting {
   readonly abort: () => void;
 }
 
-/** Notes where it is, and checks that it is let in in order of arrival within its account. */
+/** Queues a caller and asserts that its account is served in order of arrival. */
 function enter(
   turns: Turns,
   account: string,
@@ -164,7 +164,7 @@ function enter(
   );
 }
 
-/** @returns how many it got. */
+/** @returns the number of places acquired. */
 async function takeAll(turns: Turns, account: string): Promise<number> {
   for (let count = 0; ; count += 1) {
     try {

@@ -117,7 +117,7 @@ export function createQuotaEvents({ log, metrics: registry }: Instruments) {
     /** Events that were not kept stay charged. */
     refundFailed: (kind: string) =>
       metrics.weir_quota_store_failures_total.inc({ work: 'refund', kind }),
-    /** A connection broke or could not be made. */
+    /** A connection broke, or connecting failed. */
     storeLost(error: unknown) {
       metrics.weir_quota_store_connected.set(0);
       const level = isLost ? 'debug' : 'error';

@@ -16,7 +16,7 @@ export interface MainMethods extends GrantSource, StatisticsStore {
   /** The connection is cut off for what was sent over it. */
   connectionAbused(id: number): void;
   append(batch: WorkerBatch, payload: Uint8Array): Promise<Appended>;
-  /** @returns the first answer, or undefined where this request is the first: then call `settle` */
+  /** @returns the first answer, or undefined if this request is the first: then call `settle` */
   claim(
     accountId: string,
     key: Uint8Array,
@@ -44,9 +44,9 @@ export interface WorkerMethods {
 
 export type MainChannel = Channel<MainMethods>;
 
-/** What a worker needs in order to open. */
+/** Sent to a worker when it starts. */
 export interface WorkerStart {
-  /** The configuration, which this folder does not read. */
+  /** The configuration, opaque to this folder. */
   readonly settings: unknown;
   readonly number: number;
   /** URL of the ingest port as senders see it. */
@@ -58,7 +58,7 @@ export interface WorkerBatch extends Pick<Batch, 'layout' | 'rows'> {
   readonly owner: BatchOwner;
   readonly idempotency: IdempotencyRecord | undefined;
   /**
-   * Incremented whenever labels of series may have been deleted. A batch of an earlier epoch counts
+   * Incremented whenever labels of series may have been deleted. A batch of an earlier epoch relies
    * on labels that may be gone.
    */
   readonly seriesEpoch: number;
@@ -66,7 +66,7 @@ export interface WorkerBatch extends Pick<Batch, 'layout' | 'rows'> {
 
 export interface QuotaTaken {
   readonly isTaken: boolean;
-  /** Afterwards, in the order of the buckets. */
+  /** Levels after the charge, in the order of the buckets. */
   readonly levels: readonly number[];
 }
 

@@ -1,4 +1,4 @@
-/** What the main process serves a worker, and what it releases when one exits. */
+/** The parts served to a worker, and the release of its claims when it exits. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClaims } from '../ingest/ingest-replay.ts';
@@ -21,7 +21,7 @@ const batch: WorkerBatch = {
 const payload = Buffer.from('row');
 const { accountId } = owner;
 
-/** The queue's appends resolve when the test says so. */
+/** Appends to this queue resolve when the test decides. */
 function createMachine() {
   const remembered = new Map<string, RememberedAnswer>();
   const appends: PromiseWithResolvers<void>[] = [];
@@ -67,7 +67,7 @@ test('a key claimed by one worker is claimed for all', async () => {
   assert.equal(await second, undefined);
 });
 
-test('a retry elsewhere finds the answer of a worker that exited while appending', async () => {
+test('a retry at another worker finds the answer of a worker that exited while appending', async () => {
   const { parts, appends } = createMachine();
   const [exiting, other] = [serveParts(parts), serveParts(parts)];
   await exiting.methods.claim(accountId, key, bodyDigest);
@@ -80,7 +80,7 @@ test('a retry elsewhere finds the answer of a worker that exited while appending
   await Promise.all([appended, released]);
 });
 
-test('a worker that exits while it waits for a key does not keep it', async () => {
+test('releases the key of a worker that exits while it waits', async () => {
   const { parts } = createMachine();
   const [one, exiting, other] = [serveParts(parts), serveParts(parts), serveParts(parts)];
   await one.methods.claim(accountId, key, bodyDigest);
@@ -91,7 +91,7 @@ test('a worker that exits while it waits for a key does not keep it', async () =
   assert.equal(await other.methods.claim(accountId, key, bodyDigest), undefined);
 });
 
-test('rejects a batch made before labels it counts on were deleted', async () => {
+test('rejects a batch that relies on labels deleted before', async () => {
   const { parts, appends, forget } = createMachine();
   const { methods } = serveParts(parts);
   forget();

@@ -76,7 +76,7 @@ export function serveParts(parts: SharedParts): ServedParts {
       pruneStatistics: (beforeMinute) => directory.pruneStatistics(beforeMinute),
     },
     async release() {
-      // A retry of a request whose append is pending must find its answer.
+      // A retry of a request whose append is pending must find the answer of that append.
       await Promise.allSettled(pending);
       isReleased = true;
       for (const name of held.keys()) settle(name);
@@ -88,7 +88,7 @@ function nameOf(key: Uint8Array): string {
   return Buffer.from(key).toString('latin1');
 }
 
-/** The batch counts on labels of series that may have been deleted since. */
+/** The batch relies on labels of series that may have been deleted since. */
 function labelsGone(): AppError {
   return new AppError('unavailable', 'cannot take the request now: send it again', {
     retryAfterSeconds: 1,

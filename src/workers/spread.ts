@@ -4,7 +4,7 @@
  */
 
 export interface ConnectionTaker<Connection> {
-  /** Open connections that it was handed. */
+  /** Open connections that were handed to this worker. */
   connections(): number;
   hand(connection: Connection): void;
 }
@@ -15,7 +15,7 @@ export interface Spread<Connection> {
   /** @returns why the connection was refused, or undefined */
   hand(connection: Connection): 'cap' | 'no_worker' | undefined;
   takers(): number;
-  /** Of all takers. */
+  /** Open connections of all workers. */
   connections(): number;
 }
 

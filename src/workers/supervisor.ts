@@ -30,7 +30,7 @@ export interface WorkersOptions {
 export interface Workers {
   /** Resolves when all accept connections. @throws Error when one cannot; the others are ended */
   start(): Promise<void>;
-  /** Hands over a connection, or closes it where no worker can take it. */
+  /** Hands over a connection, or closes it if no worker can accept it. */
   hand(connection: Accepted): void;
   /** Workers that accept connections. */
   running(): number;
@@ -49,7 +49,7 @@ const maxPauseMs = 10_000;
 /** A worker that exits within this time counts towards the backoff. */
 const earlyMs = 10_000;
 const pingMs = 5_000;
-/** In a row: the first may be due to a stall of the main process itself. */
+/** Consecutive missed replies: a single one may be due to a stall of the main process itself. */
 const maxMissedPings = 3;
 const killAfterMs = 2_000;
 const maxRetired = 16;
@@ -156,7 +156,7 @@ async function supervise(
   }
 }
 
-/** Connections handed to a hung worker would wait for ever. */
+/** Connections handed to a hung worker would wait forever. */
 async function killWhenHung(
   worker: WorkerProcess,
   { pingEveryMs = pingMs, pingTimeoutMs = pingMs }: WorkersOptions,

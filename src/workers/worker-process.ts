@@ -17,11 +17,11 @@ export interface WorkerProcess {
   readonly ready: Promise<void>;
   /** Resolves with how it exited. */
   readonly exited: Promise<string>;
-  /** Open connections that it was handed. */
+  /** Open connections that were handed to this worker. */
   connections(): number;
   hand(connection: Accepted): void;
   seriesForgotten(seriesEpoch: number): void;
-  /** The last known ones where it does not reply in time. */
+  /** The last known ones if it does not reply in time. */
   metrics(waitMs: number): Promise<MetricsJson>;
   lastMetrics(): MetricsJson;
   /** Asks it to stop, and lets it exit once it has, or after `waitMs`. */
@@ -147,7 +147,7 @@ function createHandedConnections(child: ChildProcess) {
   };
 }
 
-/** @returns undefined where the reply is an error, or takes longer. */
+/** @returns undefined if the reply is an error, or takes longer. */
 export async function within<Reply>(
   waitMs: number,
   reply: Promise<Reply>,

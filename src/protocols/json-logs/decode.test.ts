@@ -1,4 +1,4 @@
-/** The JSON decoder against tables of cases, and against JSON.parse on generated bodies. */
+/** The JSON decoder: tables of cases, and generated bodies compared with JSON.parse. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -30,7 +30,7 @@ function labelsOf(event: string) {
 
 describe('fields', () => {
   const cases: [name: string, event: string, expected: Record<string, unknown>][] = [
-    ['message alone', '{"message":"hi"}', { body: 'hi', timestamp: absent, severityText: '' }],
+    ['only a message', '{"message":"hi"}', { body: 'hi', timestamp: absent, severityText: '' }],
     ['empty message', '{"message":""}', { body: '' }],
     ['surrounding space', ' \n{ "message" : "hi" } \t', { body: 'hi' }],
     ['byte order mark', '\ufeff{"message":"hi"}', { body: 'hi' }],
@@ -259,7 +259,7 @@ test('reserves room for a severity that is longer in upper case', () => {
   const severity = 'ΐ'.repeat(20_000);
   const body = JSON.stringify({ message: 'm', severity, 'k8s.pod.name': pod, last: 'end' });
   const { payload } = decodeNow(body);
-  // Only the severity and the two more bytes of its length differ.
+  // The rows differ by two bytes: the severity grows from two bytes to four.
   const plain = decodeNow(body.replace(severity, 'X'));
   const upper = Buffer.byteLength(severity.toUpperCase());
   assert.equal(payload.length, plain.payload.length - 1 + upper + 2);
@@ -304,7 +304,7 @@ const bodyText = fc.oneof(
     .map((events) => JSON.stringify(events)),
 );
 
-/** What one event must become, computed from JSON.parse. */
+/** The expected row of an event, computed with JSON.parse. */
 function expectedLabels(event: Record<string, unknown>): Record<string, string> {
   const toText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
   const entries = new Map<string, string>();
@@ -321,7 +321,7 @@ function expectedLabels(event: Record<string, unknown>): Record<string, string> 
 function isAcceptable(event: unknown): boolean {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return false;
   const { message, severity } = event as Record<string, unknown>;
-  // Damage may turn the 5 into another number.
+  // Damage may change the 5 to another number.
   return typeof message === 'string' && typeof severity !== 'number';
 }
 

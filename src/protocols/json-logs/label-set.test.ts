@@ -1,4 +1,4 @@
-/** The label set over many events. */
+/** The label set, reused for many events. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labelOrigin, LabelSet } from './label-set.ts';
@@ -7,7 +7,7 @@ test('finds keys of the current event only, after any number of clears', () => {
   const labels = new LabelSet();
   const key = Buffer.from('key');
   const add = () => labels.add(key, 0, key.length, labelOrigin.topLevel);
-  // More often than the set can number its events before it has to start over.
+  // More events than stamps, so that the numbering starts over.
   for (let event = 0; event < 0x1_0001; event += 1) {
     labels.clear();
     if (event > 0 && event < 0xffff) continue;

@@ -26,7 +26,7 @@ function requestOf(name: string, records: number): Buffer {
   });
 }
 
-/** How often the event loop came round until then. */
+/** Number of event loop turns during the decoding. */
 async function countTurns(work: unknown): Promise<number> {
   let turns = 0;
   let isOver = false;
@@ -43,8 +43,8 @@ async function countTurns(work: unknown): Promise<number> {
   return turns;
 }
 
-describe('bodies decoded at once', () => {
-  test('do not mix', async () => {
+describe('concurrent bodies', () => {
+  test('yield separate batches', async () => {
     const decode = createLogsDecoder();
     const requests = [
       ['one', 9000],
@@ -64,7 +64,7 @@ describe('bodies decoded at once', () => {
     }
   });
 
-  test('are not affected by one that fails late', async () => {
+  test('are unaffected by one that fails late', async () => {
     const decode = createLogsDecoder();
     const broken = Buffer.concat([requestOf('broken', 9000), Buffer.from([0x0e])]);
     const results = await Promise.allSettled([

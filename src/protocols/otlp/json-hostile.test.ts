@@ -23,28 +23,28 @@ const rowsOf = (batch: Batch): LogRow[] => readLogRows(batch.payload);
 const requestOf = (record: string) =>
   `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${record}]}]}]}`;
 
-describe('nesting', () => {
+describe('limits nesting', () => {
   const list = (levels: number) => {
     const open = '{"kvlistValue":{"values":[{"value":';
     return requestOf(`{"attributes":[{"value":${open.repeat(levels)}{}${'}]}}'.repeat(levels)}}]}`);
   };
   const unknown = (levels: number) => requestOf(`{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`);
 
-  test('of values is accepted up to the limit', () => {
+  test('accepts nested values up to the limit', () => {
     const row = rowsOf(decodeNow(list(64)))[0]!;
     const text = (row.logAttributes as Map<string, string>).get('');
     assert.equal(text, `${'{"":'.repeat(64)}null${'}'.repeat(64)}`);
     assert.throws(() => decodeNow(list(65)), /otlpMaxDepth/);
   });
 
-  test('of other JSON has a limit too', () => {
+  test('limits unknown JSON too', () => {
     assert.equal(decodeNow(unknown(200)).rows, 1);
     assert.throws(() => decodeNow(unknown(100_000)), /nested/);
     assert.throws(() => decodeNow('['.repeat(100_000)), AppError);
     assert.throws(() => decodeNow(`{"a":${'{"a":'.repeat(100_000)}`), /nested/);
   });
 
-  test('at the largest limit does not overflow the stack', () => {
+  test('does not overflow the stack at the largest limit', () => {
     const deepest = { ...limits, maxDepth: 1000 };
     for (const body of [list(370), unknown(1400)]) {
       const batch = decoder(Buffer.from(body), openJsonLogs, deepest);
@@ -57,7 +57,7 @@ describe('nesting', () => {
   });
 });
 
-describe('a million', () => {
+describe('a million elements', () => {
   const repeat = (text: string) => Array(1_000_000).fill(text).join();
 
   test('empty resources yield no rows', async () => {

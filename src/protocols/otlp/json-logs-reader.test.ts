@@ -1,4 +1,4 @@
-/** The JSON decoder of OTLP logs against tables of cases. */
+/** The JSON decoder of OTLP logs: tables of cases. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type LogRow, readLogRows } from '../../../test/protocols/read-log-rows.ts';
@@ -21,7 +21,7 @@ function decodeNow(body: string | Buffer): Batch {
   return batch;
 }
 
-/** The rows of a request, and what was warned of. */
+/** Decodes a request. @returns its rows and warnings. */
 function read(body: string | Buffer): { rows: LogRow[]; warnings: Record<string, number> } {
   const batch = decodeNow(body);
   assert.equal(batch.rejectedCount, 0);
@@ -33,7 +33,7 @@ function read(body: string | Buffer): { rows: LogRow[]; warnings: Record<string,
 const requestOf = (record: string) =>
   `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${record}]}]}]}`;
 
-/** The row of a record. */
+/** Decodes one record. @returns its row. */
 function rowOf(record: string): { row: LogRow; warnings: Record<string, number> } {
   const { rows, warnings } = read(requestOf(record));
   assert.equal(rows.length, 1);
@@ -142,7 +142,7 @@ describe('ids', () => {
     });
   }
 
-  test('of spans have half the length', () => {
+  test('span ids have half the length', () => {
     assert.equal(rowOf('{"spanId":"EEE19B7EC3C1B174"}').row.spanId, 'eee19b7ec3c1b174');
     assert.equal(rowOf('{"spanId":"7uGbfsPBsXQ="}').row.spanId, 'eee19b7ec3c1b174');
     assert.equal(rowOf(`{"spanId":"${hex}"}`).row.spanId, '');
@@ -273,7 +273,7 @@ describe('attributes', () => {
     assert.deepEqual(warnings, { [logWarnings.tooManyAttributes]: 500 });
   });
 
-  test('that are not a list of objects are dropped', () => {
+  test('are dropped if they are not a list of objects', () => {
     const warnings = { [logWarnings.wrongType]: 1 };
     assert.deepEqual(attributesOf('{"a":1}'), { attributes: [], warnings });
     assert.deepEqual(attributesOf('["a"]'), { attributes: [], warnings });

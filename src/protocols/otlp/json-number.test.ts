@@ -1,4 +1,4 @@
-/** Integers of 64 bits against BigInt, and decimals against what JavaScript writes. */
+/** 64-bit integers compared with BigInt, and decimals with the text that JavaScript writes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { Integer64, isShortestDecimal, isShortestInteger } from './json-number.t
 
 const integer = new Integer64();
 
-/** @returns the number that was read, as one of int64 or else of uint64; undefined for none. */
+/** @returns the number read, as int64 if it fits, else as uint64; undefined if there is none. */
 function read(text: string): bigint | undefined {
   const bytes = Buffer.from(`x${text}x`);
   if (!integer.read(bytes, 1, bytes.length - 1)) return undefined;
@@ -56,12 +56,12 @@ describe('integers', () => {
     test(`'${text.slice(0, 30)}'`, () => assert.equal(read(text), value));
   }
 
-  test('agree with BigInt at any size', () => {
+  test('agrees with BigInt at any size', () => {
     const integers = fc.bigInt({ min: -(1n << 63n), max: (1n << 64n) - 1n });
     fc.assert(fc.property(integers, (value) => assert.equal(read(String(value)), value)));
   });
 
-  test('report whether they fit int64, uint64 and int32', () => {
+  test('reports whether they fit int64, uint64 and int32', () => {
     const kindsOf = (text: string) => {
       assert.ok(read(text) !== undefined);
       return [integer.isSigned, integer.isUnsigned, integer.isInt32];
@@ -78,33 +78,33 @@ describe('integers', () => {
     assert.deepEqual(kindsOf('-9223372036854775808'), [true, false, false]);
   });
 
-  test('below -2^63 fit none of them', () => {
+  test('below -2^63 fits none of them', () => {
     assert.ok(integer.read(Buffer.from('-9223372036854775809'), 0, 20));
     assert.ok(!integer.isSigned && !integer.isUnsigned);
   });
 });
 
-describe('numbers in their shortest form', () => {
+describe('isShortest', () => {
   const isShortest = (text: string) => {
     const bytes = Buffer.from(`1${text}1`);
     const end = bytes.length - 1;
     return isShortestInteger(bytes, 1, end) || isShortestDecimal(bytes, 1, end);
   };
 
-  test('are recognised', () => {
+  test('recognises shortest forms', () => {
     for (const text of ['0', '7', '-7', '637.704', '-0.5', '0.000001', '12345678901234', '10']) {
       assert.ok(isShortest(text), text);
     }
   });
 
-  test('exclude other forms', () => {
+  test('excludes other forms', () => {
     const others = ['-0', '00', '01', '-01', '1.0', '0.0', '0.0000001', '1e3', '1.', '.5', '', '-'];
     for (const text of [...others, '1.2.3', '00.5', '1234567890123456', 'NaN', '1.50', '-.5']) {
       assert.ok(!isShortest(text), text);
     }
   });
 
-  test('equal the form that JavaScript writes', () => {
+  test('agrees with the text that JavaScript writes', () => {
     const digits = fc.stringMatching(/^-?\d{1,16}(\.\d{1,10})?$/);
     fc.assert(
       fc.property(digits, (text) => {

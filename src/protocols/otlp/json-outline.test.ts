@@ -1,4 +1,4 @@
-/** Whole bodies of OTLP JSON: their grammar, their frame of resources and scopes, their limits. */
+/** OTLP JSON bodies: grammar, resources and scopes, limits. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type LogRow, readLogRows } from '../../../test/protocols/read-log-rows.ts';
@@ -87,9 +87,9 @@ describe('resources and scopes', () => {
   });
 
   test('may follow their records', () => {
-    const behind = `{"resourceLogs":[{"scopeLogs":[{${records},"schemaUrl":"su",${scope}}],
+    const after = `{"resourceLogs":[{"scopeLogs":[{${records},"schemaUrl":"su",${scope}}],
       "schemaUrl":"ru",${resource}}]}`;
-    assert.deepEqual(decodeNow(behind).payload, expected.payload);
+    assert.deepEqual(decodeNow(after).payload, expected.payload);
   });
 
   test('use the last of repeated keys', () => {
@@ -116,7 +116,7 @@ describe('resources and scopes', () => {
     assert.deepEqual(counts, [2, 2, 2, 0]);
   });
 
-  test('of a wrong type are dropped', () => {
+  test('are dropped if they have a wrong type', () => {
     const scopeLogs = '"scopeLogs":[{"scope":"s","logRecords":[{}]}]';
     const body = `{"resourceLogs":[{"resource":5,"schemaUrl":{},${scopeLogs}}]}`;
     const batch = decodeNow(body);
@@ -153,20 +153,28 @@ describe('refused bodies', () => {
     ['an array', '[]', /'\[' at byte 0/],
     ['a text', '"x"', /at byte 0/],
     ['null', 'null', /at byte 0/],
-    ['cut off', '{"resourceLogs":[', /ends at byte 17/],
+    ['truncated', '{"resourceLogs":[', /ends at byte 17/],
     ['two bodies', '{}{}', /'\{' at byte 2 where the end of the body/],
     ['trailing comma', '{"resourceLogs":[{},]}', /'\]' at byte 20/],
     ['trailing comma in an object', '{"a":1,}', /'\}' at byte 7/],
     ['no comma', '{"a":1 "b":2}', /'"' at byte 7/],
     ['no colon', '{"a" 1}', /'1' at byte 5/],
-    ['resourceLogs no array', '{"resourceLogs":{}}', /'\{' at byte 16 where an array/],
-    ['a resource no object', '{"resourceLogs":[5]}', /'5' at byte 17 where an object/],
-    ['scopeLogs no array', '{"resourceLogs":[{"scopeLogs":"x"}]}', /at byte 30 where an array/],
-    ['a scope no object', '{"resourceLogs":[{"scopeLogs":[[]]}]}', /at byte 31 where an object/],
-    ['a record no object', record('"x"'), /at byte 46 where a log record/],
+    ['resourceLogs is not an array', '{"resourceLogs":{}}', /'\{' at byte 16 where an array/],
+    ['a resource is not an object', '{"resourceLogs":[5]}', /'5' at byte 17 where an object/],
+    [
+      'scopeLogs is not an array',
+      '{"resourceLogs":[{"scopeLogs":"x"}]}',
+      /at byte 30 where an array/,
+    ],
+    [
+      'a scope is not an object',
+      '{"resourceLogs":[{"scopeLogs":[[]]}]}',
+      /at byte 31 where an object/,
+    ],
+    ['a record is not an object', record('"x"'), /at byte 46 where a log record/],
     ['a fault in a record', record('{"body":01}'), /'1' at byte 55/],
     ['a fault in an unknown value', record('{"x":[tru]}'), /at byte 55/],
-    ['a fault behind the records', `${record('{}').slice(0, -1)},}`, /at byte 54/],
+    ['a fault after the records', `${record('{}').slice(0, -1)},}`, /at byte 54/],
     ['a line break in a text', record('{"eventName":"a\nb"}'), /byte 0x0a at byte 61/],
     ['NaN', record('{"body":{"doubleValue":NaN}}'), /'N' at byte 69/],
     ['a protobuf body', Buffer.from([0x0a, 0x02, 0x12, 0x00]), /byte 0x02 at byte 1/],
@@ -185,7 +193,7 @@ describe('refused bodies', () => {
     });
   }
 
-  test('do not affect the next body', () => {
+  test('leave no state for the next body', () => {
     assert.throws(() => decodeNow(record('{"time_unix_nano":1},{"a"}')), AppError);
     const batch = decodeNow('{}');
     assert.deepEqual([batch.rows, warningsOf(batch)], [0, {}]);

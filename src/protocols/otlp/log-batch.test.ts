@@ -6,13 +6,13 @@ import { logWarnings } from './log-record.ts';
 
 const time = '1544712660300000001';
 
-describe('ids', () => {
+describe('trace and span ids', () => {
   const idsOf = (traceId: Buffer, spanId: Buffer) => {
     const { row, warnings } = rowOf(requestOf({ traceId, spanId }));
     return { ids: [row.traceId, row.spanId], warnings };
   };
 
-  test('sent as hex digits are decoded, with a warning', () => {
+  test('decodes hex digits, with a warning', () => {
     assert.deepEqual(
       idsOf(Buffer.from('5B8EFFF798038103D269B633813FC60C'), Buffer.from('eee19b7ec3c1b174')),
       {
@@ -22,7 +22,7 @@ describe('ids', () => {
     );
   });
 
-  test('of a wrong form are dropped, with a warning', () => {
+  test('drops ids of the wrong length, with a warning', () => {
     for (const [traceId, spanId] of [
       [Buffer.alloc(15, 1), Buffer.alloc(7, 1)],
       [Buffer.alloc(17, 1), Buffer.alloc(9, 1)],
@@ -35,7 +35,7 @@ describe('ids', () => {
     }
   });
 
-  test('of zeros count as absent', () => {
+  test('treats zeros as absent', () => {
     for (const [traceId, spanId] of [
       [Buffer.alloc(16), Buffer.alloc(8)],
       [Buffer.alloc(0), Buffer.alloc(0)],
@@ -45,13 +45,13 @@ describe('ids', () => {
   });
 });
 
-describe('times and severities of a record', () => {
-  test('use the observed time if the time is absent', () => {
+describe('times and severities', () => {
+  test('uses the observed time if the time is absent', () => {
     const { row } = rowOf(requestOf({ observedTimeUnixNano: time }));
     assert.deepEqual([row.timestamp, row.observedTimestamp], [BigInt(time), BigInt(time)]);
   });
 
-  test('in other units are corrected, with a warning', () => {
+  test('corrects times in other units, with a warning', () => {
     for (const sent of ['1544712660', '1544712660000', '1544712660000000']) {
       const { row, warnings } = rowOf(requestOf({ timeUnixNano: sent }));
       assert.equal(row.timestamp, 1_544_712_660_000_000_000n);
@@ -59,7 +59,7 @@ describe('times and severities of a record', () => {
     }
   });
 
-  test('outside 1970 to 2149 are replaced by the time of receipt and kept as labels', () => {
+  test('replaces times outside 1970 to 2149 by the time of receipt and keeps them as labels', () => {
     const far = '18446744073709551615';
     const { row, warnings } = rowOf(
       requestOf({ timeUnixNano: far, observedTimeUnixNano: '5648745600000000000' }),
@@ -75,13 +75,13 @@ describe('times and severities of a record', () => {
     assert.deepEqual(warnings, { [logWarnings.timeRange]: 2 });
   });
 
-  test('outside the range are not replaced by the observed time', () => {
+  test('does not replace a time outside the range by the observed time', () => {
     const far = '18446744073709551615';
     const { row } = rowOf(requestOf({ timeUnixNano: far, observedTimeUnixNano: time }));
     assert.deepEqual([row.timestamp, row.observedTimestamp], [-1n, BigInt(time)]);
   });
 
-  test('complete each other’s word and number', () => {
+  test('completes severity word and number from each other', () => {
     const severityOf = (severityText: string, severityNumber: number) => {
       const { row, warnings } = rowOf(requestOf({ severityText, severityNumber }));
       return [row.severityText, row.severityNumber, ...Object.keys(warnings)];

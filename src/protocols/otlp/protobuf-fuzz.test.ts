@@ -1,6 +1,5 @@
 /**
- * The protobuf decoder against generated requests, with rows made from the same objects in the
- * plainest way, and against bytes that are no requests any more.
+ * The protobuf decoder on generated requests, compared with a simple model, and on damaged bytes.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -38,7 +37,7 @@ const { value } = fc.letrec<{ value: AnyValue }>((tie) => ({
     }),
   ),
 }));
-/** Enough of them to pass from comparing keys to looking them up. */
+/** Enough attributes to exceed the linear search and use the hash table. */
 const attributes = fc.oneof(
   { arbitrary: fc.array(fc.record({ key, value }), { maxLength: 6 }), weight: 9 },
   { arbitrary: fc.array(fc.record({ key: text, value }), { maxLength: 80 }), weight: 1 },
@@ -81,7 +80,7 @@ function notZero(bytes: Uint8Array): Uint8Array {
 }
 
 describe('generated requests', () => {
-  test('decode to the rows they were made of', () => {
+  test('decode to the rows of the model', () => {
     fc.assert(
       fc.property(request, (logs) => {
         const batch = decodeNow(encodeLogsRequest(logs));
@@ -102,7 +101,7 @@ describe('bytes that are no request', () => {
     kind: fc.constantFrom('replace', 'insert', 'remove', 'cut'),
   });
 
-  test('mutated from requests fail with AppError or yield rows', () => {
+  test('mutated requests fail with AppError or yield rows', () => {
     fc.assert(
       fc.property(request, fc.array(change, { minLength: 1, maxLength: 4 }), (logs, changes) => {
         const bytes = [...encodeLogsRequest(logs)];
@@ -117,7 +116,7 @@ describe('bytes that are no request', () => {
     );
   });
 
-  test('at random fail with AppError or yield rows', () => {
+  test('random bytes fail with AppError or yield rows', () => {
     const fields = fc.constantFrom(0x0a, 0x12, 0x1a, 0x2a, 0x32, 0x09, 0x10, 0, 1, 2, 3, 8);
     const bytes = fc.array(fc.oneof(fields, fc.nat(255)), { maxLength: 80 });
     fc.assert(

@@ -1,4 +1,4 @@
-/** What becomes of whole requests as protobuf, encoded by another library. */
+/** Rows of whole protobuf requests, encoded with protobufjs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bytesField, varintField } from '../../../test/harness/proto-wire.ts';
@@ -20,8 +20,8 @@ import { logWarnings } from './log-record.ts';
 
 const time = '1544712660300000001';
 
-describe('a request as protobuf', () => {
-  test('becomes rows with the columns of its resource, its scope and its record', () => {
+describe('a protobuf request', () => {
+  test('fills the columns from resource, scope and record', () => {
     const { row, warnings } = rowOf(
       encodeLogsRequest({
         resourceLogs: [
@@ -119,7 +119,7 @@ describe('a request as protobuf', () => {
     assert.deepEqual(warnings, {});
   });
 
-  test('may be empty at every level', () => {
+  test('accepts empty messages at every level', () => {
     for (const request of [
       {},
       { resourceLogs: [{}] },
@@ -134,7 +134,7 @@ describe('a request as protobuf', () => {
     assert.equal(row.body, '');
   });
 
-  test('may have its resource and scope after the records and in pieces', () => {
+  test('accepts resource and scope after the records and in pieces', () => {
     const record = encodeMessage('LogRecord', { body: text('first') });
     const scope = (message: object) =>
       bytesField(1, encodeMessage('InstrumentationScope', message));
@@ -224,8 +224,8 @@ describe('a request as protobuf', () => {
   });
 });
 
-describe('wire', () => {
-  test('errors name the position in the body', () => {
+describe('wire format', () => {
+  test('names the position of an error in the body', () => {
     const cases: [body: Buffer, message: RegExp][] = [
       [recordWith(Buffer.from([0x10, 1, 0x0e])), /wire type 6 at byte 9$/],
       [recordWith(Buffer.from([0x2a, 4, 0x0a, 9, 0x61, 0x62])), /end of its message at byte 9$/],
@@ -239,7 +239,7 @@ describe('wire', () => {
       varintField(100, 1n << 60n),
       bytesField(102, Buffer.from('unknown')),
       Buffer.from([0xbb, 0x06, 0x08, 1, 0x13, 0x14, 0x1a, 1, 0, 0xbc, 0x06]),
-      // A known number in another wire type.
+      // The field of a known number with another wire type.
       Buffer.from([0x08, 1]),
     ]);
     const around = (...fields: Buffer[]) => Buffer.concat([unknown, ...fields, unknown]);
@@ -263,7 +263,7 @@ test('warns about records of another signal', () => {
 });
 
 describe('limits', () => {
-  test('on records name the setting', () => {
+  test('names the setting when there are too many records', () => {
     const logRecords = Array.from({ length: 1001 }, () => ({}));
     const body = requestOfAll(logRecords);
     assertFails(body, 'too_large', /1000 log records .*ingest\.otlpMaxRecords/);
@@ -271,7 +271,7 @@ describe('limits', () => {
     assert.equal(rows, 1000);
   });
 
-  test('on a row reject the record only', async () => {
+  test('rejects only the record when a row is too large', async () => {
     const huge = text('x'.repeat(16 * 1024 * 1024));
     const logRecords = [{ body: text('a') }, { body: huge }, { body: text('b') }];
     const batch = await decodeInTurns(requestOfAll(logRecords));
@@ -283,7 +283,7 @@ describe('limits', () => {
     assert.equal([...batch.rejectedByReason.values()][0], 1);
   });
 
-  test('on rows stop a small body with a large resource from becoming many bytes', async () => {
+  test('refuses a small body whose large resource repeats in many rows', async () => {
     const resource = { attributes: [label('big', 'x'.repeat(100_000))] };
     const logRecords = Array.from({ length: 1000 }, () => ({}));
     const body = encodeLogsRequest({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] });

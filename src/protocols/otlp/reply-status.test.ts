@@ -1,4 +1,4 @@
-/** Failures in both encodings, and which of them a sender repeats. */
+/** Error answers in both encodings, and which of them senders retry. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readRpcStatus } from '../../../test/protocols/google-rpc.ts';

@@ -1,4 +1,4 @@
-/** Texts of values, against what JavaScript makes of them. */
+/** Texts of values, compared with JSON.stringify and BigInt. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Times against tables, and against arithmetic without doubles. */
+/** Times: tables of cases, and rounding compared with BigInt arithmetic. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { notANumber, outOfRange, TimeScanner } from './numbers.ts';
 
 const time = new TimeScanner();
 
-/** @returns the milliseconds where all of the text is a time, or else the scanner's verdict. */
+/** @returns the time in ms if all of the text is a time, else the result of the scanner. */
 function scan(text: string, unit: 'millis' | 'seconds'): bigint | number {
   const bytes = Buffer.from(text);
   const end = unit === 'millis' ? time.scanMillis(bytes, 0) : time.scanSeconds(bytes, 0);
@@ -53,7 +53,7 @@ describe('seconds', () => {
     ['1.0004999', 1000n],
     ['1.0005', 1001n],
     ['-1.0005', -1001n],
-    // The double next to it is below the tie.
+    // The double nearest to this text is below the tie.
     ['4.0354999999999999999999999999', 4035n],
     ['4.0355', 4036n],
     ['1e-400', 0n],
@@ -71,7 +71,7 @@ describe('seconds', () => {
   }
 });
 
-test('seconds are rounded as their digits say', () => {
+test('rounds seconds by their decimal digits', () => {
   const digits = fc.bigInt({ min: 0n, max: 10n ** 19n });
   fc.assert(
     fc.property(fc.boolean(), digits, fc.integer({ min: -25, max: 3 }), (negative, size, power) => {

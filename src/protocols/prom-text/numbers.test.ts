@@ -1,4 +1,4 @@
-/** Numbers against tables and Number(). */
+/** Numbers: tables of cases, and agreement with Number(). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -6,14 +6,14 @@ import { NumberScanner, notANumber, outOfRange } from './numbers.ts';
 
 const scanner = new NumberScanner();
 
-/** @returns the value where all of the text is a number, or else the scanner's verdict. */
+/** @returns the value if all of the text is a number, else the result of the scanner. */
 function scan(text: string): { value: number } | { end: number } {
   const bytes = Buffer.from(text);
   const end = scanner.scan(bytes, 0);
   return end === bytes.length ? { value: scanner.value } : { end };
 }
 
-describe('numbers', () => {
+describe('reads numbers', () => {
   const cases: [text: string, value: number][] = [
     ['0', 0],
     ['-0', -0],
@@ -53,7 +53,7 @@ describe('numbers', () => {
   }
 });
 
-describe('no numbers', () => {
+describe('rejects other text', () => {
   const cases: [text: string, end: number][] = [
     ['', notANumber],
     ['+', notANumber],
@@ -73,7 +73,7 @@ describe('no numbers', () => {
     ['1e309', outOfRange],
     ['-1e400', outOfRange],
     ['9'.repeat(400), outOfRange],
-    // The scanner stops where the number ends; what follows is for others to judge.
+    // The scanner stops at the end of the number; its caller checks what follows.
     ['0x1p-3', 1],
     ['1_000', 1],
     ['1,5', 1],

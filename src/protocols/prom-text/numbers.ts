@@ -210,7 +210,7 @@ function toWhole(mantissa: number, power: number): number {
   return (mantissa - rest) / divisor + (2 * rest >= divisor ? 1 : 0);
 }
 
-/** The same for any size. Powers are capped where the result is out of range or 0 anyway. */
+/** The same for any size. Powers are capped once the result is out of range or 0 anyway. */
 function shiftDecimals(digits: bigint, power: number): bigint {
   if (power >= 0) return digits * 10n ** BigInt(Math.min(power, maxTimeBytes));
   const divisor = 10n ** BigInt(Math.min(-power, 2 * maxTimeBytes));

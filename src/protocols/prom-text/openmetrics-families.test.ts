@@ -1,14 +1,14 @@
-/** OpenMetrics as its specification has it, line by line: what is taken, what is refused. */
+/** OpenMetrics: accepted and refused expositions, line by line. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nowMs, push, refusalOf } from '../../../test/protocols/push-text.ts';
 
 const histogram = (...lines: string[]) => ['# TYPE h histogram', ...lines, '# EOF', ''].join('\n');
 
-describe('taken', () => {
+describe('accepts', () => {
   const cases: [name: string, text: string, lines: string[]][] = [
     ['nothing', '# EOF\n', []],
-    ['no end of the last line', 'a 1\n# EOF', [`a 1 ${nowMs}`]],
+    ['a last line without an end', 'a 1\n# EOF', [`a 1 ${nowMs}`]],
     [
       'time in seconds',
       'a 1 1.5\nb 1 1.7e9\nc 1 -0.0005\n# EOF\n',
@@ -84,7 +84,7 @@ describe('taken', () => {
     test(name, async () => assert.deepEqual((await push(text, 'openmetrics')).lines, lines));
   }
 
-  test('type, unit and help', async () => {
+  test('reads type, unit and help', async () => {
     const text =
       '# HELP a_seconds b \\\\ \\" \\n \\x \n# UNIT a_seconds seconds\n# TYPE a_seconds gauge\n' +
       '# TYPE b gauge\n# UNIT b \n# HELP b \n# HELP c \n# EOF\n';
@@ -96,7 +96,7 @@ describe('taken', () => {
 });
 
 describe('exemplars', () => {
-  test('are kept with their own time, or that of their sample', async () => {
+  test('have their own time, or that of their sample', async () => {
     const { exemplars, samples } = await push(
       '# TYPE a counter\na_total 1 # {b="2",a="1",c=""} 0.5\na_total{x="y"} 2 3 # {} 1 4.5\n' +
         '# TYPE g gaugehistogram\ng_bucket{le="+Inf"} 1 5 # {t="ü"} -1e3\n# EOF\n',
@@ -123,7 +123,7 @@ describe('exemplars', () => {
     ]);
   });
 
-  test('have labels of 128 characters at most', async () => {
+  test('have labels of at most 128 characters', async () => {
     const line = (length: number) =>
       `# TYPE a counter\na_total 1 # {abcd="${'😀'.repeat(length - 4)}"} 1\n# EOF\n`;
     assert.equal((await push(line(128), 'openmetrics')).exemplars.length, 1);
@@ -131,10 +131,10 @@ describe('exemplars', () => {
   });
 });
 
-describe('refused', () => {
+describe('refuses', () => {
   const eof = '# EOF\n';
   const cases: [text: string, place: string, reason: RegExp][] = [
-    // The whole.
+    // End of the exposition.
     ['', '1, column 1', /"# EOF"/],
     ['a 1\n', '2, column 1', /"# EOF"/],
     ['a 1', '1, column 4', /the end of the line/],
@@ -197,7 +197,7 @@ describe('refused', () => {
     [`a 1\n# TYPE b gauge\na 2 3\n${eof}`, '3, column 1', /stand together/],
     [`# TYPE a counter\n# TYPE a_total gauge\n${eof}`, '2, column 1', /had its place before/],
     [`# TYPE a_total gauge\n# TYPE a counter\n${eof}`, '2, column 1', /another family/],
-    // What types ask for.
+    // Rules of each type.
     [`# TYPE a counter\na 1\n${eof}`, '2, column 1', /_total or _created/],
     [`# TYPE a counter\na_total NaN\n${eof}`, '2, column 1', /negative or NaN/],
     [`# TYPE a counter\na_total -1\n${eof}`, '2, column 1', /negative or NaN/],

@@ -1,4 +1,4 @@
-/** The set of samples against a set of strings. */
+/** The set of samples compared with a set of strings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

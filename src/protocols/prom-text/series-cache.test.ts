@@ -1,4 +1,4 @@
-/** What the cache forgets is read again, with the same answer. */
+/** The series cache after a trim. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toSeries } from '../../codec/series-labels.ts';

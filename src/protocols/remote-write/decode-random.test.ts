@@ -1,7 +1,4 @@
-/**
- * The remote_write decoder against a model on requests that a protobuf library encodes, and on
- * bytes that are broken at random: a whole batch or an AppError, and nothing in between.
- */
+/** The remote_write decoder compared with a model on generated requests, and on damaged ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -13,7 +10,7 @@ import { createRemoteWriteDecoder } from './decode.ts';
 
 const labelLimits = { maxLabels: 6, maxLabelNameLength: 10, maxLabelValueLength: 10 };
 const limits = { maxEvents: 10_000, maxDepth: 1, maxRejections: 10 };
-/** One for all runs, so that each also meets label sets that it knows. */
+/** Shared by all runs, so that later runs find known label sets. */
 const decodeBody = createRemoteWriteDecoder({
   labels: labelLimits,
   maxLabelBytes: 1e6,
@@ -62,7 +59,7 @@ const anySeries: fc.Arbitrary<SentSeries> = fc.record({
   histograms: fc.array(fc.record({ countInt: fc.nat(), timestamp: anyTime }), { maxLength: 2 }),
 });
 
-/** Each field of a series alone, to be put into any order that keeps the order of its own kind. */
+/** One encoded field each. Fields of one kind must keep their order; kinds may be interleaved. */
 function piecesOf(one: SentSeries): Buffer[][] {
   return (['labels', 'samples', 'exemplars', 'histograms'] as const).map((kind) =>
     one[kind].map((item) => encodeMessage('TimeSeries', { [kind]: [item] })),
@@ -77,7 +74,7 @@ const unknownFields = [
   Buffer.from('5d00000000', 'hex'),
 ];
 
-/** @param order decides, draw by draw, which kind of field comes next. */
+/** @param order determines which kind of field comes next. */
 function encodeShuffled(one: SentSeries, order: readonly number[]): Buffer {
   const kinds = piecesOf(one);
   const out: Buffer[] = [];
@@ -95,7 +92,7 @@ function encodeShuffled(one: SentSeries, order: readonly number[]): Buffer {
 
 type Pairs = [string, string][];
 
-/** Sorted by bytes, without empty values; undefined where the labels are no good. */
+/** Sorted by bytes, without empty values; undefined if the labels are invalid. */
 function canonical(sent: readonly SentLabel[]): Pairs | undefined {
   if (sent.length > labelLimits.maxLabels) return undefined;
   const pairs = sent.flatMap(({ name, value }): Pairs => (value === '' ? [] : [[name, value]]));
@@ -108,7 +105,7 @@ function canonical(sent: readonly SentLabel[]): Pairs | undefined {
   return isBad ? undefined : pairs;
 }
 
-/** What should be stored, by labels in place of ids, and how much should be rejected. */
+/** The expected records, with labels instead of ids, and the expected number of rejections. */
 function expect(sent: readonly SentSeries[]) {
   const samples: unknown[] = [];
   const exemplars: unknown[] = [];
@@ -145,7 +142,7 @@ function found(rows: MetricRows) {
   };
 }
 
-test('agrees with a model, whatever the order of fields', async () => {
+test('agrees with a model for any order of fields', async () => {
   const order = fc.array(fc.nat(20), { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(anySeries, order), { maxLength: 6 }), async (sent) => {
@@ -158,7 +155,7 @@ test('agrees with a model, whatever the order of fields', async () => {
   );
 });
 
-/** A change of a body: of a byte, of its length, or of the order of its parts. */
+/** A mutation: of a byte, of the length, or of the order of parts. */
 const change = fc.record({
   kind: fc.constantFrom('flip', 'cut', 'insert', 'remove', 'repeat'),
   at: fc.nat(),
@@ -182,7 +179,7 @@ function changed(body: Buffer, { kind, at, byte }: { kind: string; at: number; b
   }
 }
 
-/** Decodes what may be no request, and checks that what comes out is whole. */
+/** Decodes any bytes; asserts that an accepted batch is complete. */
 async function decodeAnything(body: Buffer): Promise<'taken' | 'refused'> {
   const copy = Buffer.from(body);
   try {
@@ -210,7 +207,7 @@ async function decodeAnything(body: Buffer): Promise<'taken' | 'refused'> {
   }
 }
 
-test('takes or refuses what is broken, and is none the worse for it', async () => {
+test('decodes or refuses damaged requests, and the next request is not affected', async () => {
   const seen = { taken: 0, refused: 0 };
   const metadata = fc.record({ type: fc.nat(9), metricFamilyName: anyValue, help: anyValue });
   const request = fc.record({
@@ -232,7 +229,7 @@ test('takes or refuses what is broken, and is none the worse for it', async () =
   assert.ok(seen.taken > 20 && seen.refused > 20, JSON.stringify(seen));
 });
 
-test('takes or refuses random bytes', async () => {
+test('decodes or refuses random bytes', async () => {
   const bytes = fc.uint8Array({ maxLength: 60 });
   const likely = fc.array(fc.constantFrom(0x0a, 0x12, 0x1a, 0x22, 0x09, 0x10, 0, 1, 2, 3, 4, 8), {
     maxLength: 60,

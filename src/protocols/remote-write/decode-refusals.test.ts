@@ -1,4 +1,4 @@
-/** The remote_write decoder: what it rejects and keeps the rest, and what it refuses as a whole. */
+/** The remote_write decoder: rejected records and refused requests. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeWriteRequest, type Sample, toSample } from '../../../test/harness/prompb.ts';
@@ -15,20 +15,20 @@ import { seriesState, type SeriesView } from '../../model/series-view.ts';
 
 const up = { __name__: 'up', job: 'a' };
 
-describe('what is rejected alone', () => {
+describe('rejected records', () => {
   const bad: [name: string, series: Buffer, reason: string, count: number][] = [
     ['no labels', field(1, sample(1, 1), sample(2, 1)), 'no metric name', 2],
     ['no name', field(1, label('a', 'b'), sample(1, 1)), 'no metric name', 1],
     ['an empty name', field(1, label('__name__', ''), sample(1, 1)), 'no metric name', 1],
     ['a nameless label', field(1, label('', 'b'), sample(1, 1)), 'empty label name', 1],
     [
-      'a label twice',
+      'a repeated label',
       field(1, label('a', 'b'), label('__name__', 'x'), label('a', 'b'), sample(1, 1)),
       'repeated label name',
       1,
     ],
     [
-      'bytes that are no UTF-8',
+      'invalid UTF-8',
       field(1, field(1, field(1, Buffer.from([0xff])), field(2, Buffer.from('x'))), sample(1, 1)),
       'label not in UTF-8',
       1,
@@ -52,7 +52,7 @@ describe('what is rejected alone', () => {
       1,
     ],
     [
-      'all of a series counts',
+      'counts every record of a series',
       field(1, sample(1, 1), field(3), field(3), field(4), label('a', 'b')),
       'no metric name',
       4,
@@ -73,7 +73,7 @@ describe('what is rejected alone', () => {
     });
   }
 
-  test('lists the first of them, and counts all', async () => {
+  test('lists the first rejections and counts all', async () => {
     const series = ['a', 'b', 'c', 'd', 'e'].map((name) =>
       field(1, label(name, '1'), sample(1, 1)),
     );
@@ -86,7 +86,7 @@ describe('what is rejected alone', () => {
     ]);
   });
 
-  test('labels so long that they are not read at all', async () => {
+  test('rejects labels far beyond the limit without reading them', async () => {
     const labels = { __name__: 'x'.repeat(100_000) };
     const exemplars = [{ labels, ...toSample(1, 1) }];
     const body = encodeWriteRequest(
@@ -108,7 +108,7 @@ describe('what is rejected alone', () => {
     assert.deepEqual([...(batch.warnings ?? [])], [['metadata dropped: too long', 1]]);
   });
 
-  test('shows on one line what was wrong with the first, however it looks', async () => {
+  test('shows the labels of the first rejection on one line, truncated', async () => {
     const labels = { 'a\nb': '"\n', größe: 'x'.repeat(20), c: 'y'.repeat(300) };
     const batch = await decode(encodeWriteRequest([{ labels, samples: [toSample(1, 1)] }]));
     const { reason } = batch.rejected[0]!;
@@ -116,7 +116,7 @@ describe('what is rejected alone', () => {
     assert.ok(reason.endsWith('yy…}') && reason.length < 240 && !reason.includes('\n'), reason);
   });
 
-  test('a series too many, by the option that says how many there may be', async () => {
+  test('rejects a new series over the limit and names the setting', async () => {
     const view: SeriesView = {
       maxSeries: 7,
       look: (_ids, _at, day) => (day === 0 ? seriesState.new : seriesState.refused),
@@ -131,7 +131,7 @@ describe('what is rejected alone', () => {
     assert.match(batch.rejected[0]?.reason ?? '', /7 series .* metrics\.maxSeriesPerAccount/);
   });
 
-  test('a histogram that makes no sense, beside samples that do', async () => {
+  test('rejects an invalid histogram and stores the samples beside it', async () => {
     const histograms = [encodeMessage('Histogram', { countInt: 1, zeroCountInt: 2 })];
     const batch = await decode(
       encodeWriteRequest([{ labels: up, samples: [toSample(1, 1)], histograms }]),
@@ -140,7 +140,7 @@ describe('what is rejected alone', () => {
     assert.deepEqual([...batch.rejectedByReason], [['bad histogram', 1]]);
   });
 
-  test('an exemplar whose labels are no good', async () => {
+  test('rejects exemplars with invalid labels', async () => {
     const exemplars = [
       { labels: { '': 'x' }, ...toSample(1, 1) },
       { labels: { trace_id: 'x'.repeat(31) }, ...toSample(1, 1) },
@@ -152,48 +152,48 @@ describe('what is rejected alone', () => {
   });
 });
 
-describe('requests refused as a whole', () => {
+describe('refused requests', () => {
   const samples = (count: number): Sample[] =>
     Array.from({ length: count }, (_, index) => toSample(index, 1));
   const cases: [name: string, body: Buffer, code: ErrorCode, message: RegExp][] = [
-    ['a field without an end', Buffer.from([0x0a, 5, 1]), 'malformed', /beyond .* at byte 1$/],
-    ['a length without an end', Buffer.from([0x0a, 0x80]), 'malformed', /beyond .* at byte 1$/],
-    ['series that are a number', Buffer.from([0x08, 1]), 'malformed', /type 0 at byte 0$/],
+    ['a truncated field', Buffer.from([0x0a, 5, 1]), 'malformed', /beyond .* at byte 1$/],
+    ['a truncated length', Buffer.from([0x0a, 0x80]), 'malformed', /beyond .* at byte 1$/],
+    ['a time series of wire type varint', Buffer.from([0x08, 1]), 'malformed', /type 0 at byte 0$/],
     [
-      'metadata that is a double',
+      'metadata of wire type fixed64',
       Buffer.from('190000000000000000', 'hex'),
       'malformed',
       /type 1 at/,
     ],
     ['a field number of zero', Buffer.from([0x02, 0]), 'malformed', /number 0 at byte 0$/],
-    ['a wire type that is none', Buffer.from([0x3f]), 'malformed', /wire type 7/],
-    ['a varint without an end', Buffer.alloc(12, 0xff), 'malformed', /ten bytes/],
+    ['an unknown wire type', Buffer.from([0x3f]), 'malformed', /wire type 7/],
+    ['an overlong varint', Buffer.alloc(12, 0xff), 'malformed', /ten bytes/],
     [
-      'a value that is no double',
+      'a value of wire type varint',
       field(1, field(2, Buffer.from([0x08, 1]))),
       'malformed',
       /field 1 of a sample in wire type 0 at byte 4$/,
     ],
     [
-      'a value that is cut off',
+      'a truncated value',
       field(1, field(2, Buffer.from([9, 1]))),
       'malformed',
       /beyond .* at byte 5$/,
     ],
     [
-      'a label that is text',
+      'a label that is not a message',
       field(1, field(1, Buffer.from('up')), sample(1, 1)),
       'malformed',
       /beyond .* at byte 5$/,
     ],
     [
-      'a message of 2.0',
+      'a message of remote_write 2.0',
       Buffer.concat([field(4, Buffer.alloc(0)), field(4, Buffer.from('up')), field(5)]),
       'malformed',
       /remote_write 2\.0.*prometheus\.WriteRequest/,
     ],
     [
-      'more samples than it may have',
+      'more samples than the limit',
       encodeWriteRequest([
         { labels: up, samples: samples(600) },
         { labels: up, samples: samples(401) },
@@ -202,19 +202,19 @@ describe('requests refused as a whole', () => {
       /1000 samples.*ingest\.remoteWriteMaxSamples/,
     ],
     [
-      'more records of all kinds',
+      'more records of all kinds than the limit',
       Buffer.concat(Array.from({ length: 1001 }, () => Buffer.from('0a021a00', 'hex'))),
       'too_large',
       /ingest\.remoteWriteMaxSamples/,
     ],
     [
-      'more metadata',
+      'more metadata than the limit',
       Buffer.concat(Array.from({ length: 1001 }, () => Buffer.from('1a03120161', 'hex'))),
       'too_large',
       /ingest\.remoteWriteMaxSamples/,
     ],
     [
-      'a series on so many days that its labels grow beyond all bounds',
+      'labels repeated for too many days',
       encodeWriteRequest([
         {
           labels: up,
@@ -232,16 +232,16 @@ describe('requests refused as a whole', () => {
         (error) => error instanceof AppError && error.code === code && message.test(error.message),
       );
       const again = encodeWriteRequest([{ labels: up, samples: [toSample(1, 1)] }]);
-      assert.equal((await rowsOf(again)).samples.length, 1, 'it left nothing over');
+      assert.equal((await rowsOf(again)).samples.length, 1, 'the next request is not affected');
     });
   }
 
-  test('not one that has fields of both versions', async () => {
+  test('accepts a request that also has fields of 2.0', async () => {
     const v1 = encodeWriteRequest([{ labels: up, samples: [toSample(1, 1)] }]);
     assert.equal((await decode(Buffer.concat([v1, field(4), field(5)]))).rows, 1);
   });
 
-  test('not one with as many samples as it may have, even if they are rejected', async () => {
+  test('accepts the maximum of samples, even if all are rejected', async () => {
     const body = encodeWriteRequest([{ labels: {}, samples: samples(1000) }]);
     assert.equal((await decode(body)).rows, 0);
   });

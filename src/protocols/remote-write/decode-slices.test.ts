@@ -1,4 +1,4 @@
-/** That large histograms and exemplars leave others their turns, as their size is counted. */
+/** Yields to the event loop after large histograms and exemplars. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytesField } from '../../../test/harness/proto-wire.ts';
@@ -9,7 +9,7 @@ const emptyLabel = Buffer.from([0x0a, 0]);
 const seriesOf = (...fields: Buffer[]) =>
   bytesField(1, Buffer.concat([label('__name__', 'up'), ...fields]));
 
-/** How often the event loop came round while a body was decoded. */
+/** Number of event loop turns while a body is decoded. */
 async function countTurns(body: Buffer): Promise<number> {
   let turns = 0;
   let isOver = false;
@@ -30,13 +30,13 @@ for (const [name, field] of [
   ['histograms', bytesField(4, Buffer.alloc(128 * 1024, emptySpan))],
   ['exemplars', bytesField(3, Buffer.alloc(128 * 1024, emptyLabel))],
 ] as const) {
-  test(`${name} of 128 KiB take a turn each`, async () => {
+  test(`decodes each of several ${name} of 128 KiB in its own slice`, async () => {
     const fields = Array.from({ length: 32 }, () => field);
     assert.ok((await countTurns(seriesOf(...fields))) >= 32);
   });
 }
 
-test('a histogram of more than 256 KiB is rejected', async () => {
+test('rejects a histogram of more than 256 KiB', async () => {
   const sizes = [256 * 1024, 256 * 1024 + 2];
   const fields = sizes.map((size) => bytesField(4, Buffer.alloc(size, emptySpan)));
   const { written, rejectedCount } = await decode(seriesOf(...fields));

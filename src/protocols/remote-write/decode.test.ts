@@ -1,4 +1,4 @@
-/** The remote_write decoder against tables of requests: what it keeps, and how. */
+/** The remote_write decoder: accepted requests. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeWriteRequest, toSample } from '../../../test/harness/prompb.ts';
@@ -16,19 +16,19 @@ const up = { __name__: 'up', job: 'a' };
 
 describe('samples', () => {
   const bits: [name: string, bits: bigint][] = [
-    ['zero, which no sender writes down', 0n],
+    ['zero, which senders omit', 0n],
     ['minus zero', 0x8000_0000_0000_0000n],
-    ['the least double', 1n],
+    ['the smallest double', 1n],
     ['infinity', 0x7ff0_0000_0000_0000n],
     ['minus infinity', 0xfff0_0000_0000_0000n],
     ['the stale marker', 0x7ff0_0000_0000_0002n],
     ['not a number', 0x7ff8_0000_0000_0001n],
-    ['a NaN that means nothing yet', 0x7ff0_0000_0000_0003n],
-    ['a NaN below zero', 0xfff8_0000_0000_0000n],
-    ['all bits', 0xffff_ffff_ffff_ffffn],
+    ['a NaN without a meaning', 0x7ff0_0000_0000_0003n],
+    ['a negative NaN', 0xfff8_0000_0000_0000n],
+    ['all bits set', 0xffff_ffff_ffff_ffffn],
   ];
   for (const [name, value] of bits) {
-    test(`keep ${name} bit by bit`, async () => {
+    test(`stores ${name} bit by bit`, async () => {
       const rows = await rowsOf(
         encodeWriteRequest([{ labels: up, samples: [{ timeMs: 1n, bits: value }] }]),
       );
@@ -48,7 +48,7 @@ describe('samples', () => {
     2n ** 63n - 1n,
     2n ** 53n + 1n,
   ]) {
-    test(`keep the time ${timeMs}`, async () => {
+    test(`stores the time ${timeMs}`, async () => {
       const rows = await rowsOf(
         encodeWriteRequest([{ labels: up, samples: [{ timeMs, bits: 0n }] }]),
       );
@@ -61,7 +61,7 @@ describe('samples', () => {
     });
   }
 
-  test('keep their order, the last of those at one time being the last', async () => {
+  test('keeps the order sent, including samples at the same time', async () => {
     const samples = [toSample(5, 1), toSample(3, 2), toSample(5, 3)];
     const rows = await rowsOf(
       encodeWriteRequest([
@@ -83,7 +83,7 @@ describe('samples', () => {
     assert.equal(new Set(rows.samples.map(({ id }) => id)).size, 1);
   });
 
-  test('are counted apart from all else', async () => {
+  test('counts samples, histograms, exemplars and metadata separately', async () => {
     const body = encodeWriteRequest(
       [
         {
@@ -109,7 +109,7 @@ describe('labels', () => {
     ['b', '2'],
   ];
 
-  test('are sorted, whatever order they come in', async () => {
+  test('sorts labels', async () => {
     const bodies = [
       { __name__: 'up', a: '1', b: '2' },
       { b: '2', __name__: 'up', a: '1' },
@@ -120,7 +120,7 @@ describe('labels', () => {
     assert.equal(new Set(rows.map(({ samples }) => samples[0]?.id)).size, 1);
   });
 
-  test('sort by their bytes, not by UTF-16 units', async () => {
+  test('sorts by UTF-8 bytes, not by UTF-16 units', async () => {
     const labels = { '\u{1f600}': 'x', '\uff01': 'y', __name__: 'up' };
     const body = encodeWriteRequest([{ labels, samples: [toSample(1, 1)] }]);
     const [names] = await stored(body);
@@ -130,7 +130,7 @@ describe('labels', () => {
     );
   });
 
-  test('without a value are the same as absent', async () => {
+  test('treats an empty value as an absent label', async () => {
     const body = encodeWriteRequest([
       { labels: { __name__: 'up', a: '' }, samples: [toSample(1, 1)] },
       { labels: { __name__: 'up' }, samples: [toSample(2, 1)] },
@@ -139,13 +139,13 @@ describe('labels', () => {
     assert.deepEqual((await stored(body))[0], [['__name__', 'up']]);
   });
 
-  test('may be any UTF-8, U+FFFD, NUL and quotes among it', async () => {
+  test('accepts any UTF-8, including U+FFFD, NUL and quotes', async () => {
     const labels = { __name__: 'größe.of{x}', 日本: '\ufffd\0"\\\n' };
     const body = encodeWriteRequest([{ labels, samples: [toSample(1, 1)] }]);
     assert.deepEqual(await stored(body), [Object.entries(labels)]);
   });
 
-  test('may stand behind the samples, and apart from each other', async () => {
+  test('reads labels after the samples, and labels that are not adjacent', async () => {
     const [name, a, b] = [label('__name__', 'up'), label('a', '1'), label('b', '2')] as const;
     const at = sample(7, 4);
     for (const pieces of [
@@ -166,7 +166,7 @@ describe('labels', () => {
     }
   });
 
-  test('are asked for once a day of the samples, and written where they are new', async () => {
+  test('looks a series up once per day of samples and writes labels if new', async () => {
     const asked: number[] = [];
     const view: SeriesView = {
       maxSeries: 9,
@@ -187,8 +187,8 @@ describe('labels', () => {
   });
 });
 
-describe('what is kept beside samples', () => {
-  test('histograms as they were sent, unknown fields among them', async () => {
+describe('other records', () => {
+  test('stores histograms as sent, with unknown fields', async () => {
     const message = Buffer.concat([
       encodeMessage('Histogram', { countInt: 3, sum: 2, timestamp: -5, zeroCountInt: 3 }),
       Buffer.from([0x88, 0x01, 5]),
@@ -201,7 +201,7 @@ describe('what is kept beside samples', () => {
     ]);
   });
 
-  test('exemplars, with labels sorted, or without any', async () => {
+  test('sorts the labels of exemplars and accepts none', async () => {
     const exemplars = [
       { labels: { trace_id: 'b', span_id: 'a' }, timeMs: 3n, bits: 0x7ff0_0000_0000_0002n },
       { labels: {}, timeMs: 0n, bits: 0n },
@@ -223,7 +223,7 @@ describe('what is kept beside samples', () => {
     );
   });
 
-  test('metadata, alone in a request', async () => {
+  test('accepts a request of metadata only', async () => {
     const words = 'unknown counter gauge histogram gaugehistogram summary info stateset'.split(' ');
     const sent = [0, 1, 2, 3, 4, 5, 6, 7, 8, -1].map((type) => ({
       type,
@@ -243,7 +243,7 @@ describe('what is kept beside samples', () => {
     );
   });
 
-  test('metadata that is no good is dropped with a warning', async () => {
+  test('drops invalid metadata with a warning', async () => {
     const body = Buffer.concat([
       field(3, field(4, Buffer.from('help'))),
       field(3, field(2, Buffer.from([0xff]))),
@@ -261,7 +261,7 @@ describe('what is kept beside samples', () => {
     );
   });
 
-  test('nothing of an empty request, or of series without samples', async () => {
+  test('stores nothing for an empty request or series without samples', async () => {
     for (const body of [
       Buffer.alloc(0),
       field(1),

@@ -1,4 +1,4 @@
-/** Which native histograms are kept, and which are said to be wrong, and why. */
+/** Valid and invalid native histograms. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeMessage } from '../../../test/protocols/prompb-schema.ts';
@@ -40,22 +40,19 @@ const custom = {
   customValues: [0.1, 0.5],
 };
 
-describe('histograms that are kept', () => {
+describe('accepts', () => {
   const cases: [name: string, histogram: object][] = [
-    ['with integer counts', good],
-    ['with float counts', float],
-    ['with float counts that do not add up', { ...float, countFloat: 1 }],
-    ['with bounds of its own, the last bucket without one', custom],
-    ['without anything', {}],
+    ['integer counts', good],
+    ['float counts', float],
+    ['float counts that do not add up', { ...float, countFloat: 1 }],
+    ['explicit bucket bounds', custom],
+    ['an empty message', {}],
+    ['deltas beside float counts, which are ignored', { countFloat: 1, positiveDeltas: [0] }],
+    ['a count above the sum of the buckets (observed NaN)', { ...good, countInt: 11 }],
+    ['the coarsest schema', { schema: -4 }],
+    ['the finest schema', { schema: 8 }],
     [
-      'with float counts and deltas, which no reader looks at',
-      { countFloat: 1, positiveDeltas: [0] },
-    ],
-    ['with a count above its buckets, since NaN was observed', { ...good, countInt: 11 }],
-    ['of the coarsest schema', { schema: -4 }],
-    ['of the finest schema', { schema: 8 }],
-    [
-      'with counts that no double holds',
+      'counts beyond the range of a double',
       {
         countInt: '18446744073709551615',
         positiveSpans: [{ offset: 0, length: 2 }],
@@ -67,7 +64,7 @@ describe('histograms that are kept', () => {
     test(name, () => assert.equal(faultOf(encodeMessage('Histogram', histogram)), ''));
   }
 
-  test('of a series that has ended, whatever else it says', () => {
+  test('a staleness marker whatever its other fields', () => {
     const stale = Buffer.from('19020000000000f07f', 'hex');
     const bad = encodeMessage('Histogram', { countInt: 1, zeroCountInt: 5, schema: 40 });
     assert.equal(faultOf(Buffer.concat([bad, stale])), '');
@@ -75,7 +72,7 @@ describe('histograms that are kept', () => {
     assert.notEqual(faultOf(Buffer.concat([bad, notStale])), '');
   });
 
-  test('with numbers one by one in place of packed ones', () => {
+  test('unpacked repeated numbers', () => {
     const spans = encodeMessage('Histogram', {
       countInt: 4,
       positiveSpans: [{ offset: 0, length: 2 }],
@@ -89,23 +86,23 @@ describe('histograms that are kept', () => {
     assert.equal(faultOf(Buffer.concat([counts, Buffer.from('510000000000000000', 'hex')])), '');
   });
 
-  test('with fields that are not known', () => {
+  test('unknown fields', () => {
     const unknown = Buffer.from([0x88, 0x01, 5, 0x92, 0x01, 1, 0]);
     assert.equal(faultOf(Buffer.concat([encodeMessage('Histogram', good), unknown])), '');
   });
 });
 
-describe('histograms that are rejected', () => {
+describe('rejects', () => {
   const span = { offset: 0, length: 1 };
   const cases: [name: string, histogram: object, fault: RegExp][] = [
-    ['more in its buckets than its count', { ...good, countInt: 9 }, /more than its count/],
-    ['more in its zero bucket than its count', { countInt: 1, zeroCountInt: 2 }, /more than/],
-    ['a schema below all', { schema: -5 }, /schema is unknown/],
-    ['a schema above all', { schema: 9 }, /schema is unknown/],
+    ['buckets above the count', { ...good, countInt: 9 }, /more than its count/],
+    ['a zero bucket above the count', { countInt: 1, zeroCountInt: 2 }, /more than/],
+    ['a schema below the range', { schema: -5 }, /schema is unknown/],
+    ['a schema above the range', { schema: 9 }, /schema is unknown/],
     ['a span without a bucket', { positiveSpans: [span] }, /not as many/],
     ['a bucket without a span', { countInt: 9, negativeDeltas: [1] }, /not as many/],
     [
-      'float buckets of an integer count',
+      'float buckets with an integer count',
       { countInt: 1, positiveSpans: [span], positiveCounts: [1] },
       /not as many/,
     ],
@@ -114,20 +111,16 @@ describe('histograms that are rejected', () => {
       { countInt: 9, positiveSpans: [span, { offset: -1, length: 1 }], positiveDeltas: [1, 0] },
       /begins before/,
     ],
+    ['a negative bucket', { countInt: 9, positiveSpans: [span], positiveDeltas: [-1] }, /negative/],
     [
-      'a bucket below zero',
-      { countInt: 9, positiveSpans: [span], positiveDeltas: [-1] },
-      /negative/,
-    ],
-    [
-      'a float bucket below zero',
+      'a negative float bucket',
       { countFloat: 9, positiveSpans: [span], positiveCounts: [-1] },
       /negative/,
     ],
-    ['a float count below zero', { countFloat: -1 }, /negative/],
+    ['a negative float count', { countFloat: -1 }, /negative/],
     ['bounds out of order', { ...custom, customValues: [0.5, 0.1] }, /ascend/],
-    ['a bound that is no number', { ...custom, customValues: [NaN, 1] }, /ascend/],
-    ['an endless bound', { ...custom, customValues: [0, Infinity] }, /ascend/],
+    ['a NaN bound', { ...custom, customValues: [NaN, 1] }, /ascend/],
+    ['an infinite bound', { ...custom, customValues: [0, Infinity] }, /ascend/],
     ['too few bounds', { ...custom, customValues: [0.1] }, /too few bounds/],
   ];
   for (const [name, histogram, fault] of cases) {
@@ -135,21 +128,25 @@ describe('histograms that are rejected', () => {
   }
 });
 
-test('leaves its time in the wire, exact and below zero', () => {
+test('leaves its exact time in the wire, also before 1970', () => {
   const bytes = encodeMessage('Histogram', { timestamp: -2, zeroCountInt: 0 });
   const wire = new ProtobufWire(bytes);
   readHistogram(wire, bytes.length);
   assert.deepEqual([wire.low, wire.high], [0xffff_fffe, 0xffff_ffff]);
 });
 
-describe('bytes that are no histogram', () => {
+describe('throws for malformed bytes', () => {
   const cases: [name: string, hex: string, message: RegExp][] = [
     ['a count of the wrong type', '0900', /field 1 of a histogram in wire type 1 at byte 0$/],
-    ['a span that is a number', '4001', /field 8 of a histogram in wire type 0 at byte 0$/],
-    ['a delta that is cut off', '4880', /beyond the end of its message at byte 1$/],
-    ['packed counts that are no doubles', '6a0401020304', /beyond .* at byte 2$/],
+    ['a span of wire type varint', '4001', /field 8 of a histogram in wire type 0 at byte 0$/],
+    ['a truncated delta', '4880', /beyond the end of its message at byte 1$/],
+    ['packed counts of the wrong size', '6a0401020304', /beyond .* at byte 2$/],
     ['a span beyond its message', '5a050801', /beyond .* at byte 1$/],
-    ['a span whose offset is text', '5a030a0100', /field 1 of a span in wire type 2 at byte 2$/],
+    [
+      'a span with an offset of wire type bytes',
+      '5a030a0100',
+      /field 1 of a span in wire type 2 at byte 2$/,
+    ],
   ];
   for (const [name, hex, message] of cases) {
     test(name, () => {
