@@ -61,7 +61,7 @@ suite('every page', { skip }, () => {
       const { page, close } = await explorer.visit('/', device);
       await page.getByLabel('Access token').fill('wri_of_a_sender');
       await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByText('This is no access token').waitFor();
+      await page.getByText('An access token starts with').waitFor();
       await page.getByLabel('Access token').fill('wra_unknown');
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('alert').getByText('token').waitFor();
@@ -121,7 +121,7 @@ suite('every page', { skip }, () => {
       sessionStorage.setItem('weir.session', JSON.stringify({ ...session, token: 'wra_gone' }));
     });
     await page.reload();
-    await page.getByText('no longer opens anything').waitFor();
+    await page.getByText('no longer valid').waitFor();
     await close();
   });
 });

@@ -206,7 +206,7 @@ suite('exploring logs', { skip }, () => {
       await page.getByRole('menuitem', { name: what }).click();
     };
     await menu.click();
-    await act('Overwrite with this');
+    await act('Overwrite with this search');
     await page.getByRole('button', { name: 'Saved views: Failures is shown' }).waitFor();
     await act('Rename');
     await views.getByLabel('New name of Failures').fill('Everything');
@@ -243,7 +243,7 @@ suite('exploring logs', { skip }, () => {
   test('offers ways out when nothing matches', async () => {
     await go('?range=1s&search=timeout&host=web-0');
     await page.getByRole('heading', { name: 'No logs match' }).waitFor();
-    await page.getByText(/The newest that matches is from/).waitFor();
+    await page.getByText(/The newest matching log is from/).waitFor();
     await assertAccessible(page, 'nothing found');
     await page.getByRole('button', { name: 'Show the newest' }).click();
     await page.getByText('payment timeout 0').first().waitFor();
@@ -259,7 +259,7 @@ suite('exploring logs', { skip }, () => {
     await open();
     await page.getByLabel('From').fill('tomorrow');
     await page.getByLabel('Until').press('Enter');
-    await page.getByRole('alert').getByText('“tomorrow” is no time').waitFor();
+    await page.getByRole('alert').getByText('“tomorrow” is not a time').waitFor();
     await page.getByLabel('From').fill('2026-01-01T00:00:00+01:00');
     await page.getByLabel('Until').fill('now');
     await page.keyboard.press('Enter');
@@ -273,7 +273,7 @@ suite('exploring logs', { skip }, () => {
     const viewport = { width: 390, height: 844 };
     const phone = await explorer.open('/', { viewport, hasTouch: true, isMobile: true });
     await total(phone.page, '60 logs');
-    await phone.page.getByRole('button', { name: /^Values to filter by/ }).tap();
+    await phone.page.getByRole('button', { name: /^Facets/ }).tap();
     const sheet = phone.page.getByRole('dialog', { name: 'Filter by value' });
     await sheet.getByRole('button', { name: 'Hide INFO' }).tap();
     await sheet.getByRole('button', { name: 'Close' }).tap();

@@ -130,9 +130,9 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
 
     await page.getByRole('button', { name: 'Issue a token' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Issue token' }).click();
-    await page.getByText('shown this once').waitFor();
+    await page.getByText('shown only once').waitFor();
     await shell(await code.innerText());
-    await page.getByText('Data arrives').waitFor();
+    await page.getByText('Receiving data').waitFor();
     const link = page.getByRole('link', { name: 'Show its logs' });
     const { search } = new URL((await link.getAttribute('href')) ?? '', page.url());
     assert.deepEqual(parseQuery(search).filters, [
@@ -140,7 +140,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     ]);
 
     await page.reload();
-    await page.getByText('Data arrives').waitFor();
+    await page.getByText('Receiving data').waitFor();
     assert.doesNotMatch((await code.textContent()) ?? '', /wri_/);
   });
 
@@ -149,7 +149,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await go(`/receivers/${receiver.receiverId}`);
     await page.getByRole('button', { name: 'Issue a token' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Issue token' }).click();
-    await page.getByText('shown this once').waitFor();
+    await page.getByText('shown only once').waitFor();
     const paste = async (sender: string, caption: string) => {
       await page.getByRole('tab', { name: sender }).click();
       const text = await page.locator(`pre[aria-label="${caption}"]`).innerText();
@@ -190,7 +190,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.getByLabel('Events per second').fill('many');
     await page.getByLabel('Burst in events').fill('0');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Give a whole number').waitFor();
+    await page.getByText('Enter a whole number').waitFor();
     await page.getByLabel('Events per second').fill('5,000');
     await page.getByRole('button', { name: 'Save' }).click();
     await described(page, page.getByLabel('Burst in events'), /small/i);
@@ -256,24 +256,24 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.getByRole('button', { name: 'Delete receiver' }).click();
     const confirm = page.getByRole('dialog').getByRole('button', { name: 'Delete receiver' });
     assert.ok(await confirm.isDisabled());
-    await page.getByLabel('Type “feeder” to go on').fill('feeder');
+    await page.getByLabel('Type “feeder” to continue').fill('feeder');
     await confirm.click();
     await page.waitForURL(/\/receivers$/);
 
     await page.getByRole('link', { name: 'Streams' }).click();
-    await pick(page, 'short-lived', 'Delete its data');
-    await page.getByLabel('Type “short-lived” to go on').fill('short-lived');
+    await pick(page, 'short-lived', 'Delete data');
+    await page.getByLabel('Type “short-lived” to continue').fill('short-lived');
     await page.getByRole('button', { name: 'Delete data' }).click();
     await row.getByText('just now').waitFor();
     await pick(page, 'short-lived', 'Delete');
-    await page.getByLabel('Type “short-lived” to go on').fill('short-lived');
+    await page.getByLabel('Type “short-lived” to continue').fill('short-lived');
     await page.getByRole('button', { name: 'Delete stream' }).click();
     await row.waitFor({ state: 'detached' });
   });
 
   test('an access token opens the pages of its scopes, and others say why not', async () => {
     await go('/tokens');
-    await page.getByText('signed in with it').waitFor();
+    await page.getByText('signed in with this token').waitFor();
     await pick(page, 'first run', 'Revoke');
     await page.getByText('you will be signed out').waitFor();
     await page.keyboard.press('Escape');
@@ -301,7 +301,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.getByRole('row', { name: markup }).waitFor();
     await go(`/receivers/${receiverId}?tab=settings`);
     await page.getByRole('button', { name: 'Delete receiver' }).click();
-    await page.getByLabel('Type “delete” to go on').fill('delete');
+    await page.getByLabel('Type “delete” to continue').fill('delete');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/receivers$/);
   });
@@ -335,12 +335,12 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.getByLabel('Events per second').fill('100');
     await page.getByRole('button', { name: 'Create account' }).click();
     const row = page.getByRole('row', { name: /guests/ });
-    await row.getByRole('button', { name: 'Switch to it' }).click();
+    await row.getByRole('button', { name: 'Switch to this account' }).click();
     await page.getByRole('link', { name: 'Receivers' }).click();
     await page.getByText('No receivers yet').waitFor();
     await page.getByRole('link', { name: 'Accounts' }).click();
     await pick(page, 'guests', 'Delete');
-    await page.getByLabel('Type “guests” to go on').fill('guests');
+    await page.getByLabel('Type “guests” to continue').fill('guests');
     await page.getByRole('button', { name: 'Delete account' }).click();
     await row.waitFor({ state: 'detached' });
     await page

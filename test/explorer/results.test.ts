@@ -99,7 +99,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await page.getByRole('columnheader', { name: 'customer' }).waitFor();
     const [row, end] = await Promise.all([
       action.boundingBox(),
-      page.getByText('That is all').boundingBox(),
+      page.getByText('No more logs since').boundingBox(),
     ]);
     assert.ok(end!.y >= row!.y + row!.height, 'what follows stands below the row');
   });
@@ -114,7 +114,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
       },
       { what: 'the oldest log' },
     );
-    await page.getByText('That is all since').waitFor();
+    await page.getByText('No more logs since').waitFor();
     assert.equal(await grid.getAttribute('aria-rowcount'), String(total + 1));
     assert.ok((await page.getByRole('row').count()) < 100, 'only what is in view is drawn');
   });
@@ -218,7 +218,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await linked.getByRole('button', { name: 'Close the linked log' }).click();
     await linked.waitFor({ state: 'detached' });
     await page.goto(link.href.replace(/log=[\da-f]{4}/, 'log=0000'));
-    await linked.getByText('This log does not exist').waitFor();
+    await linked.getByText('Log not found').waitFor();
   });
 
   test('exports all logs as a file', async () => {
@@ -314,7 +314,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await signIn(other.page, token);
     await other.page.getByText('Live', { exact: true }).nth(1).waitFor();
     await service.admin('POST', `/tokens/${tokenId}/revoke`);
-    await other.page.getByText('no longer opens anything').waitFor();
+    await other.page.getByText('no longer valid').waitFor();
     await other.close();
   });
 });

@@ -1,6 +1,6 @@
 /** Compares the documents with the mounted routes, in both directions. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { adminRoutes } from '../../src/admin/admin.ts';
 import { createStatisticsRoutes } from '../../src/admin/receiver-statistics.ts';
 import { configSchema } from '../../src/config/schema.ts';
@@ -27,9 +27,10 @@ interface Document {
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const surfaces = ['ingest', 'stream'] as const;
 
-async function openWithAllRoutes() {
+/** Opens a server with every route; it is closed when the test ends. */
+async function openWithAllRoutes(t: TestContext) {
   const unused = {} as never;
-  return openEdge({
+  const edge = await openEdge({
     parts: {
       protocols: createProtocols(configSchema.parse({})),
       reads: [
@@ -52,11 +53,13 @@ async function openWithAllRoutes() {
       ),
     },
   });
+  t.after(() => edge.close());
+  return edge;
 }
 
 for (const surface of surfaces) {
-  test(`${surface}: mounts every documented operation and no other method`, async () => {
-    const edge = await openWithAllRoutes();
+  test(`${surface}: mounts every documented operation and no other method`, async (t) => {
+    const edge = await openWithAllRoutes(t);
     const target = { port: edge.ports[surface], ca: edge.ca };
     const send = transports['HTTP/1.1'];
     const get = (path: string, method = 'GET') =>
@@ -70,11 +73,10 @@ for (const surface of surfaces) {
         assert.equal(isMounted, isDocumented, `${method} ${path} is ${status}`);
       }
     }
-    await edge.close();
   });
 
-  test(`${surface}: has a complete document`, async () => {
-    const edge = await openWithAllRoutes();
+  test(`${surface}: has a complete document`, async (t) => {
+    const edge = await openWithAllRoutes(t);
     const target = { port: edge.ports[surface], ca: edge.ca };
     const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
     const { body } = await transports['HTTP/2'](target, sent);
@@ -99,12 +101,11 @@ for (const surface of surfaces) {
     for (const [, section = '', name = ''] of body.matchAll(/"#\/components\/(\w+)\/(\w+)"/g)) {
       assert.ok(document.components[section]?.[name], `${section}/${name} is missing`);
     }
-    await edge.close();
   });
 }
 
-test('lists every status of the specification in the ingest document', async () => {
-  const edge = await openWithAllRoutes();
+test('lists every status of the specification in the ingest document', async (t) => {
+  const edge = await openWithAllRoutes(t);
   const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
   const target = { port: edge.ports.ingest, ca: edge.ca };
   const { body } = await transports['HTTP/1.1'](target, sent);
@@ -113,16 +114,14 @@ test('lists every status of the specification in the ingest document', async () 
   for (const status of [202, 400, 401, 403, 404, 413, 415, 429, 503]) {
     assert.ok(responses[status], `${status} is missing`);
   }
-  await edge.close();
 });
 
-test('describes how to resume a tail', async () => {
-  const edge = await openWithAllRoutes();
+test('describes how to resume a tail', async (t) => {
+  const edge = await openWithAllRoutes(t);
   const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
   const target = { port: edge.ports.stream, ca: edge.ca };
   const { body } = await transports['HTTP/1.1'](target, sent);
   const { paths } = JSON.parse(body) as Document;
   const names = paths['/api/v1/logs/tail']?.['get']?.parameters?.map(({ name }) => name);
   assert.ok(names?.includes('Last-Event-ID'), String(names));
-  await edge.close();
 });

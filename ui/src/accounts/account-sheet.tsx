@@ -46,7 +46,7 @@ export function AccountSheet({ account, onClose }: AccountSheetProps) {
   const faults = change.error === null ? noFaults : toFieldFaults(change.error);
   const submit = () => {
     const isRate = /^\d*$/.test(rate.trim());
-    setRateFault(isRate ? undefined : 'Give a whole number, or leave it empty.');
+    setRateFault(isRate ? undefined : 'Enter a whole number, or leave it empty.');
     if (isRate) change.start({ name, eventsPerSecond: rate.trim() === '' ? null : Number(rate) });
   };
   return (
@@ -82,7 +82,7 @@ export function AccountSheet({ account, onClose }: AccountSheetProps) {
         onChange={setRate}
         placeholder="unlimited"
         fault={rateFault ?? faults.fields['eventsPerSecond']}
-        hint="Over all of its receivers; senders above it get 429."
+        hint="Total of all its receivers. Requests above it are refused with 429."
       />
     </FormSheet>
   );

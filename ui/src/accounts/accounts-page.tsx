@@ -72,12 +72,12 @@ function columnsOf(
     },
     { header: 'Created', isTight: true, cell: ({ createdAt }) => <Ago at={createdAt} /> },
     {
-      header: 'Looked at',
+      header: 'Selected',
       cell: ({ accountId }) =>
         accountId === activeId ? (
           'now'
         ) : (
-          <Button onPress={() => onSwitch(accountId)}>Switch to it</Button>
+          <Button onPress={() => onSwitch(accountId)}>Switch to this account</Button>
         ),
     },
     {
@@ -121,8 +121,8 @@ function DeleteAccount({
       onClose={onClose}
     >
       <p>
-        Its tokens are deleted too. Delete its streams and receivers first: an account that has any
-        is not deleted.
+        Its tokens are deleted too. Delete its streams and receivers first: an account with streams
+        or receivers cannot be deleted.
       </p>
     </EndingDialog>
   );

@@ -46,6 +46,6 @@ function fieldsOf(body: unknown): Record<TextField, string> {
 
 function wordsOf(status: number): string {
   return status === 0
-    ? 'cannot reach Weir: check that it runs and that this browser trusts its certificate'
-    : `cannot do that: Weir answered ${status} without a reason`;
+    ? 'cannot reach Weir: check that it is running and that this browser trusts its certificate'
+    : `request failed: Weir answered ${status} without a reason`;
 }

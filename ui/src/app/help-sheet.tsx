@@ -27,11 +27,11 @@ export function HelpSheet({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
           <dt>
             <code>"connection reset"</code>
           </dt>
-          <dd>this phrase, literally</dd>
+          <dd>this exact phrase</dd>
           <dt>
             <code>-healthz</code>
           </dt>
-          <dd>not this word</dd>
+          <dd>without this word</dd>
         </dl>
       </section>
     </Sheet>

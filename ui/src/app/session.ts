@@ -13,7 +13,7 @@ export interface Session {
   readonly accountId: string;
 }
 
-/** Session storage ends with the tab. */
+/** Session storage is cleared when the tab is closed. */
 const storageKey = 'weir.session';
 
 export class SessionStore {
@@ -37,7 +37,7 @@ export class SessionStore {
     const api = createApi({ token, accountId: undefined }, () => {});
     const { scopes, accounts } = await dataOf(api.GET('/api/v1/admin/whoami'));
     const first = accounts[0];
-    if (first === undefined) throw new Error('cannot sign in: this token opens no account');
+    if (first === undefined) throw new Error('cannot sign in: this token has no account');
     const known = accounts.find(({ accountId }) => accountId === this.#session?.accountId);
     this.#set({ token, scopes, accounts, accountId: (known ?? first).accountId });
   }
@@ -65,7 +65,7 @@ export function useSession(store: SessionStore): Session | undefined {
 
 export function apiOf(store: SessionStore, { token, accountId }: Session): Api {
   return createApi({ token, accountId }, () =>
-    store.signOut('This token no longer opens anything: it was revoked, deleted or has expired.'),
+    store.signOut('This token is no longer valid: it was revoked, was deleted or has expired.'),
   );
 }
 

@@ -47,8 +47,8 @@ export function Shell() {
               <Route>
                 <Frame title="No such page">
                   <Notice tone="quiet">
-                    The address may be cut off, or of another version.{' '}
-                    <Link href="/">Go to the start</Link>
+                    The address may be incomplete, or belong to another version.{' '}
+                    <Link href="/">Go to the start page</Link>
                   </Notice>
                 </Frame>
               </Route>
@@ -119,7 +119,7 @@ function Navigation() {
   const nav = useRef<HTMLElement>(null);
   const shown = pages.filter(({ label, scope }) => label && session.scopes.includes(scope));
   const current = shown.find(({ path }) => location.startsWith(path))?.path;
-  // On a phone the later links are beyond the edge.
+  // On a phone the current link may be outside the visible part of the navigation.
   useEffect(() => {
     if (current === undefined) return;
     nav.current

@@ -15,9 +15,7 @@ export function SignIn({ store }: { store: SessionStore }) {
     event.preventDefault();
     const secret = token.trim();
     if (!secret.startsWith('wra_')) {
-      setFault(
-        'This is no access token: it starts with wra_. Tokens of senders (wri_…) cannot read.',
-      );
+      setFault('An access token starts with wra_. Ingest tokens (wri_…) cannot read.');
       return;
     }
     setIsBusy(true);
@@ -56,8 +54,9 @@ export function SignIn({ store }: { store: SessionStore }) {
           {isBusy ? 'Signing in…' : 'Sign in'}
         </Button>
         <p className={styles.hint}>
-          The first one is in <code>quickstart.json</code> in the data directory of Weir; more come
-          from <code>weir token create</code>. It is kept until this tab is closed.
+          The first access token is in <code>quickstart.json</code> in the data directory of Weir;
+          more are created with <code>weir token create</code>. The token is kept until this tab is
+          closed.
         </p>
       </form>
     </main>

@@ -15,7 +15,7 @@ test('stacks bars without gaps', () => {
   assert.deepEqual(paths, ['M0 100V50H9V100z', 'M0 50V0H9V50zM10 100V0H19V100z']);
 });
 
-test('shows one among a million', () => {
+test('shows a single log among a million others', () => {
   const paths = stackPaths([[1], [1_000_000]], { width: 10, height: 50, max: 1_000_000 });
   assert.equal(paths[0], 'M0 50V49H9V50z');
 });
@@ -36,7 +36,7 @@ test('fills the width without overlap', () => {
   );
 });
 
-test('cuts buckets like the service', () => {
+test('computes bucket edges as the service does', () => {
   assert.deepEqual(
     [0, 1, 2, 3].map((at) => bucketEdge(100, 110, at, 3)),
     [100, 103, 106, 110],

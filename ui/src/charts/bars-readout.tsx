@@ -18,7 +18,7 @@ export function BarsReadout({ title, rows, leftRatio }: BarsReadoutProps) {
   return (
     <div
       className={styles.readout}
-      // On the side with more room.
+      // Placed on the side with more room.
       style={{ left, translate: leftRatio > 0.5 ? 'calc(-100% - 12px)' : '12px' }}
       aria-hidden="true"
     >

@@ -184,7 +184,7 @@ function wordsOf(span: BucketSpan, props: StackedBarsProps, totals: readonly num
   const from = bucketEdge(startMs, endMs, span.first, buckets);
   const until = bucketEdge(startMs, endMs, span.last + 1, buckets);
   const parts = rowsOf(span, series).map(({ name, count }) => `${count} ${name}`);
-  return `${spanText(from, until, isUtc)}: ${sum(totals, span)} in all. ${parts.join(', ')}`;
+  return `${spanText(from, until, isUtc)}: ${sum(totals, span)} in total. ${parts.join(', ')}`;
 }
 
 function summaryOf(props: StackedBarsProps, totals: readonly number[]): string {
@@ -193,11 +193,13 @@ function summaryOf(props: StackedBarsProps, totals: readonly number[]): string {
   const highest = Math.max(0, ...totals);
   const peak = totals.indexOf(highest);
   const parts = rowsOf(all, series).map(({ name, count }) => `${count} ${name}`);
-  const keys = onBrush ? ' Arrows move over the bars, with Shift they choose, Enter zooms in.' : '';
-  if (highest === 0) return `Nothing from ${spanText(startMs, endMs, isUtc)}.${keys}`;
+  const keys = onBrush
+    ? ' Arrow keys move between the bars, Shift and an arrow key select a range, Enter zooms in.'
+    : '';
+  if (highest === 0) return `No logs from ${spanText(startMs, endMs, isUtc)}.${keys}`;
   const [from, until] = [peak, peak + 1].map((at) => bucketEdge(startMs, endMs, at, buckets));
   return (
-    `From ${spanText(startMs, endMs, isUtc)}: ${sum(totals, all)} in all; ${parts.join(', ')}. ` +
+    `From ${spanText(startMs, endMs, isUtc)}: ${sum(totals, all)} in total; ${parts.join(', ')}. ` +
     `Most from ${spanText(from!, until!, isUtc)}: ${highest}.${keys}`
   );
 }

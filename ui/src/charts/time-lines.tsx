@@ -10,7 +10,7 @@ import { type Line, type Pointer, TimeReadout } from './time-readout.tsx';
 
 export interface TimeLinesProps {
   readonly lines: readonly Line[];
-  /** Unix ms; the whole range is shown even where there are no samples. */
+  /** Unix ms; the axis shows the whole range even without samples. */
   readonly fromMs: number;
   readonly untilMs: number;
   readonly isUtc: boolean;
@@ -96,7 +96,10 @@ function toPointer(index: number | null | undefined, left: number): Pointer | un
 }
 
 const day = '{YYYY}-{MM}-{DD}';
-/** Minimum distance of ticks, their format, and the format at the start of a day; hours 0 to 23. */
+/**
+ * For each step: minimum distance of ticks in pixels, their format, and the format at the start of
+ * a day.
+ */
 const timeLabels: uPlot.Axis.Values = [
   [86_400, day, null, null, null, null, null, null, 1],
   [60, '{HH}:{mm}', `\n${day}`, null, `\n${day}`, null, null, null, 1],

@@ -35,7 +35,7 @@ export function LogsPage() {
         {canCount && (
           <Button
             tone="bare"
-            label="Values to filter by ( f )"
+            label="Facets ( f )"
             isPressed={side.place !== 'hidden'}
             onPress={side.onToggle}
           >

@@ -80,11 +80,11 @@ function Reason({ query, newest }: { query: ExploreQuery; newest: Log | null | u
   ].join(' and ');
   return (
     <p>
-      Looked at {formatRange(range, timeZone).replace(/^Last/, 'the last')}
+      Searched {formatRange(range, timeZone).replace(/^Last/, 'the last')}
       {conditions !== '' && `, with ${conditions}`}.{' '}
-      {newest === null && 'No stored log matches, at any time.'}
+      {newest === null && 'No log matches in any time range.'}
       {newest &&
-        `The newest that matches is from ${shortMoment(Date.parse(newest.timestamp), timeZone)}.`}
+        `The newest matching log is from ${shortMoment(Date.parse(newest.timestamp), timeZone)}.`}
     </p>
   );
 }
@@ -96,14 +96,14 @@ function FirstVisit() {
       <span className={styles.pulse} aria-hidden="true" />
       <h2>Waiting for the first log</h2>
       <p role="status">
-        This account has not received any log yet. The first one appears here as it arrives.
+        This account has not received any logs yet. The first one appears here when it arrives.
       </p>
       {canManage ? (
         <Link href="/receivers" className={styles.link}>
           Send data: addresses, tokens and configuration to paste
         </Link>
       ) : (
-        <p>An administrator of this account finds addresses and tokens under Receivers.</p>
+        <p>An administrator of this account can find addresses and tokens under Receivers.</p>
       )}
     </section>
   );
@@ -116,7 +116,7 @@ function useFirstArrival(first: Log | null | undefined, onArrival: () => void) {
     if (first === null) wasEmpty.current = true;
     if (!first || !wasEmpty.current) return;
     wasEmpty.current = false;
-    toast('The first log is here');
+    toast('The first log has arrived');
     onArrival();
   }, [first, onArrival, toast]);
 }

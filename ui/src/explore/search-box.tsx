@@ -156,7 +156,7 @@ function SyntaxHelp() {
 
 const syntax = [
   ['timeout db', 'both, anywhere in the message'],
-  ['"connection reset"', 'this phrase, literally'],
+  ['"connection reset"', 'this exact phrase'],
   ['-healthz', 'without this'],
   ['-"GET /ping"', 'without this phrase'],
 ] as const;

@@ -22,7 +22,7 @@ export function ShareMenu({ query, bounds }: ShareMenuProps) {
       await navigator.clipboard.writeText(url);
       toast('Copied the link');
     } catch {
-      toast('This browser did not let the link be copied: take it from the address bar');
+      toast('This browser did not allow copying: copy the link from the address bar');
     }
   };
   const { sinceTime: from, untilTime: until } = bounds;
@@ -50,7 +50,7 @@ export function ShareMenu({ query, bounds }: ShareMenuProps) {
           <strong>Copy link to this moment</strong>
           <span>Shows the same time range to everyone.</span>
         </button>
-        <p className={styles.note}>Readers sign in with their own token.</p>
+        <p className={styles.note}>Recipients sign in with their own tokens.</p>
       </div>
     </Popover>
   );

@@ -1,4 +1,4 @@
-/** State kept in this browser. */
+/** React state stored in this browser. */
 import { useState } from 'react';
 
 /** @param first default when nothing valid is stored */

@@ -9,7 +9,7 @@ import { toTypedWord } from './typed-word.ts';
 export interface EndingDialogProps {
   /** Name of the resource. */
   readonly name: string;
-  /** Verb before the name: `Delete`, `Delete the data of`, and its past form. */
+  /** Verb before the name, such as `Delete` or `Delete the data of`, and its past form. */
   readonly asked: string;
   readonly done: string;
   /** Label of the button. */
@@ -19,7 +19,7 @@ export interface EndingDialogProps {
   readonly end: () => Promise<unknown>;
   readonly onEnded?: () => void;
   readonly onClose: () => void;
-  /** What is deleted with it. */
+  /** The consequences, shown above the buttons. */
   readonly children: ReactNode;
 }
 

@@ -68,8 +68,8 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
       onClose={onClose}
     >
       <p>
-        It may send to <LogText text={receiver.name} /> and nothing else. Issue one per sender, so
-        that each can be revoked separately.
+        The token can send to <LogText text={receiver.name} /> and nothing else. Issue one per
+        sender, so that each can be revoked separately.
       </p>
       <FieldRow>
         <TextField
@@ -87,11 +87,11 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
           onChange={setDays}
           placeholder="never"
           fault={daysFault ?? faults.fields['expiresAt']}
-          hint="Empty: never."
+          hint="Empty: never expires."
         />
       </FieldRow>
     </FormSheet>
   );
 }
 
-export const notDays = 'Give a whole number of days, or leave it empty for never.';
+export const notDays = 'Enter a whole number of days, or leave it empty for never.';

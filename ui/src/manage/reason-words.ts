@@ -9,10 +9,10 @@ const ofRequests: Readonly<Record<string, string>> = {
   conflict: 'Conflict with another request',
   too_large: 'Too large',
   unsupported_media: 'Content type or encoding not supported',
-  quota_exceeded: 'Over the limit of events',
-  timeout: 'The body came too slowly',
-  unavailable: 'Weir could not take it at that moment',
-  internal: 'A fault in Weir',
+  quota_exceeded: 'Over the quota',
+  timeout: 'The body arrived too slowly',
+  unavailable: 'Temporarily unavailable',
+  internal: 'Internal error',
 };
 
 /** Unmaps an IPv4 address from a dual-stack socket. */

@@ -121,8 +121,8 @@ function RotateToken({ step: { token }, stopping, onSecret, onClose }: TokenDial
       onClose={onClose}
     >
       <p>
-        A new secret replaces the one that is in use. Within 5 seconds {stopping} will be refused
-        until they carry the new one.
+        A new secret replaces the current one. Within 5 seconds {stopping} will be refused until
+        they use the new one.
       </p>
     </ConfirmDialog>
   );
@@ -154,8 +154,8 @@ function DeleteToken(dialog: TokenDialogProps) {
       end={() => dataOf(api.DELETE('/api/v1/admin/tokens/{tokenId}', { params }))}
     >
       {token.revokedAt === null
-        ? `It is revoked and forgotten: within 5 seconds ${dialog.stopping} will be refused.`
-        : 'It is revoked already; this takes it off the list.'}
+        ? `The token is revoked and deleted: within 5 seconds ${dialog.stopping} will be refused.`
+        : 'The token is already revoked; this removes it from the list.'}
     </EndToken>
   );
 }

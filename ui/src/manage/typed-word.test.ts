@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toTypedWord } from './typed-word.ts';
 
-test('asks for the name where it can be typed', () => {
+test('returns the name if it can be typed, else a fixed word', () => {
   assert.equal(toTypedWord('check out (β)'), 'check out (β)');
   assert.equal(toTypedWord(' padded '), 'padded');
   assert.equal(toTypedWord('safe\u202egpj.exe'), 'delete');

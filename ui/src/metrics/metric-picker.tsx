@@ -27,7 +27,9 @@ export function MetricPicker({ names, value, onChange }: MetricPickerProps) {
       <Combobox.Portal>
         <Combobox.Positioner className={styles.positioner} sideOffset={4} align="start">
           <Combobox.Popup className={styles.popup}>
-            <Combobox.Empty className={styles.empty}>No metric name contains this.</Combobox.Empty>
+            <Combobox.Empty className={styles.empty}>
+              No metric name contains this text.
+            </Combobox.Empty>
             <Combobox.List>
               {(name: string) => (
                 <Combobox.Item key={name} value={name} className={styles.item}>

@@ -40,7 +40,7 @@ export function MetricSeries({ query, bounds, onChange }: MetricSeriesProps) {
   }
   if (series.data === undefined) return <Loading what="Looking for series" />;
   if (series.data.length === 0) {
-    return <Notice tone="quiet">{metric} has no such series in this time.</Notice>;
+    return <Notice tone="quiet">{metric} has no matching series in this time range.</Notice>;
   }
   const unit = type?.unit === undefined || type.unit === '' ? '' : ` · ${type.unit}`;
   const count = series.data.length > maxListedSeries ? `Over ${maxListedSeries}` : listed.length;

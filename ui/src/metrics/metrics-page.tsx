@@ -36,7 +36,7 @@ export function MetricsPage() {
   };
   useShortcuts([
     { key: 'r', description: 'Refresh', group: 'Metrics', run: refresh },
-    { key: 'z', description: 'Show twice the time', group: 'Metrics', run: () => showMore() },
+    { key: 'z', description: 'Double the time range', group: 'Metrics', run: () => showMore() },
   ]);
   const showMore = () => change({ range: widen(bounds, serviceNowMs()) });
 

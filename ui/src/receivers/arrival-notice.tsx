@@ -36,8 +36,8 @@ export function ArrivalNotice({ receiver }: { receiver: Receiver }) {
           <p className={styles.line}>
             <span className={styles.pulse} aria-hidden="true" />
             <span>
-              Waiting for the first event… Run one of the commands below; this turns green by
-              itself.
+              Waiting for the first event… Run one of the commands below; this notice updates
+              automatically.
             </span>
           </p>
         </Notice>
@@ -52,7 +52,7 @@ function Arrived({ receiver: { kind, streamId }, at }: { receiver: Receiver; at:
       <p className={styles.line}>
         <Icon name="check" />
         <span>
-          Data arrives: the last was accepted <Ago at={at} />.
+          Receiving data: the last request was accepted <Ago at={at} />.
         </span>
         {kind === 'prometheus' ? (
           <Link href="/explore/metrics">Show metrics</Link>
@@ -75,11 +75,11 @@ function Refused({ refusal }: { refusal: RefusalSample }) {
           <strong>
             {what}: {toReasonWords(kind, reason)}.
           </strong>{' '}
-          It came <Ago at={at} /> from <LogText text={toAddress(peerAddress)} />.
+          Received <Ago at={at} /> from <LogText text={toAddress(peerAddress)} />.
         </p>
         <p>{advice}</p>
         <p className={styles.detail}>
-          Answer to the sender: <LogText text={detail} />
+          Response to the sender: <LogText text={detail} />
         </p>
       </div>
     </Notice>

@@ -1,4 +1,4 @@
-/** Secrets issued on this page, kept until it is closed, for the configurations. */
+/** Secrets issued on this page, for the configurations; discarded when the page is closed. */
 
 export interface KnownSecret {
   readonly tokenId: string;

@@ -118,8 +118,9 @@ function toCidrs(text: string): string[] {
   return text.split(/[\s,;]+/).filter((range) => range !== '');
 }
 
-const notCount = 'Give a whole number, or leave it empty.';
-const notBytes = 'Give bytes, kB, MB, KiB or MiB such as “512 KiB”, or leave it empty.';
+const notCount = 'Enter a whole number, or leave it empty.';
+const notBytes =
+  'Enter an amount in bytes, kB, MB, KiB or MiB, such as “512 KiB”, or leave it empty.';
 const counts: Readonly<Record<string, number>> = { '': 1 };
 const bytes: Readonly<Record<string, number>> = {
   '': 1,

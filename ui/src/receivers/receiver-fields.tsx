@@ -33,7 +33,7 @@ export function ReceiverFields(props: ReceiverFieldsProps) {
         value={draft.name}
         onChange={(name) => onChange({ name })}
         fault={faults.name}
-        hint="The sender, such as a service or a team."
+        hint="For example the sending service or team."
       />
       {isNew && (
         <SelectField
@@ -52,7 +52,7 @@ export function ReceiverFields(props: ReceiverFieldsProps) {
           onChange={(streamId) => onChange({ streamId })}
           options={isNew ? [...known, newStream] : known}
           fault={faults.streamId}
-          hint="Where its data is stored."
+          hint="Receives the data."
         />
         {isNew && draft.streamId === '' && (
           <TextField
@@ -72,7 +72,7 @@ export function ReceiverFields(props: ReceiverFieldsProps) {
         onChange={(cidrs) => onChange({ cidrs })}
         placeholder={'10.0.0.0/8\n2001:db8::/32'}
         fault={faults.cidrs}
-        hint="One per line. Empty: any address may send."
+        hint="One per line. Empty: all addresses may send."
       />
       <CheckField
         label="Active"
@@ -97,7 +97,7 @@ function Limits({ draft, faults, onChange }: ReceiverFieldsProps) {
           onChange={(eventsPerSecond) => onChange({ eventsPerSecond })}
           placeholder="unlimited"
           fault={faults.eventsPerSecond}
-          hint="Above it: 429."
+          hint="Requests above it are refused with 429."
         />
         <TextField
           label="Burst in events"
@@ -106,7 +106,7 @@ function Limits({ draft, faults, onChange }: ReceiverFieldsProps) {
           onChange={(burstEvents) => onChange({ burstEvents })}
           placeholder="10 s of the rate"
           fault={faults.burstEvents}
-          hint="After a pause."
+          hint="Events accepted at once after a pause."
         />
         <TextField
           label="Largest body"
@@ -114,7 +114,7 @@ function Limits({ draft, faults, onChange }: ReceiverFieldsProps) {
           onChange={(maxBodyBytes) => onChange({ maxBodyBytes })}
           placeholder="default of the protocol"
           fault={faults.maxBodyBytes}
-          hint="Bytes, or “2 MiB”. Above it: 413."
+          hint="In bytes, or as “2 MiB”. Larger bodies are refused with 413."
         />
       </FieldRow>
     </fieldset>

@@ -29,7 +29,7 @@ export function ReceiverPage() {
       {error === null && <Loading what="Loading the receiver" />}
       {error instanceof ApiProblem && error.status === 404 ? (
         <Notice tone="warning">
-          There is no such receiver in this account. <Link href="/receivers">All receivers</Link>
+          This account has no such receiver. <Link href="/receivers">All receivers</Link>
         </Notice>
       ) : (
         error && <ProblemNotice error={error} onRetry={() => void receiver.refetch()} />

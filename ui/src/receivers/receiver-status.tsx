@@ -116,7 +116,7 @@ function Reasons({ reasons }: Pick<Statistics, 'reasons'>) {
   return (
     <Card title="Why data was refused">
       {reasons.length === 0 ? (
-        <p className={styles.none}>Nothing was refused in this range.</p>
+        <p className={styles.none}>No data was refused in this range.</p>
       ) : (
         <DataTable
           caption="Reasons"

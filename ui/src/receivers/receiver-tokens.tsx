@@ -41,7 +41,7 @@ export function ReceiverTokens({ receiver, onSecret }: ReceiverTokensProps) {
         <>
           <div className={styles.head}>
             <p className={styles.hint}>
-              Each opens only this receiver. Changes take effect within 5 seconds.
+              Each token can send to this receiver only. Changes take effect within 5 seconds.
             </p>
             {issue}
           </div>

@@ -97,7 +97,7 @@ function ReceiverList({ receivers, streams }: ReceiverListProps) {
           </Button>
         </div>
       )}
-      {found.length === 0 && <p className={styles.unknown}>No receiver has this name.</p>}
+      {found.length === 0 && <p className={styles.unknown}>No receiver name contains this text.</p>}
     </>
   );
 }

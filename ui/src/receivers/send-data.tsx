@@ -54,8 +54,8 @@ function TokenCard({ receiver, secrets, picked, onPick, onSecret }: TokenCardPro
     <Card title="Token">
       {picked === undefined ? (
         <p>
-          Every request carries a token of this receiver. The configurations below say{' '}
-          <code>{tokenPlaceholder}</code> instead of a token: replace it by yours, or issue one now.
+          Each request needs a token of this receiver. The configurations below contain{' '}
+          <code>{tokenPlaceholder}</code> instead: replace it with your token, or issue one now.
         </p>
       ) : (
         <SecretOnce secret={picked.secret} what="the token" />
@@ -125,13 +125,13 @@ function Configuration({ snippet, receiver }: { snippet: Snippet; receiver: Rece
       <p className={styles.note}>
         {caFile === undefined ? (
           <>
-            Where Weir has a certificate of its own authority, give the sender a copy of{' '}
+            If Weir uses a certificate of its own CA, give the sender a copy of{' '}
             <code>tls/ca.pem</code> from its data directory.
           </>
         ) : (
           <>
-            <code>{caFile}</code> is the authority that Weir made for itself, from where it was
-            started; give senders elsewhere a copy and its path.
+            <code>{caFile}</code> is the CA certificate that Weir generated, relative to its working
+            directory. On another machine use a copy, and change the path.
           </>
         )}
       </p>

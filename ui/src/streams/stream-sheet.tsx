@@ -47,7 +47,7 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
   const isNumber = /^\d+$/.test(days.trim());
   const retentionDays = Number(days);
   const submit = () => {
-    setDaysFault(isNumber ? undefined : 'Give a whole number of days.');
+    setDaysFault(isNumber ? undefined : 'Enter a whole number of days.');
     if (isNumber) change.start({ name, retentionDays });
   };
   const hides = stream !== undefined && isNumber && retentionDays < stream.retentionDays;
@@ -75,7 +75,7 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
         value={name}
         onChange={setName}
         fault={faults.fields['name']}
-        hint="For readers, such as a team or an environment."
+        hint="For example a team or an environment."
       />
       <TextField
         label="Retention in days"
@@ -96,5 +96,5 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
 }
 
 const retentionHint =
-  'Counted from when a log was received, not from the time it carries. It applies to reads at ' +
-  'once; the room on disk is freed a little later.';
+  'Counted from the time of receipt, not from the timestamp of the log. It applies to reads at ' +
+  'once; disk space is freed a little later.';

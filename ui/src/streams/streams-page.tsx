@@ -82,7 +82,7 @@ function columnsOf(
   return [
     { header: 'Name', cell: ({ name }) => <LogText text={name} /> },
     { header: 'Retention', cell: ({ retentionDays }) => toDays(retentionDays) },
-    { header: 'Fed by', cell: (stream) => <Feeding receivers={feeding(stream)} /> },
+    { header: 'Receivers', cell: (stream) => <Feeding receivers={feeding(stream)} /> },
     { header: 'Data deleted', cell: ({ dataDeletedUntil }) => <Ago at={dataDeletedUntil} /> },
     {
       header: 'Read',
@@ -97,7 +97,7 @@ function columnsOf(
           items={[
             { label: 'Edit', onPick: () => onStep({ name: 'edit', stream }) },
             {
-              label: 'Delete its data',
+              label: 'Delete data',
               isDangerous: true,
               onPick: () => onStep({ name: 'delete-data', stream }),
             },
@@ -114,7 +114,7 @@ function columnsOf(
 }
 
 function Feeding({ receivers }: { receivers: readonly Receiver[] }) {
-  if (receivers.length === 0) return <span className={styles.none}>no receiver</span>;
+  if (receivers.length === 0) return <span className={styles.none}>no receivers</span>;
   return (
     <ul className={styles.feeding}>
       {receivers.map(({ receiverId, name }) => (

@@ -69,7 +69,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
           value={name}
           onChange={setName}
           fault={faults.fields['name']}
-          hint="The reader."
+          hint="For example the person or program that reads."
         />
         <TextField
           label="Expires after days"
@@ -78,7 +78,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
           onChange={setDays}
           placeholder="never"
           fault={daysFault ?? faults.fields['expiresAt']}
-          hint="Empty: never."
+          hint="Empty: never expires."
         />
       </FieldRow>
       <Scopes scopes={scopes} fault={faults.fields['scopes']} onChange={setScopes} />

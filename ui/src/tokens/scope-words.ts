@@ -5,8 +5,8 @@ export type AccessScope = Exclude<Token['scopes'][number], 'ingest:write'>;
 
 export const scopeWords: Readonly<Record<AccessScope, string>> = {
   'logs:read': 'Read logs: list, follow, context, export, saved views.',
-  'analytics:read': 'Count logs: histogram and facets. The page of logs needs it too.',
-  'metrics:read': 'Read metrics, here and from Prometheus or Grafana.',
+  'analytics:read': 'Count logs: histogram and facets. Also needed for the logs page.',
+  'metrics:read': 'Read metrics in the explorer, Prometheus or Grafana.',
   admin: 'Manage streams, receivers and tokens of its accounts.',
   operator: 'Manage every account: create and delete them, and set their quotas.',
 };

@@ -63,14 +63,14 @@ function AccessTokens({ tokens }: { tokens: readonly Token[] }) {
     <Card title="Access tokens">
       <p className={styles.hint}>For people and programs that read data or manage the account.</p>
       {tokens.length === 0 ? (
-        <p>This account has none yet.</p>
+        <p>This account has no access tokens yet.</p>
       ) : (
         <TokenTable
           caption="Access tokens"
           tokens={tokens}
           columns={columns}
           currentTokenId={own?.tokenId}
-          stopping={({ name }) => `everyone and everything that uses ${name} to read or manage`}
+          stopping={({ name }) => `all users and programs with ${name} to read or manage`}
         />
       )}
     </Card>
@@ -107,7 +107,7 @@ function IngestTokens({ tokens }: { tokens: readonly Token[] }) {
   return (
     <Card title="Tokens of senders">
       <p className={styles.hint}>Each is bound to one receiver and managed on its page.</p>
-      {rows?.length === 0 && <p>There are no receivers yet.</p>}
+      {rows?.length === 0 && <p>No receivers yet.</p>}
       {rows !== undefined && rows.length > 0 && (
         <DataTable
           caption="Tokens of senders"

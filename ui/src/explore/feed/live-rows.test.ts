@@ -1,4 +1,4 @@
-/** Rows of a live list: each log once, bounded, held while reading. */
+/** Rows of a live list: deduplicated, bounded, held while the reader has scrolled down. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

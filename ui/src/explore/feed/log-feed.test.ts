@@ -1,4 +1,4 @@
-/** Feed of the list: paging, tail before list, and failures of both. */
+/** Feed of the list: paging, opening the tail before listing, and failures of both. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Log, LogPage } from '../../api/models.ts';

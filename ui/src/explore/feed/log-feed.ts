@@ -1,6 +1,6 @@
 /**
- * The logs of one run of a query: pages loaded on demand, and new logs in live mode. A plain store
- * with bounded memory.
+ * The logs of one run of a query: loads pages on demand and appends new logs in live mode. A plain
+ * store with bounded memory.
  */
 import type { Log, LogPage } from '../../api/models.ts';
 import {
@@ -88,7 +88,7 @@ export class LogFeed {
   };
   readonly current = (): FeedState => this.#state;
 
-  /** @returns stops it; it can be started again */
+  /** @returns stops the feed; it can be started again */
   start({ isLive }: { isLive: boolean }): () => void {
     this.#closing = new AbortController();
     if (isLive) this.setLive({ isLive });

@@ -1,4 +1,4 @@
-/** Following a live tail through every kind of interruption. */
+/** Follows a live tail through each kind of interruption. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiProblem, unreachable } from '../../api/problem.ts';

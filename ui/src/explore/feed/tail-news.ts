@@ -13,7 +13,7 @@ export type TailNews =
   | { readonly kind: 'logs'; readonly logs: readonly Log[] }
   | { readonly kind: 'dropped'; readonly dropped: Dropped }
   | { readonly kind: 'interrupted'; readonly error: unknown }
-  /** Final: a retry would be refused again. */
+  /** Final: a retry would fail again. */
   | { readonly kind: 'refused'; readonly error: unknown };
 
 /** Logs that the service dropped for this reader, by time of receipt. */

@@ -62,7 +62,7 @@ function ContextView({ log, columns, zone, isWrapped, actions }: ContextSheetPro
       {isHere && (
         <div className={styles.list}>
           <Edge
-            words={context.hasNewer ? 'Load newer' : 'Nothing newer yet: look again'}
+            words={context.hasNewer ? 'Load newer' : 'No newer logs: check again'}
             isLoading={isLoading}
             onPress={context.loadNewer}
           />
@@ -84,7 +84,7 @@ function ContextView({ log, columns, zone, isWrapped, actions }: ContextSheetPro
           {context.hasOlder && (
             <Edge words="Load older" isLoading={isLoading} onPress={context.loadOlder} />
           )}
-          {!context.hasOlder && <p className={styles.end}>Nothing older in this stream.</p>}
+          {!context.hasOlder && <p className={styles.end}>No older logs in this stream.</p>}
         </div>
       )}
     </>

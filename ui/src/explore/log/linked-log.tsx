@@ -50,8 +50,7 @@ function Missing({ error, onRetry }: { error: Error; onRetry: () => void }) {
   }
   return (
     <Notice tone="warning">
-      This log does not exist: its retention has ended, it was deleted, or it belongs to another
-      account.
+      Log not found: its retention has ended, it was deleted, or it belongs to another account.
     </Notice>
   );
 }

@@ -75,7 +75,7 @@ function SpanForm({ onRange }: Pick<RangeFormProps, 'onRange'>) {
       </label>
       <Button type="submit">Apply</Button>
       <p id={faultId} className={styles.fault} role="alert">
-        {isWrong && 'Write a number and s, m, h, d or w, up to ten years.'}
+        {isWrong && 'Enter a number and s, m, h, d or w, up to ten years.'}
       </p>
     </form>
   );
@@ -93,9 +93,9 @@ function MomentsForm({ bounds, onRange }: Pick<RangeFormProps, 'bounds' | 'onRan
     const [fromMs, untilMs] = [from, until].map((text) => parseMoment(text, timeZone, nowMs));
     if (fromMs === undefined || untilMs === undefined) {
       const wrong = fromMs === undefined ? from : until;
-      setFault(`“${wrong}” is no time: write 2026-04-01 08:30, now, now-1h or paste a timestamp.`);
+      setFault(`“${wrong}” is not a time: enter 2026-04-01 08:30, now, now-1h or a timestamp.`);
     } else if (fromMs >= untilMs) {
-      setFault('The range must end after it begins.');
+      setFault('The end must be after the start.');
     } else {
       const [fromIso, untilIso] = [fromMs, untilMs].map((ms) => new Date(ms).toISOString());
       onRange({ kind: 'absolute', from: fromIso!, until: untilIso! });

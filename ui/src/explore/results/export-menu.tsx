@@ -81,9 +81,9 @@ function useDownload(query: ExploreQuery, bounds: TimeBounds): (format: Format) 
       // The service sets the file name.
       link.download = '';
       link.click();
-      toast('The download has begun');
+      toast('The download has started');
     } catch (error) {
-      toast(`The export did not begin: ${(error as Error).message}`);
+      toast(`The export failed: ${(error as Error).message}`);
     }
   };
 }

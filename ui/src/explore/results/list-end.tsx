@@ -15,14 +15,14 @@ export interface ListEndProps {
 export function ListEnd({ state, sinceTime, zone, onRetry, onReload }: ListEndProps) {
   const { phase, rows, connection, error } = state;
   if (phase === 'failed') return <ProblemNotice error={error} onRetry={onRetry} />;
-  if (phase === 'complete') return <p>That is all since {formatTime(sinceTime, zone)}.</p>;
+  if (phase === 'complete') return <p>No more logs since {formatTime(sinceTime, zone)}.</p>;
   if (phase === 'loading') return <p role="status">Loading more…</p>;
   if (phase === 'ready') return undefined;
   const kept = formatCount(rows.length);
-  if (connection !== 'off') return <p>Live keeps the newest {kept} logs..</p>;
+  if (connection !== 'off') return <p>Live mode keeps the newest {kept} logs.</p>;
   return (
     <p>
-      {kept} logs are loaded, and no more will be: narrow the search or the range, or export.{' '}
+      {kept} logs are loaded, the maximum. Narrow the search or the range, or export all logs.{' '}
       <Button onPress={onReload}>Start over</Button>
     </p>
   );

@@ -29,9 +29,9 @@ export function LiveStatus({ state, zone, onPause, onResume }: LiveStatusProps) 
       </Button>
       {state.dropped && (
         <span className={styles.dropped}>
-          {formatCount(state.dropped.count)} left out, received from{' '}
+          {formatCount(state.dropped.count)} dropped, received from{' '}
           {formatTimeOfDay(state.dropped.fromTime, zone)} to{' '}
-          {formatTimeOfDay(state.dropped.untilTime, zone)}: too many at once
+          {formatTimeOfDay(state.dropped.untilTime, zone)}: too many logs at once
         </span>
       )}
     </div>

@@ -19,7 +19,7 @@ export function NoRows({ state, onRetry }: { state: FeedState; onRetry: () => vo
       No log in this range matches: widen the range, or remove a filter or a word.
     </EmptyState>
   ) : (
-    <EmptyState title="Nothing yet">New matching logs appear here.</EmptyState>
+    <EmptyState title="No logs yet">New matching logs appear here.</EmptyState>
   );
 }
 

@@ -28,7 +28,7 @@ export function ResultsToolbar(props: ResultsToolbarProps) {
     <div className={styles.bar} role="toolbar" aria-label="List of logs">
       <Button
         isPressed={isLive}
-        label={isLive ? 'Live: stop following (t)' : 'Live: follow what arrives (t)'}
+        label={isLive ? 'Live: stop following (t)' : 'Live: follow new logs (t)'}
         onPress={() => onChange({ isLive: !isLive })}
       >
         <Icon name="tail" /> Live

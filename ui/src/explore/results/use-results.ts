@@ -49,13 +49,13 @@ export function useResultsKeys({ query, state, feed, onChange, onResume }: Resul
     {
       key: 't',
       group,
-      description: 'Follow what arrives, or stop',
+      description: 'Start or stop following new logs',
       run: () => onChange({ isLive: !query.isLive }),
     },
     {
       key: 'p',
       group,
-      description: 'Pause or resume while following',
+      description: 'Pause or resume live mode',
       run: () => {
         if (query.isLive) (state.isPaused ? onResume : feed.pause)();
       },

@@ -48,7 +48,7 @@ export function ViewRow(props: ViewRowProps) {
       <Menu
         label={`More for ${name}`}
         items={[
-          ...(isShown ? [] : [{ label: 'Overwrite with this', onPick: props.onOverwrite }]),
+          ...(isShown ? [] : [{ label: 'Overwrite with this search', onPick: props.onOverwrite }]),
           { label: 'Rename', onPick: () => setMode('rename') },
           { label: 'Delete', onPick: () => setMode('delete'), isDangerous: true },
         ]}

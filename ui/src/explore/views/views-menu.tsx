@@ -93,7 +93,7 @@ function Panel({ views, shown, query, onOpen }: PanelProps) {
               onOverwrite={() =>
                 change(
                   { kind: 'overwrite', viewId: view.viewId, query: toViewQuery(query) },
-                  `${view.name} now shows this`,
+                  `${view.name} now shows this search`,
                 )
               }
               onDelete={() =>
@@ -133,7 +133,7 @@ function SaveForm({ isBusy, onSave }: SaveFormProps) {
     >
       <input
         aria-label="Name of the new view"
-        placeholder="Save this as…"
+        placeholder="Save this search as…"
         maxLength={100}
         value={name}
         onChange={({ target }) => setName(target.value)}

@@ -9,7 +9,7 @@ export function useCopy(): (text: string, what: string) => Promise<void> {
       await navigator.clipboard.writeText(text);
       toast(`Copied ${what}`);
     } catch {
-      toast(`This browser did not let ${what} be copied`);
+      toast(`This browser did not allow copying ${what}`);
     }
   };
 }

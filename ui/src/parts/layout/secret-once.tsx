@@ -12,7 +12,7 @@ export interface SecretOnceProps {
 export function SecretOnce({ secret, what }: SecretOnceProps) {
   return (
     <Notice tone="success">
-      <p>Copy {what} now: it is shown this once, and Weir keeps only a digest of it.</p>
+      <p>Copy {what} now: it is shown only once, and Weir stores only its digest.</p>
       <div className={styles.row}>
         <code className={styles.secret} aria-label={what}>
           {secret}

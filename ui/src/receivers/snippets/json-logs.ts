@@ -1,4 +1,4 @@
-/** Senders of JSON logs. The forms are those of docs/senders/json-logs.md. Pure. */
+/** Configurations for senders of JSON logs, as documented in docs/senders/json-logs.md. Pure. */
 import { nodeSnippet, pinoSnippet } from './node.ts';
 import { pythonSnippet } from './python.ts';
 import { type Destination, quoteForShell, type Snippet, toParts, toText } from './snippet.ts';
@@ -33,7 +33,7 @@ function curl({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'curl',
     blocks: [{ caption: 'Shell', language: 'sh', text }],
-    note: 'The answer is {"accepted":1}. Send arrays of about a thousand objects.',
+    note: 'The response is {"accepted":1}. Send arrays of about 1,000 objects.',
   };
 }
 
@@ -60,7 +60,7 @@ function vector({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'Vector',
     blocks: [{ caption: 'vector.yaml', language: 'yaml', text }],
-    note: 'Put your source in place of app_logs. The buffer on disk outlives an outage.',
+    note: 'Replace app_logs with your source. The disk buffer holds events during an outage.',
   };
 }
 
@@ -96,7 +96,7 @@ function fluentBit({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'Fluent Bit',
     blocks: [{ caption: 'fluent-bit.yaml', language: 'yaml', text }],
-    note: 'It gives up after one retry unless told otherwise, and calls the line “log”.',
+    note: 'retry_limit: the default is a single retry. rename: the tail input calls the message “log”.',
   };
 }
 
@@ -137,9 +137,7 @@ function rsyslog({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'rsyslog',
     blocks: [{ caption: '/etc/rsyslog.d/weir.conf', language: 'text', text }],
-    note:
-      'Needs the module omhttp, in some distributions a package of its own. Give files by their ' +
-      'full path.',
+    note: 'Needs the omhttp module, a separate package in some distributions. Write file paths in full.',
   };
 }
 
@@ -154,8 +152,6 @@ function weirSend({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'weir send',
     blocks: [{ caption: 'Shell', language: 'sh', text }],
-    note:
-      'Sends lines of standard input in batches, and repeats what was not answered without ' +
-      'storing it twice.',
+    note: 'Sends lines of standard input in batches and retries unanswered ones; no line is stored twice.',
   };
 }

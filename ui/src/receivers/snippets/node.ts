@@ -1,9 +1,9 @@
-/** Node without a library, and pino: a destination that sends in batches and repeats. Pure. */
+/** Node.js with `fetch`, and a pino destination that sends in batches and retries. Pure. */
 import { type Destination, type Snippet, toText } from './snippet.ts';
 
 export function nodeSnippet({ url, token, caFile }: Destination): Snippet {
   const text = toText([
-    'const answer = await fetch(',
+    'const response = await fetch(',
     `  ${quote(url)},`,
     '  {',
     `    method: 'POST',`,
@@ -16,7 +16,7 @@ export function nodeSnippet({ url, token, caFile }: Destination): Snippet {
     '    ]),',
     '  },',
     ');',
-    'console.log(answer.status, await answer.text());',
+    'console.log(response.status, await response.text());',
   ]);
   return {
     title: 'Node.js',
@@ -35,22 +35,22 @@ export function pinoSnippet({ url, token, caFile }: Destination): Snippet {
     `  authorization: ${quote(`Bearer ${token}`)},`,
     `  'content-type': 'application/json',`,
     '};',
-    'const waiting = [];',
+    'const pending = [];',
     'let sending;',
     '',
-    '// Takes the lines of pino as they are, a thousand at once, at most 100,000 waiting.',
+    '// Sends batches of up to 1,000 lines; drops lines while 100,000 are pending.',
     'const weir = {',
     '  write(line) {',
-    '    if (waiting.length < 100_000) waiting.push(line);',
+    '    if (pending.length < 100_000) pending.push(line);',
     '    sending ??= send();',
     '  },',
     '};',
     '',
     'async function send() {',
     '  await sleep(200);',
-    '  while (waiting.length > 0) {',
-    `    const body = \`[\${waiting.splice(0, 1000).join(',')}]\`;`,
-    '    // The same key each time: what is repeated is stored once.',
+    '  while (pending.length > 0) {',
+    `    const body = \`[\${pending.splice(0, 1000).join(',')}]\`;`,
+    '    // The key is the same for each attempt, so that the batch is stored once.',
     `    const keyed = { ...headers, 'idempotency-key': randomUUID() };`,
     `    while (!(await post({ method: 'POST', headers: keyed, body }))) await sleep(2000);`,
     '  }',
@@ -59,9 +59,9 @@ export function pinoSnippet({ url, token, caFile }: Destination): Snippet {
     '',
     'async function post(request) {',
     '  try {',
-    '    const answer = await fetch(url, request);',
-    '    if (!answer.ok) console.error(answer.status, await answer.text());',
-    '    return answer.status !== 429 && answer.status < 500;',
+    '    const response = await fetch(url, request);',
+    '    if (!response.ok) console.error(response.status, await response.text());',
+    '    return response.status !== 429 && response.status < 500;',
     '  } catch (error) {',
     '    console.error(error.cause ?? error);',
     '    return false;',
@@ -85,7 +85,7 @@ export function pinoSnippet({ url, token, caFile }: Destination): Snippet {
       { caption: 'app.mjs', language: 'js', text: use },
       runOf('app.mjs', caFile),
     ],
-    note: 'Lines of pino are taken as they are; what is not time, level or msg becomes a label.',
+    note: 'Lines are sent unchanged. Fields other than time, level and msg become labels.',
   };
 }
 

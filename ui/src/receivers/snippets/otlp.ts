@@ -1,8 +1,10 @@
-/** Senders of OpenTelemetry logs. The forms are those of docs/senders/otlp.md. Pure. */
+/**
+ * Configurations for senders of OpenTelemetry logs, as documented in docs/senders/otlp.md. Pure.
+ */
 import { type Destination, quoteForShell, type Snippet, toParts, toText } from './snippet.ts';
 
 export interface OtlpDestination extends Destination {
-  /** Host and port. */
+  /** `host:port`. */
   readonly grpc: string;
 }
 
@@ -46,11 +48,15 @@ function collector(to: OtlpDestination): Snippet {
     title: 'OTel Collector',
     blocks: [
       { caption: 'collector.yaml', language: 'yaml', text: http },
-      { caption: 'The exporter over gRPC; the rest stays', language: 'yaml', text: grpc },
+      {
+        caption: 'collector.yaml with gRPC: only the exporter differs',
+        language: 'yaml',
+        text: grpc,
+      },
     ],
     note:
-      'Before version 0.144 the exporters are called otlphttp and otlp. The storage lets the ' +
-      'queue survive a restart of the Collector; its directory has to be there.',
+      'Before version 0.144 the exporters are called otlphttp and otlp. With file_storage the queue ' +
+      'survives a restart of the Collector; its directory must exist.',
   };
 }
 
@@ -75,8 +81,8 @@ function sdk(to: OtlpDestination): Snippet {
       { caption: 'Environment, over gRPC', language: 'sh', text: grpcVariables(to) },
     ],
     note:
-      'Every SDK reads these variables. They are for logs alone, so traces and metrics go where ' +
-      'they went.',
+      'All SDKs read these variables. They apply to logs only and leave the export of traces and ' +
+      'metrics unchanged.',
   };
 }
 
@@ -104,8 +110,8 @@ function languages(to: OtlpDestination): Snippet {
       ),
     ],
     note:
-      'Without changing the program. Traces and metrics are sent as well unless you set ' +
-      'OTEL_TRACES_EXPORTER=none and OTEL_METRICS_EXPORTER=none: this receiver takes logs.',
+      'Needs no change of the program. Set OTEL_TRACES_EXPORTER=none and ' +
+      'OTEL_METRICS_EXPORTER=none to export logs only.',
   };
 }
 
@@ -180,8 +186,8 @@ function vector({ url, token, caFile }: OtlpDestination): Snippet {
     title: 'Vector',
     blocks: [{ caption: 'vector.yaml', language: 'yaml', text }],
     note:
-      'Needs events in the shape of OTLP, as the opentelemetry source gives them with ' +
-      'use_otlp_decoding. Other logs go more simply to a receiver of JSON logs.',
+      'Needs events in OTLP format, such as those of the opentelemetry source with ' +
+      'use_otlp_decoding. For other logs use a receiver for JSON logs.',
   };
 }
 

@@ -1,12 +1,12 @@
 /**
- * Senders of metrics. The forms are those of docs/senders/remote-write.md and
+ * Configurations for senders of metrics, as documented in docs/senders/remote-write.md and
  * docs/senders/prometheus-push.md. Pure.
  */
 import { type Destination, quoteForShell, type Snippet, toParts, toText } from './snippet.ts';
 
-/** `url` is the one for remote_write. */
+/** `url` is the remote write endpoint. */
 export interface PrometheusDestination extends Destination {
-  /** For text and OpenMetrics. */
+  /** Endpoint for the text format and OpenMetrics. */
   readonly pushUrl: string;
 }
 
@@ -30,8 +30,8 @@ function prometheus({ url, token, caFile }: PrometheusDestination): Snippet {
     title: 'Prometheus',
     blocks: [{ caption: 'prometheus.yml', language: 'yaml', text }],
     note:
-      'Give each of several Prometheus servers its own external_labels. credentials_file in ' +
-      'place of credentials keeps the token in a file.',
+      'If several Prometheus servers write to this receiver, give each different external_labels. ' +
+      'Use credentials_file instead of credentials to read the token from a file.',
   };
 }
 
@@ -47,8 +47,8 @@ function vmagent({ url, token, caFile }: PrometheusDestination): Snippet {
     title: 'vmagent',
     blocks: [{ caption: 'Shell', language: 'sh', text }],
     note:
-      'What cannot be sent waits in tmpDataPath. -remoteWrite.bearerTokenFile keeps the token ' +
-      'out of the list of processes.',
+      'Unsent samples are buffered in tmpDataPath. Use -remoteWrite.bearerTokenFile to keep the ' +
+      'token out of the process list.',
   };
 }
 
@@ -70,9 +70,7 @@ function collector({ url, token, caFile }: PrometheusDestination): Snippet {
   return {
     title: 'OTel Collector',
     blocks: [{ caption: 'collector.yaml', language: 'yaml', text }],
-    note:
-      'Name bearertokenauth/weir in service.extensions, and the exporter in a pipeline of ' +
-      'metrics.',
+    note: 'Add bearertokenauth/weir to service.extensions, and the exporter to a metrics pipeline.',
   };
 }
 
@@ -94,7 +92,7 @@ function vector({ url, token, caFile }: PrometheusDestination): Snippet {
   return {
     title: 'Vector',
     blocks: [{ caption: 'vector.yaml', language: 'yaml', text }],
-    note: 'Put the name of your source in place of host_metrics.',
+    note: 'Replace host_metrics with the name of your source.',
   };
 }
 
@@ -137,6 +135,6 @@ function push({ pushUrl, token, caFile }: PrometheusDestination): Snippet {
   return {
     title: 'curl (batch jobs)',
     blocks: [{ caption: 'Shell', language: 'sh', text }],
-    note: 'What an exporter prints is pushed as it stands. A push adds samples and replaces none.',
+    note: 'Output of an exporter can be pushed unchanged. A push adds samples and replaces none.',
   };
 }

@@ -1,25 +1,25 @@
-/** Configurations of senders as plain text, ready to be pasted: what they are made of. Pure. */
+/** Types and helpers for sender configurations that users copy. Pure. */
 
-/** Where to send, and as whom. */
+/** Endpoint and credentials of a sender. */
 export interface Destination {
-  /** Exactly as issued; nothing is appended to it. */
+  /** The complete endpoint URL, as the API returns it. */
   readonly url: string;
   /** The secret, or `tokenPlaceholder`. */
   readonly token: string;
-  /** The authority that Weir made for itself; undefined where everyone trusts its certificate. */
+  /** Path of Weir's CA certificate; undefined = the system's trust store suffices. */
   readonly caFile: string | undefined;
 }
 
 export interface Snippet {
-  /** What sends. */
+  /** Name of the sender. */
   readonly title: string;
   readonly blocks: readonly SnippetBlock[];
-  /** What to know before it is run. */
+  /** Shown below the configuration. */
   readonly note?: string;
 }
 
 export interface SnippetBlock {
-  /** The file it belongs to, or where it is run. */
+  /** File name, or where to run it. */
   readonly caption: string;
   readonly language: 'sh' | 'yaml' | 'js' | 'python' | 'text';
   readonly text: string;
@@ -27,14 +27,17 @@ export interface SnippetBlock {
 
 export const tokenPlaceholder = '<RECEIVER_TOKEN>';
 
-/** A file that `npm start` makes; the address tells that Weir runs on this machine. */
+/**
+ * Path of the CA certificate that Weir generates at first start; only for addresses of this
+ * machine.
+ */
 export function toCaFile(url: string): string | undefined {
   const { hostname } = new URL(url);
   const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
   return isLocal ? './data/tls/ca.pem' : undefined;
 }
 
-/** Lines, each ended; undefined ones are left out. */
+/** Joins lines, each with a line end; skips undefined ones. */
 export function toText(lines: readonly (string | undefined)[]): string {
   return lines
     .filter((line) => line !== undefined)
@@ -42,12 +45,12 @@ export function toText(lines: readonly (string | undefined)[]): string {
     .join('');
 }
 
-/** One word of a shell, whatever is in it. */
+/** Quotes a text as one shell word. */
 export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Host, port and path as senders want them that do not take a URL. */
+/** Splits a URL for senders that configure host, port and path separately. */
 export function toParts(url: string): { host: string; port: string; path: string } {
   const { hostname, port, protocol, pathname } = new URL(url);
   const usual = protocol === 'https:' ? '443' : '80';

@@ -1,4 +1,4 @@
-/** The configurations that suit a receiver, with its own addresses in them. Pure. */
+/** Sender configurations for a receiver. Pure. */
 import type { Receiver } from '../../api/models.ts';
 import { toJsonLogSnippets } from './json-logs.ts';
 import { toOtlpSnippets } from './otlp.ts';
@@ -7,7 +7,7 @@ import { type Snippet, toCaFile } from './snippet.ts';
 
 export type Addressed = Pick<Receiver, 'kind' | 'url' | 'grpc' | 'pushUrl' | 'writeUrl'>;
 
-/** @param token the secret, or what stands for it */
+/** @param token the secret, or `tokenPlaceholder` */
 export function toSnippets(receiver: Addressed, token: string): Snippet[] {
   const { kind, url = '', grpc = '', pushUrl = '', writeUrl = '' } = receiver;
   switch (kind) {

@@ -1,4 +1,4 @@
-/** The configurations are well-formed, carry what they must, and agree with the pages in docs/. */
+/** Checks the syntax of the configurations, and compares them with docs/senders. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ function snippetsFor(kind: (typeof kinds)[number], ingestUrl: string, token: str
   return toSnippets({ kind, ...toReceiverUrls({ kind, receiverId }, ingestUrl) }, token);
 }
 
-/** Of a Weir on this machine and of one with a certificate that everyone trusts. */
+/** For Weir on this machine, and with a publicly trusted certificate. */
 const all = ['https://localhost:8443', 'https://weir.example.com'].flatMap((ingestUrl) =>
   kinds.flatMap((kind) =>
     snippetsFor(kind, ingestUrl, tokenPlaceholder).flatMap((snippet) =>
@@ -35,7 +35,7 @@ const all = ['https://localhost:8443', 'https://weir.example.com'].flatMap((inge
   ),
 );
 
-test('each receiver has the senders that suit it', () => {
+test('lists the senders of each kind of receiver', () => {
   const titles = (kind: (typeof kinds)[number]) =>
     snippetsFor(kind, 'https://weir.example.com', 'wri_x').map(({ title }) => title);
   assert.deepEqual(titles('http_json'), [
@@ -66,7 +66,7 @@ test('each receiver has the senders that suit it', () => {
   ]);
 });
 
-test('each carries the token and the address exactly as issued', () => {
+test('every configuration contains the token and the address as issued', () => {
   for (const kind of kinds) {
     for (const { title, blocks } of snippetsFor(kind, 'https://localhost:9443', 'wri_secret')) {
       const text = blocks.map((block) => block.text).join('');
@@ -78,7 +78,7 @@ test('each carries the token and the address exactly as issued', () => {
   }
 });
 
-test('an authority of this machine is named, and left out where everyone trusts it', () => {
+test('names the CA certificate only for addresses of this machine', () => {
   for (const kind of kinds) {
     for (const { title, blocks } of snippetsFor(kind, 'https://localhost:8443', 'wri_x')) {
       assert.match(blocks.map(({ text }) => text).join(''), /\.\/data\/tls\/ca\.pem/, title);
@@ -93,29 +93,32 @@ test('an authority of this machine is named, and left out where everyone trusts 
 });
 
 suite('syntax', () => {
-  test('YAML is read', () => {
+  test('YAML parses', () => {
     const blocks = all.filter(({ language }) => language === 'yaml');
     assert.ok(blocks.length >= 10);
     for (const { text, title } of blocks) assert.equal(typeof load(text), 'object', title);
   });
 
-  test('shell', () => check('sh', 'sh', (files) => files.map((file) => ['bash', '-n', file])));
+  test('shell commands parse', () =>
+    check('sh', 'sh', (files) => files.map((file) => ['bash', '-n', file])));
 
-  test('JavaScript', () =>
+  test('JavaScript parses', () =>
     check('js', 'mjs', (files) => files.map((file) => [process.execPath, '--check', file])));
 
-  test('Python', { skip: missing('python3', 'python3') }, () =>
+  test('Python compiles', { skip: missing('python3', 'python3') }, () =>
     check('python', 'py', (files) => [['python3', '-m', 'py_compile', ...files]]),
   );
 
-  test('Prometheus', { skip: missing('promtool', 'prometheus') }, () => {
+  test('promtool accepts the Prometheus configuration', {
+    skip: missing('promtool', 'prometheus'),
+  }, () => {
     for (const [index, { text }] of all.filter(({ title }) => title === 'Prometheus').entries()) {
       const file = write(`prometheus-${index}.yml`, text);
       execFileSync('promtool', ['check', 'config', '--syntax-only', file]);
     }
   });
 
-  test('vmagent', { skip: missing('vmagent', 'victoria-metrics') }, () => {
+  test('vmagent accepts its flags', { skip: missing('vmagent', 'victoria-metrics') }, () => {
     const scrapeFile = write('scrape.yml', 'scrape_configs: []\n');
     for (const { text } of all.filter(({ title }) => title === 'vmagent')) {
       const script = text
@@ -127,7 +130,7 @@ suite('syntax', () => {
   });
 });
 
-test('forms agree with the pages in docs/', () => {
+test('agrees with docs/senders', () => {
   const base = 'https://weir.example.com:8443/v1/receivers/RECEIVER_ID';
   const rest = { token: '${WEIR_TOKEN}', caFile: '/etc/weir/ca.pem' };
   const documented = readPages()
@@ -149,7 +152,7 @@ test('forms agree with the pages in docs/', () => {
   for (const { title, text } of blocks) assert.ok(documented.includes(text), `${title}:\n${text}`);
 });
 
-/** The pages keep the token in a file where the program can read one. */
+/** The documents read the token from a file if the sender can. */
 function withTokenInside(text: string): string {
   return text
     .replaceAll('credentials_file: /etc/weir/token', 'credentials: ${WEIR_TOKEN}')
