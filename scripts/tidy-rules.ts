@@ -8,7 +8,7 @@ export interface Source {
 }
 
 const maxColumns = 100;
-const maxFiles = 50;
+const maxFiles = 25;
 
 /** Names that do not describe a file. */
 const bannedName = /(?:^|[-/])(?:utils?|helpers?|common|shared|misc|manager|base|v2)(?:[-./]|$)/;
