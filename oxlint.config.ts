@@ -91,7 +91,7 @@ export default defineConfig({
       },
     ],
     'import/no-default-export': 'error',
-    'import/no-cycle': 'error',
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     'import/no-self-import': 'error',
     'import/no-mutable-exports': 'error',
     'import/no-commonjs': 'error',

@@ -71,7 +71,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
   ] as const;
 
   for (const [what, begin, end] of outages) {
-    test(`${what}: cached entries work for a while, the rest is refused, all recovers`, async () => {
+    test(`${what}: cached entries work, the rest is refused, all recovers`, async () => {
       let now = 0;
       const grants = createGrants(
         directory,
