@@ -40,7 +40,7 @@ test('tidy reports a folder of 26 files, tests not counted', () => {
 
 /** Imports by file; the linter must report the marked ones. */
 const imports: readonly (readonly [path: string, specifier: string, isWrong: boolean])[] = [
-  ['src/model/a.ts', '../std/turns.ts', true],
+  ['src/model/a.ts', '../std/semaphore.ts', true],
   ['src/std/a.ts', '../model/errors.ts', false],
   ['src/telemetry/a.ts', '../queue/port.ts', true],
   ['src/queue/disk/a.ts', '../../store/port.ts', true],

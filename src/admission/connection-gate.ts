@@ -2,7 +2,7 @@
  * Limits open and new connections per address, so that one address cannot exhaust connections or
  * CPU time for handshakes.
  */
-import { createAllowance, type Allowance } from '../std/allowance.ts';
+import { createTokenBucket, type TokenBucket } from '../std/token-bucket.ts';
 import { addressKey, isTrusted, parseRanges } from './client-address.ts';
 import type { ConnectionGate, ConnectionPermit } from './port.ts';
 
@@ -15,7 +15,7 @@ export interface ConnectionGateOptions {
 
 interface Known {
   open: number;
-  readonly fresh: Allowance;
+  readonly fresh: TokenBucket;
 }
 
 /** Burst: clients behind one gateway start together. */
@@ -48,7 +48,7 @@ export function createConnectionGate(
     if (known.size >= maxKnown) forgetIdle();
     // A flood from this many addresses is limited by the cap on all connections.
     if (known.size >= maxKnown) return undefined;
-    const fresh: Known = { open: 0, fresh: createAllowance(rate, nowMs) };
+    const fresh: Known = { open: 0, fresh: createTokenBucket(rate, nowMs) };
     known.set(key, fresh);
     return fresh;
   }

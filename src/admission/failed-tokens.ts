@@ -3,7 +3,7 @@
  * the address of an attacker.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Allowance, createAllowance } from '../std/allowance.ts';
+import { type TokenBucket, createTokenBucket } from '../std/token-bucket.ts';
 import type { FailurePace } from './port.ts';
 
 export interface FailedTokens {
@@ -34,7 +34,7 @@ const sweepEveryMs = 1000;
 
 interface Known {
   waiting: number;
-  readonly free: Allowance;
+  readonly free: TokenBucket;
 }
 
 /** @param nowMs a clock that never goes back */
@@ -49,7 +49,7 @@ export function createFailedTokens(
   let sweptAtMs = -Infinity;
 
   function begin(): Known {
-    return { waiting: 0, free: createAllowance(freeFailures, nowMs) };
+    return { waiting: 0, free: createTokenBucket(freeFailures, nowMs) };
   }
 
   function find(key: string): Known {

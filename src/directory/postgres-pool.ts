@@ -5,7 +5,11 @@
 import { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { type ClientBase, type ClientConfig, Pool, type PoolClient, types } from 'pg';
-import { awayError, type Circuit, createCircuit } from '../std/circuit.ts';
+import {
+  unreachableError,
+  type CircuitBreaker,
+  createCircuitBreaker,
+} from '../std/circuit-breaker.ts';
 import { AppError } from '../model/errors.ts';
 import { faultOf } from './postgres-faults.ts';
 
@@ -97,8 +101,8 @@ export function openPostgresPool(
   });
   // The pool has already removed the connection.
   pool.on('error', () => undefined);
-  const ask = () => pool.query('select 1');
-  const circuit = createCircuit({ what, ask, pauseMs: times.pauseMs });
+  const probe = () => pool.query('select 1');
+  const circuit = createCircuitBreaker({ what, probe, pauseMs: times.pauseMs });
   let ended: Promise<void> | undefined;
   return {
     connect: () => connect(pool, circuit, options.onAnswer),
@@ -129,18 +133,18 @@ function prepare(client: ClientBase): unknown {
   );
 }
 
-async function endPool(pool: Pool, circuit: Circuit, sockets: Set<Socket>): Promise<void> {
+async function endPool(pool: Pool, circuit: CircuitBreaker, sockets: Set<Socket>): Promise<void> {
   circuit.close();
   const ended = pool.end();
   // A graceful end would wait for an answer of the server.
-  if (circuit.isTripped()) for (const socket of sockets) socket.destroy();
+  if (circuit.isOpen()) for (const socket of sockets) socket.destroy();
   await ended;
   for (const socket of sockets) socket.unref();
 }
 
 async function connect(
   pool: Pool,
-  circuit: Circuit,
+  circuit: CircuitBreaker,
   onAnswer: () => void,
 ): Promise<PostgresPoolClient> {
   circuit.check();
@@ -150,12 +154,16 @@ async function connect(
   } catch (error) {
     // A timeout of the wait for a free connection is no fault of the server.
     if (!mustWait && faultOf(error) === 'lost') circuit.trip(error);
-    throw awayError(what, error);
+    throw unreachableError(what, error);
   }
 }
 
 /** Released as broken after a statement that lost the connection. */
-function toClient(client: PoolClient, circuit: Circuit, onAnswer: () => void): PostgresPoolClient {
+function toClient(
+  client: PoolClient,
+  circuit: CircuitBreaker,
+  onAnswer: () => void,
+): PostgresPoolClient {
   let lost: Error | undefined;
   const query = async (sql: string, parameters: readonly unknown[]) => {
     if (lost) throw lost;
@@ -165,13 +173,13 @@ function toClient(client: PoolClient, circuit: Circuit, onAnswer: () => void): P
       return answer;
     } catch (error) {
       const fault = faultOf(error);
-      if (fault === 'busy') throw awayError(what, error);
+      if (fault === 'busy') throw unreachableError(what, error);
       if (fault === 'unstorable') {
         throw new AppError('malformed', 'cannot use a text with NUL in it', { cause: error });
       }
       if (fault !== 'lost') throw error;
       circuit.trip(error);
-      lost = awayError(what, error);
+      lost = unreachableError(what, error);
       throw lost;
     }
   };

@@ -2,7 +2,7 @@
  * Lends each member to one query at a time. Accounts take turns, each with its share of the members
  * and of the queue.
  */
-import { createTurns } from '../std/turns.ts';
+import { createSemaphore } from '../std/semaphore.ts';
 import { EngineException } from './exceptions.ts';
 
 export interface Pool<Member> {
@@ -27,7 +27,7 @@ export function createPool<Member>(
   maxWaiting: number,
 ): Pool<Member> {
   const what = `queries on the ${name} pool`;
-  const turns = createTurns({ what, places: members.length, maxWaiting });
+  const semaphore = createSemaphore({ what, places: members.length, maxWaiting });
   const idle = [...members];
   const leaves = new Map<Member, () => void>();
   const closing = new AbortController();
@@ -50,7 +50,7 @@ export function createPool<Member>(
   return {
     async acquire(account, signal) {
       try {
-        const leave = await turns.take(account, AbortSignal.any([signal, closing.signal]));
+        const leave = await semaphore.acquire(account, AbortSignal.any([signal, closing.signal]));
         const member = idle.pop()!;
         leaves.set(member, leave);
         return member;
@@ -66,7 +66,7 @@ export function createPool<Member>(
     assertRoom(account) {
       try {
         closing.signal.throwIfAborted();
-        turns.check(account);
+        semaphore.check(account);
       } catch (error) {
         throw refusal(error);
       }

@@ -5,7 +5,7 @@ import { AppError } from '../model/errors.ts';
 import type { SamplesPlan, SeriesSamples } from '../model/metric-plan.ts';
 import type { Asker } from '../model/read-route.ts';
 import { readContext, type ReadContextSource } from '../model/readable-streams.ts';
-import { createTurns } from '../std/turns.ts';
+import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
 import { type MetricsLimits, planReads } from './plan.ts';
 import { decodeReadRequest } from './read-request.ts';
@@ -23,7 +23,7 @@ const maxWaitingReads = 200;
  * @returns a handler from `prometheus.ReadRequest` to a snappy block of `prometheus.ReadResponse`.
  */
 export function createRemoteRead(parts: RemoteReadParts, limits: MetricsLimits) {
-  const turns = createTurns({
+  const semaphore = createSemaphore({
     what: 'remote reads',
     places: concurrentReads,
     maxWaiting: maxWaitingReads,
@@ -48,7 +48,7 @@ export function createRemoteRead(parts: RemoteReadParts, limits: MetricsLimits) 
   return async ({ accountId, left }: Asker, message: Uint8Array): Promise<Uint8Array> => {
     const context = await readContext(parts, accountId);
     const plans = planReads(context, decodeReadRequest(message), limits);
-    const leave = await turns.take(accountId, left);
+    const leave = await semaphore.acquire(accountId, left);
     try {
       return await compress(await encodeInTurns(await readAll(plans, left)));
     } finally {

@@ -12,7 +12,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { ConnectionPermit } from '../admission/port.ts';
-import { type Allowance, createAllowance } from '../std/allowance.ts';
+import { type TokenBucket, createTokenBucket } from '../std/token-bucket.ts';
 import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 
 /**
@@ -45,8 +45,8 @@ interface Connection {
 
 interface Watched extends Connection {
   readonly session: Http2Session;
-  readonly resets: Allowance;
-  readonly overhead: Allowance;
+  readonly resets: TokenBucket;
+  readonly overhead: TokenBucket;
   /** Below TLS, up to the last check. */
   bytesRead: number;
   /** Since the last check. */
@@ -110,8 +110,8 @@ export function limitSessions(
     const own: Watched = {
       ...connection,
       session,
-      resets: createAllowance(resetLimits, now),
-      overhead: createAllowance(overheadLimits, now),
+      resets: createTokenBucket(resetLimits, now),
+      overhead: createTokenBucket(overheadLimits, now),
       bytesRead: connection.socket.bytesRead,
       usefulBytes: 0,
       turnOverhead: 0,

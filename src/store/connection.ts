@@ -6,7 +6,7 @@ import { Agent as HttpAgent, type AgentOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { type Duplex, Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { createTurns } from '../std/turns.ts';
+import { createSemaphore } from '../std/semaphore.ts';
 import { isNotConnected } from './failures.ts';
 import {
   alwaysReachable,
@@ -133,14 +133,14 @@ function openReads(
   events: ConnectionEvents,
 ): Pick<Connection, 'read' | 'readBytes' | 'close'> {
   const client = openClient(options, 'read', options.readTimeoutMs);
-  const turns = createReadTurns(options);
+  const semaphore = createReadSemaphore(options);
 
   async function inTurn<T>(
     { accountId, signal }: Asker,
     run: (request: ReadRequest) => Promise<T>,
   ): Promise<T> {
     const startedAt = performance.now();
-    const leave = await turns.take(accountId, signal);
+    const leave = await semaphore.acquire(accountId, signal);
     events.readBegan((performance.now() - startedAt) / 1000);
     try {
       return await server.read((away) =>
@@ -197,8 +197,8 @@ function anyOf(signal: AbortSignal | undefined, away: AbortSignal): AbortSignal 
 const maxWaitingReads = 256;
 const maxWaitMs = 15_000;
 
-function createReadTurns({ maxConcurrentReads }: ConnectionOptions) {
-  return createTurns({
+function createReadSemaphore({ maxConcurrentReads }: ConnectionOptions) {
+  return createSemaphore({
     what: 'reads of the store',
     places: maxConcurrentReads,
     setting: 'store.maxConcurrentReads',

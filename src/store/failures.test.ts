@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ClickHouseError } from '@clickhouse/client';
-import { awayError } from '../std/circuit.ts';
+import { unreachableError } from '../std/circuit-breaker.ts';
 import { toInsertError, toReadError } from './failures.ts';
 
 const clickHouse = (code: string) =>
@@ -23,7 +23,7 @@ suite('a failed insert', () => {
     ['no name', system('ENOTFOUND', 'getaddrinfo'), 'unavailable'],
     ['no connection in time', system('ETIMEDOUT'), 'unavailable'],
     ['none at any address', new AggregateError([system('ECONNREFUSED')]), 'unavailable'],
-    ['a store known to be away', awayError('the store', undefined), 'unavailable'],
+    ['a store known to be away', unreachableError('the store', undefined), 'unavailable'],
     ['a connection that broke', system('ECONNRESET', 'read'), 'unknown'],
     ['a host lost meanwhile', system('EHOSTUNREACH', 'read'), 'unknown'],
     ['a peer that fell silent', system('ETIMEDOUT', 'read'), 'unknown'],

@@ -4,7 +4,7 @@
  * statements are refused at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { awayError, createCircuit } from '../std/circuit.ts';
+import { unreachableError, createCircuitBreaker } from '../std/circuit-breaker.ts';
 
 export interface Reachability {
   /**
@@ -57,17 +57,17 @@ export function openReachability(
   const { probe, patienceMs, pauseMs, isNotConnected } = options;
   const waiting = new Set<Waiting>();
   let isWatching = false;
-  const circuit = createCircuit({
+  const circuit = createCircuitBreaker({
     what,
     pauseMs,
-    async ask() {
+    async probe() {
       await probe();
       events.storeReachable();
     },
   });
 
   const trip = (cause: unknown): void => {
-    if (!circuit.isTripped()) events.storeUnreachable(cause);
+    if (!circuit.isOpen()) events.storeUnreachable(cause);
     circuit.trip(cause);
   };
 
@@ -76,7 +76,7 @@ export function openReachability(
     while (waiting.size > 0) {
       await sleep(patienceMs, undefined, { ref: false });
       const latest = performance.now() - patienceMs;
-      if (circuit.isTripped() || ![...waiting].some(({ since }) => since <= latest)) continue;
+      if (circuit.isOpen() || ![...waiting].some(({ since }) => since <= latest)) continue;
       await probe().catch((cause: unknown) => {
         trip(cause);
         for (const each of waiting) each.giveUp(cause);
@@ -105,7 +105,7 @@ export function openReachability(
       const leave = new AbortController();
       const away = Promise.withResolvers<never>();
       const giveUp = (cause: unknown) => {
-        away.reject(awayError(what, cause));
+        away.reject(unreachableError(what, cause));
         leave.abort();
       };
       return run(Promise.race([start(leave.signal), away.promise]), giveUp);

@@ -4,7 +4,7 @@
  */
 import type { ArrivalPosition, ArrivalRange, Arrivals, ArrivalsPlan } from '../model/arrival.ts';
 import { arrivalsUntil } from '../model/arrival.ts';
-import { createTurns } from '../std/turns.ts';
+import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
 import { logEvent } from './tail-events.ts';
 
@@ -19,7 +19,7 @@ export interface ArrivalPage {
   readonly isComplete: boolean;
 }
 
-/** Tails that catch up read large pages, live ones small pages; each lane has its own turns. */
+/** Tails that catch up read large pages, live ones small pages; each lane has its own semaphore. */
 type Lane = 'catchUp' | 'live';
 
 export interface PageRequest {
@@ -48,11 +48,11 @@ export function createArrivalPages(
 ) {
   // The number of tails bounds the number of waiting reads.
   const options = { what: 'reads of tails', places: maxQueries, maxWaiting: 2 ** 32 };
-  const turns = { catchUp: createTurns(options), live: createTurns(options) };
+  const semaphores = { catchUp: createSemaphore(options), live: createSemaphore(options) };
   const sharedPages = new Map<string, SharedPage>();
 
   async function readPage(plan: ArrivalsPlan, key: string, lane: Lane, signals: AbortSignal[]) {
-    const leave = await turns[lane].take(plan.filter.accountId);
+    const leave = await semaphores[lane].acquire(plan.filter.accountId);
     try {
       if (signals.every(({ aborted }) => aborted)) {
         // Before the rejection, so that no later tail joins this page.
@@ -82,7 +82,7 @@ export function createArrivalPages(
       return page;
     },
     async count(range: ArrivalRange, { signal, lane }: PageRequest): Promise<number> {
-      const leave = await turns[lane].take(range.filter.accountId, signal);
+      const leave = await semaphores[lane].acquire(range.filter.accountId, signal);
       try {
         return await store.countArrivals(range);
       } finally {

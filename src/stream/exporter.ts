@@ -2,7 +2,7 @@
 import type { LogFilter, LogRecord, WalkPoint } from '../model/plan.ts';
 import { StreamedAnswer } from '../model/read-route.ts';
 import { readContext, type ReadContextSource } from '../model/readable-streams.ts';
-import { createTurns } from '../std/turns.ts';
+import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
 import type { ExportEvents, ExportOutcome } from '../telemetry/request-events.ts';
 import { exportWriters, toChunks } from './export-formats.ts';
@@ -34,7 +34,7 @@ export function createExporter(
   { maxExports, recheckMs = defaultRecheckMs }: { maxExports: number; recheckMs?: number },
 ) {
   const { events, now } = parts;
-  const turns = createTurns({
+  const semaphore = createSemaphore({
     what: 'exports',
     places: maxExports,
     setting: 'stream.maxExports',
@@ -46,7 +46,7 @@ export function createExporter(
     firstFilter: LogFilter,
     signal: AbortSignal,
   ): AsyncGenerator<string> {
-    const leave = await turns.take(request.accountId);
+    const leave = await semaphore.acquire(request.accountId);
     events.began();
     const { format } = request.query;
     const startedAt = performance.now();

@@ -3,7 +3,7 @@
  * one page; logs skipped for it are reported as a `dropped` event.
  */
 import { AppError } from '../model/errors.ts';
-import { createTurns } from '../std/turns.ts';
+import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
 import type { TailEvents } from '../telemetry/request-events.ts';
 import { createArrivalPages } from './arrival-pages.ts';
@@ -54,12 +54,12 @@ export function createTail(
   const { telemetry } = parts;
   const pages = createArrivalPages(parts.store, settings.maxQueries);
   const watch = createArrivalWatch(parts, settings.pollEveryMs);
-  const turns = createTurns({
+  const semaphore = createSemaphore({
     what: 'tails',
     places: settings.maxTails,
     setting: 'stream.maxTails',
   });
-  const pageBytes = () => Math.min(settings.maxPageBytes, settings.maxHeldBytes / turns.taken());
+  const pageBytes = () => Math.min(settings.maxPageBytes, settings.maxHeldBytes / semaphore.held());
 
   /**
    * Events as text/event-stream, `open` first. A failure before `open` is thrown; a later one is an
@@ -67,7 +67,7 @@ export function createTail(
    * @throws AppError `not_found`, `unavailable`
    */
   async function* follow(request: TailRequest): AsyncGenerator<Uint8Array | string> {
-    const leave = await turns.take(request.accountId);
+    const leave = await semaphore.acquire(request.accountId);
     telemetry.opened();
     let isOpen = false;
     try {

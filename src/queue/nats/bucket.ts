@@ -3,7 +3,7 @@
  * breaker refuses at once.
  */
 import { Kvm } from '@nats-io/kv';
-import { createCircuit } from '../../std/circuit.ts';
+import { createCircuitBreaker } from '../../std/circuit-breaker.ts';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes, hasCode, queueUnavailable, toPublishFault } from './faults.ts';
@@ -54,10 +54,10 @@ export async function openBucket(
         whilePresent(link.present(), () => kv.put(key, value, { ...condition, timeout })),
     });
 
-  const circuit = createCircuit({
+  const circuit = createCircuitBreaker({
     what: 'the queue',
     pauseMs: probePauseMs,
-    ask: () => read('probe'),
+    probe: () => read('probe'),
   });
 
   async function guarded<T>(work: () => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@
  * message again.
  */
 import type { StampedBatch } from '../../model/batch.ts';
-import { type Circuit, createCircuit } from '../../std/circuit.ts';
+import { type CircuitBreaker, createCircuitBreaker } from '../../std/circuit-breaker.ts';
 import { freeMemory, ownMemory } from '../../std/free-memory.ts';
 import { randomBase32 } from '../../std/random-id.ts';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
@@ -49,7 +49,7 @@ export class ShardWriter {
   readonly #telemetry: NatsEvents;
   readonly #stream: string;
   readonly #shard: number;
-  readonly #circuit: Circuit;
+  readonly #circuit: CircuitBreaker;
   readonly #small: Lane = { waiting: [], inFlight: 0 };
   /** Batches that are larger than a message. */
   readonly #large: Lane = { waiting: [], inFlight: 0 };
@@ -62,10 +62,10 @@ export class ShardWriter {
     this.#telemetry = telemetry;
     this.#shard = shard;
     this.#stream = link.names.stream(shard);
-    this.#circuit = createCircuit({
+    this.#circuit = createCircuitBreaker({
       what: 'the queue',
       pauseMs: probePauseMs,
-      ask: () => this.#probe(),
+      probe: () => this.#probe(),
     });
   }
 
@@ -76,12 +76,12 @@ export class ShardWriter {
 
   /** `pendingBytes`; infinite while batches are refused. */
   get load(): number {
-    return this.#circuit.isTripped() ? Number.POSITIVE_INFINITY : this.#pendingBytes;
+    return this.#circuit.isOpen() ? Number.POSITIVE_INFINITY : this.#pendingBytes;
   }
 
   /** Why batches are refused; empty while they are taken. */
   get reason(): string {
-    return this.#circuit.isTripped() ? this.#reason : '';
+    return this.#circuit.isOpen() ? this.#reason : '';
   }
 
   /**
@@ -89,7 +89,7 @@ export class ShardWriter {
    * @throws AppError `unavailable`; the batch may be stored all the same
    */
   write(entry: Entry): Promise<void> {
-    if (this.#circuit.isTripped()) return Promise.reject(queueUnavailable(this.#reason));
+    if (this.#circuit.isOpen()) return Promise.reject(queueUnavailable(this.#reason));
     const bytes = measureFrame(entry.batch);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting = { ...entry, bytes, resolve, reject };
@@ -172,7 +172,7 @@ export class ShardWriter {
 
   /** Refuses new batches, and those that wait: they were not sent. */
   #fail(fault: PublishFault): void {
-    if (this.#circuit.isTripped()) return;
+    if (this.#circuit.isOpen()) return;
     this.#reason = `${this.#stream}: ${fault.message}`;
     this.#telemetry.shardFailed({ shard: this.#shard, kind: fault.kind, reason: fault.message });
     this.#circuit.trip(fault);

@@ -5,7 +5,7 @@
 import { AppError } from '../model/errors.ts';
 import { createShares, type Shares } from './shares.ts';
 
-export interface TurnsOptions {
+export interface SemaphoreOptions {
   /** What the places are for, in error messages: `exports`. */
   readonly what: string;
   readonly places: number;
@@ -17,16 +17,16 @@ export interface TurnsOptions {
   readonly maxWaitMs?: number;
 }
 
-export interface Turns {
+export interface Semaphore {
   /**
    * Resolves to a function that releases the place and may be called twice.
    * @throws AppError `unavailable` without room or after `maxWaitMs`; the signal's reason once it
    * aborts, unless the place was acquired before
    */
-  take(account: string, signal?: AbortSignal): Promise<() => void>;
-  /** @throws AppError `unavailable` if `take` would throw it at once */
+  acquire(account: string, signal?: AbortSignal): Promise<() => void>;
+  /** @throws AppError `unavailable` if `acquire` would throw it at once */
   check(account: string): void;
-  taken(): number;
+  held(): number;
   waiting(): number;
 }
 
@@ -35,28 +35,28 @@ interface Waiter {
   begin(): void;
 }
 
-export function createTurns(options: TurnsOptions): Turns {
+export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const { places, maxWaiting = 0, maxWaitMs } = options;
-  const taken = createShares(places);
+  const held = createShares(places);
   const waiting = createShares(maxWaiting);
-  /** In the order of their turns. */
+  /** By account, in the order of service. */
   const queues = new Map<string, Waiter[]>();
 
   function begin(account: string): () => void {
-    taken.take(account, 1);
+    held.take(account, 1);
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      taken.give(account, 1);
+      held.give(account, 1);
       while (beginNext());
     };
   }
 
-  /** Takes the first of the next account and moves that account to the end. */
+  /** Serves the first waiter of the next account and moves that account to the end. */
   function beginNext(): boolean {
     for (const [account, queue] of queues) {
-      if (!taken.hasRoom(account, 1)) continue;
+      if (!held.hasRoom(account, 1)) continue;
       const waiter = queue[0]!;
       leave(waiter);
       if (queues.delete(account)) queues.set(account, queue);
@@ -82,8 +82,8 @@ export function createTurns(options: TurnsOptions): Turns {
   }
 
   function check(account: string): void {
-    if (taken.hasRoom(account, 1) || waiting.hasRoom(account, 1)) return;
-    throw refusal(options, account, { taken, waiting });
+    if (held.hasRoom(account, 1) || waiting.hasRoom(account, 1)) return;
+    throw refusal(options, account, { held, waiting });
   }
 
   function wait(account: string, signal: AbortSignal | undefined): Promise<() => void> {
@@ -102,7 +102,7 @@ export function createTurns(options: TurnsOptions): Turns {
     const giveUp = () => {
       stop();
       leave(waiter);
-      reject(signal?.aborted ? signal.reason : refusal(options, account, { taken, waiting }));
+      reject(signal?.aborted ? signal.reason : refusal(options, account, { held, waiting }));
     };
     const timer = maxWaitMs === undefined ? undefined : setTimeout(giveUp, maxWaitMs);
     signal?.addEventListener('abort', giveUp);
@@ -111,28 +111,28 @@ export function createTurns(options: TurnsOptions): Turns {
   }
 
   return {
-    async take(account, signal) {
+    async acquire(account, signal) {
       signal?.throwIfAborted();
       check(account);
-      return taken.hasRoom(account, 1) ? begin(account) : wait(account, signal);
+      return held.hasRoom(account, 1) ? begin(account) : wait(account, signal);
     },
     check,
-    taken: () => taken.held(),
+    held: () => held.held(),
     waiting: () => waiting.held(),
   };
 }
 
-/** Whether the account has its share, or all places are in use. */
+/** Names the limit that was reached: the share of the account, or all places. */
 function refusal(
-  { what, places, setting, maxWaiting = 0 }: TurnsOptions,
+  { what, places, setting, maxWaiting = 0 }: SemaphoreOptions,
   account: string,
-  { taken, waiting }: { readonly taken: Shares; readonly waiting: Shares },
+  { held, waiting }: { readonly held: Shares; readonly waiting: Shares },
 ): AppError {
-  const own = taken.heldBy(account);
+  const own = held.heldBy(account);
   const queued = maxWaiting === 0 ? '' : `, and ${waiting.heldBy(account)} wait`;
   const state =
     own > 0
-      ? `the account has ${own} of ${places}${queued}, and as much is kept for other accounts`
+      ? `the account has ${own} of ${places}${queued}, and the rest is reserved for other accounts`
       : `all ${places} are taken${queued}`;
   const advice = setting === undefined ? 'try again later' : `try again later, or raise ${setting}`;
   return new AppError('unavailable', `cannot begin more ${what}: ${state}; ${advice}`, {

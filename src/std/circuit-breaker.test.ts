@@ -2,23 +2,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
-import { createCircuit } from './circuit.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
 
 test('sends no probe while the server answers', () => {
-  let asked = 0;
-  const circuit = createCircuit({ what: 'it', ask: async () => (asked += 1), pauseMs: 1 });
+  let probes = 0;
+  const circuit = createCircuitBreaker({
+    what: 'it',
+    probe: async () => (probes += 1),
+    pauseMs: 1,
+  });
   circuit.check();
-  assert.equal(asked, 0);
+  assert.equal(probes, 0);
   circuit.close();
 });
 
 test('refuses all requests after a failure until a probe succeeds', async () => {
   const answers: (() => void)[] = [];
-  const ask = () => new Promise<void>((resolve) => answers.push(resolve));
-  const circuit = createCircuit({ what: 'it', ask, pauseMs: 1 });
+  const probe = () => new Promise<void>((resolve) => answers.push(resolve));
+  const circuit = createCircuitBreaker({ what: 'it', probe, pauseMs: 1 });
   const cause = new Error('gone');
   circuit.trip(cause);
-  circuit.trip(new Error('gone, said another'));
+  circuit.trip(new Error('a later failure'));
   const isRefused = (error: unknown) =>
     error instanceof AppError && error.code === 'unavailable' && error.cause === cause;
   assert.throws(() => circuit.check(), isRefused);
@@ -32,25 +36,29 @@ test('refuses all requests after a failure until a probe succeeds', async () => 
 });
 
 test('closes after an answer to another request and stops probing', async () => {
-  let asked = 0;
-  const circuit = createCircuit({ what: 'it', ask: async () => (asked += 1), pauseMs: 1 });
+  let probes = 0;
+  const circuit = createCircuitBreaker({
+    what: 'it',
+    probe: async () => (probes += 1),
+    pauseMs: 1,
+  });
   circuit.trip(new Error('gone'));
   circuit.reached();
   circuit.check();
   await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.equal(asked, 0);
+  assert.equal(probes, 0);
   circuit.close();
 });
 
 test('probes repeatedly until close()', async () => {
-  let asked = 0;
+  let probes = 0;
   const done = Promise.withResolvers<void>();
-  const ask = async () => {
-    asked += 1;
-    if (asked === 3) done.resolve();
+  const probe = async () => {
+    probes += 1;
+    if (probes === 3) done.resolve();
     throw new Error('still gone');
   };
-  const circuit = createCircuit({ what: 'it', ask, pauseMs: 1 });
+  const circuit = createCircuitBreaker({ what: 'it', probe, pauseMs: 1 });
   circuit.trip(new Error('gone'));
   const keepAlive = setInterval(() => undefined, 1000);
   await done.promise;

@@ -4,63 +4,66 @@
  */
 import { AppError } from '../model/errors.ts';
 
-export interface Circuit {
+export interface CircuitBreaker {
   /** @throws AppError `unavailable` while the circuit is open. */
   check(): void;
   /** Called when the server did not answer. */
   trip(cause: unknown): void;
   /** Called when the server answered another request. */
   reached(): void;
-  /** Whether the circuit is open. */
-  isTripped(): boolean;
-  /** Stops probing. */
+  isOpen(): boolean;
+  /** Stops probing; the state no longer changes by itself. */
   close(): void;
 }
 
-export interface CircuitOptions {
+export interface CircuitBreakerOptions {
   /** The server in error messages: `the directory`. */
   readonly what: string;
   /** Resolves when the server answers; must have its own timeout. */
-  ask(): Promise<unknown>;
+  probe(): Promise<unknown>;
   /** Pause between probes. */
   readonly pauseMs: number;
 }
 
-export function createCircuit({ what, ask, pauseMs }: CircuitOptions): Circuit {
+export function createCircuitBreaker({
+  what,
+  probe,
+  pauseMs,
+}: CircuitBreakerOptions): CircuitBreaker {
   let failure: { readonly cause: unknown } | undefined;
-  let isAsking = false;
+  let isProbing = false;
   let isClosed = false;
 
-  /** One probe at a time, however often it trips. */
-  const askUntilAnswered = async (): Promise<void> => {
-    if (isAsking) return;
-    isAsking = true;
+  /** Runs once, however often the breaker trips. */
+  const probeUntilAnswered = async (): Promise<void> => {
+    if (isProbing) return;
+    isProbing = true;
     while (failure) {
       await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
       if (isClosed || !failure) break;
       try {
-        await ask();
+        await probe();
         failure = undefined;
       } catch (cause) {
         if (failure) failure = { cause };
       }
     }
-    isAsking = false;
+    isProbing = false;
   };
 
   return {
     check() {
-      if (failure) throw awayError(what, failure.cause);
+      if (failure) throw unreachableError(what, failure.cause);
     },
     trip(cause) {
       if (failure) return;
       failure = { cause };
-      void askUntilAnswered();
+      void probeUntilAnswered();
     },
     reached() {
       failure = undefined;
     },
-    isTripped: () => failure !== undefined,
+    isOpen: () => failure !== undefined,
     close() {
       isClosed = true;
     },
@@ -68,7 +71,7 @@ export function createCircuit({ what, ask, pauseMs }: CircuitOptions): Circuit {
 }
 
 /** The error for a request that cannot wait for `what`. */
-export function awayError(what: string, cause: unknown): AppError {
+export function unreachableError(what: string, cause: unknown): AppError {
   return new AppError('unavailable', `cannot reach ${what}; try again`, {
     cause,
     retryAfterSeconds: 1,

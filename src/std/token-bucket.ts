@@ -1,45 +1,44 @@
 /** A token bucket: refills at a steady rate up to a burst. Pure. */
 
-export interface AllowanceOptions {
+export interface TokenBucketOptions {
   /** Maximum and initial amount. */
   readonly burst: number;
   readonly perSecond: number;
 }
 
-export interface Allowance {
+export interface TokenBucket {
   /** @returns false and takes nothing if less is available */
   take(amount: number): boolean;
-  /** Takes it in any case; debt is limited to one burst. */
+  /** Takes the amount even if less is available; debt is limited to one burst. */
   charge(amount: number): void;
-  /** Whether the bucket is full. */
   isFull(): boolean;
 }
 
 /** @param nowMs monotonic clock */
-export function createAllowance(
-  { burst, perSecond }: AllowanceOptions,
+export function createTokenBucket(
+  { burst, perSecond }: TokenBucketOptions,
   nowMs: () => number,
-): Allowance {
+): TokenBucket {
   let level = burst;
   let atMs = nowMs();
-  const grow = () => {
+  const refill = () => {
     const now = nowMs();
     level = Math.min(burst, level + ((now - atMs) / 1000) * perSecond);
     atMs = now;
   };
   return {
     take(amount) {
-      grow();
+      refill();
       if (level < amount) return false;
       level -= amount;
       return true;
     },
     charge(amount) {
-      grow();
+      refill();
       level = Math.max(-burst, level - amount);
     },
     isFull() {
-      grow();
+      refill();
       return level >= burst;
     },
   };
