@@ -73,7 +73,7 @@ function writeRoutes({ directory, options, record }: AdminContext): AdminRoute[]
       method: 'PATCH',
       path: '/receivers/:receiverId',
       operationId: 'updateReceiver',
-      summary: 'Change a receiver: name, stream, activity, address ranges, each limit by itself',
+      summary: 'Change a receiver: name, stream, active state, address ranges, single limits',
       scope: 'admin',
       params: receiverParams,
       body: receiverChange,

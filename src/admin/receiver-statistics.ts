@@ -36,7 +36,7 @@ export const statisticsQuery = z.strictObject({
     .default(60)
     .meta({
       description:
-        `Equal spans of whole minutes, from 1 to ${maxBuckets}; default 60. ` +
+        `Number of buckets of whole minutes, from 1 to ${maxBuckets}; default 60. ` +
         'A shorter range has a bucket for each minute.',
       example: 60,
     }),
@@ -50,10 +50,10 @@ const kind = z.enum(['request', 'record']);
 const advice = z.string().meta({ description: 'What to change, in one sentence.' });
 const counts = {
   accepted: z.int().meta({ description: 'Accepted events.' }),
-  rejected: z.int().meta({ description: 'Records rejected one by one, in accepted requests.' }),
+  rejected: z.int().meta({ description: 'Rejected records of accepted requests.' }),
   requests: z.int().meta({ description: 'All requests.' }),
   refused: z.int().meta({ description: 'Requests refused as a whole.' }),
-  bytes: z.int().meta({ description: 'Inflated body bytes of accepted requests.' }),
+  bytes: z.int().meta({ description: 'Decompressed body bytes of accepted requests.' }),
 };
 
 export const statisticsAnswer = z.object({
@@ -110,7 +110,7 @@ export function createStatisticsRoutes(parts: StatisticsParts): readonly ReadRou
       method: 'GET',
       path: '/api/v1/admin/receivers/:receiverId/statistics',
       operationId: 'getReceiverStatistics',
-      summary: 'What a receiver accepted and refused over time, and why',
+      summary: 'What a receiver accepted, rejected and refused over time, with reasons',
       scope: 'admin',
       params: receiverParams,
       query: statisticsQuery,

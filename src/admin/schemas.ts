@@ -33,7 +33,7 @@ const retentionDays = z
   .int()
   .min(1)
   .max(3650)
-  .meta({ description: 'Days that data is kept, counted from its receipt.', example: 30 });
+  .meta({ description: 'Retention in days, counted from receipt.', example: 30 });
 
 const allowedCidrs = z
   .array(
@@ -50,12 +50,10 @@ const allowedCidrs = z
 
 const limitFields = {
   eventsPerSecond,
-  burstEvents: z
-    .int()
-    .min(1)
-    .max(maxRate)
-    .nullable()
-    .meta({ description: 'Events at once; null = ten seconds of the rate.', example: 50_000 }),
+  burstEvents: z.int().min(1).max(maxRate).nullable().meta({
+    description: 'Burst size in events; null = ten seconds of the rate.',
+    example: 50_000,
+  }),
   maxBodyBytes: z.int().min(1).max(maxBytes).nullable().meta({
     description: "Largest body in bytes; null = the route's own cap.",
     example: 1_048_576,
@@ -172,7 +170,7 @@ export const tokenAnswer = z.object({
 export const tokensAnswer = z.object({ tokens: z.array(tokenAnswer) });
 export const issuedTokenAnswer = tokenAnswer.extend({
   token: z.string().meta({
-    description: 'The secret to send as Bearer token; in no other answer.',
+    description: 'The secret to send as Bearer token; only in this response.',
     example: 'wri_…',
   }),
 });
@@ -186,7 +184,7 @@ const viewQuery = z
   })
   .meta({
     description:
-      'The query of an address of the explorer, without ?; at most 8,000 characters, no ' +
+      'Query string of an explorer URL, without ?; at most 8,000 characters, no ' +
       'control characters.',
     example: 'search=timeout&severity=ERROR',
   });

@@ -31,7 +31,7 @@ function readRoutes({ directory }: AdminContext): AdminRoute[] {
       method: 'GET',
       path: '/tokens',
       operationId: 'listTokens',
-      summary: 'Tokens of the account, and for an operator those over all accounts',
+      summary: 'Tokens of the account and, for an operator, those for all accounts',
       scope: 'admin',
       response: tokensAnswer,
       handle: async ({ caller, accountId }) => {
@@ -59,7 +59,7 @@ function createToken({ directory, now, record }: AdminContext): AdminRoute {
     method: 'POST',
     path: '/tokens',
     operationId: 'createToken',
-    summary: 'Create a token; its secret is in this answer only',
+    summary: 'Create a token; only this response has its secret',
     scope: 'admin',
     body: newToken,
     response: issuedTokenAnswer,
@@ -114,7 +114,8 @@ function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
       method: 'POST',
       path: '/tokens/:tokenId/rotate',
       operationId: 'rotateToken',
-      summary: 'Replace a secret; the old one stops working, the new one is in this answer only',
+      summary:
+        'Replace a secret; the old one stops working, and only this response has the new one',
       response: issuedTokenAnswer,
       handle: async ({ caller, accountId, params: { tokenId } }) => {
         const old = await find(directory, { caller, accountId }, tokenId);
@@ -135,7 +136,7 @@ function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
       method: 'POST',
       path: '/tokens/:tokenId/revoke',
       operationId: 'revokeToken',
-      summary: 'Revoke a token for good',
+      summary: 'Revoke a token permanently',
       response: tokenAnswer,
       handle: async ({ caller, accountId, params: { tokenId } }) => {
         checkReach(caller, await find(directory, { caller, accountId }, tokenId));
@@ -150,7 +151,7 @@ function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
       method: 'DELETE',
       path: '/tokens/:tokenId',
       operationId: 'deleteToken',
-      summary: 'Revoke a token and forget it',
+      summary: 'Revoke and delete a token',
       handle: async ({ caller, accountId, params: { tokenId } }) => {
         checkReach(caller, await find(directory, { caller, accountId }, tokenId));
         if (!(await directory.deleteToken(tokenId))) throw notFound('token', tokenId);

@@ -6,9 +6,9 @@ import { createOutput } from './session.ts';
 import { CommandError, exitCodes, type Terminal } from './terminal.ts';
 
 const backupNotes = `
-The folder gets its name only when the backup is complete. It holds every secret of the data
+The folder gets its name only when the backup is complete. It contains all secrets of the data
 directory: accounts, logs, metrics, the TLS authority and the tokens of the first run. The service
-may run meanwhile; the backup has everything acknowledged before it began.
+may be running; the backup contains everything acknowledged before it began.
 
 Examples:
   weir backup /mnt/backups/weir-2027-01-31
@@ -31,7 +31,7 @@ interface Flags extends SettingsFlags {
 export function define(command: Command, terminal: Terminal): void {
   if (command.name() === 'restore') {
     command
-      .argument('<source-dir>', 'a folder made by weir backup')
+      .argument('<source-dir>', 'a folder created by weir backup')
       .addHelpText('after', restoreNotes)
       .action((source: string) => restore(source, command.optsWithGlobals<Flags>(), terminal));
     return;

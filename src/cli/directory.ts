@@ -5,19 +5,19 @@ import { createOutput } from './session.ts';
 import { CommandError, exitCodes, type Terminal } from './terminal.ts';
 
 const acceptNotes = `
-A start is refused where accounts, receivers, tokens or views changed on disk, by a fault or by
-another program. Restore the last backup. Without one, this command accepts what the file holds now;
-check it with weir token list and weir receiver list after the next start.
+Weir refuses to start if accounts, receivers, tokens or views changed on disk, by a fault or by
+another program. Restore the last backup. Without a backup, this command accepts the present content
+of the file; check it with weir token list and weir receiver list after the next start.
 
 Examples:
   weir directory accept
   weir directory accept --data /var/lib/weir`;
 
 const copyNotes = `
-Stop the service first. The database, or the schema that the URL names, must hold no directory yet.
-Then start the service on the same data directory with the same URL (--directory-url): its tokens
-work as before, those of quickstart.json included. The file directory.db stays
-unchanged and unused. The password may come from WEIR_DIRECTORY_PASSWORD.
+Stop the service first. The database, or the schema that the URL names, must not contain a directory
+yet. Then start the service on the same data directory with the same URL (--directory-url): its
+tokens work as before, those of quickstart.json included. The file directory.db stays unchanged and
+unused. The password may come from WEIR_DIRECTORY_PASSWORD.
 
 Examples:
   weir directory copy --to postgres://weir@db/weir?sslmode=verify-full
@@ -33,7 +33,7 @@ export function define(directory: Command, terminal: Terminal): void {
   const { environment } = terminal;
   directory
     .command('accept')
-    .description('keep a directory of a stopped service that changed on disk as it is now')
+    .description('accept a directory that changed on disk; the service must be stopped')
     .addHelpText('after', acceptNotes)
     .action(async (_options: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
@@ -65,7 +65,7 @@ export function addTokenRecover(token: Command, terminal: Terminal): void {
   token
     .command('recover')
     .description(
-      'issue a new operator token from the data directory itself (--data), or WEIR_DIRECTORY_URL',
+      'create an operator token directly in the data directory (--data) or WEIR_DIRECTORY_URL',
     )
     .action(async (_options: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();

@@ -19,7 +19,7 @@ Examples:
 export function define(command: Command, terminal: Terminal): void {
   const { environment, writeOut, styleOut } = terminal;
   command
-    .option('--browser', 'open it in a browser, too')
+    .option('--browser', 'also open it in a browser')
     .addHelpText('after', examples)
     .action(async () => {
       const flags = command.optsWithGlobals<ConnectionFlags & { readonly browser?: true }>();

@@ -10,35 +10,33 @@ type Module = { readonly define: (command: Command, terminal: Terminal) => void 
 /** Each command as the help shows it, with its description. */
 const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Read:': {
-    'logs [options] [search...]': 'show stored logs, the newest last',
+    'logs [options] [search...]': 'show stored logs, newest last',
     'tail [options] [search...]': 'show logs as they arrive',
     'log [options] <log-id>': 'show one log with all its fields, or the logs around it',
-    'histogram [options] [search...]':
-      'show how many logs there were over time; of one hour by default',
+    'histogram [options] [search...]': 'show log counts over time; default: the last hour',
     'facets [options] [field...]':
-      'show the commonest values of fields; of severity, service and host by default',
-    'export [options] [search...]': 'write all logs that match, the newest first',
+      'show the most common values of fields; default: severity, service and host',
+    'export [options] [search...]': 'write all matching logs, newest first',
   },
   'Send:': {
     'send [options] [message]': 'send a message, or the lines of standard input',
-    'import [options] <file...>': 'send whole files, compressed or not',
+    'import [options] <file...>': 'send files, plain or compressed',
   },
   'Manage:': {
     whoami: 'show the scopes and accounts of the token in use',
-    account: 'accounts: who owns streams and receivers',
-    stream: 'streams: where logs are kept and read',
-    receiver: 'receivers: the addresses that senders send to',
-    token: 'tokens: what senders and readers show',
+    account: 'accounts: owners of streams and receivers',
+    stream: 'streams: destinations of logs and metrics',
+    receiver: 'receivers: endpoints for senders',
+    token: 'tokens: credentials of senders and readers',
     view: 'views: searches saved in the explorer',
   },
   'Run:': {
     serve: 'run the service (weir serve --help)',
     'doctor [options]': 'check addresses, certificates, tokens, clock, disk, queue and store',
-    'backup [options] [destination-dir]':
-      'copy all that a data directory holds, while the service runs',
-    'restore <source-dir>': 'make a data directory (--data) from a backup',
-    directory: 'the directory of accounts and tokens itself',
-    quarantine: 'batches that the store refused for good',
+    'backup [options] [destination-dir]': 'copy a data directory, even while the service runs',
+    'restore <source-dir>': 'create a data directory (--data) from a backup',
+    directory: 'accept or move the directory of accounts and tokens',
+    quarantine: 'batches that the store refused for their content',
     'open [options]': 'print the address of the explorer',
     'completion <shell>': 'print a script that completes commands and options in a shell',
   },
@@ -102,10 +100,10 @@ export async function createProgram(
 ): Promise<Command> {
   const terms = new Map<Command, string>();
   const program = new Command('weir')
-    .description('Takes in logs and metrics, keeps them safe, and reads them back as a stream.')
+    .description('Ingests, stores and serves logs and metrics.')
     .option('--url <url>', 'address of the stream port [WEIR_URL]')
-    .option('--token <secret>', 'access token; the environment hides it better [WEIR_TOKEN]')
-    .option('--account <uuid>', 'account to work in [WEIR_ACCOUNT]')
+    .option('--token <secret>', 'access token; prefer the environment variable [WEIR_TOKEN]')
+    .option('--account <uuid>', 'account to use [WEIR_ACCOUNT]')
     .option('--ca-file <file>', 'certificate authority to trust, in PEM [WEIR_CA_FILE]')
     .option('--data <dir>', 'data directory, ./data by default [WEIR_DATA]')
     .option('--json', 'print JSON, for scripts')

@@ -7,10 +7,10 @@ import { configOption, loadSettings, type SettingsFlags, toServeFlags } from './
 import { CommandError, escapeControls, exitCodes, type Terminal } from './terminal.ts';
 
 const notes = `
-A batch that the store refuses for its content is set aside, so that it does not block others. Once
-the reason is gone, have it drained again: each row is stored once, whatever was stored before, and
-counts as received then. Batches on NATS can be retried and dropped while Weir runs. For batches in
-a data directory stop the service first; the next start drains what is retried.
+A batch that the store refuses for its content is quarantined, so that it does not block others.
+Retry it when the cause is fixed: each row is stored once, even if some were stored before, and the
+retry is its time of receipt. Batches on NATS can be retried and dropped while Weir runs. For
+batches in a data directory, stop the service first; the next start stores retried batches.
 
 Examples:
   weir quarantine list
@@ -29,7 +29,7 @@ export function define(quarantine: Command, terminal: Terminal): void {
   quarantine.addHelpText('afterAll', notes);
   quarantine
     .command('list')
-    .description('list them with the reason, the oldest first')
+    .description('list quarantined batches with the reason, oldest first')
     .option(...configOption)
     .action(async (_options: object, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
@@ -39,14 +39,14 @@ export function define(quarantine: Command, terminal: Terminal): void {
     });
 
   for (const [name, description] of [
-    ['retry', 'have them drained again, each row stored once'],
-    ['drop', 'delete them'],
+    ['retry', 'retry batches; each row is stored once'],
+    ['drop', 'delete batches'],
   ] as const) {
     quarantine
       .command(name)
       .description(description)
       .argument('[id...]')
-      .option('--all', 'every one that is there')
+      .option('--all', 'all batches in quarantine')
       .option(...configOption)
       .action(async (ids: string[], _options: object, command: Command) => {
         await change(name, ids, { flags: command.optsWithGlobals<Flags>(), terminal });

@@ -50,19 +50,23 @@ const accountRate = option(
 );
 const retention = option(
   '--retention-days <n>',
-  'days that data is kept, counted from its receipt',
+  'retention in days, counted from receipt',
   toInteger,
 );
 const receiverSettings = [
   option('--allow <cidr>', 'address range that may send; repeat it for more', collect),
   option('--events-per-second <n>', 'quota, or unlimited', toLimit),
-  option('--burst-events <n>', 'events at once, or unlimited for ten seconds of rate', toLimit),
+  option(
+    '--burst-events <n>',
+    'burst size in events; unlimited = ten seconds of the rate',
+    toLimit,
+  ),
   option('--max-body-bytes <n>', "largest body, or unlimited for the route's own cap", toLimit),
 ];
 
 const resources: Readonly<Record<string, Resource>> = {
   account: {
-    description: 'accounts: who owns streams and receivers',
+    description: 'accounts: owners of streams and receivers',
     examples: `
   weir account create acme --events-per-second 5000
   weir account list
@@ -78,7 +82,7 @@ const resources: Readonly<Record<string, Resource>> = {
     options: { create: [accountRate], update: [rename, accountRate] },
   },
   stream: {
-    description: 'streams: where logs are kept and read',
+    description: 'streams: destinations of logs and metrics',
     examples: `
   weir stream create checkout --retention-days 30
   weir stream list
@@ -95,25 +99,27 @@ const resources: Readonly<Record<string, Resource>> = {
     options: { create: [retention], update: [rename, retention] },
   },
   receiver: {
-    description: 'receivers: the addresses that senders send to',
+    description: 'receivers: endpoints for senders',
     examples: `
   weir receiver create checkout --kind http_json --stream <stream-id>
   weir receiver update <receiver-id> --events-per-second 1000 --allow 10.0.0.0/8
   weir receiver deactivate <receiver-id>`,
     columns: ['receiverId', 'name', 'kind', 'active', 'streamId'],
     commands: {
-      create: 'create a receiver; shows the exact URL to send to',
+      create: 'create a receiver and print its URL',
       list: "list the account's receivers",
-      show: 'show one receiver and the exact URL to send to',
-      update: 'change what is given and leave the rest',
-      activate: 'let a receiver take data',
-      deactivate: 'let a receiver refuse data',
+      show: 'show one receiver and its URL',
+      update: 'change the given settings',
+      activate: 'let a receiver accept data',
+      deactivate: 'make a receiver refuse data',
       delete: 'delete a receiver and revoke its tokens; its data stays in the stream',
     },
     options: {
       create: [
         ...receiverSettings,
-        option('--kind <kind>', 'what it takes').choices(receiverKinds).makeOptionMandatory(),
+        option('--kind <kind>', 'protocol that it accepts')
+          .choices(receiverKinds)
+          .makeOptionMandatory(),
         option('--stream <stream-id>', 'stream that it feeds').makeOptionMandatory(),
         option('--inactive', 'refuse data until it is activated'),
       ],
@@ -121,13 +127,13 @@ const resources: Readonly<Record<string, Resource>> = {
         ...receiverSettings,
         rename,
         option('--stream <stream-id>', 'stream that it feeds from now on'),
-        option('--allow-any', 'let any address send').conflicts('allow'),
+        option('--allow-any', 'allow any address').conflicts('allow'),
       ],
     },
     toBody: toReceiver,
   },
   token: {
-    description: 'tokens: what senders and readers show',
+    description: 'tokens: credentials of senders and readers',
     examples: `
   weir token create checkout --receiver <receiver-id>
   weir token create grafana --scope logs:read --scope analytics:read --expires-at 2028-01-01
@@ -139,15 +145,15 @@ const resources: Readonly<Record<string, Resource>> = {
       show: 'show one token, without its secret',
       update: 'rename a token or change when it expires',
       rotate: 'replace the secret: the old one stops working, the new one is shown once',
-      revoke: 'stop a token for good',
-      delete: 'stop a token and forget it',
+      revoke: 'revoke a token permanently',
+      delete: 'revoke and delete a token',
     },
     options: {
       create: [
         option('--receiver <receiver-id>', 'receiver that it may send to'),
         option('--scope <scope>', `${accessScopes.join(', ')}; repeat it for more`, collect),
-        option('--for-account <uuid>', 'account that it opens; repeat it for more', collect),
-        option('--all-accounts', 'open every account (with --scope operator)').conflicts(
+        option('--for-account <uuid>', 'account that it grants; repeat it for more', collect),
+        option('--all-accounts', 'grant every account (with --scope operator)').conflicts(
           'forAccount',
         ),
         option('--expires-at <time>', 'when it stops working', toTime),

@@ -9,7 +9,7 @@ export interface SettingsFlags {
 
 export const configOption = [
   '--config <file>',
-  'settings of the service, as it has them [WEIR_CONFIG]',
+  'configuration file of the service [WEIR_CONFIG]',
 ] as const;
 
 export function toServeFlags({ data, config }: SettingsFlags): string[] {

@@ -34,7 +34,7 @@ engine, metrics and the directory are in [${storagePage}](${storagePage}).
 Set each value by a flag of \`weir serve\`, an environment variable, or a JSON file named by
 \`--config\` (or \`WEIR_CONFIG\`). Flags override the environment, which overrides the file. In the
 file each section is an object: \`{"ingest": {"port": 443}}\`. In flags and variables, lists are
-separated by commas. Unknown names and invalid values stop the start; every fault is listed.
+separated by commas. Unknown names and invalid values prevent the start; all errors are listed.
 `;
 
 const storageIntroduction = `# Configuration of storage

@@ -8,8 +8,8 @@ export const queueSection = section({
       'some servers of a cluster are enough; empty = a log in the data directory.',
   ),
   user: text(undefined, '', 'NATS user.'),
-  password: text(undefined, '', 'Password of the NATS user, or a token where no user is set.'),
-  credentialsFile: text('path', '', 'NATS credentials file (.creds), in place of a user.'),
+  password: text(undefined, '', 'Password of the NATS user, or a token if no user is set.'),
+  credentialsFile: text('path', '', 'NATS credentials file (.creds), instead of a user.'),
   caFile: text(
     'path',
     '',
@@ -20,7 +20,7 @@ export const queueSection = section({
   prefix: text(
     undefined,
     'weir',
-    'Prefix of all stream, bucket and subject names at NATS; one for each Weir there.',
+    'Prefix of all stream, bucket and subject names at NATS; unique for each deployment there.',
   ),
   shards: integer(
     'count',

@@ -29,7 +29,7 @@ export const storeSection = section({
     .default('auto')
     .meta({
       description:
-        'Replicas of a cluster that must have an insert before it counts; auto = most of them, ' +
+        'Replicas of a cluster that must have an insert before it is acknowledged; auto = a majority, ' +
         '0 = one.',
     }),
   storagePolicy: text(
@@ -55,8 +55,8 @@ export const storeSection = section({
     7,
     0,
     3650,
-    'Interval at which the checksums of all stored data are verified, besides once after each ' +
-      'start, while few events arrive; 0 = never. Clusters verify their replicas themselves.',
+    'Interval at which the checksums of all stored data are verified, while few events arrive; ' +
+      'also runs once after each start; 0 = never. Clusters verify their replicas themselves.',
   ),
   queryTimeoutSeconds: integer(
     's',

@@ -13,8 +13,8 @@ export const configSchema = z.strictObject({
   data: text('path', './data', 'Data directory.'),
   roles: words(
     ['gateway', 'stream', 'writer', 'engine'],
-    'Roles of this process: gateway ingests, stream answers reads, writer fills the store, ' +
-      'engine is the store; empty = all, without engine when store.url is set.',
+    'Roles of this process: gateway ingests, stream serves reads, writer drains the queue, ' +
+      'engine runs the embedded store; empty = all, without engine when store.url is set.',
   ),
   workers: integer('count', 1, 1, 256, 'Ingest processes on this machine; one per core.'),
   shutdownDelaySeconds: integer(

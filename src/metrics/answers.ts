@@ -17,7 +17,7 @@ function envelope<Data extends z.ZodType>(data: Data) {
     warnings: z
       .array(z.string())
       .optional()
-      .meta({ description: 'Present where the answer was cut to the requested limit.' }),
+      .meta({ description: 'Present if results were truncated to the requested limit.' }),
   });
 }
 
@@ -49,7 +49,7 @@ export const exemplarsResponse = envelope(exemplarsData);
 export const buildInfoResponse = envelope(
   z.object({
     application: z.string(),
-    version: z.string().meta({ description: 'The version of Prometheus whose API this is.' }),
+    version: z.string().meta({ description: 'Version of Prometheus whose API this is.' }),
     revision: z.string(),
     branch: z.string(),
     buildUser: z.string(),
@@ -148,13 +148,13 @@ function toNumberText(value: number): string {
 const failureSchema = z.object({
   status: z.literal('error'),
   errorType: z.string().meta({ examples: ['bad_data'] }),
-  error: z.string().meta({ description: 'What cannot be done, and what to change.' }),
+  error: z.string().meta({ description: 'What failed, and what to change.' }),
   type: z.string().meta({ description: 'urn:weir:problem: and the code.' }),
   code: z.string(),
   title: z.string(),
   detail: z.string().meta({ description: 'The same as error.' }),
   requestId: z.string().meta({ description: 'Identifies this request in the log of the service.' }),
-  parameter: z.string().optional().meta({ description: 'The parameter or field at fault.' }),
+  parameter: z.string().optional().meta({ description: 'The invalid parameter or field.' }),
 });
 
 /** Prometheus' types where it has one (web/api/v1/api.go). */

@@ -43,14 +43,14 @@ const range = {
 export const seriesQuery = z.object({
   'match[]': list(selector, 'Series selector. Repeated: series that match any of them.', Infinity),
   ...range,
-  limit: limit('Most results returned; 0 or absent: up to the limit of the service.'),
+  limit: limit('Maximum number of results; 0 or absent = the limit of the service.'),
   streamId,
 });
 
 export const metadataQuery = z.object({
   metric: z.string().optional().meta({ description: 'One metric; default: all.' }),
-  limit: limit('Most metrics returned; 0 or absent: up to the limit of the service.'),
-  limit_per_metric: limit('Most entries returned for each metric; 0 or absent: all.'),
+  limit: limit('Maximum number of metrics; 0 or absent = the limit of the service.'),
+  limit_per_metric: limit('Maximum number of entries per metric; 0 or absent = all.'),
   streamId,
 });
 

@@ -106,7 +106,7 @@ export function createMetricRoutes(
     route('GET', {
       path: 'status/buildinfo',
       operationId: 'getBuildInfo',
-      summary: "Which version of Prometheus' API this is",
+      summary: 'Version of the Prometheus API',
       query: noQuery,
       response: jsonResponse(buildInfoResponse),
       read: async () => success(buildInfo),

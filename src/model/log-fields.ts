@@ -34,7 +34,7 @@ export const logFields = {
     path: 'severity',
     title: 'Severity',
     flag: 'severity',
-    filter: { match: 'anyCase', facets: ['severity'], help: 'severity, in any case' },
+    filter: { match: 'anyCase', facets: ['severity'], help: 'severity, case-insensitive' },
   },
   serviceName: {
     column: 'ServiceName',
@@ -52,7 +52,11 @@ export const logFields = {
     path: 'host',
     title: 'Host',
     flag: 'host',
-    filter: { match: 'exact', facets: ['host'], help: 'host that sent the log; empty: none' },
+    filter: {
+      match: 'exact',
+      facets: ['host'],
+      help: 'host of the log; empty = logs without a host',
+    },
   },
   streamId: {
     column: 'StreamId',

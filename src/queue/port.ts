@@ -5,7 +5,7 @@
 import type { Batch, BatchOwner, StampedBatch } from '../model/batch.ts';
 import type { FencingToken } from '../model/fencing-token.ts';
 
-/** Stored with a batch so that a repeated request gets the first answer. */
+/** Stored with a batch so that a repeated request gets the first response. */
 export interface IdempotencyRecord {
   /** 16-byte digest of (receiver, key). */
   readonly key: Uint8Array;

@@ -1,4 +1,4 @@
-/** What an operator can do with batches that the store refused for good. */
+/** What an operator can do with batches that the store refused for their content. */
 import type { BatchOwner, Layout } from '../model/batch.ts';
 
 /** A batch in quarantine, or bytes that are no batch. */

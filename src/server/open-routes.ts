@@ -72,12 +72,12 @@ function withoutWeakness(tag: string): string {
 export function createProbes({ missing }: Pick<Answers, 'missing'>): OpenRoute[] {
   return [
     {
-      ...open('/healthz', 'getHealth', 'Whether the process runs'),
+      ...open('/healthz', 'getHealth', 'Whether the process is alive'),
       answer: async () => ({ status: 200, contentType: json, body: '{"status":"ok"}' }),
     },
     {
-      ...open('/readyz', 'getReadiness', 'Whether it can do its work'),
-      answers: { 200: 'It can.', 503: 'It cannot, and why.' },
+      ...open('/readyz', 'getReadiness', 'Whether the node is ready'),
+      answers: { 200: 'Ready.', 503: 'Not ready, with the reason.' },
       async answer() {
         const parts = await missing();
         const isReady = parts.length === 0;

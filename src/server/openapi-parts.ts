@@ -29,9 +29,9 @@ const problemSchema = z.object({
   status: z.int(),
   code: z.enum(errorCodes),
   title: z.string(),
-  detail: z.string().meta({ description: 'What cannot be done, and what to change.' }),
-  requestId: z.string().meta({ description: 'Names this request in the log of the service.' }),
-  parameter: z.string().optional().meta({ description: 'The parameter or field at fault.' }),
+  detail: z.string().meta({ description: 'What failed, and what to change.' }),
+  requestId: z.string().meta({ description: 'Identifies this request in the log of the service.' }),
+  parameter: z.string().optional().meta({ description: 'The invalid parameter or field.' }),
 });
 
 export function document(
@@ -66,8 +66,8 @@ export function describeOpen({ method, path, ...route }: OpenRoute): Operation {
 }
 
 export const rateLimitHeaders = {
-  'RateLimit-Policy': { description: 'The quotas, where any is set.', schema: { type: 'string' } },
-  RateLimit: { description: 'What is left of them.', schema: { type: 'string' } },
+  'RateLimit-Policy': { description: 'The quotas, if any is set.', schema: { type: 'string' } },
+  RateLimit: { description: 'The remaining quotas.', schema: { type: 'string' } },
 };
 
 export function toParameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {

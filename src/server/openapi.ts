@@ -98,7 +98,7 @@ function describeIngest({ http, codings }: HttpProtocol): Operation {
 const idempotencyHeader = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: '1 to 255 visible ASCII characters; a repeated request gets the first answer.',
+  description: '1 to 255 visible ASCII characters; a repeated request gets the first response.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -122,7 +122,7 @@ function describeAnswer({ description, headers = {}, content }: AnswerDescriptio
     description,
     headers: {
       'Idempotency-Replayed': {
-        description: 'true where an earlier request with this key got this answer.',
+        description: 'true if this is the response to an earlier request with this key.',
         schema: string,
       },
       ...rateLimitHeaders,
@@ -247,14 +247,14 @@ const accountHeader = {
   name: 'X-Active-Account',
   in: 'header',
   required: true,
-  description: 'The account to act for; one of the token.',
+  description: 'Account of the request; one that the token grants.',
   schema: { type: 'string', format: 'uuid' },
 };
 
 const lastEventId = {
   name: 'Last-Event-ID',
   in: 'header',
-  description: 'The `id` of an event of an earlier answer: go on after it. Default: begin now.',
+  description: 'The `id` of an earlier event, after which the tail resumes. Default: now.',
   schema: { type: 'string' },
 };
 
@@ -264,7 +264,7 @@ function accountParameters({ accountParameter }: ReadRoute): Json[] {
   const inUrl = {
     name: accountParameter,
     in: 'query',
-    description: `In place of ${name}, for clients that cannot send headers.`,
+    description: `Instead of ${name}, for clients that cannot send headers.`,
     schema,
   };
   return [{ ...accountHeader, required: false }, inUrl];

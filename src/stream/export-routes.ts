@@ -37,7 +37,7 @@ export function createExportRoutes(
       method: 'GET',
       path: '/api/v1/logs/export',
       operationId: 'exportLogs',
-      summary: 'All logs that match, newest first, as a file',
+      summary: 'All matching logs as a file, newest first',
       scope,
       response: { mediaType: mediaTypes[0], otherMediaTypes: [mediaTypes[1]], schema: undefined },
       ...withQuery(exportQuery, (query, request: ReadRequest) =>
@@ -48,7 +48,7 @@ export function createExportRoutes(
       method: 'POST',
       path: '/api/v1/logs/export',
       operationId: 'createExportTicket',
-      summary: 'A link to an export that works once and without a token',
+      summary: 'A one-time link to an export, which needs no token',
       scope,
       response: jsonResponse(ticketResponse),
       ...withQuery(

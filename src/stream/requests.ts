@@ -33,16 +33,16 @@ const filters = {
     Record<EqualityField, ReturnType<typeof equality>>
   >),
   search: text(
-    'Words that must all occur in the message, as substrings without case; ' +
-      '"quoted phrase" literally, -word excludes.',
+    'Words that the message must contain, as case-insensitive substrings; ' +
+      '"quoted phrase" matches literally, -word excludes.',
   ).optional(),
   label: list(label, 'Label as key:value, split at the first colon. Repeated: all of them.'),
   exclude: list(
     exclusion,
-    'Not these: <field>:<value>, split at the first colon; ' +
+    'Excludes a value: <field>:<value>, split at the first colon; ' +
       `field is ${filterFields.join(', ')}.`,
   ),
-  excludeLabel: list(label, 'Not with this label, as key:value, split at the first colon.'),
+  excludeLabel: list(label, 'Excludes a label: key:value, split at the first colon.'),
 };
 
 /** Range of event time, half-open. */
@@ -54,7 +54,7 @@ const range = {
 export const listQuery = z.strictObject({
   ...filters,
   ...range,
-  limit: integer(1, maxLimit, 'Logs in one answer; default 100.').default(100),
+  limit: integer(1, maxLimit, 'Logs per page; default 100.').default(100),
   cursor: cursor('Fetches logs older than this position.').optional(),
   since: cursor('Fetches logs newer than this position, the oldest of them first.').optional(),
 });
@@ -62,7 +62,7 @@ export const listQuery = z.strictObject({
 export const histogramQuery = z.strictObject({
   ...filters,
   startTime: timestamp('Start of the first bucket; synonym: sinceTime.'),
-  endTime: timestamp('End of the last bucket, not included; synonym: untilTime.'),
+  endTime: timestamp('End of the last bucket, exclusive; synonym: untilTime.'),
   buckets: integer(1, maxBuckets, 'Number of buckets; default 60.').default(60),
   groupBy: z
     .enum(['severity'], { error: 'severity' })
@@ -98,7 +98,7 @@ export const facetsBatchQuery = z.strictObject({
       return z.NEVER;
     })
     .meta({
-      description: `Fields separated by commas: ${batchForm}.`,
+      description: `${batchForm}.`,
       examples: ['severity,host'],
     }),
   topK,

@@ -12,7 +12,7 @@ const position = z
   .meta({ description: 'A position in the order of logs, by time and logId.' });
 
 export const logRecord = z.object({
-  logId: z.string().meta({ format: 'uuid', description: 'Sorts as logs are listed.' }),
+  logId: z.string().meta({ format: 'uuid', description: 'Sorts in the order of the list.' }),
   timestamp: isoTime,
   timestampNanos: z.string().meta({ description: 'Unix nanoseconds.' }),
   observedTimestamp: isoTime,
@@ -20,7 +20,9 @@ export const logRecord = z.object({
   streamId: z.string().meta({ format: 'uuid' }),
   receiverId: z.string(),
   severity: z.string().meta({ examples: ['INFO'] }),
-  severityNumber: z.int().meta({ description: 'OpenTelemetry severity number; 0 = unknown word.' }),
+  severityNumber: z
+    .int()
+    .meta({ description: 'OpenTelemetry severity number; 0 = unknown severity.' }),
   message: z.string(),
   serviceName: z.string(),
   serviceNamespace: z.string(),
@@ -49,7 +51,7 @@ export const listResponse = z.object({
     description:
       'Position of the next page in the same direction: the oldest log, or the newest with since.',
   }),
-  newest: position.meta({ description: 'Where polling with since starts.' }),
+  newest: position.meta({ description: 'Start value of since for polling.' }),
 });
 
 export const contextResponse = z.object({
@@ -81,8 +83,8 @@ export const histogramResponse = z.object({
 export const facetResponse = z.object({
   field: z.enum(facetNames).meta({ description: 'The requested name.' }),
   values: z.array(z.object({ value: z.string(), count: z.int() })),
-  other: z.int().meta({ description: 'Logs with none of these values.' }),
-  total: z.int().meta({ description: 'All logs that match.' }),
+  other: z.int().meta({ description: 'Number of logs with none of these values.' }),
+  total: z.int().meta({ description: 'Number of matching logs.' }),
 });
 
 export const facetsBatchResponse = z.object({ facets: z.array(facetResponse) });

@@ -115,7 +115,7 @@ function analyticsRoutes(parts: LogReadParts): readonly ReadRoute[] {
       method: 'GET',
       path: '/api/v1/histogram',
       operationId: 'getHistogram',
-      summary: 'Counts of logs over equal spans of time',
+      summary: 'Log counts in buckets of equal length',
       scope: 'analytics:read',
       response: jsonResponse(histogramResponse),
       ...withQuery(histogramQuery, async (query, request: ReadRequest) => {

@@ -9,12 +9,12 @@ import type { Tail } from './tail.ts';
 const mediaType = 'text/event-stream';
 
 const description = [
-  'Server-sent events without an end, in the order in which logs arrive. The `id` of an event is',
+  'An endless stream of server-sent events, in order of arrival. The `id` of an event is',
   'a position: sent as `Last-Event-ID`, it resumes the tail after that event, without losing or',
   'repeating a log. `open` comes first. `log` has one log in the form of the list. `heartbeat` is',
   'sent while there are no logs. `dropped` has `count`, `fromTime` and `untilTime` of logs skipped',
   'for a reader more than `maxLagSeconds` behind. `error` is a problem and the last event. `end`',
-  'is the last event of a service that closes: reconnect.',
+  'is the last event before the service stops: reconnect.',
 ].join(' ');
 
 export function createTailRoutes(tail: Tail): readonly ReadRoute[] {

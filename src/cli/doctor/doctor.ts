@@ -10,8 +10,8 @@ import { failure, type Finding, skipped, type Status, toFindingText } from './fi
 import { type DoctorFlags, findPlaces, type Places } from './places.ts';
 
 const examples = `
-Nothing is changed and nothing is stored: the receiver is asked with an empty array. Exit code 1
-where a check failed; a warning alone is 0.
+Changes and stores nothing: the test request to the receiver is an empty array. Exits with 1 if a
+check failed, and with 0 if there are only warnings.
 
 Examples:
   weir doctor

@@ -18,17 +18,15 @@ Examples:
   weir export --format csv --service checkout --since 2027-01-01 --until 2027-02-01 -o january.csv
   weir export --since 7d | gzip > week.ndjson.gz
 
-With -o the file appears once it is complete.`;
+With -o the file is created when the export is complete.`;
 
 export function define(command: Command, terminal: Terminal): void {
   addRange(addFilters(command))
     .addOption(
-      new Option('--format <format>', 'form of the logs')
-        .choices(['ndjson', 'csv'])
-        .default('ndjson'),
+      new Option('--format <format>', 'output format').choices(['ndjson', 'csv']).default('ndjson'),
     )
     .option('-o, --output <file>', 'file to write, instead of standard output')
-    .option('--utc', 'read times without an offset as UTC')
+    .option('--utc', 'parse times without an offset as UTC')
     .addHelpText('after', examples)
     .action(async (search: string[], options: ExportOptions) => {
       const session = openSession(command, terminal);

@@ -29,15 +29,10 @@ Examples:
 export function define(command: Command, terminal: Terminal): void {
   addRange(addFilterOptions(command))
     .addArgument(new Argument('[field...]').choices([...facetNames.keys()]))
-    .option('--search <words>', 'words that must all occur in the message')
-    .option(
-      '--top <n>',
-      `values of each field, at most ${maxValues}`,
-      integerWithin(1, maxValues),
-      10,
-    )
-    .option('--ascii', 'bars of # alone')
-    .addOption(new Option('--utc', 'read times without an offset as UTC'))
+    .option('--search <words>', 'words that the message must contain')
+    .option('--top <n>', `values per field, at most ${maxValues}`, integerWithin(1, maxValues), 10)
+    .option('--ascii', 'draw bars with # only')
+    .addOption(new Option('--utc', 'parse times without an offset as UTC'))
     .addHelpText('after', examples)
     .action(async (given: string[], options: FacetsOptions) => {
       const { api, output } = openSession(command, terminal);

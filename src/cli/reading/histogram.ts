@@ -34,12 +34,12 @@ export function define(command: Command, terminal: Terminal): void {
   addRange(addFilters(command))
     .option(
       '--buckets <n>',
-      `equal parts of the time, at most ${maxBuckets}`,
+      `number of buckets, at most ${maxBuckets}`,
       integerWithin(1, maxBuckets),
       20,
     )
-    .addOption(new Option('--by <field>', 'colour and count by').choices(['severity']))
-    .option('--ascii', 'bars of # alone')
+    .addOption(new Option('--by <field>', 'field to count and colour by').choices(['severity']))
+    .option('--ascii', 'draw bars with # only')
     .addOption(utcOption())
     .addHelpText('after', examples)
     .action(async (search: string[], options: HistogramOptions) => {

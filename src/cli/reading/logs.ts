@@ -25,10 +25,15 @@ Examples:
 
 export function define(command: Command, terminal: Terminal): void {
   addPrintOptions(addRange(addFilters(command)))
-    .option('-n, --limit <n>', 'how many of the newest', integerWithin(1), 100)
+    .option(
+      '-n, --limit <n>',
+      'maximum number of logs, counted from the newest',
+      integerWithin(1),
+      100,
+    )
     .addOption(new Option('--all', 'all logs that match').conflicts('cursor'))
     .option('--newest-first', 'reverse the order')
-    .option('--cursor <cursor>', 'only logs older than this, as the last answer named it')
+    .option('--cursor <cursor>', 'only logs older than this cursor of an earlier response')
     .addHelpText('after', examples)
     .action(async (search: string[], options: LogsOptions) => {
       const session = openSession(command, terminal);

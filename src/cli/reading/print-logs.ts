@@ -25,7 +25,7 @@ export function addPrintOptions(command: Command): Command {
       ),
     )
     .option('--wide', 'show labels too')
-    .option('--full', 'show long messages whole, which a pipe always gets')
+    .option('--full', 'do not truncate long messages (default in a pipe)')
     .addOption(utcOption())
     .optionsGroup('Options:');
 }

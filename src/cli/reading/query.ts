@@ -21,7 +21,7 @@ const placeholders = { anyCase: 'word', exact: 'name', stream: 'id or name' } as
 const uuidForm = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 const searchHelp =
-  'words that must all occur in the message; after --, -word must not; \'"quoted"\' literally';
+  'words that the message must contain; -word (after --) excludes; \'"quoted"\' literally';
 
 /** Adds the filters and the argument `search`. */
 export function addFilters(command: Command): Command {
@@ -35,22 +35,22 @@ export function addFilterOptions(command: Command): Command {
     command.option(`--${flag} <${placeholders[filter.match]}>`, filter.help, collect);
   }
   return command
-    .option('--label <key:value>', 'label; repeat it for all of several', collectLabels)
-    .option('--exclude <field:value>', 'not these, as severity:debug', collectExclusions)
-    .option('--exclude-label <key:value>', 'not with this label', collectLabels)
+    .option('--label <key:value>', 'label; if repeated, all must match', collectLabels)
+    .option('--exclude <field:value>', 'exclude a value, such as severity:debug', collectExclusions)
+    .option('--exclude-label <key:value>', 'exclude a label', collectLabels)
     .optionsGroup('Options:');
 }
 
 export function addRange(command: Command): Command {
   return command
     .optionsGroup('Range:')
-    .option('--since <time>', `from then on: ${instantHelp}`)
-    .option('--until <time>', 'before then')
+    .option('--since <time>', `start: ${instantHelp}`)
+    .option('--until <time>', 'end, exclusive')
     .optionsGroup('Options:');
 }
 
 export function utcOption(): Option {
-  return new Option('--utc', 'times in UTC instead of local ones');
+  return new Option('--utc', 'show times in UTC instead of local time');
 }
 
 export function zoneOf({ utc }: { readonly utc?: true }): Zone {

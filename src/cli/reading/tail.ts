@@ -48,7 +48,7 @@ Examples:
   weir tail -n 20 --service checkout --severity error --severity fatal
   weir tail --json 'payment failed' | jq -r .labels.customer
 
-It connects again by itself and goes on where it was. Ctrl-C ends it with 0.`;
+Reconnects and resumes after a lost connection. Exits with 0 on Ctrl-C.`;
 
 export function define(command: Command, terminal: Terminal): void {
   addPrintOptions(addFilters(command))

@@ -34,13 +34,13 @@ const limits = { maxEvents: 5000, maxBytes: 4 * 1024 * 1024, lingerMs: Number.PO
 const saveProgressEveryMs = 500;
 
 const examples = `
-Takes lines, NDJSON (what weir export writes, too) and CSV with a header, plain or as gzip or zstd;
+Reads lines, NDJSON (also from weir export) and CSV with a header, each plain, gzip or zstd;
 "-" is standard input. Logs that Weir exported keep message, severity, service, namespace, host,
 time, labels, trace and span; Kubernetes' names, event name and scope become labels.
 
 An import can be repeated: within 24 hours Weir recognizes each request of the same file, options
-and receiver and stores it once. With --resume the place is kept in FILE.weir-import, and a later
-import goes on there.
+and receiver and stores it once. With --resume the position is stored in FILE.weir-import, and a
+later import continues there.
 
 Examples:
   weir import app.log --service shop --host web-1
@@ -51,8 +51,11 @@ Examples:
 export function define(command: Command, terminal: Terminal): void {
   addSendingOptions(command, [...lineFormats, 'csv'])
     .argument('<file...>', 'files to send one after the other; - is standard input')
-    .option('--resume', 'keep the place beside each file, and go on where the last import stopped')
-    .option('--dry-run', 'read the files and say what would be sent')
+    .option(
+      '--resume',
+      'save the position beside each file, and resume where the last import stopped',
+    )
+    .option('--dry-run', 'read the files and print what would be sent')
     .addHelpText('after', examples)
     .action(async (names: readonly string[]) => {
       const flags = command.optsWithGlobals<ImportFlags>();

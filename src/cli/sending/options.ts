@@ -20,7 +20,10 @@ export function addSendingOptions(command: Command, formats: readonly string[]):
     .option('--host <name>', 'host of events without one; this machine by default')
     .option('--label <key:value>', 'label of events without it; repeat it for more', collectLabel)
     .addOption(
-      new Option('--format <format>', 'what a line is; auto: a JSON object is an event, else text')
+      new Option(
+        '--format <format>',
+        'format of a line; auto: a JSON object is an event, any other line is text',
+      )
         .choices(formats)
         .default('auto'),
     )

@@ -17,8 +17,8 @@ const limits = { maxEvents: 1000, maxBytes: 4 * 1024 * 1024, lingerMs: 200 };
 
 const examples = `
 A line that is a JSON object is an event with the fields of the JSON receiver; any other line is a
-message. Blank lines are left out. Lines without a time of their own are stamped when they are
-received, and read back in the order in which they were sent.
+message. Blank lines are left out. Lines without a time get the time of receipt and are
+read in the order in which they were sent.
 
 Examples:
   weir send 'deployed 4.2.0' --severity INFO --service deploy --label version:4.2.0
@@ -28,7 +28,7 @@ Examples:
 
 export function define(command: Command, terminal: Terminal): void {
   addSendingOptions(command, lineFormats)
-    .argument('[message]', 'one message; without it, standard input')
+    .argument('[message]', 'a message; default: the lines of standard input')
     .addHelpText('after', examples)
     .action(async (message: string | undefined) => {
       const flags = command.optsWithGlobals<SendFlags>();

@@ -10,13 +10,13 @@ const logEvent = z
     message: z
       .string()
       .optional()
-      .meta({ description: 'The log text; may be empty. `msg` or `event` stand in for it.' }),
+      .meta({ description: 'The log text; may be empty. Alternatives: `msg`, `event`.' }),
     severity: text.meta({
-      description: 'Level name, kept as sent in upper case. `level` stands in for it.',
+      description: 'Level name, stored in upper case. Alternative: `level`.',
     }),
-    service_name: text.meta({ description: '`service` stands in for it.' }),
+    service_name: text.meta({ description: 'Alternative: `service`.' }),
     service_namespace: text,
-    host: text.meta({ description: '`hostname` stands in for it.' }),
+    host: text.meta({ description: 'Alternative: `hostname`.' }),
     labels: z
       .record(z.string(), z.unknown())
       .nullable()
@@ -24,7 +24,7 @@ const logEvent = z
       .meta({ description: 'Scalar values become strings, nested ones JSON text.' }),
     timestamp: z.union([z.string(), z.number()]).nullable().optional().meta({
       description:
-        'RFC 3339, or an epoch in s, ms, µs or ns. `time`, `ts` and `@timestamp` stand in for it.',
+        'RFC 3339, or an epoch in s, ms, µs or ns. Alternatives: `time`, `ts`, `@timestamp`.',
     }),
     trace_id: text,
     span_id: text,
@@ -45,9 +45,9 @@ export const description: IngestDescription = {
   operationId: 'ingestJsonLogs',
   summary: 'Send logs as plain JSON',
   details:
-    'Takes one JSON object or an array of objects. The answer comes once all accepted events are ' +
-    'durable. In an array, an event that cannot be taken is rejected alone; a body in which ' +
-    'nothing can be taken is refused with 400.',
+    'Accepts one JSON object or an array of objects. Responds when all accepted events are ' +
+    'durable. Invalid events of an array are rejected individually; a body with only invalid ' +
+    'events is refused with 400.',
   request: {
     'application/json': {
       schema: z.union([logEvent, z.array(logEvent)]),
@@ -60,12 +60,12 @@ export const description: IngestDescription = {
       content: {
         'application/json': {
           schema: z.object({
-            accepted: z.int().min(0).meta({ description: 'Number of events taken.' }),
+            accepted: z.int().min(0).meta({ description: 'Number of accepted events.' }),
             rejected: z
               .array(z.object({ index: z.int().min(0), reason: z.string() }))
               .optional()
               .meta({
-                description: 'The first events that were not taken, by their place in the array.',
+                description: 'The first rejected events, by index in the array.',
               }),
           }),
           examples: {

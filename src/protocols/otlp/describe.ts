@@ -11,11 +11,14 @@ const exportRequest = z
 const exportResponse = z.object({
   partialSuccess: z
     .object({
-      rejectedLogRecords: z.string().optional().meta({ description: 'A count, in digits.' }),
+      rejectedLogRecords: z
+        .string()
+        .optional()
+        .meta({ description: 'A count, as a decimal string.' }),
       errorMessage: z.string().optional(),
     })
     .optional()
-    .meta({ description: 'Only where something was rejected, or is worth a warning.' }),
+    .meta({ description: 'Only if records were rejected or changed.' }),
 });
 
 const status = z
@@ -53,9 +56,9 @@ export const description: IngestDescription = {
   operationId: 'ingestOtlpLogs',
   summary: 'Send logs by OTLP over HTTP',
   details:
-    `Takes an ExportLogsServiceRequest (${specification}) as protobuf or JSON, with or without ` +
-    'gzip, and answers in the same encoding. Only 429 and 503 may be retried. The same requests ' +
-    'are taken over gRPC at the same address: ' +
+    `Accepts an ExportLogsServiceRequest (${specification}) as protobuf or JSON, with or without ` +
+    'gzip, and responds in the same encoding. Only 429 and 503 may be retried. The same requests ' +
+    'are accepted over gRPC at the same address: ' +
     '`opentelemetry.proto.collector.logs.v1.LogsService/Export`.',
   request: {
     'application/json': { schema: exportRequest, examples: { one: exampleRequest } },
@@ -63,7 +66,7 @@ export const description: IngestDescription = {
   },
   answers: {
     200: {
-      description: 'Every record that was not counted as rejected is durable.',
+      description: 'All records except the rejected ones are durable.',
       content: {
         'application/json': {
           schema: exportResponse,

@@ -22,9 +22,9 @@ export const description: IngestDescription = {
   operationId: 'pushMetrics',
   summary: 'Push metrics as Prometheus text or OpenMetrics',
   details:
-    'Takes the text exposition format 0.0.4 (timestamps in ms) or OpenMetrics 0.0.1 and 1.0.0 ' +
-    '(timestamps in seconds). A push is taken as a whole or not at all; samples without a time ' +
-    'get one time of receipt.',
+    'Accepts the text exposition format 0.0.4 (timestamps in ms) or OpenMetrics 0.0.1 and 1.0.0 ' +
+    '(timestamps in seconds). A push is accepted or rejected as a whole; samples without a ' +
+    'time get the time of receipt.',
   request: {
     'text/plain': { schema: exposition, examples: { counter: text } },
     'application/openmetrics-text': { schema: exposition, examples: { counter: openMetrics } },

@@ -6,10 +6,10 @@ export const description: IngestDescription = {
   operationId: 'remoteWrite',
   summary: 'Send samples by Prometheus remote_write 1.0',
   details:
-    'Takes a `prometheus.WriteRequest`, compressed as one snappy block ' +
-    '(https://prometheus.io/docs/specs/prw/remote_write_spec/). Where some samples cannot be ' +
-    'taken, the others are stored all the same and the answer is 400. The same samples may be ' +
-    'sent again: the last one written at a time counts.',
+    'Accepts a `prometheus.WriteRequest`, compressed as one snappy block ' +
+    '(https://prometheus.io/docs/specs/prw/remote_write_spec/). If some samples are ' +
+    'invalid, the others are stored and the response is 400. Samples may be sent again: the ' +
+    'last write for a time wins.',
   request: {
     'application/x-protobuf': {
       schema: z.string().meta({
@@ -22,9 +22,9 @@ export const description: IngestDescription = {
     204: {
       description: 'Everything is durable.',
       headers: {
-        'X-Prometheus-Remote-Write-Samples-Written': 'Samples taken.',
-        'X-Prometheus-Remote-Write-Histograms-Written': 'Native histograms taken.',
-        'X-Prometheus-Remote-Write-Exemplars-Written': 'Exemplars taken.',
+        'X-Prometheus-Remote-Write-Samples-Written': 'Stored samples.',
+        'X-Prometheus-Remote-Write-Histograms-Written': 'Stored native histograms.',
+        'X-Prometheus-Remote-Write-Exemplars-Written': 'Stored exemplars.',
       },
     },
   },
