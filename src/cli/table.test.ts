@@ -1,4 +1,4 @@
-/** Records as text. */
+/** Formats records as text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toLines, toTable } from './table.ts';

@@ -1,4 +1,4 @@
-/** Versions are ordered as their numbers are. */
+/** Compares versions by number. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareVersions, installedEngineVersion } from './data-directory.ts';
@@ -14,6 +14,7 @@ for (const [at, older] of ordered.entries()) {
   }
 }
 
-test('missing numbers are zero', () => assert.equal(compareVersions('3.4', '3.4.0'), 0));
+test('counts missing numbers as zero', () => assert.equal(compareVersions('3.4', '3.4.0'), 0));
 
-test('this installation has a version', () => assert.match(installedEngineVersion(), /^\d+\.\d+/));
+test('reads the version of this installation', () =>
+  assert.match(installedEngineVersion(), /^\d+\.\d+/));

@@ -34,18 +34,18 @@ const refused: Readonly<Record<string, FrontRequest>> = {
 };
 
 for (const [name, request] of Object.entries(passing)) {
-  test(`user and password pass: ${name}`, () => {
+  test(`accepts user and password: ${name}`, () => {
     assert.equal(createAccessCheck(access)(request), true);
   });
 }
 
 for (const [name, request] of Object.entries(refused)) {
-  test(`refused: ${name}`, () => {
+  test(`refuses ${name}`, () => {
     assert.equal(createAccessCheck(access)(request), false);
   });
 }
 
-test('headers of ClickHouse pass as well', () => {
+test('accepts the ClickHouse headers', () => {
   const allows = createAccessCheck({ user: 'weir', password: 'secret' });
   assert.equal(allows({ headers: key('weir', 'secret') }), true);
   assert.equal(allows({ headers: key('weir', 'secrets') }), false);

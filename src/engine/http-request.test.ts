@@ -1,4 +1,4 @@
-/** Requests of the HTTP interface are taken apart byte for byte. */
+/** Parses requests of the ClickHouse HTTP interface, byte for byte. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseMultipart, parseQueryString, toEngineRequest } from './http-request.ts';
@@ -9,7 +9,7 @@ function textFields(fields: ReadonlyMap<string, Uint8Array>): Record<string, str
   );
 }
 
-test('a query string is decoded to bytes', () => {
+test('decodes a query string to bytes', () => {
   const fields = parseQueryString('query=SELECT+1%2B1&param_s=%FF%00%27&empty=&alone&bad=%zz%4');
   assert.deepEqual(textFields(fields), {
     query: 'SELECT 1+1',
@@ -20,7 +20,7 @@ test('a query string is decoded to bytes', () => {
   });
 });
 
-test('separates parameters, settings and fields of the protocol', () => {
+test('separates parameters, settings and protocol fields', () => {
   const fields = parseQueryString(
     'query=Q&param_a=1&max_threads=2&query_id=I&database=d&wait_end_of_query=1&session_id=s',
   );
@@ -34,7 +34,7 @@ test('separates parameters, settings and fields of the protocol', () => {
   assert.equal(request.waitsForEnd, true);
 });
 
-test('without fields everything has a default', () => {
+test('uses defaults for absent fields', () => {
   const request = toEngineRequest(new Map(), {});
   assert.equal(request.sql, undefined);
   assert.equal(request.pool, undefined);
@@ -43,13 +43,13 @@ test('without fields everything has a default', () => {
   assert.equal(request.waitsForEnd, false);
 });
 
-test('an unknown pool and a name that is no setting are refused', () => {
+test('refuses an unknown pool and an invalid setting name', () => {
   assert.throws(() => toEngineRequest(new Map(), { 'x-weir-pool': 'x' }), { code: 48 });
   const fields = parseQueryString('a%20b=1');
   assert.throws(() => toEngineRequest(fields, {}), { code: 62 });
 });
 
-test('a multipart body gives its parts, line feeds and all', () => {
+test('parses a multipart body, with line feeds in its parts', () => {
   const body = [
     '--b',
     'Content-Disposition: form-data; name="query"',
@@ -66,7 +66,7 @@ test('a multipart body gives its parts, line feeds and all', () => {
   assert.deepEqual(textFields(fields), { query: 'SELECT 1\r\n--b2', param_a: '' });
 });
 
-test('a multipart body without boundary or names is refused', () => {
+test('refuses a multipart body without a boundary or names', () => {
   assert.throws(() => parseMultipart(Buffer.from(''), 'multipart/form-data'), { code: 62 });
   const nameless = Buffer.from('--b\r\n\r\nx\r\n--b--\r\n');
   assert.throws(() => parseMultipart(nameless, 'multipart/form-data; boundary=b'), { code: 62 });

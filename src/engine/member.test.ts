@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verifySettings } from './member.ts';
 
-test('names each setting that chDB did not take', async () => {
+test('names each setting that chDB ignored', async () => {
   const member = {
     query: async () => ({ bytes: Buffer.from('a\t1\nb\t0\n'), rowsRead: 2, bytesRead: 4 }),
   };

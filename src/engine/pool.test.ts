@@ -6,7 +6,7 @@ import { createPool } from './pool.ts';
 const never = new AbortController().signal;
 const account = 'account';
 
-test('members go to one holder at a time, in order of arrival', async () => {
+test('a member has one holder at a time, in order of arrival', async () => {
   const pool = createPool('test', ['m'], 4);
   const held = await pool.acquire(account, never);
   const order: string[] = [];
@@ -54,7 +54,7 @@ test('skips a query that is cancelled while it waits', async () => {
   await assert.rejects(pool.acquire(account, leaver.signal), { code: 394 });
 });
 
-test('closing refuses those who wait and resolves when all members are back', async () => {
+test('close refuses waiting queries and resolves once all members are released', async () => {
   const pool = createPool('test', ['a', 'b'], 2);
   const held = [await pool.acquire(account, never), await pool.acquire('another', never)];
   const waiting = pool.acquire(account, never);

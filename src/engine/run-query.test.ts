@@ -11,16 +11,16 @@ import { createRunningQueries } from './kill-query.ts';
 
 const text = (value: string) => new TextEncoder().encode(value);
 
-test('does not begin the query of a client that has left', async () => {
+test('does not start the query of a client that has disconnected', async () => {
   const leaver = new AbortController();
   const { run, began, pool } = setUp({ configure: async () => leaver.abort() });
   await assert.rejects(run(leaver.signal), { code: 394 });
   assert.deepEqual(began, []);
-  // The member is back.
+  // The member was released.
   pool.release(await pool.acquire('', new AbortController().signal));
 });
 
-test('kills the query of a client that leaves', async () => {
+test('kills the running query of a client that disconnects', async () => {
   const leaver = new AbortController();
   const ended = Promise.withResolvers<never>();
   const { run, killed } = setUp({

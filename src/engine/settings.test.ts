@@ -1,4 +1,4 @@
-/** Settings are complete, bounded, and undone after each query. */
+/** Settings are complete and bounded, and each query resets them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { engineDefaults } from './options.ts';
@@ -51,7 +51,7 @@ test('writes each value of SET as one string literal', () => {
   assert.equal(setStatement(new Map()), undefined);
 });
 
-test('a session changes only what differs and goes back to its defaults', () => {
+test('a session changes only settings that differ, and restores their defaults', () => {
   const defaults = new Map([['a', '1']]);
   const applied = new Map([
     ['a', '5'],

@@ -1,4 +1,4 @@
-/** Text is cut where ClickHouse cuts it. */
+/** Splits SQL into the same tokens as ClickHouse. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -22,7 +22,7 @@ const cases: readonly (readonly [sql: string, tokens: readonly string[]])[] = [
 ];
 
 for (const [sql, tokens] of cases) {
-  test(`cuts ${JSON.stringify(sql)}`, () => {
+  test(`splits ${JSON.stringify(sql)}`, () => {
     const cut = [...tokenize(sql)].map((token) => `${token.kind} ${token.text}`);
     assert.deepEqual(cut, tokens);
   });
@@ -34,7 +34,7 @@ for (const sql of ["'a", "'a\\'", '"a', '`a', '/* a', '/* /* a */', '‘a', '“
   });
 }
 
-test('any text is cut into pieces in order, or refused', () => {
+test('splits any text into consecutive tokens, or refuses it', () => {
   const text = fc.string({ unit: 'binary', maxLength: 40 });
   const sqlish = fc.array(
     fc.constantFrom("'", '"', '`', '\\', '/*', '*/', '--', '\n', '$', 'a', ' '),

@@ -1,4 +1,4 @@
-/** Statements are told apart, and the data of an INSERT are found. */
+/** Classifies statements and finds the data of an INSERT. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertParameters, insertFromFile, parseStatement, type Statement } from './statement.ts';
@@ -41,7 +41,7 @@ const statements: readonly (readonly [sql: string, statement: Statement])[] = [
 ];
 
 for (const [sql, statement] of statements) {
-  test(`understands ${JSON.stringify(sql)}`, () => {
+  test(`parses ${JSON.stringify(sql)}`, () => {
     assert.deepEqual(parseStatement(sql, 'TSV'), statement);
   });
 }

@@ -1,7 +1,6 @@
 /**
- * The messages of remote read, held against protobufjs with the schema of Prometheus
- * (prompb/remote.proto, prompb/types.proto): what it writes is understood, and it understands what
- * is written.
+ * Compares the messages of remote read with protobufjs and the schema of Prometheus
+ * (prompb/remote.proto, prompb/types.proto), in both directions.
  */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
@@ -12,7 +11,9 @@ import type { SeriesSamples } from '../model/metric-plan.ts';
 import { decodeReadRequest, type ReadQuery } from './read-request.ts';
 import { encodeReadResponse } from './read-response.ts';
 
-/** Values are declared as fixed64, which travels like double, so that their bits can be seen. */
+/**
+ * Values are declared as fixed64, which has the encoding of double, so that their bits are visible.
+ */
 const { root } = protobuf.parse(`
   syntax = "proto3";
   message ReadRequest {
@@ -92,7 +93,7 @@ suite('read requests', () => {
   test('serves samples to a client that prefers chunks', () => {
     assert.deepEqual(decodeReadRequest(encodeRequest([], [1, 0])), []);
     assert.deepEqual(decodeReadRequest(encodeRequest([], [0])), []);
-    // Not packed: one field for each.
+    // Not packed: one field each.
     assert.deepEqual(decodeReadRequest(Buffer.of(0x10, 1, 0x10, 0)), []);
     assert.throws(() => decodeReadRequest(encodeRequest([], [1])), /accept SAMPLES/);
     assert.throws(() => decodeReadRequest(Buffer.of(0x10, 1)), /accept SAMPLES/);
@@ -172,7 +173,7 @@ const series: fc.Arbitrary<SeriesSamples> = fc
     histograms,
   }));
 
-/** To the end, however often it offers a turn. */
+/** Continues to the end however often it yields. */
 function encode(results: readonly (readonly SeriesSamples[])[]) {
   const encoding = encodeReadResponse(results);
   let turns = 0;

@@ -1,4 +1,4 @@
-/** Series selectors: what each text means, and where a wrong one is wrong. */
+/** Series selectors: the matchers of each text, and the position of errors. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** What the store throws, for each way in which the engine can fail. */
+/** Maps failures of the engine to errors of the store. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ClickHouseError } from '@clickhouse/client';
@@ -45,7 +45,7 @@ suite('a failed read', () => {
     ['a fault of ours', clickHouse('47'), 'internal', /cannot read the store/],
   ];
   for (const [name, error, code, message] of cases) {
-    test(`${name} is ${code}, and tells nothing of the store`, () => {
+    test(`${name} is ${code}, without details of the store`, () => {
       const answer = toReadError(error);
       assert.equal(answer.code, code);
       assert.match(answer.message, message);

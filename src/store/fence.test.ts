@@ -6,7 +6,7 @@ import { createRestartFence, createSharedFence } from './fence.ts';
 
 const token = { shard: 'shard', epoch: 1n };
 
-/** A server that answers everything but the statements of one kind. */
+/** A server that answers all statements except those of one kind. */
 function silentAt(kind: 'query' | 'execute' | 'report'): Connection {
   const answer = async <Answer>(of: string, answered: Answer, signal?: AbortSignal) => {
     if (of !== kind) return answered;

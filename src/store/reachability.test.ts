@@ -1,4 +1,4 @@
-/** Statements and probes of a server that is slow, hangs or is away. */
+/** Statements and probes of a server that is slow, hangs or is unreachable. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
@@ -33,7 +33,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-test('an early answer causes no probe', async (t) => {
+test('sends no probe if the answer is fast', async (t) => {
   const { server, reachability } = openFake(t);
   assert.equal(await reachability.read(async () => 1), 1);
   assert.equal(await reachability.change(async () => 2), 2);
@@ -73,7 +73,7 @@ test('gives up a read of a server that hangs, and refuses the next at once', asy
   assert.deepEqual(said, ['away', 'back']);
 });
 
-test('waits for an insert that was sent, and refuses the next', async (t) => {
+test('waits for an insert that was sent, and refuses the next one', async (t) => {
   const { server, said, reachability } = openFake(t);
   server.lives = false;
   const answer = Promise.withResolvers<number>();
@@ -87,7 +87,7 @@ test('waits for an insert that was sent, and refuses the next', async (t) => {
   assert.equal(await insert, 1);
 });
 
-test('a refused connection opens the circuit, an error of the server does not', async (t) => {
+test('a refused connection opens the circuit, an error response does not', async (t) => {
   const { server, reachability } = openFake(t);
   server.lives = false;
   const refusal = new Error('refused');

@@ -1,4 +1,4 @@
-/** Series are joined with their samples, in order. */
+/** Joins series with their samples, in order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,10 +1,10 @@
-/** Errors for a server that cannot be the store. */
+/** Errors for a server that is unsuitable as a store. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClickHouseError } from '@clickhouse/client';
 import { checkTables, checkVersion, explain } from './server-check.ts';
 
-test('accepts versions with all settings, and names older ones', () => {
+test('accepts versions with all required settings, and names older ones', () => {
   for (const version of ['26.5.1.1', '26.10.3.4', '27.1.1.1']) checkVersion(version);
   for (const version of ['26.4.9.9', '25.12.1.1', '18.16.1']) {
     assert.throws(() => checkVersion(version), /cannot use ClickHouse .+ 26\.5 or later/);
@@ -17,10 +17,10 @@ const plain = ['logs', 'MergeTree PARTITION BY toYYYYMMDD(ReceivedAt)'] as const
 const local = ['logs_local', "ReplicatedMergeTree('/clickhouse', '{replica}')"] as const;
 const over = ['logs', "Distributed('main', 'weir', 'logs_local', cityHash64(Batch))"] as const;
 
-test('accepts tables of the configured form, and none', () => {
+test('accepts tables of the configured form, and an empty database', () => {
   for (const found of [[], [plain]]) checkTables(oneServer, found);
   for (const found of [[], [local], [over, local]]) checkTables(cluster, found);
-  // A server that makes something else of it by itself.
+  // The server itself changes the engine name.
   checkTables(oneServer, [['logs', "SharedMergeTree('/clickhouse', '{replica}')"]]);
 });
 

@@ -1,4 +1,4 @@
-/** CSV against a reader that knows nothing but RFC 4180. */
+/** Checks CSV with a parser that implements only RFC 4180. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

@@ -10,7 +10,7 @@ import { createExporter, type ExportRequest } from './exporter.ts';
 const steps = 10;
 const logsAStep = 7;
 
-/** Gives ten steps of seven logs. */
+/** A store with ten steps of seven logs. */
 function openExporter(options: { readonly recheckMs?: number } = {}) {
   const world = {
     running: 0,

@@ -78,7 +78,7 @@ const log = {
 
 const asked = { streamId: undefined, before: 3, after: 5, same: undefined };
 
-test('looks for one log in its own nanosecond only', () => {
+test('reads one log in its own nanosecond only', () => {
   const plan = planOneLog(context, position, ['b']);
   assert.equal(plan.filter.fromNanos, position.timeNanos);
   assert.equal(plan.filter.untilNanos, position.timeNanos + 1n);
@@ -93,7 +93,7 @@ test('looks for one log in its own nanosecond only', () => {
   );
 });
 
-test('does not mistake its neighbour for the log', () => {
+test('does not return an adjacent log instead', () => {
   const neighbour = { ...log, logId: encodeLogId({ ...position, tie: 41n }) };
   assert.equal(toOneLog(position, [log]), log);
   for (const logs of [[neighbour], []]) {

@@ -1,4 +1,4 @@
-/** Parameters of the reads: what is accepted, and what is refused by name. */
+/** Parameters of reads: accepted values, and errors that name the parameter. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { z } from 'zod';

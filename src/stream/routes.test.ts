@@ -1,4 +1,4 @@
-/** Handlers from query string to answer, over a store that is an array. */
+/** Handlers from query string to response, over a store that is an array. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -32,7 +32,7 @@ function record(timeNanos: bigint, tie: bigint): LogRecord {
   } as LogRecord;
 }
 
-/** Answers from `logs` as the store's contract says, and keeps the plans it was given. */
+/** Answers from `logs` by the contract of the store, and records plans. */
 function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
   const plans: (ListPlan | HistogramPlan | FacetsPlan)[] = [];
   const streamRoutes = createStreamRoutes({
@@ -141,7 +141,7 @@ suite('cursor and newest', () => {
     await assert.rejects(list({ cursor: at, since: at }), /cannot take cursor and since at once/);
   });
 
-  test('newest never lies beyond the watermark', async () => {
+  test('newest is at most the watermark', async () => {
     const { list } = openReader(logs, { nanos: days(2) - 1n });
     const { newest, cursor } = await list();
     assert.equal(newest.logId, encodeLogId({ timeNanos: days(2) - 1n, tie: maxTie }));
@@ -152,7 +152,7 @@ suite('cursor and newest', () => {
 test('polling from newest returns every later log once', async () => {
   const step = fc.record({
     append: fc.integer({ min: 0, max: 5 }),
-    /** How many of those appended so far are released. */
+    /** Number of appended logs that are released. */
     release: fc.double({ min: 0, max: 1, noNaN: true }),
     limit: fc.integer({ min: 1, max: 4 }),
   });
@@ -177,7 +177,7 @@ test('polling from newest returns every later log once', async () => {
       for (const { append, release, limit } of steps) {
         for (let i = 0; i < append; i++) appended.push(record(clock, tie++));
         clock += 1n;
-        // Inserted before it is released: readable, but not yet vouched for.
+        // Inserted but not released: readable, but after the watermark.
         visible.splice(0, visible.length, ...appended.filter((_, i) => i % 2 === 0 || i < 3));
         const count = Math.floor(release * appended.length);
         const vouched = appended[count];
@@ -208,7 +208,7 @@ test('rejects a path segment that is no logId', async () => {
 });
 
 suite('histogram', () => {
-  test('bucket edges are floored, touch, and end at endTime', async () => {
+  test('bucket edges are floored, adjacent, and end at endTime', async () => {
     const { histogram } = openReader([], far);
     await fc.assert(
       fc.asyncProperty(
@@ -235,7 +235,7 @@ suite('histogram', () => {
     );
   });
 
-  test('a range finer than milliseconds is counted exactly', async () => {
+  test('counts a range below a millisecond exactly', async () => {
     const { histogram, plans } = openReader([], far);
     await histogram({
       startTime: '2026-03-01T00:00:00.0004Z',
@@ -254,7 +254,7 @@ suite('histogram', () => {
   });
 });
 
-test('two names of one field are counted once and both returned', async () => {
+test('counts two names of one field once and returns both', async () => {
   const { batch, plans } = openReader([], far);
   const { facets } = await batch({ fields: 'service,host,serviceName' });
   assert.deepEqual((plans[0] as FacetsPlan).fields, ['serviceName', 'host']);

@@ -28,7 +28,7 @@ interface Event {
   readonly data: Record<string, unknown>;
 }
 
-/** Waits for nothing longer than it must. */
+/** With minimal waits. */
 const hasty = {
   pollEveryMs: 1,
   tailHeartbeatMs: 10,
@@ -37,7 +37,7 @@ const hasty = {
   maxPageLogs: 7,
 } satisfies Partial<TailOptions>;
 
-/** A service without anything but a clock, a store and the drain's two numbers. */
+/** A service that consists of a clock, a store and the progress of the drain. */
 class World {
   clock = start;
   watermark = start;
@@ -68,7 +68,7 @@ class World {
           return this.#within(range).length;
         },
       },
-      // Whoever asks again gets another answer, as from a directory that was asked again.
+      // Returns a new array for each call, like the directory.
       grants: { streams: async () => [...this.streams] },
       watermarkNanos: () => this.watermark,
       newestReceiptNanos: (streamId: string | undefined) => this.newest.get(streamId) ?? 0n,
@@ -78,7 +78,7 @@ class World {
     this.#tail = createTail(parts, { ...hasty, maxTails: 1000, ...options });
   }
 
-  /** Stores a batch; it is vouched for once the watermark has passed it. */
+  /** Stores a batch; it counts as released once the watermark has passed it. */
   store(rows: number, streamId = 'a', afterNanos = 1n): void {
     this.clock += afterNanos;
     const batch = (9n << 64n) | this.#sequence++;
@@ -132,7 +132,7 @@ function isAfter(a: ArrivalPosition, b: ArrivalPosition): boolean {
   return a.batch === b.batch ? a.row > b.row : a.batch > b.batch;
 }
 
-/** Events one by one; a chunk may hold several. */
+/** Yields single events; a chunk may contain several. */
 async function* eventsOf(chunks: AsyncGenerator<Uint8Array | string>): AsyncGenerator<Event> {
   for await (const chunk of chunks) {
     for (const text of Buffer.from(chunk).toString().split('\n\n').slice(0, -1)) {
@@ -227,7 +227,7 @@ suite('a reader far behind', () => {
     const world = new World();
     const events = eventsOf(world.follow('maxLagSeconds=10'));
     await until(events, 'open');
-    // A minute in which it takes nothing.
+    // A minute without reads.
     for (let i = 0; i < 60; i++) world.store(2, 'a', second);
     world.release();
     const { data, id } = await until(events, 'dropped');
@@ -251,7 +251,7 @@ suite('a reader far behind', () => {
     await events.return(undefined);
   });
 
-  test('loses nothing by a restart after which nothing newer is stored', async () => {
+  test('loses nothing after a restart while nothing newer is stored', async () => {
     const world = new World();
     for (let i = 0; i < 5; i++) world.store(1, 'a', second);
     world.newest.clear();

@@ -1,4 +1,4 @@
-/** Forms of time in requests, and those that are refused. */
+/** Formats of times in requests, and rejected ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseTimestamp, toIsoMillis } from './timestamps.ts';
@@ -14,7 +14,7 @@ const taken: readonly (readonly [string, bigint])[] = [
   ['2026-04-01t05:00:00-03:30', 1_775_032_200_000_000_000n],
 ];
 for (const [text, nanos] of taken) {
-  test(`"${text}" is a time`, () => assert.equal(parseTimestamp(text), nanos));
+  test(`accepts "${text}"`, () => assert.equal(parseTimestamp(text), nanos));
 }
 
 const refused = [
@@ -31,9 +31,9 @@ const refused = [
   '2026-04-01T08:30:00 2:00',
 ];
 for (const text of refused) {
-  test(`"${text}" is none`, () => assert.equal(parseTimestamp(text), undefined));
+  test(`rejects "${text}"`, () => assert.equal(parseTimestamp(text), undefined));
 }
 
-test('milliseconds are cut, not rounded', () => {
+test('truncates to milliseconds', () => {
   assert.equal(toIsoMillis(1_775_032_200_123_999_999n), '2026-04-01T08:30:00.123Z');
 });

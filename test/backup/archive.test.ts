@@ -215,7 +215,7 @@ test('runs one backup at a time', async (t) => {
   assert.ok(existsSync(join(dataDir, 'queue/backup')), 'the other one still needs it');
 });
 
-test('leaves out parts kept on servers, and refuses an empty backup', async (t) => {
+test('omits parts stored on servers, and refuses an empty backup', async (t) => {
   const { holds } = await verifyBackup(await makeBackup(t, ['directory']), signal);
   assert.deepEqual(holds, ['queue', 'tls', 'tokens of the first run']);
   const all = makeBackup(t, ['directory', 'queue', 'store']);

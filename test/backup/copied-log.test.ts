@@ -1,6 +1,6 @@
 /**
- * Copies of the queue's log taken while it is written: each has everything acknowledged before,
- * once and in order, and ids of later batches never collide.
+ * Copies of the queue's log made while it is written: each contains every batch acknowledged
+ * before, once and in order, and ids of later batches never collide.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

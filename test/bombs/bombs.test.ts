@@ -13,7 +13,7 @@ import { memoryBytes, watch, type Watched } from './watch.ts';
 
 const { maxInFlightBytes } = configSchema.parse({}).ingest;
 /**
- * Memory of the gateway above idle. The estimates behind the cap count live buffers; the rest is
+ * Memory of the gateway above idle. The estimates behind the limit count live buffers; the rest is
  * garbage until collected.
  */
 const maxGrowthBytes = 6 * maxInFlightBytes;

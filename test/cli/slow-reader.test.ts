@@ -35,7 +35,7 @@ test('back-pressure of the pipe reaches the service', async () => {
     env: environmentFor(server.url),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // Nobody reads the pipe: eventually the service cannot send.
+  // The pipe is not read: eventually the service cannot send.
   let before = -1;
   let stalled = 0;
   await until(

@@ -26,7 +26,7 @@ export interface Verdict {
   readonly doubled: number;
   /** Stored but never sent. */
   readonly invented: number;
-  /** Violations, one sentence each; empty = the promise was kept. */
+  /** Violations, one sentence each; empty = no violation. */
   readonly faults: readonly string[];
 }
 

@@ -15,7 +15,7 @@ import {
   until,
 } from './harness.ts';
 
-/** Always full. */
+/** Always reports ENOSPC. */
 const device = '/dev/full';
 const millions = 'SELECT number FROM numbers(2000000)';
 const table = 'CREATE TABLE t (a UInt64) ENGINE = MergeTree ORDER BY a';
@@ -122,7 +122,7 @@ async function openStore(t: Cleanup): Promise<Store> {
   return { ...opened, removed };
 }
 
-/** As the engine leaves its folder when a write failed a moment ago. */
+/** Leaves the directory as after a write that failed a moment ago. */
 async function endByFailedWrite({ dataDir, engine }: Store): Promise<void> {
   await engine.restart('test');
   renameSync(join(dataDir, 'writes-clean'), join(dataDir, 'writes-failed'));

@@ -1,6 +1,6 @@
 /**
- * The engine over TCP: what a client sends and gets is what it would be on the socket, and where
- * that ends in the middle, nobody takes it for an answer.
+ * The engine over TCP: forwards requests and responses unchanged, and a truncated response never
+ * looks complete.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -66,7 +66,7 @@ function clientOn(t: Cleanup, { port }: EngineFront, access = secret) {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** What answers on the engine's socket in its place. */
+/** A fake engine on the engine's socket. */
 async function openFakeEngine(t: Cleanup, handler: Handler) {
   const socketPath = join(await temporaryFolder(t), 'engine.sock');
   const server = createServer({ maxHeaderSize: 8 * 2 ** 20 });

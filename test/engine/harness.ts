@@ -1,4 +1,4 @@
-/** A real engine on a temporary directory, and ways to talk to it. */
+/** A real engine on a temporary directory, and its clients. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -21,12 +21,12 @@ export interface TestEngine {
   readonly client: ClickHouseClient;
 }
 
-/** A test, or the file as a whole. */
+/** The context of a test or of a file. */
 export interface Cleanup {
   after(work: () => Promise<void> | void): void;
 }
 
-/** Closed, and its directory removed, when the test ends. */
+/** Starts an engine; it is closed and its directory removed when the test ends. */
 export async function openTestEngine(
   t: Cleanup,
   options: Partial<EngineOptions> = {},
@@ -80,7 +80,7 @@ export interface RawAnswer {
   readonly body: Buffer;
 }
 
-/** A request without the client's help. @throws when the connection breaks */
+/** A raw request. @throws Error if the connection breaks */
 export async function rawRequest(
   socketPath: string,
   options: RequestOptions,
@@ -95,7 +95,7 @@ export async function rawRequest(
   return { status: statusCode, headers, body: Buffer.concat(chunks) };
 }
 
-/** Waits for what must become true; the runner's own limit ends a test that waits in vain. */
+/** Polls until the condition is true; the test runner's timeout applies. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await delay(20);
 }
@@ -107,17 +107,17 @@ export function isAlive(pid: number): boolean {
     return false;
   }
   const stat = `/proc/${pid}/stat`;
-  // Dead already, but nobody has asked how.
+  // A zombie counts as dead.
   return !(existsSync(stat) && readFileSync(stat, 'utf8').includes(') Z '));
 }
 
 export interface OtherProcess {
   readonly child: ChildProcess;
-  /** What it said first: an engine or an error. */
+  /** Its first message: an engine or an error. */
   readonly said: { readonly pid?: number; readonly socketPath?: string; readonly error?: string };
 }
 
-/** Opens an engine in a process of its own. */
+/** Opens an engine in another process. */
 export async function openInOtherProcess(
   t: Cleanup,
   dataDir: string,

@@ -83,7 +83,7 @@ test('one outer row becomes its inner rows', async () => {
   ]);
 });
 
-test('takes data from the text, from the body, or none', async () => {
+test('reads data from the text, the body or neither', async () => {
   const table = await createTable();
   await client.command({ query: `INSERT INTO ${table} VALUES (1, 'a;b'), (2, 'c')` });
   await client.command({ query: `INSERT INTO ${table} FORMAT JSONEachRow {"a":3}` });

@@ -29,7 +29,7 @@ function insertRows(id: string, rows: number): Promise<unknown> {
   );
 }
 
-test('an insert that runs has ended when it is killed', async () => {
+test('a killed insert has ended when the kill answers', async () => {
   const insert = insertRows('run-1', 10_000_000_000);
   await until(async () => (await countOf(at.client, 't')) > 0);
   const killed = await kill("startsWith(query_id, 'run-') SYNC");

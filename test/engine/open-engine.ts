@@ -1,5 +1,5 @@
 /**
- * Opens an engine on the folder given, prints where it is or why not, and closes it when standard
+ * Opens an engine on the given folder, prints its address or the error, and closes it when standard
  * input ends.
  */
 import { openEngine } from '../../src/engine/supervisor.ts';

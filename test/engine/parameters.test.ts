@@ -1,4 +1,4 @@
-/** Query parameters arrive byte for byte, and belong to one query. */
+/** Query parameters are exact bytes and apply to one query. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
@@ -46,12 +46,12 @@ const hostile: readonly (readonly [name: string, bytes: Buffer])[] = [
 ];
 
 for (const [name, bytes] of hostile) {
-  test(`${name} comes back unchanged`, async () => {
+  test(`returns ${name} unchanged`, async () => {
     assert.deepEqual(await selected('SELECT {s:String}', bytes), bytes);
   });
 }
 
-test('any bytes come back unchanged', async () => {
+test('returns any bytes unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), async (value) => {
       const bytes = Buffer.from(value);
@@ -63,7 +63,7 @@ test('any bytes come back unchanged', async () => {
   );
 });
 
-test('any text comes back unchanged out of arrays, maps and tuples', async () => {
+test('returns any text unchanged in arrays, maps and tuples', async () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 30 });
   const hostileText = fc.oneof(
     text,
@@ -96,7 +96,7 @@ test('does not use the parameters of an earlier query', async () => {
   }
 });
 
-test('refuses a parameter whose name is no identifier', async () => {
+test('refuses a parameter whose name is not an identifier', async () => {
   const path = `/?${encodeURIComponent('param_a, max_threads')}=1`;
   const answer = await rawRequest(opened.engine.socketPath, { path }, 'SELECT 1');
   assert.match(answer.body.toString(), /^Code: 62\./);

@@ -1,4 +1,4 @@
-/** The ClickHouse HTTP protocol over the real engine, spoken by the real client. */
+/** The ClickHouse HTTP protocol over a real engine, with the official client. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { ClickHouseSettings } from '@clickhouse/client';
@@ -15,7 +15,7 @@ async function codeOf(query: Promise<unknown>): Promise<string> {
   return `${error.code} ${error.type}`;
 }
 
-test('the client finds the engine alive', async () => {
+test("answers the client's ping", async () => {
   const { client } = opened;
   assert.deepEqual(await client.ping(), { success: true });
   assert.deepEqual(await client.ping({ select: true }), { success: true });
@@ -29,7 +29,7 @@ test('uses UTC whatever the time zone of the machine', async () => {
   assert.deepEqual(rows, [{ zone: 'UTC', zero: '1970-01-01 00:00:00' }]);
 });
 
-test('an answer is complete in every kind of format', async () => {
+test('responses are complete in every format', async () => {
   const { client } = opened;
   for (const format of [
     'JSON',
@@ -45,7 +45,7 @@ test('an answer is complete in every kind of format', async () => {
   }
 });
 
-test('parameters of all types arrive as they were sent', async () => {
+test('accepts parameters of all types', async () => {
   const { client } = opened;
   const uuid = '01234567-89ab-cdef-0123-456789abcdef';
   const answer = await client.query({
@@ -92,7 +92,7 @@ test('parameters of all types arrive as they were sent', async () => {
   ]);
 });
 
-test('many parameters travel in a multipart body', async () => {
+test('accepts many parameters in a multipart body', async () => {
   const ids = Array.from({ length: 5_000 }, (_, at) => `id-${at}-'x'`);
   const answer = await opened.client.query({
     query: 'SELECT length({ids:Array(String)}) AS n, {ids:Array(String)}[5000] AS last',
@@ -103,7 +103,7 @@ test('many parameters travel in a multipart body', async () => {
   assert.deepEqual(await answer.json(), [{ n: 5000, last: "id-4999-'x'" }]);
 });
 
-test('errors keep the code and the name that ClickHouse gives them', async () => {
+test('errors have the code and name of ClickHouse', async () => {
   const { client } = opened;
   const errors: [query: string, code: string][] = [
     ['SELECT nosuch', '47 UNKNOWN_IDENTIFIER'],
@@ -119,7 +119,7 @@ test('errors keep the code and the name that ClickHouse gives them', async () =>
   assert.equal(await codeOf(client.query(bad)), '457 BAD_QUERY_PARAMETER');
 });
 
-test('an error answer has status, code and query id', async () => {
+test('an error response has status, code and query id', async () => {
   const answer = await rawRequest(
     opened.engine.socketPath,
     { path: '/?query_id=abc' },
@@ -133,7 +133,7 @@ test('an error answer has status, code and query id', async () => {
   assert.equal(missing.status, 404);
 });
 
-test('settings hold for one query only, also after a wrong one', async () => {
+test('settings apply to one query only, also after an invalid one', async () => {
   const { client } = opened;
   const query = "SELECT getSetting('max_threads') AS n";
   const [usual] = await rowsOf<{ n: number }>(client, query);
@@ -163,7 +163,7 @@ test('reads cannot write, whatever settings they send', async () => {
   assert.equal(await codeOf(client.command(asked)), '164 READONLY');
 });
 
-test('a million rows are streamed in bounded memory', async () => {
+test('streams a million rows in bounded memory', async () => {
   const { client, engine } = opened;
   const resident = async () => {
     const { body } = await rawRequest(engine.socketPath, { path: '/heartbeat', method: 'GET' });
@@ -186,7 +186,7 @@ test('a million rows are streamed in bounded memory', async () => {
   assert.ok(peak - before < 200 * 2 ** 20, `grew by ${peak - before} bytes for 420 MB`);
 });
 
-test('an answer that is not streamed has a limit', async () => {
+test('limits the size of a response that is not streamed', async () => {
   const query = {
     query: 'SELECT number, repeat(toString(number), 80) AS text FROM numbers(1000000)',
     clickhouse_settings: { wait_end_of_query: 1 },
@@ -196,7 +196,7 @@ test('an answer that is not streamed has a limit', async () => {
 
 const failsLate = 'SELECT throwIf(number = 900000) AS x, number FROM numbers(1000000)';
 
-test('a stream that fails on the way ends with the error', async () => {
+test('a stream that fails midway ends with the error', async () => {
   const answer = await opened.client.query({ query: failsLate, format: 'JSONEachRow' });
   let rows = 0;
   const reading = (async () => {
@@ -206,7 +206,7 @@ test('a stream that fails on the way ends with the error', async () => {
   assert.ok(rows > 0 && rows <= 900_000);
 });
 
-test('a stream that fails looks broken to a client that does not know how it ends', async () => {
+test('a stream that fails is truncated for clients without support for exception blocks', async () => {
   const { socketPath } = opened.engine;
   await assert.rejects(rawRequest(socketPath, { path: '/' }, `${failsLate} FORMAT CSV`));
 });
@@ -220,7 +220,7 @@ test('returns an error and no row with wait_end_of_query', async () => {
   assert.match(await codeOf(opened.client.query(query)), /^395/);
 });
 
-test('answers are compressed when the client asks', async () => {
+test('compresses responses on request', async () => {
   for (const codec of ['gzip', 'zstd', 'br']) {
     const answer = await rawRequest(
       opened.engine.socketPath,
@@ -239,7 +239,7 @@ test('answers are compressed when the client asks', async () => {
   assert.match(broken.body.toString(), /^Code: 47/);
 });
 
-test('the time limit ends a query', async () => {
+test('ends a query at the time limit', async () => {
   const query = { query: endless, clickhouse_settings: { max_execution_time: 1 } };
   assert.equal(await codeOf(opened.client.query(query)), '159 TIMEOUT_EXCEEDED');
 });
@@ -248,7 +248,7 @@ test('kills the reads of clients that disconnect', async () => {
   const { client } = opened;
   for (const settings of [{}, { wait_end_of_query: 1 } as const]) {
     const leaver = new AbortController();
-    // One account does not get all members.
+    // An account cannot get all members.
     const accounts = Array.from({ length: engineDefaults.readMembers }, (_, i) => `account ${i}`);
     const queries = accounts.map((account) => {
       return client.query({
@@ -262,7 +262,7 @@ test('kills the reads of clients that disconnect', async () => {
     for (const query of queries) query.catch(() => undefined);
     await until(async () => (await runningReads()) === queries.length);
     leaver.abort();
-    // Every member is needed to answer both at once.
+    // Both answers at once need every member.
     const answers = queries.map(() => rowsOf(client, 'SELECT 1 AS one'));
     for (const answer of answers) assert.deepEqual(await answer, [{ one: 1 }]);
   }

@@ -44,7 +44,7 @@ test('ends the old process before restart resolves, also when called twice', asy
   assert.equal(await countOf(client, 't'), 0);
 });
 
-test('a process that hangs is killed and started again', async (t) => {
+test('kills and restarts a process that hangs', async (t) => {
   const { engine, client } = await openTestEngine(t, { heartbeatMillis: 20, hangMillis: 1_000 });
   const first = engine.pid as number;
   process.kill(first, 'SIGSTOP');
@@ -53,7 +53,7 @@ test('a process that hangs is killed and started again', async (t) => {
   assert.deepEqual(await rowsOf(client, 'SELECT 1 AS one'), [{ one: 1 }]);
 });
 
-test('a fault in native code ends in a restart', async (t) => {
+test('restarts after a fault in native code', async (t) => {
   const { engine, client } = await openTestEngine(t, { heartbeatMillis: 20, hangMillis: 1_000 });
   process.kill(engine.pid as number, 'SIGSEGV');
   await until(() => engine.restarts === 1 && engine.ready());
@@ -75,7 +75,7 @@ test('refuses a second process, naming the first, which continues', async (t) =>
   assert.deepEqual(await rowsOf(client, 'SELECT 1 AS one'), [{ one: 1 }]);
 });
 
-test('the engine of a killed process ends, and the next process gets the data', async (t) => {
+test('the engine of a killed process ends, and the next process opens the data', async (t) => {
   const dataDir = await temporaryFolder(t);
   const { child, said } = await openInOtherProcess(t, dataDir);
   const other = clientOf(said.socketPath as string);
@@ -111,7 +111,7 @@ test('opens data of an older engine', async (t) => {
   assert.notEqual(engineVersion, '0.0.1');
 });
 
-test('a stray config.xml is not read', async (t) => {
+test('ignores a config.xml in the working directory', async (t) => {
   const cwd = await temporaryFolder(t);
   const poison = '<clickhouse><this is="no xml"';
   await mkdir(join(cwd, '.clickhouse-client'));
@@ -129,7 +129,7 @@ test('allows only the owner to access the data', async (t) => {
   assert.equal(dirname(engine.socketPath), dataDir);
 });
 
-test('a data directory may have any name, also one too long for a socket', async (t) => {
+test('accepts a data directory of any name, also one too long for a socket', async (t) => {
   const folder = await temporaryFolder(t);
   const dataDir = join(folder, `it's [a] "x" \\ \u{1f600}`, 'y'.repeat(100));
   const { engine, client } = await openTestEngine(t, { dataDir });
@@ -141,7 +141,7 @@ test('a data directory may have any name, also one too long for a socket', async
   t.after(() => assert.equal(existsSync(socketFolder), false));
 });
 
-test('a data directory that chDB would take for a pattern is refused', async () => {
+test('refuses a data directory that chDB would expand as a pattern', async () => {
   const open = openEngine({ dataDir: '/nowhere/a{b}' }, silentEvents());
   await assert.rejects(open, /cannot use data directory .*: choose a path without \{/);
 });

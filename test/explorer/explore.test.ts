@@ -240,7 +240,7 @@ suite('exploring logs', { skip }, () => {
     await total(page, '50 logs');
   });
 
-  test('offers ways out when nothing matches', async () => {
+  test('offers alternatives when nothing matches', async () => {
     await go('?range=1s&search=timeout&host=web-0');
     await page.getByRole('heading', { name: 'No logs match' }).waitFor();
     await page.getByText(/The newest matching log is from/).waitFor();

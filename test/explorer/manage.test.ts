@@ -33,7 +33,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
   /** Shared by all tests: signing in takes longer than most of them. */
   let watched: WatchedPage;
   let page: Page;
-  /** Folder in which sender snippets run; the CA file is where the explorer says. */
+  /** Folder in which sender snippets run, with the CA file at the path that the explorer shows. */
   let folder: string;
   before(async () => {
     explorer = await startExplorer();
@@ -117,7 +117,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     assert.equal(streams.filter(({ name }) => name === 'fresh stream').length, 1);
   });
 
-  test('explains a refusal, and the first event turns the page green', async () => {
+  test('explains a refusal, and updates when the first event arrives', async () => {
     const receiver = await createReceiver('first event');
     await go(`/receivers/${receiver.receiverId}`);
     await page.getByText('Waiting for the first event').waitFor();
@@ -126,7 +126,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
 
     assert.equal(await send(receiver, 'wri_wrong'), 401);
     await page.getByText('The last request was refused (401)').waitFor();
-    await page.getByText('issue a new one for this receiver').waitFor();
+    await page.getByText('create a new one for this receiver').waitFor();
 
     await page.getByRole('button', { name: 'Issue a token' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Issue token' }).click();
@@ -228,7 +228,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await until(async () => (await send(receiver, secret)) === 401, { what: 'the token to end' });
 
     await page.getByRole('tab', { name: 'Status' }).click();
-    await page.getByRole('cell', { name: /issue a new one for this receiver/ }).waitFor();
+    await page.getByRole('cell', { name: /create a new one for this receiver/ }).waitFor();
   });
 
   test('deletes a receiver and its stream after their names are typed', async () => {
@@ -271,9 +271,9 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await row.waitFor({ state: 'detached' });
   });
 
-  test('an access token opens the pages of its scopes, and others say why not', async () => {
+  test('an access token opens the pages of its scopes, and others name the missing scope', async () => {
     await go('/tokens');
-    await page.getByText('signed in with this token').waitFor();
+    await page.getByText('this session').waitFor();
     await pick(page, 'first run', 'Revoke');
     await page.getByText('you will be signed out').waitFor();
     await page.keyboard.press('Escape');

@@ -118,7 +118,7 @@ export class Service {
     return this.#nodes.enginePids();
   }
 
-  /** Starts on the same directory, on free ports or the kept ones; resolves once ready. */
+  /** Starts on the same directory, on free or reused ports; resolves once ready. */
   async start(): Promise<void> {
     const quickstart = await this.#nodes.start();
     this.#quickstart = quickstart;

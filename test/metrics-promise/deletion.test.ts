@@ -1,6 +1,6 @@
 /**
- * After a deletion of a stream's data later samples are stored with their labels and earlier ones
- * are gone, whatever the clock does.
+ * After a deletion of a stream's data, later samples are stored with their labels and earlier ones
+ * are deleted, whatever the clock does.
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';

@@ -43,7 +43,7 @@ let streams: [ModelStream, ModelStream];
 let receiverId: string;
 /** Of the receiver's stream. */
 let fed = 0;
-/** Last housekeeping, Unix ms: expired data is gone, even if clocks go back. */
+/** Last housekeeping, Unix ms: expired data has been deleted, even if clocks go back. */
 let freedMs = 0;
 
 before(async () => {

@@ -149,7 +149,7 @@ export async function openPowerStage(options: PowerStageOptions): Promise<PowerS
       service.launch();
       await sleep(random.integer(0, 3_000));
     },
-    /** Only the first cut of a directory comes that early. */
+    /** Only the first cut of a directory is this early. */
     async first(random) {
       service.launch();
       await sleep(random.integer(0, 4_000));

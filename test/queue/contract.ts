@@ -8,7 +8,7 @@ import type { Queue, Shard } from '../../src/queue/port.ts';
 import { until } from '../harness/until.ts';
 import { openSink, type Sink, type Sunk } from './sink.ts';
 
-/** A place for one queue, empty at first. */
+/** A location for one queue, initially empty. */
 export interface QueuePlace {
   readonly shards: number;
   /** May be called again once the previous queue is closed. */
@@ -266,7 +266,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     }
   });
 
-  test('notifies listeners when labels of series may be gone', async () => {
+  test('notifies listeners when labels of series may have been deleted', async () => {
     let heard = 0;
     queue.whenSeriesForgotten(() => heard++);
     await queue.forgetSeries();

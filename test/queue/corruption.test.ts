@@ -133,7 +133,7 @@ const faults: Record<string, (content: Uint8Array) => Uint8Array | undefined> = 
   emptied: () => new Uint8Array(0),
   'cut to its header': (content) => content.slice(0, 64),
   'cut in half': (content) => content.slice(0, content.length / 2),
-  // Where its last batch begins; a seal is shorter than that.
+  // Where its last batch begins; a seal is shorter.
   'cut behind a batch': (content) =>
     content.slice(0, Buffer.from(content).lastIndexOf('WFR1', content.length - 200)),
   'flipped in its last batch': (content) => {
@@ -245,7 +245,7 @@ test('reports a missing segment with its exact range', async () => {
   assertAllOrReported(result);
 });
 
-test('keeps and reports foreign files', async () => {
+test('keeps and reports unknown files', async () => {
   const fs = await fill(2000);
   const [first, second] = segmentsOf(fs);
   assert.ok(first !== undefined && second !== undefined);

@@ -1,4 +1,4 @@
-/** A switch to NATS or a cluster is refused while the local log holds batches. */
+/** Refuses a switch to NATS or a cluster while the local log contains batches. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { until } from '../harness/until.ts';
 import { openSink } from './sink.ts';
 
-test('refuses to leave a log that holds batches', async (t) => {
+test('refuses to start while the local log contains batches', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'weir-forsaken-'));
   t.after(() => rm(folder, { recursive: true }));
   const settings = ['--data', folder, '--queue-min-free-disk-bytes', '0'];

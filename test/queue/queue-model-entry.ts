@@ -3,7 +3,7 @@ import type { IdempotencyRecord } from '../../src/queue/port.ts';
 
 /**
  * `asked`: unanswered, may or may not be in the queue. `refused`: the disk was full, must not be in
- * it. `gone`: released, or may be.
+ * it. `gone`: released, possibly.
  */
 export type EntryState = 'asked' | 'refused' | 'acknowledged' | 'gone';
 
@@ -14,7 +14,7 @@ export interface Entry {
   sequence: bigint | undefined;
 }
 
-/** The disk was full and nothing of the batch is kept. */
+/** The disk was full; the batch must not be stored. */
 export function isOutOfRoom(error: unknown): boolean {
   const { cause } = error as Error;
   return cause instanceof Error && cause.message.includes('ENOSPC');

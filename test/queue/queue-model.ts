@@ -77,7 +77,7 @@ class QueueModel {
     }
   }
 
-  /** The last run: nothing fails, and every acknowledged batch must be taken. */
+  /** The last run: without faults, and every acknowledged batch must be taken. */
   async drainAll(): Promise<void> {
     const queue = await this.#open();
     assert.ok(queue, 'the queue opens when nothing fails');
@@ -114,7 +114,7 @@ class QueueModel {
   async #open(): Promise<DiskQueue | undefined> {
     this.#handedOut = [];
     this.#lastHanded = 0n;
-    // The clock may step back by no more than the time of a start, which goes unnoticed.
+    // The clock may step back by at most the duration of a start, which is undetectable.
     this.#nowMs = this.#latestMs + 1000;
     const queue = await attempt(() =>
       openDiskQueue(

@@ -9,7 +9,7 @@ interface Write {
 }
 
 interface Truncation {
-  /** Bytes that are kept. */
+  /** Durable bytes. */
   readonly length: number;
 }
 
@@ -21,7 +21,7 @@ export interface Inode {
 
 export interface NameChange {
   readonly name: string;
-  /** Undefined = the name is removed. */
+  /** Undefined = the name was removed. */
   readonly inode: Inode | undefined;
   readonly removed: string | undefined;
 }

@@ -46,7 +46,7 @@ export async function pollSince(service: Service): Promise<Follower> {
 export interface TailFollower extends Follower {
   /** Heartbeats of all connections. */
   heartbeats(): number;
-  /** How connections ended other than by us: `error` event or broken. */
+  /** How connections ended unless closed by the test: with an `error` event, or broken. */
   readonly ends: readonly string[];
 }
 

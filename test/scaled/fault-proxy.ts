@@ -12,8 +12,8 @@ export interface FaultProxy {
   /** On 127.0.0.1, constant until closed. */
   readonly port: number;
   /**
-   * Ends every fault and releases held data. If the client may be gone, releasing `down` would make
-   * it reset the connection and lose `up`: pass `up` only.
+   * Ends all faults and releases held data. Pass `up` if the client may have disconnected:
+   * releasing `down` would make it reset the connection and lose `up`.
    */
   pass(...directions: readonly Direction[]): Promise<void>;
   /** Accepts connections and forwards nothing, neither bytes nor their end. */
@@ -207,7 +207,7 @@ export async function openBlackHole(): Promise<BlackHole> {
   };
 }
 
-/** Whether the system still accepts a connection, which is kept. */
+/** Whether the system still accepts a connection, which stays open. */
 async function connects(port: number, kept: Socket[]): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   kept.push(socket);

@@ -79,7 +79,7 @@ suite('access to NATS', { skip: missingNats() }, () => {
 
   test('drains stored messages after max_payload was lowered', async (t) => {
     const server = await start(t, 'max_payload: 1MB');
-    // So many that the part of each in what may be under way is smaller than a message.
+    // So many that the share of each in the in-flight limit is smaller than a message.
     const options = toOptions([server.url], { shards: 64 });
     const before = await openQueue(options);
     const texts = Array.from({ length: 64 }, (_, index) => `large ${index}`);

@@ -33,7 +33,7 @@ suite('writers on a cluster', { skip: missingNats() }, () => {
       const leader = await cluster.leaderOf('weir_0');
       const watermark = queue.watermarkNanos();
       await leader.kill();
-      // Time goes on in every shard: each is read again.
+      // The watermark advances in every shard: each is consumed again.
       await until(() => queue.watermarkNanos() > watermark + 3n * nanosPerSecond, {
         what: 'the watermark to go on without a server',
         timeoutMs,

@@ -64,7 +64,7 @@ export function isChanged(change: (streams: StreamAPI) => Promise<unknown>): Pro
     // Batches in flight when the stream was deleted may be acknowledged since.
     await grew(sender, 50);
     const before = new Set(sender.acknowledged);
-    // By then every lease was taken or renewed after the change.
+    // By then every lease was acquired or renewed after the change.
     const later = drained.queue.watermarkNanos() + BigInt(2 * leaseMs) * 1_000_000n;
     await passes(drained, later);
     await checkGoesOn(scene, { before, left: [] });
@@ -113,7 +113,7 @@ function passes({ queue }: DrainedQueue, nanos: bigint): Promise<unknown> {
   return until(() => queue.watermarkNanos() > nanos, { what: 'the watermark' });
 }
 
-/** The batches that another server finds in the folder. @returns their texts */
+/** Batches that another server reads from the folder. @returns their texts */
 async function readLeft({ streamsFolder }: NatsServer): Promise<string[]> {
   if (!existsSync(streamsFolder)) return [];
   const other = await NatsServer.start();
@@ -138,7 +138,7 @@ async function isComplete(server: NatsServer): Promise<boolean> {
 interface Expected {
   /** Acknowledged before the change: NATS may have lost them. */
   readonly before: ReadonlySet<string>;
-  /** Those of them that are still in NATS. */
+  /** The ones still in NATS. */
   readonly left: readonly string[];
 }
 

@@ -29,8 +29,8 @@ const changes: Readonly<Record<string, Change>> = {
     putBack(folder, copy, ['KV_weir_keys', 'KV_weir_signals']),
   'messages older than what consumers know': (folder, copy) =>
     putMessagesBack(folder, copy, shardStreams),
-  // Not with the index that was there: nats-server 2.9.10 goes by its old list of what was removed,
-  // and loses messages that it acknowledges under the same numbers, in one run of ten.
+  // Without the existing index: nats-server 2.9.10 would follow its outdated list of removed
+  // messages, and in one run of ten lose messages that it acknowledges under the same sequences.
   'no index, and an empty last block': (folder) => {
     cutEnd(folder, shardStreams, 0);
     removeIndex(folder, shardStreams);

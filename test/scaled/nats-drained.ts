@@ -51,7 +51,7 @@ export async function openDrained(
 function toStore(judge: JudgingStore, whenOpen: () => Promise<void>) {
   const store: Pick<Store, 'insert' | 'fence' | 'ping'> = {
     async insert(_, batches, mode, { shard, epoch }) {
-      // A real store sends what it was given at once: it is no longer there after a release.
+      // A real store sends the batch at once; its memory is freed after a release.
       const sent = { shard, epoch: `${epoch}`, mode, batches: batches.map(toSent) };
       await whenOpen();
       refuseLate(await judge.insert(sent));

@@ -33,7 +33,7 @@ suite('a message that arrives late', { skip: missingNats() }, () => {
       // As after two minutes.
       await streams.update(stream, { duplicate_window: 100_000_000 });
     });
-    // The server gets it so much later than it was sent.
+    // The server receives it this long after it was sent.
     const now = Date.now.bind(Date);
     context.mock.method(Date, 'now', () => now() - 60_000);
     slow.hold();

@@ -84,13 +84,13 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
     assert.ok(load.refused.length < load.acknowledged.length / 10, `${load.refused.length}`);
   });
 
-  test('refuses at once while NATS is away, and recovers', async () => {
+  test('refuses at once while NATS is down, and recovers', async () => {
     const { queue } = await open({ timeoutMs: 1000 });
     await server.kill();
     try {
       await until(() => !queue.status().writable, { what: 'the loss to be seen' });
       await assert.rejects(queue.append(toBatch('x'), owner), isUnavailable);
-      // If each waited, this would take minutes.
+      // Would take minutes if each waited.
       for (let i = 0; i < 500; i++) {
         await assert.rejects(queue.append(toBatch('x'), owner), isUnavailable);
         await assert.rejects(queue.recall(Buffer.alloc(16)), isUnavailable);

@@ -209,7 +209,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     await onlooker.close();
   });
 
-  test('says that a batch is gone if another operator removed it', async () => {
+  test('reports a batch that another operator has removed', async () => {
     const [{ id }] = (await setAside('bad large')) as [SetAside];
     const other = await openQuarantineStream(options, createInstruments('silent'), 'change');
     await other.drop(id);

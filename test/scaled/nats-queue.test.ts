@@ -263,7 +263,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     });
   });
 
-  test('refuses batches while full, says why, and recovers', async () => {
+  test('refuses batches with a reason while full, and recovers', async () => {
     const options = newOptions({ maxBacklogBytes: 4_000_000 });
     const queue = await open(options);
     let taken = 0;

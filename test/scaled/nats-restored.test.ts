@@ -1,4 +1,4 @@
-/** NATS restored with less than it had, or robbed of it while it runs. */
+/** NATS restored with less data, or losing data while it runs. */
 import { suite, test } from 'node:test';
 import { cutEnd, putBack, removeConsumers } from './nats-changes.ts';
 import { bucketStreams, comesBack, isChanged, shardStreams } from './nats-comebacks.ts';

@@ -183,7 +183,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     await node.close();
   });
 
-  test('another node hears each change without polling', async () => {
+  test('another node receives each change without polling', async () => {
     const { digest, tokenId } = await createToken();
     const node = await openNode();
     for (let round = 0; round < 5; round += 1) {

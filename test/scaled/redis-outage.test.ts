@@ -81,7 +81,7 @@ suite('a Redis in trouble', { skip: missingRedis() }, () => {
     assert.equal(store.level(bucket) < -94, true);
   });
 
-  test('logs an outage once at its begin and once at its end', async () => {
+  test('logs an outage once when it begins and once when it ends', async () => {
     const mark = store.logged.length;
     await server.halt();
     await until(async () => (await store.metric('weir_quota_store_connected')) === 0, {

@@ -102,7 +102,7 @@ test('a server that refuses is unavailable at once, and recovers', async (t) => 
   assert.deepEqual(await read(connection), [['1']]);
 });
 
-test('a host that drops packets is waited for once', async (t) => {
+test('a host that drops packets times out once, then fails fast', async (t) => {
   const hole = await openBlackHole();
   t.after(() => hole.close());
   const { connection, said } = open(t, `http://127.0.0.1:${hole.port}`);
@@ -111,7 +111,7 @@ test('a host that drops packets is waited for once', async (t) => {
   await isRefusedAtOnce(connection);
 });
 
-test('so is one that never begins TLS', async (t) => {
+test('so does a server that never begins TLS', async (t) => {
   const { connection, said } = open(t, proxyUrl('https'));
   proxy.hold();
   assert.equal(await insert(connection), 'unavailable');

@@ -35,13 +35,11 @@ const files = [
   'metric-limits',
   'metric-housekeeping',
 ];
-/** Without tests of an engine kill, and of rows read per shard. */
-const notHere = 'an engine that dies|steps that are too much';
 
 for (const name of files) {
   test(`test/store/${name} on a cluster`, async () => {
     const file = fileURLToPath(new URL(`../store/${name}.test.ts`, import.meta.url));
-    const flags = ['--test', '--test-reporter=tap', `--test-skip-pattern=${notHere}`];
+    const flags = ['--test', '--test-reporter=tap'];
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const child = spawn(process.execPath, [...flags, file], {
       env: { ...env, WEIR_TEST_STORE: 'cluster' },

@@ -1,4 +1,4 @@
-/** Damage to the files of the store is reported and never silent. */
+/** Damage to files of the store is always reported. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -44,9 +44,12 @@ export const ofOneServer = {
   cold: undefined,
 } as const;
 
-/** With `WEIR_TEST_STORE=cluster` in the environment, on a cluster; see cluster-store.ts. */
+/** Whether the tests run on a cluster; see cluster-store.ts. */
+export const onCluster = process.env['WEIR_TEST_STORE'] === 'cluster';
+
+/** With `WEIR_TEST_STORE=cluster` in the environment, on a cluster. */
 export async function openEngineStore(change: Partial<EngineOptions> = {}): Promise<EngineStore> {
-  if (process.env['WEIR_TEST_STORE'] === 'cluster') return openOnCluster();
+  if (onCluster) return openOnCluster();
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-store-'));
   const instruments = createInstruments('silent');
   const engine = await openEngine({ dataDir, ...change }, createEngineEvents(instruments));

@@ -1,4 +1,7 @@
-/** The table of log fields against all that is made of it: SQL, API, facets, flags, explorer. */
+/**
+ * The table of log fields compared with everything derived from it: SQL, API, facets, flags,
+ * explorer.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
@@ -67,7 +70,7 @@ for (const [name, { column, path, title, flag, filter }] of fieldEntries) {
     assert.ok(excluded.sql.includes(nothing), excluded.sql);
   });
 
-  test(`${name} is a parameter of every read and a facet where the table says so`, () => {
+  test(`${name} is a parameter of every read, and a facet if the table says so`, () => {
     for (const read of [
       'logs',
       'histogram',

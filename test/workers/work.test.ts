@@ -117,7 +117,7 @@ test('applies one limit across all workers', async () => {
     statuses.push((await post(connection, { ...receiver, body })).status);
   }
   const accepted = statuses.filter((status) => status === 202).length;
-  // 20 at once, a debt, and what comes back while the test runs.
+  // 20 at once, the debt, and the refill while the test runs.
   assert.ok(accepted >= 4 && accepted <= 7, statuses.join(' '));
   assert.ok(statuses.includes(429), statuses.join(' '));
 });

@@ -1,4 +1,4 @@
-/** Parsing and showing times. */
+/** Parses and formats times. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { showInstant, toInstant } from './instant.ts';

@@ -1,4 +1,4 @@
-/** Logs as text. */
+/** Formats logs as text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -72,7 +72,7 @@ test('cuts a long message after six lines and reports the rest', () => {
   assert.ok(cut([fakeLog('x'.repeat(60))]).endsWith('x\n'));
 });
 
-test('indents all lines of a log but the first, whatever the log holds', () => {
+test('indents all lines of a log but the first, for any log', () => {
   const text = fc.string({ unit: 'binary' });
   const cutAtColumns = fc.constantFrom(undefined, 20);
   fc.assert(

@@ -1,4 +1,4 @@
-/** CSV records to events. */
+/** Converts CSV records to events. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

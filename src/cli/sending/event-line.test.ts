@@ -1,4 +1,4 @@
-/** Lines to events. */
+/** Converts lines to events. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -65,7 +65,7 @@ for (const [line, format, reason] of faults) {
   });
 }
 
-test('fills in only what is missing', () => {
+test('adds only missing fields', () => {
   assert.deepEqual(read('x', 'auto', all), { message: 'x', ...filled, region: 'west' });
   const own = {
     message: 'x',
@@ -101,7 +101,7 @@ test('keeps digits of numbers beyond a double', () => {
   });
 });
 
-test('knows every key of a time', () => {
+test('accepts every key of a time', () => {
   const isTimed = (event: object) => {
     const reading = createLineReader('auto', none)(JSON.stringify({ message: 'x', ...event }));
     return reading?.kind === 'event' && reading.isTimed;

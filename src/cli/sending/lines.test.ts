@@ -1,4 +1,4 @@
-/** Bytes to lines. */
+/** Splits bytes into lines. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

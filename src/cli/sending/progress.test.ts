@@ -1,11 +1,11 @@
-/** Texts of the progress line. */
+/** Progress lines. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toClock, toCount, toFileLine, toSendLine, toSize } from './progress.ts';
 
 const quiet = { accepted: 0, rejected: 0, retries: 0, elapsedMs: 0, trouble: undefined };
 
-test('shows counts in the line of sending', () => {
+test('shows counts while sending a stream', () => {
   assert.equal(toSendLine(quiet), '0 sent · 0/s');
   assert.equal(
     toSendLine({
@@ -19,7 +19,7 @@ test('shows counts in the line of sending', () => {
   );
 });
 
-test('shows a bar and the remaining time in the line of a file', () => {
+test('shows a bar and the remaining time while sending a file', () => {
   assert.equal(
     toFileLine({ ...quiet, elapsedMs: 30_000, readBytes: 25e6, totalBytes: 1e8 }),
     '[#####···············] 25 % · 25.0 MB of 100 MB · 0 sent · 0/s · 1:30 left',

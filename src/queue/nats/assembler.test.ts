@@ -251,7 +251,7 @@ test('decodes the frames around a damaged one', () => {
   assert.deepEqual(assembler.done([...batches, ...damage]), [1]);
 });
 
-/** A way to send batches: frames together in messages, or chunks, some of it twice. */
+/** How batches are sent: several frames per message, or in chunks, some repeated. */
 interface Step {
   readonly batch: number;
   readonly pieces: number;
@@ -269,7 +269,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 30 },
 );
 
-/** Messages of all steps, those of different steps between each other, each step's in order. */
+/** Interleaves the messages of all steps; each step keeps its order. */
 function toMessages(drafts: readonly Step[], order: readonly number[]): QueuedMessage[] {
   const lanes = drafts.map((step, lane) => {
     const frame = makeFrame(step.batch, step.payloadBytes);

@@ -1,4 +1,4 @@
-/** Deliveries as servers of several versions send them. */
+/** Parses deliveries of several server versions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { headers as createHeaders, type Msg } from '@nats-io/transport-node';

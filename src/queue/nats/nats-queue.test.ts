@@ -26,7 +26,7 @@ test('endOfSecond is the last whole millisecond of a second, not before the time
   );
 });
 
-/** Shards whose clocks differ and run with a clock of the test. */
+/** Shards whose clocks differ and run on a simulated clock. */
 function createClocks(offsets: readonly bigint[]) {
   let now = 1_800_000_000_000_000_000n;
   return {

@@ -1,4 +1,4 @@
-/** Progress as holders publish it and nodes hear it, also if messages are lost. */
+/** Progress that shard holders publish and nodes receive, also with lost messages. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ function tell(view: ProgressView, { shard = 0, epoch = 1, number, at, newest = {
   });
 }
 
-test('the watermark is the lowest of all shards, once each was heard of', () => {
+test('the watermark is the lowest of all shards, once each has reported', () => {
   const view = new ProgressView(2);
   tell(view, { shard: 0, number: 0, at: 100 });
   assert.equal(view.watermarkNanos(), 0n);
@@ -37,7 +37,7 @@ test('the watermark is the lowest of all shards, once each was heard of', () => 
   assert.equal(view.shardNanos(1), 130n);
 });
 
-test('the watermark never goes back with a new or a late writer', () => {
+test('the watermark never decreases with a new or late writer', () => {
   const view = new ProgressView(1);
   tell(view, { epoch: 5, number: 9, at: 100 });
   tell(view, { epoch: 6, number: 0, at: 90 });
@@ -46,7 +46,7 @@ test('the watermark never goes back with a new or a late writer', () => {
   assert.equal(view.watermarkNanos(), 100n);
 });
 
-test('shards that this node does not know count once they are heard of', () => {
+test('shards unknown to this node count once they have reported', () => {
   const view = new ProgressView(1);
   tell(view, { number: 0, at: 100 });
   assert.equal(view.watermarkNanos(), 100n);
@@ -104,7 +104,7 @@ test('receipts cover the watermark whichever messages are lost', () => {
   );
 });
 
-/** @returns what is published after logs of so many streams were stored */
+/** @returns the message published after logs of this many streams were stored */
 function publishOf(streams: number): string {
   const published: string[] = [];
   const link = {

@@ -32,7 +32,7 @@ suite('publishing a batch', () => {
     });
   }
 
-  test('starts over on a new connection, and marks what may be a copy', async () => {
+  test('retries on a new connection, and marks a possible duplicate', async () => {
     const nats = new FakeNats({ at: 3, loses: 'connection' });
     await send(nats, 2_000_000);
     assert.deepEqual(sizesOf(read(nats)), [2_000_000]);
@@ -41,7 +41,7 @@ suite('publishing a batch', () => {
   });
 
   for (const at of [2, 4]) {
-    test(`fails if the stream lost what it had before piece ${at}`, async () => {
+    test(`fails if the stream lost messages before piece ${at}`, async () => {
       const nats = new FakeNats({ at, loses: 'messages' });
       await assert.rejects(send(nats, 2_000_000), /was created again/);
       assert.deepEqual(read(nats), []);
@@ -91,7 +91,7 @@ function sizesOf(batches: readonly HeldBatch[]): number[] {
 }
 
 interface Loss {
-  /** Number of the message with which it loses what it had before. */
+  /** Sequence of the message at which the stream loses its earlier messages. */
   readonly at: number;
   readonly loses: 'connection' | 'messages';
 }

@@ -33,7 +33,7 @@ for (const [error, words] of [
   });
 }
 
-test('removing a message that is gone succeeds', async () => {
+test('removing a missing message succeeds', async () => {
   const deleteMessage = fail('Error');
   await open({ deleteMessage, getMessage: async () => null }).remove(1);
   const left = open({ deleteMessage, getMessage: async () => ({ seq: 1 }) });

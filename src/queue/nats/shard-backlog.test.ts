@@ -30,7 +30,7 @@ test('takes batches in order, up to the limits', () => {
   assert.equal(take(backlog), undefined);
 });
 
-test('takes a batch that exceeds the limits alone', () => {
+test('takes a batch over the limits by itself', () => {
   const backlog = new ShardBacklog();
   backlog.add([hold(1, 5000), hold(2)]);
   assert.deepEqual(take(backlog), { ids: [1], is: false });

@@ -6,7 +6,7 @@ import { createQueueNames, type NatsLink } from './connection.ts';
 import { errorCodes } from './faults.ts';
 import { watchStreams } from './stream-watch.ts';
 
-/** A server that is reached, and has no stream. */
+/** A reachable server without streams. */
 function emptyLink(): NatsLink {
   const gone = { code: 404, err_code: errorCodes.streamNotFound, description: 'stream not found' };
   const present = new AbortController().signal;

@@ -42,7 +42,7 @@ const plan: SamplesPlan = {
   maxSamples: 20,
 };
 
-/** What stands between FROM and the settings, and all values. */
+/** The text between FROM and SETTINGS, and all values. */
 function middle({ sql, params }: { sql: string; params: Readonly<Record<string, string>> }) {
   const text = sql.slice(sql.indexOf('FROM'), sql.indexOf('\nSETTINGS'));
   return { text, values: Object.values(params) };

@@ -1,4 +1,4 @@
-/** The body of an insert holds each batch once, whatever its size. */
+/** The body of an insert contains each batch once, of any size. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeOuterRows, type OuterRow } from './outer-rows.ts';

@@ -1,4 +1,4 @@
-/** The statements in full, so that a change of one is seen in review. */
+/** Snapshots of whole statements, so that a change shows in review. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StampedBatch } from '../../model/batch.ts';
@@ -43,7 +43,7 @@ const filter: LogFilter = {
   search: [],
 };
 
-test('a list step reads one window on one side of a position', () => {
+test('a list step reads one window on one side of the position', () => {
   const position = { timeNanos: 5n, tie: 6n };
   const plan = { filter, limit: 100, direction: 'older', position } as const;
   const window = { fromNanos: 1n, untilNanos: 9n };
@@ -92,7 +92,7 @@ test('other histograms use the exact inverse of the floored edges', () => {
   assert.match(sql, /GROUP BY bucket, value/);
 });
 
-test('buckets without rows count zero, groups add up', () => {
+test('buckets without rows count zero, and groups are summed', () => {
   const plan = { filter, startMs: 0, endMs: 3, buckets: 3, groupBy: 'severity' } as const;
   const result = toHistogramResult(plan, [
     [2, 'INFO', '5'],
@@ -103,7 +103,7 @@ test('buckets without rows count zero, groups add up', () => {
   assert.deepEqual(result.groups!.get('WARN'), [1, 0, 2]);
 });
 
-test('several facets are one scan', () => {
+test('several facets need one scan', () => {
   const plan = { filter, fields: ['severity', 'host', 'streamId'] as const, topK: 3 };
   assert.equal(
     compileFacets('weir.logs', plan, limits).sql,

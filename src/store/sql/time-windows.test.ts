@@ -60,7 +60,7 @@ function mayShow(plan: ListPlan, at: bigint): boolean {
   return (limit === undefined || at >= limit) && (watermark === undefined || at <= watermark);
 }
 
-test('a page of recent logs begins with seconds, and history ends in one window', () => {
+test('a page of recent logs starts with windows of seconds, and one window reads the oldest logs', () => {
   const [plan] = fc.sample(planArbitrary, { numRuns: 1, seed: 1 });
   const { filter } = plan!;
   const all = { ...filter, fromNanos: undefined, untilNanos: undefined };
@@ -86,7 +86,7 @@ interface Range {
 const isBefore = (a: LogPosition, b: LogPosition) =>
   a.timeNanos < b.timeNanos || (a.timeNanos === b.timeNanos && a.tie < b.tie);
 
-/** Newest first; a statement of more bytes is refused, as the engine would. */
+/** Newest first; refuses a larger statement, like the engine. */
 function walkAll(logs: readonly Log[], range: Range, engineBytes: number) {
   const filter = { ...range } as LogFilter;
   const sorted = [...logs].sort((a, b) => (isBefore(a, b) ? 1 : -1));

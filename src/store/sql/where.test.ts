@@ -15,7 +15,7 @@ const nothing: LogFilter = {
   search: [],
 };
 
-/** The conditions after account and stream, and all values in the order of their places. */
+/** The conditions after account and stream, and all values in the order of their placeholders. */
 function compiled(change: Partial<LogFilter>): { conditions: string[]; values: string[] } {
   const params = new Parameters();
   const conditions = whereSql({ ...nothing, ...change }, params).split('\n  AND ');
