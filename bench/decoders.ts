@@ -1,4 +1,4 @@
-/** Each decoder alone, one thread, on the bodies of the load generator. */
+/** Each decoder by itself, one thread, on the bodies of the load generator. */
 import { configSchema } from '../src/config/schema.ts';
 import { createSeriesLedger } from '../src/ingest/series-ledger.ts';
 import { createJsonLogs } from '../src/protocols/json-logs/json-logs.ts';
@@ -27,7 +27,7 @@ export async function measureDecoders(
   const alone = (protocol: Protocol, mediaType: string, bodies: readonly Body[]) =>
     measureDecoder(bodies, seconds, createDecode(protocol, mediaType));
   return {
-    'JSON.parse, nothing more': await measureJsonParse(logs, seconds),
+    'JSON.parse only': await measureJsonParse(logs, seconds),
     'plain JSON': await alone(jsonLogs, 'application/json', logs),
     'OTLP protobuf': await alone(otlpLogs, protobuf, logs.map(toOtlpProtobuf)),
     'OTLP JSON': await alone(otlpLogs, 'application/json', logs.map(toOtlpJson)),

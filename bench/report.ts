@@ -36,17 +36,17 @@ export function toMarkdown(results: Results): string {
     '# Benchmark results',
     '',
     `\`${results.command}\` on ${results.machine}, ${results.when}, seed ${results.seed}.`,
-    'Service, engine and load generator share the machine; every acknowledgement was synced.',
+    'Service, engine and load generator share the machine; every acknowledgement follows an fsync.',
     '',
-    '## In',
+    '## Ingest',
     '',
     ...ingestTable(results),
     '',
     ...resourceTable(results),
     '',
-    '## Every way in',
+    '## Ingest by protocol',
     '',
-    'On a service of their own, each after the other; compared with plain JSON of the same run.',
+    'Each on a separate service, one after another; compared with plain JSON of the same run.',
     '',
     ...waysInTable(results),
     '',
@@ -54,11 +54,16 @@ export function toMarkdown(results: Results): string {
     '',
     ...sampleBytesTable(results),
     '',
-    `## Out, over ${count(results.rows)} rows`,
+    `## Reads over ${count(results.rows)} rows`,
     '',
     ...table(
-      ['query', 'p50', 'p99', 'aim (p50)'],
-      results.queries.map(({ name, ms }) => [name, millis(ms.p50), millis(ms.p99), queryAim(name)]),
+      ['query', 'p50', 'p99', 'target (p50)'],
+      results.queries.map(({ name, ms }) => [
+        name,
+        millis(ms.p50),
+        millis(ms.p99),
+        queryTarget(name),
+      ]),
     ),
     '',
   ].join('\n');
@@ -67,11 +72,11 @@ export function toMarkdown(results: Results): string {
 function ingestTable({ burst, sustained, limit, singles, ceilings }: Results): string[] {
   const loads = [
     ['sustained, batches of 1,000', sustained, '150,000'],
-    ['as much as the store takes, batches of 1,000', limit, ''],
+    ['maximum of the store, batches of 1,000', limit, ''],
     ['burst, batches of 1,000', burst, '300,000'],
     ['single events, 64 connections', singles, '10,000'],
   ] as const;
-  const rows = loads.map(([name, figures, aim]) => ingestRow(name, figures, aim));
+  const rows = loads.map(([name, figures, target]) => ingestRow(name, figures, target));
   const limits = Object.entries(ceilings).map(([name, ceiling]) => [
     `ceiling: ${name}`,
     count(ceiling.eventsPerSecond),
@@ -89,7 +94,7 @@ function ingestTable({ burst, sustained, limit, singles, ceilings }: Results): s
 const ingestHead = [
   'load',
   'events/s acknowledged',
-  'aim',
+  'target',
   'rows/s stored',
   'MB/s',
   'ack p50 / p99',
@@ -98,12 +103,12 @@ const ingestHead = [
   'refused requests',
 ];
 
-function ingestRow(name: string, figures: IngestFigures, aim: string): string[] {
+function ingestRow(name: string, figures: IngestFigures, target: string): string[] {
   const { cpuMicrosPerEvent: cpu, backlog } = figures;
   return [
     name,
     count(figures.eventsPerSecond),
-    aim,
+    target,
     count(figures.storedPerSecond),
     figures.megabytesPerSecond.toFixed(1),
     `${millis(figures.ackMs.p50)} / ${millis(figures.ackMs.p99)}`,
@@ -118,14 +123,14 @@ function waysInTable({ waysIn }: Results): string[] {
   const rows = waysIn.map(({ name, figures }) => {
     const isLogs = /JSON|OTLP/.test(name);
     const ratio = (figures.eventsPerSecond / plain).toFixed(2);
-    const aim = name.startsWith('OTLP protobuf')
-      ? `of JSON ${ratio}, aim 0.8`
+    const target = name.startsWith('OTLP protobuf')
+      ? `of JSON ${ratio}, target 0.8`
       : name.startsWith('remote_write')
         ? '500,000'
         : isLogs
           ? `of JSON ${ratio}`
           : '';
-    return ingestRow(name, figures, aim);
+    return ingestRow(name, figures, target);
   });
   return table(ingestHead, rows);
 }
@@ -138,7 +143,7 @@ function decodersTable({ decoders }: Results): string[] {
     micros(ceiling.cpuMicrosPerEvent),
     name.startsWith('text') ? '100 MB/s' : '',
   ]);
-  return table(['decoder alone, one core', 'events/s', 'MB/s', 'CPU µs per event', 'aim'], rows);
+  return table(['decoder only, one core', 'events/s', 'MB/s', 'CPU µs per event', 'target'], rows);
 }
 
 function sampleBytesTable({ sampleBytes }: Results): string[] {
@@ -152,16 +157,16 @@ function sampleBytesTable({ sampleBytes }: Results): string[] {
   const head = [
     'samples of',
     'stored',
-    'bytes each, as background merges leave them',
-    'in one part',
+    'bytes per sample, after background merges',
+    'merged into one part',
   ];
-  return table([...head, 'aim'], rows);
+  return table([...head, 'target'], rows);
 }
 
 function resourceTable(results: Results): string[] {
   const { readableIdle, readableUnderLoad, peakMemoryBytes } = results;
   return table(
-    ['figure', 'value', 'aim'],
+    ['figure', 'value', 'target'],
     [
       ['readable after acknowledgement, idle (p50 / max)', spread(readableIdle), '< 300 ms'],
       ['readable after acknowledgement, load (p50 / max)', spread(readableUnderLoad), '< 2 s'],
@@ -172,7 +177,7 @@ function resourceTable(results: Results): string[] {
   );
 }
 
-function queryAim(name: string): string {
+function queryTarget(name: string): string {
   if (/^(search, rare|label filter \()/.test(name)) return '< 200 ms';
   return /^(list, first page of 100|histogram, 60|facet by)/.test(name) ? '< 50 ms' : '';
 }

@@ -16,7 +16,7 @@ import { createMetricCorpus, type MetricCorpus, type SeriesKind } from './metric
 export interface SampleBytes {
   readonly kind: SeriesKind | 'the mix';
   readonly samples: number;
-  /** All columns and marks, as background merges leave them. */
+  /** All columns and marks, after background merges. */
   readonly inserted: number;
   /** The same in one part. */
   readonly merged: number;

@@ -53,31 +53,34 @@ function toMarkdown(all: readonly SetFigures[], options: MeasureOptions): string
   };
   const acks = ({ ackMs }: PhaseFigures) => `${ackMs.p50.toFixed(1)} / ${ackMs.p99.toFixed(0)} ms`;
   return [
-    '# The scaled-out set beside the embedded one',
+    '# Scaled-out set compared with one embedded process',
     '',
     `\`npm run bench -- --scaled --seconds ${seconds} --rate ${options.rate} --seed ${seed}\` on ` +
       `${describeMachine()}, ${new Date().toISOString().slice(0, 10)}. All servers, nodes and ` +
-      'the load generator share the machine, so this is what the parts cost, not what they gain. ' +
-      'In each set as many events could be read in the end as were acknowledged.',
+      'the load generator share the machine, so this measures the overhead of the components, not ' +
+      'the gain from several machines. All acknowledged events were readable at the end.',
     '',
     `| | ${all.map(({ name }) => name).join(' | ')} |`,
     `| --- | ${all.map(() => '---').join(' | ')} |`,
-    row('readable after the answer, idle (p50 / max)', ({ readable }) => {
+    row('readable after acknowledgement, idle (p50 / max)', ({ readable }) => {
       return `${readable.p50.toFixed(0)} / ${readable.max.toFixed(0)} ms`;
     }),
     row('single events, 64 connections', (figures) => rated(figures, 'singles')),
-    row('their acknowledgement (p50 / p99)', ({ singles }) => acks(singles)),
-    row(`${asked} events/s asked for, batches of 1,000`, (figures) => rated(figures, 'steady')),
-    row('their acknowledgement (p50 / p99)', ({ steady }) => acks(steady)),
-    row('processor time an event', ({ steady }) => processors(steady)),
+    row('acknowledgement of these (p50 / p99)', ({ singles }) => acks(singles)),
+    row(`${asked} events/s offered, batches of 1,000`, (figures) => rated(figures, 'steady')),
+    row('acknowledgement of these (p50 / p99)', ({ steady }) => acks(steady)),
+    row('CPU time per event', ({ steady }) => processors(steady)),
     row('inserts into the store', ({ steady: { inserts } }) => {
       return `${inserts.perSecond.toFixed(1)}/s of ${whole(inserts.rowsEach)} rows`;
     }),
-    row('readable after the answer, meanwhile (p50 / max)', ({ readableUnderLoad: ms }) => {
-      return `${ms.p50.toFixed(0)} / ${ms.max.toFixed(0)} ms`;
-    }),
+    row(
+      'readable after acknowledgement, under this load (p50 / max)',
+      ({ readableUnderLoad: ms }) => {
+        return `${ms.p50.toFixed(0)} / ${ms.max.toFixed(0)} ms`;
+      },
+    ),
     row('burst, batches of 1,000', (figures) => rated(figures, 'burst')),
-    row('all of it readable after', ({ caughtUpSeconds }) => `${caughtUpSeconds.toFixed(1)} s`),
+    row('all events readable after', ({ caughtUpSeconds }) => `${caughtUpSeconds.toFixed(1)} s`),
     '',
   ].join('\n');
 }
