@@ -109,7 +109,7 @@ for (const [name, open] of Object.entries(pairs)) {
     calling.close();
   });
 
-  test(`${name}: rejects pending and later calls once the peer is gone`, async () => {
+  test(`${name}: rejects pending and later calls once the peer has closed`, async () => {
     const { calling, serving, remote } = openPair(open);
     const pending = remote.hang();
     serving.close();
@@ -120,7 +120,7 @@ for (const [name, open] of Object.entries(pairs)) {
   });
 }
 
-test('stream: calls to a peer that is gone fail as retryable', async () => {
+test('stream: calls to a closed peer fail as retryable', async () => {
   const { calling, serving } = openPair(openStreams);
   serving.close();
   const reason = await calling.closed;

@@ -34,7 +34,7 @@ test('caches stay below half of the memory', () => {
   assert.ok(caches.length > 8 && total < engineDefaults.memoryBytes / 2, `${total}`);
 });
 
-test('the configuration file holds every setting', () => {
+test('the configuration file contains every setting', () => {
   const xml = toConfigXml(new Map([['a', '1']]), new Map([['b', '2']]));
   assert.match(xml, /<a>1<\/a>[\s\S]*<merge_tree>\s*<b>2<\/b>\s*<\/merge_tree>/);
 });

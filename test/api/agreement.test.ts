@@ -1,5 +1,5 @@
 /**
- * List, histogram and facets count the same logs for the same filters, and exactly what was posted.
+ * List, histogram and facets count the same logs for the same filters, equal to the posted logs.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

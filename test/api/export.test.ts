@@ -170,7 +170,7 @@ suite('hostile values', () => {
       labels: { [message]: message, ['__proto__']: '1', i: `${i}` },
     }));
     await post(events);
-    // A lone surrogate is not text; the list shows what was stored.
+    // A lone surrogate is not text; the list shows the stored text.
     const half = '[{"message":"half \\ud800 pair","service_name":"hostile"}]';
     assert.equal((await service.postLogs(half)).status, 202);
     await untilReadable('hostile', texts.length + 1);

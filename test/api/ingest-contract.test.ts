@@ -39,7 +39,7 @@ suite('2: resources', () => {
     assert.equal(answer.json<{ accepted: number }>().accepted, 0);
   });
 
-  test('rejects an invalid array element alone, with its index and a reason', async () => {
+  test('rejects only the invalid element of an array, with its index and a reason', async () => {
     const answer = await service.postLogs([event, 7, { message: 1 }, event]);
     assert.equal(answer.status, 202, answer.text);
     const body = answer.json<{ accepted: number; rejected: { index: number; reason: string }[] }>();

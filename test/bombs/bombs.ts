@@ -25,7 +25,7 @@ import type { Sent, Way } from './send.ts';
 
 export interface Bomb {
   readonly name: string;
-  /** HTTP or gRPC status; several where the protocol allows a choice. */
+  /** HTTP or gRPC status; several if the protocol allows a choice. */
   readonly expected: readonly number[];
   /** Whether many identical ones cost more than different ones. */
   readonly isHeavy?: true;

@@ -166,7 +166,7 @@ test('accepts a clock within two seconds', async () => {
   }
 });
 
-test('another kind of server, and one that never answers', async () => {
+test('a server other than Weir, and one that never answers', async () => {
   const found = await examineFake({ '/healthz': { status: 404 } });
   assertFault(found['stream service'], 'fail', /not Weir \(404/, /address of Weir/);
   assert.equal(found['access token'], undefined, 'a token was shown to a stranger');

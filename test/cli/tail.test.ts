@@ -14,7 +14,7 @@ interface Tail {
   readonly interrupt: () => void;
 }
 
-test('resumes after the last event and says so', async () => {
+test('resumes after the last event and prints a notice', async () => {
   const { server, terminal, ended, interrupt } = await startTail([]);
   const first = await server.next();
   assert.equal(first.request.headers['last-event-id'], undefined);

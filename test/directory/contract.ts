@@ -55,7 +55,7 @@ export function directoryContract(
       assert.equal(await directory.findReceiver(id), undefined);
     });
 
-    test('creates, changes and lists a stream for its account alone', async () => {
+    test('creates, changes and lists a stream for its account only', async () => {
       const { account, stream } = await createParts(directory);
       const other = await directory.createAccount({ name: 'other', eventsPerSecond: null });
       assert.deepEqual(await directory.listStreams(account.accountId), [stream]);

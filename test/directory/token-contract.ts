@@ -100,7 +100,7 @@ export function tokenContract(current: () => Directory & GrantSource): void {
     assert.ok(left?.revokedAt);
   });
 
-  test('deletes tokens of a deleted account alone', async () => {
+  test('deletes only the tokens of a deleted account', async () => {
     const directory = current();
     const doomed = await directory.createAccount({ name: 'doomed', eventsPerSecond: null });
     const kept = await directory.createAccount({ name: 'kept', eventsPerSecond: null });

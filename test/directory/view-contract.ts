@@ -11,7 +11,7 @@ export function viewContract(current: () => Directory): void {
   const createAccount = async (name: string) =>
     (await current().createAccount({ name, eventsPerSecond: null })).accountId;
 
-  test('saves, lists for its account alone, changes and deletes a view', async () => {
+  test('saves, lists for its account only, changes and deletes a view', async () => {
     const directory = current();
     const accountId = await createAccount('acme');
     const other = await createAccount('other');

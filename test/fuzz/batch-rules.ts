@@ -52,7 +52,7 @@ function checkLogs({ rows, payload }: Batch): void {
   }
 }
 
-/** A map with a duplicate key comes out shorter. */
+/** A map with a duplicate key reads back shorter. */
 function encodeLogs(logs: readonly LogRow[]): Buffer {
   const fields = logs.flatMap((log) =>
     logRowFields.map(([name, type]) => {

@@ -120,7 +120,7 @@ test('sets nothing aside while the store is unavailable', async () => {
   await drain.close();
 });
 
-test('stores the batches of an earlier process only where rows are missing', async () => {
+test('stores the batches of an earlier process only if rows are missing', async () => {
   const random = new Random(9);
   const store = new FakeStore(random);
   const fs = new SimulatedFileSystem(random);

@@ -54,7 +54,9 @@ function shardOf(queue: Queue): Shard {
 const limits = { maxRows: 1000, maxBytes: 1_000_000 };
 const idsOf = (taken: Taken | undefined) => taken?.batches.map(({ id }) => id.sequence);
 
-/** A store that records where rows are, like one that looks up rows in a time span. */
+/**
+ * A store that records the time of receipt of each row, like one that looks rows up in a time span.
+ */
 class RememberingStore extends FakeStore {
   readonly receivedAt = new Map<bigint, bigint[]>();
   readonly overlooked: bigint[] = [];
@@ -169,7 +171,7 @@ test('a retried batch counts as backlog and holds the watermark', async () => {
   await queue.close();
 });
 
-test('leaves a batch that the log still has to the log', async () => {
+test('does not drain a batch that the log still contains', async () => {
   const random = new Random(5);
   const fs = new SimulatedFileSystem(random);
   let queue = await openQueue(fs);
@@ -192,7 +194,7 @@ test('leaves a batch that the log still has to the log', async () => {
   await queue.close();
 });
 
-test('drains one that the log can no longer read, as received now', async () => {
+test('drains a batch that the log can no longer read, as received now', async () => {
   const random = new Random(6);
   const fs = new SimulatedFileSystem(random);
   const beforeNanos = BigInt(Date.now()) * 1_000_000n;
@@ -218,7 +220,7 @@ test('drains one that the log can no longer read, as received now', async () => 
   await queue.close();
 });
 
-test('reads them together, within the limits', async () => {
+test('reads retried batches together, within the limits', async () => {
   const random = new Random(7);
   const fs = await withSetAside(random, 5);
   retryAll(fs);
@@ -235,7 +237,7 @@ test('reads them together, within the limits', async () => {
   await queue.close();
 });
 
-test('completes what a killed process began', async () => {
+test('completes a retry that a killed process began', async () => {
   const random = new Random(8);
   const fs = await withSetAside(random, 2);
   const [whole = '', torn = ''] = listStems(fs, folder, '.batch');

@@ -35,7 +35,7 @@ async function writeUntilCut(from: number): Promise<{ acknowledged: number; sent
   }
 }
 
-test('no earlier value comes back', async (t) => {
+test('no earlier value reappears', async (t) => {
   t.diagnostic(`seed ${seed}`);
   let last = 0;
   for (let kill = 0; kill < kills; kill += 1) {

@@ -143,7 +143,7 @@ export async function openPowerStage(options: PowerStageOptions): Promise<PowerS
       service.process.kill('SIGTERM');
       await sleep(random.integer(0, 500));
     },
-    /** The cut comes while the service recovers from the previous one. */
+    /** The cut happens while the service recovers from the previous one. */
     async start(random) {
       await cut();
       service.launch();

@@ -22,7 +22,7 @@ interface Shape {
   readonly senders: number;
   readonly rows: number;
   readonly bytesPerRow: number;
-  /** Batches per second to aim for; 0 = as many as it takes. */
+  /** Target of batches per second; 0 = as many as possible. */
   readonly pace: number;
   readonly seconds: number;
 }

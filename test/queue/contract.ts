@@ -117,7 +117,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     assert.ok(span.fromNanos <= first.receivedAtNanos && first.receivedAtNanos <= span.untilNanos);
   });
 
-  test('releases a part of what was taken', async () => {
+  test('releases a part of the taken batches', async () => {
     for (const text of ['one', 'two', 'three']) {
       await queue.append(write(text, 'metrics/1'), owner('a'));
     }

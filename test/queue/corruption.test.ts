@@ -1,4 +1,4 @@
-/** Damaged files: the queue opens, keeps all other batches, and reports what is lost. */
+/** Damaged files: the queue opens, keeps all other batches, and reports the lost ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';

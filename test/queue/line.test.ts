@@ -1,4 +1,4 @@
-/** A line between batches holds for any clock and after a crash. */
+/** A line separates earlier from later batches for any clock and after a crash. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';

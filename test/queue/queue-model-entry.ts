@@ -3,7 +3,7 @@ import type { IdempotencyRecord } from '../../src/queue/port.ts';
 
 /**
  * `asked`: unanswered, may or may not be in the queue. `refused`: the disk was full, must not be in
- * it. `gone`: released, possibly.
+ * it. `gone`: released, or possibly released.
  */
 export type EntryState = 'asked' | 'refused' | 'acknowledged' | 'gone';
 

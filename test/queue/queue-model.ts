@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly wrap: (fs: FileSystem) => FileSystem;
 }
 
-/** One history of a queue over several runs. @throws AssertionError where the queue is wrong */
+/** One history of a queue over several runs. @throws AssertionError if the queue is wrong */
 export async function runModel(options: RunOptions): Promise<void> {
   const model = new QueueModel(options);
   const lives = 1 + model.random.below(4);

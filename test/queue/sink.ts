@@ -14,7 +14,7 @@ export interface SinkOptions {
   readonly limits?: TakeLimits;
   /** Called with every take, before its batches are released. */
   readonly took?: (batches: readonly StampedBatch[], shard: Shard) => unknown;
-  /** False: stops taking, and leaves what was taken unreleased. */
+  /** False: stops taking, and does not release taken batches. */
   readonly releases?: boolean;
 }
 

@@ -128,7 +128,7 @@ suite('outages', { skip: missingServers() }, () => {
     return { free: one, limited: two, reads: three, control: four, unknown: [five] };
   }
 
-  /** Results by group, where all of a group agree. */
+  /** Results by group, if all of a group agree. */
   function ends(of: Round): Readonly<Record<keyof Round, number | string>> {
     const one = (outcomes: readonly Outcome[]) => {
       const different = new Set(outcomes.map(({ end }) => end));

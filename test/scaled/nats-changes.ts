@@ -40,7 +40,7 @@ export function putIndexBack(folder: string, copy: string, names: readonly strin
   }
 }
 
-/** Removes what consumers have delivered and what was acknowledged. */
+/** Removes the state of consumers: delivered and acknowledged sequences. */
 export function removeConsumerStates(folder: string, names: readonly string[]): void {
   for (const name of names) {
     for (const path of filesOf(join(folder, name, 'obs'), /^o\.dat$/)) rmSync(path);

@@ -1,5 +1,5 @@
 /**
- * A NATS that is restored or loses data under load: only what it lost is lost, nothing is stored
+ * A NATS that is restored or loses data under load: only its own losses are lost, nothing is stored
  * twice, and all nodes recover.
  */
 import assert from 'node:assert/strict';

@@ -66,7 +66,7 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
     return { proxy, ...opened };
   }
 
-  test('stores what was acknowledged once, over 20 kills and restarts', async () => {
+  test('stores acknowledged batches once, over 20 kills and restarts', async () => {
     const { queue, options } = await open();
     const load = startLoad(queue, 8);
     // nats-server 2.9.10 that is killed within 0.1 s of making a stream may come back without the

@@ -17,7 +17,7 @@ export type ToWriter =
   | { readonly call: number; readonly verdict: Verdict };
 
 export class WriterProcess {
-  /** That it reported to hold. */
+  /** Shards that it reports to hold. */
   readonly shards = new Set<string>();
   readonly #child: ChildProcess;
   readonly #store: JudgingStore;

@@ -14,7 +14,7 @@ import { until } from '../harness/until.ts';
 import { newDigest, newToken, rejectsWith } from '../directory/fixtures.ts';
 import { patientTimes as times, postgresMissing, PostgresServer } from './postgres-server.ts';
 
-/** No expiry and no refresh, unless a test wants it. */
+/** No expiry and no refresh, unless a test sets one. */
 const patient: GrantsOptions = {
   freshMs: 3_600_000,
   staleForSeconds: 3_600,

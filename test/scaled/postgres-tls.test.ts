@@ -10,7 +10,7 @@ import { ensureLocalCertificate } from '../../src/server/local-authority.ts';
 import { until } from '../harness/until.ts';
 import { postgresMissing, PostgresServer } from './postgres-server.ts';
 
-describe('a PostgreSQL that speaks TLS', { skip: postgresMissing() }, () => {
+describe('a PostgreSQL with TLS', { skip: postgresMissing() }, () => {
   let server: PostgresServer;
   let folder: string;
   before(async () => {

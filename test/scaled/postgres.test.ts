@@ -150,7 +150,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     });
   });
 
-  test('refuses an id that PostgreSQL text cannot hold, and continues', async () => {
+  test('refuses an id that PostgreSQL cannot store as text, and continues', async () => {
     await withNodes(1, async ([node]) => {
       await rejectsWith('malformed', node!.findReceiver('rcv_\0'));
       assert.deepEqual(await node!.listAccounts(), []);

@@ -78,7 +78,7 @@ suite('the scaled-out set', { skip: missingServers() }, () => {
     assert.deepEqual(await stored(), ['a', 'b', 'c', 'd']);
   });
 
-  test('each killed node comes back, and nothing is lost or duplicated', async () => {
+  test('each killed node recovers, and nothing is lost or duplicated', async () => {
     const expected = ['a', 'b', 'c', 'd'];
     for (const node of set.nodes) {
       const killed = node.kill('SIGKILL');

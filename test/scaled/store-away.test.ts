@@ -10,7 +10,7 @@ import { toInsertError, toReadError } from '../../src/store/failures.ts';
 import { until } from '../harness/until.ts';
 import { type FaultProxy, openBlackHole, openFaultProxy } from './fault-proxy.ts';
 
-/** Answers everything with one row, once permitted. */
+/** Answers each request with one row, once permitted. */
 let server: Server;
 let proxy: FaultProxy;
 let mayAnswer = Promise.resolve();
@@ -159,7 +159,7 @@ test('a cut connection leaves an insert unknown', async (t) => {
   assert.deepEqual(said, []);
 });
 
-/** Neither a read nor an insert. */
+/** Asserts that a read and an insert are refused at once, without any bytes sent. */
 async function isRefusedAtOnce(connection: Connection): Promise<void> {
   const sent = proxy.passed('up');
   const refused = connection.read(one, asker);

@@ -9,7 +9,7 @@ import { postgresMissing, PostgresServer } from './postgres-server.ts';
 describe('two nodes', { skip: postgresMissing() }, () => {
   let server: PostgresServer;
   let nodes: readonly Service[] = [];
-  /** The one that filled the directory and has the secrets. */
+  /** The node that filled the directory and has the secrets. */
   let first: Service;
   let second: Service;
 

@@ -79,7 +79,7 @@ export async function freePort(): Promise<number> {
 async function takeBlock(): Promise<void> {
   const block = randomInt((ports.to - ports.from) / portsPerBlock);
   const first = ports.from + block * portsPerBlock;
-  // Held as long as this process lives.
+  // Held until this process ends.
   const guard = await listen(first);
   if (guard === undefined) return;
   guard.unref();

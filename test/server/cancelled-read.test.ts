@@ -1,4 +1,4 @@
-/** Reads whose reader leaves before the response. */
+/** Reads whose client disconnects before the response. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
@@ -72,7 +72,7 @@ const ways: Readonly<Record<string, () => () => void>> = {
 
 for (const [name, ask] of Object.entries(ways)) {
   suite(name, () => {
-    test('aborts a read whose reader has left, without a response or an error', async () => {
+    test('aborts a read whose client has disconnected, without a response or an error', async () => {
       begun = 0;
       leftOf = [];
       const leave = ask();

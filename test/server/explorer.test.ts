@@ -51,7 +51,7 @@ for (const [name, send] of Object.entries(transports)) {
     }
   });
 
-  test(`${name}: serves compressed assets where accepted, cacheable forever`, async () => {
+  test(`${name}: serves compressed assets if accepted, cacheable forever`, async () => {
     const plain = await get('/assets/index-abc.js');
     assert.equal(plain.body, script);
     assert.equal(plain.headers['content-encoding'], undefined);
@@ -67,7 +67,7 @@ for (const [name, send] of Object.entries(transports)) {
     }
   });
 
-  test(`${name}: answers 304 where the browser has the file`, async () => {
+  test(`${name}: answers 304 if the browser has the file`, async () => {
     const { headers } = await get('/');
     const etag = String(headers['etag']);
     for (const known of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
@@ -105,7 +105,7 @@ for (const [name, send] of Object.entries(transports)) {
   });
 }
 
-test('answers 503 where the explorer is not built', async () => {
+test('answers 503 if the explorer is not built', async () => {
   const target = { port: bare.ports.stream, ca: bare.ca };
   for (const [name, send] of Object.entries(transports)) {
     const answer = await send(target, { method: 'GET', path: '/', headers: [], body: '' });

@@ -105,7 +105,7 @@ async function cuts(reason: string): Promise<number> {
 }
 
 suite('cancelled requests', () => {
-  test('are not handled where RST_STREAM arrives with them', async () => {
+  test('are not handled if RST_STREAM arrives with them', async () => {
     begun = 0;
     const { socket, frames } = await connectPeer('stream');
     const pairs = Array.from({ length: 20 }, (_, index) => [
@@ -129,13 +129,13 @@ suite('cancelled requests', () => {
       stream += 2;
       return Buffer.concat([head, reset]);
     });
-    // Node ends the session first where it reads many resets at once.
+    // Node ends the session first if it reads many resets at once.
     assert.ok(code === enhanceYourCalm || code === internalError, `GOAWAY with ${String(code)}`);
     assert.ok(begun < 200, `work has begun ${begun} times`);
     assert.deepEqual(edge.state.logged, []);
   });
 
-  test('close the connection where the client provokes the resets (MadeYouReset)', async () => {
+  test('close the connection if the client provokes the resets (MadeYouReset)', async () => {
     const peer = await connectPeer('ingest');
     let stream = 1;
     const code = await flood(peer, () => {
@@ -149,7 +149,7 @@ suite('cancelled requests', () => {
   });
 });
 
-suite('bytes that are neither headers nor bodies', () => {
+suite('protocol overhead', () => {
   const many = (one: Buffer) => Buffer.concat(Array.from({ length: 1000 }, () => one));
 
   test('close the connection of a body in one-byte frames', async () => {

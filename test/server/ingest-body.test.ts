@@ -32,7 +32,7 @@ for (const [transport, send] of Object.entries(transports)) {
   const sendHead = (headers: HeaderList, to = edge) =>
     send(target(to), { method: 'POST', path, headers, body: undefined });
 
-  test(`${transport}: refuses by the headers alone where no body is needed`, async () => {
+  test(`${transport}: refuses after the headers if no body is needed`, async () => {
     const length = ['Content-Length', '5'] as const;
     assert.equal((await sendHead([json, length])).status, 401);
     assert.equal((await sendHead([good, length])).status, 415);
@@ -122,7 +122,7 @@ test('stores nothing of a body that breaks off', async () => {
   assert.deepEqual(edge.state.logged, []);
 });
 
-test('answers 503 before the body where the memory in flight is used up', async () => {
+test('answers 503 before the body while the memory in flight is used up', async () => {
   const small = await openEdge({ admission: { maxInFlightBytes: 10_000 } });
   const { promise, resolve } = Promise.withResolvers<void>();
   small.state.appendGate = promise;

@@ -225,7 +225,7 @@ for (const [transport, send] of Object.entries(transports)) {
     assert.match(String(answer.headers['retry-after']), /^[1-5]$/);
   });
 
-  test(`${transport}: answers 503 and refunds the quota where the queue refuses`, async () => {
+  test(`${transport}: answers 503 and refunds the quota if the queue refuses`, async () => {
     const receiver = `rcv_back_${transport === 'HTTP/2' ? 2 : 1}`;
     addReceiver(edge.state, receiver, { limits: { ...limited, burstEvents: 5 } });
     addToken(edge.state, `wri_${receiver}`, { receiverId: receiver });

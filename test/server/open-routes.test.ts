@@ -19,7 +19,7 @@ for (const surface of ['ingest', 'stream'] as const) {
         { method: 'GET', path: '/openapi.json', headers, body: '' },
       );
 
-    test(`${name}, ${surface}: answers 304 where the client has the document`, async () => {
+    test(`${name}, ${surface}: answers 304 if the client has the document`, async () => {
       const first = await get([]);
       assert.equal(first.status, 200);
       const etag = String(first.headers['etag']);

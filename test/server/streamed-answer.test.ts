@@ -161,12 +161,12 @@ for (const [name, open] of [
       assert.equal(bytes.length, 100 * block.length + 'one\ntwo\n'.length);
     });
 
-    test('answers 200 with an empty body where there are no chunks', async () => {
+    test('answers 200 with an empty body if there are no chunks', async () => {
       const { status, body } = await send('nothing');
       assert.deepEqual([status, body], [200, '']);
     });
 
-    test('answers with an error where the first chunk fails', async () => {
+    test('answers with an error if the first chunk fails', async () => {
       const { status, headers: received, body } = await send('refused');
       assert.equal(status, 503);
       assert.equal(received['content-type'], 'application/problem+json');
@@ -175,7 +175,7 @@ for (const [name, open] of [
       assert.match(body, /cannot begin/);
     });
 
-    test('aborts the response where a later chunk fails', async () => {
+    test('aborts the response if a later chunk fails', async () => {
       await assert.rejects(send('broken'));
       assert.equal(seen.isReturned, true);
     });

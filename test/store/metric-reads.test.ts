@@ -157,7 +157,7 @@ test('the store agrees with the array for any selectors, streams and range', asy
   );
 });
 
-test('each pattern alone agrees with RE2', async () => {
+test('each single pattern agrees with RE2', async () => {
   const owner = { accountId, streamId: '', receiverId: '' };
   const streams = streamIds.map((streamId) => ({ streamId, receivedFromNanos: 0n }));
   for (const value of patterns) {

@@ -1,5 +1,5 @@
 /**
- * A reader of the live tail over HTTP/1.1 or HTTP/2: events, the last id, and a connection that can
+ * A client of the live tail over HTTP/1.1 or HTTP/2: events, the last id, and a connection that can
  * be closed, broken or left unread.
  */
 import { readFileSync } from 'node:fs';

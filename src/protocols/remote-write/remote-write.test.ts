@@ -69,7 +69,7 @@ describe('the answer', () => {
     });
   });
 
-  test('says that nothing was stored if all records were rejected', () => {
+  test('reports that nothing was stored if all records were rejected', () => {
     const rejected = [{ index: 0, reason: 'no metric name' }];
     const rejectedByReason = new Map([['no metric name', 1]]);
     const batch = batchOf({ rows: 0, rejected, rejectedCount: 1, rejectedByReason });

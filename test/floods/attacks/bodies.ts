@@ -23,7 +23,7 @@ const oneByteFrames: Attack = {
   },
 };
 
-/** As many concurrent bodies as a connection may have, sequentially where they are refused. */
+/** As many concurrent bodies as a connection may have, sequentially if they are refused. */
 async function sendInFrames(
   socket: TLSSocket,
   block: Buffer,
