@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { promisify } from 'node:util';
+import { weirWords } from '../cli/weir-command.ts';
 import { readMetrics } from '../harness/metrics.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
@@ -21,6 +22,7 @@ const commands = blocks.filter(({ language }) => language === 'sh');
 const curls = commands.filter(({ text }) => /^curl /m.test(text));
 const exports = commands.filter(({ text }) => text.startsWith('export OTEL_'));
 const vmagents = commands.filter(({ text }) => text.startsWith('vmagent '));
+const weirs = commands.filter(({ path }) => path === 'docs/senders/command-line.md');
 const prometheusConfigs = blocks.filter(({ text }) => /^remote_(read|write):/m.test(text));
 
 let service: Service;
@@ -35,8 +37,8 @@ after(async () => {
 });
 
 test('finds each page, and tries each command below', () => {
-  assert.equal(pages.length, 6, pages.map(({ path }) => path).join(' '));
-  const tried = new Set([...curls, ...exports, ...vmagents]);
+  assert.equal(pages.length, 7, pages.map(({ path }) => path).join(' '));
+  const tried = new Set([...curls, ...exports, ...vmagents, ...weirs]);
   assert.deepEqual(
     commands.filter((command) => !tried.has(command)),
     [],
@@ -114,6 +116,46 @@ suite('OpenTelemetry variables', () => {
       assert.equal(outcome?.error, undefined);
     });
   }
+});
+
+suite('weir', () => {
+  const lines = weirs.flatMap(({ text }) => text.trimEnd().split('\n'));
+  for (const line of lines) {
+    test(`has the command and the options of ${line}`, async () => {
+      const [, command, words] = /\bweir (\w+)(.*)$/.exec(line) ?? [];
+      assert.ok(command && words !== undefined, 'the line names no command');
+      const { stdout } = await run('bash', ['-c', `${weirWords} ${command} --help`]);
+      assert.match(stdout, new RegExp(`^Usage: weir ${command} `));
+      for (const [option] of words.matchAll(/--[\w-]+/g))
+        assert.ok(stdout.includes(option), option);
+    });
+  }
+
+  test('weir send stores a message', async () => {
+    const { receivers, ingestUrl, caFile } = service.quickstart;
+    const line = lines.find((one) => one.startsWith('weir send '));
+    assert.ok(line);
+    const { receiverId, token } = receivers.http_json;
+    await run('bash', ['-c', line.replace(/^weir/, weirWords)], {
+      env: {
+        ...process.env,
+        WEIR_RECEIVER_URL: `${ingestUrl}/v1/receivers/${receiverId}/logs`,
+        WEIR_INGEST_TOKEN: token,
+        WEIR_CA_FILE: caFile,
+      },
+    });
+    const page = await until(
+      async () => {
+        const { logs } = await service.list({ serviceName: 'deploy' });
+        return logs.length > 0 && logs;
+      },
+      { what: 'the message' },
+    );
+    assert.deepEqual(
+      page.map(({ message }) => message),
+      ['deployed 4.2.0'],
+    );
+  });
 });
 
 suite('Prometheus', { skip: missing('promtool', 'prometheus') }, () => {
