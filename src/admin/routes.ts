@@ -79,7 +79,7 @@ export function defineAccountRoute<Path extends Params = Params, Body = undefine
 ): AdminRoute {
   return toRoute(definition, true, ({ caller, accountId, params, body }) => {
     if (accountId === undefined) {
-      throw new AppError('malformed', 'cannot tell the account: send X-Active-Account', {
+      throw new AppError('malformed', 'cannot determine the account: send X-Active-Account', {
         parameter: 'X-Active-Account',
       });
     }

@@ -73,7 +73,7 @@ export function createAdmission(
       if (receiver.allowedCidrs.length > 0) {
         const address = clientAddress(peerAddress, headers.forwardedFor, trustedProxies);
         if (address === undefined || !isWithin(address, rangesOf(receiver.allowedCidrs))) {
-          throw new AppError('forbidden', 'cannot take data from this address for this receiver');
+          throw new AppError('forbidden', 'cannot accept data from this address for this receiver');
         }
       }
       auth.checkScope(token, 'ingest:write');

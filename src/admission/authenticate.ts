@@ -40,7 +40,7 @@ export function checkTokenInForce(
     !token.revoked &&
     (token.expiresAtMs === null || token.expiresAtMs > nowMs);
   if (!isInForce) {
-    throw unauthenticated(`cannot accept this token: it is no ${type} token in force`);
+    throw unauthenticated(`cannot accept this token: it is not a valid ${type} token`);
   }
   return token;
 }
@@ -54,12 +54,12 @@ export function checkBinding(token: TokenFacts, receiver: Receiver, kind: Receiv
     throw new AppError('forbidden', 'cannot use this token here: it belongs to another account');
   }
   if (!receiver.active) {
-    throw new AppError('forbidden', 'cannot take data: this receiver is not active');
+    throw new AppError('forbidden', 'cannot accept data: this receiver is not active');
   }
   if (receiver.kind !== kind) {
     throw new AppError(
       'forbidden',
-      `cannot take this protocol: the receiver is of kind ${receiver.kind}, the route of ${kind}`,
+      `cannot accept this protocol: the receiver is of kind ${receiver.kind}, the route of ${kind}`,
     );
   }
 }
@@ -78,7 +78,7 @@ export function activeAccount(headers: RequestHeaders): string {
   if (value === undefined || second !== undefined || !uuidPattern.test(value)) {
     throw new AppError(
       'malformed',
-      'cannot tell the account: send exactly one X-Active-Account header with its UUID',
+      'cannot determine the account: send exactly one X-Active-Account header with its UUID',
       { parameter: 'X-Active-Account' },
     );
   }

@@ -28,7 +28,8 @@ function mediaTypeOf(
   rules: readonly MediaTypeRule[],
 ): Omit<BodyFormat, 'coding'> {
   const [value, second] = values;
-  if (value === undefined) throw unsupported('cannot tell the content type: none was sent', rules);
+  if (value === undefined)
+    throw unsupported('cannot determine the content type: none was sent', rules);
   if (second !== undefined) {
     throw unsupported('cannot choose between two content types: send exactly one', rules);
   }
@@ -39,7 +40,10 @@ function mediaTypeOf(
   const rule = rules.find((candidate) => candidate.name === name);
   const parameters = rule === undefined ? undefined : readParameters(rest ?? '', rule);
   if (rule === undefined || parameters === undefined) {
-    throw unsupported(`cannot take the content type ${JSON.stringify(value.slice(0, 100))}`, rules);
+    throw unsupported(
+      `cannot accept the content type ${JSON.stringify(value.slice(0, 100))}`,
+      rules,
+    );
   }
   return { mediaType: rule.name, parameters };
 }
@@ -78,7 +82,7 @@ function codingOf(values: readonly string[], allowed: readonly ContentCoding[]):
   if (coding !== undefined) return coding;
   throw new AppError(
     'unsupported_media',
-    `cannot take the content encoding ${JSON.stringify(sent.slice(0, 100))}: ` +
+    `cannot accept the content encoding ${JSON.stringify(sent.slice(0, 100))}: ` +
       `this route takes ${allowed.join(' or ')}`,
   );
 }

@@ -63,7 +63,7 @@ export function readBody(
     resolve(whole === undefined ? pieces.whole() : whole.subarray(0, size));
   };
   const breakOff = () => {
-    fail(new AppError('malformed', 'cannot read the whole body: it broke off before its end'));
+    fail(new AppError('malformed', 'cannot read the whole body: it ended early'));
   };
   const watch = setInterval(
     () => {
@@ -86,7 +86,7 @@ export function readBody(
 export function tooLarge(maxBytes: number): AppError {
   return new AppError(
     'too_large',
-    `cannot take a body of more than ${maxBytes} bytes: split the batch and send the parts`,
+    `cannot accept a body of more than ${maxBytes} bytes: split the batch and send the parts`,
   );
 }
 

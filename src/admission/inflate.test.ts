@@ -13,7 +13,7 @@ function lease(most = Number.POSITIVE_INFINITY): MemoryLease & { readonly grownT
   let grown = 0;
   return {
     growTo(bytes) {
-      if (bytes > most) throw new AppError('unavailable', 'cannot take more');
+      if (bytes > most) throw new AppError('unavailable', 'cannot accept more');
       grown = Math.max(grown, bytes);
     },
     coverHeap: () => {},

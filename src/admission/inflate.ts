@@ -108,17 +108,17 @@ function declaredLength(body: Buffer): number {
 function inflatedTooLarge(maxBytes: number): AppError {
   return new AppError(
     'too_large',
-    `cannot take a body of more than ${maxBytes} bytes once inflated: ` +
+    `cannot accept a body of more than ${maxBytes} bytes once inflated: ` +
       'split the batch and send the parts',
   );
 }
 
 function brokenGzip(cause: unknown): AppError {
-  const message = 'cannot inflate the body: it is no valid gzip';
+  const message = 'cannot inflate the body: it is not valid gzip';
   return new AppError('malformed', message, { cause });
 }
 
 function brokenSnappy(cause: unknown): AppError {
-  const message = 'cannot inflate the body: it is no valid snappy block';
+  const message = 'cannot inflate the body: it is not a valid snappy block';
   return new AppError('malformed', message, { cause });
 }

@@ -54,7 +54,7 @@ export async function chargeEvents(
 function exceeded(store: QuotaStore, buckets: readonly Bucket[], empty: Bucket): AppError {
   return new AppError(
     'quota_exceeded',
-    `cannot take more events now: the ${empty.policy} limit of ` +
+    `cannot accept more events now: the ${empty.policy} limit of ` +
       `${empty.eventsPerSecond} events per second is used up`,
     {
       // Prometheus and OpenTelemetry senders give up on a long Retry-After.

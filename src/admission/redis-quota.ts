@@ -63,7 +63,7 @@ export async function openRedisQuota(
         events.chargeFailed(error.kind);
         throw new AppError(
           'unavailable',
-          'cannot take events now: whether the limit allows them cannot be told',
+          'cannot accept events now: the quota store does not answer',
           { retryAfterSeconds: 2, cause: error },
         );
       });

@@ -84,7 +84,7 @@ for (const [name, open] of Object.entries(pairs)) {
 
   test(`${name}: transfers an AppError with code, options and cause`, async () => {
     const options = { parameter: 'events', rateLimit: { policy: 'p', state: 's' } };
-    const thrown = new AppError('quota_exceeded', 'cannot take more', {
+    const thrown = new AppError('quota_exceeded', 'cannot accept more', {
       cause: new Error('deep down'),
       retryAfterSeconds: 3,
       ...options,
@@ -95,7 +95,7 @@ for (const [name, open] of Object.entries(pairs)) {
       assert.match(String(error.cause), /deep down/);
       const { code, message, parameter, retryAfterSeconds, rateLimit } = error;
       assert.deepEqual({ parameter, rateLimit }, options);
-      assert.deepEqual([code, message], ['quota_exceeded', 'cannot take more']);
+      assert.deepEqual([code, message], ['quota_exceeded', 'cannot accept more']);
       assert.equal(retryAfterSeconds, 3);
       return true;
     });

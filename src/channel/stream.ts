@@ -164,7 +164,7 @@ function fromPlain(value: unknown, tail: Buffer): unknown {
 }
 
 function peerGone(): AppError {
-  return new AppError('unavailable', 'cannot take the request now: send it again', {
+  return new AppError('unavailable', 'cannot accept the request now: send it again', {
     cause: new Error('the other process is gone'),
     retryAfterSeconds: 1,
   });

@@ -139,7 +139,10 @@ Examples:
   weir serve --help`,
     )
     .action(() => {
-      throw new CommandError('cannot take flags before serve: put them after it', exitCodes.usage);
+      throw new CommandError(
+        'cannot accept flags before serve: put them after it',
+        exitCodes.usage,
+      );
     });
 }
 

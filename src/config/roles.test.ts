@@ -37,7 +37,10 @@ test('rejects separate roles on embedded parts', () => {
   assert.match(alone[0]!, /roles gateway without queue\.urls/);
   assert.match(alone[1]!, /without directory\.url/);
   assert.match(faultsOf(`--roles stream ${nats} ${postgres}`).join(), /without store\.url/);
-  assert.match(faultsOf(`--roles writer,engine ${nats} ${postgres}`).join(), /engine goes alone/);
+  assert.match(
+    faultsOf(`--roles writer,engine ${nats} ${postgres}`).join(),
+    /engine is used alone/,
+  );
   assert.match(faultsOf(`--roles engine ${server}`).join(), /engine with store\.url/);
   assert.match(faultsOf('--roles engine --workers 2').join(), /2 workers without the role/);
   assert.match(faultsOf('--roles gatewy').join(), /gatewy|roles/);

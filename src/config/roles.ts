@@ -22,7 +22,7 @@ export function checkRoles(config: Servers): string[] {
   if (own.length > 0 && own.length < queueRoles.length) {
     if (roles.has('engine')) {
       faults.push(
-        `cannot use ${named}: engine goes alone or with all others; ` +
+        `cannot use ${named}: engine is used alone or with all other roles; ` +
           'run it in a separate process and set store.url to its address',
       );
     }

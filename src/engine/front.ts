@@ -115,7 +115,7 @@ function serve(front: Front, request: IncomingMessage, response: ServerResponse)
   if (path === '/' && !front.allows(request)) {
     front.events.served('denied');
     response.statusCode = 403;
-    refuse(request, response, new EngineException(516, 'cannot take this user and password'));
+    refuse(request, response, new EngineException(516, 'cannot accept this user and password'));
     return;
   }
   if (!front.engine.ready()) {

@@ -60,7 +60,7 @@ async function* limited(head: string, body: Readable, maxBytes: number) {
     bytes += chunk.length;
     if (bytes > maxBytes) {
       const advice = `over ${maxBytes} bytes; send less at once or raise maxInsertBytes`;
-      throw new EngineException(307, `cannot take the data of the INSERT: ${advice}`);
+      throw new EngineException(307, `cannot accept the data of the INSERT: ${advice}`);
     }
     yield chunk;
   }

@@ -96,7 +96,7 @@ export function createClaims(queue: Pick<Queue, 'recall'>): Claims {
 
 function tooManyInFlight(own: number): AppError {
   const message =
-    'cannot take more requests with an Idempotency-Key now: ' +
+    'cannot accept more requests with an Idempotency-Key now: ' +
     `the account has ${own} of ${maxInFlight} under way; send fewer at once`;
   return new AppError('unavailable', message, { retryAfterSeconds: 1 });
 }

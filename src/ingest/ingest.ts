@@ -243,7 +243,7 @@ async function read(
 
 /** Labels of known series may have been deleted with the data of their stream. */
 function staleClaim(): AppError {
-  return new AppError('unavailable', 'cannot take the request now: send it again', {
+  return new AppError('unavailable', 'cannot accept the request now: send it again', {
     retryAfterSeconds: 1,
   });
 }
@@ -251,5 +251,5 @@ function staleClaim(): AppError {
 /** After its deadline a sender retries, so that storing this request would duplicate it. */
 function checkDeadline({ deadlineMs }: IngestRequest): void {
   if (deadlineMs === undefined || performance.now() < deadlineMs) return;
-  throw new AppError('timeout', 'cannot take the request: its deadline has passed');
+  throw new AppError('timeout', 'cannot accept the request: its deadline has passed');
 }

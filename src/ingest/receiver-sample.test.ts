@@ -20,13 +20,13 @@ function detailOf(error: unknown): string {
 }
 
 test('a sample has the error of the refused request', () => {
-  const error = new AppError('too_large', 'cannot take a body of more than 9 bytes');
+  const error = new AppError('too_large', 'cannot accept a body of more than 9 bytes');
   assert.deepEqual(toRequestSample(sender, error, at), {
     at,
     kind: 'request',
     reason: 'too_large',
     status: 413,
-    detail: 'cannot take a body of more than 9 bytes',
+    detail: 'cannot accept a body of more than 9 bytes',
     tokenId: 'tok_a',
     peerAddress: '192.0.2.1',
     contentType: 'application/json',
@@ -73,7 +73,7 @@ for (const [message, detail] of redacted) {
 }
 
 test('keeps quotes of headers', () => {
-  const message = 'cannot take the content type "text/plain": this route takes application/json';
+  const message = 'cannot accept the content type "text/plain": this route takes application/json';
   assert.equal(detailOf(new AppError('unsupported_media', message)), message);
 });
 
@@ -95,7 +95,7 @@ test('masks secrets anywhere', () => {
   const secret = 'wri_AbC-def_ghi.jkl~mno+pqr/stu=';
   const contentType = `text/${secret}`;
   for (const code of ['unsupported_media', 'malformed'] as const) {
-    const error = new AppError(code, `cannot take "${contentType}" (${secret.toUpperCase()})`);
+    const error = new AppError(code, `cannot accept "${contentType}" (${secret.toUpperCase()})`);
     const text = JSON.stringify(toRequestSample({ ...sender, contentType }, error, at));
     assert.ok(!/AbC|DEF/i.test(text.replaceAll('default', '')), text);
   }
@@ -145,11 +145,11 @@ test('samples the first rejected records by their fixed reason', () => {
         'record',
         'label name too long',
         400,
-        'cannot take the record at index 3: label name too long',
+        'cannot accept the record at index 3: label name too long',
         77,
       ],
-      ['record', 'series limit', 400, 'cannot take the record at index 4: series limit', 77],
-      ['record', 'rejected', 400, 'cannot take the record at index 5: rejected', 77],
+      ['record', 'series limit', 400, 'cannot accept the record at index 4: series limit', 77],
+      ['record', 'rejected', 400, 'cannot accept the record at index 5: rejected', 77],
     ],
   );
 });

@@ -73,23 +73,23 @@ export function toRecordSamples(
   at: string,
 ): ReceiverSample[] {
   const { batch, bodyBytes, status } = taken;
-  return batch.rejected.slice(0, maxRecordSamples).map(({ index, reason: told }) => {
-    const reason = toFixedReason(told, batch.rejectedByReason);
+  return batch.rejected.slice(0, maxRecordSamples).map(({ index, reason: sent }) => {
+    const reason = toFixedReason(sent, batch.rejectedByReason);
     return {
       at,
       kind: 'record',
       reason,
       status,
-      detail: toDetail(`cannot take the record at index ${index}: ${reason}`),
+      detail: toDetail(`cannot accept the record at index ${index}: ${reason}`),
       ...toOrigin(sender, bodyBytes),
     };
   });
 }
 
 /** Removes the example of the fault that follows the fixed reason. */
-function toFixedReason(told: string, counted: ReadonlyMap<string, number>): string {
-  if (counted.has(told)) return told;
-  return [...counted.keys()].find((word) => told.startsWith(`${word}: `)) ?? 'rejected';
+function toFixedReason(reason: string, counted: ReadonlyMap<string, number>): string {
+  if (counted.has(reason)) return reason;
+  return [...counted.keys()].find((word) => reason.startsWith(`${word}: `)) ?? 'rejected';
 }
 
 function toOrigin({ tokenId, peerAddress, contentType }: Sender, bodyBytes: number | undefined) {

@@ -124,13 +124,13 @@ function checkSelectors(selectors: readonly Selector[], { maxSelectors }: Metric
   if (selectors.length > maxSelectors) {
     throw new AppError(
       'malformed',
-      `cannot take more than ${maxSelectors} series selectors at once: send several requests`,
+      `cannot accept more than ${maxSelectors} series selectors at once: send several requests`,
     );
   }
   const matchers = selectors.reduce((sum, { length }) => sum + length, 0);
   if (matchers <= maxMatchers) return;
   throw new AppError(
     'malformed',
-    `cannot take more than ${maxMatchers} matchers at once: send several requests`,
+    `cannot accept more than ${maxMatchers} matchers at once: send several requests`,
   );
 }

@@ -85,7 +85,7 @@ function createHealthCheck(
     const cap = { maxBytes: maxHealthBytes, memory: uncountedMemory };
     const sent = await admission.inflate(message, coding, cap);
     if (sent.length > 0 && !known.some((request) => request.equals(sent))) {
-      throw new AppError('not_found', 'cannot tell the health of this service: it is not known');
+      throw new AppError('not_found', 'cannot report the health of this service: it is unknown');
     }
     return { body: (await missing()).length === 0 ? serving : notServing, metadata: {} };
   };

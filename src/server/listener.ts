@@ -86,7 +86,7 @@ export function createListener(
   // Admission decides whether a client may send its body, not Node.
   server.on('checkContinue', scheduled);
   server.on('checkExpectation', (request: HttpRequest, response: HttpResponse) => {
-    const detail = 'cannot meet this Expect header: it may only be 100-continue';
+    const detail = 'cannot meet this Expect header: only 100-continue is supported';
     refuse(request, response, { status: 417, code: 'malformed', detail });
   });
   server.on('connect', refuseConnect);
@@ -136,7 +136,7 @@ function rejectMalformed(handle: RequestHandler): RequestHandler {
     const fault = requestFault(request);
     if (fault === undefined) return handle(request, response);
     if (!(request instanceof Http2ServerRequest)) response.setHeader('connection', 'close');
-    const detail = `cannot take this request: ${fault}`;
+    const detail = `cannot accept this request: ${fault}`;
     refuse(request, response, { status: 400, code: 'malformed', detail });
   };
 }
@@ -180,7 +180,7 @@ const parseErrors: Readonly<Record<string, RawProblem>> = {
 const invalidHttp: RawProblem = {
   status: 400,
   code: 'malformed',
-  detail: 'cannot read the request: it is no valid HTTP/1.1',
+  detail: 'cannot read the request: it is not valid HTTP/1.1',
 };
 
 /** Closes the connection: nothing after a parse error can be trusted. */
@@ -192,7 +192,7 @@ function answerParseError({ code = '' }: NodeJS.ErrnoException, socket: Socket):
 const noProxy: RawProblem = {
   status: 405,
   code: 'method_not_allowed',
-  detail: 'cannot connect to anywhere: this is no proxy',
+  detail: 'cannot connect: this server is not a proxy',
 };
 
 function refuseConnect(

@@ -178,7 +178,7 @@ function withAccount(
   if (activeAccount.length > 0) return { ...headers, activeAccount };
   throw new AppError(
     'malformed',
-    'cannot tell the account: send its UUID as X-Active-Account, or as ' +
+    'cannot determine the account: send its UUID as X-Active-Account, or as ' +
       `${accountParameter} in the URL`,
     { parameter: 'X-Active-Account' },
   );

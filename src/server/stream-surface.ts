@@ -99,7 +99,7 @@ function createJsonParser(app: FastifyInstance) {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     void parse(request, text, (cause, value) => {
       if (cause === null) return resolve(value);
-      reject(new AppError('malformed', 'cannot read the body: it is no valid JSON', { cause }));
+      reject(new AppError('malformed', 'cannot read the body: it is not valid JSON', { cause }));
     });
     return promise;
   };

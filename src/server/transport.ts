@@ -54,7 +54,7 @@ export function requestFault(request: HttpRequest): string | undefined {
     if (name === 'transfer-encoding') {
       if (request.httpVersion === '1.0') return 'HTTP/1.0 knows no Transfer-Encoding';
       if ((raw[index + 1] ?? '').toLowerCase() !== 'chunked') {
-        return 'the only Transfer-Encoding taken is chunked';
+        return 'the only supported Transfer-Encoding is chunked';
       }
     }
   }

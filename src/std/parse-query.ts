@@ -57,7 +57,7 @@ function toError(issue: z.core.$ZodIssue, raw: Raw, schema: z.ZodObject): AppErr
   const offending = typeof value === 'string' ? value : value[Number(index)];
   const message =
     offending === undefined && issue.code === 'invalid_type'
-      ? `cannot take parameter ${parameter} more than once`
+      ? `cannot accept parameter ${parameter} more than once`
       : `cannot read parameter ${parameter} ${quoted(offending ?? '')}: ` +
         `it must be ${issue.message}`;
   return new AppError('malformed', message, { parameter });

@@ -28,7 +28,7 @@ const nanosPerMilli = 1_000_000n;
 /** @throws AppError `not_found`, `malformed` */
 export function planList(context: ReadContext, query: ListQuery, watermarkNanos: bigint): ListPlan {
   if (query.cursor !== undefined && query.since !== undefined) {
-    throw new AppError('malformed', 'cannot take cursor and since at once: choose a direction', {
+    throw new AppError('malformed', 'cannot accept cursor and since at once: choose a direction', {
       parameter: 'since',
     });
   }

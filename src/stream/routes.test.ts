@@ -138,7 +138,7 @@ suite('cursor and newest', () => {
   test('rejects cursor together with since', async () => {
     const { list } = openReader(logs, far);
     const at = `1970-01-01T00:00:00Z,${nilLogId}`;
-    await assert.rejects(list({ cursor: at, since: at }), /cannot take cursor and since at once/);
+    await assert.rejects(list({ cursor: at, since: at }), /cannot accept cursor and since at once/);
   });
 
   test('newest is at most the watermark', async () => {

@@ -33,7 +33,7 @@ export function createDirectoryEvents({ log, metrics: registry }: Instruments) {
   return {
     directoryFailed(error: unknown) {
       failures.inc({ work: 'lookup' });
-      log.error({ err: error }, 'directory does not answer; serving what is cached');
+      log.error({ err: error }, 'directory does not answer; serving cached answers');
     },
     directoryRecovered: () => log.info('directory answers again'),
     directoryAwaited: (reason: string, secondsLeft: number) =>
@@ -45,7 +45,7 @@ export function createDirectoryEvents({ log, metrics: registry }: Instruments) {
     },
     lastUsedWriteFailed(error: unknown) {
       failures.inc({ work: 'last_used' });
-      log.warn({ err: error }, 'cannot write when tokens were last used; trying again');
+      log.warn({ err: error }, 'cannot write the last use of tokens; trying again');
     },
     /** Cached entries stay valid until they expire. */
     changeFeedLost(error: unknown) {

@@ -64,7 +64,7 @@ export function createQueueEvents({ log, metrics: registry }: Instruments) {
     diskFreed: () => log.info('queue disk has space again'),
     failed(error: Error) {
       metrics.weir_queue_failures_total.inc();
-      log.error({ err: error }, 'queue cannot write to its disk: weir ends, to be restarted');
+      log.error({ err: error }, 'queue cannot write to its disk: weir exits and must be restarted');
     },
     damageFound(damage: QueueDamage) {
       metrics.weir_queue_damage_total.inc({ kind: damage.kind });
@@ -77,9 +77,9 @@ export function createQueueEvents({ log, metrics: registry }: Instruments) {
       log[damage.kind === 'torn' ? 'warn' : 'error'](line, damageMessage(damage));
     },
     foreignFile: (event: { directory: string; name: string }) =>
-      log.warn(event, 'queue leaves a file alone that is not its own'),
+      log.warn(event, 'queue ignores a file of another data directory'),
     checkpointUnusable: (event: { state: 'absent' | 'damaged' | 'foreign' }) =>
-      log.error(event, 'queue has no usable checkpoint and drains again all that is on disk'),
+      log.error(event, 'queue has no usable checkpoint and drains everything on disk again'),
     /** The mark is absent after an upgrade or a restore. */
     syncedMarkUnusable(event: { state: 'absent' | 'damaged' | 'foreign' }) {
       const message = 'queue cannot tell a torn end from lost batches: its synced mark is unusable';
@@ -124,7 +124,7 @@ export function createNatsEvents({ log, metrics: registry }: Instruments) {
   return {
     connectionMade(server: string) {
       connected.set(1);
-      log.info({ server }, isLost ? 'queue is connected to NATS again' : 'queue found NATS');
+      log.info({ server }, isLost ? 'queue reconnected to NATS' : 'queue connected to NATS');
       isLost = false;
     },
     connectionLost(server: string) {
@@ -149,7 +149,7 @@ export function createNatsEvents({ log, metrics: registry }: Instruments) {
     provisioned: (event: { what: string; name: string }) =>
       log.info(event, 'queue created or changed a resource at NATS'),
     notProvisionedYet: (error: unknown) =>
-      log.warn({ err: error }, 'JetStream is not ready; asking again'),
+      log.warn({ err: error }, 'JetStream is not ready; trying again'),
   };
 }
 
@@ -170,7 +170,7 @@ export function createShardEvents({ log, metrics: registry }: Instruments) {
     shardTaken(event: { shard: number; epoch: bigint }) {
       metrics.weir_queue_shards_held.inc();
       metrics.weir_queue_shards_taken_total.inc();
-      log.info({ ...event, epoch: event.epoch.toString() }, 'writer takes a shard of the queue');
+      log.info({ ...event, epoch: event.epoch.toString() }, 'writer acquired a shard of the queue');
     },
     shardLost(event: { shard: number; reason: ShardLoss }) {
       metrics.weir_queue_shards_held.dec();
@@ -185,14 +185,17 @@ export function createShardEvents({ log, metrics: registry }: Instruments) {
       log.info(event, 'writer lost its consumer of a shard');
     },
     consumerFailed: (event: { shard: number; error: unknown }) =>
-      log.warn({ shard: event.shard, err: event.error }, 'writer cannot read a shard; tries again'),
+      log.warn(
+        { shard: event.shard, err: event.error },
+        'writer cannot read a shard; trying again',
+      ),
     repeated: () => metrics.weir_queue_repeated_messages_total.inc(),
     damaged(event: { shard: number; reason: string }) {
       metrics.weir_queue_damaged_messages_total.inc();
-      log.error(event, 'writer sets aside part of a message that is damaged');
+      log.error(event, 'writer quarantines a damaged part of a message');
     },
     quarantineFailed: (error: unknown) =>
-      log.error({ err: error }, 'writer cannot set a damaged message aside; tries again'),
+      log.error({ err: error }, 'writer cannot quarantine a damaged message; trying again'),
     uploadsDropped(event: { shard: number; uploads: number }) {
       metrics.weir_queue_dropped_uploads_total.inc(event.uploads);
       log.warn(event, 'writer drops incomplete batches, which were never acknowledged');
@@ -222,15 +225,15 @@ export function createDrainEvents({ log, metrics: registry }: Instruments) {
     released: (event: { lagMs: number }) => metrics.weir_drain_lag_seconds.set(event.lagMs / 1000),
     insertFailed({ failure, batches, attempt, error }: InsertFailed) {
       metrics.weir_drain_insert_failures_total.inc({ failure });
-      log.warn({ failure, batches, attempt, err: error }, 'drain cannot insert and tries again');
+      log.warn({ failure, batches, attempt, err: error }, 'drain cannot insert; trying again');
     },
     fenced: () => metrics.weir_drain_fences_total.inc(),
     fenceFailed: (error: Error) =>
-      log.warn({ err: error }, 'drain cannot fence an earlier insert and tries again'),
+      log.warn({ err: error }, 'drain cannot fence an earlier insert; trying again'),
     batchQuarantined(event: { sequence: bigint; reason: string }) {
       metrics.weir_drain_quarantined_batches_total.inc();
       const line = { ...event, sequence: event.sequence.toString() };
-      log.error(line, 'drain gave up on a batch that the store will never take');
+      log.error(line, 'drain quarantined a batch that the store rejects');
     },
     queueFailed(event: { action: string; error: Error }) {
       metrics.weir_drain_queue_failures_total.inc();

@@ -110,12 +110,12 @@ function damageEvents(log: Log, metrics: StoreMetrics) {
       damagedParts.set({ state: 'detached' }, total);
       if (fresh.length === 0) return;
       const fields = { parts: fresh.slice(0, mostPartsLogged), total: fresh.length };
-      log.error(fields, 'store has put damaged parts aside: reads lack their rows');
+      log.error(fields, 'store detached damaged parts: reads lack their rows');
     },
     /** @param error with the count since the last report */
     corruptionFound(error: { name: string; count: number; message: string }) {
       metrics.weir_store_corruption_errors_total.inc(error.count);
-      log.error(error, 'store met damaged data');
+      log.error(error, 'store found damaged data');
     },
     partDamaged: (part: DamagedPart & { message: string }) =>
       log.error(part, 'store has a part that does not match its checksums'),

@@ -90,7 +90,7 @@ function nameOf(key: Uint8Array): string {
 
 /** The batch relies on labels of series that may have been deleted since. */
 function labelsGone(): AppError {
-  return new AppError('unavailable', 'cannot take the request now: send it again', {
+  return new AppError('unavailable', 'cannot accept the request now: send it again', {
     retryAfterSeconds: 1,
   });
 }

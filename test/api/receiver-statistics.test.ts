@@ -147,7 +147,7 @@ for (const wire of wires) {
     assert.equal(sample?.kind, 'record');
     assert.deepEqual(reasonsOf(statistics), { [sample.reason]: 1 });
     assert.equal(sample.status, wire.partlyBadStatus);
-    assert.equal(sample.detail, `cannot take the record at index 1: ${sample.reason}`);
+    assert.equal(sample.detail, `cannot accept the record at index 1: ${sample.reason}`);
   });
 }
 

@@ -13,7 +13,7 @@ import { captureTerminal } from './captured-terminal.ts';
 let service: Service;
 before(async () => {
   service = await startService({
-    expectedErrors: [/drain gave up on a batch/, /insert/],
+    expectedErrors: [/drain quarantined a batch/, /insert/],
   });
 });
 after(() => service.stop());

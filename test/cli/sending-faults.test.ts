@@ -40,12 +40,12 @@ test('splits a batch that is too large, and reports a single event by line', asy
   const lines = Array.from({ length: 9 }, (_, index) => `line ${index + 1}`);
   lines[4] = 'x'.repeat(2000);
   const { code, summary, server, error } = await send(lines.join('\n'), (seen) =>
-    seen.body.length > 200 ? { status: 413, body: { detail: 'cannot take it' } } : accepted(seen),
+    seen.body.length > 200 ? { status: 413, body: { detail: 'cannot accept it' } } : accepted(seen),
   );
   assert.equal(code, 1);
   assert.equal(summary['accepted'], 8);
   assert.equal(summary['rejected'], 1);
-  assert.match(error, /^weir: line 5: cannot take it\n/);
+  assert.match(error, /^weir: line 5: cannot accept it\n/);
   assert.match(error, /weir: 1 line of 9 rejected\n$/);
   const keys = server.seen.map(({ headers }) => headers['idempotency-key']);
   assert.equal(new Set(keys).size, keys.length, 'another body has another key');

@@ -212,11 +212,11 @@ suite('refused for the body', () => {
     [json.type, '{"resourceLogs":{}}', {}, /'\{' at byte 16 where an array/],
     [json.type, protobuf.body, {}, /cannot parse JSON/],
     [json.type, gzipSync(json.body), {}, /byte 0x1f at byte 0/],
-    [json.type, json.body, gzip, /no valid gzip/],
+    [json.type, json.body, gzip, /not valid gzip/],
     [json.type, json.body, { 'idempotency-key': 'two words' }, /Idempotency-Key/],
     [protobuf.type, json.body, {}, /cannot parse protobuf/],
-    [protobuf.type, '', gzip, /no valid gzip/],
-    [protobuf.type, gzipSync(protobuf.body).subarray(0, -4), gzip, /no valid gzip/],
+    [protobuf.type, '', gzip, /not valid gzip/],
+    [protobuf.type, gzipSync(protobuf.body).subarray(0, -4), gzip, /not valid gzip/],
   ];
   for (const [type, body, headers, words] of cases) {
     test(`400 for ${type}: ${words.source}`, async () => {

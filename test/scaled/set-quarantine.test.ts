@@ -13,7 +13,7 @@ suite('the quarantine of the scaled-out set', { skip: missingServers() }, () => 
   let service: Service;
   before(async () => {
     set = await openScaledSet({ gateways: 1, writers: 2 });
-    const expectedErrors = [/drain gave up on a batch/, /insert/];
+    const expectedErrors = [/drain quarantined a batch/, /insert/];
     service = new Service(toServiceNodes(set), { expectedErrors });
     await service.start();
     await set.ready();

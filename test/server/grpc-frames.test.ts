@@ -125,7 +125,7 @@ const refusals: readonly Refusal[] = [
     name: 'a compressed message that is none',
     call: { body: flagged(1, 'event'), headers: { 'grpc-encoding': 'gzip' } },
     code: status.INVALID_ARGUMENT,
-    message: /no valid gzip/,
+    message: /not valid gzip/,
   },
   {
     name: 'a flag of no meaning',

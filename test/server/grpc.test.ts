@@ -223,7 +223,7 @@ test('refuses another compression with UNIMPLEMENTED and the supported ones', as
 });
 
 test('percent-encodes non-ASCII messages', async () => {
-  const words = 'cannot take 100 % of “Grüße”\n\u{1f600}';
+  const words = 'cannot accept 100 % of “Grüße”\n\u{1f600}';
   edge.state.appendFault = new AppError('malformed', words);
   const outcome = await call(client);
   assert.equal(outcome.code, status.INVALID_ARGUMENT);

@@ -18,7 +18,7 @@ export interface Line {
 export const maxLineBytes = 16 * 1024 * 1024;
 export const tooLong: LineReading = {
   kind: 'fault',
-  reason: 'cannot take more than 16 MiB in one line',
+  reason: 'cannot accept more than 16 MiB in one line',
 };
 const lineFeed = 0x0a;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);

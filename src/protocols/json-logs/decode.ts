@@ -119,7 +119,7 @@ class JsonLogsDecoding implements Decoding {
     if (index >= this.#limits.maxEvents) {
       throw new AppError(
         'too_large',
-        `cannot take more than ${this.#limits.maxEvents} events in one request: ` +
+        `cannot accept more than ${this.#limits.maxEvents} events in one request: ` +
           'split the batch, or raise ingest.jsonMaxEvents',
       );
     }

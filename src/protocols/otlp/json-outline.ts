@@ -201,7 +201,7 @@ export class OutlineReader {
 function tooManyRecords(maxRecords: number): AppError {
   return new AppError(
     'too_large',
-    `cannot take more than ${maxRecords} log records in one request: ` +
+    `cannot accept more than ${maxRecords} log records in one request: ` +
       'split the batch, or raise ingest.otlpMaxRecords',
   );
 }

@@ -90,7 +90,7 @@ export class LogBatch {
     if (this.#records >= maxEvents) {
       throw new AppError(
         'too_large',
-        `cannot take more than ${maxEvents} log records in one request: ` +
+        `cannot accept more than ${maxEvents} log records in one request: ` +
           'split the batch, or raise ingest.otlpMaxRecords',
       );
     }
@@ -203,7 +203,7 @@ export class LogBatch {
   #failTooManyBytes(): never {
     throw new AppError(
       'too_large',
-      `cannot take more than ${this.#maxBytes} bytes of rows from one request, of which each ` +
+      `cannot accept more than ${this.#maxBytes} bytes of rows from one request, of which each ` +
         'repeats its resource and scope: split the batch',
     );
   }
@@ -214,7 +214,7 @@ function checkElements({ texts }: Attributed): void {
   if (!texts.hasTooManyElements) return;
   throw new AppError(
     'too_large',
-    `cannot take a resource or scope with more than ${maxElements} elements in arrays and maps: ` +
+    `cannot accept a resource or scope with more than ${maxElements} elements in arrays and maps: ` +
       'send smaller values',
   );
 }

@@ -193,7 +193,7 @@ class ProtobufLogsReader implements LogsReader {
     if (sharedEnd - this.#wire.at <= maxRowBytes) return sharedEnd;
     throw new AppError(
       'too_large',
-      `cannot take a resource or scope of more than ${maxRowBytes} bytes: ` +
+      `cannot accept a resource or scope of more than ${maxRowBytes} bytes: ` +
         'send fewer or smaller attributes with it',
     );
   }

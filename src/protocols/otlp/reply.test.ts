@@ -57,7 +57,7 @@ test('full success leaves partial_success unset', () => {
 test('counts rejected records exactly and lists the first reasons', () => {
   const batch = toBatch({ too_deep: 2, too_long: 1 });
   const errorMessage =
-    'cannot take 3 log records: too_deep (2); too_long (1); ' +
+    'cannot accept 3 log records: too_deep (2); too_long (1); ' +
     'record 0: is too_deep; record 1: is too_long';
   const { body } = replyTo(batch, json);
   assert.deepEqual(JSON.parse(String(body)), {
@@ -105,6 +105,6 @@ test('ends with "and more" if records do not fit', () => {
   const rejected = Array.from({ length: 100 }, (_, index) => ({ index, reason }));
   const batch = { rejected, rejectedCount: 100, rejectedByReason: new Map([['too_long', 100]]) };
   const { errorMessage } = readProtobuf(replyTo(batch, binary).body) ?? { errorMessage: '' };
-  assert.match(errorMessage, /^cannot take 100 log records: too_long \(100\); record 0: x+; /);
+  assert.match(errorMessage, /^cannot accept 100 log records: too_long \(100\); record 0: x+; /);
   assert.match(errorMessage, /; and more$/);
 });

@@ -51,7 +51,7 @@ function describe({ rejected, rejectedCount, rejectedByReason, warnings }: Outco
   const parts: string[] = [];
   if (rejectedCount > 0) {
     const noun = rejectedCount === 1 ? 'log record' : 'log records';
-    parts.push(`cannot take ${rejectedCount} ${noun}: ${toCounts(rejectedByReason)}`);
+    parts.push(`cannot accept ${rejectedCount} ${noun}: ${toCounts(rejectedByReason)}`);
   }
   if (warnings !== undefined && warnings.size > 0) {
     parts.push(`taken, but not quite as sent: ${toCounts(warnings)}`);

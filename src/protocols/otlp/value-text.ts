@@ -154,7 +154,7 @@ export class ValueText {
     if (needed > maxTextBytes) {
       throw new AppError(
         'too_large',
-        'cannot take a record, resource or scope whose nested or encoded values need more ' +
+        'cannot accept a record, resource or scope whose nested or encoded values need more ' +
           `than ${maxTextBytes} bytes as text: send smaller values`,
       );
     }
@@ -169,7 +169,7 @@ export class ValueText {
 export function failTooDeep(maxDepth: number): never {
   throw new AppError(
     'malformed',
-    `cannot take arrays and maps nested more than ${maxDepth} levels deep: ` +
+    `cannot accept arrays and maps nested more than ${maxDepth} levels deep: ` +
       'send flatter values, or raise ingest.otlpMaxDepth',
   );
 }

@@ -254,14 +254,14 @@ export class Exposition implements Decoding {
 function tooLarge(limit: string): AppError {
   return new AppError(
     'too_large',
-    `cannot take more than ${limit} in one push: split it, or raise ingest.promTextMaxSamples`,
+    `cannot accept more than ${limit} in one push: split it, or raise ingest.promTextMaxSamples`,
   );
 }
 
 function tooManySeries(maxSeries: number, place: string): AppError {
   return new AppError(
     'quota_exceeded',
-    `cannot take the metrics: ${place}: one series more than the ${maxSeries} that the account ` +
+    `cannot accept the metrics: ${place}: one series more than the ${maxSeries} that the account ` +
       'may have a day: send fewer different labels, or raise metrics.maxSeriesPerAccount',
   );
 }

@@ -286,7 +286,7 @@ class WriteRequestDecoding implements Decoding {
     if (this.#records + more <= maxEvents) return;
     throw new AppError(
       'too_large',
-      `cannot take more than ${maxEvents} samples in one request, histograms, exemplars and ` +
+      `cannot accept more than ${maxEvents} samples in one request, histograms, exemplars and ` +
         'metadata among them: send fewer at once, or raise ingest.remoteWriteMaxSamples',
     );
   }

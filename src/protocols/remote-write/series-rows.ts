@@ -106,7 +106,7 @@ export class SeriesRows {
     if (this.#labelBytes > this.#maxLabelBytes) {
       throw new AppError(
         'too_large',
-        `cannot take more than ${this.#maxLabelBytes} bytes of labels in one request, where each ` +
+        `cannot accept more than ${this.#maxLabelBytes} bytes of labels in one request, where each ` +
           'day of a series counts separately: send fewer days at once',
       );
     }

@@ -85,7 +85,7 @@ export class Capacity {
 }
 
 export function toUnavailable({ reason, detail }: Refusal): AppError {
-  return new AppError('unavailable', 'cannot take in data for now: the queue has no room', {
+  return new AppError('unavailable', 'cannot accept data for now: the queue has no room', {
     cause: new Error(detail),
     retryAfterSeconds: reason === 'busy' ? 2 : 3,
   });

@@ -279,7 +279,7 @@ export class DiskQueue {
       this.#telemetry.failed(failure);
       this.#onFailed?.(failure);
     }
-    return new AppError('unavailable', 'cannot take in data: the queue cannot write to its disk', {
+    return new AppError('unavailable', 'cannot accept data: the queue cannot write to its disk', {
       cause: error,
       retryAfterSeconds: 3,
     });

@@ -66,7 +66,7 @@ export function toPublishFault(error: unknown): PublishFault {
 
 /** The answer to a request whose batch the queue did not take. */
 export function queueUnavailable(cause: unknown, retryAfterSeconds = 1): AppError {
-  return new AppError('unavailable', 'cannot take in data for now: the queue is not available', {
+  return new AppError('unavailable', 'cannot accept data for now: the queue is not available', {
     cause,
     retryAfterSeconds,
   });
