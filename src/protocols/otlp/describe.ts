@@ -75,7 +75,7 @@ export const description: IngestDescription = {
             some: {
               partialSuccess: {
                 rejectedLogRecords: '1',
-                errorMessage: 'cannot take 1 log record: …',
+                errorMessage: 'cannot accept 1 log record: …',
               },
             },
           },
