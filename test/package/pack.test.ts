@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createHttpClient, sendPlain } from '../test/harness/http.ts';
-import { until } from '../test/harness/until.ts';
-import { startWeir } from '../test/harness/weir-process.ts';
+import { createHttpClient, sendPlain } from '../harness/http.ts';
+import { until } from '../harness/until.ts';
+import { startWeir } from '../harness/weir-process.ts';
 
-const repository = fileURLToPath(new URL('..', import.meta.url));
+const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 interface Packed {
   readonly filename: string;

@@ -1,0 +1,31 @@
+/**
+ * `npm test`: unit tests in one process, beside it the tests that start services, a process per
+ * file. Arguments go to both; longer suites have scripts of their own in package.json.
+ */
+import { spawn } from 'node:child_process';
+
+const units = ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'ui/src/**/*.test.ts'];
+const longer = 'backup|bombs|explorer|metrics-promise|package|scaled|senders|workers';
+const services = [`test/!(${longer})/**/*.test.ts`];
+
+/** Starting a process parses all sources otherwise. */
+process.env['NODE_COMPILE_CACHE'] ??= `${process.cwd()}/node_modules/.cache/compile`;
+
+function run(options: readonly string[]) {
+  const args = ['--test', '--test-timeout=240000', ...process.argv.slice(2), ...options];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = Promise.withResolvers<number>();
+  child.on('error', ended.reject);
+  child.on('close', (code) => ended.resolve(code ?? 1));
+  return { output: child.stdout, ended: ended.promise };
+}
+
+const unitRun = run(['--test-isolation=none', ...units]);
+const serviceRun = run(['--test-concurrency=2', ...services]);
+serviceRun.output.pipe(process.stdout);
+const chunks: Buffer[] = [];
+unitRun.output.on('data', (chunk: Buffer) => chunks.push(chunk));
+
+const codes = await Promise.all([unitRun.ended, serviceRun.ended]);
+process.stdout.write(Buffer.concat([Buffer.from('\nUnit tests:\n'), ...chunks]));
+process.exitCode = Math.max(...codes);
