@@ -201,7 +201,7 @@ test('excludes deleted data', async () => {
   const answer = await service.admin('DELETE', `/streams/${streamId}/data`);
   assert.ok(answer.status < 300, answer.text);
   await until(async () => (await service.read(`/logs/${all[0]!.logId}`)).status === 404, {
-    what: 'the log to be gone',
+    what: 'the log to be deleted',
   });
   assert.equal((await service.read(`/logs/${all[399]!.logId}/context`)).status, 404);
 });

@@ -40,7 +40,7 @@ suite('the control API', () => {
     await until(async () => (await messages()).length === 1, { what: 'the old log' });
     const deleted = await service.admin('DELETE', `/streams/${streamId}/data`);
     assert.ok([200, 202, 204].includes(deleted.status), deleted.text);
-    await until(async () => (await messages()).length === 0, { what: 'the old log to be gone' });
+    await until(async () => (await messages()).length === 0, { what: 'the old log to be deleted' });
     await post(receiverId, token, { message: 'new' });
     await until(async () => (await messages()).includes('new'), { what: 'the new log' });
     assert.deepEqual(await messages(), ['new']);

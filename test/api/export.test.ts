@@ -129,7 +129,7 @@ suite('compared with the list', () => {
       }
     })();
     const noise = async () => (await service.facet('host', { serviceName: 'noise' })).total;
-    await until(async () => (await noise()) > 500, { what: 'noise' });
+    await until(async () => (await noise()) > 500, { what: '500 logs of other senders' });
     const earlier = await listAll({});
     const lines = await exportedLines({});
     isOver = true;
@@ -379,6 +379,6 @@ test('an engine kill midway breaks the connection', async () => {
   }
   assert.ok(isBroken || lines === hugeLogs, `${lines} lines, and the end looked like one`);
   await until(async () => (await running()) === 0, { what: 'the export to end' });
-  await until(() => service.isReady(), { what: 'the engine to be back' });
+  await until(() => service.isReady(), { what: 'the engine to restart' });
   assert.equal((await exportedLines({ serviceName: 'hostile', limit: 3 })).length, 3);
 });

@@ -104,7 +104,7 @@ test('a stop signal while waiting for a server stops at once', async () => {
   );
   const nobody = ['--directory-url', 'postgres://127.0.0.1:1/weir'];
   const weir = startWeir(['serve', '--data', dataDir, ...nobody, ...anyPorts]);
-  await until(() => weir.logs.length > 0, { what: 'it to say what it waits for' });
+  await until(() => weir.logs.length > 0, { what: 'a log line with the reason of the wait' });
   weir.kill('SIGTERM');
   assert.deepEqual(await weir.exited, { code: null, signal: 'SIGTERM' });
 });

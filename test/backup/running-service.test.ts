@@ -117,7 +117,7 @@ test('a backup survives a kill of the service, and the service a kill of the bac
   const isCopying = () => (statSync(copied, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
   const killed = beginBackup(source);
-  await until(isCopying, { what: 'the backup to be under way' });
+  await until(isCopying, { what: 'the backup to run' });
   killed.kill('SIGKILL');
   assert.equal((await killed.exited).signal, 'SIGKILL');
   assert.ok(!existsSync(source), 'half a backup has no name');
@@ -128,7 +128,7 @@ test('a backup survives a kill of the service, and the service a kill of the bac
   truncateSync(copied, 0);
   const backup = beginBackup(source);
   const isUnderWay = () => isCopying() || existsSync(source);
-  await until(isUnderWay, { what: 'the backup to be under way' });
+  await until(isUnderWay, { what: 'the backup to run' });
   await service.kill('SIGKILL');
   await succeed(backup);
   assert.ok(existsSync(source), 'it needs nothing of the service by then');

@@ -94,7 +94,7 @@ suite('bombs', { skip: process.platform !== 'linux' && 'it needs /proc' }, () =>
         await service.postLogs({ message: 'ping' });
         return memoryBytes(service.process.pid, 'VmRSS') - idleBytes <= maxKeptBytes;
       },
-      { what: 'memory to come back', timeoutMs: 60_000 },
+      { what: 'memory to be released', timeoutMs: 60_000 },
     );
   });
 });

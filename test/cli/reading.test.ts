@@ -192,7 +192,7 @@ test('a tail in a terminal shows new logs until Ctrl-C', { skip: noTerminal }, a
       await service.postLogs([{ message: 'is it there?', labels }]);
       return tail.out().includes('is it there?');
     },
-    { what: 'the tail to listen', everyMs: 200 },
+    { what: 'the tail to be open', everyMs: 200 },
   );
   await send('first of all');
   await send('second');

@@ -44,7 +44,7 @@ test('back-pressure of the pipe reaches the service', async () => {
       before = sent;
       return stalled === 10;
     },
-    { what: 'the service to be held back', everyMs: 50 },
+    { what: 'the service to be blocked by back-pressure', everyMs: 50 },
   );
   assert.ok(sent < 32_000_000, `${sent} bytes are in flight`);
   const ended = new Promise((resolve) => child.on('exit', resolve));

@@ -152,7 +152,7 @@ suite('tokens', () => {
       await assertCode(status.UNAUTHENTICATED, { token });
     }
     const isRefused = async () => (await call(revoked)).code === status.UNAUTHENTICATED;
-    await until(isRefused, { what: 'the revocation to be known' });
+    await until(isRefused, { what: 'the revocation to take effect' });
   });
 
   test('of receivers of other kinds: PERMISSION_DENIED', async () => {

@@ -216,7 +216,9 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).dblclick();
     const secret = await page.getByRole('dialog').getByLabel('the new secret').first().innerText();
     assert.match(secret, /^wri_/);
-    await until(async () => (await send(receiver, old)) === 401, { what: 'the old secret to end' });
+    await until(async () => (await send(receiver, old)) === 401, {
+      what: 'the old secret to be refused',
+    });
     assert.equal(await send(receiver, secret), 202);
     await page.getByRole('button', { name: 'Done' }).click();
 
@@ -225,7 +227,9 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await assertAccessible(page, 'the question before a token is revoked');
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('row').getByText('revoked').waitFor();
-    await until(async () => (await send(receiver, secret)) === 401, { what: 'the token to end' });
+    await until(async () => (await send(receiver, secret)) === 401, {
+      what: 'the token to be refused',
+    });
 
     await page.getByRole('tab', { name: 'Status' }).click();
     await page.getByRole('cell', { name: /create a new one for this receiver/ }).waitFor();

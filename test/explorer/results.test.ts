@@ -101,7 +101,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
       action.boundingBox(),
       page.getByText('No more logs since').boundingBox(),
     ]);
-    assert.ok(end!.y >= row!.y + row!.height, 'what follows stands below the row');
+    assert.ok(end!.y >= row!.y + row!.height, 'the end of the list is below the row');
   });
 
   test('loads while scrolling and shows the end', async () => {
@@ -146,7 +146,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await until(async () => (await heightOf()) >= 2 * height, { what: 'a taller row' });
     assert.match(page.url(), /wrap=1/);
     await page.keyboard.press('w');
-    await until(async () => (await heightOf()) === height, { what: 'a row of one line' });
+    await until(async () => (await heightOf()) === height, { what: 'a row with one line' });
   });
 
   test('indents JSON without changing digits', async () => {

@@ -26,7 +26,7 @@ function checkCounts(batch: Batch, { maxEvents, maxRejections }: DecodeLimits): 
   assert.ok(rows >= 0 && rows <= maxRowsPerBatch, `${rows} rows do not fit into a batch`);
   assert.ok(countEvents(batch) <= maxEvents, `${rows} rows are more than ${maxEvents}`);
   assert.ok(rejected.length <= Math.min(rejectedCount, maxRejections), 'too many rejections');
-  assert.ok(rejectedCount === 0 || rejected.length > 0, 'no rejection is told');
+  assert.ok(rejectedCount === 0 || rejected.length > 0, 'no rejection is listed');
   const byReason = [...rejectedByReason.values()].reduce((sum, count) => sum + count, 0);
   assert.equal(byReason, rejectedCount, 'rejections by reason and all of them must agree');
   for (const [word, count] of [...rejectedByReason, ...(warnings ?? [])]) {

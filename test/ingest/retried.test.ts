@@ -164,8 +164,8 @@ test('a retried batch counts as backlog and holds the watermark', async () => {
   await until(() => queue.status().batches === 0);
   const [again, other] = taken;
   assert.ok(again && other);
-  assert.ok(again.receivedAtNanos > held, 'below what readers were told is complete');
-  assert.ok(again.copies!.fromNanos < again.receivedAtNanos, 'received anew');
+  assert.ok(again.receivedAtNanos > held, 'below the published watermark');
+  assert.ok(again.copies!.fromNanos < again.receivedAtNanos, 'received at a new time');
   assert.ok(queue.watermarkNanos() >= other.receivedAtNanos);
   await sink.close();
   await queue.close();

@@ -171,10 +171,14 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     const newest = released.reduce((latest, { batch }) => {
       return batch.receivedAtNanos > latest ? batch.receivedAtNanos : latest;
     }, 0n);
-    await until(() => queue.watermarkNanos() >= newest, { what: 'the watermark to pass them all' });
+    await until(() => queue.watermarkNanos() >= newest, {
+      what: 'the watermark to pass all batches',
+    });
     checkReceipts(queue, released, queue.watermarkNanos());
     const quiet = queue.watermarkNanos();
-    await until(() => queue.watermarkNanos() > quiet, { what: 'time to go on in a quiet queue' });
+    await until(() => queue.watermarkNanos() > quiet, {
+      what: 'the watermark to advance in an idle queue',
+    });
     isDone = true;
     await watching;
     assert.equal(taken.length, 120);
@@ -233,14 +237,18 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     await queue.append(write('bad', 'metrics/1', 2_500_000), owner('a'));
     await queue.append(write('good', 'metrics/1'), owner('a'));
     await untilCount(released, 2);
-    await until(() => queue.status().quarantinedBatches > 0, { what: 'it to be counted' });
+    await until(() => queue.status().quarantinedBatches > 0, {
+      what: 'the quarantined batch to be counted',
+    });
     await reopen();
-    await until(() => queue.status().quarantinedBatches > 0, { what: 'it to be found again' });
+    await until(() => queue.status().quarantinedBatches > 0, {
+      what: 'the quarantined batch to be counted after the restart',
+    });
   });
 
   test('reports the backlog, which is empty in the end', async () => {
     await queue.append(write('waiting', 'logs/1', 1000), owner('a'));
-    await until(() => queue.status().batches > 0, { what: 'a batch to be seen' });
+    await until(() => queue.status().batches > 0, { what: 'a batch to be delivered' });
     assert.ok(queue.status().bytes >= 1000);
     assert.equal(queue.status().writable, true);
     sink(queue);

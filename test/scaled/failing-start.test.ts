@@ -80,7 +80,7 @@ suite('during an outage', { skip: missingServers() }, () => {
     const background = startBackground(createSenders(service), createReaders(service));
     try {
       const sofar = await stored();
-      await until(async () => (await stored()) > sofar, { what: 'the drain to be at work' });
+      await until(async () => (await stored()) > sofar, { what: 'the drain to insert' });
       await away();
       const ends = await Promise.allSettled(nodes().map(end));
       await passAll();
@@ -155,7 +155,7 @@ suite('during an outage', { skip: missingServers() }, () => {
     const starting = gateway!.start();
     const launched = () => gateway!.process.logs;
     await until(() => launched().some(({ msg }) => /waiting for the directory/.test(msg)), {
-      what: 'it to say that it waits',
+      what: 'a log line about the wait',
     });
     await proxyOf('directory').pass();
     await starting;
@@ -169,7 +169,7 @@ suite('during an outage', { skip: missingServers() }, () => {
     await proxyOf('directory').refuse();
     const launched = gateway!.launch();
     await until(() => launched.logs.some(({ msg }) => /waiting for the directory/.test(msg)), {
-      what: 'it to say that it waits',
+      what: 'a log line about the wait',
     });
     launched.kill('SIGTERM');
     await launched.exited;

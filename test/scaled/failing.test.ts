@@ -333,6 +333,6 @@ suite('outages', { skip: missingServers() }, () => {
 
   async function untilHeartbeat(): Promise<void> {
     const sofar = tail.heartbeats();
-    await until(() => tail.heartbeats() > sofar, { what: 'a sign of life of the tail' });
+    await until(() => tail.heartbeats() > sofar, { what: 'a heartbeat of the tail' });
   }
 });

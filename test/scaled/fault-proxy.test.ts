@@ -55,14 +55,14 @@ test('passes data and the end of stream', async () => {
   client.socket.end('hello');
   assert.equal(await client.ended, 'closed');
   assert.equal(client.answer(), 'hello');
-  await until(() => proxy.connections() === 0, { what: 'the connection to be gone' });
+  await until(() => proxy.connections() === 0, { what: 'the connection to close' });
 });
 
 test('holds back one direction and releases it', async () => {
   proxy.hold('down');
   const client = open();
   client.socket.write('hello');
-  await until(() => heard === 'hello', { what: 'the server to hear it' });
+  await until(() => heard === 'hello', { what: 'the server to receive data' });
   proxy.hold('up');
   client.socket.write(' again');
   await sleep(50);
@@ -81,7 +81,7 @@ test('resets a connection in the middle of data, once', async () => {
   await until(() => heard === 'hel', { what: 'the first part to arrive' });
   const next = open();
   next.socket.write('hello');
-  await until(() => next.answer() === 'hello', { what: 'the next one to pass' });
+  await until(() => next.answer() === 'hello', { what: 'the next connection to pass' });
   next.socket.destroy();
 });
 
@@ -95,7 +95,7 @@ test('resets open connections, refuses new ones, and comes back on its port', as
   await proxy.pass();
   const next = open();
   next.socket.write('hello');
-  await until(() => next.answer() === 'hello', { what: 'an answer once more' });
+  await until(() => next.answer() === 'hello', { what: 'another answer' });
   next.socket.destroy();
 });
 
@@ -116,7 +116,7 @@ test('resets a connection whose end it is forwarding', async () => {
     socket.write('still there?');
     return refused !== undefined;
   };
-  await until(isRefused, { what: 'what is sent to be refused', timeoutMs: 5_000 });
+  await until(isRefused, { what: 'requests to be refused', timeoutMs: 5_000 });
   await own.close();
   bye.close();
 });

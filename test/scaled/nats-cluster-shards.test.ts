@@ -35,14 +35,14 @@ suite('writers on a cluster', { skip: missingNats() }, () => {
       await leader.kill();
       // The watermark advances in every shard: each is consumed again.
       await until(() => queue.watermarkNanos() > watermark + 3n * nanosPerSecond, {
-        what: 'the watermark to go on without a server',
+        what: 'the watermark to advance without a server',
         timeoutMs,
       });
       await leader.restart();
       await sender.stop();
       const { acknowledged } = sender;
       await until(() => [...acknowledged].every((text) => store.countOf(text) > 0), {
-        what: 'all that was acknowledged to be stored',
+        what: 'all acknowledged batches to be stored',
         timeoutMs,
       });
       assert.deepEqual(store.faults, []);

@@ -154,7 +154,7 @@ async function checkGoesOn(scene: Scene, { before, left }: Expected): Promise<vo
   );
   await until(
     async () => (await readBatches([server.url], { prefix: 'weir', shards })).length === 0,
-    { what: 'all to be gone from NATS' },
+    { what: 'NATS to be empty' },
   );
   assert.deepEqual(store.faults, []);
 }

@@ -28,8 +28,8 @@ suite('NATS killed while writers drain', { skip: missingNats() }, () => {
         const texts = new Set(sink.taken.map(({ text }) => text));
         return load.acknowledged.every((text) => texts.has(text));
       };
-      await until(isHandedOut, { what: 'all that was acknowledged' });
-      await until(isEmpty, { what: 'all to be gone from NATS' });
+      await until(isHandedOut, { what: 'all acknowledged events' });
+      await until(isEmpty, { what: 'NATS to be empty' });
       const known = new Set<string>();
       for (const { batch, suspect } of sink.taken) {
         const id = `${batch.id.writer}/${batch.id.sequence}`;

@@ -64,6 +64,6 @@ async function forgetsIds(server: NatsServer): Promise<void> {
       headers: head,
     });
   await publish();
-  await until(async () => !(await publish()).duplicate, { what: 'an id to be forgotten' });
+  await until(async () => !(await publish()).duplicate, { what: 'a message id to expire' });
   await connection.close();
 }

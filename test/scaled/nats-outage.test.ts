@@ -88,7 +88,7 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
     const { queue } = await open({ timeoutMs: 1000 });
     await server.kill();
     try {
-      await until(() => !queue.status().writable, { what: 'the loss to be seen' });
+      await until(() => !queue.status().writable, { what: 'the loss to be reported' });
       await assert.rejects(queue.append(toBatch('x'), owner), isUnavailable);
       // Would take minutes if each waited.
       for (let i = 0; i < 500; i++) {
@@ -101,7 +101,7 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
     } finally {
       await server.restart();
     }
-    await until(() => isTaken(queue), { what: 'batches to be taken again' });
+    await until(() => isTaken(queue), { what: 'batches to be handed out again' });
     assert.equal(queue.status().writable, true);
   });
 
@@ -119,7 +119,7 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
     } finally {
       server.goOn();
     }
-    await until(() => isTaken(queue), { what: 'batches to be taken again' });
+    await until(() => isTaken(queue), { what: 'batches to be handed out again' });
     await until(() => queue.status().writable, { what: 'all shards' });
   });
 
@@ -148,7 +148,9 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
     proxy.hold('down');
     const appended = queue.append(toBatch('x'), owner);
     await withManager([server.url], async ({ streams }) => {
-      await until(async () => (await streams.info(stream)).state.messages === 1, { what: 'it' });
+      await until(async () => (await streams.info(stream)).state.messages === 1, {
+        what: 'one message',
+      });
       await streams.deleteMessage(stream, (await streams.info(stream)).state.last_seq);
     });
     await server.kill();
@@ -166,7 +168,7 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
     await queue.append(toBatch('x'), owner);
     await server.kill();
     await server.restart();
-    await until(() => isTaken(queue), { what: 'batches to be taken again' });
+    await until(() => isTaken(queue), { what: 'batches to be handed out again' });
     await until(() => queue.status().writable, { what: 'all shards' });
   });
 
@@ -177,11 +179,11 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
     let heard = 0;
     cutOff.whenSeriesForgotten(() => heard++);
     await proxy.refuse();
-    await until(() => !cutOff.status().writable, { what: 'the loss to be seen' });
+    await until(() => !cutOff.status().writable, { what: 'the loss to be reported' });
     await other.forgetSeries();
     assert.equal(heard, 0);
     await proxy.pass();
-    await until(() => heard > 0, { what: 'the node to hear of it' });
+    await until(() => heard > 0, { what: 'the node to receive the signal' });
     assert.equal(heard, 1);
   });
 });
@@ -208,7 +210,7 @@ suite('faults of a NATS cluster', { skip: missingNats() }, () => {
       await leader.kill();
       await grew(load, 20);
       await leader.restart();
-      await until(() => isInStep(cluster, options), { what: 'all copies to be in step' });
+      await until(() => isInStep(cluster, options), { what: 'all replicas to be in sync' });
     }
     await load.stop();
     await checkStored(load, cluster.urls, options);
@@ -243,7 +245,7 @@ suite('faults of a NATS cluster', { skip: missingNats() }, () => {
     leader.pause();
     try {
       await until(() => load.refused.length > 0 || load.acknowledged.length > 1000, {
-        what: 'senders to notice, or not to',
+        what: 'a refusal or 1,000 more batches',
       });
       await until(() => queue.status().writable, { what: 'a new leader' });
       await grew(load, 20);
@@ -251,7 +253,7 @@ suite('faults of a NATS cluster', { skip: missingNats() }, () => {
       leader.goOn();
     }
     await load.stop();
-    await until(() => isInStep(cluster, options), { what: 'all copies to be in step' });
+    await until(() => isInStep(cluster, options), { what: 'all replicas to be in sync' });
     await checkStored(load, cluster.urls, options);
   });
 });
@@ -275,10 +277,10 @@ suite('a NATS cluster without a majority', { skip: missingNats() }, () => {
     }
     await one!.restart();
     await until(() => queue.status().writable, { what: 'a majority' });
-    await until(() => isTaken(queue), { what: 'batches to be taken again' });
+    await until(() => isTaken(queue), { what: 'batches to be handed out again' });
     assert.equal(load.acknowledged.length, taken);
     await two!.restart();
-    await until(() => isInStep(cluster, options), { what: 'all copies to be in step' });
+    await until(() => isInStep(cluster, options), { what: 'all replicas to be in sync' });
     const stored = new Set((await readBatches(cluster.urls, options)).map(textOf));
     assert.deepEqual(
       load.acknowledged.filter((text) => !stored.has(text)),

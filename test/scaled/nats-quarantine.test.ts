@@ -92,7 +92,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
       assert.equal(again!.suspect, true);
       assert.equal(again!.shard, first!.shard, 'copies may be left where it lay');
       const { receivedAtNanos } = first!.batch;
-      assert.ok(again!.batch.receivedAtNanos > receivedAtNanos, 'received anew');
+      assert.ok(again!.batch.receivedAtNanos > receivedAtNanos, 'received at a new time');
       assert.ok(again!.batch.copies!.fromNanos <= receivedAtNanos);
     }
     assert.deepEqual(await quarantine.list(), []);
@@ -124,7 +124,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     const results = await Promise.allSettled([quarantine.retry(id), other.retry(id)]);
     await other.close();
     assert.ok(results.some(({ status }) => status === 'fulfilled'));
-    await until(() => released('bad large').length >= 2, { what: 'it to be drained again' });
+    await until(() => released('bad large').length >= 2, { what: 'the batch to be drained again' });
     const [, ...again] = released('bad large');
     assert.equal(new Set(again.map(({ shard }) => shard)).size, 1);
     assert.ok(again.every(({ suspect }) => suspect));
@@ -156,7 +156,9 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     await quarantine.retry(id);
     await until(async () => (await waiting()) >= 2, { what: 'the copy to be delivered' });
     gate.resolve();
-    await until(() => released('bad small').length === 2, { what: 'it to be drained again' });
+    await until(() => released('bad small').length === 2, {
+      what: 'the batch to be drained again',
+    });
     assert.equal(released('bad small')[1]!.suspect, true);
     await until(() => queue.status().bytes === 0, { what: 'the shards to be empty' });
   });

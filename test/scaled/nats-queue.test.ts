@@ -73,7 +73,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
         for (let count = 0; count < 4; count++) await append();
         return (await last()) === earlier;
       };
-      await until(passes, { what: 'logs to go past the shard that nobody drains' });
+      await until(passes, { what: 'logs to skip the shard without a holder' });
     });
     await sink.close();
   });
@@ -240,7 +240,9 @@ suite('appending to NATS', { skip: missingNats() }, () => {
       const { first } = await queue.append(toBatch('again'), owner, record);
       assert.equal(Buffer.from(first!.answer).toString(), 'its answer');
       assert.deepEqual((await readBatches([server.url], options)).map(textOf), ['its batch']);
-      await until(async () => (await queue.recall(record.key)) !== undefined, { what: 'done' });
+      await until(async () => (await queue.recall(record.key)) !== undefined, {
+        what: 'the batch to be recorded',
+      });
     });
 
     test('after its batch was drained: the retry is marked as a copy', async () => {
@@ -280,7 +282,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     await until(fill, { what: 'a full queue', everyMs: 1 });
     assert.ok(taken >= 30, `${taken} taken`);
     assert.match(queue.status().reason, /maximum bytes/);
-    await until(() => queue.status().batches >= taken, { what: 'the backlog to be seen' });
+    await until(() => queue.status().batches >= taken, { what: 'the backlog to be reported' });
     assert.ok(queue.status().bytes > 3_000_000);
     await withManager([server.url], async ({ streams }) => {
       for (const shard of [0, 1]) await streams.purge(`${options.prefix}_${shard}`);
@@ -324,7 +326,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     const raised = one.forgetSeries();
     assert.equal(heard[0], 1);
     await raised;
-    await until(() => heard[1] === 1, { what: 'the other node to hear of it' });
+    await until(() => heard[1] === 1, { what: 'the other node to receive the change' });
     assert.deepEqual(heard, [1, 1]);
   });
 

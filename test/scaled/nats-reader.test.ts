@@ -76,7 +76,7 @@ suite('a writer at NATS', { skip: missingNats() }, () => {
     const names = createQueueNames(prefix);
     await withManager([server.url], async ({ streams }) => {
       await until(async () => (await streams.info(names.stream(0))).state.messages <= 1, {
-        what: 'the shard to hold a tick at most',
+        what: 'the shard to contain at most a tick',
       });
       const first = await streams.getMessage(names.quarantineStream, { seq: 1 });
       assert.equal(first?.string(), 'no frame');
@@ -115,7 +115,7 @@ suite('a writer at NATS', { skip: missingNats() }, () => {
       await Promise.all(Array.from({ length: 50 }, append));
     }
     const { released } = sink(queue, { limits: wide });
-    await until(() => released.length === count, { what: 'all of it' });
+    await until(() => released.length === count, { what: 'all batches to be released' });
     assert.equal(await metric('weir_queue_consumers_lost_total'), 0);
   });
 
@@ -142,7 +142,7 @@ suite('a writer at NATS', { skip: missingNats() }, () => {
       taken!.batches.map(({ id }) => id),
     );
     await shards[1]!.release(again.batches);
-    await until(() => appended(), { what: 'the queue to take a batch' });
+    await until(() => appended(), { what: 'the queue to accept a batch' });
     const next = await shards[1]!.take(wide);
     assert.deepEqual(
       next?.batches.map(({ payload }) => Buffer.from(payload).toString()),
@@ -176,13 +176,15 @@ suite('a writer at NATS', { skip: missingNats() }, () => {
         return { close: async () => mayGoOn.resolve() };
       }),
     );
-    await until(() => first?.backlog().rows === all.length, { what: 'all to be held' });
+    await until(() => first?.backlog().rows === all.length, { what: 'all batches to be held' });
     await server.kill();
     cutEnd(server.streamsFolder, [createQueueNames(prefix).stream(0)], 0);
     await server.restart();
     for (const each of all) await until(() => appended(`kept ${each}`), { what: 'an append' });
     mayGoOn.resolve();
-    await until(() => all.every((each) => got.has(`kept ${each}`)), { what: 'what is there' });
+    await until(() => all.every((each) => got.has(`kept ${each}`)), {
+      what: 'all batches to be taken',
+    });
   });
 
   async function appended(text = 'later'): Promise<boolean> {

@@ -86,7 +86,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     const second = await start();
     await holds(2, first, second);
     const sender = openSender(queue, random);
-    await until(() => sender.acknowledged.size > 100, { what: 'some batches' });
+    await until(() => sender.acknowledged.size > 100, { what: 'enough acknowledged batches' });
     const killedMs = performance.now();
     await first.kill();
     await holds(4, second);
@@ -101,7 +101,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     const second = await start();
     await holds(2, first, second);
     const sender = openSender(queue, random);
-    await until(() => sender.acknowledged.size > 100, { what: 'some batches' });
+    await until(() => sender.acknowledged.size > 100, { what: 'enough acknowledged batches' });
     const closedMs = performance.now();
     const closed = first.close();
     await holds(4, second);
@@ -115,7 +115,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     const first = await start();
     await holds(4, first);
     const sender = openSender(queue, random);
-    await until(() => sender.acknowledged.size > 50, { what: 'some batches' });
+    await until(() => sender.acknowledged.size > 50, { what: 'enough acknowledged batches' });
     const second = await start();
     await holds(2, first, second);
     first.pause();
@@ -132,7 +132,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     const ahead = BigInt(Math.floor(Date.now() / 1000) + 3) << 32n;
     for (const shard of writer.shards) store.epochs.set(shard, ahead);
     const sender = openSender(queue, random);
-    await until(() => sender.acknowledged.size > 20, { what: 'some batches' });
+    await until(() => sender.acknowledged.size > 20, { what: 'enough acknowledged batches' });
     await sender.stop();
     await allStored(sender);
     assert.ok(store.superseded > 0);
@@ -177,11 +177,11 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
 
   async function allStored({ acknowledged, refused }: Sender): Promise<void> {
     await until(() => [...acknowledged].every((text) => store.countOf(text) > 0), {
-      what: 'all that was acknowledged to be stored',
+      what: 'all acknowledged batches to be stored',
       timeoutMs: 60_000,
     });
     const told = queue.watermarkNanos();
-    await until(() => queue.watermarkNanos() > told, { what: 'the watermark to go on' });
+    await until(() => queue.watermarkNanos() > told, { what: 'the watermark to advance' });
     // Pieces of refused batches stay until the upload times out.
     const mayStay = (kind: string) => refused.size > 0 && kind === messageKinds.chunk;
     await until(async () => (await kindsLeft()).every(mayStay), {

@@ -33,7 +33,7 @@ describe('a failover', { skip: postgresMissing() }, () => {
     await primary.run('select pg_reload_conf()');
     const isFollowed = "select 1 from pg_stat_replication where sync_state = 'sync'";
     await until(async () => (await primary.run(isFollowed)).length === 1, {
-      what: 'the standby to be waited for',
+      what: 'the standby to be synchronous',
     });
     target.port = primary.port;
     proxy = await openFaultProxy(target);
@@ -59,7 +59,7 @@ describe('a failover', { skip: postgresMissing() }, () => {
     for (const { grants } of nodes) assert.ok(await grants.token(known.digest));
 
     const work = keepWriting(nodes, accountIds);
-    await until(() => work.answered.length > 3 * writers, { what: 'some writes' });
+    await until(() => work.answered.length > 3 * writers, { what: 'enough writes' });
     await primary.crash();
     await until(() => work.refused() > writers, { what: 'writes to be refused' });
     // Before its promotion the standby is read-only.
@@ -86,7 +86,7 @@ describe('a failover', { skip: postgresMissing() }, () => {
     await until(async () => (await second.grants.token(known.digest))?.revoked, {
       what: 'the other node to refuse the token',
     });
-    await until(() => second.heard.at(-1) === 'heard', { what: 'changes to be heard again' });
+    await until(() => second.heard.at(-1) === 'heard', { what: 'changes to be received again' });
   });
 });
 

@@ -97,7 +97,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
           now += 1_000;
           return grants.token(digest).catch(unlessUnavailable);
         },
-        { what: 'the token to be known again' },
+        { what: 'the token to be accepted again' },
       );
       assert.equal(again.tokenId, tokenId);
       await until(
@@ -135,7 +135,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
       assert.equal((await node.grants.token(digest))?.revoked, false);
       await begin();
       await until(() => node.heard.includes('changes not heard'), {
-        what: 'the loss to be noticed',
+        what: 'the loss to be detected',
       });
       await end();
       await until(() => directory.revokeToken(tokenId).catch(unlessUnavailable), {
@@ -144,7 +144,9 @@ describe('on a real server', { skip: postgresMissing() }, () => {
       await until(async () => (await node.grants.token(digest).catch(unlessUnavailable))?.revoked, {
         what: 'the other node to refuse the token',
       });
-      await until(() => node.heard.includes('changes heard'), { what: 'the listener to be back' });
+      await until(() => node.heard.includes('changes heard'), {
+        what: 'the listener to reconnect',
+      });
       await node.close();
     });
   }
@@ -169,15 +171,17 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     const isKnown = async () => (await node.grants.token(digest))?.tokenId === tokenId;
     assert.ok(await isKnown());
     await server.stop();
-    await until(() => node.heard.includes('changes not heard'), { what: 'the loss to be noticed' });
-    await until(isKnown, { what: 'the token to be known still' });
+    await until(() => node.heard.includes('changes not heard'), {
+      what: 'the loss to be detected',
+    });
+    await until(isKnown, { what: 'the cached token to be accepted' });
     await server.start();
     await until(
       async () => {
         assert.ok(await isKnown());
         return node.heard.includes('changes heard');
       },
-      { what: 'the listener to be back' },
+      { what: 'the listener to reconnect' },
     );
     assert.ok(await isKnown());
     await node.close();
@@ -196,7 +200,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
       });
       await directory.rotateToken(tokenId, digest);
       await until(async () => (await node.grants.token(digest)) !== undefined, {
-        what: 'the secret to be known',
+        what: 'the secret to be accepted',
         everyMs: 1,
       });
     }

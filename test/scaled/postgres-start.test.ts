@@ -38,7 +38,7 @@ describe('a start', { skip: postgresMissing() }, () => {
     await server.stop();
     const said: string[] = [];
     const opening = open(url, hour, said);
-    await until(() => said.length > 0, { what: 'it to say what it waits for' });
+    await until(() => said.length > 0, { what: 'a log line with the reason of the wait' });
     assert.match(said[0]!, /ECONNREFUSED/);
     await server.start();
     const directory = await opening;

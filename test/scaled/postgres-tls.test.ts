@@ -48,9 +48,9 @@ describe('a PostgreSQL with TLS', { skip: postgresMissing() }, () => {
       const telemetry = { changeFeedLost: assert.fail, changeFeedRestored: assert.fail };
       const known = { source: directory, grants: { invalidate } };
       const changes = openDirectoryChanges({ url, password: '' }, known, telemetry);
-      await until(() => heard > 0, { what: 'changes to be listened for' });
+      await until(() => heard > 0, { what: 'the listener for changes' });
       await directory.createAccount({ name: 'acme', eventsPerSecond: null });
-      await until(() => heard > 1, { what: 'the change to be heard' });
+      await until(() => heard > 1, { what: 'the change to be received' });
       const connections = await server.run(
         "select ssl from pg_stat_ssl join pg_stat_activity using (pid) where usename = 'weir' " +
           "and application_name = 'weir'",

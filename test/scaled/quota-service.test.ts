@@ -89,7 +89,7 @@ suite('a service with quotas on Redis', { skip: missingRedis() }, () => {
     assert.equal(await service.isReady(), true);
     await redis.restart();
     const isBack = async () => (await send(bounded, 1)).status === 202;
-    await until(isBack, { what: 'events to be taken again' });
+    await until(isBack, { what: 'events to be accepted again' });
   });
 
   test('a wrong password: a start exits and names the setting', async () => {
@@ -116,6 +116,6 @@ suite('a service with quotas on Redis', { skip: missingRedis() }, () => {
       redis.signal('SIGCONT');
     }
     const isBack = async () => (await send(bounded, 1)).status === 202;
-    await until(isBack, { what: 'events to be taken again' });
+    await until(isBack, { what: 'events to be accepted again' });
   });
 });

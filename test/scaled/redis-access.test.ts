@@ -110,7 +110,7 @@ suite('a Redis with passwords', { skip }, () => {
       await server.command('AUTH other\r\nCONFIG SET requirepass p%ss:word');
       const isBack = async () =>
         Promise.resolve(store.take(openBuckets('some'), 0)).catch(() => false);
-      await until(isBack, { what: 'charges to be taken again' });
+      await until(isBack, { what: 'charges to succeed again' });
       assert.equal(denied().length, 1);
     } finally {
       await store.close();
@@ -172,7 +172,7 @@ suite('a Redis Cluster', { skip }, () => {
     await nodes[0].command(`CLUSTER MEET 127.0.0.1 ${nodes[1].port} ${bus ?? ''}`);
     for (const node of nodes) {
       const isWhole = async () => (await node.command('CLUSTER INFO')).includes('state:ok');
-      await until(isWhole, { what: 'the cluster to be whole' });
+      await until(isWhole, { what: 'all servers of the cluster' });
     }
   });
   after(() => Promise.all((nodes ?? []).map((node) => node.stop())));

@@ -29,7 +29,7 @@ suite('a Redis in trouble', { skip: missingRedis() }, () => {
   afterEach(() => answersAgain());
 
   const answersAgain = () =>
-    until(() => isTaken(store, openBucket(5)), { what: 'charges to be taken again' });
+    until(() => isTaken(store, openBucket(5)), { what: 'charges to succeed again' });
 
   function openBucket(burstEvents: number): Bucket {
     owners += 1;
@@ -73,7 +73,7 @@ suite('a Redis in trouble', { skip: missingRedis() }, () => {
     await isUnavailable(bucket);
     store.giveBack([bucket], 1);
     await until(async () => (await store.metric(failures, { work: 'refund' })) === 1, {
-      what: 'the refund that failed to be counted',
+      what: 'the failed refund to be counted',
     });
     await server.restart();
     await answersAgain();
@@ -85,7 +85,7 @@ suite('a Redis in trouble', { skip: missingRedis() }, () => {
     const mark = store.logged.length;
     await server.halt();
     await until(async () => (await store.metric('weir_quota_store_connected')) === 0, {
-      what: 'the connection to be missed',
+      what: 'the lost connection to be detected',
     });
     await server.restart();
     await answersAgain();
@@ -148,7 +148,7 @@ suite('a Redis in trouble', { skip: missingRedis() }, () => {
     try {
       await assert.rejects(async () => early.take([openBucket(5)], 1), isUnavailableError);
       await late.restart();
-      await until(() => isTaken(early, openBucket(5)), { what: 'a charge to be taken' });
+      await until(() => isTaken(early, openBucket(5)), { what: 'a charge to succeed' });
     } finally {
       await early.close();
       await late.stop();

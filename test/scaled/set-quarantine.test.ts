@@ -51,7 +51,9 @@ suite('the quarantine of the scaled-out set', { skip: missingServers() }, () => 
     assert.equal(rows, 2);
 
     await weir('retry', id);
-    await until(async () => (await list()).length === 1, { what: 'it to be refused again' });
+    await until(async () => (await list()).length === 1, {
+      what: 'the batch to be quarantined again',
+    });
     await sql('ALTER TABLE weir.logs DROP COLUMN Probe');
     const [writer, sequence] = id.split('-') as [string, string];
     const batch = (BigInt(`0x${writer}`) << 64n) | BigInt(sequence);
@@ -61,7 +63,7 @@ SELECT now64(9), now64(9), '${accountId}', '${streamId}', toUInt128('${batch}'),
     assert.deepEqual(await messages(), ['bad']);
 
     assert.equal(await weir('retry', '--all'), `retried ${id}\n`);
-    await until(async () => (await messages()).length > 1, { what: 'the rest of it' });
+    await until(async () => (await messages()).length > 1, { what: 'the missing rows' });
     assert.deepEqual(await messages(), ['bad', 'with it']);
     assert.deepEqual(await list(), []);
   });

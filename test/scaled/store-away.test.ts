@@ -97,7 +97,7 @@ test('a server that refuses is unavailable at once, and recovers', async (t) => 
   assert.equal(await insert(connection), 'unavailable');
   assert.deepEqual(said, ['away']);
   await proxy.pass();
-  await until(() => said.length === 2, { what: 'the server to be found back' });
+  await until(() => said.length === 2, { what: 'the recovery to be logged' });
   assert.deepEqual(said, ['away', 'back']);
   assert.deepEqual(await read(connection), [['1']]);
 });
@@ -129,7 +129,7 @@ test('a hanging server is detected by waiting requests, and recovers', async (t)
   await isRefusedAtOnce(connection);
   await proxy.pass();
   assert.equal(await inserted, 'stored');
-  await until(() => said.length === 2, { what: 'the server to be found back' });
+  await until(() => said.length === 2, { what: 'the recovery to be logged' });
   assert.deepEqual(said, ['away', 'back']);
   assert.deepEqual(await read(connection), [['1']]);
 });
@@ -152,7 +152,7 @@ test('a cut connection leaves an insert unknown', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>();
   mayAnswer = promise;
   const inserted = insert(connection);
-  await until(() => asked.length === 1, { what: 'the insert to arrive' });
+  await until(() => asked.length === 1, { what: 'the insert to be received' });
   proxy.cut();
   assert.equal(await inserted, 'unknown');
   resolve();
@@ -167,7 +167,7 @@ async function isRefusedAtOnce(connection: Connection): Promise<void> {
     refused.catch((error: unknown) => error),
     new Promise(setImmediate),
   ]);
-  assert.ok(first instanceof AppError, 'it was waited for');
+  assert.ok(first instanceof AppError, 'the read was not refused at once');
   assert.equal(first.code, 'unavailable');
   assert.equal(await insert(connection), 'unavailable');
   assert.equal(proxy.passed('up'), sent);

@@ -34,7 +34,7 @@ after(async () => {
 
 /** After a long partition it probes the server first. */
 async function untilBack(): Promise<void> {
-  await until(() => earlier.ping(), { what: 'the store to be back' });
+  await until(() => earlier.ping(), { what: 'the store to be available again' });
 }
 
 const noon = BigInt(Date.parse('2026-04-01T12:00:00Z')) * 1_000_000n;

@@ -51,7 +51,7 @@ test('inserts and reads resume when the server is back', async () => {
   assert.match(failed.failure, /unavailable|unknown/);
   assert.equal(await store.ping(), false);
   await proxy.pass();
-  await until(() => store.ping(), { what: 'the store to be back' });
+  await until(() => store.ping(), { what: 'the store to be available again' });
   await store.fence(token);
   await store.insert('logs/1', [batch], 'missing', token);
   const filter = {

@@ -73,7 +73,9 @@ describe('two nodes', { skip: postgresMissing() }, () => {
     for (const node of nodes) assert.equal(await isConnected(node), 1);
     await server.stop();
     for (const node of nodes) {
-      await until(async () => (await isConnected(node)) === 0, { what: 'the node to say so' });
+      await until(async () => (await isConnected(node)) === 0, {
+        what: 'the outage to be reported',
+      });
       assert.equal((await send(node)).status, 202);
       const refused = await send(node, unknown);
       assert.equal(refused.status, 503, refused.text);
@@ -83,9 +85,9 @@ describe('two nodes', { skip: postgresMissing() }, () => {
     await server.start();
     for (const node of nodes) {
       await until(async () => (await send(node, unknown)).status === 401, {
-        what: 'the directory to be asked again',
+        what: 'another look-up',
       });
-      await until(async () => (await isConnected(node)) === 1, { what: 'changes to be heard' });
+      await until(async () => (await isConnected(node)) === 1, { what: 'changes to be received' });
     }
   });
 
@@ -98,7 +100,7 @@ describe('two nodes', { skip: postgresMissing() }, () => {
     const revoked = await first.admin('POST', `/tokens/${tokenId}/revoke`);
     assert.equal(revoked.status, 200, revoked.text);
     await until(async () => (await send(second, token)).status === 401, {
-      what: 'the other node to refuse it',
+      what: 'the other node to refuse the token',
     });
   });
 });

@@ -336,7 +336,7 @@ suite('retries', () => {
           const { logs } = await full.list();
           return logs.length === 2 && logs.map(({ message }) => message).sort();
         },
-        { what: 'the log that waited' },
+        { what: 'the queued log' },
       );
       assert.deepEqual(messages, ['the backlog', 'waited']);
       await Promise.all([sender.close(), overGrpc.close()]);
@@ -401,7 +401,7 @@ suite('retries', () => {
         sender.logger().emit({ body: 'after' });
         return (await sender.settled()).at(-1)?.error === undefined;
       },
-      { what: 'the channel to come back', everyMs: 100 },
+      { what: 'the channel to reconnect', everyMs: 100 },
     );
     await sender.close();
     const messages = (await logsOf(name, 2)).map(({ message }) => message);

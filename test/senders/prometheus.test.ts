@@ -68,10 +68,12 @@ suite('Prometheus', { skip: missing('prometheus', 'prometheus') }, () => {
       found = differences(own, await readMetrics(service, [], { fromMs: 0, untilMs: lastMs }));
       return found.length === 0;
     };
-    await until(isSame, { what: 'Weir to hold the same', everyMs: 250 }).catch((error: unknown) => {
-      const written = writer.output().split('\n').slice(-20).join('\n');
-      throw new Error(`${found.join('\n')}\n${written}`, { cause: error });
-    });
+    await until(isSame, { what: 'Weir to have the same samples', everyMs: 250 }).catch(
+      (error: unknown) => {
+        const written = writer.output().split('\n').slice(-20).join('\n');
+        throw new Error(`${found.join('\n')}\n${written}`, { cause: error });
+      },
+    );
   });
 
   test('labels, label values and series equal those of Prometheus', async () => {

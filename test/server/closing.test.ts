@@ -72,7 +72,7 @@ test('cuts off requests that take longer than the grace period', async () => {
   edge.state.appendGate = gate.promise;
   const ends = sendOne(edge, new Agent());
   const isHeld = async () => /in_flight_bytes [1-9]/.test(await edge.metrics.metrics());
-  await until(isHeld, { what: 'the request to be under way' });
+  await until(isHeld, { what: 'the request to be in flight' });
   await edge.close();
   assert.equal(await ends, 'ECONNRESET');
   gate.resolve();

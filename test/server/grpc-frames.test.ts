@@ -295,10 +295,14 @@ function flood(stream: ClientHttp2Stream): void {
   stream.write(Buffer.alloc(16 * 1024), () => setImmediate(flood, stream));
 }
 
-test('refuses a slow client with DEADLINE_EXCEEDED and closes its stream', async () => {
+test('refuses a slow client with DEADLINE_EXCEEDED and closes its stream', async (t) => {
   const bodyPace = { timeoutMs: 50, graceMs: 50, minBytesPerSecond: 1 };
   const hasty = await openGrpcEdge({ admission: { bodyPace } });
   const caller = connectHttp2(hasty);
+  t.after(async () => {
+    caller.destroy();
+    await hasty.close();
+  });
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const outcome = await callRaw(caller, { body: undefined }, (stream) => {
     stream.on('close', resolve);
@@ -306,8 +310,6 @@ test('refuses a slow client with DEADLINE_EXCEEDED and closes its stream', async
   });
   assertRefused(outcome, status.DEADLINE_EXCEEDED);
   await closed;
-  caller.destroy();
-  await hasty.close();
 });
 
 test('answers any message in gRPC', async () => {
@@ -332,7 +334,7 @@ test('answers any message in gRPC', async () => {
   assert.deepEqual(edge.state.logged, []);
 });
 
-test('closes only the stream of a response that fails', async () => {
+test('closes only the stream of a response that fails', async (t) => {
   const failing = await openGrpcEdge({
     protocol: {
       encodeProblem: () => {
@@ -341,12 +343,14 @@ test('closes only the stream of a response that fails', async () => {
     },
   });
   const caller = connectHttp2(failing);
+  t.after(async () => {
+    caller.destroy();
+    await failing.close();
+  });
   const outcome = await callRaw(caller, { body: frame(Buffer.from('bad')) });
   assert.equal(outcome.headers['grpc-status'], undefined);
   assert.equal(failing.state.logged.length, 1);
   assert.equal((await callRaw(caller)).trailers['grpc-status'], '0');
-  caller.destroy();
-  await failing.close();
 });
 
 test('stores nothing of a call that is reset before its end', async () => {

@@ -270,25 +270,31 @@ test('accepts concurrent calls on one connection', async () => {
   assert.equal(edge.state.appended.length, 500);
 });
 
-test('accepts a large message', async () => {
+test('accepts a large message', async (t) => {
   const mebibytes = 16 * 1024 * 1024;
   const large = await openGrpcEdge({
     protocol: { maxBodyBytes: mebibytes + 5 },
     admission: { maxInFlightBytes: 128 * 1024 * 1024 },
   });
   const caller = openClient(large);
+  t.after(async () => {
+    caller.close();
+    await large.close();
+  });
   const outcome = await call(caller, { message: Buffer.alloc(mebibytes, 'x') });
   assert.equal(outcome.message, 'accepted 1');
   const over = await call(caller, { message: Buffer.alloc(mebibytes + 1, 'x') });
   assert.equal(over.code, status.RESOURCE_EXHAUSTED);
   assert.match(over.details, /16777221 bytes/);
-  caller.close();
-  await large.close();
 });
 
-test('queues calls beyond the stream limit', async () => {
+test('queues calls beyond the stream limit', async (t) => {
   const narrow = await openGrpcEdge({ limits: { maxStreamsPerConnection: 3 } });
   const caller = openClient(narrow);
+  t.after(async () => {
+    caller.close();
+    await narrow.close();
+  });
   // The client learns the limit from its first call.
   await call(caller);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -302,14 +308,14 @@ test('queues calls beyond the stream limit', async () => {
   const inFlightBytes = async () =>
     Number(/in_flight_bytes (\d+)/.exec(await narrow.metrics.metrics())?.[1]);
   const one = 4096 + 2 * 16 * 1024;
-  await until(async () => (await inFlightBytes()) === 3 * one, { what: 'three calls to be taken' });
+  await until(async () => (await inFlightBytes()) === 3 * one, {
+    what: 'three calls to be in flight',
+  });
   await setImmediate();
   assert.equal(await inFlightBytes(), 3 * one);
   assert.equal(answered, 0);
   resolve();
   assert.deepEqual([...new Set(await Promise.all(outcomes))], [status.OK]);
-  caller.close();
-  await narrow.close();
 });
 
 test('answers a repeated Idempotency-Key with the first response', async () => {

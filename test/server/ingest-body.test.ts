@@ -122,8 +122,9 @@ test('stores nothing of a body that breaks off', async () => {
   assert.deepEqual(edge.state.logged, []);
 });
 
-test('answers 503 before the body while the memory in flight is used up', async () => {
+test('answers 503 before the body while the memory in flight is used up', async (t) => {
   const small = await openEdge({ admission: { maxInFlightBytes: 10_000 } });
+  t.after(() => small.close());
   const { promise, resolve } = Promise.withResolvers<void>();
   small.state.appendGate = promise;
   const to = { port: small.ports.ingest, ca: small.ca };
@@ -138,7 +139,6 @@ test('answers 503 before the body while the memory in flight is used up', async 
   assert.equal((await first).status, 202);
   assert.match(await small.metrics.metrics(), /in_flight_bytes 0/);
   assert.equal((await send(to, sent)).status, 202);
-  await small.close();
 });
 
 test('waits for requests in flight while closing, and accepts no new ones', async () => {

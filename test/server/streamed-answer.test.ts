@@ -213,7 +213,7 @@ for (const [name, open] of [
           produced = seen.produced;
           return isStill;
         },
-        { what: 'the writer to wait', everyMs: 200 },
+        { what: 'the writer to block', everyMs: 200 },
       );
       assert.ok(produced * block.length < 32 * 1024 * 1024, `${produced} chunks ahead`);
       assert.equal(seen.isReturned, false);
@@ -221,22 +221,22 @@ for (const [name, open] of [
       await until(() => seen.isReturned, { what: 'the chunks to be returned' });
     });
 
-    test('closes a reader that reads nothing for the idle timeout', async () => {
+    test('closes a reader that reads nothing for the idle timeout', async (t) => {
       const hasty = await openEdge({ parts: { reads }, limits: { idleTimeoutMs: 300 } });
+      t.after(() => hasty.close());
       const idle = { port: hasty.ports.stream, ca: hasty.ca };
       const reading = await open(idle, '/api/v1/flow/endless');
       reading.body.on('error', () => {});
       await until(() => seen.isReturned, { what: 'the chunks to be returned' });
       reading.leave();
-      await hasty.close();
     });
 
-    test('keeps a reader that waits for a chunk for longer than the idle timeout', async () => {
+    test('keeps a reader that waits for a chunk for longer than the idle timeout', async (t) => {
       const hasty = await openEdge({ parts: { reads }, limits: { idleTimeoutMs: 300 } });
+      t.after(() => hasty.close());
       const waiting = { port: hasty.ports.stream, ca: hasty.ca };
       const sent = { method: 'GET', path: '/api/v1/flow/late', headers, body: '' };
       assert.equal((await transports[name](waiting, sent)).body, 'one\ntwo\n');
-      await hasty.close();
     });
   });
 }

@@ -107,7 +107,7 @@ test('deletes a stream’s data up to a time, and no other’s', async () => {
   await fill(kept, [0, 1, 2]);
   const untilNanos = BigInt(now - msPerDay) * 1_000_000n;
   await engine.store.deleteStreamData(accountId, gone.streamId, untilNanos);
-  await until(async () => (await rowsByDay(gone)).size === 1, { what: 'the rows to be gone' });
+  await until(async () => (await rowsByDay(gone)).size === 1, { what: 'the rows to be deleted' });
   assert.deepEqual([...(await rowsByDay(gone)).keys()], [0]);
   assert.deepEqual([...(await rowsByDay(kept)).keys()], [0, 1, 2]);
 });
@@ -152,7 +152,7 @@ test('rounds repeat until closed, and survive a failing task', async () => {
   const parts = { store: engine.store, streams, now: () => now };
   const keeper = createHousekeeping(parts, { ...housekeepingDefaults, deleteEveryMs: 0 });
   const timer = openHousekeepingTimer(keeper, 1);
-  await until(() => rounds > 4, { what: 'a few rounds' });
+  await until(() => rounds > 4, { what: 'five rounds' });
   await timer.close();
   const ended = rounds;
   await keeper.indexMessages();

@@ -146,7 +146,7 @@ test('a hundred tails get each log, and more than the limit are refused', async 
   for (const tail of tails) assert.deepEqual(messagesOf(tail), ['to all']);
   leaveAll();
   await until(async () => (await service.metric('weir_tails_open')) === 0, {
-    what: 'the places of readers that left to be free',
+    what: 'the places of disconnected readers to be free',
   });
 });
 
@@ -178,12 +178,14 @@ test('a slow reader gets dropped events and costs little memory', async (t) => {
     peak = Math.max(peak, residentBytes(service.process.pid));
   }
   const newest = await until(async () => (await service.list({ limit: 1 })).logs[0], {
-    what: 'the last of them',
+    what: 'the last log',
   });
-  await until(() => Date.now() > Date.parse(newest.receivedAt) + 1_500, { what: 'some lag' });
+  await until(() => Date.now() > Date.parse(newest.receivedAt) + 1_500, {
+    what: '1.5 s after the newest log',
+  });
   await post([{ message: 'behind' }]);
   await until(async () => (await service.list({ search: 'behind' })).logs.length === 1, {
-    what: 'a log by which they are behind',
+    what: 'a newer log',
   });
   for (const tail of slow) tail.resume();
   for (const tail of slow) {
@@ -243,7 +245,7 @@ test('a resuming reader gets each log once, through kills of reader and gateway'
     const tail = await follow({ lastEventId, parameters: { serviceName } });
     await send();
     await service.kill('SIGKILL');
-    await until(() => tail.end, { what: 'the tail to break off' });
+    await until(() => tail.end, { what: 'the tail to be cut off' });
     keep(tail, tail.events.length);
     await service.start();
   }

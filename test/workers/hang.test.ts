@@ -38,7 +38,7 @@ after(() => workers.close());
 test('kills and replaces a hung worker, and leaves the other one running', async () => {
   const [hanging, other] = ready as [number, number];
   process.kill(hanging, 'SIGSTOP');
-  await until(() => ready.length === 3, { what: 'another worker' });
+  await until(() => ready.length === 3, { what: 'a new worker' });
   assert.deepEqual(hung, [hanging]);
   assert.equal(isAlive(hanging), false);
   assert.equal(isAlive(other), true);

@@ -47,7 +47,7 @@ test('replaces a worker killed under load and loses nothing acknowledged', async
   process.kill(victim, 'SIGKILL');
   await acknowledgedMore(load, 20);
   await until(async () => (await service.metric('weir_workers_running')) === 2, {
-    what: 'another worker',
+    what: 'a new worker',
   });
   assert.ok(!workers().includes(victim));
   await acknowledgedMore(load, 20);
