@@ -57,8 +57,8 @@ function toMarkdown(all: readonly SetFigures[], options: MeasureOptions): string
     '',
     `\`npm run bench -- --scaled --seconds ${seconds} --rate ${options.rate} --seed ${seed}\` on ` +
       `${describeMachine()}, ${new Date().toISOString().slice(0, 10)}. All servers, nodes and ` +
-      'the load generator share the machine, so this measures the overhead of the components, not ' +
-      'the gain from several machines. All acknowledged events were readable at the end.',
+      'the load generator share the machine, so this measures the overhead of the components, ' +
+      'not the gain from several machines. All acknowledged events were readable at the end.',
     '',
     `| | ${all.map(({ name }) => name).join(' | ')} |`,
     `| --- | ${all.map(() => '---').join(' | ')} |`,

@@ -64,7 +64,7 @@ export function createOverload(maxInFlightBytes: number): Overload {
     const own = all.heldBy(account);
     const held =
       own > 0
-        ? `the account has ${own} of ${maxInFlightBytes} bytes in flight, the rest is reserved for other accounts`
+        ? `the account has ${own} of ${maxInFlightBytes} bytes in flight, the rest is reserved`
         : `${inFlightBytes} of ${maxInFlightBytes} bytes are in flight`;
     const advice = 'send less at once, or raise ingest.maxInFlightBytes';
     throw new AppError('unavailable', `cannot accept more requests now: ${held}; ${advice}`, {

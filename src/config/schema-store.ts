@@ -29,8 +29,8 @@ export const storeSection = section({
     .default('auto')
     .meta({
       description:
-        'Replicas of a cluster that must have an insert before it is acknowledged; auto = a majority, ' +
-        '0 = one.',
+        'Replicas of a cluster that must have an insert before it is acknowledged; auto = a ' +
+        'majority, 0 = one.',
     }),
   storagePolicy: text(
     undefined,

@@ -67,7 +67,7 @@ test('a key claimed by one worker is claimed for all', async () => {
   assert.equal(await second, undefined);
 });
 
-test('a retry at another worker finds the answer of a worker that exited while appending', async () => {
+test('a retry finds the answer of another worker that exited while appending', async () => {
   const { parts, appends } = createMachine();
   const [exiting, other] = [serveParts(parts), serveParts(parts)];
   await exiting.methods.claim(accountId, key, bodyDigest);

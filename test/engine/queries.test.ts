@@ -206,7 +206,7 @@ test('a stream that fails midway ends with the error', async () => {
   assert.ok(rows > 0 && rows <= 900_000);
 });
 
-test('a stream that fails is truncated for clients without support for exception blocks', async () => {
+test('truncates a failed stream for clients without support for exception blocks', async () => {
   const { socketPath } = opened.engine;
   await assert.rejects(rawRequest(socketPath, { path: '/' }, `${failsLate} FORMAT CSV`));
 });

@@ -275,7 +275,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await row.waitFor({ state: 'detached' });
   });
 
-  test('an access token opens the pages of its scopes, and others name the missing scope', async () => {
+  test('opens the pages of the scopes of a token; others name the missing scope', async () => {
     await go('/tokens');
     await page.getByText('this session').waitFor();
     await pick(page, 'first run', 'Revoke');

@@ -72,7 +72,7 @@ const ways: Readonly<Record<string, () => () => void>> = {
 
 for (const [name, ask] of Object.entries(ways)) {
   suite(name, () => {
-    test('aborts a read whose client has disconnected, without a response or an error', async () => {
+    test('aborts the read of a disconnected client, without a response or an error', async () => {
       begun = 0;
       leftOf = [];
       const leave = ask();

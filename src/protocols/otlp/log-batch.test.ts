@@ -59,7 +59,7 @@ describe('times and severities', () => {
     }
   });
 
-  test('replaces times outside 1970 to 2149 by the time of receipt and keeps them as labels', () => {
+  test('replaces times outside 1970 to 2149 by the time of receipt, keeps them as labels', () => {
     const far = '18446744073709551615';
     const { row, warnings } = rowOf(
       requestOf({ timeUnixNano: far, observedTimeUnixNano: '5648745600000000000' }),

@@ -214,8 +214,8 @@ function checkElements({ texts }: Attributed): void {
   if (!texts.hasTooManyElements) return;
   throw new AppError(
     'too_large',
-    `cannot accept a resource or scope with more than ${maxElements} elements in arrays and maps: ` +
-      'send smaller values',
+    `cannot accept a resource or scope with more than ${maxElements} elements in arrays and ` +
+      'maps: send smaller values',
   );
 }
 

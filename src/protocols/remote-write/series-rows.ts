@@ -106,8 +106,8 @@ export class SeriesRows {
     if (this.#labelBytes > this.#maxLabelBytes) {
       throw new AppError(
         'too_large',
-        `cannot accept more than ${this.#maxLabelBytes} bytes of labels in one request, where each ` +
-          'day of a series counts separately: send fewer days at once',
+        `cannot accept more than ${this.#maxLabelBytes} bytes of labels in one request; each day ` +
+          'of a series counts separately: send fewer days at once',
       );
     }
     this.#writer.series(this.#ids, this.#at, day, this.#labels);

@@ -60,7 +60,7 @@ function mayShow(plan: ListPlan, at: bigint): boolean {
   return (limit === undefined || at >= limit) && (watermark === undefined || at <= watermark);
 }
 
-test('a page of recent logs starts with windows of seconds, and one window reads the oldest logs', () => {
+test('recent logs are read in windows of seconds, the oldest in one window', () => {
   const [plan] = fc.sample(planArbitrary, { numRuns: 1, seed: 1 });
   const { filter } = plan!;
   const all = { ...filter, fromNanos: undefined, untilNanos: undefined };
