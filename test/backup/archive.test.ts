@@ -152,7 +152,7 @@ test('refuses a backup of a newer version', async (t) => {
 test('never overwrites or merges into existing data', async (t) => {
   const source = await makeBackup(t);
   const refused = backUp({ dataDir, destination: source, elsewhere: new Set(), signal });
-  await assert.rejects(refused, /it is there already/);
+  await assert.rejects(refused, /it exists/);
   const nowhere = join(folder, 'no such folder', 'backup');
   const orphan = backUp({ dataDir, destination: nowhere, elsewhere: new Set(), signal });
   await assert.rejects(orphan, /make the folder .*no such folder first/);
