@@ -35,7 +35,8 @@ export function overIpc(peer: ChildProcess | NodeJS.Process): Transport {
   peer.once('disconnect', () => closed.resolve(new Error('the other process is gone')));
   return {
     send(message) {
-      if (peer.connected) peer.send?.(message);
+      // Without a callback, an error would be an 'error' event of the peer; 'disconnect' follows.
+      if (peer.connected) peer.send?.(message, undefined, undefined, () => {});
     },
     listen: (receive) => void peer.on('message', receive),
     closed: closed.promise,

@@ -3,7 +3,6 @@
  * supervisor restarts it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -81,6 +80,7 @@ export async function startEngineProcess(
   const { dataDir, socketPath } = directory;
   const workingDir = await makeWorkingDir(dataDir);
   const child = spawnChild(settings, workingDir);
+  const closed = untilClosed(child);
   const lines = readLines(child, events);
   let failure: string | undefined;
   const { remote } = openChannel<SupervisorMethods, EngineMethods>(overIpc(child), {
@@ -88,11 +88,10 @@ export async function startEngineProcess(
       failure = reason;
     },
   });
-  const exited = once(child, 'close').then(async (end) => {
-    const [code, endedBy] = end as [number | null, NodeJS.Signals | null];
+  const exited = closed.then(async (how) => {
     // A disk that failed keeps the directory; the next process removes it.
     await rm(workingDir, { recursive: true, force: true }).catch(() => undefined);
-    return failure ?? (endedBy === null ? `exit code ${String(code)}` : `signal ${endedBy}`);
+    return failure ?? how;
   });
   const kill = () => child.kill('SIGKILL');
   const limit = AbortSignal.any([signal, AbortSignal.timeout(settings.startMillis)]);
@@ -101,7 +100,10 @@ export async function startEngineProcess(
   const pid = child.pid ?? 0;
   try {
     const start: EngineStart = { settings, dataDir, socketPath, parentPid: process.pid };
-    const { clickhouseVersion, cutParts } = await remote.start(start);
+    const { clickhouseVersion, cutParts } = await Promise.race([
+      remote.start(start),
+      exited.then((how) => Promise.reject(new Error(how))),
+    ]);
     if (cutParts.length > 0) events.cutPartsRemoved(cutParts);
     return { pid, clickhouseVersion, exited, kill: (by) => child.kill(by) };
   } catch (error) {
@@ -157,10 +159,23 @@ function spawnChild(settings: EngineSettings, workingDir: string): ChildProcess 
   });
 }
 
+/** Resolves with how it exited, or with why the system did not start it. */
+function untilClosed(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.on('error', (error) => {
+      if (child.pid === undefined) resolve(error.message);
+    });
+    child.on('close', (code, endedBy) =>
+      resolve(endedBy === null ? `exit code ${String(code)}` : `signal ${endedBy}`),
+    );
+  });
+}
+
 /** Logs each line of standard error, and keeps the last ones. */
 function readLines(child: ChildProcess, events: EngineEvents): string[] {
   const lines: string[] = [];
-  if (child.stderr === null) return lines;
+  // Undefined where the system has no more file descriptors.
+  if (!child.stderr) return lines;
   createInterface({ input: child.stderr }).on('line', (line) => {
     events.engineWroteStderr(line);
     lines.push(line);

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openEngine } from '../../src/engine/supervisor.ts';
 import {
   clientOf,
@@ -51,6 +52,27 @@ test('kills and restarts a process that hangs', async (t) => {
   await until(() => engine.restarts === 1 && engine.ready());
   assert.equal(isAlive(first), false);
   assert.deepEqual(await rowsOf(client, 'SELECT 1 AS one'), [{ one: 1 }]);
+});
+
+test('tries again where the system does not start a process', async (t) => {
+  const { engine } = await openTestEngine(t);
+  const { execPath } = process;
+  t.after(() => (process.execPath = execPath));
+  process.execPath = join(dirname(execPath), 'missing');
+  process.kill(engine.pid as number, 'SIGKILL');
+  await until(() => engine.restarts === 1);
+  await delay(1_000);
+  assert.equal(engine.ready(), false);
+  process.execPath = execPath;
+  await until(() => engine.ready());
+});
+
+test('names why the system does not start a process', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const { execPath } = process;
+  t.after(() => (process.execPath = execPath));
+  process.execPath = join(dirname(execPath), 'missing');
+  await assert.rejects(openEngine({ dataDir }, silentEvents()), /ENOENT/);
 });
 
 test('restarts after a fault in native code', async (t) => {
