@@ -6,7 +6,7 @@
  */
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasErrorCode, messageOf } from '../std/error-text.ts';
@@ -186,15 +186,14 @@ function manifestFile(directory: string): HeldPart[] {
   return stat === undefined ? [] : [{ source, path: 'engine.json', bytes: stat.size }];
 }
 
+/** Not by a recursive `readdirSync`, which follows the links from metadata to databases. */
 function filesBelow(folder: string, prefix: string): HeldPart[] {
-  return readdirSync(folder, { withFileTypes: true, recursive: true }).flatMap((entry) => {
-    const folders = relative(folder, entry.parentPath)
-      .split(sep)
-      .filter((name) => name !== '');
-    if (!entry.isFile() || folders.some((name) => passingFolder.test(name))) return [];
-    const source = join(entry.parentPath, entry.name);
-    const path = prefix + [...folders, entry.name].join('/');
-    return [{ source, path, bytes: statSync(source).size }];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const source = join(folder, entry.name);
+    const path = prefix + entry.name;
+    if (entry.isFile()) return [{ source, path, bytes: statSync(source).size }];
+    const isKept = entry.isDirectory() && !passingFolder.test(entry.name);
+    return isKept ? filesBelow(source, `${path}/`) : [];
   });
 }
 

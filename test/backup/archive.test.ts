@@ -12,6 +12,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -22,6 +23,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { backUp, type BackupPart, sweepBackups } from '../../src/maintenance/backup.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { lockDirectory } from '../../src/files/directory-lock.ts';
+import { listStore } from '../../src/engine/hold-store.ts';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { restore, verifyBackup } from '../../src/maintenance/restore.ts';
 import { assertWholeDirectory } from '../../src/maintenance/unfinished.ts';
@@ -71,6 +73,23 @@ function filesBelow(path: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 }
+
+test('lists the files of a stopped engine once, without its symbolic links', async (t) => {
+  const engine = newPath(t, 'engine');
+  const database = join(engine, 'store/store/abc/abc-1');
+  mkdirSync(join(database, 'all_1_1_0'), { recursive: true });
+  mkdirSync(join(database, 'tmp_merge'));
+  mkdirSync(join(engine, 'store/metadata'));
+  for (const name of ['logs.sql', 'all_1_1_0/data.bin', 'tmp_merge/data.bin']) {
+    writeFileSync(join(database, name), '');
+  }
+  symlinkSync(database, join(engine, 'store/metadata/weir'));
+  const listed = await listStore(engine, { patienceMs: 0, signal });
+  assert.deepEqual(listed.map(({ path }) => path).sort(), [
+    'store/store/abc/abc-1/all_1_1_0/data.bin',
+    'store/store/abc/abc-1/logs.sql',
+  ]);
+});
 
 test('backs up and restores a stopped service', async (t) => {
   const source = await makeBackup(t);
@@ -155,7 +174,7 @@ test('never overwrites or merges into existing data', async (t) => {
   await assert.rejects(refused, /it exists/);
   const nowhere = join(folder, 'no such folder', 'backup');
   const orphan = backUp({ dataDir, destination: nowhere, elsewhere: new Set(), signal });
-  await assert.rejects(orphan, /make the folder .*no such folder first/);
+  await assert.rejects(orphan, /create the folder .*no such folder first/);
 
   const target = newPath(t, 'taken');
   mkdirSync(target);
