@@ -126,8 +126,11 @@ suite('weir', () => {
       assert.ok(command && words !== undefined, 'the line names no command');
       const { stdout } = await run('bash', ['-c', `${weirWords} ${command} --help`]);
       assert.match(stdout, new RegExp(`^Usage: weir ${command} `));
-      for (const [option] of words.matchAll(/--[\w-]+/g))
-        assert.ok(stdout.includes(option), option);
+      const options = words.match(/--[\w-]+/g) ?? [];
+      assert.deepEqual(
+        options.filter((option) => !stdout.includes(option)),
+        [],
+      );
     });
   }
 
