@@ -13,7 +13,7 @@ import { type Role, rolesOf } from './config/roles.ts';
 import type { Config } from './config/schema.ts';
 import { sweepBackups } from './maintenance/backup.ts';
 import { assertWholeDirectory } from './maintenance/unfinished.ts';
-import { type EngineNode, isEngineAlone, openEngineNode } from './service/engine-node.ts';
+import { type EngineNode, isEngineOnly, openEngineNode } from './service/engine-node.ts';
 import { openDirectory } from './service/open-directory.ts';
 import { openQueue } from './service/open-queue.ts';
 import { openStore, openWriter } from './service/open-store.ts';
@@ -41,7 +41,7 @@ export async function run(
   onReady: (running: Weir | EngineNode) => void,
 ): Promise<void> {
   tuneGarbageCollector();
-  const opening = isEngineAlone(config) ? openEngineNode(config) : openWeir(config);
+  const opening = isEngineOnly(config) ? openEngineNode(config) : openWeir(config);
   const stopSignal = untilStopSignal(opening);
   const running = await opening;
   onReady(running);

@@ -40,7 +40,7 @@ export function checkGrant(
   caller: AdminCaller,
   token: Pick<Token, 'type' | 'accountIds' | 'scopes'>,
 ): void {
-  checkReach(caller, token);
+  checkManagesToken(caller, token);
   // Each admin of an account may grant sending to its receivers.
   if (token.type === 'ingest') return;
   const missing = token.scopes.find((scope) => !hasScope(caller, scope));
@@ -54,7 +54,10 @@ export function checkGrant(
  * Checks that the caller may revoke this token: it must manage all of its accounts.
  * @throws AppError `forbidden`
  */
-export function checkReach(caller: AdminCaller, token: Pick<Token, 'accountIds' | 'scopes'>): void {
+export function checkManagesToken(
+  caller: AdminCaller,
+  token: Pick<Token, 'accountIds' | 'scopes'>,
+): void {
   if (isOperator(caller)) return;
   if (token.accountIds.length === 0 || token.scopes.includes('operator')) {
     throw new AppError('forbidden', 'cannot manage an operator token without the scope operator');

@@ -96,7 +96,7 @@ function deletionRoutes(context: AdminContext): AdminRoute[] {
       params: streamParams,
       handle: async ({ caller, accountId, params: { streamId } }) => {
         const stream = await find(directory, accountId, streamId);
-        await checkUnfed(directory, stream);
+        await checkNoReceiver(directory, stream);
         await freeData(context, await hideData(context, stream));
         if (!(await directory.deleteStream(streamId))) throw notFound('stream', streamId);
         record('deleteStream', { caller, accountId }, streamId);
@@ -132,7 +132,7 @@ async function freeData({ store }: AdminContext, stream: Stream): Promise<void> 
 }
 
 /** Checked before the data is deleted; the directory checks again with the stream. */
-async function checkUnfed(directory: Directory, stream: Stream): Promise<void> {
+async function checkNoReceiver(directory: Directory, stream: Stream): Promise<void> {
   const receivers = await directory.listReceivers(stream.accountId);
   const feeding = receivers.find((receiver) => receiver.streamId === stream.streamId);
   if (!feeding) return;

@@ -6,7 +6,7 @@ import { digestSecret, mintSecret } from '../codec/token-secret.ts';
 import {
   type AdminCaller,
   checkGrant,
-  checkReach,
+  checkManagesToken,
   coversAccount,
   isOperator,
 } from './authority.ts';
@@ -37,7 +37,7 @@ function readRoutes({ directory }: AdminContext): AdminRoute[] {
       handle: async ({ caller, accountId }) => {
         const tokens = await directory.listTokens(accountId);
         if (isOperator(caller)) tokens.push(...(await directory.listUnboundTokens()));
-        return { tokens: tokens.map((token) => asSeenBy(caller, token)) };
+        return { tokens: tokens.map((token) => withManagedAccounts(caller, token)) };
       },
     }),
     defineAccountRoute({
@@ -49,7 +49,7 @@ function readRoutes({ directory }: AdminContext): AdminRoute[] {
       params: tokenParams,
       response: tokenAnswer,
       handle: async ({ caller, accountId, params }) =>
-        asSeenBy(caller, await find(directory, { caller, accountId }, params.tokenId)),
+        withManagedAccounts(caller, await find(directory, { caller, accountId }, params.tokenId)),
     }),
   ];
 }
@@ -81,7 +81,7 @@ function createToken({ directory, now, record }: AdminContext): AdminRoute {
       const secret = mintSecret(body.type);
       const token = await directory.createToken({ ...granted, digest: digestSecret(secret) });
       record('createToken', { caller, accountId }, token.tokenId);
-      return { ...asSeenBy(caller, token), token: secret };
+      return { ...withManagedAccounts(caller, token), token: secret };
     },
   });
 }
@@ -106,7 +106,7 @@ function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
         });
         if (!token) throw notFound('token', tokenId);
         record('updateToken', { caller, accountId }, tokenId);
-        return asSeenBy(caller, token);
+        return withManagedAccounts(caller, token);
       },
     }),
     defineAccountRoute({
@@ -128,7 +128,7 @@ function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
         const token = await directory.rotateToken(tokenId, digestSecret(secret));
         if (!token) throw notFound('token', tokenId);
         record('rotateToken', { caller, accountId }, tokenId);
-        return { ...asSeenBy(caller, token), token: secret };
+        return { ...withManagedAccounts(caller, token), token: secret };
       },
     }),
     defineAccountRoute({
@@ -139,11 +139,11 @@ function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
       summary: 'Revoke a token permanently',
       response: tokenAnswer,
       handle: async ({ caller, accountId, params: { tokenId } }) => {
-        checkReach(caller, await find(directory, { caller, accountId }, tokenId));
+        checkManagesToken(caller, await find(directory, { caller, accountId }, tokenId));
         const token = await directory.revokeToken(tokenId);
         if (!token) throw notFound('token', tokenId);
         record('revokeToken', { caller, accountId }, tokenId);
-        return asSeenBy(caller, token);
+        return withManagedAccounts(caller, token);
       },
     }),
     defineAccountRoute({
@@ -153,7 +153,7 @@ function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
       operationId: 'deleteToken',
       summary: 'Revoke and delete a token',
       handle: async ({ caller, accountId, params: { tokenId } }) => {
-        checkReach(caller, await find(directory, { caller, accountId }, tokenId));
+        checkManagesToken(caller, await find(directory, { caller, accountId }, tokenId));
         if (!(await directory.deleteToken(tokenId))) throw notFound('token', tokenId);
         record('deleteToken', { caller, accountId }, tokenId);
       },
@@ -178,7 +178,7 @@ function isVisible({ caller, accountId }: Viewer, token: Token): boolean {
 }
 
 /** Omits the accounts that the caller does not manage. */
-function asSeenBy(caller: AdminCaller, token: Token): Token {
+function withManagedAccounts(caller: AdminCaller, token: Token): Token {
   return { ...token, accountIds: token.accountIds.filter((id) => coversAccount(caller, id)) };
 }
 

@@ -82,7 +82,7 @@ async function copyTable(
     const end = numbered.at(-1);
     if (end === undefined) return copied;
     const rows = numbered.map(({ rowid: _, ...row }) => row);
-    await target.insertInto(asOne(table)).values(rows).execute();
+    await target.insertInto(asAnyTable(table)).values(rows).execute();
     copied += rows.length;
     last = end.rowid;
   }
@@ -91,7 +91,7 @@ async function copyTable(
 function rowsAfter(table: CopiedTable, last: number, source: Kysely<Tables>) {
   const rowid = sql<number>`rowid`;
   return source
-    .selectFrom(asOne(table))
+    .selectFrom(asAnyTable(table))
     .selectAll()
     .select(rowid.as('rowid'))
     .where(rowid, '>', last)
@@ -101,6 +101,6 @@ function rowsAfter(table: CopiedTable, last: number, source: Kysely<Tables>) {
 }
 
 /** Stands for any table: Kysely cannot type a statement over a union of tables. */
-function asOne(table: CopiedTable): 'accounts' {
+function asAnyTable(table: CopiedTable): 'accounts' {
   return table as 'accounts';
 }

@@ -22,7 +22,7 @@ export function createStatisticsQueries(database: Database): StatisticsStore {
   return {
     addStatistics: (addition) =>
       database.writeConcurrently(async (tx) => {
-        const known = await knownAmong(tx, addition);
+        const known = await selectKnownReceivers(tx, addition);
         const isKnown = ({ receiverId }: { receiverId: string }) => known.has(receiverId);
         await addMinutes(tx, inLockOrder(addition.minutes.filter(isKnown), keyOfRow));
         await addReasons(tx, inLockOrder(addition.reasons.filter(isKnown), keyOfRow));
@@ -83,7 +83,7 @@ function keyOfRow(row: {
   return [row.receiverId, row.minute, row.kind, row.reason].join(' ');
 }
 
-async function knownAmong(
+async function selectKnownReceivers(
   tx: Transaction<Tables>,
   { minutes, activities }: StatisticsAddition,
 ): Promise<Set<string>> {

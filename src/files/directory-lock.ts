@@ -43,7 +43,7 @@ export function lockDirectory(directory: string): DirectoryLock {
 function tryLock(file: string): DirectoryLock | undefined | string {
   for (let isMended = false; ; isMended = true) {
     try {
-      const database = openExclusively(file);
+      const database = openExclusive(file);
       return { isMended, release: () => database.close() };
     } catch (error) {
       const { errcode, message } = error as Error & { errcode?: number };
@@ -56,7 +56,7 @@ function tryLock(file: string): DirectoryLock | undefined | string {
   }
 }
 
-function openExclusively(file: string): DatabaseSync {
+function openExclusive(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');

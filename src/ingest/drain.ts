@@ -73,7 +73,7 @@ async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
   let isPastSettled = false;
   while (!parts.closing.aborted) {
     await untilDueOrFull(parts, options, pace.dueMs);
-    const taken = await takeWhileOpen(parts, options);
+    const taken = await takeUntilClosed(parts, options);
     if (taken === undefined) return;
     // Inserts of an earlier process may still be in flight.
     if (taken.suspect && !isPastSettled) {
@@ -105,7 +105,7 @@ async function untilDueOrFull(
  * Creates a promise per take: racing against one long-lived promise would leak memory.
  * @returns undefined once the shard is released or the drain closed
  */
-async function takeWhileOpen(parts: DrainParts, limits: TakeLimits): Promise<Taken | undefined> {
+async function takeUntilClosed(parts: DrainParts, limits: TakeLimits): Promise<Taken | undefined> {
   const { promise: closed, resolve } = Promise.withResolvers<undefined>();
   const stopWaiting = () => resolve(undefined);
   parts.closing.addEventListener('abort', stopWaiting, { once: true });

@@ -84,7 +84,7 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /** Names the folder when the disk is full; returns any other error unchanged. */
-export function toSpaceSentence(error: unknown, folder: string): unknown {
+export function toDiskFullError(error: unknown, folder: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code !== 'ENOSPC' && code !== 'EDQUOT') return error;
   return new Error(

@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { syncFolder, toSpaceSentence } from './copy-file.ts';
+import { syncFolder, toDiskFullError } from './copy-file.ts';
 import type { Manifest } from './manifest.ts';
 import { type Archive, extractArchive, openArchive, verifyArchive } from './read-archive.ts';
 import { assertRoom, syncFolders } from './write-archive.ts';
@@ -65,7 +65,7 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
     for (const name of created) rmSync(join(dataDir, name), { recursive: true, force: true });
     lock.release();
     if (isNew) rmSync(dataDir, { recursive: true, force: true });
-    throw toSpaceSentence(error, dataDir);
+    throw toDiskFullError(error, dataDir);
   }
   rmSync(restoring, { recursive: true });
   await syncFolder(dataDir);

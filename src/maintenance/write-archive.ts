@@ -2,7 +2,7 @@
 import { mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { renameDurably } from '../files/whole-file.ts';
-import { copyFile, digestFile, syncFolder, toSpaceSentence } from './copy-file.ts';
+import { copyFile, digestFile, syncFolder, toDiskFullError } from './copy-file.ts';
 import {
   contentFolder,
   encodeManifest,
@@ -55,7 +55,7 @@ export async function writeArchive(
     renameDurably(partial, target);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    throw toSpaceSentence(error, dirname(target));
+    throw toDiskFullError(error, dirname(target));
   }
   return manifest;
 }

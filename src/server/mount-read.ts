@@ -16,7 +16,7 @@ import {
   type TicketRoute,
 } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
-import { type Departures, sendStreamed } from './streamed-answer.ts';
+import { type DisconnectSignals, sendStreamed } from './streamed-answer.ts';
 import { readHeaders, toRequestBody } from './transport.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
@@ -26,13 +26,13 @@ const heapBytesPerBodyByte = 4;
 
 export interface ReadParts {
   readonly admission: Admission;
-  readonly departures: Departures;
+  readonly disconnects: DisconnectSignals;
 }
 
 export function mountRead(
   app: FastifyInstance,
   route: ReadRoute,
-  { admission, departures }: ReadParts,
+  { admission, disconnects }: ReadParts,
 ): void {
   app.route<{ Params: Record<string, string> }>({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
@@ -54,12 +54,12 @@ export function mountRead(
       const { body, memory } = await readBody(admission, sent, { accountId, headers, route });
       try {
         if (route.body?.kind === 'form') addFields(search, body);
-        const departure = departures.watch(reply);
-        const asked = { ...reader, ...departure, search, params, body, lastEventId, recheck };
-        const answer = await readUnlessLeft(route, asked); // 400, 404, 503
-        if (departure.left.aborted) return undefined;
+        const disconnect = disconnects.watch(reply);
+        const asked = { ...reader, ...disconnect, search, params, body, lastEventId, recheck };
+        const answer = await readUnlessDisconnected(route, asked); // 400, 404, 503
+        if (disconnect.left.aborted) return undefined;
         if (answer instanceof StreamedAnswer) {
-          return await sendStreamed(request, reply, answer, departure.signal);
+          return await sendStreamed(request, reply, answer, disconnect.signal);
         }
         const { headers: further = {}, mediaType } = route.response ?? {};
         const isBytes = answer instanceof Uint8Array;
@@ -76,13 +76,13 @@ export function mountRead(
 export function mountTicket(
   app: FastifyInstance,
   { path, scope, read }: TicketRoute,
-  { admission, departures }: ReadParts,
+  { admission, disconnects }: ReadParts,
 ): void {
   app.route<{ Params: Record<string, string> }>({
     method: 'GET',
     url: path,
     handler: async (request, reply) => {
-      const { signal } = departures.watch(reply);
+      const { signal } = disconnects.watch(reply);
       const permitReader = (reader: Reader) => permit(admission, reader, scope);
       const answer = await read({ params: request.params, signal, permit: permitReader });
       await sendStreamed(request, reply, answer, signal);
@@ -91,7 +91,7 @@ export function mountTicket(
 }
 
 /** @returns undefined if the reader left before there was an answer. @throws AppError */
-async function readUnlessLeft(route: ReadRoute, asked: ReadRequest): Promise<unknown> {
+async function readUnlessDisconnected(route: ReadRoute, asked: ReadRequest): Promise<unknown> {
   const { left } = asked;
   if (left?.aborted) return undefined;
   try {

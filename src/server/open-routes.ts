@@ -61,11 +61,11 @@ export function isNotModified(
   etag: string,
 ): boolean {
   reply.header('etag', etag);
-  const tags = (headers['if-none-match'] ?? '').split(',').map(withoutWeakness);
-  return tags.includes('*') || tags.includes(withoutWeakness(etag));
+  const tags = (headers['if-none-match'] ?? '').split(',').map(withoutWeakPrefix);
+  return tags.includes('*') || tags.includes(withoutWeakPrefix(etag));
 }
 
-function withoutWeakness(tag: string): string {
+function withoutWeakPrefix(tag: string): string {
   return tag.trim().replace(/^W\//, '');
 }
 
@@ -90,7 +90,7 @@ export function createProbes({ missing }: Pick<Answers, 'missing'>): OpenRoute[]
 
 /** Prometheus text, format 0.0.4. */
 export function createMetricsRoute({ metrics }: Pick<Answers, 'metrics'>): OpenRoute {
-  const render = createPaced(() => metrics.metrics());
+  const render = createRateLimited(() => metrics.metrics());
   return {
     ...open('/metrics', 'getMetrics', 'Metrics'),
     answer: async () => ({ status: 200, contentType: metrics.contentType, body: await render() }),
@@ -131,7 +131,7 @@ const longestRestMs = 100;
  * Runs one `make` at a time and rests after each in proportion to its duration. Callers that arrive
  * meanwhile share the next run, so that no result is older than its request.
  */
-function createPaced<Value>(make: () => Promise<Value>): () => Promise<Value> {
+function createRateLimited<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let last: Promise<unknown> = Promise.resolve();
   let next: Promise<Value> | undefined;
   let restedAtMs = 0;

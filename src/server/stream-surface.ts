@@ -12,7 +12,7 @@ import type { RequestHeaders } from '../model/request.ts';
 import { explorerPaths, mountExplorer } from './explorer.ts';
 import { jsonType, mountRead, mountTicket } from './mount-read.ts';
 import { mountOpenRoutes, type OpenRoute } from './open-routes.ts';
-import { createDepartures } from './streamed-answer.ts';
+import { createDisconnectSignals } from './streamed-answer.ts';
 import { createSurface, type SurfaceContext } from './surface.ts';
 import { readHeaders, toRequestBody, uncountedMemory } from './transport.ts';
 
@@ -45,9 +45,9 @@ export function createStreamSurface(
 ): FastifyInstance {
   const app = createSurface(context);
   mountExplorer(app, explorerDirectory);
-  const departures = createDepartures(app);
-  for (const route of routes.reads) mountRead(app, route, { admission, departures });
-  for (const route of routes.tickets) mountTicket(app, route, { admission, departures });
+  const disconnects = createDisconnectSignals(app);
+  for (const route of routes.reads) mountRead(app, route, { admission, disconnects });
+  for (const route of routes.tickets) mountTicket(app, route, { admission, disconnects });
   for (const route of routes.admin) mountAdmin(app, route, admission);
   mountOpenRoutes(app, routes.open);
   mountOtherMethods(app, routes);

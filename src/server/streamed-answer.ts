@@ -8,46 +8,46 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../model/errors.ts';
 import type { StreamedAnswer } from '../model/read-route.ts';
 
-export interface Departures {
-  watch(reply: FastifyReply): Departure;
+export interface DisconnectSignals {
+  watch(reply: FastifyReply): DisconnectSignal;
 }
 
-export interface Departure {
+export interface DisconnectSignal {
   /** Aborted when the reader has left. For reads that end by themselves. */
   readonly left: AbortSignal;
   /** Aborted when the reader has left or the surface closes. For reads that go on. */
   readonly signal: AbortSignal;
 }
 
-export function createDepartures(app: FastifyInstance): Departures {
+export function createDisconnectSignals(app: FastifyInstance): DisconnectSignals {
   const watched = new Set<AbortController>();
   let isClosing = false;
   app.addHook('preClose', async () => {
     isClosing = true;
-    for (const departure of watched) departure.abort();
+    for (const disconnect of watched) disconnect.abort();
   });
   return {
     watch(reply) {
       const leaving = new AbortController();
-      const departure = new AbortController();
+      const disconnect = new AbortController();
       const leave = () => {
-        watched.delete(departure);
+        watched.delete(disconnect);
         leaving.abort();
-        departure.abort();
+        disconnect.abort();
       };
       // No `close` follows for a reader that left during authentication.
       if (isGone(reply.raw)) leave();
       else reply.raw.once('close', leave);
-      if (isClosing) departure.abort();
-      else if (!leaving.signal.aborted) watched.add(departure);
-      return { left: leaving.signal, signal: departure.signal };
+      if (isClosing) disconnect.abort();
+      else if (!leaving.signal.aborted) watched.add(disconnect);
+      return { left: leaving.signal, signal: disconnect.signal };
     },
   };
 }
 
 /**
  * Sends the headers with the first chunk, so that a failure before it gets an error response.
- * @param signal of the departure; once aborted, the response is aborted after a grace period.
+ * @param signal of the disconnect; once aborted, the response is aborted after a grace period.
  * @throws AppError `malformed` over HTTP/1.0; what the iterator throws before the first chunk
  */
 export async function sendStreamed(

@@ -22,7 +22,7 @@ export interface EngineNode {
   close(): Promise<void>;
 }
 
-export function isEngineAlone(config: Readonly<Config>): boolean {
+export function isEngineOnly(config: Readonly<Config>): boolean {
   const roles = rolesOf(config);
   return roles.size === 1 && roles.has('engine');
 }

@@ -99,7 +99,7 @@ function toStoreOptions(
   engine: Pick<Engine, 'socketPath' | 'restart'> | undefined,
 ): ClickHouseStoreOptions {
   const { coldVolume, coldAfterDays } = store;
-  const isAlone = engine !== undefined && queue.urls.length === 0;
+  const isSoleWriter = engine !== undefined && queue.urls.length === 0;
   const defaultReads = engine === undefined ? serverConcurrentReads : engineDefaults.readMembers;
   return {
     url: engine === undefined ? store.url : undefined,
@@ -122,7 +122,7 @@ function toStoreOptions(
       maxRowsRead: 10_000_000_000,
       maxRowsReturned: 1_000_000,
     },
-    restart: isAlone ? () => engine.restart('an insert got no answer') : undefined,
+    restart: isSoleWriter ? () => engine.restart('an insert got no answer') : undefined,
     inventoryFile: engine && join(resolve(data), 'engine', 'tables.json'),
   };
 }

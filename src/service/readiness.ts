@@ -19,7 +19,7 @@ export function createReadiness(
   store: Pick<Store, 'ping'> | undefined,
 ): Readiness {
   let isLeaving = false;
-  const isStoreReady = createRemembered(async () => store === undefined || (await store.ping()));
+  const isStoreReady = createCached(async () => store === undefined || (await store.ping()));
   return {
     missing: async () => [
       ...(isLeaving ? ['running'] : []),
@@ -34,7 +34,7 @@ export function createReadiness(
 }
 
 /** One call at a time; its result is valid for `freshMs`. */
-function createRemembered<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+function createCached<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
   let answer: Promise<Answer> | undefined;
   return () => {
     if (answer === undefined) {

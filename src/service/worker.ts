@@ -68,7 +68,7 @@ export async function openWorker(stream: Duplex): Promise<Worker> {
     throw error;
   }
   const { server } = parts;
-  const noteEnd = createEndList((ids) => main.notify('connectionsEnded', ids));
+  const noteEnd = createClosedBatcher((ids) => main.notify('connectionsEnded', ids));
   main.notify('ready');
   return {
     ended,
@@ -142,7 +142,7 @@ function toWorkerServerOptions(config: Config): ServerOptions {
 }
 
 /** Sends the ends of connections in one message per event-loop turn. */
-function createEndList(tell: (ids: readonly number[]) => void): (id: number) => void {
+function createClosedBatcher(tell: (ids: readonly number[]) => void): (id: number) => void {
   let ids: number[] = [];
   return (id) => {
     ids.push(id);

@@ -23,7 +23,7 @@ export interface MainMethods extends GrantSource, StatisticsStore {
     bodyDigest: Uint8Array,
   ): Promise<Uint8Array | undefined>;
   settle(key: Uint8Array): void;
-  takeQuota(buckets: readonly Bucket[], events: number): Promise<QuotaTaken>;
+  takeQuota(buckets: readonly Bucket[], events: number): Promise<QuotaCharge>;
   giveBackQuota(buckets: readonly Bucket[], events: number): void;
   /** What is not ready; empty = ready. */
   missing(): Promise<readonly string[]>;
@@ -64,7 +64,7 @@ export interface WorkerBatch extends Pick<Batch, 'layout' | 'rows'> {
   readonly seriesEpoch: number;
 }
 
-export interface QuotaTaken {
+export interface QuotaCharge {
   readonly isTaken: boolean;
   /** Levels after the charge, in the order of the buckets. */
   readonly levels: readonly number[];

@@ -44,7 +44,7 @@ export function serveParts(parts: SharedParts): ServedParts {
     methods: {
       async append(batch, payload) {
         const { layout, rows, owner, idempotency, seriesEpoch } = batch;
-        if (layout === 'metrics/1' && seriesEpoch !== parts.seriesEpoch()) throw labelsGone();
+        if (layout === 'metrics/1' && seriesEpoch !== parts.seriesEpoch()) throw labelsDeleted();
         const appended = parts.queue.append({ layout, rows, payload }, owner, idempotency);
         pending.add(appended);
         try {
@@ -89,7 +89,7 @@ function nameOf(key: Uint8Array): string {
 }
 
 /** The batch relies on labels of series that may have been deleted since. */
-function labelsGone(): AppError {
+function labelsDeleted(): AppError {
   return new AppError('unavailable', 'cannot accept the request now: send it again', {
     retryAfterSeconds: 1,
   });

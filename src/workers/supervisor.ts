@@ -7,7 +7,7 @@ import { AggregatorRegistry, type PrometheusContentType, type Registry } from 'p
 import type { Remote } from '../channel/channel.ts';
 import type { WorkerEvents } from '../telemetry/node-events.ts';
 import type { MetricsJson, WorkerMethods } from './methods.ts';
-import { createSpread } from './spread.ts';
+import { createConnectionBalancer } from './connection-balancer.ts';
 import {
   type Accepted,
   startWorkerProcess,
@@ -61,7 +61,7 @@ export function createWorkers(
 ): Workers {
   /** All that have not exited, those that are starting included. */
   const alive = new Set<WorkerProcess>();
-  const spread = createSpread<Accepted>(options.maxConnections);
+  const balancer = createConnectionBalancer<Accepted>(options.maxConnections);
   const retired = createRetiredCounters();
   const closing = new AbortController();
   const { signal } = closing;
@@ -74,7 +74,7 @@ export function createWorkers(
     alive.add(worker);
     void worker.exited.then(() => {
       alive.delete(worker);
-      spread.remove(worker);
+      balancer.remove(worker);
       retired.add(worker.lastMetrics());
     });
     try {
@@ -84,7 +84,7 @@ export function createWorkers(
       await worker.exited;
       throw error;
     }
-    spread.add(worker);
+    balancer.add(worker);
     void killWhenHung(worker, options, events);
     events.workerReady(number, worker.pid, Math.round(performance.now() - startedAt));
     return worker;
@@ -108,14 +108,14 @@ export function createWorkers(
       }
     },
     hand(connection) {
-      const refusal = spread.hand(connection);
+      const refusal = balancer.hand(connection);
       if (refusal === undefined) return;
       connection.permit.closed();
       connection.socket.destroy();
       events.connectionRefused(refusal);
     },
-    running: () => spread.takers(),
-    connections: () => spread.connections(),
+    running: () => balancer.targets(),
+    connections: () => balancer.connections(),
     async callAll(call, waitMs) {
       await Promise.all([...alive].map(({ remote }) => within(waitMs, call(remote))));
     },

@@ -15,7 +15,7 @@ import Fastify, { type FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../src/model/errors.ts';
 import { type ReadRoute, StreamedAnswer, type TicketRoute } from '../../src/model/read-route.ts';
-import { createDepartures } from '../../src/server/streamed-answer.ts';
+import { createDisconnectSignals } from '../../src/server/streamed-answer.ts';
 import { until } from '../harness/until.ts';
 import { type HeaderList, sendRaw, type Target, transports } from './client.ts';
 import { accountId, type Edge, openEdge } from './edge.ts';
@@ -281,7 +281,7 @@ test('reports a reader that left before it was watched', () => {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));
   raw.destroy();
   const reply = { raw } as unknown as FastifyReply;
-  const { left, signal } = createDepartures(Fastify()).watch(reply);
+  const { left, signal } = createDisconnectSignals(Fastify()).watch(reply);
   assert.deepEqual([left.aborted, signal.aborted], [true, true]);
 });
 
