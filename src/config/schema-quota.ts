@@ -22,6 +22,6 @@ export const quotaSection = section({
     250,
     10,
     10_000,
-    'Timeout of one quota check; then the answer is 503 and the connection is closed.',
+    'Timeout of one quota check; then the response is 503 and the connection is closed.',
   ),
 });

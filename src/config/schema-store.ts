@@ -63,14 +63,14 @@ export const storeSection = section({
     30,
     1,
     3600,
-    'Time limit of one read; beyond it the answer is 503.',
+    'Time limit of one read; beyond it the response is 503.',
   ),
   queryMemoryBytes: integer(
     'bytes',
     320 * mebibyte,
     16 * mebibyte,
     256 * gibibyte,
-    'Memory limit of one read; beyond it the answer is 503.',
+    'Memory limit of one read; beyond it the response is 503.',
   ),
   maxConcurrentReads: integer(
     'count',
@@ -78,6 +78,6 @@ export const storeSection = section({
     0,
     1000,
     'Concurrent statements of reads, half of them, rounded up, for one account; others wait, ' +
-      'and after 15 s the answer is 503; 0 = 3 on the embedded engine, 32 on a server.',
+      'and after 15 s the response is 503; 0 = 3 on the embedded engine, 32 on a server.',
   ),
 });

@@ -16,7 +16,7 @@ export type MetricTable = Readonly<Record<string, Metric>>;
 
 export const httpMetrics = {
   weir_http_request_duration_seconds: histogram(
-    'Seconds from the head of a request to its answer',
+    'Seconds from the headers of a request to its response',
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     'surface',
     'route',
@@ -45,7 +45,7 @@ export const ingestMetrics = {
   ),
   weir_ingest_events_accepted_total: counter('Events acknowledged as durable', 'protocol'),
   weir_ingest_events_rejected_total: counter(
-    'Events rejected one by one in accepted requests',
+    'Rejected events of accepted requests',
     'protocol',
     'reason',
   ),
@@ -54,7 +54,7 @@ export const ingestMetrics = {
     'protocol',
     'warning',
   ),
-  weir_ingest_body_bytes_total: counter('Inflated body bytes of accepted requests', 'protocol'),
+  weir_ingest_body_bytes_total: counter('Decompressed body bytes of accepted requests', 'protocol'),
   weir_ingest_in_flight_bytes: gauge('Estimated heap bytes of ingest requests in flight'),
   weir_ingest_known_series: gauge('Series of today whose labels are known to be durable'),
 };
@@ -135,7 +135,9 @@ export const drainMetrics = {
   weir_drain_insert_failures_total: counter('Failed inserts', 'failure'),
   weir_drain_fences_total: counter('Times that earlier inserts were fenced'),
   weir_drain_queue_failures_total: counter('Failed calls of the queue'),
-  weir_drain_quarantined_batches_total: counter('Batches set aside that the store cannot accept'),
+  weir_drain_quarantined_batches_total: counter(
+    'Batches quarantined because the store refuses their content',
+  ),
   weir_drain_insert_seconds: histogram(
     'Seconds of one successful insert',
     [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
@@ -167,7 +169,7 @@ export const storeMetrics = {
   weir_store_housekeeping_failures_total: counter('Failed housekeeping tasks', 'task'),
   weir_store_reachable: gauge('0 while the store does not answer and receives no statements'),
   weir_store_damaged_parts: gauge(
-    'Data parts set aside as broken (detached) or with a wrong checksum (corrupt)',
+    'Data parts that are broken (detached) or with a wrong checksum (corrupt)',
     'state',
   ),
   weir_store_corruption_errors_total: counter('Reads and merges that failed on damaged files'),
