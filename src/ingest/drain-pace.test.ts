@@ -36,7 +36,7 @@ test('lets inserts fill up under a heavy load, up to the limit', () => {
   }
   assert.equal(pace.dueMs - nowMs, 1000);
   pace.began(pace.dueMs, 10);
-  assert.ok(pace.dueMs - nowMs <= 1201, 'and recover when it ends');
+  assert.ok(pace.dueMs - nowMs <= 1201, 'the interval recovers after the load');
 });
 
 test('each of several drains keeps the interval of a single one', () => {
@@ -49,5 +49,5 @@ test('each of several drains keeps the interval of a single one', () => {
     shared.began(2000, rowsPerSecond / 4);
     assert.equal(shared.dueMs, alone.dueMs, `${rowsPerSecond} rows/s`);
   }
-  assert.equal(shared.dueMs, 3000, 'and no longer than the limit');
+  assert.equal(shared.dueMs, 3000, 'at most the limit');
 });

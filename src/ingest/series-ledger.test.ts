@@ -29,7 +29,7 @@ test('reports labels as known once in the current batch or durable', () => {
   const first = ledger.claim(owner('a'));
   const beside = ledger.claim(owner('a'));
   assert.deepEqual([first.look(1), first.look(1)], [unknown, known]);
-  assert.equal(beside.look(1), unknown, 'the first may still fail');
+  assert.equal(beside.look(1), unknown, 'the first batch may still fail');
   assert.equal(ledger.claim(owner('a')).look(1), unknown);
   first.confirm();
   assert.equal(ledger.claim(owner('a')).look(1), known);

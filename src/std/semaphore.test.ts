@@ -119,7 +119,7 @@ test('neither loses, exceeds nor idles places under random events', async () => 
         assert.equal(semaphore.waiting(), outside.length);
         for (const waiting of outside) {
           const held = inside.filter((one) => one.account === waiting.account).length;
-          assert.ok(held >= places - inside.length, 'a place is idle that a waiter may have');
+          assert.ok(held >= places - inside.length, 'a place is idle while a caller waits');
         }
       }
       while (inside.length > 0) {

@@ -82,10 +82,10 @@ test('only create and rotate answer a secret; no operation answers a digest', as
   ];
   const text = JSON.stringify([...others, plane.changes]);
   for (const secret of [created.token, rotated.token]) {
-    assert.ok(!text.includes(secret), 'a secret was shown again');
+    assert.ok(!text.includes(secret), 'the response contains a secret');
   }
   const everything = text + JSON.stringify([created, rotated]);
-  assert.ok(!everything.includes(digestSecret(rotated.token)), 'a digest was shown');
+  assert.ok(!everything.includes(digestSecret(rotated.token)), 'the response contains a digest');
 });
 
 test('creates an ingest token without explicit scopes', async () => {

@@ -74,7 +74,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
           changes.push(change);
           // No grant depends on a view.
           const cached = changes.filter(({ operation }) => !operation.endsWith('View'));
-          assert.equal(invalidations, cached.length, 'a change did not reach the cache');
+          assert.equal(invalidations, cached.length, 'a change was not applied to the cache');
         },
       },
     },

@@ -97,7 +97,7 @@ suite('a thousand logs in the same millisecond', () => {
       assert.deepEqual(older.map(({ message }) => message).sort(), [...messages].sort());
       assert.deepEqual(newer, older);
       const ids = older.map(({ logId }) => logId);
-      assert.deepEqual(ids, [...ids].sort().reverse(), 'newest first means by descending logId');
+      assert.deepEqual(ids, [...ids].sort().reverse(), 'logs must be in descending order of logId');
     });
   }
 

@@ -110,7 +110,7 @@ suite('5: senders', () => {
       secret,
       Array.from({ length: 100 }, () => event),
     );
-    assert.equal(first.status, 202, 'a batch larger than the burst is let into debt');
+    assert.equal(first.status, 202, 'a batch over the burst leaves a debt');
     const second = await post(receiverId, secret, event);
     assert.equal(second.status, 429, second.text);
     assert.match(second.headers['retry-after'] ?? '', /^[1-5]$/);

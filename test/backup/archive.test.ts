@@ -139,7 +139,7 @@ test('names a file with a flipped bit and a missing file', async (t) => {
     const words = name === 'SHA256SUMS' ? /is damaged/ : new RegExp(`${name} is damaged`);
     await assert.rejects(verifyBackup(source, signal), words, name);
     await assert.rejects(restore({ source, dataDir: target, signal }), words, name);
-    assert.ok(!existsSync(target), 'nothing is left behind');
+    assert.ok(!existsSync(target), 'no file may remain');
     writeFileSync(file, bytes);
   }
   rmSync(join(source, 'data/tls/ca.pem'));
@@ -231,7 +231,7 @@ test('runs one backup at a time', async (t) => {
   mkdirSync(join(dataDir, 'queue/backup'), { recursive: true });
   await assert.rejects(makeBackup(t), /another backup of it is under way/);
   sweepBackups(dataDir);
-  assert.ok(existsSync(join(dataDir, 'queue/backup')), 'the other one still needs it');
+  assert.ok(existsSync(join(dataDir, 'queue/backup')), 'the running backup needs it');
 });
 
 test('omits parts stored on servers, and refuses an empty backup', async (t) => {

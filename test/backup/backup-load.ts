@@ -84,7 +84,7 @@ export function assertExactlyOnce(
   acknowledged: readonly number[],
 ): void {
   const lost = acknowledged.filter((request) => stored.get(request)?.size !== eventsPerRequest);
-  assert.deepEqual(lost, [], 'acknowledged before, and not whole');
+  assert.deepEqual(lost, [], 'acknowledged before but incomplete');
   const doubled = [...stored].filter(([, events]) => [...events.values()].some((n) => n !== 1));
   assert.deepEqual(doubled, [], 'stored twice');
 }

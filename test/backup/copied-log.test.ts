@@ -49,7 +49,7 @@ async function readAll(directory: string): Promise<StampedBatch[]> {
   const batches: StampedBatch[] = [];
   while (queue.status().batches > batches.length) {
     const taken = await queue.take(everything);
-    assert.ok(taken?.suspect, 'the store may have any of it');
+    assert.ok(taken?.suspect, 'any part of it may be stored');
     batches.push(...taken.batches);
   }
   await queue.close();
@@ -103,7 +103,7 @@ test('copies a log completely while it is written', async (t) => {
     copyLog(directory, target);
     const batches = await readAll(target);
     const numbers = batches.map(({ payload }) => Number.parseInt(Buffer.from(payload).toString()));
-    assert.equal(new Set(numbers).size, numbers.length, 'none twice');
+    assert.equal(new Set(numbers).size, numbers.length, 'no batch may be stored twice');
     const found = new Set(numbers);
     assert.deepEqual(
       before.filter((number) => !found.has(number)),
@@ -116,7 +116,7 @@ test('copies a log completely while it is written', async (t) => {
       sequences.toSorted((a, b) => (a < b ? -1 : 1)),
       'in order',
     );
-    assert.ok(!existsSync(join(directory, 'backup')), 'nothing is held any longer');
+    assert.ok(!existsSync(join(directory, 'backup')), 'the folder must be removed');
   }
 });
 

@@ -131,7 +131,7 @@ test('a backup survives a kill of the service, and the service a kill of the bac
   await until(isUnderWay, { what: 'the backup to run' });
   await service.kill('SIGKILL');
   await succeed(backup);
-  assert.ok(existsSync(source), 'it needs nothing of the service by then');
+  assert.ok(existsSync(source), 'the backup must not depend on the service');
   assert.ok(!existsSync(`${source}.partial`));
   rmSync(filler);
 

@@ -32,7 +32,7 @@ test('a healthy service', async () => {
   for (const check of [...named, 'stored data']) {
     assert.match(out, new RegExp(`^ok {4}${check} `, 'm'));
   }
-  assert.equal((await service.list()).logs.length, 0, 'it has stored something');
+  assert.equal((await service.list()).logs.length, 0, 'no log may be stored');
 });
 
 test('a revoked ingest token', async () => {
@@ -169,7 +169,7 @@ test('accepts a clock within two seconds', async () => {
 test('a server other than Weir, and one that never answers', async () => {
   const found = await examineFake({ '/healthz': { status: 404 } });
   assertFault(found['stream service'], 'fail', /not Weir \(404/, /address of Weir/);
-  assert.equal(found['access token'], undefined, 'a token was shown to a stranger');
+  assert.equal(found['access token'], undefined, 'the token must not be sent to another server');
 });
 
 test('a stuck queue and a stopped engine', async () => {
@@ -298,7 +298,7 @@ function assertFault(
   says: RegExp,
   advice: RegExp,
 ): void {
-  assert.ok(finding, 'it was not looked at');
+  assert.ok(finding, 'it was not checked');
   assert.equal(finding.status, status, finding.says);
   assert.match(finding.says, says);
   assert.match(finding.advice ?? '', advice);

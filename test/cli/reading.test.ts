@@ -54,7 +54,7 @@ test('fetches pages until the requested number is reached', async () => {
   const many = await weirLogs('-n', '2100');
   assert.deepEqual(numbers(many), range(count - 2100, count));
   const { error } = await weir('logs', '-n', String(count));
-  assert.equal(error, '', 'there are no more than these');
+  assert.equal(error, '', 'there must be no others');
 });
 
 test('prints all logs in either order, unchanged', async () => {
@@ -101,7 +101,7 @@ test('escapes hostile text in lines, columns and details', async () => {
     shown[0]!.out,
     / boom \\u001b\[2J\\u202e\\u009b31m\n {4}\tat evil\.js\n {4}last customer=c-7 evil=/,
   );
-  assert.equal(shown[1]!.out.split('\t').length, 4, 'a pipe gets a tab between two columns');
+  assert.equal(shown[1]!.out.split('\t').length, 4, 'columns are separated by a tab in a pipe');
   assert.match(shown[3]!.out, /^label evil +x\\u001b\]0;\\u0007$/m);
 });
 
@@ -198,7 +198,7 @@ test('a tail in a terminal shows new logs until Ctrl-C', { skip: noTerminal }, a
   await send('second');
   tail.type('\u0003');
   assert.equal(await tail.exited, 0);
-  assert.equal(tail.out().split('first of all').length, 2, 'it came once');
+  assert.equal(tail.out().split('first of all').length, 2, 'it must arrive once');
 });
 
 test('a revoked token ends a tail with the message of the service', async () => {

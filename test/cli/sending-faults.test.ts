@@ -48,7 +48,7 @@ test('splits a batch that is too large, and reports a single event by line', asy
   assert.match(error, /^weir: line 5: cannot accept it\n/);
   assert.match(error, /weir: 1 line of 9 rejected\n$/);
   const keys = server.seen.map(({ headers }) => headers['idempotency-key']);
-  assert.equal(new Set(keys).size, keys.length, 'another body has another key');
+  assert.equal(new Set(keys).size, keys.length, 'a different body has a different key');
 });
 
 test('an unreadable event does not affect the others', async () => {
@@ -205,7 +205,11 @@ test('an interrupted import resumes', async (t) => {
 
   assert.equal((await importFile()).code, 0);
   const again = server.seen.splice(4);
-  assert.deepEqual(again.map(keyOf), server.seen.map(keyOf), 'what is repeated can be known again');
+  assert.deepEqual(
+    again.map(keyOf),
+    server.seen.map(keyOf),
+    'a repeated batch must be recognisable',
+  );
 });
 
 test('reports rejected lines with their file', async (t) => {

@@ -66,7 +66,7 @@ test('every line is stored once although the gateway was killed', async () => {
   const argv = ['send', '--service', 'killed', '--json'];
   const { code, out, error } = await weir(argv, { readIn: input() });
   assert.equal(code, 0, error);
-  assert.ok((JSON.parse(out) as { retries: number }).retries > 0, 'nothing was interrupted');
+  assert.ok((JSON.parse(out) as { retries: number }).retries > 0, 'no request was interrupted');
   await restarted;
   const logs = await logsOf('killed', total);
   assert.equal(new Set(logs.map(({ message }) => message)).size, total);

@@ -51,7 +51,7 @@ test('shows the newest first, and concurrent arrivals once', async () => {
   const listed = [seen, fakeLog('old')];
   const { server, terminal, ended, interrupt } = await startTail(['-n', '2'], listed);
   const connection = await server.next();
-  assert.equal(terminal.out(), '', 'nothing is listed before the tail is open');
+  assert.equal(terminal.out(), '', 'the list must wait until the tail is open');
   connection.event('open', {}, 'a');
   connection.event('log', seen, 'b');
   connection.event('log', fakeLog('new'), 'c');

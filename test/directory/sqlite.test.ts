@@ -64,7 +64,7 @@ test('refuses a value that changed on disk until it is accepted', async () => {
   await directory.close();
   const bytes = readFileSync(file);
   const at = bytes.indexOf('acme-of-old');
-  assert.ok(at > 0, 'the name is in the file, not in its log');
+  assert.ok(at > 0, 'the name must be in the file, not in its write-ahead log');
   bytes[at] = 'A'.charCodeAt(0);
   writeFileSync(file, bytes);
   await assert.rejects(openSqliteDirectory({ file }), /changed on disk.*weir directory accept/);

@@ -143,7 +143,7 @@ test('applies back-pressure in both directions', async (t) => {
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   let last = -1;
   await until(() => written > 0 && last === (last = written));
-  assert.ok(written < bytes, `all ${bytes} bytes wait somewhere`);
+  assert.ok(written < bytes, `all ${bytes} bytes are buffered`);
   let read = 0;
   for await (const part of answer) read += (part as Buffer).length;
   assert.equal(read, bytes);

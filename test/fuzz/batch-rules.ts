@@ -28,7 +28,7 @@ function checkCounts(batch: Batch, { maxEvents, maxRejections }: DecodeLimits): 
   assert.ok(rejected.length <= Math.min(rejectedCount, maxRejections), 'too many rejections');
   assert.ok(rejectedCount === 0 || rejected.length > 0, 'no rejection is listed');
   const byReason = [...rejectedByReason.values()].reduce((sum, count) => sum + count, 0);
-  assert.equal(byReason, rejectedCount, 'rejections by reason and all of them must agree');
+  assert.equal(byReason, rejectedCount, 'rejections by reason must add up to the total');
   for (const [word, count] of [...rejectedByReason, ...(warnings ?? [])]) {
     assert.ok(Number.isInteger(count) && count > 0, `${word} happened ${count} times`);
   }
@@ -36,8 +36,8 @@ function checkCounts(batch: Batch, { maxEvents, maxRejections }: DecodeLimits): 
 
 function checkLogs({ rows, payload }: Batch): void {
   const logs = readLogRows(payload);
-  assert.equal(logs.length, rows, 'rows must be as many as the batch says');
-  assert.ok(encodeLogs(logs).equals(payload), 'rows must be written as they are read');
+  assert.equal(logs.length, rows, 'the number of rows must equal the count of the batch');
+  assert.ok(encodeLogs(logs).equals(payload), 'rows must encode to the same bytes');
   const lastNanos = BigInt(maxEventTimeMillis) * 1_000_000n;
   for (const log of logs) {
     for (const time of [log.timestamp, log.observedTimestamp] as bigint[]) {
@@ -67,7 +67,7 @@ function encodeLogs(logs: readonly LogRow[]): Buffer {
 }
 
 function checkMetrics({ rows, payload, written }: Batch): void {
-  assert.ok(written !== undefined, 'a batch of metrics says what was written');
+  assert.ok(written !== undefined, 'a metrics batch must have the counts of its sections');
   const read = readMetricRows(payload);
   const { samples, histograms, exemplars, metadata } = read;
   const counts = { samples, histograms, exemplars, metadata };
@@ -75,7 +75,7 @@ function checkMetrics({ rows, payload, written }: Batch): void {
     assert.equal(list.length, written[kind as keyof typeof counts], `${kind} must agree`);
   }
   const records = samples.length + histograms.length + exemplars.length + metadata.length;
-  assert.equal(records, rows, 'records must be as many as the batch says');
+  assert.equal(records, rows, 'the number of records must equal the count of the batch');
   for (const section of metricSections) {
     const again = encodeSection(read, section);
     const bytes = sectionOf(payload, section);
@@ -138,7 +138,7 @@ function checkLabels(labels: LabelRow, id: bigint): void {
   );
   const digest = createHash('sha256').update(toMap(labels)).digest();
   const expected = digest.readBigUInt64LE() | (digest.readBigUInt64LE(8) << 64n);
-  assert.equal(id, expected, 'the id must be that of the labels');
+  assert.equal(id, expected, 'the id must be the hash of the labels');
 }
 
 function checkSorted(labels: LabelRow): void {

@@ -45,7 +45,7 @@ export function openProtocol(wire: Wire): Trial {
       const outcome = await decodeOnce(wire, within(input, 0x22));
       assertSame(await decodeOnce(wire, within(input, 0x0a)), outcome);
       if (before !== undefined) {
-        assert.ok(before.payload.equals(before.batch.payload), 'an earlier batch was written to');
+        assert.ok(before.payload.equals(before.batch.payload), 'an earlier batch was modified');
       }
       if (outcome instanceof AppError) {
         checkRefusal(outcome, wire);
@@ -61,7 +61,7 @@ export function openProtocol(wire: Wire): Trial {
 
 /** @throws AssertionError unless both are equal. */
 export function assertSame(one: Outcome, two: Outcome): void {
-  assert.deepEqual(describe(one), describe(two), 'the same bytes must come to the same');
+  assert.deepEqual(describe(one), describe(two), 'equal bytes must give equal results');
 }
 
 /** A view into a larger buffer, which must make no difference. */
@@ -87,7 +87,7 @@ async function decodeOnce({ protocol, format }: Wire, body: Buffer): Promise<Out
     if (error instanceof AppError) return error;
     throw error;
   } finally {
-    assert.ok(body.equals(untouched), 'the body was written to');
+    assert.ok(body.equals(untouched), 'the body was modified');
   }
 }
 
@@ -167,7 +167,7 @@ class DrawnSeriesView implements SeriesView {
     const brought = series.map(({ id, day }) => `${id} ${day}`);
     assert.deepEqual(brought.toSorted(), [...this.#new].toSorted(), 'labels of each new series');
     for (const { id } of [...records.samples, ...records.histograms, ...records.exemplars]) {
-      assert.ok(!this.#refused.has(id), 'a series was written that was refused');
+      assert.ok(!this.#refused.has(id), 'a refused series was written');
     }
   }
 }

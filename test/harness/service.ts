@@ -104,12 +104,12 @@ export class Service {
   }
 
   get quickstart(): Quickstart {
-    assert.ok(this.#quickstart, 'the service has not been ready yet');
+    assert.ok(this.#quickstart, 'the service was never ready');
     return this.#quickstart;
   }
 
   get http(): HttpClient {
-    assert.ok(this.#http, 'the service has not been ready yet');
+    assert.ok(this.#http, 'the service was never ready');
     return this.#http;
   }
 

@@ -41,7 +41,7 @@ export class WeirNode<Addresses extends NodeAddresses = NodeAddresses> {
   }
 
   get addresses(): Addresses {
-    assert.ok(this.#addresses, 'the service has not been ready yet');
+    assert.ok(this.#addresses, 'the service was never ready');
     return this.#addresses;
   }
 

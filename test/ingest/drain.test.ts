@@ -58,7 +58,11 @@ function assertOnce(store: FakeStore, expectedRows: number): void {
   for (const [row, times] of store.rows) {
     assert.equal(times, 1, `row ${row} is stored ${times} times`);
   }
-  assert.equal(store.insertsOverLoose, 0, 'none before the fate of an earlier insert was known');
+  assert.equal(
+    store.insertsOverLoose,
+    0,
+    'inserts must wait until the outcome of earlier ones is known',
+  );
   assert.equal(store.rows.size, expectedRows);
 }
 
@@ -214,7 +218,7 @@ test('an insert slower than the stop timeout is not a failure of the queue', asy
   const drains: Drain[] = [];
   const work = queue.work((shard) => {
     const release: Shard['release'] = async (batches) => {
-      assert.ok(isHeld, 'it was let go of');
+      assert.ok(isHeld, 'it was released');
       await shard.release(batches);
     };
     const parts = { shard: { ...shard, release }, queue, store: store.asStore(), telemetry };

@@ -274,7 +274,7 @@ test('an unreadable file blocks nothing and is reported', async () => {
   unreadable.add(later);
   await append(queue, random);
   const { batches } = (await shardOf(queue).take(limits))!;
-  assert.equal(batches[0]?.copies, undefined, 'it is of the log');
+  assert.equal(batches[0]?.copies, undefined, 'the batch must come from the log');
   assert.deepEqual([queue.status().batches, passedOver], [1, [atOpen, later]]);
   assert.equal(listStems(fs, folder, '.retry').length, 2);
   await queue.close();

@@ -9,7 +9,7 @@ export function readLogRows(payload: Uint8Array): LogRow[] {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
   let at = 0;
   const take = (length: number): number => {
-    assert.ok(at + length <= bytes.length, 'a row must hold what it promises');
+    assert.ok(at + length <= bytes.length, 'a row must be complete');
     at += length;
     return at - length;
   };

@@ -32,7 +32,7 @@ export interface MetricRows {
 export function readMetricRows(payload: Uint8Array): MetricRows {
   const lengths = metricSections.map((section) => sectionOf(payload, section).length);
   const total = lengths.reduce((sum, length) => sum + length, metricHeaderBytes);
-  assert.equal(total, payload.length, 'the sections must be the whole payload');
+  assert.equal(total, payload.length, 'the sections must fill the payload');
   return {
     series: readTuples(payload, 'series').map(({ id, day, labels }) => ({
       id: id as bigint,
@@ -115,7 +115,7 @@ class Cursor {
   }
 
   take(length: number): Buffer {
-    assert.ok(this.#at + length <= this.#bytes.length, 'a section must hold what it promises');
+    assert.ok(this.#at + length <= this.#bytes.length, 'a section must be complete');
     this.#at += length;
     return this.#bytes.subarray(this.#at - length, this.#at);
   }

@@ -35,7 +35,7 @@ async function appendAndKill(paths: string[]): Promise<void> {
   const child = spawn(process.execPath, [script, ...paths], { stdio: 'inherit' });
   const exited = once(child, 'exit');
   while ((await readLedger(ledger)).length < before + 20) {
-    assert.equal(child.exitCode, null, 'the writer runs until it is killed');
+    assert.equal(child.exitCode, null, 'the writer must run until it is killed');
     await sleep(5);
   }
   await sleep(Math.random() * 50);
@@ -72,7 +72,7 @@ test('every acknowledged batch survives kill -9, once and in order', async (t) =
     await queue.release(lastSequence);
   }
   await queue.close();
-  assert.equal(new Set(numbers).size, numbers.length, 'none twice');
+  assert.equal(new Set(numbers).size, numbers.length, 'no batch may be stored twice');
   const found = new Set(numbers);
   assert.deepEqual(
     acknowledged.filter((number) => !found.has(number)),

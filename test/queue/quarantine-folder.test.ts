@@ -100,7 +100,7 @@ test('a backup beside a running service misses no batch, and listing does not fa
   try {
     for (let round = 0; round < 100; round++) {
       const held = holdLog(directory).filter(({ path }) => path.includes(stemOf(50)));
-      assert.ok(held.length > 0, `held nothing in round ${round}`);
+      assert.ok(held.length > 0, `found no batch in round ${round}`);
       assert.ok((await openQuarantineFolder(directory).list()).length >= 40);
     }
   } finally {

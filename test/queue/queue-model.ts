@@ -165,7 +165,10 @@ class QueueModel {
       }),
     );
     if (appended === undefined) return;
-    assert.ok(appended.receivedAtNanos > watermark || this.#isFlipped, 'stamped after a watermark');
+    assert.ok(
+      appended.receivedAtNanos > watermark || this.#isFlipped,
+      'received at or before a watermark',
+    );
     const isTaken = entry.sequence === appended.sequence;
     const isNew = appended.sequence > this.#highestSequence || isTaken;
     assert.ok(isNew || this.#isFlipped, 'a new sequence');
@@ -189,14 +192,17 @@ class QueueModel {
   }
 
   #checkTaken(batches: readonly StampedBatch[], suspect: boolean): void {
-    assert.ok(batches.length > 0, 'a take brings something');
+    assert.ok(batches.length > 0, 'a take returns batches');
     for (const batch of batches) {
       const entry = this.#entries.get(Buffer.from(batch.payload).toString());
       assert.ok(entry, `batch ${batch.id.sequence} was never appended`);
       assert.deepEqual(batch.owner, owner);
       assert.notEqual(entry.state, 'refused', `batch ${batch.id.sequence} was refused`);
       const { sequence, writer } = batch.id;
-      assert.ok(sequence > this.#lastHanded, `batch ${sequence} comes twice, or out of order`);
+      assert.ok(
+        sequence > this.#lastHanded,
+        `batch ${sequence} was handed out twice or out of order`,
+      );
       if (entry.sequence !== undefined) assert.equal(sequence, entry.sequence);
       assert.ok(writer > 0n);
       if (!this.#isFlipped) {
@@ -204,7 +210,7 @@ class QueueModel {
         assert.ok(entry.state === 'gone' || isNew, 'a watermark passed an unreleased batch');
         assert.notEqual(entry.state === 'gone', true, `batch ${sequence} was released before`);
       }
-      if (entry.state === 'gone') assert.ok(suspect, 'what may be stored is suspect');
+      if (entry.state === 'gone') assert.ok(suspect, 'a batch that may be stored must be suspect');
       this.#checkSkipped(this.#lastHanded, sequence);
       entry.sequence = sequence;
       if (entry.state === 'asked') entry.state = 'acknowledged';
@@ -272,10 +278,10 @@ class QueueModel {
     const remembered = queue.recall(record.key);
     if (remembered === undefined) {
       const isOpen = state === 'asked' || state === 'refused';
-      assert.ok(isOpen || this.#isFlipped, 'an acknowledged key is forgotten');
+      assert.ok(isOpen || this.#isFlipped, 'an acknowledged key was not recalled');
       return;
     }
-    assert.notEqual(state, 'refused', 'a key answers for a batch that was refused');
+    assert.notEqual(state, 'refused', 'the key of a refused batch was recalled');
     assert.deepEqual(Buffer.from(remembered.answer), Buffer.from(record.answer));
     assert.deepEqual(Buffer.from(remembered.bodyDigest), Buffer.from(record.bodyDigest));
   }

@@ -65,7 +65,7 @@ export async function followTail(service: Service): Promise<TailFollower> {
     const fresh = tail.events.slice(taken);
     taken += fresh.length;
     for (const { name, id: place, data } of fresh) {
-      assert.notEqual(name, 'dropped', 'the tail left logs out');
+      assert.notEqual(name, 'dropped', 'the tail is missing logs');
       if (name === 'heartbeat') heartbeats += 1;
       if (name === 'log') {
         const message = String(data['message']);

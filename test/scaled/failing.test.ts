@@ -191,7 +191,7 @@ suite('outages', { skip: missingServers() }, () => {
     const startedAt = performance.now();
     for (let i = 0; i < 50; i++) outcomes.push(await sender.send());
     assert.deepEqual(new Set(outcomes.map(({ end }) => end)), new Set([503]));
-    assert.ok(performance.now() - startedAt < 10_000, 'each waits');
+    assert.ok(performance.now() - startedAt < 10_000, 'each request waited');
   }
 
   const isAway: Readonly<Record<Part, Readonly<Record<keyof Round, number>>>> = {
@@ -306,7 +306,7 @@ suite('outages', { skip: missingServers() }, () => {
         assert.deepEqual(missed(), [], `the ${what} missed some`);
       });
       const different = logs.filter(([name, times]) => follower.got.get(name) !== times);
-      assert.deepEqual(different, [], `the ${what} got some twice`);
+      assert.deepEqual(different, [], `the ${what} received some twice`);
     }
   });
 

@@ -33,7 +33,7 @@ suite('NATS killed while writers drain', { skip: missingNats() }, () => {
       const known = new Set<string>();
       for (const { batch, suspect } of sink.taken) {
         const id = `${batch.id.writer}/${batch.id.sequence}`;
-        assert.ok(suspect || !known.has(id), 'handed out again as if it were new');
+        assert.ok(suspect || !known.has(id), 'handed out again without the suspect mark');
         known.add(id);
       }
     }

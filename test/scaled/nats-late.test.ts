@@ -45,7 +45,7 @@ suite('a message that arrives late', { skip: missingNats() }, () => {
     const again = sink.released.slice(1);
     assert.deepEqual(new Set(again.map(({ text }) => text)), new Set(['once']));
     for (const { suspect, batch } of again) {
-      assert.ok(suspect, 'it would be stored again without a look');
+      assert.ok(suspect, 'it would be stored again without a look-up');
       const { fromNanos, untilNanos } = batch.copies!;
       const stored = sink.released[0]!.batch.receivedAtNanos;
       assert.ok(fromNanos <= stored && stored <= untilNanos);

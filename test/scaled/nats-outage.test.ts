@@ -33,7 +33,7 @@ async function checkStored(
     counts.set(textOf(batch), (counts.get(textOf(batch)) ?? 0) + 1);
   }
   const twice = [...counts].filter(([, count]) => count > 1);
-  assert.deepEqual(twice, [], 'there more than once');
+  assert.deepEqual(twice, [], 'present more than once');
   assert.equal(new Set(load.acknowledged).size, load.acknowledged.length);
 }
 

@@ -90,7 +90,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
       const [first, again] = released(text);
       assert.deepEqual(again!.batch.id, first!.batch.id);
       assert.equal(again!.suspect, true);
-      assert.equal(again!.shard, first!.shard, 'copies may be left where it lay');
+      assert.equal(again!.shard, first!.shard, 'copies may remain at the old position');
       const { receivedAtNanos } = first!.batch;
       assert.ok(again!.batch.receivedAtNanos > receivedAtNanos, 'received at a new time');
       assert.ok(again!.batch.copies!.fromNanos <= receivedAtNanos);
@@ -110,7 +110,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
       }
       const [original, ...again] = times().map(({ batch }) => batch);
       for (const { copies } of again) {
-        assert.ok(copies!.fromNanos <= original!.receivedAtNanos, 'an early copy is overlooked');
+        assert.ok(copies!.fromNanos <= original!.receivedAtNanos, 'an earlier copy was not found');
       }
       await quarantine.drop(first!.id);
       assert.deepEqual(await quarantine.list(), []);

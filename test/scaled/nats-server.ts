@@ -78,7 +78,7 @@ export class NatsServer {
 
   /** On the same ports and folder. @param lines replace those of the configuration */
   async restart(lines?: string): Promise<void> {
-    assert.notEqual(this.#program.exit(), undefined, 'it runs already');
+    assert.notEqual(this.#program.exit(), undefined, 'it is already running');
     if (lines !== undefined) this.#configure(lines);
     this.#program = this.#launch();
     await this.answers();

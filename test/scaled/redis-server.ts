@@ -50,7 +50,7 @@ export class RedisServer {
 
   /** Restarts on the same port, with empty memory. */
   async restart(): Promise<void> {
-    assert.notEqual(this.#program.exit(), undefined, 'it runs already');
+    assert.notEqual(this.#program.exit(), undefined, 'it is already running');
     this.#program = this.#launch();
     await this.#accepts();
   }

@@ -136,7 +136,11 @@ GROUP BY 1 ORDER BY 1`,
       openAs({ database: 'alone', cluster: clusterName }),
       /cannot use cluster "main" for database "alone".*leave store\.cluster empty/,
     );
-    assert.deepEqual(engine.statements.slice(countAlone), [], 'nothing is made of a refused one');
+    assert.deepEqual(
+      engine.statements.slice(countAlone),
+      [],
+      'a refused request must create nothing',
+    );
     await (await openAs({ database: 'alone' })).close();
   });
 

@@ -139,7 +139,11 @@ test('an insert concurrent with the fence lands completely before it, or never',
     await later.fence(next);
     const [fenced] = await rowsOf(batches);
     const outcome = await insert;
-    assert.deepEqual(await rowsOf(batches), [fenced, fenced], 'nothing lands after the fence');
+    assert.deepEqual(
+      await rowsOf(batches),
+      [fenced, fenced],
+      'no row may be stored after the fence',
+    );
     if (outcome === 'stored') assert.equal(fenced, 12_000);
     await later.insert('logs/1', batches, 'missing', next);
     assert.deepEqual(await rowsOf(batches), [12_000, 12_000]);

@@ -106,7 +106,7 @@ suite('OpenTelemetry variables', () => {
       );
       const said = environment['OTEL_EXPORTER_OTLP_LOGS_PROTOCOL'];
       const transport = transports.find((one) => one === said);
-      assert.ok(transport, 'the block names no protocol that there is');
+      assert.ok(transport, 'the block has no known protocol');
       const { exporter, restore } = createConfiguredExporter(transport, environment);
       const sender = new Sender(exporter, { 'service.name': `page-${index}` });
       sender.logger().emit({ body: 'hello' });
@@ -123,7 +123,7 @@ suite('weir', () => {
   for (const line of lines) {
     test(`has the command and the options of ${line}`, async () => {
       const [, command, words] = /\bweir (\w+)(.*)$/.exec(line) ?? [];
-      assert.ok(command && words !== undefined, 'the line names no command');
+      assert.ok(command && words !== undefined, 'the line has no command');
       const { stdout } = await run('bash', ['-c', `${weirWords} ${command} --help`]);
       assert.match(stdout, new RegExp(`^Usage: weir ${command} `));
       const options = words.match(/--[\w-]+/g) ?? [];

@@ -61,7 +61,7 @@ export class PrometheusServer {
   /** Unix ms up to which its storage is final, since each target was scraped later. */
   async settledMs(): Promise<number> {
     const seconds = await this.evaluate('min(timestamp(up))');
-    assert.ok(seconds !== undefined, 'nothing was scraped yet');
+    assert.ok(seconds !== undefined, 'there is no scrape yet');
     return Math.round(seconds * 1000);
   }
 

@@ -61,7 +61,7 @@ suite('Prometheus', { skip: missing('prometheus', 'prometheus') }, () => {
     const count = own.reduce((sum, { samples }) => sum + samples.length, 0);
     assert.ok(own.length > 300 && count > 3000, `only ${count} samples of ${own.length} series`);
     const bits = new Set(own.flatMap(({ samples }) => samples.map((sample) => sample.bits)));
-    assert.ok(bits.has(0x7ff0000000000002n), 'no stale marker among them');
+    assert.ok(bits.has(0x7ff0000000000002n), 'there is no stale marker');
 
     let found: string[] = [];
     const isSame = async () => {
@@ -132,7 +132,7 @@ suite('Prometheus', { skip: missing('prometheus', 'prometheus') }, () => {
           assert.deepEqual(inOrder(there), inOrder(here), `${query} ${JSON.stringify(parameters)}`);
         }
       }
-      assert.equal(await reader.seriesCount(), 0, 'the reader has series of its own');
+      assert.equal(await reader.seriesCount(), 0, 'the reader must have no series');
     } finally {
       await reader.stop();
     }

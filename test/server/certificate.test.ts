@@ -90,7 +90,7 @@ for (const [state, content] of Object.entries({ empty: '', cut: '-----BEGIN CERT
       assert.deepEqual(damaged, [join(folder, name)]);
       assert.ok(new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)));
       const isKept = (await readFile(join(folder, 'ca.pem'), 'utf8')) === authority;
-      assert.equal(isKept, name.startsWith('server'), 'the authority is kept where it is whole');
+      assert.equal(isKept, name.startsWith('server'), 'an intact authority must be kept');
     });
   }
 }

@@ -131,7 +131,7 @@ suite('cancelled requests', () => {
     });
     // Node ends the session first if it reads many resets at once.
     assert.ok(code === enhanceYourCalm || code === internalError, `GOAWAY with ${String(code)}`);
-    assert.ok(begun < 200, `work has begun ${begun} times`);
+    assert.ok(begun < 200, `work began ${begun} times`);
     assert.deepEqual(edge.state.logged, []);
   });
 

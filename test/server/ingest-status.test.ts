@@ -294,5 +294,9 @@ function assertProblem(answer: Received, appendedBefore: number): void {
   }
   assert.match(String(problem['detail']), /^cannot /);
   assert.equal(answer.headers['www-authenticate'] !== undefined, answer.status === 401);
-  assert.equal(edge.state.appended.length, appendedBefore, 'a refused request must not be kept');
+  assert.equal(
+    edge.state.appended.length,
+    appendedBefore,
+    'the refused request must not be stored',
+  );
 }

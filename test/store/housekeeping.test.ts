@@ -73,7 +73,7 @@ test('drops days that no stream keeps', async () => {
   assert.deepEqual([...(await rowsByDay(long)).keys()], [0, 9, 10]);
   assert.deepEqual([...(await rowsByDay(short)).keys()], [0, 3]);
   await housekeeping([]).dropExpiredDays();
-  assert.equal((await rowsByDay(long)).size, 3, 'no streams known is no reason to drop');
+  assert.equal((await rowsByDay(long)).size, 3, 'without a list of streams nothing may be dropped');
 });
 
 test('deletes rows of streams with shorter retention, exactly to their limit', async () => {
@@ -133,10 +133,10 @@ test('builds the search index that inserts and merges skip, and reads use it', a
     sql: `OPTIMIZE TABLE weir.${localName(engine, 'logs')} FINAL`,
     params: {},
   });
-  assert.ok((await indexBytes()) < built, 'a merge leaves the index out');
+  assert.ok((await indexBytes()) < built, 'a merge does not build the index');
   await keeper.indexMessages();
   await allMutated(engine);
-  assert.ok((await indexBytes()) > 0, 'and it is built again');
+  assert.ok((await indexBytes()) > 0, 'housekeeping builds it again');
   const plan = await query<[string]>(
     `EXPLAIN indexes = 1 SELECT count() FROM weir.logs WHERE lower(Body) LIKE '%nowhere-to-be%'`,
   );

@@ -106,7 +106,7 @@ test('every field reads back as written', async () => {
     eventName: 'till.opened',
     scope: { name: 'till', version: '1.2' },
   });
-  assert.equal(first?.timestampNanos, String(noon), 'a log without a time takes that of receipt');
+  assert.equal(first?.timestampNanos, String(noon), 'a log without a time has its time of receipt');
   assert.equal(first?.observedTimestamp, '2026-04-01T12:00:00.000Z');
 });
 

@@ -98,7 +98,7 @@ test('deletes rows of streams with shorter retention, exactly to their limit', a
     assert.deepEqual(await daysIn(table, short).then((days) => days.length), 2, table);
     assert.deepEqual(await daysIn(table, long), [0, 3, 9], table);
   }
-  assert.equal((await daysIn('series', short)).length, 4, 'labels stay a day and an hour longer');
+  assert.equal((await daysIn('series', short)).length, 4, 'labels are kept 25 hours longer');
 });
 
 test('drops the oldest day of logs and metrics over the disk cap', async () => {
@@ -116,7 +116,7 @@ test('drops the oldest day of logs and metrics over the disk cap', async () => {
   await housekeeping([only], Number(sizes[0]![0]) + 100_000).dropDaysOverCap();
   assert.deepEqual(await daysIn('samples', only), [0, 1, 2]);
   assert.deepEqual(await daysIn('logs', only), [1]);
-  assert.deepEqual(await daysIn('series', only), [0, 1, 2, 3], 'labels go a day later');
+  assert.deepEqual(await daysIn('series', only), [0, 1, 2, 3], 'labels are dropped a day later');
 
   await housekeeping([only], 1).dropDaysOverCap();
   for (const table of metricTables) assert.deepEqual(await daysIn(table, only), [0], table);
@@ -133,7 +133,11 @@ test('hides a deleted stream’s metrics at once, deletes them soon, and no othe
   const limit = { streamId, receivedFromNanos: deletedUntilNanos + 1n, deletedUntilNanos };
   const range = { fromMs: 0n, untilMs: BigInt(now - msPerDay) };
   const before = seriesPlan(ownerOf(gone), [], { ...range, streams: [limit] });
-  assert.deepEqual(await engine.store.series(before), [], 'labels are not kept a day longer');
+  assert.deepEqual(
+    await engine.store.series(before),
+    [],
+    'labels must not be kept for another day',
+  );
 
   await engine.store.deleteStreamData(accountId, streamId, deletedUntilNanos);
   for (const table of [...metricTables, 'series']) {

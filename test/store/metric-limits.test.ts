@@ -67,7 +67,7 @@ suite('visibility', () => {
       return [...(series?.values ?? [])];
     };
     assert.deepEqual(await from(noon), [2, 3].map(bitsOf));
-    assert.deepEqual(await from(noon + 1n), [3].map(bitsOf), 'a second that has begun is hidden');
+    assert.deepEqual(await from(noon + 1n), [3].map(bitsOf), 'the current second must be hidden');
     assert.deepEqual(await from(noon + 1_000_000_001n), []);
   });
 

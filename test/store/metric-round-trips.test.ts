@@ -77,7 +77,7 @@ suite('values and times', () => {
       times.map((time, i) => [time, bitsOf(i)]),
     );
     const within = await engine.store.samples(samplesPlan(owner, [], { fromMs: 0n, untilMs: 1n }));
-    assert.deepEqual([...within[0]!.times], [0n, 1n], 'both ends belong to the range');
+    assert.deepEqual([...within[0]!.times], [0n, 1n], 'the range includes both ends');
     const one = await engine.store.samples(
       samplesPlan(owner, [], { fromMs: times[0]!, untilMs: times[0]! }),
     );

@@ -196,7 +196,7 @@ test('a slow reader gets dropped events and costs little memory', async (t) => {
   }
   assert.ok(
     slow.some((tail) => tail.named('dropped').length > 0),
-    'nobody was behind',
+    'no tail was behind',
   );
   const grown = (peak - before_) / 2 ** 20;
   t.diagnostic(`the gateway grew by ${Math.round(grown)} MiB`);

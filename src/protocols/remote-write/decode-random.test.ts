@@ -134,7 +134,7 @@ function expect(sent: readonly SentSeries[]) {
 
 function found(rows: MetricRows) {
   const keys = new Map(rows.series.map(({ id, labels }) => [id, JSON.stringify(labels)]));
-  assert.equal(new Set(keys.values()).size, keys.size, 'one id for each label set');
+  assert.equal(new Set(keys.values()).size, keys.size, 'each label set must have one id');
   return {
     samples: rows.samples.map(({ id, timeMs, value }) => [keys.get(id), timeMs, value]),
     exemplars: rows.exemplars.map((one) => [keys.get(one.id), one.timeMs, one.value, one.labels]),
@@ -203,7 +203,7 @@ async function decodeAnything(body: Buffer): Promise<'taken' | 'refused'> {
     assert.ok(error.code === 'malformed' || error.code === 'too_large');
     return 'refused';
   } finally {
-    assert.ok(body.equals(copy), 'a body must not be written to');
+    assert.ok(body.equals(copy), 'the decoder must not modify the body');
   }
 }
 

@@ -29,10 +29,16 @@ test('passSecond separates earlier from later stamps', () => {
         for (let i = 0; i < stamps; i += 1) clock.stamp();
         const [before, now] = [clock.last, nowMs];
         const line = clock.passSecond();
-        assert.ok(line >= before && line >= BigInt(now) * nanosPerMs, 'all of before is before it');
+        assert.ok(
+          line >= before && line >= BigInt(now) * nanosPerMs,
+          'earlier batches are before the line',
+        );
         assert.equal(line % nanosPerSecond, nanosPerSecond - nanosPerMs);
         const next = clock.stamp();
-        assert.ok(next / nanosPerSecond > line / nanosPerSecond, 'and later in another second');
+        assert.ok(
+          next / nanosPerSecond > line / nanosPerSecond,
+          'later batches are in another second',
+        );
       }
     }),
   );

@@ -335,7 +335,11 @@ test('treats a batch that returns from quarantine as another, suspect batch', ()
   assert.equal(again?.isSuspect, true);
   assert.equal(again.batch.copies?.fromNanos, 2n * hourNanos);
   assert.deepEqual(assembler.done([first!]), [1]);
-  assert.deepEqual(assembler.add(framesOf(3, makeFrame(1))).batches, [], 'the second is held');
+  assert.deepEqual(
+    assembler.add(framesOf(3, makeFrame(1))).batches,
+    [],
+    'the second message must wait',
+  );
   assert.deepEqual(assembler.done([again]), [2, 3]);
 });
 

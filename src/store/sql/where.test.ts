@@ -19,7 +19,11 @@ const nothing: LogFilter = {
 function compiled(change: Partial<LogFilter>): { conditions: string[]; values: string[] } {
   const params = new Parameters();
   const conditions = whereSql({ ...nothing, ...change }, params).split('\n  AND ');
-  assert.equal(conditions[0], 'AccountId = {p0:String}', 'the account stands outermost and first');
+  assert.equal(
+    conditions[0],
+    'AccountId = {p0:String}',
+    'the condition on the account must be first',
+  );
   return { conditions: conditions.slice(1), values: Object.values(params.values) };
 }
 

@@ -52,7 +52,7 @@ export function FacetSidebar({ query, run, streamNames, ...actions }: FacetSideb
           />
         ))}
       {!groups.some(({ rows }) => isTelling(rows)) && (
-        <p className={styles.none}>No values to filter by: no logs match.</p>
+        <p className={styles.none}>Shows values of the matching logs.</p>
       )}
     </div>
   );
