@@ -298,7 +298,7 @@ function assertFault(
   says: RegExp,
   advice: RegExp,
 ): void {
-  assert.ok(finding, 'it was not checked');
+  assert.ok(finding, 'the finding is missing');
   assert.equal(finding.status, status, finding.says);
   assert.match(finding.says, says);
   assert.match(finding.advice ?? '', advice);

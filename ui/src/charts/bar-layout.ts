@@ -29,7 +29,7 @@ export function stackPaths(series: readonly (readonly number[])[], size: BarSize
   });
 }
 
-/** Pixels from the left, with a gap where there is room. */
+/** Pixels from the left, with a gap if there is room. */
 export function barEdges(bucket: number, buckets: number, width: number) {
   const left = Math.round((bucket * width) / buckets);
   const next = Math.round(((bucket + 1) * width) / buckets);

@@ -13,7 +13,7 @@ test('puts new logs on top, newest first', () => {
   assert.equal(shown(live), '5 4 3 2');
 });
 
-test('keeps a late log on top, where it is visible', () => {
+test('keeps a late log on top, so that it is visible', () => {
   const live = arrive(arrive(noLiveRows, logs('8'), following), logs('1'), following);
   assert.equal(shown(live), '1 8');
 });

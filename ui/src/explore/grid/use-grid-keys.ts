@@ -5,7 +5,7 @@ import type { LogSelection } from './use-log-selection.ts';
 export interface GridKeyActions {
   /** Focuses the list, so that Enter and the screen reader act on the active log. */
   readonly focus: () => void;
-  /** Opens the context of the active log, where supported. */
+  /** Opens the context of the active log; absent = not supported. */
   readonly onContext?: () => void;
 }
 

@@ -4,7 +4,7 @@ import type { Filter } from '../query.ts';
 import type { FieldName } from './log-fields.ts';
 
 export interface LogActions {
-  /** Absent where the list has no filters. */
+  /** Absent if the list has no filters. */
   readonly filter?: (filter: Filter) => void;
   readonly addColumn?: (name: FieldName) => void;
   readonly showContext?: (log: Log) => void;

@@ -65,7 +65,7 @@ export function LogDetail({ log, zone, actions }: LogDetailProps) {
   );
 }
 
-/** Timestamp with nanoseconds; other times where they differ. */
+/** Timestamp with nanoseconds; other times if they differ. */
 function timeRows(log: Log, zone: Zone): FieldRow[] {
   const shown = formatTime(log.timestamp, zone);
   const row = (name: string, title: string, value: string): FieldRow => ({ name, title, value });

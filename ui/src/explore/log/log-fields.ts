@@ -62,7 +62,7 @@ export interface FieldRow {
   readonly name: FieldName;
   readonly title: string;
   readonly value: string;
-  /** Display form of a value, where different. */
+  /** Display form of a value, if it differs. */
   readonly called?: string;
 }
 

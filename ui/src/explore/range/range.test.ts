@@ -55,7 +55,7 @@ test('doubles the range when zooming out, without the future', () => {
   assert.ok(wider.kind === 'absolute' && wider.from < range.from && wider.until > range.until);
 });
 
-test('chooses readable bucket lengths where possible', () => {
+test('chooses readable bucket lengths if possible', () => {
   const minute = 60_000;
   assert.equal(bucketsFor(60 * minute, 140), 120);
   assert.equal(bucketsFor(5 * minute, 140), 60);

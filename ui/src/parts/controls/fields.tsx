@@ -143,7 +143,7 @@ export function CheckGroup({ label, fault, children }: CheckGroupProps) {
   );
 }
 
-/** Fields side by side where there is room. */
+/** Fields side by side if there is room. */
 export function FieldRow({ children }: { children: ReactNode }) {
   return <div className={styles.row}>{children}</div>;
 }

@@ -5,7 +5,7 @@ import styles from './secret-once.module.css';
 
 export interface SecretOnceProps {
   readonly secret: string;
-  /** What it is, such as `the token`. */
+  /** Display name of the secret, such as `the token`. */
   readonly what: string;
 }
 

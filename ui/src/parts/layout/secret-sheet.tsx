@@ -8,7 +8,7 @@ import { Sheet } from './sheet.tsx';
 export interface SecretSheetProps {
   readonly title: ReactNode;
   readonly secret: string;
-  /** What it is, such as `the token`. */
+  /** Display name of the secret, such as `the token`. */
   readonly what: string;
   /** Additional text. */
   readonly children?: ReactNode;
