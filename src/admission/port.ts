@@ -113,7 +113,7 @@ export interface Admission {
    *   `unavailable`
    */
   token(secret: string, type: TokenType): Promise<TokenFacts>;
-  /** The same by the lower-case hex SHA-256 of the secret. */
+  /** Like `token`, by the lower-case hex SHA-256 of the secret. */
   tokenOfDigest(digest: string, type: TokenType): Promise<TokenFacts>;
   /** @throws AppError `not_found` | `unavailable` */
   receiver(receiverId: string): Promise<ReceiverFacts>;

@@ -146,7 +146,7 @@ function buffersOf(value: unknown): ArrayBuffer[] {
 interface EncodedError {
   readonly message: string;
   readonly stack: string | undefined;
-  /** Of a failed system call or an AppError. */
+  /** Code of a failed system call or an AppError. */
   readonly code: string | undefined;
   readonly cause: EncodedError | undefined;
   /** Set for an AppError. */

@@ -69,7 +69,7 @@ export function scanString(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * The same as `scanString`, four bytes at a time: twice as fast for long strings.
+ * Like `scanString`, but four bytes at a time: twice as fast for long strings.
  * @param view of all of `bytes`
  */
 export function scanText(bytes: Uint8Array, view: DataView, at: number): number {

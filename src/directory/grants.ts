@@ -27,7 +27,7 @@ export interface CachedGrants extends Grants {
   close(): Promise<void>;
 }
 
-/** Without look-ups after a failure, so that a directory that times out delays few requests. */
+/** Pauses look-ups after a failure, so that a directory that times out delays few requests. */
 const pauseAfterFailureMs = 500;
 
 /** @param now Unix ms. */

@@ -189,7 +189,7 @@ async function admit(
 ): Promise<Admitted> {
   const secret = admission.bearer(headers); // 401
   const token = await admission.token(secret, 'ingest'); // 401, 503
-  // Without a receiver in the address the token names it.
+  // If the address does not name the receiver, the token does.
   sender.receiverId ??= token.receiverId ?? '';
   const grant = await admission.receiver(sender.receiverId); // 404, 503
   const { receiver } = grant;

@@ -17,7 +17,7 @@ export interface ReceiverStatisticsOptions {
   readonly retentionDays: number;
   /** Limits on buffered statistics while the directory is unreachable. */
   readonly pending: TallyLimits;
-  /** The same for unconfirmed receiver ids, which unauthenticated senders can invent. */
+  /** Limits for unconfirmed receiver ids, which unauthenticated senders can invent. */
   readonly unknownReceivers: TallyLimits;
 }
 

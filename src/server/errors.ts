@@ -132,7 +132,7 @@ export function lingerAfterAnswer(request: HttpRequest, response: HttpResponse, 
   // An HTTP/2 response emits `finish` only when its stream is closed.
   const answer = isHttp2 ? request.stream : response;
   answer.once('finish', () => {
-    // By then the connection may serve the next request.
+    // The connection may be serving the next request by the time this one finishes.
     if (isOver()) return;
     const timer = setTimeout(close, ms).unref();
     request.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));

@@ -19,7 +19,7 @@ export interface GrpcMetadata {
 }
 
 export interface GrpcCall extends GrpcMetadata {
-  /** Of the socket; may be a proxy. */
+  /** Peer address of the socket; may be a proxy. */
   readonly peerAddress: string;
   readonly body: RequestBody;
 }

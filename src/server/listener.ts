@@ -31,7 +31,7 @@ export interface ConnectionLimits {
   readonly headersTimeoutMs: number;
   /** For a whole request, above the timeout of its body. */
   readonly requestTimeoutMs: number;
-  /** Without a byte in either direction. */
+  /** Limit on the time without a byte in either direction. */
   readonly idleTimeoutMs: number;
   /** Between two requests on an HTTP/1.1 connection. */
   readonly keepAliveTimeoutMs: number;

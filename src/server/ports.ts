@@ -133,7 +133,7 @@ export async function openAcceptPort(
 ): Promise<AcceptPort> {
   const { surface, maxConnections } = options;
   const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
-    // Without a listener an early error would end the process.
+    // An early error without a listener would end the process.
     socket.on('error', () => {});
     const address = socket.remoteAddress ?? '';
     const permit = gate.admit(address);

@@ -8,7 +8,7 @@ export interface Metric<
   readonly kind: Kind;
   readonly help: string;
   readonly labels: readonly Label[];
-  /** Of a histogram, in seconds. */
+  /** Upper bounds of a histogram, in seconds. */
   readonly buckets?: readonly number[];
 }
 

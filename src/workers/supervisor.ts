@@ -18,7 +18,7 @@ import {
 
 export interface WorkersOptions {
   readonly count: number;
-  /** Of all workers together; further ones are closed at once. */
+  /** Maximum of open connections of all workers together; further ones are closed at once. */
   readonly maxConnections: number;
   /** How long a worker may take to stop, ms; then it is killed. */
   readonly stopMs: number;
@@ -38,7 +38,7 @@ export interface Workers {
   /** Calls all workers, those that are starting included; waits for replies up to `waitMs`. */
   callAll(call: (worker: Remote<WorkerMethods>) => Promise<unknown>, waitMs: number): Promise<void>;
   seriesForgotten(seriesEpoch: number): void;
-  /** Of every worker, and the counters of those that exited. */
+  /** Metrics of every worker, and the counters of those that exited. */
   metrics(waitMs: number): Promise<readonly MetricsJson[]>;
   /** Lets in-flight requests end, then ends all workers. */
   close(): Promise<void>;

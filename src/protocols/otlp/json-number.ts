@@ -131,7 +131,7 @@ export function isShortestInteger(bytes: Buffer, start: number, end: number): bo
   return skipDigits(bytes, first, end) === end;
 }
 
-/** The same for a number with a fraction. */
+/** Like `isShortestInteger`, for a number with a fraction. */
 export function isShortestDecimal(bytes: Buffer, start: number, end: number): boolean {
   const first = bytes[start] === minus ? start + 1 : start;
   if (end - first > exactDigits) return false;

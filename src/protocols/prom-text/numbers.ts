@@ -146,7 +146,7 @@ export function readTime(
 export class TimeScanner implements Time {
   low = 0;
   high = 0;
-  /** The same as a double, which is exact enough for the day. */
+  /** Unix ms as a double, rounded: exact enough for the day. */
   millis = 0;
   readonly #numbers = new NumberScanner();
 
@@ -210,7 +210,10 @@ function toWhole(mantissa: number, power: number): number {
   return (mantissa - rest) / divisor + (2 * rest >= divisor ? 1 : 0);
 }
 
-/** The same for any size. Powers are capped once the result is out of range or 0 anyway. */
+/**
+ * Like `toWhole`, for digits of any size. Powers are capped once the result is out of range or 0
+ * anyway.
+ */
 function shiftDecimals(digits: bigint, power: number): bigint {
   if (power >= 0) return digits * 10n ** BigInt(Math.min(power, maxTimeBytes));
   const divisor = 10n ** BigInt(Math.min(-power, 2 * maxTimeBytes));
