@@ -157,6 +157,7 @@ suite('exploring logs', { skip }, () => {
   test('an expanded log does not hide an empty result', async () => {
     await go('');
     await total(page, '60 logs');
+    await page.getByRole('row').nth(1).waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.waitForURL(/log=/);
