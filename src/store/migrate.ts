@@ -105,7 +105,7 @@ async function hasAllTables(connection: Connection, placement: Placement): Promi
     (params) => `SELECT hostName(), toUInt32(uniqExact(name))
 FROM ${everyReplica(placement, 'system.tables')}
 WHERE database = ${params.add('String', placement.database)}
-  AND name ${params.anyOf('String', names)}
+  AND name ${params.anyOf(names)}
 GROUP BY hostName()
 SETTINGS skip_unavailable_shards = 1`,
   );

@@ -52,7 +52,7 @@ function tablesSql(placement: Placement): Statement {
   return statement(
     (params) => `SELECT DISTINCT name, engine_full FROM ${everyReplica(placement, 'system.tables')}
 WHERE database = ${params.add('String', placement.database)}
-  AND name ${params.anyOf('String', names)}
+  AND name ${params.anyOf(names)}
 ORDER BY name
 SETTINGS skip_unavailable_shards = 1`,
   );

@@ -37,7 +37,7 @@ const stream = {
   createdAt: '',
 };
 
-function whereOf(query: string): { readonly sql: string; readonly values: readonly string[] } {
+function whereOf(query: string): { readonly sql: string; readonly values: readonly unknown[] } {
   const params = new Parameters();
   const asked = parseQuery(listQuery, new URLSearchParams(query));
   const context = { accountId: 'acme', streams: [stream], nowMs: Date.now() };

@@ -30,7 +30,7 @@ FROM
 (
   SELECT ${nameSql(placement)} AS stored, partition_id, sum(bytes_on_disk) AS bytes
   FROM ${parts}
-  WHERE active AND stored ${params.anyOf('String', storedTables)}
+  WHERE active AND stored ${params.anyOf(storedTables)}
     AND database = ${params.add('String', placement.database)}
   GROUP BY ${nodeSql(placement)}stored, partition_id
 )

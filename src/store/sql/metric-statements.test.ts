@@ -15,7 +15,7 @@ import {
   selectorsCondition,
   toMetadata,
 } from './series.ts';
-import { Parameters, type ReadLimits } from './statement.ts';
+import { Parameters, type ReadLimits, type Statement } from './statement.ts';
 
 const target: InsertTarget = {
   placement: { database: 'weir', cluster: undefined },
@@ -43,7 +43,7 @@ const plan: SamplesPlan = {
 };
 
 /** The text between FROM and SETTINGS, and all values. */
-function middle({ sql, params }: { sql: string; params: Readonly<Record<string, string>> }) {
+function middle({ sql, params }: Statement) {
   const text = sql.slice(sql.indexOf('FROM'), sql.indexOf('\nSETTINGS'));
   return { text, values: Object.values(params) };
 }
@@ -179,7 +179,7 @@ test('deletes exactly the rows that reads hide', () => {
   assert.equal(logs.params['p2'], String(7n * second + 1n));
 });
 
-function compiled(...selectors: Selector[]): { conditions: string[]; values: string[] } {
+function compiled(...selectors: Selector[]): { conditions: string[]; values: unknown[] } {
   const params = new Parameters();
   const conditions = selectorsCondition(selectors, params);
   return { conditions, values: Object.values(params.values) };

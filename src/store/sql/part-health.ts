@@ -32,7 +32,7 @@ const corruptionCodes = [
 export function compileCorruption(): Statement {
   return statement(
     (params) => `SELECT name, toString(value), last_error_message FROM system.errors
-WHERE NOT remote AND name ${params.anyOf('String', corruptionCodes)}`,
+WHERE NOT remote AND name ${params.anyOf(corruptionCodes)}`,
   );
 }
 

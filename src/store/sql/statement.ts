@@ -2,10 +2,11 @@
 import type { ReceiptPrecision } from './tables.ts';
 
 type ParameterType = 'String' | 'UInt16' | 'Int64' | 'UInt64' | 'UInt128' | 'Array(UInt128)';
+type ParameterValue = string | readonly string[];
 
 export interface Statement {
   readonly sql: string;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, ParameterValue>>;
   /** Sent beside the text; absent = none. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -37,13 +38,11 @@ export function statement(write: (params: Parameters) => string): Statement {
 
 /** Collects values and returns their placeholders: no value becomes part of a statement's text. */
 export class Parameters {
-  readonly values: Record<string, string> = {};
+  readonly values: Record<string, ParameterValue> = {};
   #count = 0;
 
   add(type: ParameterType, value: string | number | bigint): string {
-    const name = `p${this.#count++}`;
-    this.values[name] = String(value);
-    return `{${name}:${type}}`;
+    return this.#bind(type, String(value));
   }
 
   /** A DateTime64(9) from Unix ns. */
@@ -59,11 +58,21 @@ export class Parameters {
     return `toDateTime(${this.add('Int64', bounded)}, 'UTC')`;
   }
 
-  /** `= x` or `IN (x, y)`; the first form can use the sort order. `values` is not empty. */
-  anyOf(type: ParameterType, values: readonly string[]): string {
-    const places = values.map((value) => this.add(type, value));
-    const all = places.join(', ');
-    return places.length === 1 ? `= ${all}` : `IN (${all})`;
+  /**
+   * `= x`, which can use the sort order, or `IN [x, y]`. A list is one parameter, since each one is
+   * copied with every expression that ClickHouse folds. `values` is not empty.
+   */
+  anyOf(values: readonly string[]): string {
+    const [only] = values;
+    return values.length === 1
+      ? `= ${this.add('String', only!)}`
+      : `IN ${this.#bind('Array(String)', values)}`;
+  }
+
+  #bind(type: string, value: ParameterValue): string {
+    const name = `p${this.#count++}`;
+    this.values[name] = value;
+    return `{${name}:${type}}`;
   }
 }
 

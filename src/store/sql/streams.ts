@@ -33,7 +33,7 @@ function streamConditions(
   const streamsByReceipt = Map.groupBy(streams, (stream) => stream.receivedFromNanos);
   const idCondition = (group: readonly ReadableStream[]) => {
     const ids = group.map(({ streamId }) => streamId);
-    return `StreamId ${params.anyOf('String', ids)}`;
+    return `StreamId ${params.anyOf(ids)}`;
   };
   const groups = [...streamsByReceipt].map(([from, group]) => {
     const kept = () => `ReceivedAt >= ${params.receipt(from, precision)}`;

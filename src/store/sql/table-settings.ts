@@ -73,7 +73,7 @@ export function compileTiers({ database, cluster }: Placement): Statement {
     (params) => `SELECT replaceRegexpOne(name, '${localEnding}$', ''), storage_policy,
   extract(engine_full, ' TTL (.*?)(?: SETTINGS |$)')
 FROM system.tables
-WHERE database = ${params.add('String', database)} AND name ${params.anyOf('String', names)}`,
+WHERE database = ${params.add('String', database)} AND name ${params.anyOf(names)}`,
   );
 }
 

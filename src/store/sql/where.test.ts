@@ -16,7 +16,7 @@ const nothing: LogFilter = {
 };
 
 /** The conditions after account and stream, and all values in the order of their placeholders. */
-function compiled(change: Partial<LogFilter>): { conditions: string[]; values: string[] } {
+function compiled(change: Partial<LogFilter>): { conditions: string[]; values: unknown[] } {
   const params = new Parameters();
   const conditions = whereSql({ ...nothing, ...change }, params).split('\n  AND ');
   assert.equal(
@@ -51,9 +51,9 @@ suite('conditions of a filter', () => {
     const received = (place: string) =>
       `ReceivedAt >= fromUnixTimestamp64Nano({${place}:Int64}, 'UTC')`;
     assert.deepEqual(compiled({ streams }).conditions, [
-      'StreamId IN ({p6:String}, {p7:String}, {p8:String})',
-      `((StreamId IN ({p1:String}, {p2:String}) AND ${received('p3')})` +
-        ` OR (StreamId = {p4:String} AND ${received('p5')}))`,
+      'StreamId IN {p5:Array(String)}',
+      `((StreamId IN {p1:Array(String)} AND ${received('p2')})` +
+        ` OR (StreamId = {p3:String} AND ${received('p4')}))`,
     ]);
   });
 
@@ -63,15 +63,15 @@ suite('conditions of a filter', () => {
     assert.deepEqual(compiled({ excluded: { equal, labels } }), {
       conditions: [
         'StreamId = {p1:String}',
-        'NOT (SeverityText IN ({p2:String}, {p3:String}))',
-        'NOT (Host = {p4:String})',
-        'NOT (mapContains(LogAttributes, {p5:String})' +
-          ' AND LogAttributes[{p5:String}] = {p6:String}' +
-          ' OR NOT mapContains(LogAttributes, {p5:String})' +
-          ' AND mapContains(ResourceAttributes, {p5:String})' +
-          ' AND ResourceAttributes[{p5:String}] = {p6:String})',
+        'NOT (SeverityText IN {p2:Array(String)})',
+        'NOT (Host = {p3:String})',
+        'NOT (mapContains(LogAttributes, {p4:String})' +
+          ' AND LogAttributes[{p4:String}] = {p5:String}' +
+          ' OR NOT mapContains(LogAttributes, {p4:String})' +
+          ' AND mapContains(ResourceAttributes, {p4:String})' +
+          ' AND ResourceAttributes[{p4:String}] = {p5:String})',
       ],
-      values: ['account', 'stream', 'DEBUG', 'TRACE', '', 'tier', ''],
+      values: ['account', 'stream', ['DEBUG', 'TRACE'], '', 'tier', ''],
     });
   });
 
@@ -87,10 +87,10 @@ suite('conditions of a filter', () => {
     assert.deepEqual(compiled({ equal }), {
       conditions: [
         'StreamId = {p1:String}',
-        'SeverityText IN ({p2:String}, {p3:String})',
-        'Host = {p4:String}',
+        'SeverityText IN {p2:Array(String)}',
+        'Host = {p3:String}',
       ],
-      values: ['account', 'stream', 'INFO', 'WARN', 'Host-1'],
+      values: ['account', 'stream', ['INFO', 'WARN'], 'Host-1'],
     });
   });
 

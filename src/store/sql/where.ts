@@ -46,7 +46,7 @@ function equalityConditions(equal: LogFilter['equal'], params: Parameters): stri
   return [...equal].map(([field, values]) => {
     const { column, filter } = logFields[field];
     const wanted = filter.match === 'anyCase' ? values.map((value) => value.toUpperCase()) : values;
-    return `${column} ${params.anyOf('String', wanted)}`;
+    return `${column} ${params.anyOf(wanted)}`;
   });
 }
 
