@@ -72,6 +72,28 @@ test('refuses a write that fills the disk, and accepts a later one', async () =>
   await queue.close();
 });
 
+test('a segment that a full disk left empty has no oldest batch', async () => {
+  const { fs, queue, wait } = await open({ minFreeDiskBytes: 0 });
+  const first = await queue.append(content(), owner);
+  fs.fillAfter(0, 1);
+  await assertRefused(queue);
+  await wait(1000);
+  // After the seal of the first segment and the header of the second, written in parts.
+  fs.fillAfter(4, 1);
+  await assertRefused(queue);
+  await wait(1000);
+  const { receivedAtNanos } = await queue.append(content(), owner);
+  await queue.take({ maxRows: 1, maxBytes: 1 });
+  await queue.release(first.sequence);
+  await queue.close();
+  const next = await openDiskQueue(
+    { directory: '/queue', minFreeDiskBytes: 0, fileSystem: fs },
+    createQueueEvents(createInstruments('silent')),
+  );
+  assert.equal(next.watermarkNanos(), receivedAtNanos - 1n);
+  await next.close();
+});
+
 test('closes on a full disk and leaves sealing to the next start', async () => {
   const { fs, queue } = await open({ minFreeDiskBytes: 0 });
   await queue.append(content(), owner);

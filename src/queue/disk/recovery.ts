@@ -271,7 +271,8 @@ function measureBacklog(
     rows += segment.rows;
     bytes += segment.end - segmentHeaderBytes;
   }
-  const first = segments[0];
+  // A full disk may have left a segment empty, which has no times.
+  const [first, second] = segments.filter((segment) => segment.batches > 0);
   if (first === undefined) return { batches, rows, bytes, oldestNanos: undefined };
   if (first.firstSequence > checkpoint.released) {
     return { batches, rows, bytes, oldestNanos: first.firstReceivedAtNanos };
@@ -289,6 +290,6 @@ function measureBacklog(
       rows -= header.rows;
       bytes = total - (frame.offset + header.length - segmentHeaderBytes);
     }
-    return { batches, rows, bytes, oldestNanos: segments[1]?.firstReceivedAtNanos };
+    return { batches, rows, bytes, oldestNanos: second?.firstReceivedAtNanos };
   });
 }
