@@ -28,8 +28,9 @@ function mediaTypeOf(
   rules: readonly MediaTypeRule[],
 ): Omit<BodyFormat, 'coding'> {
   const [value, second] = values;
-  if (value === undefined)
+  if (value === undefined) {
     throw unsupported('cannot determine the content type: none was sent', rules);
+  }
   if (second !== undefined) {
     throw unsupported('cannot choose between two content types: send exactly one', rules);
   }

@@ -171,14 +171,10 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     const newest = released.reduce((latest, { batch }) => {
       return batch.receivedAtNanos > latest ? batch.receivedAtNanos : latest;
     }, 0n);
-    await until(() => queue.watermarkNanos() >= newest, {
-      what: 'the watermark to pass all batches',
-    });
+    await until(() => queue.watermarkNanos() >= newest, { what: 'the watermark to pass all' });
     checkReceipts(queue, released, queue.watermarkNanos());
     const quiet = queue.watermarkNanos();
-    await until(() => queue.watermarkNanos() > quiet, {
-      what: 'the watermark to advance in an idle queue',
-    });
+    await until(() => queue.watermarkNanos() > quiet, { what: 'an idle watermark to advance' });
     isDone = true;
     await watching;
     assert.equal(taken.length, 120);
@@ -237,13 +233,9 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     await queue.append(write('bad', 'metrics/1', 2_500_000), owner('a'));
     await queue.append(write('good', 'metrics/1'), owner('a'));
     await untilCount(released, 2);
-    await until(() => queue.status().quarantinedBatches > 0, {
-      what: 'the quarantined batch to be counted',
-    });
+    await until(() => queue.status().quarantinedBatches > 0, { what: 'a batch in quarantine' });
     await reopen();
-    await until(() => queue.status().quarantinedBatches > 0, {
-      what: 'the quarantined batch to be counted after the restart',
-    });
+    await until(() => queue.status().quarantinedBatches > 0, { what: 'it to be counted again' });
   });
 
   test('reports the backlog, which is empty in the end', async () => {

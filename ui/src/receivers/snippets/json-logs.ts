@@ -96,7 +96,7 @@ function fluentBit({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'Fluent Bit',
     blocks: [{ caption: 'fluent-bit.yaml', language: 'yaml', text }],
-    note: 'retry_limit: the default is a single retry. rename: the tail input calls the message “log”.',
+    note: 'By default it retries once (retry_limit), and the tail input names the message “log”.',
   };
 }
 
@@ -137,7 +137,7 @@ function rsyslog({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'rsyslog',
     blocks: [{ caption: '/etc/rsyslog.d/weir.conf', language: 'text', text }],
-    note: 'Needs the omhttp module, a separate package in some distributions. Write file paths in full.',
+    note: 'Needs the module omhttp, a separate package in some distributions. Use absolute paths.',
   };
 }
 
@@ -152,6 +152,6 @@ function weirSend({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'weir send',
     blocks: [{ caption: 'Shell', language: 'sh', text }],
-    note: 'Sends lines of standard input in batches and retries unanswered ones; no line is stored twice.',
+    note: 'Sends standard input in batches and retries without storing a line twice.',
   };
 }

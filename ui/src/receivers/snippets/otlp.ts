@@ -55,7 +55,7 @@ function collector(to: OtlpDestination): Snippet {
       },
     ],
     note:
-      'Before version 0.144 the exporters are called otlphttp and otlp. With file_storage the queue ' +
+      'Before 0.144 the exporters are called otlphttp and otlp. With file_storage the queue ' +
       'survives a restart of the Collector; its directory must exist.',
   };
 }

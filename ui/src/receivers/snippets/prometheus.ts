@@ -30,7 +30,7 @@ function prometheus({ url, token, caFile }: PrometheusDestination): Snippet {
     title: 'Prometheus',
     blocks: [{ caption: 'prometheus.yml', language: 'yaml', text }],
     note:
-      'If several Prometheus servers write to this receiver, give each different external_labels. ' +
+      'If several Prometheus servers write to this receiver, give each its external_labels. ' +
       'Use credentials_file instead of credentials to read the token from a file.',
   };
 }
