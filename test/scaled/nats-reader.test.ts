@@ -187,6 +187,38 @@ suite('a writer at NATS', { skip: missingNats() }, () => {
     });
   });
 
+  test('releases nothing over another connection while its work is closing', async () => {
+    await queue.append(toBatch('held'), owner);
+    const shards: Shard[] = [];
+    let isClosing = false;
+    const mayClose = Promise.withResolvers<void>();
+    const work = queue.work((shard) => {
+      shards.push(shard);
+      return {
+        close() {
+          isClosing = true;
+          return mayClose.promise;
+        },
+      };
+    });
+    works.push(work);
+    await until(() => shards[0]?.backlog().rows === 1, { what: 'the batch' });
+    const taken = await shards[0]!.take(wide);
+    const closed = work.close();
+    await until(() => isClosing, { what: 'the work to be closing' });
+    await server.kill();
+    await server.restart();
+    await until(() => appended(), { what: 'the queue to take a batch' });
+    const [release] = await Promise.allSettled([shards[0]!.release(taken!.batches)]);
+    mayClose.resolve();
+    await closed;
+    assert.equal(release.status, 'rejected');
+    await withManager([server.url], async ({ streams }) => {
+      const stream = createQueueNames(prefix).stream(0);
+      assert.equal((await streams.getMessage(stream, { seq: 1 }))?.seq, 1);
+    });
+  });
+
   async function appended(text = 'later'): Promise<boolean> {
     try {
       await queue.append(toBatch(text), owner);

@@ -9,6 +9,7 @@ import type { StampedBatch } from '../../model/batch.ts';
 import type { FencingToken } from '../../model/fencing-token.ts';
 import type { ShardEvents } from '../../telemetry/queue-events.ts';
 import type { Shard, Taken, TakeLimits } from '../port.ts';
+import { acknowledge } from './acknowledge.ts';
 import { Assembler, type Damage } from './assembler.ts';
 import type { NatsLink } from './connection.ts';
 import { type Delivery, headers, messageKinds } from './messages.ts';
@@ -16,12 +17,7 @@ import { ProgressPublisher } from './progress.ts';
 import { setAside, toQuarantined } from './quarantine-messages.ts';
 import { whilePresent } from './publish.ts';
 import { ShardBacklog } from './shard-backlog.ts';
-import {
-  type ConsumerEnd,
-  openShardConsumer,
-  patienceMs,
-  type ShardConsumer,
-} from './shard-consumer.ts';
+import { type ConsumerEnd, openShardConsumer, type ShardConsumer } from './shard-consumer.ts';
 
 export interface ReaderParts {
   readonly link: NatsLink;
@@ -43,10 +39,7 @@ interface HeldMessage {
   readonly bytes: number;
 }
 
-const acknowledged = Buffer.from('+ACK');
 const tickMs = 200;
-const ackTimeoutMs = 1000;
-const ackPauseMs = 250;
 const damagePauseMs = 1000;
 
 export class ShardReader implements Shard {
@@ -90,6 +83,8 @@ export class ShardReader implements Shard {
     });
     this.ended = this.#consumer.ended;
     this.#ticking = setInterval(() => this.#tick(), tickMs);
+    // At once, also while its work is being closed: nothing goes over another connection.
+    void this.ended.then(() => this.stop());
   }
 
   /** Unix ns: everything up to it is released, later messages get a later time of receipt. */
@@ -170,32 +165,18 @@ export class ShardReader implements Shard {
 
   /** Resolves when the server confirmed that it will not deliver these messages again. */
   async #acknowledge(sequences: readonly number[]): Promise<void> {
-    const confirmed = () => Promise.all(sequences.map((sequence) => this.#confirm(sequence)));
+    const messages = sequences.flatMap((sequence) => this.#messages.get(sequence) ?? []);
+    for (const { bytes } of messages) this.#heldBytes -= bytes;
+    const { connection } = this.#parts.link;
+    const closing = this.#closing.signal;
     try {
-      await whilePresent(this.#closing.signal, confirmed);
+      await whilePresent(closing, () => acknowledge({ connection, closing }, messages));
     } catch (cause) {
       // The next consumer delivers again what the server did not take.
       this.#consumer.end('silence');
       throw new Error('cannot release: NATS did not confirm the acknowledgement', { cause });
     }
-  }
-
-  async #confirm(sequence: number): Promise<void> {
-    const message = this.#messages.get(sequence);
-    if (message === undefined) return;
-    this.#heldBytes -= message.bytes;
-    const { connection } = this.#parts.link;
-    const giveUpAt = performance.now() + patienceMs;
-    for (;;) {
-      try {
-        await connection.request(message.reply, acknowledged, { timeout: ackTimeoutMs });
-        this.#messages.delete(sequence);
-        return;
-      } catch (error) {
-        if (this.#closing.signal.aborted || performance.now() > giveUpAt) throw error;
-      }
-      await sleep(ackPauseMs);
-    }
+    for (const sequence of sequences) this.#messages.delete(sequence);
   }
 
   /** Acknowledges messages without a batch; delivered again, they are discarded again. */
