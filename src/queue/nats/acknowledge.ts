@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { patienceMs } from './shard-consumer.ts';
 
-export interface AckParts {
+interface AckParts {
   readonly connection: Pick<NatsConnection, 'request'>;
   readonly closing: AbortSignal;
 }
 
-export interface AckTiming {
+interface AckTiming {
   /** Of one request, which is then repeated. */
   readonly timeoutMs: number;
   readonly pauseMs: number;

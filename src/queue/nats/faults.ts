@@ -21,6 +21,8 @@ export const errorCodes = {
   /** A work queue stream has a consumer already: without a filter, and with one. */
   workIsConsumed: 10099,
   workIsConsumedFiltered: 10100,
+  /** An earlier attempt under the same message id is not stored yet. */
+  duplicateInProcess: 10158,
   /** Newer servers' `wrongLastSequence` for a create. */
   wrongLastSequenceConstant: 10164,
 } as const;
@@ -36,7 +38,7 @@ export type FaultKind =
   | 'timeout'
   /** No stream takes the subject: JetStream is off, or the stream is gone. */
   | 'no_stream'
-  /** No leader, or too few servers. */
+  /** No leader, too few servers, or an earlier attempt is still under way. */
   | 'not_ready'
   /** The stream is at its limit, or JetStream has no room. */
   | 'full'
@@ -84,6 +86,7 @@ function kindOf(error: unknown): FaultKind {
   if (hasCode(error, insufficientResources, memoryExceeded, storageExceeded, storeFailed)) {
     return 'full';
   }
+  if (hasCode(error, errorCodes.duplicateInProcess)) return 'not_ready';
   if (error instanceof JetStreamApiError) return error.status === 503 ? 'not_ready' : 'refused';
   return (error instanceof Error && kindsByName[error.name]) || 'refused';
 }

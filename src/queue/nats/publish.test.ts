@@ -1,7 +1,7 @@
 /** A batch in pieces is acknowledged only if all of them are in one stream, in order. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { JetStreamPublishOptions } from '@nats-io/jetstream';
+import { JetStreamApiError, type JetStreamPublishOptions } from '@nats-io/jetstream';
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import { encodeFrame, finishFrame, measureFrame } from '../frame.ts';
@@ -40,11 +40,19 @@ suite('publishing a batch', () => {
     assert.match(nats.last.headers.get(headers.copies), /^\d+$/);
   });
 
+  test('tries again while a server stores an earlier attempt', async () => {
+    const nats = new FakeNats({ at: 1, loses: 'nothing' });
+    await send(nats, 100);
+    assert.deepEqual(sizesOf(read(nats)), [100]);
+    assert.match(nats.last.headers.get(headers.copies), /^\d+$/);
+  });
+
   for (const at of [2, 4]) {
-    test(`fails if the stream lost messages before piece ${at}`, async () => {
+    test(`starts over if the stream lost messages before piece ${at}`, async () => {
       const nats = new FakeNats({ at, loses: 'messages' });
-      await assert.rejects(send(nats, 2_000_000), /was created again/);
-      assert.deepEqual(read(nats), []);
+      await send(nats, 2_000_000);
+      assert.deepEqual(sizesOf(read(nats)), [2_000_000]);
+      assert.match(nats.last.headers.get(headers.copies), /^\d+$/);
     });
   }
 
@@ -93,7 +101,7 @@ function sizesOf(batches: readonly HeldBatch[]): number[] {
 interface Loss {
   /** Sequence of the message at which the stream loses its earlier messages. */
   readonly at: number;
-  readonly loses: 'connection' | 'messages';
+  readonly loses: 'connection' | 'messages' | 'nothing';
 }
 
 class FakeNats {
@@ -126,6 +134,7 @@ class FakeNats {
 
   #publish(data: Uint8Array, { msgID = '', headers: header }: Partial<JetStreamPublishOptions>) {
     if (++this.#calls === this.#loss?.at) {
+      if (this.#loss.loses === 'nothing') throw inProcess();
       this.stored = [];
       if (this.#loss.loses === 'connection') {
         this.#present.abort();
@@ -133,7 +142,15 @@ class FakeNats {
         throw new Error('the connection was lost');
       }
     }
+    const known = this.stored.findIndex((each) => each.id === msgID);
+    if (known >= 0) return { stream: 'weir_3', seq: known + 1, duplicate: true };
     this.stored.push({ id: msgID, data, headers: header! });
     return { stream: 'weir_3', seq: this.stored.length, duplicate: false };
   }
+}
+
+/** As NATS 2.11 and later, in a cluster. */
+function inProcess(): JetStreamApiError {
+  const description = 'duplicate message id is in process';
+  return new JetStreamApiError({ code: 409, err_code: 10158, description });
 }

@@ -36,6 +36,8 @@ export interface SentFrames extends Pick<Message, 'copiesSinceMs'> {
 }
 
 interface Upload extends SentFrames {
+  /** Message id of the last piece. */
+  readonly lastId: string;
   readonly pieceBytes: number;
   readonly over: AbortSignal;
   readonly leftMs: () => number;
@@ -160,7 +162,10 @@ export async function publishFrames(
   await publish(link, telemetry, message, settings.timeoutMs);
 }
 
-/** All pieces go over one connection: a server that was restored may lack the first ones. */
+/**
+ * All pieces go over one connection: a server that was restored may lack the first ones. Starts
+ * over where they are lost.
+ */
 async function upload(
   link: NatsLink,
   telemetry: NatsEvents,
@@ -169,12 +174,13 @@ async function upload(
 ): Promise<void> {
   const leftMs = countDown(maxUploadMs);
   let patienceMs: (() => number) | undefined;
-  let { copiesSinceMs } = frames;
+  let { copiesSinceMs, id: lastId } = frames;
   for (;;) {
     const over = link.present();
     try {
       return await sendPieces(link, telemetry, {
         ...frames,
+        lastId,
         copiesSinceMs,
         pieceBytes,
         over,
@@ -182,7 +188,10 @@ async function upload(
       });
     } catch (error) {
       patienceMs ??= countDown(Math.min(link.settings.timeoutMs, leftMs()));
-      if (!over.aborted || patienceMs() <= 0) throw error;
+      const isTorn = over.aborted || toPublishFault(error).kind === 'no_stream';
+      if (!isTorn || patienceMs() <= 0) throw error;
+      // The new stream may have the last piece alone, and know its id.
+      if (!over.aborted) lastId = `${frames.id}.${randomBase32(26)}`;
     }
     // The attempt before may have been completed all the same.
     copiesSinceMs ??= frames.sentMs;
@@ -191,11 +200,11 @@ async function upload(
   }
 }
 
-/** The last piece has the id of the batch, so that one upload of it is completed. */
+/** The last piece usually has the id of the batch, so that one upload of it is completed. */
 async function sendPieces(
   link: NatsLink,
   telemetry: NatsEvents,
-  { shard, body, id, copiesSinceMs, pieceBytes, over, leftMs }: Upload,
+  { shard, body, id, lastId, copiesSinceMs, pieceBytes, over, leftMs }: Upload,
 ): Promise<void> {
   const [subject, stream] = [link.names.subject(shard), link.names.stream(shard)];
   const count = Math.ceil(body.length / pieceBytes);
@@ -207,7 +216,7 @@ async function sendPieces(
       subject,
       stream,
       body: body.subarray(index * pieceBytes, (index + 1) * pieceBytes),
-      id: index === count - 1 ? id : `${name}.${index}`,
+      id: index === count - 1 ? lastId : `${name}.${index}`,
       sentMs: Date.now(),
       copiesSinceMs,
       over,
