@@ -2,12 +2,19 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import { connect, headers as createHeaders } from '@nats-io/transport-node';
-import { createQueueNames } from '../../src/queue/nats/connection.ts';
+import { openBucket } from '../../src/queue/nats/bucket.ts';
+import { createQueueNames, openNatsLink } from '../../src/queue/nats/connection.ts';
 import { headers } from '../../src/queue/nats/messages.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
+import type { ShardReader } from '../../src/queue/nats/shard-reader.ts';
+import { ShardWorker } from '../../src/queue/nats/shard-worker.ts';
 import type { Queue, Shard, ShardWork } from '../../src/queue/port.ts';
 import { createInstruments, type Instruments } from '../../src/telemetry/instruments.ts';
-import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
+import {
+  createNatsEvents,
+  createQueueEvents,
+  createShardEvents,
+} from '../../src/telemetry/queue-events.ts';
 import { until } from '../harness/until.ts';
 import { openSink, type Sink } from '../queue/sink.ts';
 import { cutEnd } from './nats-changes.ts';
@@ -185,6 +192,35 @@ suite('a writer at NATS', { skip: missingNats() }, () => {
     await until(() => all.every((each) => got.has(`kept ${each}`)), {
       what: 'all batches to be taken',
     });
+  });
+
+  test('begins at the watermark that it reached before it lost the connection', async () => {
+    const settings = toOptions([server.url], { prefix, shards: 1, leaseSeconds: 60 });
+    const own = createInstruments('silent');
+    const events = createNatsEvents(own);
+    const link = await openNatsLink(settings, events);
+    const leases = await openBucket(link, link.names.leases, events);
+    const telemetry = createShardEvents(own);
+    // Hears nothing of what it publishes.
+    const progress = { shardNanos: () => 0n, shardEpoch: () => 0n };
+    const readers: ShardReader[] = [];
+    const floors: bigint[] = [];
+    const worker = new ShardWorker({ link, leases, progress, telemetry }, (shard) => {
+      readers.push(shard as ShardReader);
+      floors.push((shard as ShardReader).watermarkNanos);
+      return { close: async () => {} };
+    });
+    await until(() => readers[0] && readers[0].watermarkNanos > 0n, { what: 'a watermark' });
+    await server.kill();
+    await until(() => !link.isConnected(), { what: 'the connection to be lost' });
+    const reached = readers[0]!.watermarkNanos;
+    await server.restart();
+    await until(() => floors.length === 2, { what: 'the shard again' });
+    await worker.close();
+    leases.close();
+    await link.close();
+    const [, floor = 0n] = floors;
+    assert.ok(floor >= reached, `${floor} is before ${reached}`);
   });
 
   test('releases nothing over another connection while its work is closing', async () => {

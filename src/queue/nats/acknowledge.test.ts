@@ -1,3 +1,4 @@
+/** Acknowledgements of a slow, a silent and a lost server. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

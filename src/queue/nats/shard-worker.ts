@@ -47,6 +47,11 @@ export class ShardWorker implements ShardWork {
   readonly #watch: LeaseWatch;
   readonly #holdings = new Map<number, Holding>();
   readonly #taking = new Map<number, Promise<void>>();
+  /**
+   * By shard, Unix ns: watermarks that this writer reached. Without a connection they are not
+   * recorded, though other nodes may have received them.
+   */
+  readonly #reached = new Map<number, bigint>();
   readonly #timers: NodeJS.Timeout[];
   #beat: Promise<void> = Promise.resolve();
   #isBeating = false;
@@ -162,13 +167,13 @@ export class ShardWorker implements ShardWork {
     const epochs = [earlierEpoch, progress.shardEpoch(shard)];
     const epoch = toEpoch(epochs, bucket, lease.takenRevision);
     const recordedNanos = BigInt(entry.value.watermarkNanos);
-    const publishedNanos = progress.shardNanos(shard);
+    const publishedNanos = later(progress.shardNanos(shard), this.#reached.get(shard) ?? 0n);
     const reader = new ShardReader({
       link,
       shard,
       fencingToken: { shard: link.names.shardName(shard, work.created), epoch },
       earlierEpoch,
-      floorNanos: recordedNanos > publishedNanos ? recordedNanos : publishedNanos,
+      floorNanos: later(recordedNanos, publishedNanos),
       maxHeldBytes,
       telemetry,
       isHeld: () => lease.isValid(),
@@ -205,6 +210,7 @@ export class ShardWorker implements ShardWork {
     await work.close();
     const { watermarkNanos, fencingToken } = reader;
     await reader.stop();
+    this.#reached.set(shard, watermarkNanos);
     if (reason === 'superseded' && !this.#isClosing) {
       // The store may know higher epochs, as after a restore of the leases: not at once.
       await sleep(this.#leaseMs / beatsPerLease);
@@ -237,6 +243,10 @@ export class ShardWorker implements ShardWork {
     const filter = leases.subject(toWriterKey(this.#me));
     await link.manager.streams.purge(`KV_${link.names.leases}`, { filter });
   }
+}
+
+function later(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
 
 function toShardKey(shard: number): string {
