@@ -109,6 +109,15 @@ for (const [name, open] of Object.entries(pairs)) {
     calling.close();
   });
 
+  test(`${name}: rejects a call whose arguments cannot be sent`, async () => {
+    const { calling, remote } = openPair(open);
+    const circular: { self?: unknown; call: () => void } = { call: () => {} };
+    circular.self = circular;
+    await assert.rejects(remote.double(circular as never));
+    assert.equal(await remote.double(2), 4);
+    calling.close();
+  });
+
   test(`${name}: rejects pending and later calls once the peer has closed`, async () => {
     const { calling, serving, remote } = openPair(open);
     const pending = remote.hang();

@@ -79,7 +79,12 @@ export function openChannel<Own, Peer>(transport: Transport, served: Served<Own>
     do lastId = lastId === maxId ? 1 : lastId + 1;
     while (pending.has(lastId));
     pending.set(lastId, reply);
-    send(lastId, method, input);
+    try {
+      send(lastId, method, input);
+    } catch (error) {
+      pending.delete(lastId);
+      reply.reject(error);
+    }
     return reply.promise;
   }
 
