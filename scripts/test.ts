@@ -3,6 +3,7 @@
  * file. Arguments go to both; longer suites have scripts of their own in package.json.
  */
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 
 const units = ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'ui/src/**/*.test.ts'];
 const longer = 'backup|bombs|explorer|metrics-promise|package|scaled|senders|workers';
@@ -21,7 +22,8 @@ function run(options: readonly string[]) {
 }
 
 const unitRun = run(['--test-isolation=none', ...units]);
-const serviceRun = run(['--test-concurrency=2', ...services]);
+// One more than cores: services wait for disks and timers too.
+const serviceRun = run([`--test-concurrency=${availableParallelism() + 1}`, ...services]);
 serviceRun.output.pipe(process.stdout);
 const chunks: Buffer[] = [];
 unitRun.output.on('data', (chunk: Buffer) => chunks.push(chunk));
