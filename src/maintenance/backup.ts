@@ -90,7 +90,7 @@ async function holdParts(options: BackupOptions, isRunning: boolean): Promise<Ar
   if (files.length === 0) {
     throw new Error(
       `cannot find anything to back up in ${dataDir}: directory, queue and store are elsewhere, ` +
-        'and each has a backup of its own (docs/runbook-upkeep.md)',
+        'and each is backed up separately (docs/runbook-upkeep.md)',
     );
   }
   return [...files, ...listAuthority(dataDir), ...listFirstRun(dataDir)];

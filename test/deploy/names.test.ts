@@ -1,6 +1,6 @@
 /** Settings, commands, anchors and files that documentation and deploy/ mention exist. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
@@ -113,6 +113,14 @@ test('links between pages resolve', () => {
       assert.ok(anchors.includes(anchor.slice(1)), `${path} links to ${target}${anchor}`);
     }
   }
+});
+
+test('files that CONTRIBUTING.md names exist', () => {
+  const text = readText('CONTRIBUTING.md');
+  const paths = text.match(/(?<![\w/])(?:src|test|docs|scripts|openapi|\.ci)\/[\w.*/-]*\w/g) ?? [];
+  assert.ok(paths.length > 5);
+  const missing = paths.filter((path) => globSync(path, { cwd: repository }).length === 0);
+  assert.deepEqual(missing, []);
 });
 
 /** As GitHub makes them. */

@@ -35,8 +35,8 @@ test('widens columns to the values shown so far', () => {
   const text = createLogText(plain);
   text([fakeLog('a', { severity: 'WARNING', serviceName: 'long-name' })]);
   assert.equal(text([fakeLog('b')]), `${time} INFO    orders    b\n`);
-  const nobody = fakeLog('c', { severity: '', serviceName: '' });
-  assert.equal(text([nobody]), `${time} -       -         c\n`);
+  const anonymous = fakeLog('c', { severity: '', serviceName: '' });
+  assert.equal(text([anonymous]), `${time} -       -         c\n`);
 });
 
 test('quotes ambiguous labels', () => {

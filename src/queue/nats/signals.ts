@@ -99,8 +99,7 @@ async function tryClaim(
   if (entry !== undefined && (await hasWriters(link))) {
     throw new Error(
       `cannot drain the queue "${link.settings.prefix}" at NATS into this store: running writers ` +
-        'fill another one; give all nodes the same store.url, or this Weir a queue.prefix ' +
-        'of its own',
+        'fill another one; give all nodes the same store.url, or this Weir another queue.prefix',
     );
   }
   const written = await signals.replace(storeKey, Buffer.from(storeId), entry?.revision ?? 0);

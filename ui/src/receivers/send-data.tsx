@@ -125,8 +125,8 @@ function Configuration({ snippet, receiver }: { snippet: Snippet; receiver: Rece
       <p className={styles.note}>
         {caFile === undefined ? (
           <>
-            If Weir uses a certificate of its own CA, give the sender a copy of{' '}
-            <code>tls/ca.pem</code> from its data directory.
+            If Weir generated its CA, give the sender a copy of <code>tls/ca.pem</code> from its
+            data directory.
           </>
         ) : (
           <>
