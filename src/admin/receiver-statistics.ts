@@ -11,7 +11,7 @@ import {
 import { AppError } from '../model/errors.ts';
 import { jsonResponse, type ReadRoute } from '../model/read-route.ts';
 import type { Queue } from '../queue/port.ts';
-import { parseQuery } from '../std/parse-query.ts';
+import { parsed, parseQuery } from '../std/parse-query.ts';
 import { toAdvice } from './advice.ts';
 import { requireOwned } from './routes.ts';
 import { receiverParams } from './schemas.ts';
@@ -219,15 +219,11 @@ function toIso(minute: number): string {
 }
 
 function timeParameter(description: string) {
-  const form = 'a time: RFC 3339, or epoch milliseconds';
-  return z
-    .string()
-    .transform((value, context) => {
-      const ms = toMillis(value);
-      if (ms !== undefined && ms < endOfTimeMs) return ms;
-      context.issues.push({ code: 'custom', message: form, input: value });
-      return z.NEVER;
-    })
+  const parse = (text: string) => {
+    const ms = toMillis(text);
+    return ms !== undefined && ms < endOfTimeMs ? ms : undefined;
+  };
+  return parsed(parse, 'a time: RFC 3339, or epoch milliseconds')
     .optional()
     .meta({ description, example: '2026-04-01T08:30:00Z' });
 }

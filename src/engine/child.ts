@@ -24,9 +24,9 @@ import {
   FailedWrite,
   markCleanWrites,
   markFailedWrites,
-  proveWritesAreCounted,
+  verifyFailedWritesAreCounted,
   readCount,
-  removeCutParts,
+  removeTruncatedParts,
   removeEmptyMutations,
   type WriteWatch,
 } from './failed-writes.ts';
@@ -51,7 +51,7 @@ const configFile = 'engine-settings.xml';
 const maxWaitingControls = 1_000;
 /** Much shorter than the minute for which a merge keeps its sources. */
 const writeCheckMillis = 1_000;
-/** For the reason of a failure to reach the parent. */
+/** Time for a failure report to reach the parent. */
 const reportMillis = 1_000;
 /** The account of the engine's own queries. */
 const ownAccount = '';
@@ -74,7 +74,7 @@ const parent = openChannel<EngineMethods, SupervisorMethods>(overIpc(process), {
     } catch (error) {
       const { dataDir } = options;
       if (error instanceof FailedWrite) {
-        toleratingFullDisk(() => markFailedWrites(dataDir, startedAtMs));
+        ignoringFullDisk(() => markFailedWrites(dataDir, startedAtMs));
       }
       throw error;
     }
@@ -91,10 +91,10 @@ async function open(options: EngineStart): Promise<StartedEngine> {
   const members = await openMembers(store, settings);
   // From here on chDB holds the lock of the store, so no other engine process runs.
   const clickhouseVersion = await verify(members, settings);
-  const baseline = await proveWritesAreCounted(members.control[0]!);
+  const baseline = await verifyFailedWritesAreCounted(members.control[0]!);
   claim(options);
-  const cutParts = removeCutParts(dataDir, store);
-  toleratingFullDisk(() => markCleanWrites(dataDir, Date.now()));
+  const truncatedParts = removeTruncatedParts(dataDir, store);
+  ignoringFullDisk(() => markCleanWrites(dataDir, Date.now()));
   const pools = createPools(members, settings);
   const writes = watchWrites(pools.control, dataDir, baseline);
   const server = createQueryServer({
@@ -103,14 +103,14 @@ async function open(options: EngineStart): Promise<StartedEngine> {
     running: createRunningQueries(
       (mark) => void kill(pools.control, `startsWith(query, '${mark}')`),
     ),
-    control: (...query) => ask(pools.control, ...query),
-    probe: async () => void (await ask(pools.control, 'SELECT 1', 'TabSeparated')),
+    control: (...query) => queryControl(pools.control, ...query),
+    probe: async () => void (await queryControl(pools.control, 'SELECT 1', 'TabSeparated')),
     writes,
     storePath: store,
   });
   process.once('SIGTERM', () => void stop({ server, pools, members, writes }, options));
   await listen(server, socketPath);
-  return { clickhouseVersion, cutParts };
+  return { clickhouseVersion, truncatedParts };
 }
 
 /**
@@ -170,7 +170,7 @@ async function verify(members: Members, settings: EngineSettings): Promise<strin
 function claim({ dataDir, parentPid: weirPid, socketPath }: EngineStart): void {
   const paths = pathsIn(dataDir);
   const owner: Owner = { weirPid, enginePid: process.pid, socketPath };
-  toleratingFullDisk(() => replaceTextFile(paths.owner, JSON.stringify(owner)));
+  ignoringFullDisk(() => replaceTextFile(paths.owner, JSON.stringify(owner)));
   const folder = dirname(paths.runPrefix);
   for (const name of readdirSync(folder)) {
     const isRun = name.startsWith(basename(paths.runPrefix)) && name !== basename(process.cwd());
@@ -180,7 +180,7 @@ function claim({ dataDir, parentPid: weirPid, socketPath }: EngineStart): void {
 }
 
 /** Files written at a start are informative, and reads need no free space. */
-function toleratingFullDisk(write: () => void): void {
+function ignoringFullDisk(write: () => void): void {
   try {
     write();
   } catch (error) {
@@ -191,14 +191,14 @@ function toleratingFullDisk(write: () => void): void {
 /** Kills the process after a failed write: chDB's state in memory differs from that on disk. */
 function watchWrites(control: Pool<Member>, dataDir: string, baseline: number): WriteWatch {
   const watch = createWriteWatch({
-    count: async () => readCount(await ask(control, countFailedWrites, 'TabSeparated')),
+    count: async () => readCount(await queryControl(control, countFailedWrites, 'TabSeparated')),
     baseline,
     failed(cleanAtMs) {
       let { message } = new FailedWrite();
       try {
         markFailedWrites(dataDir, cleanAtMs);
       } catch (error) {
-        message += `, and the mark of it: ${String(error)}`;
+        message += `; cannot mark the data directory: ${String(error)}`;
       }
       void Promise.race([parent.remote.failed(message), delay(reportMillis)]).finally(() =>
         process.kill(process.pid, 'SIGKILL'),
@@ -206,7 +206,7 @@ function watchWrites(control: Pool<Member>, dataDir: string, baseline: number): 
     },
     now: Date.now,
   });
-  // An error, as while the pool closes, reaches the queries that check.
+  // The queries that check get the same error, such as while the pool closes.
   setInterval(() => void watch.check().catch(() => undefined), writeCheckMillis).unref();
   return watch;
 }
@@ -219,7 +219,7 @@ async function listen(server: Server, socketPath: string): Promise<void> {
   chmodSync(socketPath, 0o600);
 }
 
-async function ask(
+async function queryControl(
   control: Pool<Member>,
   ...[sql, format, parameters = new Map()]: Parameters<Control>
 ): Promise<Uint8Array> {
@@ -235,7 +235,7 @@ async function ask(
 /** ASYNC: chDB lists a killed query until its session runs another, so SYNC would never end. */
 async function kill(control: Pool<Member>, condition: string): Promise<void> {
   try {
-    await ask(control, `KILL QUERY WHERE ${condition} ASYNC`, 'TabSeparated');
+    await queryControl(control, `KILL QUERY WHERE ${condition} ASYNC`, 'TabSeparated');
   } catch (error) {
     process.stderr.write(`cannot kill a query: ${String(error)}\n`);
   }
@@ -254,12 +254,12 @@ async function stop({ server, pools, members, writes }: Running, options: Engine
   (process as unknown as { reallyExit(code: number): never }).reallyExit(0);
 }
 
-/** Waits for running queries, then kills them; false when some do not end even then. */
+/** Waits for running queries, then kills them; false when some still do not end. */
 async function drained(pools: Pools, { stopMillis }: EngineSettings): Promise<boolean> {
   const { control, insert, read, housekeeping } = pools;
-  const quiet = Promise.all([insert.close(), read.close(), housekeeping.close()]).then(() => true);
-  const late = () => delay(stopMillis, false);
-  if (await Promise.race([quiet, late()])) return true;
+  const idle = Promise.all([insert.close(), read.close(), housekeeping.close()]).then(() => true);
+  const timeout = () => delay(stopMillis, false);
+  if (await Promise.race([idle, timeout()])) return true;
   await kill(control, "query NOT LIKE 'KILL%'");
-  return Promise.race([quiet, late()]);
+  return Promise.race([idle, timeout()]);
 }

@@ -24,7 +24,7 @@ export interface EngineMethods {
 
 /** Served by its parent. */
 export interface SupervisorMethods {
-  /** The reason for which the process ends itself. */
+  /** Sent before the process exits by itself. */
   failed(reason: string): void;
 }
 
@@ -40,7 +40,7 @@ export interface EngineStart {
 export interface StartedEngine {
   readonly clickhouseVersion: string;
   /** Paths of removed parts that a failed write had truncated. */
-  readonly cutParts: readonly string[];
+  readonly truncatedParts: readonly string[];
 }
 
 export interface EngineProcess {
@@ -88,10 +88,10 @@ export async function startEngineProcess(
       failure = reason;
     },
   });
-  const exited = closed.then(async (how) => {
-    // A disk that failed keeps the directory; the next process removes it.
+  const exited = closed.then(async (reason) => {
+    // A failing disk may keep the directory; the next process removes it.
     await rm(workingDir, { recursive: true, force: true }).catch(() => undefined);
-    return failure ?? how;
+    return failure ?? reason;
   });
   const kill = () => child.kill('SIGKILL');
   const limit = AbortSignal.any([signal, AbortSignal.timeout(settings.startMillis)]);
@@ -100,12 +100,12 @@ export async function startEngineProcess(
   const pid = child.pid ?? 0;
   try {
     const start: EngineStart = { settings, dataDir, socketPath, parentPid: process.pid };
-    const { clickhouseVersion, cutParts } = await Promise.race([
+    const { clickhouseVersion, truncatedParts } = await Promise.race([
       remote.start(start),
-      exited.then((how) => Promise.reject(new Error(how))),
+      exited.then((reason) => Promise.reject(new Error(reason))),
     ]);
-    if (cutParts.length > 0) events.cutPartsRemoved(cutParts);
-    return { pid, clickhouseVersion, exited, kill: (by) => child.kill(by) };
+    if (truncatedParts.length > 0) events.truncatedPartsRemoved(truncatedParts);
+    return { pid, clickhouseVersion, exited, kill: (name) => child.kill(name) };
   } catch (error) {
     // An error of the child; otherwise the channel has closed because it exited.
     if (child.connected) failure ??= messageOf(error);
@@ -159,7 +159,7 @@ function spawnChild(settings: EngineSettings, workingDir: string): ChildProcess 
   });
 }
 
-/** Resolves with how it exited, or with why the system did not start it. */
+/** Resolves with the exit code or signal, or with the error of a failed spawn. */
 function untilClosed(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.on('error', (error) => {

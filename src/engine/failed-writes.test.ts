@@ -1,4 +1,4 @@
-/** After a failed write no query is answered. */
+/** After a failed write no query gets a response. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createWriteWatch } from './failed-writes.ts';

@@ -2,8 +2,8 @@
  * Detects and repairs writes that the disk refused. Where ClickHouse throws, chDB only counts the
  * failure: the file is truncated, and its part replaces those it was merged from. The process that
  * sees the count rise marks the data directory and exits; the next one removes the truncated parts.
- * No acknowledged row is lost: an INSERT into such a part was not answered, and a merge keeps its
- * source parts for a minute, which become active again.
+ * No acknowledged row is lost: an INSERT into such a part was not acknowledged, and a merge keeps
+ * its source parts for a minute, which become active again.
  * https://github.com/chdb-io/chdb-core/blob/main/src/IO/WriteBufferFromFileDescriptor.cpp
  */
 import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import type { Member } from './member.ts';
 export interface WriteWatch {
   /**
    * Resolves while no write has failed. Otherwise it calls `failed` and never settles, so that no
-   * query is answered any more.
+   * further query gets a response.
    * @throws the error of `count`, for up to 30 s
    */
   check(): Promise<void>;
@@ -40,7 +40,7 @@ export function createWriteWatch({ count, baseline, failed, now }: WriteWatchOpt
     try {
       if ((await count()) !== baseline) return false;
     } catch (error) {
-      if (now() - cleanAtMs > maxBlindMillis) return false;
+      if (now() - cleanAtMs > maxUncountedMillis) return false;
       throw error;
     }
     cleanAtMs = Math.max(cleanAtMs, askedAtMs);
@@ -57,8 +57,10 @@ export function createWriteWatch({ count, baseline, failed, now }: WriteWatchOpt
   };
 }
 
-/** Without a count for so long, writes count as failed: half the time a merge keeps its sources. */
-const maxBlindMillis = 30_000;
+/**
+ * Without a count for this long, writes count as failed. Half the time a merge keeps its sources.
+ */
+const maxUncountedMillis = 30_000;
 
 export class FailedWrite extends Error {
   override readonly name = 'FailedWrite';
@@ -78,7 +80,7 @@ const fullDevice = '/dev/full';
  * @returns the count so far
  * @throws FailedWrite when chDB has failed to write already; Error when it does neither
  */
-export async function proveWritesAreCounted(member: Member): Promise<number> {
+export async function verifyFailedWritesAreCounted(member: Member): Promise<number> {
   const count = async () => {
     return readCount((await member.query(countFailedWrites, 'TabSeparated')).bytes);
   };
@@ -151,7 +153,7 @@ export function removeEmptyMutations(storePath: string): void {
  * failed write.
  * @returns their paths; none without a failed write
  */
-export function removeCutParts(dataDir: string, storePath: string): string[] {
+export function removeTruncatedParts(dataDir: string, storePath: string): string[] {
   const sinceMs = failedWritesSince(dataDir);
   if (sinceMs === undefined) return [];
   const detached = tableFolders(storePath).flatMap((table) => {
@@ -159,9 +161,9 @@ export function removeCutParts(dataDir: string, storePath: string): string[] {
     const names = entries(folder).filter((name) => name.startsWith('broken-on-start_'));
     return names.map((name) => join(folder, name));
   });
-  const cut = detached.filter((path) => writtenAtMs(path) >= sinceMs - clockSlackMs);
-  for (const path of cut) rmSync(path, { recursive: true, force: true });
-  return cut;
+  const truncated = detached.filter((path) => writtenAtMs(path) >= sinceMs - clockSlackMs);
+  for (const path of truncated) rmSync(path, { recursive: true, force: true });
+  return truncated;
 }
 
 /** Time of its newest file; the folder's own time changes when ClickHouse moves it. */

@@ -1,7 +1,7 @@
 /**
  * Serves the engine to other processes: a reverse proxy from TCP to the engine's Unix socket, with
- * authentication. It answers 503 to requests it has not forwarded, and cuts the connection of a
- * forwarded request whose answer breaks off.
+ * authentication. It responds with 503 to requests that it has not forwarded, and cuts the
+ * connection of a forwarded request whose response breaks off.
  */
 import { once } from 'node:events';
 import {
@@ -48,7 +48,7 @@ const headersTimeoutMillis = 10_000;
 const keepAliveMillis = 30_000;
 /** Delay of the first TCP keep-alive probe; a dead peer is found 10 s later. */
 const keepAliveProbeMillis = 10_000;
-/** For a refused client to send the rest of its body, which it may do before it reads. */
+/** Time for a refused client to finish its body; some read no response before. */
 const refusedBodyMillis = 5_000;
 const closeMillis = 10_000;
 const sweepMillis = 50;
@@ -123,16 +123,16 @@ function serve(front: Front, request: IncomingMessage, response: ServerResponse)
     return;
   }
   const socket = connect(front.engine.socketPath);
-  const leave = () => void socket.destroy();
+  const disconnect = () => void socket.destroy();
   const fail = () => {
-    response.off('close', leave);
+    response.off('close', disconnect);
     refuseUnready(front, request, response);
   };
-  response.once('close', leave);
+  response.once('close', disconnect);
   socket.once('error', fail);
   socket.once('connect', () => {
     socket.off('error', fail);
-    response.off('close', leave);
+    response.off('close', disconnect);
     forward(front, socket, request, response);
   });
 }
@@ -143,17 +143,17 @@ function refuseUnready(front: Front, request: IncomingMessage, response: ServerR
   refuse(request, response, new EngineException(236, 'cannot run a query: the engine is starting'));
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, why: EngineException): void {
-  const { code, text } = toWireException(why);
+function refuse(request: IncomingMessage, response: ServerResponse, cause: EngineException): void {
+  const { code, text } = toWireException(cause);
   request.on('error', () => undefined).resume();
-  const late = setTimeout(() => request.destroy(), refusedBodyMillis);
-  request.once('close', () => clearTimeout(late));
+  const timer = setTimeout(() => request.destroy(), refusedBodyMillis);
+  request.once('close', () => clearTimeout(timer));
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
   response.setHeader('X-ClickHouse-Exception-Code', code);
   response.end(`${text}\n`);
 }
 
-/** From here on the engine may have run the query, so only the engine may answer. */
+/** From here on the engine may have run the query, so only the engine may respond. */
 function forward(
   front: Front,
   socket: Socket,
@@ -166,25 +166,25 @@ function forward(
     path: request.url,
     headers: endToEnd(request.headers),
   });
-  let hasLeft = false;
+  let hasDisconnected = false;
   response.once('close', () => {
-    hasLeft = !response.writableFinished && !socket.destroyed;
-    front.events.served(outcomeOf(response, hasLeft));
+    hasDisconnected = !response.writableFinished && !socket.destroyed;
+    front.events.served(outcomeOf(response, hasDisconnected));
     forwarded.destroy();
   });
   const breakOff = () => void response.destroy();
-  forwarded.once('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
+  forwarded.once('response', (engineResponse) => {
+    response.writeHead(engineResponse.statusCode ?? 502, endToEnd(engineResponse.headers));
     response.flushHeaders();
-    pipeline(answer, response, (error) => error && breakOff());
+    pipeline(engineResponse, response, (error) => error && breakOff());
   });
   forwarded.on('error', breakOff);
   pipeline(request, forwarded, (error) => error && breakOff());
 }
 
-function outcomeOf(response: ServerResponse, hasLeft: boolean) {
+function outcomeOf(response: ServerResponse, hasDisconnected: boolean) {
   if (response.writableFinished) return 'passed';
-  return hasLeft ? 'left' : 'broken';
+  return hasDisconnected ? 'left' : 'broken';
 }
 
 /** Hop-by-hop (https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1), or credentials. */

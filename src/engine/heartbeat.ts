@@ -1,6 +1,6 @@
 /**
  * Probes an engine process at an interval and reports when it hangs: `/ping` shows that the process
- * answers, `/heartbeat` that chDB runs a trivial query. The supervisor kills it.
+ * responds, `/heartbeat` that chDB runs a trivial query. The supervisor kills it.
  */
 import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,7 +13,7 @@ type HeartbeatOptions = Pick<EngineSettings, 'heartbeatMillis' | 'hangMillis'> &
 
 /**
  * Resolves with the reason when the engine hangs, or with undefined when the signal fires. Only a
- * timeout counts: an error is an answer, and a refused connection means that the process exits.
+ * timeout counts: an error is a response, and a refused connection means that the process exits.
  */
 export async function watchHeartbeat(
   { socketPath, heartbeatMillis, hangMillis }: HeartbeatOptions,
@@ -25,7 +25,7 @@ export async function watchHeartbeat(
   async function watch(path: string, millis: number): Promise<string | undefined> {
     while (!ends.aborted) {
       const text = await probe({ socketPath, path, millis }, ends);
-      if (text === undefined) return `no answer to ${path} for ${millis} ms`;
+      if (text === undefined) return `no response to ${path} for ${millis} ms`;
       if (path === '/heartbeat' && text !== '') report(text, events);
       await delay(heartbeatMillis, undefined, { signal: ends }).catch(() => undefined);
     }

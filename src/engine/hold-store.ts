@@ -1,7 +1,7 @@
 /**
  * A consistent copy of the engine's data for a backup. Data parts are immutable, so the running
- * engine is asked to hard-link them (FREEZE), and the other files of each table are linked beside
- * them. Knows neither where the copy goes nor what the tables mean.
+ * engine hard-links them (FREEZE), and the other files of each table are linked beside
+ * them. Independent of the copy's destination and of the tables' schema.
  * https://clickhouse.com/docs/sql-reference/statements/alter/partition
  */
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -21,8 +21,8 @@ export interface HeldPart {
 }
 
 export interface HoldOptions {
-  /** For how long to wait for an engine that starts or stops. */
-  readonly patienceMs: number;
+  /** Timeout of the wait for an engine that starts or stops. */
+  readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -35,19 +35,19 @@ const statementMs = 120_000;
 /** Files beside the parts of a table and in the folder of a database. */
 const tableFile = /^(?:format_version|mutation_\d+)\.txt$|\.sql$/;
 /** Parts that are being written or removed, or are detached. */
-const passingFolder = /^(?:tmp|delete_tmp|detached|moving)/;
+const transientFolder = /^(?:tmp|delete_tmp|detached|moving)/;
 
 /**
- * Holds all rows whose inserts have been answered, until `letGoOfStore`.
+ * Holds all rows whose inserts were acknowledged, until `releaseStore`.
  * @param directory of the engine of a running service
- * @throws Error when the engine does not answer; the reason of the signal
+ * @throws Error when the engine does not respond; the reason of the signal
  */
 export async function holdStore(directory: string, options: HoldOptions): Promise<HeldPart[]> {
   const { store } = pathsIn(directory);
   const hold = join(store, 'shadow', holdName);
-  const deadline = performance.now() + options.patienceMs;
+  const deadline = performance.now() + options.timeoutMs;
   for (;;) {
-    letGoOfStore(directory);
+    releaseStore(directory);
     mkdirSync(hold, { recursive: true });
     try {
       linkTableFiles(store, hold);
@@ -58,7 +58,7 @@ export async function holdStore(directory: string, options: HoldOptions): Promis
     } catch (cause) {
       options.signal.throwIfAborted();
       if (cause instanceof EngineRefusal) throw cause;
-      if (performance.now() > deadline) throw noAnswer(directory, cause);
+      if (performance.now() > deadline) throw unreachableEngine(directory, cause);
     }
     await sleep(retryMs, undefined, { signal: options.signal });
   }
@@ -69,8 +69,8 @@ export async function holdStore(directory: string, options: HoldOptions): Promis
  * @throws Error when it does not exit
  */
 export async function listStore(directory: string, options: HoldOptions): Promise<HeldPart[]> {
-  const deadline = performance.now() + options.patienceMs;
-  while (await isAnswering(directory)) {
+  const deadline = performance.now() + options.timeoutMs;
+  while (await isResponding(directory)) {
     if (performance.now() > deadline) {
       throw new Error(`cannot copy ${directory}: an engine process still holds it; end it`);
     }
@@ -85,11 +85,11 @@ export async function listStore(directory: string, options: HoldOptions): Promis
 }
 
 /** Frees the disk space of a hold, also of one whose process was killed. */
-export function letGoOfStore(directory: string): void {
+export function releaseStore(directory: string): void {
   rmSync(join(pathsIn(directory).store, 'shadow', holdName), { recursive: true, force: true });
 }
 
-function noAnswer(directory: string, cause: unknown): Error {
+function unreachableEngine(directory: string, cause: unknown): Error {
   const reason = messageOf(cause);
   return new Error(
     `cannot reach the engine of the service on ${directory}: ${reason}; where a ClickHouse ` +
@@ -98,17 +98,17 @@ function noAnswer(directory: string, cause: unknown): Error {
   );
 }
 
-/** The engine answered with an error, so a retry is useless. */
+/** The engine responded with an error, so a retry is useless. */
 class EngineRefusal extends Error {
   override readonly name = 'EngineRefusal';
 }
 
 async function freezeTables(socketPath: string, signal: AbortSignal): Promise<void> {
-  const listed = await ask(socketPath, tablesSql, signal);
+  const listed = await runStatement(socketPath, tablesSql, signal);
   // In order of name and between inserts, since the insert pool runs one statement at a time.
   for (const line of listed.split('\n').filter((each) => each !== '')) {
     const table = (JSON.parse(line) as string[]).map(quote).join('.');
-    await ask(socketPath, `ALTER TABLE ${table} FREEZE WITH NAME '${holdName}'`, signal);
+    await runStatement(socketPath, `ALTER TABLE ${table} FREEZE WITH NAME '${holdName}'`, signal);
   }
 }
 
@@ -120,7 +120,7 @@ const tablesSql = `SELECT database, name FROM system.tables
 WHERE engine LIKE '%MergeTree' AND lower(database) NOT IN ('system', 'information_schema')
 ORDER BY database, name FORMAT JSONCompactEachRow`;
 
-async function ask(socketPath: string, sql: string, signal: AbortSignal): Promise<string> {
+async function runStatement(socketPath: string, sql: string, signal: AbortSignal): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const sent = request({
     socketPath,
@@ -148,9 +148,9 @@ function readSocketPath(directory: string): string {
   return socketPath ?? socket;
 }
 
-async function isAnswering(directory: string): Promise<boolean> {
+async function isResponding(directory: string): Promise<boolean> {
   try {
-    await ask(readSocketPath(directory), 'SELECT 1', AbortSignal.timeout(retryMs));
+    await runStatement(readSocketPath(directory), 'SELECT 1', AbortSignal.timeout(retryMs));
     return true;
   } catch (error) {
     const { name } = error as Error;
@@ -192,7 +192,7 @@ function filesBelow(folder: string, prefix: string): HeldPart[] {
     const source = join(folder, entry.name);
     const path = prefix + entry.name;
     if (entry.isFile()) return [{ source, path, bytes: statSync(source).size }];
-    const isKept = entry.isDirectory() && !passingFolder.test(entry.name);
+    const isKept = entry.isDirectory() && !transientFolder.test(entry.name);
     return isKept ? filesBelow(source, `${path}/`) : [];
   });
 }

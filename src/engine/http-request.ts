@@ -1,6 +1,6 @@
 /**
  * Parses a request of the ClickHouse HTTP interface (https://clickhouse.com/docs/interfaces/http):
- * the query, its parameters as bytes, its settings, and the form of the answer.
+ * the query, its parameters as bytes, its settings, and the form of the response.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { EngineException } from './exceptions.ts';
@@ -19,7 +19,7 @@ export interface EngineRequest {
   /** By name, `param_` included, in ClickHouse's escaped text format. */
   readonly parameters: ReadonlyMap<string, Uint8Array>;
   readonly settings: ReadonlyMap<string, string>;
-  /** Answer only when the query has ended, so that a failure cannot truncate the answer. */
+  /** Respond only when the query has ended, so that a failure cannot truncate the response. */
   readonly waitsForEnd: boolean;
   readonly wantsCompression: boolean;
 }
@@ -94,7 +94,8 @@ export function parseQueryString(queryString: string): Map<string, Uint8Array> {
 }
 
 /**
- * The parts of a `multipart/form-data` body by name; `@clickhouse/client` sends long parameters so.
+ * The parts of a `multipart/form-data` body by name; the form in which `@clickhouse/client` sends
+ * long parameters.
  * @throws EngineException 62
  */
 export function parseMultipart(body: Buffer, contentType: string): Map<string, Uint8Array> {

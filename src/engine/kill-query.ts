@@ -79,7 +79,7 @@ export interface KillStatement {
   /** Over the columns of `system.processes` in `columns` below. */
   readonly condition: string;
   readonly mode: 'ASYNC' | 'SYNC' | 'TEST';
-  /** Format of the answer; undefined when the text names none. */
+  /** Format of the result; undefined when the text names none. */
   readonly format: string | undefined;
 }
 
@@ -126,7 +126,7 @@ export type Control = (
 
 /**
  * Kills the queries that the condition selects; SYNC waits until they have ended.
- * @returns the answer in that format: kill_status, query_id, user, query of each
+ * @returns the result in that format: kill_status, query_id, user, query of each
  */
 export async function runKill(
   { condition, mode }: KillStatement,
@@ -141,8 +141,8 @@ export async function runKill(
   const kills = mode === 'TEST' ? [] : found.map((query) => query.kill());
   if (mode === 'SYNC') await Promise.all(kills);
   const status = mode === 'SYNC' ? 'finished' : 'waiting';
-  const answer = `SELECT '${status}' AS kill_status, query_id, user, query`;
-  return control(`${answer} FROM (${processesSql(found)})`, format);
+  const selected = `SELECT '${status}' AS kill_status, query_id, user, query`;
+  return control(`${selected} FROM (${processesSql(found)})`, format);
 }
 
 /** Shorter than the timeout after which the engine counts as hanging. */

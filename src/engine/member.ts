@@ -8,9 +8,9 @@ export interface Member {
    * @throws the error of chDB for an unknown or invalid setting; the session then has its defaults
    */
   configure(session: SessionState): Promise<void>;
-  /** Runs in another thread, and returns the whole answer. */
-  query(sql: string, format: string): Promise<MemberAnswer>;
-  /** Plans on the main thread, then yields the answer in chunks. One stream at a time. */
+  /** Runs in another thread, and returns the whole result. */
+  query(sql: string, format: string): Promise<MemberResult>;
+  /** Plans on the main thread, then yields the result in chunks. One stream at a time. */
   stream(sql: string, format: string): ChdbQueryStream;
   /** Not while a query runs, which would crash the process. */
   close(): void;
@@ -27,7 +27,7 @@ export interface SessionState {
   readonly database: string;
 }
 
-export interface MemberAnswer {
+export interface MemberResult {
   readonly bytes: Uint8Array;
   readonly rowsRead: number;
   readonly bytesRead: number;

@@ -12,7 +12,7 @@ export interface EngineSettings {
   readonly maxInsertSeconds: number;
   /** Time limit of one DDL statement or deletion, seconds. */
   readonly maxHousekeepingSeconds: number;
-  /** Limit of one answer that is not streamed, bytes before formatting. */
+  /** Limit of one result that is not streamed, bytes before formatting. */
   readonly maxResultBytes: number;
   /** Limit of the data of one INSERT, bytes. */
   readonly maxInsertBytes: number;
@@ -26,7 +26,7 @@ export interface EngineSettings {
   readonly hangMillis: number;
   /** Timeout of a start; loading many parts takes time. */
   readonly startMillis: number;
-  /** For running queries to end when the engine stops. */
+  /** Time for running queries to end when the engine stops. */
   readonly stopMillis: number;
 }
 

@@ -29,7 +29,7 @@ export function createPool<Member>(
   const what = `queries on the ${name} pool`;
   const semaphore = createSemaphore({ what, places: members.length, maxWaiting });
   const idle = [...members];
-  const leaves = new Map<Member, () => void>();
+  const releases = new Map<Member, () => void>();
   const closing = new AbortController();
   const { promise: emptied, resolve: resolveEmptied } = Promise.withResolvers<void>();
 
@@ -50,9 +50,9 @@ export function createPool<Member>(
   return {
     async acquire(account, signal) {
       try {
-        const leave = await semaphore.acquire(account, AbortSignal.any([signal, closing.signal]));
+        const release = await semaphore.acquire(account, AbortSignal.any([signal, closing.signal]));
         const member = idle.pop()!;
-        leaves.set(member, leave);
+        releases.set(member, release);
         return member;
       } catch (error) {
         throw refusal(error);
@@ -60,7 +60,7 @@ export function createPool<Member>(
     },
     release(member) {
       idle.push(member);
-      leaves.get(member)!();
+      releases.get(member)!();
       if (closing.signal.aborted && idle.length === members.length) resolveEmptied();
     },
     assertRoom(account) {

@@ -1,5 +1,5 @@
 /**
- * The HTTP server of the engine process: routes, request bodies, and errors as answers.
+ * The HTTP server of the engine process: routes, request bodies, and errors as responses.
  * https://clickhouse.com/docs/interfaces/http
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ import { openReply } from './reply.ts';
 import { type QueryParts, runQuery } from './run-query.ts';
 
 export interface QueryServerParts extends QueryParts {
-  /** Proves that chDB answers; rejects when it does not. */
+  /** Resolves when chDB runs a trivial query. */
   probe(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ const maxHeaderBytes = 8 * 2 ** 20;
 const keepAliveMillis = 30_000;
 
 /**
- * Serves queries on `/`, `/ping` (the process answers) and `/heartbeat` (chDB answers; JSON with
+ * Serves queries on `/`, `/ping` (the process responds) and `/heartbeat` (chDB responds; JSON with
  * `residentBytes`). The caller makes it listen and closes it.
  */
 export function createQueryServer(parts: QueryServerParts): Server {
@@ -56,7 +56,7 @@ async function serve(
 }
 
 async function serveHeartbeat(parts: QueryServerParts, response: ServerResponse): Promise<void> {
-  // An error is an answer too: only a timeout means that chDB hangs.
+  // An error is a response too: only a timeout means that chDB hangs.
   const fault = await parts.probe().then(
     () => undefined,
     (error: unknown) => toWireException(error).text,
@@ -71,12 +71,12 @@ async function serveQuery(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const gone = new AbortController();
+  const disconnect = new AbortController();
   response.on('close', () => {
-    if (!response.writableFinished) gone.abort();
+    if (!response.writableFinished) disconnect.abort();
   });
-  response.on('error', () => gone.abort());
-  const reply = openReply(request, response, gone.signal);
+  response.on('error', () => disconnect.abort());
+  const reply = openReply(request, response, disconnect.signal);
   let body: Readable = request;
   try {
     const fields = parseQueryString(queryString);
@@ -86,10 +86,10 @@ async function serveQuery(
     }
     body = await takeFields(request, fields);
     const engineRequest = toEngineRequest(fields, request.headers);
-    await runQuery(parts, { request: engineRequest, body, reply, signal: gone.signal });
+    await runQuery(parts, { request: engineRequest, body, reply, signal: disconnect.signal });
   } catch (error) {
-    if (gone.signal.aborted) return;
-    // A client that is still sending would not read the answer.
+    if (disconnect.signal.aborted) return;
+    // A client that is still sending would not read the response.
     await finished(body.resume()).catch(() => undefined);
     await reply.fail(toWireException(error)).catch(() => response.destroy());
   }

@@ -1,4 +1,4 @@
-/** Writes the answer to one query: headers, a whole or streamed body, compression, and errors. */
+/** Writes the response to one query: headers, a whole or streamed body, compression, and errors. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,13 +13,13 @@ export interface Summary {
 }
 
 export interface Reply {
-  /** Sends a complete answer. */
+  /** Sends a complete result. */
   whole(bytes: Uint8Array, format: string, summary: Summary): Promise<void>;
   /** Sends a chunk, the first one with the headers. Resolves when the socket has room for more. */
   chunk(bytes: Uint8Array, format: string): Promise<void>;
-  /** Ends a streamed answer, also an empty one. */
+  /** Ends a streamed result, also an empty one. */
   end(format: string): Promise<void>;
-  /** Sends an error answer, or ends an answer that has begun with the error block and a cut. */
+  /** Sends an error response, or ends one that has begun with the error block and a cut. */
   fail(exception: WireException): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   Native: 'application/octet-stream',
 };
 
-/** A client that reads nothing for so long loses its query, which frees the member. */
+/** A client that reads nothing for this long loses its query, which frees the member. */
 const stalledClientMillis = 60_000;
 
 type Compressor = Writable & NodeJS.ReadableStream;
@@ -46,7 +46,7 @@ const compressors: Readonly<Record<string, () => Compressor>> = {
   br: () => zlib.createBrotliCompress({ params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } }),
 };
 
-/** @param signal fires when the client is gone */
+/** @param signal fires when the client disconnects */
 export function openReply(
   request: IncomingMessage,
   response: ServerResponse,
@@ -108,7 +108,7 @@ export function openReply(
         return;
       }
       await write(Buffer.from(exceptionBlock(exception, tag)));
-      // Without the cut the answer would look complete to a client that ignores the tag.
+      // Without the cut the response would look complete to a client that ignores the tag.
       await flushed(body as Writable);
       response.destroy();
     },

@@ -1,6 +1,6 @@
 /**
- * One query from request to answer: classify, spool the data of an INSERT, wait for a member of the
- * right pool, run, answer.
+ * One query from request to response: classify, spool the data of an INSERT, wait for a member of
+ * the right pool, run, respond.
  */
 import { statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -43,14 +43,14 @@ export interface QueryCall {
   readonly signal: AbortSignal;
 }
 
-/** A shorter read cannot have filled half its memory, from where on it spills to disk. */
+/** A shorter read cannot have filled half its memory, above which it spills to disk. */
 const maxMillisInMemory = 50;
 const maxQueryBytes = 32 * 2 ** 20;
 /** Rows are spooled, sorted and merged in files. */
 const insertReserveBytes = 64 * 2 ** 20;
 /** A DDL statement writes a few small files. */
 const changeReserveBytes = 16 * 2 ** 20;
-/** A streamed answer has no size limit; its chunks are blocks, which these keep small. */
+/** A streamed result has no size limit; its chunks are blocks, which these keep small. */
 const streamSettings = [
   ['max_result_bytes', '0'],
   ['max_result_rows', '0'],
@@ -67,8 +67,8 @@ export async function runQuery(parts: QueryParts, call: QueryCall): Promise<void
   if (kill !== undefined) {
     const format = kill.format ?? request.defaultFormat;
     const control: Control = (text, as) => parts.control(text, as, request.parameters);
-    const answer = await runKill(kill, parts.running.all(), control, format);
-    await reply.whole(answer, format, nothingRead);
+    const result = await runKill(kill, parts.running.all(), control, format);
+    await reply.whole(result, format, nothingRead);
     return;
   }
   const { queryId = '', database, settings } = request;
@@ -163,8 +163,8 @@ async function runOnMember(
     if (signal.aborted) throw new EngineException(394, 'the query was cancelled before it began');
     query.start();
     if (isRead) signal.addEventListener('abort', kill);
-    if (streams) await streamAnswer(writes, member, call);
-    else await wholeAnswer(writes, member, call);
+    if (streams) await sendStream(writes, member, call);
+    else await sendWhole(writes, member, call);
   } catch (error) {
     if (!isRead) await writes.check();
     throw error;
@@ -174,28 +174,28 @@ async function runOnMember(
   }
 }
 
-async function wholeAnswer(writes: WriteWatch, member: Member, call: RunnableCall): Promise<void> {
+async function sendWhole(writes: WriteWatch, member: Member, call: RunnableCall): Promise<void> {
   const { query, request, reply, statement } = call;
   const format = statement.kind === 'read' ? statement.format : request.defaultFormat;
   const startedAt = performance.now();
-  const answer = await member.query(`${query.mark} ${statement.sql}`, format);
+  const result = await member.query(`${query.mark} ${statement.sql}`, format);
   const elapsedMs = performance.now() - startedAt;
   if (mayHaveWritten(statement, elapsedMs)) await writes.check();
-  await reply.whole(answer.bytes, format, {
-    readRows: answer.rowsRead,
-    readBytes: answer.bytesRead,
+  await reply.whole(result.bytes, format, {
+    readRows: result.rowsRead,
+    readBytes: result.bytesRead,
     elapsedNanos: Math.round(elapsedMs * 1e6),
   });
 }
 
-async function streamAnswer(writes: WriteWatch, member: Member, call: RunnableCall): Promise<void> {
+async function sendStream(writes: WriteWatch, member: Member, call: RunnableCall): Promise<void> {
   const { query, reply, signal, statement } = call;
   const format = statement.kind === 'read' ? statement.format : '';
   const startedAt = performance.now();
   const stream = member.stream(`${query.mark} ${statement.sql}`, format);
   // Leaving the loop cancels the query.
   for await (const chunk of stream) {
-    if (signal.aborted) throw new EngineException(394, 'the client left while its answer was sent');
+    if (signal.aborted) throw new EngineException(394, 'the client disconnected midway');
     await reply.chunk(chunk.raw(), format);
   }
   if (mayHaveWritten(statement, performance.now() - startedAt)) await writes.check();

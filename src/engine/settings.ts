@@ -18,7 +18,7 @@ export function isPoolName(name: string): name is PoolName {
 export type SettingMap = ReadonlyMap<string, string>;
 
 const mebibyte = 2 ** 20;
-/** Rows of an answer that is not streamed. */
+/** Rows of a result that is not streamed. */
 const maxResultRows = 1_000_000;
 
 /** https://clickhouse.com/docs/operations/server-configuration-parameters/settings */
@@ -145,5 +145,5 @@ export function changesBetween(
   return changes;
 }
 
-/** Stands for chDB's own default. */
+/** Resets a setting to chDB's own default. */
 export const unsetValue = '\0default';

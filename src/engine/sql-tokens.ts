@@ -1,6 +1,6 @@
 /**
- * The lexical side of SQL: string literals, and tokens as ClickHouse's own lexer cuts them, so that
- * text inside a string, a quoted name or a comment is never taken for SQL. No grammar.
+ * Lexes SQL and writes string literals. Splits tokens as ClickHouse's own lexer does, so that
+ * text inside a string, a quoted name or a comment is never taken for SQL.
  */
 import { EngineException } from './exceptions.ts';
 

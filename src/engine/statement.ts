@@ -1,6 +1,6 @@
 /**
- * Classifies a statement before chDB runs it: read or write, format of the answer, whether it can
- * be streamed, and where the data of an INSERT belong. Pure.
+ * Classifies a statement before chDB runs it: read or write, format of the result, whether it can
+ * be streamed, and where the data of an INSERT begin. Pure.
  */
 import { EngineException } from './exceptions.ts';
 import { stringLiteral, type Token, tokenize } from './sql-tokens.ts';
@@ -46,7 +46,7 @@ const chunkableFormats = new Set([
 ]);
 
 /**
- * @param defaultFormat of the answer when the text names none
+ * @param defaultFormat of the result when the text names none
  * @throws EngineException 62 for nothing or more than one statement, 48 for INTO OUTFILE
  */
 export function parseStatement(sql: string, defaultFormat: string): Statement {

@@ -89,7 +89,7 @@ async function startFirst(launch: EngineLaunch): Promise<EngineProcess> {
       if (Date.now() - started > (isHeld ? unreapedMillis : orphanMillis)) {
         const holder = isHeld
           ? `another weir process (pid ${owner.weirPid}) holds it`
-          : `engine process ${owner.enginePid}, left by a weir that is gone, holds it; end it`;
+          : `engine process ${owner.enginePid}, left by a weir that has exited, holds it; end it`;
         throw new Error(`cannot open data directory ${dataDir}: ${holder}`, { cause: error });
       }
       await delay(firstBackoffMillis);
@@ -141,14 +141,14 @@ function supervise(launch: EngineLaunch, first: EngineProcess): Engine {
   async function startNext(): Promise<EngineProcess | undefined> {
     for (let failures = 0; !closing.signal.aborted; ) {
       starting = new AbortController();
-      const unwanted = AbortSignal.any([starting.signal, closing.signal]);
+      const cancelled = AbortSignal.any([starting.signal, closing.signal]);
       try {
-        const engine = await startTimed(launch, unwanted);
-        if (!unwanted.aborted) return engine;
-        // Between its start and the abort it may have been sent queries.
+        const engine = await startTimed(launch, cancelled);
+        if (!cancelled.aborted) return engine;
+        // It may have received queries between its start and the abort.
         await end(engine);
       } catch (error) {
-        if (unwanted.aborted) continue;
+        if (cancelled.aborted) continue;
         const retryMillis = backoffMillis(failures++);
         events.engineNotStarted(error, retryMillis);
         await delay(retryMillis, undefined, { signal: closing.signal }).catch(() => undefined);

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import type { Manifest } from './manifest.ts';
 import { type ArchiveFile, assertFree, writeArchive } from './write-archive.ts';
 import { copySqliteDirectory, sqliteFileName } from '../directory/sqlite.ts';
-import { holdStore, letGoOfStore, listStore } from '../engine/hold-store.ts';
+import { holdStore, releaseStore, listStore } from '../engine/hold-store.ts';
 import { type DirectoryLock, lockDirectory } from '../files/directory-lock.ts';
 import { holdLog, releaseHold } from '../queue/disk/log-backup.ts';
 import { assertWholeDirectory, heldName } from './unfinished.ts';
@@ -26,7 +26,7 @@ export interface BackupOptions {
 }
 
 /** Covers a restart of the engine or of the service. */
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /**
  * Snapshots the queue before the store: a batch released from the queue by then is in the store,
@@ -80,7 +80,7 @@ async function holdParts(options: BackupOptions, isRunning: boolean): Promise<Ar
   if (has('queue', 'queue')) files.push(...inFolder('queue', holdLog(join(dataDir, 'queue'))));
   if (has('store', 'engine')) {
     const hold = isRunning ? holdStore : listStore;
-    files.push(...inFolder('engine', await hold(join(dataDir, 'engine'), { patienceMs, signal })));
+    files.push(...inFolder('engine', await hold(join(dataDir, 'engine'), { timeoutMs, signal })));
   }
   if (has('directory', sqliteFileName)) {
     const source = join(dataDir, heldName, sqliteFileName);
@@ -161,6 +161,6 @@ function tryLock(dataDir: string): DirectoryLock | undefined {
 
 function releaseSnapshots(dataDir: string): void {
   releaseHold(join(dataDir, 'queue'));
-  letGoOfStore(join(dataDir, 'engine'));
+  releaseStore(join(dataDir, 'engine'));
   rmSync(join(dataDir, heldName, sqliteFileName), { force: true });
 }

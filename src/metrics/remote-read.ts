@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { compress } from 'snappy';
 import { AppError } from '../model/errors.ts';
 import type { SamplesPlan, SeriesSamples } from '../model/metric-plan.ts';
-import type { Asker } from '../model/read-route.ts';
+import type { ReadCaller } from '../model/read-route.ts';
 import { readContext, type ReadContextSource } from '../model/readable-streams.ts';
 import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
@@ -31,12 +31,12 @@ export function createRemoteRead(parts: RemoteReadParts, limits: MetricsLimits) 
 
   async function readAll(
     plans: readonly (SamplesPlan | undefined)[],
-    left: AbortSignal | undefined,
+    disconnected: AbortSignal | undefined,
   ): Promise<SeriesSamples[][]> {
     const results: SeriesSamples[][] = [];
     let samples = 0;
     for (const plan of plans) {
-      const found = plan === undefined ? [] : await parts.store.samples(plan, left);
+      const found = plan === undefined ? [] : await parts.store.samples(plan, disconnected);
       for (const { times, histograms } of found) samples += times.length + histograms.length;
       if (samples > limits.maxReadSamples) throw tooManySamples(limits);
       results.push(found);
@@ -45,14 +45,17 @@ export function createRemoteRead(parts: RemoteReadParts, limits: MetricsLimits) 
   }
 
   /** @throws AppError `malformed`, `unavailable` */
-  return async ({ accountId, left }: Asker, message: Uint8Array): Promise<Uint8Array> => {
+  return async (
+    { accountId, disconnected }: ReadCaller,
+    message: Uint8Array,
+  ): Promise<Uint8Array> => {
     const context = await readContext(parts, accountId);
     const plans = planReads(context, decodeReadRequest(message), limits);
-    const leave = await semaphore.acquire(accountId, left);
+    const release = await semaphore.acquire(accountId, disconnected);
     try {
-      return await compress(await encodeInTurns(await readAll(plans, left)));
+      return await compress(await encodeInTurns(await readAll(plans, disconnected)));
     } finally {
-      leave();
+      release();
     }
   };
 }

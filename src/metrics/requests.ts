@@ -5,19 +5,11 @@
  */
 import { z } from 'zod';
 import { parseRfc3339 } from '../codec/event-time.ts';
-import { integer, list, uuid } from '../std/parse-query.ts';
+import { integer, list, parsed, uuid } from '../std/parse-query.ts';
 
 /** Unix ms. */
 function unixTime(description: string) {
-  return z
-    .string()
-    .transform((value, context) => {
-      const millis = parseMetricTime(value);
-      if (millis !== undefined) return millis;
-      const message = 'a time: Unix seconds, or RFC 3339 from 1970 to 2149';
-      context.issues.push({ code: 'custom', message, input: value });
-      return z.NEVER;
-    })
+  return parsed(parseMetricTime, 'a time: Unix seconds, or RFC 3339 from 1970 to 2149')
     .optional()
     .meta({ description, example: '2026-04-01T08:30:00Z' });
 }

@@ -1,7 +1,8 @@
 /**
  * Reads of metrics: with `prefix` as its base URL, a client of Prometheus' HTTP API works
  * unchanged. Each handler plans the read, queries the store and shapes the answer. Once the reader
- * has left, the store stops the query. https://prometheus.io/docs/prometheus/latest/querying/api
+ * has disconnected, the store stops the query.
+ * https://prometheus.io/docs/prometheus/latest/querying/api
  */
 import type { z } from 'zod';
 import { AppError } from '../model/errors.ts';
@@ -133,9 +134,9 @@ function labelRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly R
       operationId: 'LabelNames',
       summary: 'Names of labels',
       response: jsonResponse(namesResponse),
-      ...withQuery(seriesQuery, async (query, { accountId, left }: ReadRequest) => {
+      ...withQuery(seriesQuery, async (query, { accountId, disconnected }: ReadRequest) => {
         const plan = planSeries(await readContext(parts, accountId), query, limits);
-        return cutTo(await store.labelNames(plan, left), query.limit, maxReadSeries);
+        return cutTo(await store.labelNames(plan, disconnected), query.limit, maxReadSeries);
       }),
     }),
     ...getAndPost({
@@ -144,11 +145,11 @@ function labelRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly R
       summary: 'Values of a label',
       params: labelParams,
       response: jsonResponse(namesResponse),
-      ...withQuery(seriesQuery, async (query, { accountId, params, left }: ReadRequest) => {
+      ...withQuery(seriesQuery, async (query, { accountId, params, disconnected }: ReadRequest) => {
         const name = unescapeLabelName(params['name'] ?? '');
         if (name === '') throw new AppError('malformed', 'cannot list values: no label is named');
         const plan = planSeries(await readContext(parts, accountId), query, limits);
-        return cutTo(await store.labelValues(plan, name, left), query.limit, maxReadSeries);
+        return cutTo(await store.labelValues(plan, name, disconnected), query.limit, maxReadSeries);
       }),
     }),
     ...getAndPost({
@@ -156,14 +157,14 @@ function labelRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly R
       operationId: 'Series',
       summary: 'Label sets of series',
       response: jsonResponse(seriesResponse),
-      ...withQuery(seriesQuery, async (query, { accountId, left }: ReadRequest) => {
+      ...withQuery(seriesQuery, async (query, { accountId, disconnected }: ReadRequest) => {
         if (query['match[]'] === undefined) {
           throw new AppError('malformed', 'cannot answer without parameter match[]', {
             parameter: 'match[]',
           });
         }
         const plan = planSeries(await readContext(parts, accountId), query, limits);
-        const found = await store.series(plan, left);
+        const found = await store.series(plan, disconnected);
         const { data, ...rest } = cutTo(found, query.limit, maxReadSeries);
         return { ...success(data.map(toLabelSet)), ...rest };
       }),
@@ -179,10 +180,14 @@ function metricRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly 
       operationId: 'MetricMetadata',
       summary: 'Type, help and unit of metrics',
       response: jsonResponse(metadataResponse),
-      ...withQuery(metadataQuery, async (query, { accountId, left }: ReadRequest) => {
+      ...withQuery(metadataQuery, async (query, { accountId, disconnected }: ReadRequest) => {
         const plan = planMetadata(await readContext(parts, accountId), query, limits);
         const requested = { limit: query.limit, perMetric: query.limit_per_metric };
-        return toMetadata(await store.metricMetadata(plan, left), requested, limits.maxReadSeries);
+        return toMetadata(
+          await store.metricMetadata(plan, disconnected),
+          requested,
+          limits.maxReadSeries,
+        );
       }),
     }),
     ...getAndPost({
@@ -190,9 +195,9 @@ function metricRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly 
       operationId: 'Exemplars',
       summary: 'Exemplars of the series that match one selector',
       response: jsonResponse(exemplarsResponse),
-      ...withQuery(exemplarsQuery, async (query, { accountId, left }: ReadRequest) => {
+      ...withQuery(exemplarsQuery, async (query, { accountId, disconnected }: ReadRequest) => {
         const plan = planExemplars(await readContext(parts, accountId), query, limits);
-        return toExemplars(await store.exemplars(plan, left));
+        return toExemplars(await store.exemplars(plan, disconnected));
       }),
     }),
   ];

@@ -31,7 +31,7 @@ export interface ReadRoute {
   /** Absent = problem+json (RFC 9457). */
   readonly failure?: ReadFailure;
   /**
-   * @returns a value sent as JSON, a Uint8Array sent unchanged, or a StreamedAnswer
+   * @returns a value sent as JSON, a Uint8Array sent unchanged, or a StreamedResponse
    * @throws AppError
    */
   readonly read: (request: ReadRequest) => Promise<unknown>;
@@ -49,7 +49,7 @@ export interface TicketRoute {
   /** Scope that the token for which the ticket was issued must still have. */
   readonly scope: Scope;
   /** @throws AppError */
-  readonly read: (request: TicketRequest) => Promise<StreamedAnswer>;
+  readonly read: (request: TicketRequest) => Promise<StreamedResponse>;
 }
 
 export interface TicketRequest {
@@ -72,7 +72,7 @@ export interface Reader {
  * first chunk becomes an error response; a later one breaks the connection, so that no partial
  * response looks complete.
  */
-export class StreamedAnswer {
+export class StreamedResponse {
   readonly mediaType: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -91,10 +91,10 @@ export class StreamedAnswer {
 }
 
 /** The caller of a read, and its lifetime. */
-export interface Asker {
+export interface ReadCaller {
   readonly accountId: string;
   /** Aborted when the reader disconnects. */
-  readonly left?: AbortSignal;
+  readonly disconnected?: AbortSignal;
 }
 
 export interface ReadBody {
@@ -122,7 +122,7 @@ export interface ReadFailure {
   readonly encode: (problem: Problem) => EncodedProblem;
 }
 
-export interface ReadRequest extends Reader, Asker {
+export interface ReadRequest extends Reader, ReadCaller {
   /** As sent; the route decides which may repeat. */
   readonly search: URLSearchParams;
   /** Variable segments of the path, decoded. */

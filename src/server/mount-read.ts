@@ -12,11 +12,11 @@ import {
   type Reader,
   type ReadRequest,
   type ReadRoute,
-  StreamedAnswer,
+  StreamedResponse,
   type TicketRoute,
 } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
-import { type DisconnectSignals, sendStreamed } from './streamed-answer.ts';
+import { type DisconnectSignals, sendStreamed } from './streamed-response.ts';
 import { readHeaders, toRequestBody } from './transport.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
@@ -57,8 +57,8 @@ export function mountRead(
         const disconnect = disconnects.watch(reply);
         const asked = { ...reader, ...disconnect, search, params, body, lastEventId, recheck };
         const answer = await readUnlessDisconnected(route, asked); // 400, 404, 503
-        if (disconnect.left.aborted) return undefined;
-        if (answer instanceof StreamedAnswer) {
+        if (disconnect.disconnected.aborted) return undefined;
+        if (answer instanceof StreamedResponse) {
           return await sendStreamed(request, reply, answer, disconnect.signal);
         }
         const { headers: further = {}, mediaType } = route.response ?? {};
@@ -90,15 +90,15 @@ export function mountTicket(
   });
 }
 
-/** @returns undefined if the reader left before there was an answer. @throws AppError */
+/** @returns undefined if the reader disconnected before the read settled. @throws AppError */
 async function readUnlessDisconnected(route: ReadRoute, asked: ReadRequest): Promise<unknown> {
-  const { left } = asked;
-  if (left?.aborted) return undefined;
+  const { disconnected } = asked;
+  if (disconnected?.aborted) return undefined;
   try {
     return await route.read(asked);
   } catch (error) {
     // An aborted read is not a failure.
-    if (left?.aborted) return undefined;
+    if (disconnected?.aborted) return undefined;
     throw error;
   }
 }

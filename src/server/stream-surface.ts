@@ -12,7 +12,7 @@ import type { RequestHeaders } from '../model/request.ts';
 import { explorerPaths, mountExplorer } from './explorer.ts';
 import { jsonType, mountRead, mountTicket } from './mount-read.ts';
 import { mountOpenRoutes, type OpenRoute } from './open-routes.ts';
-import { createDisconnectSignals } from './streamed-answer.ts';
+import { createDisconnectSignals } from './streamed-response.ts';
 import { createSurface, type SurfaceContext } from './surface.ts';
 import { readHeaders, toRequestBody, uncountedMemory } from './transport.ts';
 

@@ -99,6 +99,23 @@ export function list<Item extends z.ZodType>(item: Item, description: string, ma
     .meta({ description });
 }
 
+/**
+ * @param parse returns undefined for invalid text
+ * @param form of valid text, for the error
+ */
+export function parsed<Value>(
+  parse: (text: string) => Value | undefined,
+  form: string,
+  text: z.ZodString = z.string(),
+) {
+  return text.transform((value, context) => {
+    const result = parse(value);
+    if (result !== undefined) return result;
+    context.issues.push({ code: 'custom', message: form, input: value });
+    return z.NEVER;
+  });
+}
+
 export function integer(min: number, max: number, description: string) {
   const error = `a whole number from ${min} to ${max}`;
   const toInteger = (value: unknown) =>

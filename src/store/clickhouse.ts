@@ -135,8 +135,8 @@ function createStore(
     },
     async ping() {
       try {
-        const patience = AbortSignal.timeout(pingMillis);
-        await connection.query('control', { sql: pingSql, params: {} }, patience);
+        const timeout = AbortSignal.timeout(pingMillis);
+        await connection.query('control', { sql: pingSql, params: {} }, timeout);
         return true;
       } catch {
         return false;

@@ -1,6 +1,7 @@
 /**
  * Runs statements at ClickHouse: one client per pool of the engine, over a Unix socket or a URL.
- * Reads take turns by account. Errors are those of the client, except while a server is away.
+ * Reads take turns by account. Errors are the client's; AppError `unavailable` while a server is
+ * unreachable.
  */
 import { Agent as HttpAgent, type AgentOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -41,7 +42,8 @@ export interface ConnectionOptions {
  */
 export type Pool = 'insert' | 'housekeeping' | 'control';
 
-export interface Asker {
+/** The account for fair scheduling, and cancellation. */
+export interface QueryContext {
   readonly accountId: string;
   /** Cancels the statement, also while it waits. */
   readonly signal?: AbortSignal | undefined;
@@ -49,17 +51,17 @@ export interface Asker {
 
 export interface Connection {
   /**
-   * All rows of the answer, each an array of its columns. Waits for the account's turn.
+   * All rows of the result, each an array of its columns. Waits for the account's turn.
    * @throws AppError `unavailable` when too many of the account wait, or after 15 s
    */
-  read<Row>(statement: Statement, asker: Asker): Promise<Row[]>;
-  /** The answer as bytes, in the format that the statement names, for values unfit for JSON. */
-  readBytes(statement: Statement, asker: Asker): Promise<Buffer>;
+  read<Row>(statement: Statement, context: QueryContext): Promise<Row[]>;
+  /** The result as bytes, in the format that the statement names, for values unfit for JSON. */
+  readBytes(statement: Statement, context: QueryContext): Promise<Buffer>;
   /** Rows for Weir itself, out of turn. @param signal cancels the wait */
   query<Row>(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<Row[]>;
   /** Rows of a statement that cannot name their format, such as KILL QUERY. */
   report<Row>(pool: Pool, statement: Statement, signal: AbortSignal): Promise<Row[]>;
-  /** Runs a statement without an answer. @param signal cancels the wait; it may still run */
+  /** Runs a statement without a result. @param signal cancels the wait; it may still run */
   execute(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<void>;
   /** Runs an INSERT with a streamed body; resolves once the server has finished it. */
   insert(statement: InsertStatement, body: Iterable<Uint8Array>): Promise<void>;
@@ -82,10 +84,10 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
     read: reads.read,
     readBytes: reads.readBytes,
     query: <Row>(pool: Pool, statement: Statement, signal?: AbortSignal) =>
-      server.read(async (away) => {
-        const abort_signal = anyOf(signal, away);
-        const answer = await clients[pool].query({ ...toQuery(statement), abort_signal });
-        return answer.json<Row>();
+      server.read(async (unreachable) => {
+        const abort_signal = anyOf(signal, unreachable);
+        const result = await clients[pool].query({ ...toQuery(statement), abort_signal });
+        return result.json<Row>();
       }),
     async report<Row>(pool: Pool, statement: Statement, signal: AbortSignal) {
       return server.change(async () => {
@@ -136,16 +138,16 @@ function openReads(
   const semaphore = createReadSemaphore(options);
 
   async function inTurn<T>(
-    { accountId, signal }: Asker,
+    { accountId, signal }: QueryContext,
     run: (request: ReadRequest) => Promise<T>,
   ): Promise<T> {
     const startedAt = performance.now();
-    const leave = await semaphore.acquire(accountId, signal);
+    const release = await semaphore.acquire(accountId, signal);
     events.readBegan((performance.now() - startedAt) / 1000);
     try {
-      return await server.read((away) =>
+      return await server.read((unreachable) =>
         run({
-          abort_signal: anyOf(signal, away),
+          abort_signal: anyOf(signal, unreachable),
           // The quota key, for `CREATE QUOTA … KEYED BY client_key` on a server.
           http_headers: { 'X-ClickHouse-Quota': accountId },
         }),
@@ -155,18 +157,18 @@ function openReads(
       signal?.throwIfAborted();
       throw error;
     } finally {
-      leave();
+      release();
     }
   }
 
   return {
-    read: <Row>(statement: Statement, asker: Asker) =>
-      inTurn(asker, async (request) => {
-        const answer = await client.query({ ...request, ...toQuery(statement) });
-        return answer.json<Row>();
+    read: <Row>(statement: Statement, context: QueryContext) =>
+      inTurn(context, async (request) => {
+        const result = await client.query({ ...request, ...toQuery(statement) });
+        return result.json<Row>();
       }),
-    readBytes: (statement, asker) =>
-      inTurn(asker, async (request) => {
+    readBytes: (statement, context) =>
+      inTurn(context, async (request) => {
         const { sql, params } = statement;
         const { stream } = await client.exec({ ...request, query: sql, query_params: params });
         return Buffer.concat(await stream.toArray());
@@ -189,8 +191,8 @@ function toQuery({ sql, params, settings }: Statement) {
   };
 }
 
-function anyOf(signal: AbortSignal | undefined, away: AbortSignal): AbortSignal {
-  return signal === undefined ? away : AbortSignal.any([signal, away]);
+function anyOf(signal: AbortSignal | undefined, unreachable: AbortSignal): AbortSignal {
+  return signal === undefined ? unreachable : AbortSignal.any([signal, unreachable]);
 }
 
 /** Statements that wait for their turn; half for one account. */
@@ -209,7 +211,7 @@ function createReadSemaphore({ maxConcurrentReads }: ConnectionOptions) {
 
 const connectMs = 2_000;
 const probeMs = 2_000;
-const patienceMs = 1_000;
+const slowAfterMs = 1_000;
 const pauseMs = 500;
 
 function openServer(
@@ -219,17 +221,17 @@ function openServer(
 ): Reachability {
   if (options.socketPath !== undefined) return alwaysReachable;
   const probe = async () => {
-    const patience = AbortSignal.timeout(probeMs);
-    const answer = await client.ping({ select: false, abort_signal: patience });
-    if (!answer.success) throw answer.error;
+    const timeout = AbortSignal.timeout(probeMs);
+    const result = await client.ping({ select: false, abort_signal: timeout });
+    if (!result.success) throw result.error;
   };
-  return openReachability({ probe, patienceMs, pauseMs, isNotConnected }, events);
+  return openReachability({ probe, slowAfterMs, pauseMs, isNotConnected }, events);
 }
 
 /** A server kills the read of a disconnected client only with both. */
 const cancelsReads = { cancel_http_readonly_queries_on_client_close: 1, readonly: '2' } as const;
 
-/** `wait_end_of_query`: an error after the first row is an error, not a truncated answer. */
+/** `wait_end_of_query`: an error after the first row is an error, not a truncated response. */
 function openClient(
   options: ConnectionOptions,
   pool: Pool | 'read',

@@ -19,14 +19,14 @@ type WatchedStore = Pick<ClickHouseStore, 'connection' | 'placement' | 'events'>
 
 export interface DamageWatch {
   /** Reports damage that the last call did not. @throws errors of the connection */
-  look(): Promise<void>;
+  check(): Promise<void>;
 }
 
 export function createDamageWatch({ connection, placement, events }: WatchedStore): DamageWatch {
   let known = new Set<string>();
   const counted = new Map<string, number>();
 
-  async function lookAtDetached(): Promise<void> {
+  async function checkDetached(): Promise<void> {
     const query = compileDetachedParts(placement);
     const rows = await connection.query<DetachedRow>('housekeeping', query);
     const fresh = rows
@@ -37,7 +37,7 @@ export function createDamageWatch({ connection, placement, events }: WatchedStor
   }
 
   /** A server counts errors of all its databases, so a cluster's counts are not Weir's. */
-  async function lookAtErrors(): Promise<void> {
+  async function checkErrors(): Promise<void> {
     const rows = await connection.query<CorruptionRow>('housekeeping', compileCorruption());
     for (const [name, text, message] of rows) {
       const count = Number(text);
@@ -50,9 +50,9 @@ export function createDamageWatch({ connection, placement, events }: WatchedStor
   }
 
   return {
-    async look() {
-      await lookAtDetached();
-      if (placement.cluster === undefined) await lookAtErrors();
+    async check() {
+      await checkDetached();
+      if (placement.cluster === undefined) await checkErrors();
     },
   };
 }

@@ -38,8 +38,8 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSp
 
   const days = () => connection.query<DayRow>('housekeeping', compileDays(placement));
 
-  async function drop(gone: readonly DayRow[], reason: 'retention' | 'disk_cap') {
-    for (const [day, rows] of Map.groupBy(gone, ([, ofDay]) => ofDay)) {
+  async function drop(dropped: readonly DayRow[], reason: 'retention' | 'disk_cap') {
+    for (const [day, rows] of Map.groupBy(dropped, ([, ofDay]) => ofDay)) {
       for (const [table] of rows) {
         await connection.execute('housekeeping', compileDropDay(placement, table, day));
       }
@@ -60,8 +60,8 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSp
       const kept = (await streams()).map((stream) => stream.retentionDays);
       if (kept.length === 0) return;
       const oldestKeptMs = now() - Math.max(...kept) * msPerDay;
-      const gone = (await days()).filter((row) => neededUntilMs(row) <= oldestKeptMs);
-      await drop(gone, 'retention');
+      const dropped = (await days()).filter((row) => neededUntilMs(row) <= oldestKeptMs);
+      await drop(dropped, 'retention');
     },
     async deleteExpiredRows() {
       const all = await streams();
@@ -79,9 +79,9 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSp
       const oldestFirst = new Set(left.filter(holdsData).map(([, day]) => day));
       for (const day of [...oldestFirst].slice(0, -1)) {
         if (sumBytes(left) <= maxDiskBytes) return;
-        const isGone = (row: DayRow) => (holdsData(row) ? row[1] <= day : row[1] < day);
-        await drop(left.filter(isGone), 'disk_cap');
-        left = left.filter((row) => !isGone(row));
+        const isDropped = (row: DayRow) => (holdsData(row) ? row[1] <= day : row[1] < day);
+        await drop(left.filter(isDropped), 'disk_cap');
+        left = left.filter((row) => !isDropped(row));
       }
     },
   };

@@ -33,7 +33,7 @@ function codesOf(codes: string): ReadonlySet<string> {
   return new Set(codes.split(' '));
 }
 
-/** System calls that fail before a connection exists; error codes do not tell that. */
+/** System calls that fail before a connection exists; error codes do not distinguish that. */
 const connectCalls = new Set(['connect', 'getaddrinfo']);
 
 /** @param placement on a cluster, other nodes may continue an insert that failed on one */
@@ -44,7 +44,7 @@ export function toInsertError(
   if (error instanceof StoreInsertError) return error;
   const options = { cause: error };
   if (error instanceof ClickHouseError) {
-    const refusal = `the store answered ${error.code} ${error.type ?? ''}`.trimEnd();
+    const refusal = `the store returned ${error.code} ${error.type ?? ''}`.trimEnd();
     if (dataCodes.has(error.code)) {
       return new StoreInsertError('data', `cannot store these rows: ${refusal}`, options);
     }
@@ -129,7 +129,7 @@ function isBadPattern({ code, message }: ClickHouseError): boolean {
 }
 
 /** @param option in `metrics` that raises the limit */
-export function tooMuch(limit: number, what: string, option?: string): AppError {
+export function tooMany(limit: number, what: string, option?: string): AppError {
   const advice = option === undefined ? '' : `, or raise metrics.${option}`;
   const message =
     `cannot answer with more than ${limit} ${what}: ` +

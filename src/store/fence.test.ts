@@ -26,8 +26,8 @@ function silentAt(kind: 'query' | 'execute' | 'report'): Connection {
 
 for (const kind of ['query', 'execute', 'report'] as const) {
   test(`gives up a fence when the server does not answer its ${kind}`, async (context) => {
-    const patience = new AbortController();
-    context.mock.method(AbortSignal, 'timeout', () => patience.signal);
+    const timeout = new AbortController();
+    context.mock.method(AbortSignal, 'timeout', () => timeout.signal);
     const fence = createSharedFence({
       connection: silentAt(kind),
       placement: { database: 'weir', cluster: undefined },
@@ -35,8 +35,8 @@ for (const kind of ['query', 'execute', 'report'] as const) {
       events: { fenced: () => undefined },
     });
     const fenced = fence.fence(token);
-    setImmediate(() => patience.abort(new Error('no patience is left')));
-    await assert.rejects(fenced, /no patience is left/);
+    setImmediate(() => timeout.abort(new Error('no timeout is left')));
+    await assert.rejects(fenced, /no timeout is left/);
   });
 }
 

@@ -72,7 +72,7 @@ interface Held {
 }
 
 /** Timeout of one fence; the caller retries. */
-const patienceMs = 90_000;
+const timeoutMs = 90_000;
 const killAgainMs = 50;
 const epochBits = 64n;
 
@@ -80,42 +80,42 @@ export function createSharedFence(parts: SharedFenceParts): Fence {
   const { connection, placement, insertQuorum, events } = parts;
   const heldByShard = new Map<string, Held>();
 
-  async function highest(shard: string, patience: AbortSignal): Promise<bigint> {
+  async function highest(shard: string, timeout: AbortSignal): Promise<bigint> {
     const [row] = await connection.query<[string]>(
       'housekeeping',
       compileHighestFence(placement, shard),
-      patience,
+      timeout,
     );
     return BigInt(row?.[0] ?? 0);
   }
 
   async function fence({ shard, epoch }: FencingToken): Promise<Held> {
     const startedAt = performance.now();
-    const patience = AbortSignal.timeout(patienceMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
     // After a failure half way the number is unusable.
     heldByShard.delete(shard);
-    const before = await highest(shard, patience);
+    const before = await highest(shard, timeout);
     if (before >> epochBits > epoch) throw superseded(shard);
     const least = epoch << epochBits;
     const number = (before > least ? before : least) + 1n;
     await connection.execute(
       'housekeeping',
       compileRaiseFence(placement, { shard, number }, insertQuorum),
-      patience,
+      timeout,
     );
-    if (placement.cluster === undefined) await killInserts(shard, patience);
-    else await killOnNodes(shard, patience);
-    if ((await highest(shard, patience)) > number) throw superseded(shard);
+    if (placement.cluster === undefined) await killInserts(shard, timeout);
+    else await killOnNodes(shard, timeout);
+    if ((await highest(shard, timeout)) > number) throw superseded(shard);
     const held = { epoch, number, inserts: 0 };
     heldByShard.set(shard, held);
     events.fenced(shard, (performance.now() - startedAt) / 1000);
     return held;
   }
 
-  async function killInserts(shard: string, patience: AbortSignal) {
+  async function killInserts(shard: string, timeout: AbortSignal) {
     const kill = compileKillInserts(placement, shard);
     for (;;) {
-      const killed = await connection.report<unknown[]>('housekeeping', kill, patience);
+      const killed = await connection.report<unknown[]>('housekeeping', kill, timeout);
       if (killed.length === 0) return;
       await delay(killAgainMs);
     }
@@ -125,29 +125,30 @@ export function createSharedFence(parts: SharedFenceParts): Fence {
    * Kills twice, since an insert that one node forwarded may have begun on another meanwhile. The
    * syncs bring the fence, and all rows before it, to every node.
    */
-  async function killOnNodes(shard: string, patience: AbortSignal) {
-    await onEveryNode(compileKillInserts(placement, shard), patience);
-    await onEveryNode(compileSyncFences(placement), patience);
-    await onEveryNode(compileKillInserts(placement, shard), patience);
-    await onEveryNode(compileSyncLogs(placement), patience);
+  async function killOnNodes(shard: string, timeout: AbortSignal) {
+    await onEveryNode(compileKillInserts(placement, shard), timeout);
+    await onEveryNode(compileSyncFences(placement), timeout);
+    await onEveryNode(compileKillInserts(placement, shard), timeout);
+    await onEveryNode(compileSyncLogs(placement), timeout);
   }
 
   /**
-   * Ignores a silent node only once Keeper has expired its session, which makes its inserts fail.
+   * Ignores an unresponsive node only once Keeper has expired its session, which makes its inserts
+   * fail.
    */
-  async function onEveryNode(statement: Statement, patience: AbortSignal) {
-    const rows = await connection.report<NodeRow>('housekeeping', statement, patience);
-    const silent = rows.filter(([, , status]) => status === null);
-    if (silent.length === 0) return;
+  async function onEveryNode(statement: Statement, timeout: AbortSignal) {
+    const rows = await connection.report<NodeRow>('housekeeping', statement, timeout);
+    const unresponsive = rows.filter(([, , status]) => status === null);
+    if (unresponsive.length === 0) return;
     const [nodes] = await connection.query<[number, number]>(
       'housekeeping',
       compileNodes(placement),
-      patience,
+      timeout,
     );
     const [total, active] = nodes ?? [0, 0];
-    if (silent.length <= total - active) return;
-    const hosts = silent.map(([host, port]) => `${host}:${port}`).join(', ');
-    throw new Error(`cannot fence: ${hosts} did not answer, and may still be at work`);
+    if (unresponsive.length <= total - active) return;
+    const hosts = unresponsive.map(([host, port]) => `${host}:${port}`).join(', ');
+    throw new Error(`cannot fence: ${hosts} did not respond, and may still run inserts`);
   }
 
   return {

@@ -39,7 +39,7 @@ export interface Housekeeping extends Omit<DiskSpace, 'dropDaysOverCap'> {
   /** Builds the search indexes of all rows. */
   indexMessages(): Promise<void>;
   /** Reports damaged parts; a failure is logged. */
-  lookForDamage(closing: AbortSignal): Promise<void>;
+  checkForDamage(closing: AbortSignal): Promise<void>;
   /**
    * Runs every task that is due; a task that fails is logged and retried in the next round.
    * @param closing no task begins after it fires, and a failure is not logged any more
@@ -72,8 +72,8 @@ export function createHousekeeping(
     }
   }
 
-  const lookForDamage = (closing: AbortSignal) =>
-    attempt('look_for_damage', () => damage.look(), closing);
+  const checkForDamage = (closing: AbortSignal) =>
+    attempt('check_for_damage', () => damage.check(), closing);
 
   /** Rows inserted per second since the last round. */
   function takeInsertRate(): number {
@@ -89,7 +89,7 @@ export function createHousekeeping(
     deleteExpiredRows,
     dropDaysOverCap,
     indexMessages: indexes.build,
-    lookForDamage,
+    checkForDamage,
     async runRound(closing) {
       const rate = takeInsertRate();
       const isBusy = rate > options.quietRowsPerSecond;
@@ -99,7 +99,7 @@ export function createHousekeeping(
         deletedAtMs = now();
         await attempt('delete_expired_rows', deleteExpiredRows, closing);
       }
-      await lookForDamage(closing);
+      await checkForDamage(closing);
       // Before parts are rewritten, which would give damaged data valid checksums.
       await attempt('scrub_parts', () => scrub.run(isBusy), closing);
       await attempt('index_messages', () => indexes.buildWhenQuiet(rate, isBusy), closing);
@@ -117,7 +117,7 @@ export interface HousekeepingTimer {
 
 /** Reports damage at once; the first round follows after the first interval. */
 export function openHousekeepingTimer(
-  housekeeping: Pick<Housekeeping, 'runRound' | 'lookForDamage'>,
+  housekeeping: Pick<Housekeeping, 'runRound' | 'checkForDamage'>,
   everyMs: number,
 ): HousekeepingTimer {
   const closing = new AbortController();
@@ -125,7 +125,7 @@ export function openHousekeepingTimer(
   const pause = () => delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
 
   async function run() {
-    await housekeeping.lookForDamage(signal);
+    await housekeeping.checkForDamage(signal);
     await pause();
     while (!signal.aborted) {
       await housekeeping.runRound(signal);

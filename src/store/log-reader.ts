@@ -10,7 +10,7 @@ import type {
   WalkPoint,
   WalkStep,
 } from '../model/plan.ts';
-import type { Asker } from './connection.ts';
+import type { QueryContext } from './connection.ts';
 import { exceededLimit } from './failures.ts';
 import type { Store } from './port.ts';
 import { type ReaderParts, startReadTime, timed } from './read-time.ts';
@@ -48,26 +48,26 @@ export function createLogReader(parts: ReaderParts, floor: ReceiptFloor): LogRea
   const { connection, database, events, limits } = parts;
   const table = tableName(database, 'logs');
 
-  async function list(plan: ListPlan, asker: Asker): Promise<LogRecord[]> {
+  async function list(plan: ListPlan, context: QueryContext): Promise<LogRecord[]> {
     const time = startReadTime(limits);
     const rows: LogRow[] = [];
     for (const window of listWindows(plan, nowNanos())) {
       const step = { window, limit: plan.limit - rows.length, limits: time.left() };
-      rows.push(...(await connection.read<LogRow>(compileList(table, plan, step), asker)));
+      rows.push(...(await connection.read<LogRow>(compileList(table, plan, step), context)));
       if (rows.length >= plan.limit) break;
     }
     if (plan.direction === 'newer') rows.reverse();
     return rows.map(toLogRecord);
   }
 
-  async function histogram(plan: HistogramPlan, asker: Asker) {
+  async function histogram(plan: HistogramPlan, context: QueryContext) {
     const statement = compileHistogram(table, plan, limits);
-    return toHistogramResult(plan, await connection.read<HistogramRow>(statement, asker));
+    return toHistogramResult(plan, await connection.read<HistogramRow>(statement, context));
   }
 
-  async function facets(plan: FacetsPlan, asker: Asker) {
+  async function facets(plan: FacetsPlan, context: QueryContext) {
     const statement = compileFacets(table, plan, limits);
-    return toFacetsResults(plan, await connection.read<FacetRow>(statement, asker));
+    return toFacetsResults(plan, await connection.read<FacetRow>(statement, context));
   }
 
   async function arrivals(plan: ArrivalsPlan): Promise<Arrivals> {
@@ -75,7 +75,7 @@ export function createLogReader(parts: ReaderParts, floor: ReceiptFloor): LogRea
     for (let { limit } = plan; ; limit = Math.ceil(limit / shrinkBy)) {
       const statement = compileArrivals(table, { ...plan, limit }, time.left());
       try {
-        const rows = await connection.read<ArrivalRow>(statement, askerOf(plan));
+        const rows = await connection.read<ArrivalRow>(statement, contextOf(plan));
         return { logs: rows.map(toArrivedLog), isComplete: rows.length < limit };
       } catch (error) {
         if (limit === 1 || exceededLimit(error) !== 'size') throw error;
@@ -85,7 +85,7 @@ export function createLogReader(parts: ReaderParts, floor: ReceiptFloor): LogRea
 
   async function countArrivals(range: ArrivalRange): Promise<number> {
     const statement = compileCountArrivals(table, range, limits);
-    const [row] = await connection.read<[string]>(statement, askerOf(range));
+    const [row] = await connection.read<[string]>(statement, contextOf(range));
     return Number(row?.[0] ?? 0);
   }
 
@@ -98,11 +98,12 @@ export function createLogReader(parts: ReaderParts, floor: ReceiptFloor): LogRea
   }
 
   return {
-    list: (plan, signal) => timed(events, 'list', list(checked(plan), askerOf(plan, signal))),
+    list: (plan, signal) => timed(events, 'list', list(checked(plan), contextOf(plan, signal))),
     walk: (plan, signal) => timed(events, 'walk', walk(parts, checked(plan), signal)),
     histogram: (plan, signal) =>
-      timed(events, 'histogram', histogram(checked(plan), askerOf(plan, signal))),
-    facets: (plan, signal) => timed(events, 'facets', facets(checked(plan), askerOf(plan, signal))),
+      timed(events, 'histogram', histogram(checked(plan), contextOf(plan, signal))),
+    facets: (plan, signal) =>
+      timed(events, 'facets', facets(checked(plan), contextOf(plan, signal))),
     arrivals: (plan) => timed(events, 'arrivals', arrivals(plan)),
     countArrivals: (range) => timed(events, 'count_arrivals', countArrivals(range)),
   };
@@ -149,16 +150,16 @@ function walkRows(
     limit,
     limits: bounded,
   });
-  return connection.read<LogRow>(statement, askerOf(plan, signal));
+  return connection.read<LogRow>(statement, contextOf(plan, signal));
 }
 
 function nowNanos(): bigint {
   return BigInt(Date.now()) * 1_000_000n;
 }
 
-function askerOf(
+function contextOf(
   { filter }: { readonly filter: { readonly accountId: string } },
   signal?: AbortSignal,
-): Asker {
+): QueryContext {
   return { accountId: filter.accountId, signal };
 }

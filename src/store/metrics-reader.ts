@@ -3,8 +3,8 @@
  * find the series, then read what is stored of them. Plans are compiled in sql/.
  */
 import type { Exemplar, SamplesPlan, SeriesSamples } from '../model/metric-plan.ts';
-import type { Asker } from './connection.ts';
-import { tooMuch } from './failures.ts';
+import type { QueryContext } from './connection.ts';
+import { tooMany } from './failures.ts';
 import type { Store } from './port.ts';
 import { type ReaderParts, type ReadTime, startReadTime, timed } from './read-time.ts';
 import { toSeriesSamples } from './series-samples.ts';
@@ -42,7 +42,7 @@ interface FoundSeries {
   /** Sorted by labels. */
   readonly series: readonly SeriesRow[];
   readonly time: ReadTime;
-  readonly asker: Asker;
+  readonly context: QueryContext;
 }
 
 /** Bounds the size of a statement. */
@@ -53,24 +53,24 @@ export function createMetricsReader(parts: ReaderParts): MetricsReader {
 
   async function findSeries(plan: SamplesPlan, signal?: AbortSignal): Promise<FoundSeries> {
     const time = startReadTime(limits);
-    const asker = { accountId: plan.accountId, signal };
-    if (plan.streams.length === 0) return { plan, series: [], time, asker };
+    const context = { accountId: plan.accountId, signal };
+    if (plan.streams.length === 0) return { plan, series: [], time, context };
     const statement = compileSeries(database, plan, plan.maxSeries + 1, time.left());
-    const series = await connection.read<SeriesRow>(statement, asker);
-    if (series.length > plan.maxSeries) throw tooMuch(plan.maxSeries, 'series', 'maxReadSeries');
-    return { plan, series, time, asker };
+    const series = await connection.read<SeriesRow>(statement, context);
+    if (series.length > plan.maxSeries) throw tooMany(plan.maxSeries, 'series', 'maxReadSeries');
+    return { plan, series, time, context };
   }
 
   async function samples(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesSamples[]> {
     const found = await findSeries(plan, signal);
     const rows = await readSteps<SamplesRow>(found, async (step) => {
       const statement = compileSamples(database, plan, step);
-      const decoded = [...decodeSamples(await connection.readBytes(statement, found.asker))];
+      const decoded = [...decodeSamples(await connection.readBytes(statement, found.context))];
       return { rows: decoded, samples: decoded.reduce((sum, row) => sum + row.times.length, 0) };
     });
     const histograms = await readSteps<HistogramOfSeries>(found, async (step) => {
       const statement = compileNativeHistograms(database, plan, step);
-      const bytes = await connection.readBytes(statement, found.asker);
+      const bytes = await connection.readBytes(statement, found.context);
       const decoded = [...decodeNativeHistograms(bytes)];
       return { rows: decoded, samples: decoded.length };
     });
@@ -81,7 +81,7 @@ export function createMetricsReader(parts: ReaderParts): MetricsReader {
     const found = await findSeries(plan, signal);
     const rows = await readSteps<ExemplarRow>(found, async (step) => {
       const statement = compileExemplars(database, plan, step);
-      const read = await connection.read<ExemplarRow>(statement, found.asker);
+      const read = await connection.read<ExemplarRow>(statement, found.context);
       return { rows: read, samples: read.length };
     });
     const rowsById = Map.groupBy(rows, ([id]) => id);
@@ -93,10 +93,10 @@ export function createMetricsReader(parts: ReaderParts): MetricsReader {
 
   async function rowsOf<Row, Result>(
     statement: Statement,
-    asker: Asker,
+    context: QueryContext,
     toResult: (row: Row) => Result,
   ): Promise<Result[]> {
-    return (await connection.read<Row>(statement, asker)).map(toResult);
+    return (await connection.read<Row>(statement, context)).map(toResult);
   }
 
   return {
@@ -137,7 +137,7 @@ async function readSteps<Row>(
     const limit = plan.maxSamples - samples + 1;
     const step = await readStep({ seriesIds, limit, limits: time.left() });
     samples += step.samples;
-    if (samples > plan.maxSamples) throw tooMuch(plan.maxSamples, 'samples', 'maxReadSamples');
+    if (samples > plan.maxSamples) throw tooMany(plan.maxSamples, 'samples', 'maxReadSamples');
     for (const row of step.rows) all.push(row);
   }
   return all;

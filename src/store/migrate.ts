@@ -10,7 +10,7 @@ import {
   distributedSql,
   type SchemaTarget,
   toStatements,
-  wholeTableEngine,
+  unshardedEngine,
 } from './schema-target.ts';
 import { type Statement, statement } from './sql/statement.ts';
 import {
@@ -46,8 +46,8 @@ export async function migrate(
   const newest = migrations.at(-1)?.version ?? 0;
   const run = (sql: string) => executeWithRetry(connection, plain(sql));
   // A statement ON CLUSTER waits for every node, so it is sent only when needed.
-  const isWhole = placement.cluster !== undefined && (await hasAllTables(connection, placement));
-  if (!isWhole) for (const sql of ownTables(placement, fences)) await run(sql);
+  const isComplete = placement.cluster !== undefined && (await hasAllTables(connection, placement));
+  if (!isComplete) for (const sql of ownTables(placement, fences)) await run(sql);
   const current = await currentVersion(connection, placement);
   if (current > newest) {
     throw new Error(
@@ -55,7 +55,7 @@ export async function migrate(
         'start the newer Weir that wrote it',
     );
   }
-  const isRepeated = placement.cluster !== undefined && !isWhole;
+  const isRepeated = placement.cluster !== undefined && !isComplete;
   const due = migrations.filter(({ version }) => isRepeated || version > current);
   for (const migration of due) {
     for (const sql of migration.statements) await run(sql);
@@ -74,7 +74,7 @@ function ownTables(placement: Placement, fences: 'fenced' | 'alone'): string[] {
   const on = onCluster(placement);
   const table = (name: string, columns: string, order: string) =>
     `CREATE TABLE IF NOT EXISTS ${tableName(database, name)}${on} (${columns}) ` +
-    `ENGINE = ${wholeTableEngine(placement, name)} ORDER BY ${order} ` +
+    `ENGINE = ${unshardedEngine(placement, name)} ORDER BY ${order} ` +
     'SETTINGS fsync_after_insert = 1, fsync_part_directory = 1';
   const fencesTable = table('fences', 'Shard String, Number UInt128', '(Shard, Number)');
   return [
@@ -101,7 +101,7 @@ async function hasAllTables(connection: Connection, placement: Placement): Promi
     'schema_migrations',
     'fences',
   ];
-  const whole = statement(
+  const tables = statement(
     (params) => `SELECT hostName(), toUInt32(uniqExact(name))
 FROM ${everyReplica(placement, 'system.tables')}
 WHERE database = ${params.add('String', placement.database)}
@@ -111,9 +111,9 @@ SETTINGS skip_unavailable_shards = 1`,
   );
   const nodes = plain(`SELECT DISTINCT hostName() FROM ${everyReplica(placement, 'system.one')}
 SETTINGS skip_unavailable_shards = 1`);
-  const ask = <Row>(query: Statement) => connection.query<Row>('housekeeping', query);
-  const found = new Map(await ask<[string, number]>(whole));
-  const hosts = await ask<[string]>(nodes);
+  const query = <Row>(sql: Statement) => connection.query<Row>('housekeeping', sql);
+  const found = new Map(await query<[string, number]>(tables));
+  const hosts = await query<[string]>(nodes);
   return hosts.every(([host]) => found.get(host) === names.length);
 }
 
@@ -124,8 +124,8 @@ async function executeWithRetry(connection: Connection, change: Statement): Prom
       await connection.execute('housekeeping', change);
       return;
     } catch (error) {
-      const isBusy = error instanceof ClickHouseError && busyCodes.has(error.code);
-      if (!isBusy || attempt === attempts) throw error;
+      const isConflict = error instanceof ClickHouseError && conflictCodes.has(error.code);
+      if (!isConflict || attempt === attempts) throw error;
     }
     await delay(retryPauseMs * attempt);
   }
@@ -138,7 +138,7 @@ const retryPauseMs = 250;
  * it has found Keeper), UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE, DEADLOCK_AVOIDED,
  * CANNOT_ASSIGN_ALTER.
  */
-const busyCodes = new Set(['57', '82', '253', '242', '286', '473', '517']);
+const conflictCodes = new Set(['57', '82', '253', '242', '286', '473', '517']);
 
 /** The version that `migrate` brings the schema to. */
 export async function newestVersion(): Promise<number> {

@@ -25,7 +25,7 @@ import type {
 /**
  * - `data`: the rows are invalid, and a retry fails too;
  * - `unavailable`: the store is unreachable or over a limit, and nothing of the insert still runs;
- * - `unknown`: no answer (timeout, lost connection); rows may appear until `fence()` resolves;
+ * - `unknown`: no response (timeout, lost connection); rows may appear until `fence()` resolves;
  * - `superseded`: a later holder has fenced the shard, and inserts of this one are refused.
  */
 export type InsertFailure = 'data' | 'unavailable' | 'unknown' | 'superseded';
@@ -56,7 +56,7 @@ export interface Store {
 
   /**
    * Resolves once no earlier insert for this shard can take effect: neither one of this holder
-   * without an answer, nor one of an earlier holder.
+   * that got no response, nor one of an earlier holder.
    * @throws StoreInsertError `superseded`; any error of the store
    */
   fence(token: FencingToken): Promise<void>;

@@ -14,11 +14,11 @@ function openFake(t: { after(work: () => void): void }) {
         server.probes++;
         if (!server.lives) throw new Error('no sign of life');
       },
-      patienceMs: 5,
+      slowAfterMs: 5,
       pauseMs: 5,
       isNotConnected: (error) => error === unconnected,
     },
-    { storeUnreachable: () => said.push('away'), storeReachable: () => said.push('back') },
+    { storeUnreachable: () => said.push('unreachable'), storeReachable: () => said.push('back') },
   );
   t.after(() => reachability.close());
   return { server, said, reachability };
@@ -70,7 +70,7 @@ test('gives up a read of a server that hangs, and refuses the next at once', asy
   server.lives = true;
   await until(() => said.length === 2);
   assert.equal(await reachability.read(async () => 1), 1);
-  assert.deepEqual(said, ['away', 'back']);
+  assert.deepEqual(said, ['unreachable', 'back']);
 });
 
 test('waits for an insert that was sent, and refuses the next one', async (t) => {

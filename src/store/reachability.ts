@@ -1,6 +1,6 @@
 /**
- * A circuit breaker for a store on a server. While a statement waits long for its answer the server
- * is probed, which distinguishes a slow query from a server that hangs. While probes fail,
+ * A circuit breaker for a store on a server. While a statement waits long for its response, the
+ * server is probed, which distinguishes a slow query from a server that hangs. While probes fail,
  * statements are refused at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,12 +9,12 @@ import { unreachableError, createCircuitBreaker } from '../std/circuit-breaker.t
 export interface Reachability {
   /**
    * Runs a read. The signal fires when the server hangs.
-   * @throws AppError `unavailable` while the server is away
+   * @throws AppError `unavailable` while the server is unreachable
    */
   read<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /**
-   * Runs a change, which is never given up, since it may have arrived.
-   * @throws AppError `unavailable` while the server is away, before anything is sent
+   * Runs a change. It is never abandoned, since it may have arrived.
+   * @throws AppError `unavailable` while the server is unreachable, before anything is sent
    */
   change<T>(run: () => Promise<T>): Promise<T>;
   close(): void;
@@ -23,9 +23,9 @@ export interface Reachability {
 export interface ReachabilityOptions {
   /** Probes the server; rejects after its own timeout. */
   probe(): Promise<void>;
-  /** How long an answer may take before the server is probed. */
-  readonly patienceMs: number;
-  /** Between two probes of a server that is away. */
+  /** How long a response may take before the server is probed. */
+  readonly slowAfterMs: number;
+  /** Between two probes of a server that is unreachable. */
   readonly pauseMs: number;
   /** Whether no connection to the server was made. */
   isNotConnected(error: unknown): boolean;
@@ -54,7 +54,7 @@ export function openReachability(
   options: ReachabilityOptions,
   events: ReachabilityEvents,
 ): Reachability {
-  const { probe, patienceMs, pauseMs, isNotConnected } = options;
+  const { probe, slowAfterMs, pauseMs, isNotConnected } = options;
   const waiting = new Set<Waiting>();
   let isWatching = false;
   const circuit = createCircuitBreaker({
@@ -74,8 +74,8 @@ export function openReachability(
   const watch = async (): Promise<void> => {
     isWatching = true;
     while (waiting.size > 0) {
-      await sleep(patienceMs, undefined, { ref: false });
-      const latest = performance.now() - patienceMs;
+      await sleep(slowAfterMs, undefined, { ref: false });
+      const latest = performance.now() - slowAfterMs;
       if (circuit.isOpen() || ![...waiting].some(({ since }) => since <= latest)) continue;
       await probe().catch((cause: unknown) => {
         trip(cause);
@@ -102,13 +102,13 @@ export function openReachability(
   return {
     async read(start) {
       circuit.check();
-      const leave = new AbortController();
-      const away = Promise.withResolvers<never>();
+      const aborting = new AbortController();
+      const unreachable = Promise.withResolvers<never>();
       const giveUp = (cause: unknown) => {
-        away.reject(unreachableError(what, cause));
-        leave.abort();
+        unreachable.reject(unreachableError(what, cause));
+        aborting.abort();
       };
-      return run(Promise.race([start(leave.signal), away.promise]), giveUp);
+      return run(Promise.race([start(aborting.signal), unreachable.promise]), giveUp);
     },
     async change(start) {
       circuit.check();

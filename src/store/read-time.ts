@@ -24,7 +24,7 @@ export async function timed<Result>(
     return result;
   } catch (cause) {
     const error = toReadError(cause);
-    // The reader has left, which is no failure.
+    // A reader that disconnects is not a failure.
     const isAbort = cause instanceof DOMException && cause.name === 'AbortError';
     if (isAbort) events.read(kind, secondsSince(startedAt));
     else events.readFailed(kind, secondsSince(startedAt), error);

@@ -21,7 +21,7 @@ export interface SchemaTarget {
   readonly storagePolicy: string | undefined;
 }
 
-/** Path of the tables in Keeper; a lost replica joins again under its name. */
+/** Path of the tables in Keeper; a replaced replica rejoins under its name. */
 const keeperFolder = '/clickhouse/tables';
 
 /**
@@ -70,14 +70,14 @@ function engineSql(
   }: Readonly<Record<'word' | 'table', string>> & { version?: string | undefined },
 ): string {
   const name = word === 'mergeTree' ? 'MergeTree' : 'ReplacingMergeTree';
-  const own = version === undefined ? [] : [version];
-  if (cluster === undefined) return own.length === 0 ? name : `${name}(${own.join(', ')})`;
+  const versions = version === undefined ? [] : [version];
+  if (cluster === undefined) return version === undefined ? name : `${name}(${version})`;
   const path = `'${keeperFolder}/{shard}/${database}/${table}'`;
-  return `Replicated${name}(${[path, "'{replica}'", ...own].join(', ')})`;
+  return `Replicated${name}(${[path, "'{replica}'", ...versions].join(', ')})`;
 }
 
 /** Engine of a table that is replicated to every node and not sharded. */
-export function wholeTableEngine({ database, cluster }: Placement, table: string): string {
+export function unshardedEngine({ database, cluster }: Placement, table: string): string {
   if (cluster === undefined) return 'ReplacingMergeTree';
   const path = `'${keeperFolder}/${database}/${table}'`;
   return `ReplicatedReplacingMergeTree(${path}, '{shard}-{replica}')`;

@@ -1,5 +1,5 @@
 /**
- * Builds the search indexes that inserts and merges leave out, while few rows arrive. Which parts
+ * Builds the search indexes that inserts and merges omit, while few rows arrive. Which parts
  * have them is kept in memory; after a start one pass over all parts skips those that do.
  */
 import type { ClickHouseStore } from './clickhouse.ts';

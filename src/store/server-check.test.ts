@@ -49,8 +49,8 @@ const refusal = (code: string) =>
 const cases: readonly (readonly [string, unknown, RegExp])[] = [
   ['a wrong password', refusal('516'), /cannot log in .+ as "weir": check store\.user/],
   ['a user that may only read', refusal('164'), /user "weir" may only read/],
-  ['a right that is lacking', refusal('497'), /lacks a right there: Not enough privileges/],
-  ['no listener', { code: 'ECONNREFUSED' }, /\(ECONNREFUSED\): is store\.url right/],
+  ['a missing privilege', refusal('497'), /lacks a privilege there: Not enough privileges/],
+  ['no listener', { code: 'ECONNREFUSED' }, /\(ECONNREFUSED\): check store\.url/],
   ['an unknown authority', { code: 'SELF_SIGNED_CERT_IN_CHAIN' }, /set store\.caFile/],
   ['another certificate', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }, /cannot trust/],
   ['silence', new DOMException('', 'TimeoutError'), /does not answer/],

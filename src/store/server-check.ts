@@ -13,10 +13,10 @@ export interface ServerAddress {
  * The first version with all settings of our statements; the newest of them is
  * `max_threads_min_free_memory_per_thread`.
  */
-const leastVersion = [26, 5] as const;
+const minVersion = [26, 5] as const;
 
 /** Timeout of each check. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 /** @throws Error for the operator */
 export async function checkServer(
@@ -24,19 +24,19 @@ export async function checkServer(
   placement: Placement,
   address: ServerAddress,
 ): Promise<void> {
-  const ask = async <Row>(query: Statement) => {
+  const query = async <Row>(sql: Statement) => {
     try {
-      return await connection.query<Row>('housekeeping', query, AbortSignal.timeout(patienceMs));
+      return await connection.query<Row>('housekeeping', sql, AbortSignal.timeout(timeoutMs));
     } catch (error) {
       throw new Error(explain(error, address), { cause: error });
     }
   };
-  const [version] = await ask<[string]>({ sql: 'SELECT version()', params: {} });
+  const [version] = await query<[string]>({ sql: 'SELECT version()', params: {} });
   checkVersion(version?.[0] ?? '');
   if (placement.cluster !== undefined) {
-    checkCluster(placement.cluster, await ask<[string, number]>(clustersSql(placement.cluster)));
+    checkCluster(placement.cluster, await query<[string, number]>(clustersSql(placement.cluster)));
   }
-  checkTables(placement, await ask<[string, string]>(tablesSql(placement)));
+  checkTables(placement, await query<[string, string]>(tablesSql(placement)));
 }
 
 function clustersSql(cluster: string): Statement {
@@ -73,8 +73,8 @@ export function checkTables(
       !name.endsWith(localEnding) && !distributed.test(engine);
     if (!found.some(isOfOne)) return;
     throw new Error(
-      `cannot use cluster "${cluster}" for database "${database}", which began on one server: ` +
-        'leave store.cluster empty, or set store.database to one that is new',
+      `cannot use cluster "${cluster}" for database "${database}", which one server created: ` +
+        'leave store.cluster empty, or set store.database to a new one',
     );
   }
   const isOfCluster = ([name, engine]: readonly [string, string]) =>
@@ -83,17 +83,17 @@ export function checkTables(
   const [known] = found.flatMap(([, engine]) => distributed.exec(engine)?.slice(1) ?? []);
   const name = known === undefined ? 'its name' : `its name (${known})`;
   throw new Error(
-    `cannot use database "${database}" as that of one server: it is spread over a cluster; ` +
-      `set store.cluster to ${name}, or store.database to one that is new`,
+    `cannot use database "${database}" as that of one server: a cluster created it; ` +
+      `set store.cluster to ${name}, or store.database to a new one`,
   );
 }
 
 /** @param version such as 26.7.2.1 @throws Error for an older one than Weir needs */
 export function checkVersion(version: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [leastMajor, leastMinor] = leastVersion;
-  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return;
-  const least = leastVersion.join('.');
+  const [minMajor, minMinor] = minVersion;
+  if (major > minMajor || (major === minMajor && minor >= minMinor)) return;
+  const least = minVersion.join('.');
   throw new Error(`cannot use ClickHouse ${version} as the store: it must be ${least} or later`);
 }
 
@@ -122,13 +122,13 @@ export function explain(error: unknown, { url, user }: ServerAddress): string {
     return `cannot trust the certificate of ${at} (${code}): set store.caFile to its authority`;
   }
   const why = code ?? message ?? String(error);
-  return `cannot reach the store at ${at} (${why}): is store.url right, and is it up?`;
+  return `cannot reach the store at ${at} (${why}): check store.url, and that the server runs`;
 }
 
 const certificateCodes = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
 
 function refusal(error: ClickHouseError, { url, user }: ServerAddress): string {
-  const [words = ''] = error.message.split('\n', 1);
+  const [summary = ''] = error.message.split('\n', 1);
   switch (error.code) {
     case '516':
     case '192':
@@ -138,9 +138,9 @@ function refusal(error: ClickHouseError, { url, user }: ServerAddress): string {
     case '164':
       return `cannot prepare the store: user "${user}" may only read there; allow it to write`;
     case '497':
-      return `cannot prepare the store: user "${user}" lacks a right there: ${words}`;
+      return `cannot prepare the store: user "${user}" lacks a privilege there: ${summary}`;
     default:
-      return `cannot prepare the store at ${url}: ${words}`;
+      return `cannot prepare the store at ${url}: ${summary}`;
   }
 }
 

@@ -45,12 +45,13 @@ export async function assertNoTableLost(options: TableInventory): Promise<void> 
   const nameOf = ([name, { uuid }]: [string, Table]) => `${placement.database}.${name} (${uuid})`;
   const entries = Object.entries(known.tables);
   const lost = entries.filter(([name, { uuid }]) => tables[name]?.uuid !== uuid).map(nameOf);
-  const advice =
-    `restore the .sql files of ${placement.database} from a backup, ` +
-    `or remove ${file} to begin with`;
+  const { database } = placement;
+  const advice = `restore the .sql files of ${database} from a backup, or remove ${file} to`;
   if (lost.length > 0) {
     const names = lost.join(', ');
-    throw new Error(`cannot open the store: its metadata lacks ${names}; ${advice} empty tables`);
+    throw new Error(
+      `cannot open the store: its metadata lacks ${names}; ${advice} start with empty tables`,
+    );
   }
   // A migration changes columns; an earlier one may have been interrupted.
   if (known.schemaVersion !== schemaVersion) return;
@@ -60,7 +61,7 @@ export async function assertNoTableLost(options: TableInventory): Promise<void> 
   if (changed.length === 0) return;
   const names = changed.join(', ');
   throw new Error(
-    `cannot open the store: the columns of ${names} changed on disk; ${advice} them as they are`,
+    `cannot open the store: the columns of ${names} changed on disk; ${advice} accept them`,
   );
 }
 

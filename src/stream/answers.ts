@@ -1,4 +1,4 @@
-/** Shapes what the store returned into the answers of the API. Pure. */
+/** Converts results of the store to responses of the API. Pure. */
 import { AppError } from '../model/errors.ts';
 import { facetFields, type FacetName } from '../model/log-fields.ts';
 import { decodeLogId, encodeLogId, type LogPosition, maxTie } from '../model/log-id.ts';
@@ -82,7 +82,7 @@ function groupCounts(
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-/** One answer for each name, in order; two names of one field get the same counts. */
+/** One response for each name, in order; two names of one field get the same counts. */
 export function toFacetResponses(
   names: readonly FacetName[],
   results: readonly FacetsResult[],

@@ -23,7 +23,7 @@ export interface ArrivalPage {
 type Lane = 'catchUp' | 'live';
 
 export interface PageRequest {
-  /** A read that every tail has left is not started. */
+  /** A read is not started once all its signals are aborted. */
   readonly signal: AbortSignal;
   readonly lane: Lane;
 }
@@ -33,7 +33,7 @@ interface SharedPage {
   readonly signals: AbortSignal[];
 }
 
-/** Bounds what is sent to a reader that has already left. */
+/** Bounds what is sent to a reader that has disconnected. */
 const chunkLength = 64 * 1024;
 
 export type ArrivalPages = ReturnType<typeof createArrivalPages>;
@@ -52,7 +52,7 @@ export function createArrivalPages(
   const sharedPages = new Map<string, SharedPage>();
 
   async function readPage(plan: ArrivalsPlan, key: string, lane: Lane, signals: AbortSignal[]) {
-    const leave = await semaphores[lane].acquire(plan.filter.accountId);
+    const release = await semaphores[lane].acquire(plan.filter.accountId);
     try {
       if (signals.every(({ aborted }) => aborted)) {
         // Before the rejection, so that no later tail joins this page.
@@ -61,7 +61,7 @@ export function createArrivalPages(
       }
       return toPage(plan, await store.arrivals(plan));
     } finally {
-      leave();
+      release();
     }
   }
 
@@ -82,18 +82,18 @@ export function createArrivalPages(
       return page;
     },
     async count(range: ArrivalRange, { signal, lane }: PageRequest): Promise<number> {
-      const leave = await semaphores[lane].acquire(range.filter.accountId, signal);
+      const release = await semaphores[lane].acquire(range.filter.accountId, signal);
       try {
         return await store.countArrivals(range);
       } finally {
-        leave();
+        release();
       }
     },
   };
 }
 
 function abandoned(): Error {
-  return new Error('every tail that requested this page has left');
+  return new Error('every tail that requested this page was closed');
 }
 
 function toPage({ untilNanos }: ArrivalsPlan, { logs, isComplete }: Arrivals): ArrivalPage {

@@ -21,7 +21,7 @@ interface Wait {
 }
 
 interface WaitResult {
-  /** Unix ns up to which there are logs to read, or none where `hasArrivals` is false. */
+  /** Unix ns up to which to read, or up to which no log has arrived. */
   readonly untilNanos: bigint;
   readonly hasArrivals: boolean;
 }

@@ -2,7 +2,7 @@
 import { decodeLogId, encodeLogId, type LogPosition, maxTie, nilLogId } from '../model/log-id.ts';
 import { parseTimestamp, toIsoMillis } from './timestamps.ts';
 
-/** The logId is the position; the timestamp is for people, and for the nil UUID. */
+/** The logId is the position; the timestamp is informative, except with the nil UUID. */
 export interface Cursor {
   /** ISO 8601 UTC, ms. */
   readonly timestamp: string;

@@ -5,7 +5,7 @@ import {
   jsonResponse,
   type ReadRequest,
   type ReadRoute,
-  StreamedAnswer,
+  StreamedResponse,
   type TicketRequest,
   type TicketRoute,
 } from '../model/read-route.ts';
@@ -87,15 +87,19 @@ async function redeem(
   exporter: Exporter,
   tickets: ExportTickets,
   { params, signal, permit }: TicketRequest,
-): Promise<StreamedAnswer> {
+): Promise<StreamedResponse> {
   const held = await tickets.take(params['ticket']!);
   try {
     const { accountId, query: search } = held.requested;
     const recheck = () => permit(held.requested);
     await checkToken(recheck);
     const query = parseQuery(exportQuery, new URLSearchParams(search));
-    const answer = await exporter.open({ accountId, query, recheck }, signal);
-    return new StreamedAnswer(answer.mediaType, spending(held, answer.chunks), answer.headers);
+    const response = await exporter.open({ accountId, query, recheck }, signal);
+    return new StreamedResponse(
+      response.mediaType,
+      spending(held, response.chunks),
+      response.headers,
+    );
   } catch (error) {
     await held.giveBack();
     throw error;
@@ -108,14 +112,14 @@ async function checkToken(recheck: ExportRequest['recheck']): Promise<void> {
     await recheck();
   } catch (cause) {
     if (!(cause instanceof AppError) || cause.code !== 'unauthenticated') throw cause;
-    const message = 'cannot export: the token that asked for this ticket is no longer in force';
+    const message = 'cannot export: the token that this ticket was issued to is no longer valid';
     throw new AppError('forbidden', message, { cause });
   }
 }
 
 async function* spending(
   held: HeldTicket,
-  chunks: StreamedAnswer['chunks'],
+  chunks: StreamedResponse['chunks'],
 ): AsyncGenerator<Uint8Array | string> {
   try {
     for await (const chunk of chunks) {

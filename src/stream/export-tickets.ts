@@ -17,7 +17,7 @@ export interface RequestedExport extends Reader {
   readonly query: string;
 }
 
-/** A ticket in use, which no other request can use. */
+/** A ticket in use by one request. */
 export interface HeldTicket {
   readonly requested: RequestedExport;
   /** The export has begun: the ticket is used up. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../model/errors.ts';
 import type { LogRecord, WalkPlan, WalkPoint } from '../model/plan.ts';
-import type { StreamedAnswer } from '../model/read-route.ts';
+import type { StreamedResponse } from '../model/read-route.ts';
 import type { ExportOutcome } from '../telemetry/request-events.ts';
 import { createExporter, type ExportRequest } from './exporter.ts';
 
@@ -70,7 +70,7 @@ function openExporter(options: { readonly recheckMs?: number } = {}) {
 
 const { signal } = new AbortController();
 
-async function messagesOf({ chunks }: StreamedAnswer): Promise<string[]> {
+async function messagesOf({ chunks }: StreamedResponse): Promise<string[]> {
   let text = '';
   for await (const chunk of chunks) text += String(chunk);
   const lines = text.split('\n').slice(0, -1);

@@ -1,6 +1,6 @@
 /** Exports: all logs that match, or the newest of them, streamed with bounded memory. */
 import type { LogFilter, LogRecord, WalkPoint } from '../model/plan.ts';
-import { StreamedAnswer } from '../model/read-route.ts';
+import { StreamedResponse } from '../model/read-route.ts';
 import { readContext, type ReadContextSource } from '../model/readable-streams.ts';
 import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
@@ -40,13 +40,13 @@ export function createExporter(
     setting: 'stream.maxExports',
   });
 
-  /** Takes its place with the first chunk: an export that is not read holds none. */
+  /** Acquires its place with the first chunk, so that an export that is not read holds none. */
   async function* run(
     request: ExportRequest,
     firstFilter: LogFilter,
     signal: AbortSignal,
   ): AsyncGenerator<string> {
-    const leave = await semaphore.acquire(request.accountId);
+    const release = await semaphore.acquire(request.accountId);
     events.began();
     const { format } = request.query;
     const startedAt = performance.now();
@@ -71,7 +71,7 @@ export function createExporter(
       }
       throw error;
     } finally {
-      leave();
+      release();
       events.ended(outcome, { format, logs, seconds: (performance.now() - startedAt) / 1000 });
     }
   }
@@ -86,10 +86,10 @@ export function createExporter(
      * chunk is thrown by the chunks.
      * @throws AppError `not_found` | `unavailable`
      */
-    async open(request: ExportRequest, signal: AbortSignal): Promise<StreamedAnswer> {
+    async open(request: ExportRequest, signal: AbortSignal): Promise<StreamedResponse> {
       const filter = await filterOf(parts, request);
       const { mediaType, extension } = exportWriters[request.query.format];
-      return new StreamedAnswer(mediaType, run(request, filter, signal), {
+      return new StreamedResponse(mediaType, run(request, filter, signal), {
         'content-disposition': `attachment; filename="${toFileName(now(), extension)}"`,
         'referrer-policy': 'no-referrer',
       });

@@ -5,15 +5,14 @@
 import { z } from 'zod';
 import { nilLogId } from '../model/log-id.ts';
 import { filterFields } from '../model/log-fields.ts';
-import { uuid } from '../std/parse-query.ts';
+import { parsed, uuid } from '../std/parse-query.ts';
 import { parseCursor } from './cursor.ts';
 import { parseTimestamp } from './timestamps.ts';
 
 const maxTextLength = 1_000;
 
 const timestampForm = 'a time from 1970 to 2149: RFC 3339, or epoch milliseconds';
-const cursorForm = 'a cursor of an earlier answer: <timestamp>,<logId>, or the JSON object';
-const labelForm = 'key:value';
+const cursorForm = 'a cursor of an earlier response: <timestamp>,<logId>, or the JSON object';
 
 export function text(description?: string) {
   const error = `at most ${maxTextLength} characters`;
@@ -23,54 +22,36 @@ export function text(description?: string) {
 
 /** Unix ns. */
 export function timestamp(description: string) {
-  return z
-    .string()
-    .transform((value, context) => {
-      const nanos = parseTimestamp(value);
-      if (nanos !== undefined) return nanos;
-      context.issues.push({ code: 'custom', message: timestampForm, input: value });
-      return z.NEVER;
-    })
-    .meta({ description, example: '2026-04-01T08:30:00Z' });
+  return parsed(parseTimestamp, timestampForm).meta({
+    description,
+    example: '2026-04-01T08:30:00Z',
+  });
 }
 
 export function cursor(description: string) {
-  return z
-    .string()
-    .transform((value, context) => {
-      const found = parseCursor(value);
-      if (found !== undefined) return found;
-      context.issues.push({ code: 'custom', message: cursorForm, input: value });
-      return z.NEVER;
-    })
-    .meta({ description, example: `2026-04-01T08:30:00.000Z,${nilLogId}` });
+  const example = `2026-04-01T08:30:00.000Z,${nilLogId}`;
+  return parsed(parseCursor, cursorForm).meta({ description, example });
 }
 
-export const label = z
-  .string()
-  .max(maxTextLength, { error: `at most ${maxTextLength} characters` })
-  .transform((value, context) => {
-    const colon = value.indexOf(':');
-    if (colon > 0) return { key: value.slice(0, colon), value: value.slice(colon + 1) };
-    context.issues.push({ code: 'custom', message: labelForm, input: value });
-    return z.NEVER;
-  })
-  .meta({ example: 'region:eu-west' });
+export const label = parsed(parseLabel, 'key:value', text()).meta({ example: 'region:eu-west' });
+
+function parseLabel(pair: string) {
+  const colon = pair.indexOf(':');
+  return colon > 0 ? { key: pair.slice(0, colon), value: pair.slice(colon + 1) } : undefined;
+}
 
 const exclusionForm =
   `<field>:<value>, field being one of ${filterFields.join(', ')}; ` +
   'the value of streamId a UUID';
 
-export const exclusion = z
-  .string()
-  .max(maxTextLength, { error: `at most ${maxTextLength} characters` })
-  .transform((value, context) => {
-    const colon = value.indexOf(':');
-    const field = filterFields.find((name) => name === value.slice(0, Math.max(0, colon)));
-    const excluded = value.slice(colon + 1);
-    const isPossible = field !== 'streamId' || uuid.safeParse(excluded).success;
-    if (field !== undefined && isPossible) return { field, value: excluded };
-    context.issues.push({ code: 'custom', message: exclusionForm, input: value });
-    return z.NEVER;
-  })
-  .meta({ example: 'severity:DEBUG' });
+export const exclusion = parsed(parseExclusion, exclusionForm, text()).meta({
+  example: 'severity:DEBUG',
+});
+
+function parseExclusion(pair: string) {
+  const { key, value } = parseLabel(pair) ?? {};
+  const field = filterFields.find((name) => name === key);
+  if (field === undefined || value === undefined) return undefined;
+  const isPossible = field !== 'streamId' || uuid.safeParse(value).success;
+  return isPossible ? { field, value } : undefined;
+}

@@ -85,9 +85,13 @@ export function planContext(
 export function planHistogram(context: ReadContext, query: HistogramQuery): HistogramPlan {
   const { startTime, endTime } = query;
   if (endTime <= startTime) {
-    throw new AppError('malformed', 'cannot count backwards: endTime must be after startTime', {
-      parameter: 'endTime',
-    });
+    throw new AppError(
+      'malformed',
+      'cannot count over an empty range: endTime must be after startTime',
+      {
+        parameter: 'endTime',
+      },
+    );
   }
   return {
     filter: toFilter(context, { ...query, sinceTime: startTime, untilTime: endTime }),

@@ -1,6 +1,6 @@
 /**
  * Query parameters of the reads as strict schemas, which validate and describe them in OpenAPI.
- * Synonyms are renamed before. Pure.
+ * Synonyms are renamed before validation. Pure.
  */
 import { z } from 'zod';
 import {
@@ -11,7 +11,7 @@ import {
   filterFields,
   logFields,
 } from '../model/log-fields.ts';
-import { integer, list, uuid } from '../std/parse-query.ts';
+import { integer, list, parsed, uuid } from '../std/parse-query.ts';
 import { cursor, exclusion, label, text, timestamp } from './parameters.ts';
 
 const maxLimit = 1_000;
@@ -89,18 +89,10 @@ export const facetsQuery = z.strictObject({
 export const facetsBatchQuery = z.strictObject({
   ...filters,
   ...range,
-  fields: z
-    .string()
-    .transform((value, context) => {
-      const names = value.split(',').map((name) => name.trim());
-      if (names.length <= maxBatchFields && names.every(isFacetName)) return names;
-      context.issues.push({ code: 'custom', message: batchForm, input: value });
-      return z.NEVER;
-    })
-    .meta({
-      description: `${batchForm}.`,
-      examples: ['severity,host'],
-    }),
+  fields: parsed(parseFacetNames, batchForm).meta({
+    description: `${batchForm}.`,
+    examples: ['severity,host'],
+  }),
   topK,
 });
 
@@ -118,7 +110,7 @@ export const exportQuery = z.strictObject({
   limit: integer(1, maxExported, 'Number of logs, the newest first; default: all.').optional(),
 });
 
-/** No range and no page: a tail has no end. */
+/** Without range and page, since a tail does not end. */
 export const tailQuery = z.strictObject({
   ...filters,
   maxLagSeconds: integer(
@@ -157,6 +149,11 @@ export type LogQuery = z.output<typeof logQuery>;
 export type ContextQuery = z.output<typeof contextQuery>;
 /** Filters and range. */
 export type FilterQuery = Omit<FacetsQuery, 'field' | 'topK'>;
+
+function parseFacetNames(value: string): FacetName[] | undefined {
+  const names = value.split(',').map((name) => name.trim());
+  return names.length <= maxBatchFields && names.every(isFacetName) ? names : undefined;
+}
 
 function isFacetName(name: string): name is FacetName {
   return (facetNames as readonly string[]).includes(name);

@@ -1,4 +1,4 @@
-/** Answers of the reads as schemas for the OpenAPI document, which types follow. */
+/** Responses of the reads as schemas for the OpenAPI document; types are inferred from them. */
 import { z } from 'zod';
 import { facetNames } from './requests.ts';
 

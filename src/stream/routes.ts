@@ -1,11 +1,16 @@
 /**
- * Reads of one account's logs: each handler plans the read, queries the store and shapes the
- * answer. No answer is ever short of logs. Once the reader has left, the store stops the query.
+ * Reads of one account's logs: each handler plans the read, queries the store and builds the
+ * response, which is never missing logs. When the reader disconnects, the store stops the query.
  */
 import { AppError } from '../model/errors.ts';
 import { decodeLogId, type LogPosition } from '../model/log-id.ts';
 import type { ListPlan } from '../model/plan.ts';
-import { type Asker, jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
+import {
+  type ReadCaller,
+  jsonResponse,
+  type ReadRequest,
+  type ReadRoute,
+} from '../model/read-route.ts';
 import {
   type ReadContext,
   readContext,
@@ -52,11 +57,11 @@ function logRoutes(parts: LogReadParts): readonly ReadRoute[] {
   async function findLog(request: ReadRequest, context: ReadContext, query: LogQuery) {
     const position = parseLogId(request.params['logId']!);
     const plan = planOneLog(context, position, query.streamId);
-    return { log: toOneLog(position, await store.list(plan, request.left)), position };
+    return { log: toOneLog(position, await store.list(plan, request.disconnected)), position };
   }
 
-  const listUnlessEmpty = async (plan: ListPlan, { left }: Asker) =>
-    plan.limit === 0 ? [] : store.list(plan, left);
+  const listUnlessEmpty = async (plan: ListPlan, { disconnected }: ReadCaller) =>
+    plan.limit === 0 ? [] : store.list(plan, disconnected);
 
   return [
     {
@@ -70,7 +75,7 @@ function logRoutes(parts: LogReadParts): readonly ReadRoute[] {
         // Before the read, which then finds every log up to it.
         const watermark = watermarkNanos();
         const plan = planList(await readContext(parts, request.accountId), query, watermark);
-        return toListResponse(query, await store.list(plan, request.left), watermark);
+        return toListResponse(query, await store.list(plan, request.disconnected), watermark);
       }),
     },
     {
@@ -120,7 +125,7 @@ function analyticsRoutes(parts: LogReadParts): readonly ReadRoute[] {
       response: jsonResponse(histogramResponse),
       ...withQuery(histogramQuery, async (query, request: ReadRequest) => {
         const plan = planHistogram(await readContext(parts, request.accountId), query);
-        return toHistogramResponse(plan, await store.histogram(plan, request.left));
+        return toHistogramResponse(plan, await store.histogram(plan, request.disconnected));
       }),
     },
     {
@@ -132,7 +137,7 @@ function analyticsRoutes(parts: LogReadParts): readonly ReadRoute[] {
       response: jsonResponse(facetResponse),
       ...withQuery(facetsQuery, async (query, request: ReadRequest) => {
         const plan = planFacets(await readContext(parts, request.accountId), query, [query.field]);
-        return toFacetResponses([query.field], await store.facets(plan, request.left))[0];
+        return toFacetResponses([query.field], await store.facets(plan, request.disconnected))[0];
       }),
     },
     {
@@ -144,7 +149,9 @@ function analyticsRoutes(parts: LogReadParts): readonly ReadRoute[] {
       response: jsonResponse(facetsBatchResponse),
       ...withQuery(facetsBatchQuery, async (query, request: ReadRequest) => {
         const plan = planFacets(await readContext(parts, request.accountId), query, query.fields);
-        return { facets: toFacetResponses(query.fields, await store.facets(plan, request.left)) };
+        return {
+          facets: toFacetResponses(query.fields, await store.facets(plan, request.disconnected)),
+        };
       }),
     },
   ];

@@ -1,7 +1,7 @@
 /** The route of the live tail. */
 import { type ArrivalPosition, decodeArrival } from '../model/arrival.ts';
 import { AppError } from '../model/errors.ts';
-import { type ReadRequest, type ReadRoute, StreamedAnswer } from '../model/read-route.ts';
+import { type ReadRequest, type ReadRoute, StreamedResponse } from '../model/read-route.ts';
 import { withQuery } from '../std/parse-query.ts';
 import { tailQuery } from './requests.ts';
 import type { Tail } from './tail.ts';
@@ -31,14 +31,14 @@ export function createTailRoutes(tail: Tail): readonly ReadRoute[] {
         const { accountId, lastEventId, signal, recheck } = request;
         const after = parseLastEventId(lastEventId);
         const events = tail.follow({ accountId, query, after, signal, recheck });
-        return new StreamedAnswer(mediaType, events, { 'x-accel-buffering': 'no' });
+        return new StreamedResponse(mediaType, events, { 'x-accel-buffering': 'no' });
       }),
     },
   ];
 }
 
 function parseLastEventId(text: string | undefined): ArrivalPosition | undefined {
-  // A client sends an empty one before its first event.
+  // A client sends an empty value before its first event.
   if (text === undefined || text === '') return undefined;
   const position = decodeArrival(text);
   if (position !== undefined) return position;

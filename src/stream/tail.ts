@@ -67,7 +67,7 @@ export function createTail(
    * @throws AppError `not_found`, `unavailable`
    */
   async function* follow(request: TailRequest): AsyncGenerator<Uint8Array | string> {
-    const leave = await semaphore.acquire(request.accountId);
+    const release = await semaphore.acquire(request.accountId);
     telemetry.opened();
     let isOpen = false;
     try {
@@ -81,11 +81,11 @@ export function createTail(
       const error =
         cause instanceof AppError
           ? cause
-          : new AppError('internal', 'cannot go on: an internal fault', { cause });
+          : new AppError('internal', 'cannot continue: internal error', { cause });
       telemetry.failed(error);
       yield errorEvent(error);
     } finally {
-      leave();
+      release();
       telemetry.closed();
     }
   }

@@ -157,7 +157,7 @@ export function createEngineEvents({ log, metrics: registry }: Instruments) {
     /** @param line of standard error */
     engineWroteStderr: (line: string) => log.warn({ line }, 'engine wrote to standard error'),
     /** @param paths of parts that a full or failing disk had truncated */
-    cutPartsRemoved(paths: readonly string[]) {
+    truncatedPartsRemoved(paths: readonly string[]) {
       const fields = { parts: paths.slice(0, mostPartsLogged), total: paths.length };
       log.warn(fields, 'removed truncated parts; their rows are stored again');
     },

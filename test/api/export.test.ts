@@ -360,7 +360,7 @@ suite('tickets', () => {
     assert.ok(revoked.status < 300, revoked.text);
     const answer = await fetchTicket(asked);
     assert.equal(answer.status, 403);
-    assert.match(answer.json<{ detail: string }>().detail, /no longer in force/);
+    assert.match(answer.json<{ detail: string }>().detail, /no longer valid/);
   });
 });
 

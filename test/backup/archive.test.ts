@@ -84,7 +84,7 @@ test('lists the files of a stopped engine once, without its symbolic links', asy
     writeFileSync(join(database, name), '');
   }
   symlinkSync(database, join(engine, 'store/metadata/weir'));
-  const listed = await listStore(engine, { patienceMs: 0, signal });
+  const listed = await listStore(engine, { timeoutMs: 0, signal });
   assert.deepEqual(listed.map(({ path }) => path).sort(), [
     'store/store/abc/abc-1/all_1_1_0/data.bin',
     'store/store/abc/abc-1/logs.sql',

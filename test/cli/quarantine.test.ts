@@ -83,7 +83,7 @@ test('lists a refused batch; the next start stores it unless dropped', async () 
   const [first, second] = (await list()) as [Listed, Listed];
   assert.equal(first.rows, 2);
   assert.equal(first.receiverId, service.quickstart.receivers.http_json.receiverId);
-  assert.match(first.reason, /cannot store these rows: the store answered 6 /);
+  assert.match(first.reason, /cannot store these rows: the store returned 6 /);
   assert.deepEqual(await messages(), []);
   await takeBad();
   await landFirstRow(first.id);

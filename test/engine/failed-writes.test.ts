@@ -114,9 +114,10 @@ type Store = TestEngine & { readonly removed: string[] };
 
 async function openStore(t: Cleanup): Promise<Store> {
   const removed: string[] = [];
-  const cutPartsRemoved: EngineEvents['cutPartsRemoved'] = (paths) => void removed.push(...paths);
+  const truncatedPartsRemoved: EngineEvents['truncatedPartsRemoved'] = (paths) =>
+    void removed.push(...paths);
   const dataDir = await temporaryFolder(t);
-  const events = { ...silentEvents(), cutPartsRemoved };
+  const events = { ...silentEvents(), truncatedPartsRemoved };
   const opened = await openTestEngine(t, { dataDir }, events);
   await opened.client.command({ query: table });
   return { ...opened, removed };

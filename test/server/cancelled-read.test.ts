@@ -21,13 +21,13 @@ const slow: ReadRoute = {
   scope: 'logs:read',
   query: z.strictObject({}),
   response: jsonResponse(z.object({})),
-  read: async ({ left }) => {
+  read: async ({ disconnected }) => {
     begun += 1;
-    assert.ok(left);
-    leftOf.push(left);
+    assert.ok(disconnected);
+    leftOf.push(disconnected);
     const { promise, resolve, reject } = Promise.withResolvers<object>();
     finish = () => resolve({});
-    left.addEventListener('abort', () => reject(left.reason as Error));
+    disconnected.addEventListener('abort', () => reject(disconnected.reason as Error));
     return promise;
   },
 };

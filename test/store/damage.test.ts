@@ -56,11 +56,11 @@ const corruptParts = 'weir_store_damaged_parts{state="corrupt"}';
 test('counts a part that the engine detaches at its start', async () => {
   const part = await fill();
   const housekeeping = openHousekeeping();
-  await housekeeping.lookForDamage(never);
+  await housekeeping.checkForDamage(never);
   assert.equal(await metric(detachedParts), 0);
   writeFileSync(join(part, 'columns.txt'), '');
   await engine.restart();
-  await housekeeping.lookForDamage(never);
+  await housekeeping.checkForDamage(never);
   assert.equal(await metric(detachedParts), 1);
 });
 
@@ -90,7 +90,7 @@ test('counts a read that meets damaged data', async () => {
   flipBit(join(part, 'data.bin'));
   const sql = 'SELECT sum(cityHash64(*)) FROM weir.logs';
   await assert.rejects(engine.store.connection.query('housekeeping', { sql, params: {} }));
-  await openHousekeeping().lookForDamage(never);
+  await openHousekeeping().checkForDamage(never);
   assert.ok((await metric('weir_store_corruption_errors_total')) >= 1);
 });
 

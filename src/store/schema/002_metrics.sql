@@ -1,7 +1,7 @@
 -- The metrics of every account. Partitioned by the day of receipt like the logs, so that a wrong clock makes no
 -- partitions and retention drops whole ones; sorted by series, then time. Where the same is stored twice, the row
--- received last stays, and of those the one inserted last: reads say FINAL, so what an insert left half done is
--- simply inserted again. Figures: docs/decisions/011-metrics-tables.md.
+-- received last stays, and of those the one inserted last: reads use FINAL, so an interrupted insert is repeated in
+-- full. Figures: docs/decisions/011-metrics-tables.md.
 
 -- Which labels a series id stands for, on each day (UTC) that has a sample of it. They are written once a day of
 -- receipt, hence kept a day longer than samples.
@@ -22,12 +22,12 @@ PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
 ORDER BY (AccountId, StreamId, MetricName, SeriesId, Day)
 SETTINGS{{storagePolicy}} fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
 
--- A value that is a whole number stands in `Integer`, any other bit by bit in `Bits`; the column that has nothing
--- to say is 0 and costs nothing. What is left of either after Delta has few bits, which T64 puts side by side.
--- The time of receipt is kept in whole seconds: exact, it would cost as much as the value. Merges join more parts
--- at a time than by default: each costs as much as the insert.
--- The key has times as Int128: an insert does not keep equal Int64 of a later column of the key in their order, once
--- there are 256, and so would not know which was last.
+-- A whole number is stored in `Integer`, any other value as its bits in `Bits`; the other column is 0, which
+-- compresses to nothing. After Delta few bits remain, which T64 packs.
+-- The time of receipt is in whole seconds: in nanoseconds it would take as much space as the value. Merges take more
+-- parts at a time than by default, since each merge costs as much as the insert.
+-- The key has times as Int128: from 256 rows on, the sort of an insert is not stable for equal Int64 in a later column
+-- of the key, and the last row would be unknown.
 CREATE TABLE IF NOT EXISTS {{table samples}}{{onCluster}}
 (
     AccountId LowCardinality(String) CODEC(LZ4),
@@ -67,7 +67,7 @@ PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
 ORDER BY (AccountId, StreamId, SeriesId, toInt128(UnixMilli))
 SETTINGS{{storagePolicy}} fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
 
--- A series may have several at one time; `Digest` tells them apart.
+-- A series may have several at one time; `Digest` distinguishes them.
 CREATE TABLE IF NOT EXISTS {{table exemplars}}{{onCluster}}
 (
     AccountId LowCardinality(String) CODEC(LZ4),

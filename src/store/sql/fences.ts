@@ -28,21 +28,21 @@ export function passCondition(
   { shard, number }: InsertPass,
   params: Parameters,
 ): string {
-  const isPast = `throwIf(max(Number) > ${params.add('UInt128', number)}, 'superseded')`;
+  const isSuperseded = `throwIf(max(Number) > ${params.add('UInt128', number)}, 'superseded')`;
   return `(
-  SELECT ${isPast} FROM ${tableName(placement.database, 'fences')}
-  WHERE Shard = ${params.add('String', shard)}${consistently(placement, ' ')}) = 0`;
+  SELECT ${isSuperseded} FROM ${tableName(placement.database, 'fences')}
+  WHERE Shard = ${params.add('String', shard)}${sequentialConsistency(placement, ' ')}) = 0`;
 }
 
 /** One row with the highest number of a shard; 0 where it was never fenced. */
 export function compileHighestFence(placement: Placement, shard: string): Statement {
   return statement(
     (params) => `SELECT toString(max(Number)) FROM ${tableName(placement.database, 'fences')}
-WHERE Shard = ${params.add('String', shard)}${consistently(placement, '\n')}`,
+WHERE Shard = ${params.add('String', shard)}${sequentialConsistency(placement, '\n')}`,
   );
 }
 
-function consistently({ cluster }: Placement, space: string): string {
+function sequentialConsistency({ cluster }: Placement, space: string): string {
   return cluster === undefined ? '' : `${space}SETTINGS select_sequential_consistency = 1`;
 }
 
@@ -65,7 +65,8 @@ SELECT ${params.add('String', shard)}, ${params.add('UInt128', number)}`,
 
 /**
  * Kills every insert of a shard into any table and waits for their end. One server returns a row
- * for each insert, a cluster one for each node: host, port, 0 or null for a node without an answer.
+ * for each insert, a cluster one for each node: host, port, 0 or null for a node that did not
+ * respond.
  */
 export function compileKillInserts(placement: Placement, shard: string): Statement {
   const kill = `KILL QUERY${onCluster(placement)}`;
@@ -94,7 +95,7 @@ WHERE database = ${params.add('String', database)} AND table = 'fences'`,
   );
 }
 
-/** Answer of one node of a cluster; null = timeout. */
+/** Response of one node of a cluster; null = timeout. */
 export type NodeRow = readonly [host: string, port: number, status: number | string | null];
 
 function syncReplica(placement: Placement, table: string): Statement {

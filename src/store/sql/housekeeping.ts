@@ -89,7 +89,7 @@ ORDER BY partition_id, min_block_number${skipUnavailable(placement)}`,
   );
 }
 
-/** Skips parts that have the index. Waits on one server. */
+/** Skips parts that have the indexes. One server waits until they are built. */
 export function compileIndexDay(placement: Placement, day: string): Statement {
   const partition = `IN PARTITION ID '${checkedDay(day)}'`;
   const commands = searchIndexes.map((name) => `MATERIALIZE INDEX ${name} ${partition}`);

@@ -32,8 +32,8 @@ export function insertSettings(batches: readonly StampedBatch[], target: InsertT
 }
 
 /**
- * An insert that lost its Keeper session must not be retried in another one: its sender has given
- * up by then. The deduplication token is unique, so it catches only a statement repeated in
+ * An insert that lost its Keeper session must not be retried in another one: its sender has timed
+ * out by then. The deduplication token is unique, so it catches only a statement repeated in
  * transit.
  */
 function clusterSettings({ placement, insertQuorum, pass }: InsertTarget): string {

@@ -13,7 +13,7 @@ export interface OuterRow {
 }
 
 const chunkBytes = 256 * 1024;
-/** Larger rows are not copied. */
+/** Larger payloads are not copied. */
 const copiedBytes = 16 * 1024;
 /**
  * 16 batch + 8 time + three strings of up to 127 bytes with their lengths + a varint of up to 5.

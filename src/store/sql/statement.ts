@@ -80,7 +80,10 @@ const nanosPerSecond = 1_000_000_000n;
 /** The last second of a DateTime. */
 const lastSecond = 0xffff_ffffn;
 
-/** Grouping and sorting spill to disk at half of the memory, so that a large read is slow. */
+/**
+ * Grouping and sorting spill to disk at half of the memory, so that a large read slows down rather
+ * than fails.
+ */
 export function limitsSql(limits: ReadLimits): string {
   const spillBytes = Math.floor(limits.maxMemoryBytes / 2);
   const { maxBytesReturned } = limits;

@@ -118,7 +118,7 @@ export function walkOn(
   }
   const untilNanos = window.fromNanos!;
   if (untilNanos <= (filter.fromNanos ?? 0n)) return undefined;
-  // A window too large at one place need not be so further back, so the cap grows again.
+  // Logs may be sparser further back, so the cap grows again.
   const maxWidthNanos = clamp((5n * point.maxWidthNanos) / 4n, maxWalkWidthNanos);
   const widthNanos = clamp(4n * point.widthNanos, maxWidthNanos);
   return { ...point, rows, widthNanos, maxWidthNanos, position: undefined, untilNanos };

@@ -62,8 +62,9 @@ function labelCondition(key: string, value: string, params: Parameters): string 
 function labelEquals(key: string, value: string, params: Parameters): string {
   const k = params.add('String', key);
   const v = params.add('String', value);
-  const own = `${present('LogAttributes', k, value)}LogAttributes[${k}] = ${v}`;
-  const inherited = `${present('ResourceAttributes', k, value)}ResourceAttributes[${k}] = ${v}`;
+  const equals = (map: string) => `${presenceCheck(map, k, value)}${map}[${k}] = ${v}`;
+  const own = equals('LogAttributes');
+  const inherited = equals('ResourceAttributes');
   return `${own} OR NOT mapContains(LogAttributes, ${k}) AND ${inherited}`;
 }
 
@@ -77,7 +78,7 @@ function exclusionConditions({ excluded }: LogFilter, params: Parameters): strin
 }
 
 /** A missing key reads as "", so only the empty value needs a check for the key. */
-function present(map: string, key: string, value: string): string {
+function presenceCheck(map: string, key: string, value: string): string {
   return value === '' ? `mapContains(${map}, ${key}) AND ` : '';
 }
 

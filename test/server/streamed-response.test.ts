@@ -14,8 +14,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../src/model/errors.ts';
-import { type ReadRoute, StreamedAnswer, type TicketRoute } from '../../src/model/read-route.ts';
-import { createDisconnectSignals } from '../../src/server/streamed-answer.ts';
+import { type ReadRoute, StreamedResponse, type TicketRoute } from '../../src/model/read-route.ts';
+import { createDisconnectSignals } from '../../src/server/streamed-response.ts';
 import { until } from '../harness/until.ts';
 import { type HeaderList, sendRaw, type Target, transports } from './client.ts';
 import { accountId, type Edge, openEdge } from './edge.ts';
@@ -47,8 +47,8 @@ async function* chunksOf(kind: string, signal: AbortSignal): AsyncGenerator<stri
   }
 }
 
-function answer(kind: string, signal: AbortSignal): StreamedAnswer {
-  return new StreamedAnswer('text/plain', chunksOf(kind, signal), { 'x-kind': kind });
+function answer(kind: string, signal: AbortSignal): StreamedResponse {
+  return new StreamedResponse('text/plain', chunksOf(kind, signal), { 'x-kind': kind });
 }
 
 const reads: readonly ReadRoute[] = [
@@ -281,8 +281,8 @@ test('reports a reader that left before it was watched', () => {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));
   raw.destroy();
   const reply = { raw } as unknown as FastifyReply;
-  const { left, signal } = createDisconnectSignals(Fastify()).watch(reply);
-  assert.deepEqual([left.aborted, signal.aborted], [true, true]);
+  const { disconnected, signal } = createDisconnectSignals(Fastify()).watch(reply);
+  assert.deepEqual([disconnected.aborted, signal.aborted], [true, true]);
 });
 
 test('refuses HTTP/1.0, which cannot mark a truncated body', async () => {

@@ -1,21 +1,21 @@
 /**
- * Streams a response with back-pressure, and reports when its reader has left. A response that
+ * Streams a response with back-pressure, and reports when its reader disconnects. A response that
  * fails after its first chunk is aborted, so that it never looks complete.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, Http2ServerResponse, type ServerHttp2Stream } from 'node:http2';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../model/errors.ts';
-import type { StreamedAnswer } from '../model/read-route.ts';
+import type { StreamedResponse } from '../model/read-route.ts';
 
 export interface DisconnectSignals {
   watch(reply: FastifyReply): DisconnectSignal;
 }
 
 export interface DisconnectSignal {
-  /** Aborted when the reader has left. For reads that end by themselves. */
-  readonly left: AbortSignal;
-  /** Aborted when the reader has left or the surface closes. For reads that go on. */
+  /** Aborted when the reader disconnects. For reads that end by themselves. */
+  readonly disconnected: AbortSignal;
+  /** Aborted when the reader disconnects or the surface closes. For open-ended reads. */
   readonly signal: AbortSignal;
 }
 
@@ -35,12 +35,12 @@ export function createDisconnectSignals(app: FastifyInstance): DisconnectSignals
         leaving.abort();
         disconnect.abort();
       };
-      // No `close` follows for a reader that left during authentication.
+      // No `close` follows for a reader that disconnected during authentication.
       if (isGone(reply.raw)) leave();
       else reply.raw.once('close', leave);
       if (isClosing) disconnect.abort();
       else if (!leaving.signal.aborted) watched.add(disconnect);
-      return { left: leaving.signal, signal: disconnect.signal };
+      return { disconnected: leaving.signal, signal: disconnect.signal };
     },
   };
 }
@@ -53,7 +53,7 @@ export function createDisconnectSignals(app: FastifyInstance): DisconnectSignals
 export async function sendStreamed(
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: StreamedAnswer,
+  answer: StreamedResponse,
   signal: AbortSignal,
 ): Promise<void> {
   const chunks = answer.chunks[Symbol.asyncIterator]();
@@ -114,7 +114,7 @@ async function keepAlive<Chunk>(
   }
 }
 
-/** @returns false once the reader has left, or has read nothing for `idleMs`. */
+/** @returns false once the reader has disconnected, or has read nothing for `idleMs`. */
 async function write(
   response: ServerResponse,
   chunk: Uint8Array | string,
@@ -140,8 +140,8 @@ function partsOf(response: ServerResponse, chunk: Uint8Array | string): (Uint8Ar
 const partLength = 64 * 1024;
 
 /**
- * Resolves when the reader has read what was written, or has left. Pings and other streams keep an
- * HTTP/2 connection from being idle, so a stalled stream has its own timer.
+ * Resolves when the reader has read what was written, or has disconnected. Pings and other streams
+ * keep an HTTP/2 connection from being idle, so a stalled stream has its own timer.
  */
 function untilDrained(response: ServerResponse, idleMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
