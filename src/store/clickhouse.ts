@@ -12,6 +12,7 @@ import { createMetricsReader } from './metrics-reader.ts';
 import { createRestartFence, createSharedFence } from './fence.ts';
 import { migrate } from './migrate.ts';
 import type { Store } from './port.ts';
+import { createRowSpreads } from './row-spread.ts';
 import { openReceiptFloor, type ReceiptFloor, unknownFloor } from './receipt-floor.ts';
 import { checkServer, explain } from './server-check.ts';
 import { assertNoTableLost, noteTables } from './table-inventory.ts';
@@ -115,7 +116,7 @@ function createStore(
       : createRestartFence(restart);
   const readerParts = { connection, database, events, limits };
   return {
-    ...createLogReader(readerParts, floor),
+    ...createLogReader(readerParts, floor, createRowSpreads(connection, placement)),
     ...createMetricsReader(readerParts),
     ...createWriter({ connection, placement, insertQuorum, fence, floor, events }),
     connection,

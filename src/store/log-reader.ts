@@ -15,6 +15,7 @@ import { exceededLimit } from './failures.ts';
 import type { Store } from './port.ts';
 import { type ReaderParts, startReadTime, timed } from './read-time.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
+import type { RowSpreads } from './row-spread.ts';
 import { compileFacets, type FacetRow, toFacetsResults } from './sql/facets.ts';
 import { compileHistogram, type HistogramRow, toHistogramResult } from './sql/histogram.ts';
 import {
@@ -44,14 +45,20 @@ type LogReader = Pick<
 /** A page of arrivals that was too large is retried with this fraction of its logs. */
 const shrinkBy = 8;
 
-export function createLogReader(parts: ReaderParts, floor: ReceiptFloor): LogReader {
+export function createLogReader(
+  parts: ReaderParts,
+  floor: ReceiptFloor,
+  spreads: RowSpreads,
+): LogReader {
   const { connection, database, events, limits } = parts;
   const table = tableName(database, 'logs');
 
   async function list(plan: ListPlan, context: QueryContext): Promise<LogRecord[]> {
     const time = startReadTime(limits);
     const rows: LogRow[] = [];
-    for (const window of listWindows(plan, nowNanos())) {
+    const streamIds = plan.filter.streams.map(({ streamId }) => streamId);
+    const spread = await spreads.of(plan.filter.accountId, streamIds);
+    for (const window of listWindows(plan, spread, nowNanos())) {
       const step = { window, limit: plan.limit - rows.length, limits: time.left() };
       rows.push(...(await connection.read<LogRow>(compileList(table, plan, step), context)));
       if (rows.length >= plan.limit) break;

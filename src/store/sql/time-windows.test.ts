@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import { suite, test } from 'node:test';
 import type { LogPosition } from '../../model/log-id.ts';
 import type { ListPlan, LogFilter, WalkPoint } from '../../model/plan.ts';
-import { listWindows, walkOn, walkSlower, walkStart, walkWindow } from './time-windows.ts';
+import {
+  listWindows,
+  type RowSpread,
+  walkOn,
+  walkSlower,
+  walkStart,
+  walkWindow,
+} from './time-windows.ts';
 
 const second = 1_000_000_000n;
 const now = 1_780_000_000n * second;
@@ -27,12 +34,20 @@ const planArbitrary: fc.Arbitrary<ListPlan> = fc.record({
   untilWatermarkNanos: maybe(time),
 });
 
-test('windows cover the range of the plan once, in its direction', () => {
+const spreadArbitrary: fc.Arbitrary<RowSpread> = fc.record({
+  granules: fc
+    .array(fc.record({ fromNanos: time, rows: fc.nat(3_000_000) }), { maxLength: 30 })
+    .map((granules) => granules.sort((a, b) => (a.fromNanos < b.fromNanos ? 1 : -1))),
+  isComplete: fc.boolean(),
+});
+
+test('windows cover the range of the plan once, in its direction, for any spread', () => {
+  const times = fc.array(time, { maxLength: 20 });
   fc.assert(
-    fc.property(planArbitrary, fc.array(time, { maxLength: 20 }), (plan, times) => {
-      const windows = [...listWindows(plan, now)];
-      assert.ok(windows.length <= 12, `${windows.length} windows`);
-      for (const at of times) {
+    fc.property(planArbitrary, maybe(spreadArbitrary), times, (plan, spread, moments) => {
+      const windows = [...listWindows(plan, spread, now)];
+      assert.ok(windows.length <= 16, `${windows.length} windows`);
+      for (const at of moments) {
         const holding = windows.filter(
           ({ fromNanos, untilNanos }) =>
             (fromNanos === undefined || at >= fromNanos) &&
@@ -60,16 +75,60 @@ function mayShow(plan: ListPlan, at: bigint): boolean {
   return (limit === undefined || at >= limit) && (watermark === undefined || at <= watermark);
 }
 
-test('recent logs are read in windows of seconds, the oldest in one window', () => {
+test('without a spread, recent logs are read in windows of seconds, the oldest in one', () => {
   const [plan] = fc.sample(planArbitrary, { numRuns: 1, seed: 1 });
   const { filter } = plan!;
   const all = { ...filter, fromNanos: undefined, untilNanos: undefined };
   const windows = [
-    ...listWindows({ ...plan!, filter: all, direction: 'older', position: undefined }, now),
+    ...listWindows(
+      { ...plan!, filter: all, direction: 'older', position: undefined },
+      undefined,
+      now,
+    ),
   ];
   assert.deepEqual(windows[0], { fromNanos: now - 10n * second, untilNanos: undefined });
   assert.equal(windows.length, 5);
   assert.equal(windows.at(-1)!.fromNanos, 0n);
+});
+
+/** Granules of 8,192 rows, one a minute, the newest a day before now. */
+function minutely(count: number): RowSpread {
+  const newest = now - 86_400n * second;
+  const granules = Array.from({ length: count }, (_, i) => {
+    return { fromNanos: newest - BigInt(i) * 60n * second, rows: 8_192 };
+  });
+  return { granules, isComplete: true };
+}
+
+const anyTime: ListPlan = {
+  filter: { accountId: 'a', streams: [], equal: new Map(), labels: [], search: [] } as never,
+  limit: 10,
+  direction: 'older',
+  position: undefined,
+  untilWatermarkNanos: undefined,
+};
+
+test('one window holds a small store, wherever its logs are in time', () => {
+  const search = [{ text: 'word', exclude: false }];
+  const windows = [
+    ...listWindows({ ...anyTime, filter: { ...anyTime.filter, search } }, minutely(300), now),
+  ];
+  assert.deepEqual(windows, [{ fromNanos: 0n, untilNanos: undefined }]);
+});
+
+test('the first window begins where the newest rows of a large store are', () => {
+  const spread = minutely(2_000);
+  const [first, second_] = [...listWindows(anyTime, spread, now)];
+  assert.equal(first!.fromNanos, spread.granules[12]!.fromNanos);
+  assert.equal(second_!.fromNanos, spread.granules[12 + 391]!.fromNanos);
+});
+
+test('a page towards newer logs grows by rows, too', () => {
+  const spread = minutely(2_000);
+  const position = { timeNanos: spread.granules[1_000]!.fromNanos, tie: 0n };
+  const [first] = [...listWindows({ ...anyTime, direction: 'newer', position }, spread, now)];
+  assert.equal(first!.fromNanos, position.timeNanos);
+  assert.equal(first!.untilNanos, spread.granules[1_000 - 13]!.fromNanos);
 });
 
 const nowNanos = 1_800_000_000_000_000_000n;

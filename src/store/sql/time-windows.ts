@@ -12,49 +12,120 @@ export interface TimeWindow {
   readonly untilNanos: bigint | undefined;
 }
 
+/** Rows of the streams of a list over event time. */
+export interface RowSpread {
+  /** The newest first; a granule reaches to the one before it, or into others. */
+  readonly granules: readonly { readonly fromNanos: bigint; readonly rows: number }[];
+  /** Whether there is nothing older. */
+  readonly isComplete: boolean;
+}
+
 const secondNanos = 1_000_000_000n;
 const firstWidthNanos = 10n * secondNanos;
 /** Later than any event time (2149). */
 const maxTimeNanos = 5_700_000_000n * secondNanos;
 
-const listGrowth = 32n;
+const listGrowth = 32;
 /** Beyond this, one window for the rest of history is faster than further steps. */
 const maxListWidthNanos = 100n * 86_400n * secondNanos;
 
 /** The range of the plan in disjoint windows without gaps, in the direction of the plan. */
-export function listWindows(plan: ListPlan, nowNanos: bigint): Generator<TimeWindow> {
-  return plan.direction === 'older' ? olderWindows(plan, nowNanos) : newerWindows(plan);
+export function listWindows(
+  plan: ListPlan,
+  spread: RowSpread | undefined,
+  nowNanos: bigint,
+): Generator<TimeWindow> {
+  return plan.direction === 'older'
+    ? olderWindows(plan, spread, nowNanos)
+    : newerWindows(plan, spread);
 }
 
 /** Back to the start of the range, or else to 1970. */
-function* olderWindows(plan: ListPlan, nowNanos: bigint): Generator<TimeWindow> {
+function* olderWindows(
+  plan: ListPlan,
+  spread: RowSpread | undefined,
+  nowNanos: bigint,
+): Generator<TimeWindow> {
   const fromNanos = plan.filter.fromNanos ?? 0n;
   let untilNanos = least(plan.filter.untilNanos, after(plan.position?.timeNanos));
   if (untilNanos !== undefined && untilNanos <= fromNanos) return;
-  let edge = least(untilNanos, nowNanos)!;
-  for (let width = firstWidthNanos; ; width *= listGrowth) {
-    edge -= width;
-    if (edge <= fromNanos || width > maxListWidthNanos) break;
+  const startNanos = least(untilNanos, nowNanos)!;
+  const granules = (spread?.granules ?? []).filter(
+    (granule) => untilNanos === undefined || granule.fromNanos < untilNanos,
+  );
+  let edge = startNanos;
+  for (edge of granuleEdges(granules, firstRows(plan.filter))) {
+    if (edge <= fromNanos) break;
     yield { fromNanos: edge, untilNanos };
     untilNanos = edge;
+  }
+  if (spread?.isComplete !== true) {
+    for (const width of timeWidths(startNanos - edge)) {
+      edge -= width;
+      if (edge <= fromNanos) break;
+      yield { fromNanos: edge, untilNanos };
+      untilNanos = edge;
+    }
   }
   yield { fromNanos, untilNanos };
 }
 
 /** Up to the watermark or the end of the range, whichever is first. */
-function* newerWindows(plan: ListPlan): Generator<TimeWindow> {
+function* newerWindows(plan: ListPlan, spread: RowSpread | undefined): Generator<TimeWindow> {
   const untilNanos = least(plan.filter.untilNanos, after(plan.untilWatermarkNanos));
+  const endNanos = untilNanos ?? maxTimeNanos;
   let fromNanos = plan.filter.fromNanos ?? 0n;
   if (plan.position !== undefined && plan.position.timeNanos > fromNanos) {
     fromNanos = plan.position.timeNanos;
   }
-  for (let width = firstWidthNanos; ; width *= listGrowth) {
-    const edge = fromNanos + width;
-    if (edge >= (untilNanos ?? maxTimeNanos)) break;
-    yield { fromNanos, untilNanos: edge };
-    fromNanos = edge;
+  const oldest = spread?.granules.at(-1)?.fromNanos;
+  if (oldest !== undefined && (spread!.isComplete || oldest <= fromNanos)) {
+    const granules = spread!.granules.filter((granule) => granule.fromNanos > fromNanos);
+    for (const edge of granuleEdges(granules.reverse(), firstRows(plan.filter))) {
+      if (edge >= endNanos) break;
+      yield { fromNanos, untilNanos: edge };
+      fromNanos = edge;
+    }
+  } else if (spread?.isComplete !== true) {
+    for (const width of timeWidths(0n)) {
+      const edge = fromNanos + width;
+      if (edge >= endNanos) break;
+      yield { fromNanos, untilNanos: edge };
+      fromNanos = edge;
+    }
   }
   if (untilNanos === undefined || fromNanos < untilNanos) yield { fromNanos, untilNanos };
+}
+
+/**
+ * Rows of the first window. Reads stop at the limit, so a window bounds the parts and granules that
+ * a statement plans to read: many more than a page has are cheap where columns or an index decide.
+ */
+function firstRows({ equal, labels, search }: LogFilter): number {
+  if (labels.length + search.length > 0) return 4_000_000;
+  return equal.size > 0 ? 1_000_000 : 100_000;
+}
+
+/** Start times at which `rows` rows are behind, then `listGrowth` times as many, and so on. */
+function* granuleEdges(granules: RowSpread['granules'], rows: number): Generator<bigint> {
+  let wanted = rows;
+  let seen = 0;
+  let last: bigint | undefined;
+  for (const granule of granules) {
+    seen += granule.rows;
+    if (seen < wanted || granule.fromNanos === last) continue;
+    yield granule.fromNanos;
+    last = granule.fromNanos;
+    seen = 0;
+    wanted *= listGrowth;
+  }
+}
+
+/** Widths of windows where the spread is not known, after a known span. */
+function* timeWidths(spanNanos: bigint): Generator<bigint> {
+  const growth = BigInt(listGrowth);
+  let width = spanNanos > 0n ? spanNanos * growth : firstWidthNanos;
+  for (; width <= maxListWidthNanos; width *= growth) yield width;
 }
 
 /** The end of a half-open range that includes `nanos`. */
@@ -66,7 +137,7 @@ function after(nanos: bigint | undefined): bigint | undefined {
 const targetBytes = 4 * 1024 * 1024;
 export const maxStepBytes = 16 * 1024 * 1024;
 
-const firstRows = 16;
+const firstWalkRows = 16;
 const maxRows = 8_192;
 const minWidthNanos = secondNanos;
 const maxWalkWidthNanos = 10_000_000_000n * secondNanos;
@@ -76,7 +147,7 @@ export const walkStart: WalkPoint = {
   untilNanos: undefined,
   widthNanos: firstWidthNanos,
   maxWidthNanos: maxWalkWidthNanos,
-  rows: firstRows,
+  rows: firstWalkRows,
 };
 
 /** The window that the next statement reads; undefined = the walk is at its end. */

@@ -1,0 +1,70 @@
+/**
+ * How the logs of an account are spread over event time, from the primary index of the table. A
+ * list chooses its windows by it. Rows that arrived since make a window larger, never wrong.
+ */
+import type { Connection } from './connection.ts';
+import { compileGranules, type GranuleRow } from './sql/row-spread.ts';
+import type { Placement } from './sql/tables.ts';
+import type { RowSpread } from './sql/time-windows.ts';
+
+export interface RowSpreads {
+  /** Waits only for the first spread of an account. @returns undefined after a failure */
+  of(accountId: string, streamIds: readonly string[]): Promise<RowSpread | undefined>;
+}
+
+const refreshMs = 10_000;
+/** The newest granules of an account, of at most 8,192 rows each; 200 kB in memory. */
+const maxGranules = 2_048;
+const maxAccounts = 100;
+
+interface Entry {
+  granules: Promise<readonly GranuleRow[] | undefined>;
+  readAtMs: number;
+}
+
+export function createRowSpreads(
+  connection: Pick<Connection, 'read'>,
+  placement: Placement,
+  nowMs: () => number = Date.now,
+): RowSpreads {
+  const entries = new Map<string, Entry>();
+
+  const readGranules = (accountId: string) => {
+    const statement = compileGranules(placement, accountId, maxGranules);
+    return connection.read<GranuleRow>(statement, { accountId }).catch(() => undefined);
+  };
+
+  function addEntry(accountId: string): Entry {
+    const entry = { granules: readGranules(accountId), readAtMs: nowMs() };
+    entries.set(accountId, entry);
+    if (entries.size > maxAccounts) entries.delete(entries.keys().next().value!);
+    return entry;
+  }
+
+  /** The last granules stay in use until the new ones are here. */
+  function refresh(accountId: string, entry: Entry): void {
+    entry.readAtMs = nowMs();
+    const granules = readGranules(accountId);
+    void granules.then(() => {
+      entry.granules = granules;
+    });
+  }
+
+  return {
+    async of(accountId, streamIds) {
+      const entry = entries.get(accountId) ?? addEntry(accountId);
+      if (nowMs() - entry.readAtMs >= refreshMs) refresh(accountId, entry);
+      const granules = await entry.granules;
+      return granules && toSpread(granules, new Set(streamIds));
+    },
+  };
+}
+
+function toSpread(granules: readonly GranuleRow[], streamIds: ReadonlySet<string>): RowSpread {
+  return {
+    isComplete: granules.length < maxGranules,
+    granules: granules
+      .filter(([streamId]) => streamIds.has(streamId))
+      .map(([, fromNanos, rows]) => ({ fromNanos: BigInt(fromNanos), rows: Number(rows) })),
+  };
+}

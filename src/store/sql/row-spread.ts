@@ -1,0 +1,22 @@
+/** Where the granules of an account's logs begin in event time, from the primary index. Pure. */
+import { type Statement, statement } from './statement.ts';
+import { clusterLiteral, localTable, type Placement } from './tables.ts';
+
+/** Stream, event time of the first row in Unix ns, rows. */
+export type GranuleRow = readonly [streamId: string, fromNanos: string, rows: string];
+
+/** The newest granules first. */
+export function compileGranules(placement: Placement, accountId: string, limit: number): Statement {
+  const { database, cluster } = placement;
+  const [, table] = localTable(placement, 'logs').split('.');
+  const index = `mergeTreeIndex('${database}', '${table}')`;
+  const source = cluster === undefined ? index : `cluster(${clusterLiteral(cluster)}, ${index})`;
+  return statement(
+    (params) => `SELECT StreamId, toString(toUnixTimestamp64Nano(Timestamp)),
+  toString(rows_in_granule)
+FROM ${source}
+WHERE AccountId = ${params.add('String', accountId)} AND rows_in_granule > 0
+ORDER BY Timestamp DESC
+LIMIT ${limit}`,
+  );
+}
