@@ -8,7 +8,7 @@ export type GranuleRow = readonly [streamId: string, fromNanos: string, rows: st
 /** The newest granules first. */
 export function compileGranules(placement: Placement, accountId: string, limit: number): Statement {
   const { database, cluster } = placement;
-  const [, table] = localTable(placement, 'logs').split('.');
+  const table = localTable(placement, 'logs').slice(database.length + 1);
   const index = `mergeTreeIndex('${database}', '${table}')`;
   const source = cluster === undefined ? index : `cluster(${clusterLiteral(cluster)}, ${index})`;
   return statement(
