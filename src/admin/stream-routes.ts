@@ -112,14 +112,14 @@ async function find(directory: Directory, accountId: string, streamId: string): 
 
 /** Reads hide everything received before this call, and show everything received after it. */
 async function hideData({ directory, queue }: AdminContext, { streamId }: Stream): Promise<Stream> {
-  const drawn = queue.drawLine();
+  const chosen = queue.receiptCutoff();
   // Concurrent with ingest: a batch received after the deletion must not rely on series labels
   // stored before it.
   const forgotten = queue.forgetSeries();
-  const [line] = await Promise.all([drawn, forgotten]);
+  const [cutoff] = await Promise.all([chosen, forgotten]);
   // The deletion time may be ahead of this clock, so labels written since may be before it too.
   await queue.forgetSeries();
-  const untilMs = Number(line / nanosPerMs);
+  const untilMs = Number(cutoff / nanosPerMs);
   const dataDeletedUntil = new Date(untilMs).toISOString();
   const stream = await directory.updateStream(streamId, { dataDeletedUntil });
   if (!stream) throw notFound('stream', streamId);

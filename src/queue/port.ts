@@ -141,7 +141,7 @@ export interface Queue extends Progress {
    *   before, later ones in the next second or after
    * @throws AppError `unavailable`
    */
-  drawLine(): Promise<bigint>;
+  receiptCutoff(): Promise<bigint>;
 
   /**
    * Notifies every gateway that labels of series may be missing from the store: deleted with their

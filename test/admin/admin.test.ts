@@ -128,7 +128,7 @@ test("deleting a stream's data hides earlier data and deletes it in the store", 
 
 test('forgets series after the line is drawn', async () => {
   await call('deleteStreamData', { params: { streamId: tenant.stream.streamId } });
-  assert.deepEqual(plane.queueCalls, ['series forgotten', 'line drawn', 'series forgotten']);
+  assert.deepEqual(plane.queueCalls, ['series forgotten', 'cutoff chosen', 'series forgotten']);
 });
 
 test('a refused deletion of a stream keeps its data', async () => {

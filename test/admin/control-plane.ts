@@ -26,7 +26,7 @@ export interface ControlPlane {
   readonly changes: readonly AdminChange[];
   readonly deletedData: readonly DeletedData[];
   /** Calls of the queue, and the completion of its line. */
-  readonly queueCalls: readonly ('line drawn' | 'series forgotten')[];
+  readonly queueCalls: readonly ('cutoff chosen' | 'series forgotten')[];
   /** Answers as serialized. @throws AppError */
   call<Answer>(operationId: string, request: Call): Promise<Answer>;
   close(): Promise<void>;
@@ -49,7 +49,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
   const directory = await openSqliteDirectory({ file: join(folder, 'directory.db') }, () => nowMs);
   const changes: AdminChange[] = [];
   const deletedData: DeletedData[] = [];
-  const queueCalls: ('line drawn' | 'series forgotten')[] = [];
+  const queueCalls: ('cutoff chosen' | 'series forgotten')[] = [];
   let invalidations = 0;
   const routes = adminRoutes(
     {
@@ -61,10 +61,10 @@ export async function openControlPlane(): Promise<ControlPlane> {
         },
       },
       queue: {
-        async drawLine() {
+        async receiptCutoff() {
           // Asynchronous, since the line may be ahead of the clock.
           await setImmediate();
-          queueCalls.push('line drawn');
+          queueCalls.push('cutoff chosen');
           return lineNanos;
         },
         forgetSeries: async () => void queueCalls.push('series forgotten'),

@@ -189,19 +189,19 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     assert.ok(queue.watermarkNanos() < receivedAtNanos);
   });
 
-  test('a line separates earlier from later appends', async () => {
+  test('a cutoff separates earlier from later appends', async () => {
     const { released } = sink(queue);
     const append = (text: string) =>
       Promise.all(['a', 'b', 'c'].map((stream) => queue.append(write(text), owner(stream))));
     await append('before');
-    const line = await queue.drawLine();
-    assert.equal(line % nanosPerSecond, 999n * nanosPerMs);
+    const cutoff = await queue.receiptCutoff();
+    assert.equal(cutoff % nanosPerSecond, 999n * nanosPerMs);
     await append('after');
     await untilCount(released, 6);
     for (const each of released) {
       const { receivedAtNanos } = each.batch;
-      if (each.text === 'before') assert.ok(receivedAtNanos <= line);
-      else assert.ok(receivedAtNanos >= line + nanosPerMs);
+      if (each.text === 'before') assert.ok(receivedAtNanos <= cutoff);
+      else assert.ok(receivedAtNanos >= cutoff + nanosPerMs);
     }
   });
 

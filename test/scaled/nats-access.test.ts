@@ -104,7 +104,7 @@ suite('access to NATS', { skip: missingNats() }, () => {
     assert.deepEqual(stored.sort(), ['bad', 'good']);
     await queue.recall(record.key);
     await queue.forgetSeries();
-    await queue.drawLine();
+    await queue.receiptCutoff();
     await until(() => queue.status().quarantinedBatches === 1, { what: 'the quarantine' });
     await queue.close();
     assert.doesNotMatch(server.output(), /violation/i);

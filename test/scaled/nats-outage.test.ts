@@ -96,7 +96,7 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
         await assert.rejects(queue.recall(Buffer.alloc(16)), isUnavailable);
       }
       assert.match(queue.status().reason, /not connected/);
-      await assert.rejects(queue.drawLine(), isUnavailable);
+      await assert.rejects(queue.receiptCutoff(), isUnavailable);
       await assert.rejects(queue.forgetSeries(), isUnavailable);
     } finally {
       await server.restart();

@@ -292,7 +292,7 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     await until(() => queue.status().batches < 10, { what: 'an empty backlog' });
   });
 
-  test('draws a line between earlier and later batches', async () => {
+  test('separates earlier from later batches by a cutoff', async () => {
     const options = newOptions();
     const [one, two] = [await open(options), await open(options)];
     const names = { before: [] as string[], after: [] as string[] };
@@ -304,10 +304,10 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     };
     for (let round = 0; round < 20; round++) await append(names.before);
     const [earlier, during] = [[...names.before], [] as string[]];
-    let isDrawn = false;
-    const drawn = one.drawLine().finally(() => (isDrawn = true));
-    while (!isDrawn) await append(during);
-    const line = await drawn;
+    let isChosen = false;
+    const chosen = one.receiptCutoff().finally(() => (isChosen = true));
+    while (!isChosen) await append(during);
+    const line = await chosen;
     for (let round = 0; round < 20; round++) await append(names.after);
     const times = new Map(
       (await readBatches([server.url], options)).map((batch) => [textOf(batch), batch.timeNanos]),

@@ -171,17 +171,15 @@ export class DiskQueue {
     return this.#clock.pass();
   }
 
-  async drawLine(): Promise<bigint> {
-    const line = this.#clock.passSecond();
+  async receiptCutoff(): Promise<bigint> {
+    const cutoff = this.#clock.passSecond();
     try {
       await this.#log.release(this.#released, this.#clock.last);
     } catch (cause) {
-      throw new AppError('unavailable', 'cannot draw a line: the queue cannot write to its disk', {
-        cause,
-        retryAfterSeconds: 5,
-      });
+      const message = 'cannot record the cutoff: the queue cannot write to its disk';
+      throw new AppError('unavailable', message, { cause, retryAfterSeconds: 5 });
     }
-    return line;
+    return cutoff;
   }
 
   status(): QueueStatus {

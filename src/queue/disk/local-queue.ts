@@ -81,7 +81,7 @@ function toLocalQueue(log: DiskQueue, retried: RetriedBatches): Queue {
       return oldest !== undefined && oldest <= ofLog ? oldest - 1n : ofLog;
     },
     newestReceiptNanos: (streamId) => receipts.newestNanos(streamId),
-    drawLine: () => log.drawLine(),
+    receiptCutoff: () => log.receiptCutoff(),
     async forgetSeries() {
       for (const listener of listeners) listener();
     },

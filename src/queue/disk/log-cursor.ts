@@ -1,6 +1,7 @@
 /** Reads the log in order across segments, and reports each lost batch once. Read-only. */
 import { basename } from 'node:path';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
+import { larger } from '../../std/big-integers.ts';
 import type { FrameReader, Gap } from './frame-reader.ts';
 import type { QueueDamage } from '../../telemetry/queue-events.ts';
 import type { LogPaths } from './log-directory.ts';
@@ -177,8 +178,4 @@ function describeLost(
     batches: Number(segment.lastSequence - afterSequence),
     setAside: '',
   };
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

@@ -1,6 +1,7 @@
 /**
  * The quarantine on disk, for the log and for an operator. `<sequence>.batch` holds one frame and
- * `.json` the reason; `.retry` is a frame to be drained again, `.damaged` bytes that are no frame.
+ * `.json` the reason; `.retry` is a frame to be drained again, `.damaged` bytes that are not a
+ * frame.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** Receive times: strictly increasing, whatever the system clock does. */
+import { larger } from '../../std/big-integers.ts';
 
 const nanosPerMs = 1_000_000n;
 const nanosPerSecond = 1_000_000_000n;
@@ -42,8 +43,4 @@ export class ReceiptClock {
   #nowNanos(): bigint {
     return BigInt(this.#now()) * nanosPerMs;
   }
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

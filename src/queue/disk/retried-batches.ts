@@ -10,6 +10,7 @@ import type { TakeLimits } from '../port.ts';
 import type { DiskQueue } from './disk-queue.ts';
 import type { FileSystem } from '../../files/file-system.ts';
 import { readRange } from '../../files/whole-file.ts';
+import { smaller } from '../../std/big-integers.ts';
 import {
   damagedSuffix,
   listStems,
@@ -141,7 +142,7 @@ export class RetriedBatches {
 
   #restamp(batch: StampedBatch): StampedBatch {
     const receivedAtNanos = this.#receivedAtNanos;
-    const fromNanos = least(batch.receivedAtNanos, receivedAtNanos - clockSlackNanos);
+    const fromNanos = smaller(batch.receivedAtNanos, receivedAtNanos - clockSlackNanos);
     const untilNanos = receivedAtNanos + clockSlackNanos;
     return { ...batch, receivedAtNanos, copies: { fromNanos, untilNanos } };
   }
@@ -195,8 +196,4 @@ function attempt<T>(place: Place, stem: string, action: () => T): T | undefined 
 /** The note first: a note without a batch is not listed. */
 function namesOf(stem: string): string[] {
   return [stem + noteSuffix, stem + retrySuffix];
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

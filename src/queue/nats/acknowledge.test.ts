@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { acknowledge } from './acknowledge.ts';
 
-const timing = { timeoutMs: 1000, pauseMs: 1, patienceMs: 500 };
+const timing = { timeoutMs: 1000, pauseMs: 1, unresponsiveMs: 500 };
 const messages = Array.from({ length: 300 }, (_, index) => ({ reply: `${index}` }));
 
 suite('acknowledging', () => {
@@ -19,7 +19,7 @@ suite('acknowledging', () => {
       turn = turn.then(() => sleep(5));
       return turn;
     });
-    assert.ok(performance.now() - startedAt > 2 * timing.patienceMs);
+    assert.ok(performance.now() - startedAt > 2 * timing.unresponsiveMs);
     assert.deepEqual(
       sent,
       messages.map(({ reply }) => reply),

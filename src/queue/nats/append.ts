@@ -30,7 +30,7 @@ const maxBatchBytes = 128 * 1024 * 1024;
 const maxPendingBytes = 512 * 1024 * 1024;
 /** Added to the load of a shard without a known holder. */
 const undrainedBytes = 2 * maxPendingBytes;
-/** Appends wait so long for a lost connection: a server may just be handing over. */
+/** Appends wait this long for a reconnect, such as during the shutdown of a server. */
 const reconnectGraceMs = 1000;
 /** Later, another gateway may have taken over the claim and published its batch. */
 const freshMs = 1000;
@@ -104,7 +104,7 @@ export function createAppender(parts: AppenderParts): Appender {
   }
 
   async function requireReachable(): Promise<void> {
-    const graceMs = reconnectGraceMs - link.awayMs();
+    const graceMs = reconnectGraceMs - link.disconnectedMs();
     if (!link.isConnected() && graceMs > 0) await link.whenConnected(graceMs);
     if (!link.isConnected()) throw refuse('away', notConnected);
     const pendingBytes = writers.reduce((sum, each) => sum + each.pendingBytes, 0);
@@ -121,7 +121,7 @@ export function createAppender(parts: AppenderParts): Appender {
   }
 
   function reason(): string {
-    if (link.awayMs() > reconnectGraceMs) return notConnected;
+    if (link.disconnectedMs() > reconnectGraceMs) return notConnected;
     const reasons = writers.map((each) => each.reason);
     return reasons.every((each) => each !== '') ? reasons.join('; ') : '';
   }
@@ -145,8 +145,8 @@ function shardLoad({ writers, progress }: AppenderParts, shard: number): number 
 /** @returns whether a claim is certainly too recent for a stored copy of its batch */
 function startFreshness(link: NatsLink): () => boolean {
   const startedAt = performance.now();
-  const present = link.present();
-  return () => !present.aborted && performance.now() - startedAt < freshMs;
+  const lost = link.lost();
+  return () => !lost.aborted && performance.now() - startedAt < freshMs;
 }
 
 function toBatch(id: BatchId, { layout, rows, payload }: Content, owner: BatchOwner): StampedBatch {

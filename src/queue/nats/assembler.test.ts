@@ -209,7 +209,7 @@ const damaged: readonly (readonly [string, (frame: Buffer) => QueuedMessage, Reg
     },
     /checksum/,
   ],
-  ['no frame at all', () => framesOf(1, Buffer.from('hello')), /no frame/],
+  ['no frame at all', () => framesOf(1, Buffer.from('hello')), /not a frame/],
   ['half a frame', (frame) => framesOf(1, frame.subarray(0, 80)), /checksum/],
   ['an unknown kind', (frame) => message({ sequence: 1, kind: 'new', data: frame }), /"new"/],
   ['a chunk without number', (data) => message({ sequence: 1, kind: 'chunk', data }), /number/],

@@ -4,6 +4,7 @@
  * batches are finished. Pure; its only clock is that of the stream.
  */
 import type { StampedBatch } from '../../model/batch.ts';
+import { larger, smaller } from '../../std/big-integers.ts';
 import { decodeFrame, type FrameHeader, isBodyIntact, readFrameHeader } from '../frame.ts';
 import { type Chunk, messageKinds, type QueuedMessage } from './messages.ts';
 import { type Upload, Uploads } from './uploads.ts';
@@ -15,7 +16,7 @@ export interface HeldBatch {
   readonly messages: number[];
 }
 
-/** Bytes that are no frame; their messages stay until the bytes are in quarantine. */
+/** Bytes that are not a frame; their messages stay until the bytes are in quarantine. */
 export interface Damage {
   readonly bytes: Buffer;
   readonly reason: string;
@@ -32,7 +33,7 @@ export interface Assembled {
   readonly droppedUploads: number;
 }
 
-/** Where a frame comes from. */
+/** The messages that a frame was read from. */
 interface Origin {
   readonly messages: readonly number[];
   /** By the stream's clock, of the first message. */
@@ -42,7 +43,7 @@ interface Origin {
 }
 
 /**
- * How far the time of receipt of a stored copy may differ from the present one, since the clocks of
+ * How far the time of receipt of a stored copy may differ from the current one, since the clocks of
  * gateways and of successive stream leaders differ.
  */
 const clockSlackNanos = 3_600_000_000_000n;
@@ -52,7 +53,7 @@ export class Assembler {
   readonly #uploads = new Uploads();
   /** By batch id, to find what was published twice. */
   readonly #batches = new Map<string, HeldBatch>();
-  /** Those that are in quarantine. */
+  /** Batches that are in quarantine. */
   readonly #setAside = new WeakSet<HeldBatch>();
   /** By message: how many of its batches are unfinished. */
   readonly #parts = new Map<number, number>();
@@ -70,7 +71,7 @@ export class Assembler {
   /** To be called in stream order, once for each message. */
   add(message: QueuedMessage): Assembled {
     // Later than every watermark so far, also after the clock of the stream went back.
-    this.#lastNanos = later(message.timeNanos, this.#lastNanos + 1n);
+    this.#lastNanos = larger(message.timeNanos, this.#lastNanos + 1n);
     const dropped = this.#uploads.dropStale(message.timeNanos);
     const assembled = this.#read(message);
     const spent = [...this.#forget(dropped.messages), ...assembled.spent];
@@ -163,10 +164,10 @@ export class Assembler {
     const receivedAtNanos = this.#lastNanos;
     const mayHaveCopies = isSuspect || copiesSinceNanos !== undefined || known !== undefined;
     // A stream restored from a copy delivers again what was stored at its earlier time.
-    const sentNanos = earlier(timeNanos, known ? storedSince(known.batch) : receivedAtNanos);
-    const sinceNanos = earlier(copiesSinceNanos ?? sentNanos, sentNanos);
+    const sentNanos = smaller(timeNanos, known ? storedSince(known.batch) : receivedAtNanos);
+    const sinceNanos = smaller(copiesSinceNanos ?? sentNanos, sentNanos);
     const copies = {
-      fromNanos: later(sinceNanos - clockSlackNanos, 0n),
+      fromNanos: larger(sinceNanos - clockSlackNanos, 0n),
       untilNanos: receivedAtNanos + clockSlackNanos,
     };
     const batch = { ...decoded, receivedAtNanos, ...(mayHaveCopies && { copies }) };
@@ -179,11 +180,11 @@ export class Assembler {
     const { sequence, data } = message;
     const upload = this.#uploads.add(message, chunk);
     // Pieces come in order: the first one was acknowledged with the whole batch.
-    if (upload === 'begun before') {
+    if (upload === 'begun earlier') {
       return { batches: [], damage: [], spent: this.#forget([sequence]) };
     }
-    if (upload === 'another count') {
-      return this.#damaged(data, 'a chunk of another count than the others', [sequence]);
+    if (upload === 'different count') {
+      return this.#damaged(data, 'a chunk whose count differs from the others', [sequence]);
     }
     if (upload.missing > 0) return { batches: [], damage: [], spent: [] };
     const read = this.#readWhole(upload);
@@ -211,8 +212,8 @@ export class Assembler {
 }
 
 function findFault(frame: Buffer, header: FrameHeader | undefined): string | undefined {
-  if (header === undefined) return 'bytes that are no frame';
-  return isBodyIntact(frame, 0, header) ? undefined : 'a frame whose checksum is wrong';
+  if (header === undefined) return 'not a frame';
+  return isBodyIntact(frame, 0, header) ? undefined : 'a frame with a wrong checksum';
 }
 
 function toKey({ id }: StampedBatch): string {
@@ -222,12 +223,4 @@ function toKey({ id }: StampedBatch): string {
 /** @returns Unix ns since when its rows may be stored, without `clockSlackNanos` */
 export function storedSince({ copies, receivedAtNanos }: StampedBatch): bigint {
   return copies === undefined ? receivedAtNanos : copies.fromNanos + clockSlackNanos;
-}
-
-function later(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
-}
-
-function earlier(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

@@ -1,13 +1,13 @@
 /**
- * A KV bucket, read at its leader and changed by compare-and-set. While NATS is away, a circuit
- * breaker refuses at once.
+ * A KV bucket, read at its leader and changed by compare-and-set. While NATS is unreachable, a
+ * circuit breaker refuses calls at once.
  */
 import { Kvm } from '@nats-io/kv';
 import { createCircuitBreaker } from '../../std/circuit-breaker.ts';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes, hasCode, queueUnavailable, toPublishFault } from './faults.ts';
-import { retry, whilePresent } from './publish.ts';
+import { retry, whileConnected } from './publish.ts';
 
 export interface BucketEntry {
   readonly value: Buffer;
@@ -22,7 +22,7 @@ export interface Bucket {
   /**
    * Writes if the entry still has this revision (0 = there is none).
    * @returns the new revision; undefined if the entry has another one, which may be that of an
-   *   attempt of this call whose answer was lost
+   *   attempt of this call whose response was lost
    */
   replace(key: string, value: Uint8Array, revision: number): Promise<number | undefined>;
   put(key: string, value: Uint8Array): Promise<number>;
@@ -41,7 +41,7 @@ export async function openBucket(
   const kv = await new Kvm(link.js).open(name, { allow_direct: false });
 
   const read = async (key: string): Promise<BucketEntry | undefined> => {
-    const entry = await whilePresent(link.present(), () => kv.get(key));
+    const entry = await whileConnected(link.lost(), () => kv.get(key));
     if (entry === null) return undefined;
     const { value, revision, created } = entry;
     const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
@@ -51,7 +51,7 @@ export async function openBucket(
   const write = (key: string, value: Uint8Array, condition: { previousSeq?: number }) =>
     retry(link, telemetry, link.settings.timeoutMs, {
       attempt: (timeout) =>
-        whilePresent(link.present(), () => kv.put(key, value, { ...condition, timeout })),
+        whileConnected(link.lost(), () => kv.put(key, value, { ...condition, timeout })),
     });
 
   const circuit = createCircuitBreaker({

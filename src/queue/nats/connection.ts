@@ -1,6 +1,6 @@
 /**
  * The connection to NATS, shared by all parts of the queue, and the names used there. Reconnects
- * with backoff until closed; requests under way fail and are not sent again.
+ * with backoff until closed; requests in flight fail and are not sent again.
  */
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -65,9 +65,9 @@ export interface NatsLink {
   readonly settings: NatsSettings;
   isConnected(): boolean;
   /** How long there has been no connection; 0 while connected. */
-  awayMs(): number;
-  /** Aborted when the present connection is lost, and while there is none. */
-  present(): AbortSignal;
+  disconnectedMs(): number;
+  /** Aborted when the current connection is lost, and while there is none. */
+  lost(): AbortSignal;
   /** Resolves when connected, or when the time is over. */
   whenConnected(withinMs: number): Promise<void>;
   /** Flushes what was published, for two seconds at most. */
@@ -76,7 +76,7 @@ export interface NatsLink {
 
 const dialTimeoutMs = 2000;
 const reconnectPauseMs = 100;
-/** After three of these without an answer the connection is closed. */
+/** After three of these without a response the connection is closed. */
 const pingEveryMs = 2000;
 const closeGraceMs = 2000;
 
@@ -87,7 +87,7 @@ export async function openNatsLink(
 ): Promise<NatsLink> {
   const connection = await dial(settings);
   let lostAt: number | undefined;
-  let presence = new AbortController();
+  let loss = new AbortController();
   let next = Promise.withResolvers<void>();
   next.resolve();
 
@@ -95,14 +95,14 @@ export async function openNatsLink(
   const onLost = (server: string): void => {
     if (lostAt !== undefined) return;
     lostAt = performance.now();
-    presence.abort();
+    loss.abort();
     next = Promise.withResolvers<void>();
     telemetry.connectionLost(server);
   };
   const onConnected = (server: string): void => {
     if (lostAt === undefined) return;
     lostAt = undefined;
-    presence = new AbortController();
+    loss = new AbortController();
     next.resolve();
     telemetry.connectionMade(server);
   };
@@ -126,22 +126,22 @@ export async function openNatsLink(
     names: createQueueNames(settings.prefix),
     settings,
     isConnected: () => lostAt === undefined,
-    awayMs: () => (lostAt === undefined ? 0 : performance.now() - lostAt),
-    present: () => presence.signal,
+    disconnectedMs: () => (lostAt === undefined ? 0 : performance.now() - lostAt),
+    lost: () => loss.signal,
     async whenConnected(withinMs) {
-      const enough = new AbortController();
-      const over = sleep(withinMs, undefined, { signal: enough.signal }).catch(() => {});
-      await Promise.race([next.promise, over]);
-      enough.abort();
+      const timeout = new AbortController();
+      const late = sleep(withinMs, undefined, { signal: timeout.signal }).catch(() => {});
+      await Promise.race([next.promise, late]);
+      timeout.abort();
     },
     async close() {
-      const isGone = connection.isClosed();
-      if (!isGone && lostAt === undefined) {
-        // A connection that is lost meanwhile has nothing to flush that counts.
+      const isClosed = connection.isClosed();
+      if (!isClosed && lostAt === undefined) {
+        // A connection that is lost meanwhile cannot be flushed.
         const drained = connection.drain().catch(() => undefined);
         await Promise.race([drained, sleep(closeGraceMs, undefined, { ref: false })]);
       }
-      presence.abort();
+      loss.abort();
       await connection.close();
       dials.end();
       await listening;

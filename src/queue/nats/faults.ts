@@ -34,9 +34,9 @@ export function hasCode(error: unknown, ...codes: number[]): boolean {
 export type FaultKind =
   /** The connection broke, or there is none. */
   | 'disconnected'
-  /** No answer in time. */
+  /** No response in time. */
   | 'timeout'
-  /** No stream takes the subject: JetStream is off, or the stream is gone. */
+  /** No stream takes the subject: JetStream is off, or the stream is missing. */
   | 'no_stream'
   /** No leader, too few servers, or an earlier attempt is still under way. */
   | 'not_ready'
@@ -45,7 +45,7 @@ export type FaultKind =
   /** Any other error of the server, e.g. a missing permission. */
   | 'refused';
 
-/** A request without acknowledgement; its message may be stored all the same. */
+/** A request without acknowledgement; its message may be stored anyway. */
 export class PublishFault extends Error {
   override readonly name = 'PublishFault';
   readonly kind: FaultKind;
@@ -56,7 +56,7 @@ export class PublishFault extends Error {
   }
 
   /** Whether the next attempt may succeed. */
-  get isPassing(): boolean {
+  get isTransient(): boolean {
     return this.kind !== 'full' && this.kind !== 'refused';
   }
 }
@@ -66,7 +66,7 @@ export function toPublishFault(error: unknown): PublishFault {
   return new PublishFault(kindOf(error), messageOf(error), { cause: error });
 }
 
-/** The answer to a request whose batch the queue did not take. */
+/** The error for a request whose batch the queue did not take. */
 export function queueUnavailable(cause: unknown, retryAfterSeconds = 1): AppError {
   return new AppError('unavailable', 'cannot accept data for now: the queue is not available', {
     cause,

@@ -4,9 +4,10 @@
  * it change for a whole lease. Clocks of machines are never compared.
  */
 import type { StreamInfo } from '@nats-io/jetstream';
+import { larger } from '../../std/big-integers.ts';
 import type { Bucket } from './bucket.ts';
 import type { NatsLink } from './connection.ts';
-import { whilePresent } from './publish.ts';
+import { whileConnected } from './publish.ts';
 
 /** The entry of a shard, as JSON. */
 export interface LeaseValue {
@@ -29,7 +30,7 @@ interface Seen<Entry> {
   readonly changedMs: number;
 }
 
-/** Of a shard that never had a holder. */
+/** The entry of a shard that never had a holder. */
 const untouched: LeaseEntry = {
   revision: 0,
   value: { holder: '', epoch: '0', watermarkNanos: '0' },
@@ -71,7 +72,7 @@ export class LeaseBoard {
     const seen = this.#shards[shard];
     if (seen === undefined) return false;
     const { holder } = seen.entry.value;
-    // A lease of this writer without work: an answer was lost, or its reader ended.
+    // A lease of this writer without work: a response was lost, or its reader ended.
     return holder === '' || holder === this.#me || nowMs - seen.changedMs >= this.#leaseMs;
   }
 
@@ -91,10 +92,10 @@ export class LeaseBoard {
 
   /** Writers that have been silent for so long that their entries can be removed. */
   forgottenWriters(nowMs: number): string[] {
-    const gone = [...this.#writers].filter(([, { changedMs }]) => {
+    const forgotten = [...this.#writers].filter(([, { changedMs }]) => {
       return nowMs - changedMs >= 5 * this.#leaseMs;
     });
-    return gone.map(([id]) => id).filter((id) => id !== this.#me);
+    return forgotten.map(([id]) => id).filter((id) => id !== this.#me);
   }
 }
 
@@ -159,7 +160,7 @@ export class Lease {
     }
     const entry = await leases.get(key);
     const found = entry && decodeLease(entry.value);
-    // A renewal of this writer whose answer was lost.
+    // A renewal of this writer whose response was lost.
     if (entry !== undefined && found?.holder === me && found.epoch === value.epoch) {
       this.#revision = entry.revision;
     } else this.#validUntilMs = Number.NEGATIVE_INFINITY;
@@ -190,7 +191,7 @@ export function toEpoch(
   { created, state }: { created: string; state: Pick<StreamInfo['state'], 'last_ts'> },
   revision: number,
 ): bigint {
-  const highest = earlier.reduce((a, b) => (a > b ? a : b), 0n);
+  const highest = earlier.reduce((a, b) => larger(a, b), 0n);
   const newestMs = Math.max(Date.parse(created), Date.parse(state.last_ts));
   const epoch = (BigInt(Math.floor(newestMs / 1000)) << secondBits) + BigInt(revision);
   if (epoch > highest) return epoch;
@@ -227,7 +228,7 @@ export function watchLeases(
       if (error !== null) return;
       const key = message.subject.slice(prefix.length);
       const isOwn = key === `writer.${me}` || decodeLease(message.data).holder === me;
-      // It may not be stored: only what can be read counts.
+      // The server may have rejected the write: only a read counts.
       if (!isOwn) void readEntry(key).then(changed, () => undefined);
     },
   });
@@ -248,16 +249,16 @@ export function watchLeases(
 
   async function refresh(): Promise<void> {
     const filter = leases.subject('writer.*');
-    const present = link.present();
-    const ask = { subjects_filter: filter };
-    const info = await whilePresent(present, () => manager.streams.info(stream, ask));
+    const lost = link.lost();
+    const options = { subjects_filter: filter };
+    const info = await whileConnected(lost, () => manager.streams.info(stream, options));
     const writers = Object.keys(info.state.subjects ?? {}).map((it) => it.slice(prefix.length));
     const shards = Array.from({ length: settings.shards }, (_, shard) => `shard.${shard}`);
     const keys = [...shards, ...writers.filter((key) => key !== `writer.${me}`)];
     await Promise.all(keys.map(readEntry));
     for (const id of board.forgottenWriters(performance.now())) {
       const subject = leases.subject(`writer.${id}`);
-      await whilePresent(present, () => manager.streams.purge(stream, { filter: subject }));
+      await whileConnected(lost, () => manager.streams.purge(stream, { filter: subject }));
       board.seeWriter(id, undefined, performance.now());
     }
     isReady = true;
@@ -271,10 +272,10 @@ export function decodeLease(bytes: Uint8Array): LeaseValue {
   try {
     const found = JSON.parse(Buffer.from(bytes).toString()) as Partial<LeaseValue>;
     const { holder, epoch, watermarkNanos } = found;
-    const isWhole =
+    const isValid =
       typeof holder === 'string' &&
       [epoch, watermarkNanos].every((text) => typeof text === 'string' && /^\d+$/.test(text));
-    if (isWhole) return found as LeaseValue;
+    if (isValid) return found as LeaseValue;
   } catch {
     // Not JSON.
   }

@@ -34,17 +34,17 @@ export const messageKinds = {
   frames: 'frames',
   /**
    * A piece of one frame. The pieces of an upload come in order, other messages between them; each
-   * is published when the one before was acknowledged, the last within 30 s of the first. A piece
+   * is published when the previous one was acknowledged, the last within 30 s of the first. A piece
    * may come twice, the last one also after the upload is complete.
    */
   chunk: 'chunk',
-  /** Empty; moves the time of the stream on. */
+  /** Empty; advances the time of the stream. */
   tick: 'tick',
 } as const;
 
-/** Largest body in a shard's stream, also if the server takes larger ones. */
+/** Largest body in a shard's stream, even if the server accepts larger ones. */
 export const maxMessageBytes = 512 * 1024;
-/** What a message leaves of the server's `max_payload` for its headers. */
+/** Part of the server's `max_payload` that is reserved for headers. */
 export const headroomBytes = 4096;
 
 /** @param maxPayload of the server; undefined = not known yet */

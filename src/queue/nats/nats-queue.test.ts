@@ -1,8 +1,8 @@
-/** Stream times, and lines drawn through the clocks of all shards. */
+/** Stream times, and cutoffs over the clocks of all shards. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { drawLineThrough, endOfSecond, parseStreamTime } from './nats-queue.ts';
+import { passCutoff, endOfSecond, parseStreamTime } from './nats-queue.ts';
 
 suite('stream times', () => {
   for (const [text, nanos] of [
@@ -41,16 +41,16 @@ function createClocks(offsets: readonly bigint[]) {
   };
 }
 
-test('a line is after all earlier and before all later messages, on every clock', async () => {
+test('a cutoff is after all earlier and before all later messages, on every clock', async () => {
   const offset = fc.bigInt({ min: -3_000_000_000n, max: 3_000_000_000n });
   await fc.assert(
     fc.asyncProperty(fc.array(offset, { minLength: 1, maxLength: 8 }), async (offsets) => {
       const clocks = createClocks(offsets);
       const before = clocks.times();
       const shards = [...offsets.keys()];
-      const line = await drawLineThrough(shards, clocks.readTime, clocks.sleep);
+      const cutoff = await passCutoff(shards, clocks.readTime, clocks.sleep);
       const after = clocks.times();
-      for (const shard of shards) assert.ok(before[shard]! <= line && line < after[shard]!);
+      for (const shard of shards) assert.ok(before[shard]! <= cutoff && cutoff < after[shard]!);
     }),
   );
 });

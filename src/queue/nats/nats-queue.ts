@@ -11,6 +11,7 @@ import {
   type QueueEvents,
 } from '../../telemetry/queue-events.ts';
 import type { Queue, Shard } from '../port.ts';
+import { larger } from '../../std/big-integers.ts';
 import { createAppender } from './append.ts';
 import { openBucket } from './bucket.ts';
 import { type NatsLink, type NatsSettings, openNatsLink } from './connection.ts';
@@ -24,13 +25,13 @@ import { ShardWriter } from './shard-writer.ts';
 import { watchStreams } from './stream-watch.ts';
 
 /** Room for the headers and a useful piece of a batch. */
-const leastPayloadBytes = 64 * 1024;
+const minPayloadBytes = 64 * 1024;
 const nanosPerSecond = 1_000_000_000n;
 const nanosPerMs = 1_000_000n;
 
-/** How far a shard's clock may go back with another stream leader. */
+/** How far a shard's clock may go back when the stream leader changes. */
 const skewNanos = 1_000_000_000n;
-const shortestPauseMs = 5;
+const minPauseMs = 5;
 
 /** @throws Error for the operator if NATS cannot be reached or used */
 export async function openNatsQueue(
@@ -82,7 +83,7 @@ export async function openNatsQueue(
   async function readTime(shard: number): Promise<bigint> {
     const time = await readShardTime(link, writers[shard]!, shard);
     const publishedNanos = progress.shardNanos(shard);
-    return time > publishedNanos ? time : publishedNanos;
+    return larger(time, publishedNanos);
   }
 
   const opened = parts.move();
@@ -104,7 +105,7 @@ export async function openNatsQueue(
     },
     watermarkNanos: () => progress.watermarkNanos(),
     newestReceiptNanos: (streamId) => progress.newestReceiptNanos(streamId),
-    drawLine: () => drawLineThrough(shards, readTime, sleep),
+    receiptCutoff: () => passCutoff(shards, readTime, sleep),
     forgetSeries: () => signal.raise(),
     whenSeriesForgotten: (listener) => signal.listen(listener),
     status,
@@ -116,15 +117,15 @@ export async function openNatsQueue(
 function refuseUnusablePrefix(prefix: string): void {
   if (/^[\w-]{1,64}$/.test(prefix)) return;
   throw new Error(
-    `cannot use queue.prefix ${JSON.stringify(prefix)}: take 1 to 64 letters, digits, _ and -`,
+    `cannot use queue.prefix ${JSON.stringify(prefix)}: use 1 to 64 letters, digits, _ and -`,
   );
 }
 
 function refuseSmallPayload({ connection }: NatsLink): void {
-  const bytes = connection.info?.max_payload ?? leastPayloadBytes;
-  if (bytes >= leastPayloadBytes) return;
+  const bytes = connection.info?.max_payload ?? minPayloadBytes;
+  if (bytes >= minPayloadBytes) return;
   throw new Error(
-    `cannot use NATS with a max_payload of ${bytes} bytes: set at least ${leastPayloadBytes}, ` +
+    `cannot use NATS with a max_payload of ${bytes} bytes: set at least ${minPayloadBytes}, ` +
       'better the default of 1MB',
   );
 }
@@ -134,22 +135,22 @@ function refuseSmallPayload({ connection }: NatsLink): void {
  * @param readTime of one shard, as `readShardTime`
  * @returns Unix ns, the last whole millisecond of a second
  */
-export async function drawLineThrough(
+export async function passCutoff(
   shards: readonly number[],
   readTime: (shard: number) => Promise<bigint>,
   sleepMs: (ms: number) => Promise<unknown>,
 ): Promise<bigint> {
   const times = await Promise.all(shards.map(readTime));
-  const line = endOfSecond(times.reduce((a, b) => (a > b ? a : b), 0n) + skewNanos);
-  const nextSecond = line + nanosPerMs;
+  const cutoff = endOfSecond(times.reduce((a, b) => larger(a, b), 0n) + skewNanos);
+  const nextSecond = cutoff + nanosPerMs;
   await Promise.all(
     shards.map(async (shard, index) => {
       for (let time = times[index]!; time < nextSecond; time = await readTime(shard)) {
-        await sleepMs(Math.max(Number((nextSecond - time) / nanosPerMs), shortestPauseMs));
+        await sleepMs(Math.max(Number((nextSecond - time) / nanosPerMs), minPauseMs));
       }
     }),
   );
-  return line;
+  return cutoff;
 }
 
 /**

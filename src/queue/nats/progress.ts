@@ -1,5 +1,6 @@
 /** How far the queue is stored: published by the holder of each shard, followed by every node. */
 import type { StampedBatch } from '../../model/batch.ts';
+import { larger } from '../../std/big-integers.ts';
 import type { Progress } from '../port.ts';
 import type { NatsLink } from './connection.ts';
 
@@ -56,7 +57,7 @@ export class ProgressView implements Progress {
   /** More than expected while shards are being added. */
   readonly #shards = new Map<number, ShardView>();
   readonly #newest = new Map<string, bigint>();
-  /** Applies to every stream: until then, a message about any of them may have been lost. */
+  /** Applies to every stream, since a lost message may have been about any of them. */
   #newestOfAny = 0n;
   #newestOfAll = 0n;
   #watermarkNanos = 0n;
@@ -75,13 +76,13 @@ export class ProgressView implements Progress {
     for (const [streamId, nanos] of Object.entries(progress.newestReceipts)) {
       this.#note(streamId, BigInt(nanos));
     }
-    // A message was lost, which may have been about any stream.
+    // The lost message may have been about any stream.
     const isNext = known?.epoch === epoch && known.number + 1 === number;
     if (!isNext) this.#note('*', watermarkNanos);
     this.#shards.set(shard, {
       epoch,
       number,
-      watermarkNanos: later(watermarkNanos, known?.watermarkNanos ?? 0n),
+      watermarkNanos: larger(watermarkNanos, known?.watermarkNanos ?? 0n),
     });
     this.#advance();
   }
@@ -100,7 +101,7 @@ export class ProgressView implements Progress {
 
   newestReceiptNanos(streamId: string | undefined): bigint {
     if (streamId === undefined) return this.#newestOfAll;
-    return later(this.#newest.get(streamId) ?? 0n, this.#newestOfAny);
+    return larger(this.#newest.get(streamId) ?? 0n, this.#newestOfAny);
   }
 
   /** Never goes back, also when a further shard appears. */
@@ -110,13 +111,13 @@ export class ProgressView implements Progress {
     for (const { watermarkNanos } of this.#shards.values()) {
       if (least === undefined || watermarkNanos < least) least = watermarkNanos;
     }
-    this.#watermarkNanos = later(this.#watermarkNanos, least ?? 0n);
+    this.#watermarkNanos = larger(this.#watermarkNanos, least ?? 0n);
   }
 
   #note(streamId: string, nanos: bigint): void {
-    this.#newestOfAll = later(this.#newestOfAll, nanos);
-    if (streamId === '*') this.#newestOfAny = later(this.#newestOfAny, nanos);
-    else this.#newest.set(streamId, later(this.#newest.get(streamId) ?? 0n, nanos));
+    this.#newestOfAll = larger(this.#newestOfAll, nanos);
+    if (streamId === '*') this.#newestOfAny = larger(this.#newestOfAny, nanos);
+    else this.#newest.set(streamId, larger(this.#newest.get(streamId) ?? 0n, nanos));
   }
 }
 
@@ -125,9 +126,9 @@ function parse(data: Uint8Array): ShardProgress | undefined {
   try {
     const found = JSON.parse(Buffer.from(data).toString()) as Partial<ShardProgress>;
     const { shard, epoch, number, watermarkNanos, newestReceipts } = found;
-    const isWhole = [shard, number].every(isCount) && typeof newestReceipts === 'object';
+    const isValid = [shard, number].every(isCount) && typeof newestReceipts === 'object';
     const nanos = [epoch, watermarkNanos, ...Object.values(newestReceipts ?? {})];
-    if (!isWhole || !nanos.every((text) => /^\d+$/.test(String(text)))) return undefined;
+    if (!isValid || !nanos.every((text) => /^\d+$/.test(String(text)))) return undefined;
     return found as ShardProgress;
   } catch {
     return undefined;
@@ -138,14 +139,12 @@ function isCount(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) >= 0;
 }
 
-function later(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
-}
-
-const leastPauseMs = 50;
+const minPauseMs = 50;
 /** Repeats unchanged progress, for nodes that started since. */
 const repeatMs = 2000;
-/** Above it, `*` stands for all: at 61 bytes each they must fit into the smallest max_payload. */
+/**
+ * Above it, `*` replaces the list: at 61 bytes each they must fit into the smallest max_payload.
+ */
 const maxStreams = 1000;
 
 export class ProgressPublisher {
@@ -184,7 +183,7 @@ export class ProgressPublisher {
   reached(watermarkNanos: bigint): void {
     if (watermarkNanos <= this.#watermarkNanos) return;
     this.#watermarkNanos = watermarkNanos;
-    const pauseMs = this.#publishedMs + leastPauseMs - performance.now();
+    const pauseMs = this.#publishedMs + minPauseMs - performance.now();
     if (pauseMs <= 0) this.#publish();
     else this.#waiting ??= setTimeout(() => this.#publish(), pauseMs);
   }

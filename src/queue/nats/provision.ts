@@ -22,7 +22,7 @@ type Wanted = Pick<
 const nanosPerHour = 3_600_000_000_000;
 const duplicateWindowNanos = 120_000_000_000;
 /** A cluster that has just started cannot place streams at once. */
-const patienceMs = 20_000;
+const provisionTimeoutMs = 20_000;
 const pauseMs = 250;
 
 /**
@@ -31,13 +31,13 @@ const pauseMs = 250;
  * @throws Error for the operator
  */
 export async function provision(link: NatsLink, telemetry: NatsEvents): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + provisionTimeoutMs;
   for (;;) {
     try {
       await provisionOnce(link, telemetry);
       return;
     } catch (cause) {
-      if (!isPassing(cause)) throw cause;
+      if (!isTransient(cause)) throw cause;
       if (performance.now() > deadline) throw explain(link, cause);
       telemetry.notProvisionedYet(cause);
       await sleep(pauseMs);
@@ -75,7 +75,7 @@ function listWanted({ names, settings }: NatsLink): Wanted[] {
     max_msgs_per_subject: 1,
     allow_rollup_hdrs: true,
     deny_delete: true,
-    // Followers may answer with stale entries.
+    // Followers may return stale entries.
     allow_direct: false,
   });
   return [
@@ -163,15 +163,15 @@ function refusal({ settings }: NatsLink, { name }: Wanted, error: unknown): unkn
   }
   if (hasCode(error, errorCodes.subjectOverlap)) {
     return new Error(
-      `cannot make the stream ${name}: another one takes its subjects; choose another queue.prefix`,
+      `cannot make the stream ${name}: another has its subjects; choose another queue.prefix`,
       cause,
     );
   }
-  if (!(error instanceof JetStreamApiError) || isPassing(error)) return error;
+  if (!(error instanceof JetStreamApiError) || isTransient(error)) return error;
   return new Error(`cannot make or change the stream ${name} at NATS: ${error.message}`, cause);
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof JetStreamApiError) {
     return error.status === 503 || error.code === errorCodes.noPeers;

@@ -106,7 +106,7 @@ interface Loss {
 
 class FakeNats {
   stored: Stored[] = [];
-  #present = new AbortController();
+  #lost = new AbortController();
   #calls = 0;
   readonly #loss: Loss | undefined;
 
@@ -126,7 +126,7 @@ class FakeNats {
         publish: async (_: string, data: Uint8Array, sent: Partial<JetStreamPublishOptions>) =>
           this.#publish(data, sent),
       },
-      present: () => this.#present.signal,
+      lost: () => this.#lost.signal,
       whenConnected: async () => {},
       settings: { timeoutMs: 1000 },
     } as unknown as NatsLink;
@@ -137,8 +137,8 @@ class FakeNats {
       if (this.#loss.loses === 'nothing') throw inProcess();
       this.stored = [];
       if (this.#loss.loses === 'connection') {
-        this.#present.abort();
-        this.#present = new AbortController();
+        this.#lost.abort();
+        this.#lost = new AbortController();
         throw new Error('the connection was lost');
       }
     }

@@ -23,7 +23,7 @@ export interface Message {
   readonly sentMs?: number;
   /** Unix ms since when its batches may be stored already; undefined = they are new. */
   readonly copiesSinceMs?: number | undefined;
-  /** The only connection (`NatsLink.present`) that it may be sent over; default: any. */
+  /** The only connection (`NatsLink.lost`) that it may be sent over; default: any. */
   readonly over?: AbortSignal;
 }
 
@@ -40,12 +40,12 @@ interface Upload extends SentFrames {
   readonly lastId: string;
   readonly pieceBytes: number;
   readonly over: AbortSignal;
-  readonly leftMs: () => number;
+  readonly remainingMs: () => number;
 }
 
 const pauseMs = 50;
-const longestPauseMs = 500;
-const shortestAttemptMs = 50;
+const maxPauseMs = 500;
+const minAttemptMs = 50;
 const attemptsInTime = 3;
 /** Readers drop an upload that is incomplete a minute later (`uploadLifeNanos`). */
 const maxUploadMs = 30_000;
@@ -68,7 +68,7 @@ export function publish(
     mayRetry({ kind }) {
       // It may be stored and drained, and a server that restarted since does not know its id.
       copiesSinceMs ??= firstAtMs;
-      // A stream that was gone may lack what was sent before over this connection.
+      // A recreated stream may lack what was sent before over this connection.
       return message.over === undefined || !(message.over.aborted || kind === 'no_stream');
     },
   });
@@ -79,7 +79,7 @@ export interface Retried<T> {
   mayRetry?(fault: PublishFault): boolean;
 }
 
-/** Repeats what fails with a passing fault. @throws PublishFault of the last attempt */
+/** Retries after transient faults. @throws PublishFault of the last attempt */
 export async function retry<T>(
   link: NatsLink,
   telemetry: NatsEvents,
@@ -87,21 +87,21 @@ export async function retry<T>(
   { attempt: tryOnce, mayRetry = () => true }: Retried<T>,
 ): Promise<T> {
   const startedAt = performance.now();
-  const leftMs = () => startedAt + withinMs - performance.now();
-  for (let pause = pauseMs; ; pause = Math.min(2 * pause, longestPauseMs)) {
-    const timeoutMs = Math.max(shortestAttemptMs, Math.min(leftMs(), withinMs / attemptsInTime));
+  const remainingMs = () => startedAt + withinMs - performance.now();
+  for (let pause = pauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
+    const timeoutMs = Math.max(minAttemptMs, Math.min(remainingMs(), withinMs / attemptsInTime));
     try {
-      const answer = await tryOnce(timeoutMs);
+      const result = await tryOnce(timeoutMs);
       telemetry.published((performance.now() - startedAt) / 1000);
-      return answer;
+      return result;
     } catch (error) {
       const fault = toPublishFault(error);
       telemetry.publishFailed(fault.kind);
-      const isWorthIt = mayRetry(fault) && fault.isPassing;
-      if (!isWorthIt || leftMs() < pause + shortestAttemptMs) throw fault;
+      const canRetry = mayRetry(fault) && fault.isTransient;
+      if (!canRetry || remainingMs() < pause + minAttemptMs) throw fault;
     }
     await sleep(pause);
-    await link.whenConnected(leftMs());
+    await link.whenConnected(remainingMs());
   }
 }
 
@@ -110,7 +110,7 @@ async function attempt(
   message: Message,
   { timeoutMs, copiesSinceMs }: { timeoutMs: number; copiesSinceMs: number | undefined },
 ): Promise<PubAck> {
-  const present = message.over ?? link.present();
+  const lost = message.over ?? link.lost();
   const header = createHeaders();
   for (const [name, value] of Object.entries(message.headers ?? {})) header.set(name, value);
   if (copiesSinceMs !== undefined) header.set(headers.copies, `${copiesSinceMs}000000`);
@@ -120,22 +120,22 @@ async function attempt(
     headers: header,
     msgID: message.id,
   };
-  const ack = await whilePresent(present, () =>
+  const ack = await whileConnected(lost, () =>
     link.js.publish(message.subject, message.body, options),
   );
   if (ack.stream === message.stream) return ack;
   throw new PublishFault('refused', `the stream ${ack.stream} takes ${message.subject}`);
 }
 
-/** Sends a request over the present connection; it fails at once when that is lost. */
-export function whilePresent<T>(present: AbortSignal, send: () => Promise<T>): Promise<T> {
-  if (present.aborted) return Promise.reject(disconnected());
+/** Sends a request over the current connection; it fails at once when that is lost. */
+export function whileConnected<T>(lost: AbortSignal, send: () => Promise<T>): Promise<T> {
+  if (lost.aborted) return Promise.reject(disconnected());
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const onLost = () => reject(disconnected());
-  present.addEventListener('abort', onLost, { once: true });
+  lost.addEventListener('abort', onLost, { once: true });
   send()
     .then(resolve, reject)
-    .finally(() => present.removeEventListener('abort', onLost));
+    .finally(() => lost.removeEventListener('abort', onLost));
   return promise;
 }
 
@@ -145,7 +145,7 @@ function disconnected(): PublishFault {
 
 /**
  * Publishes frames as one message, or a single frame that is larger than a message in pieces.
- * @throws PublishFault; it may be stored all the same
+ * @throws PublishFault; the batch may be stored anyway
  */
 export async function publishFrames(
   link: NatsLink,
@@ -172,11 +172,11 @@ async function upload(
   frames: SentFrames,
   pieceBytes: number,
 ): Promise<void> {
-  const leftMs = countDown(maxUploadMs);
-  let patienceMs: (() => number) | undefined;
+  const remainingMs = countDown(maxUploadMs);
+  let retryMs: (() => number) | undefined;
   let { copiesSinceMs, id: lastId } = frames;
   for (;;) {
-    const over = link.present();
+    const over = link.lost();
     try {
       return await sendPieces(link, telemetry, {
         ...frames,
@@ -184,19 +184,19 @@ async function upload(
         copiesSinceMs,
         pieceBytes,
         over,
-        leftMs,
+        remainingMs,
       });
     } catch (error) {
-      patienceMs ??= countDown(Math.min(link.settings.timeoutMs, leftMs()));
-      const isTorn = over.aborted || toPublishFault(error).kind === 'no_stream';
-      if (!isTorn || patienceMs() <= 0) throw error;
+      retryMs ??= countDown(Math.min(link.settings.timeoutMs, remainingMs()));
+      const isInterrupted = over.aborted || toPublishFault(error).kind === 'no_stream';
+      if (!isInterrupted || retryMs() <= 0) throw error;
       // The new stream may have the last piece alone, and know its id.
       if (!over.aborted) lastId = `${frames.id}.${randomBase32(26)}`;
     }
-    // The attempt before may have been completed all the same.
+    // The previous attempt may have been completed anyway.
     copiesSinceMs ??= frames.sentMs;
     await sleep(uploadPauseMs);
-    await link.whenConnected(Math.max(0, patienceMs()));
+    await link.whenConnected(Math.max(0, retryMs()));
   }
 }
 
@@ -204,14 +204,14 @@ async function upload(
 async function sendPieces(
   link: NatsLink,
   telemetry: NatsEvents,
-  { shard, body, id, lastId, copiesSinceMs, pieceBytes, over, leftMs }: Upload,
+  { shard, body, id, lastId, copiesSinceMs, pieceBytes, over, remainingMs }: Upload,
 ): Promise<void> {
   const [subject, stream] = [link.names.subject(shard), link.names.stream(shard)];
   const count = Math.ceil(body.length / pieceBytes);
   const name = `${id}.${randomBase32(26)}`;
   let before = 0;
   for (let index = 0; index < count; index++) {
-    failIfLate(leftMs);
+    failIfLate(remainingMs);
     const message = {
       subject,
       stream,
@@ -226,23 +226,23 @@ async function sendPieces(
         [headers.chunk]: `${index}/${count}`,
       },
     };
-    const withinMs = Math.min(leftMs(), link.settings.timeoutMs);
+    const withinMs = Math.min(remainingMs(), link.settings.timeoutMs);
     const { seq, duplicate } = await publish(link, telemetry, message, withinMs);
     if (seq <= before && !duplicate) {
       throw new PublishFault('no_stream', `the stream ${stream} was created again`);
     }
     before = seq;
   }
-  // Readers may have dropped the pieces before a last one that came late.
-  failIfLate(leftMs);
+  // Readers may have dropped the earlier pieces if the last one was late.
+  failIfLate(remainingMs);
 }
 
-function failIfLate(leftMs: () => number): void {
-  if (leftMs() > 0) return;
+function failIfLate(remainingMs: () => number): void {
+  if (remainingMs() > 0) return;
   throw new PublishFault('timeout', 'a batch of several messages took 30 s');
 }
 
-/** By two clocks: one stands still while the machine sleeps, the other can be set. */
+/** Uses two clocks: one stops while the machine sleeps, the other can be set. */
 function countDown(ms: number): () => number {
   const [startedAt, startedMs] = [performance.now(), Date.now()];
   return () => ms - Math.max(performance.now() - startedAt, Date.now() - startedMs);

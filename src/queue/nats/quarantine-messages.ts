@@ -28,8 +28,8 @@ export interface Quarantined {
 const maxReasonLength = 1000;
 
 /**
- * Stores bytes in quarantine, durably. After a lost answer they may be there twice: with a stable
- * message id, NATS would also drop a batch that had been retried meanwhile.
+ * Stores bytes in quarantine, durably. After a lost response they may be stored twice: with a
+ * stable message id, NATS would also drop a batch that had been retried meanwhile.
  * @throws Error if JetStream did not acknowledge all of it
  */
 export async function setAside(link: NatsLink, quarantined: Quarantined): Promise<void> {
@@ -85,7 +85,7 @@ export interface Kept {
   /** The messages with the first piece. */
   readonly heads: readonly number[];
   /** True if it was retried or dropped: removal starts with the first piece. */
-  readonly isRemains: boolean;
+  readonly isPartlyRemoved: boolean;
   /** The shard that it was in. */
   readonly shard: number;
 }
@@ -126,7 +126,7 @@ function toPiece({ seq, time, header, data }: StoredMsg): Piece {
     upload,
     index,
     count,
-    // Earlier versions did not write it: shard 0, which always exists.
+    // Earlier versions did not write it; shard 0 always exists.
     shard: Number(text(headers.shard)),
     reason: text(headers.reason),
     bytes: data.length,
@@ -134,34 +134,34 @@ function toPiece({ seq, time, header, data }: StoredMsg): Piece {
   };
 }
 
-/** @param pieces of one upload, at least one; some may be missing or there twice */
+/** @param pieces of one upload, at least one; some may be missing or duplicated */
 function describe(pieces: readonly Piece[]): Kept {
   const byIndex = new Map(pieces.map((piece) => [piece.index, piece]));
   const [first] = pieces as [Piece, ...Piece[]];
   const ordered = [...byIndex.values()].sort((a, b) => a.index - b.index);
   const bytes = ordered.reduce((sum, piece) => sum + piece.bytes, 0);
-  const isRemains = ordered[0]!.index > 0;
-  const isWhole = ordered.length === first.count && !isRemains;
-  const header = isWhole ? readFrameHeader(ordered[0]!.head, 0) : undefined;
+  const isPartlyRemoved = ordered[0]!.index > 0;
+  const isComplete = ordered.length === first.count && !isPartlyRemoved;
+  const header = isComplete ? readFrameHeader(ordered[0]!.head, 0) : undefined;
   const batch = header?.length === bytes ? decodeFrame(ordered[0]!.head) : undefined;
-  const twice = pieces.filter((piece) => byIndex.get(piece.index) !== piece);
+  const duplicates = pieces.filter((piece) => byIndex.get(piece.index) !== piece);
   const heads = pieces.filter(({ index }) => index === 0);
   return {
     shown: {
-      id: batch === undefined ? toNameless(first, isRemains) : toId(batch.id),
+      id: batch === undefined ? toFallbackId(first, isPartlyRemoved) : toId(batch.id),
       setAsideAtMs: first.setAsideAtMs,
       bytes,
-      reason: isWhole
+      reason: isComplete
         ? first.reason
         : `${first.reason} (${ordered.length} of ${first.count} pieces)`,
       retry: 'no',
       batch: batch && { layout: batch.layout, rows: batch.rows, owner: batch.owner },
     },
     sinceNanos: batch?.receivedAtNanos ?? 0n,
-    messages: [...ordered, ...twice].map(({ sequence }) => sequence),
+    messages: [...ordered, ...duplicates].map(({ sequence }) => sequence),
     pieces: ordered.length,
     heads: heads.map(({ sequence }) => sequence),
-    isRemains,
+    isPartlyRemoved,
     shard: first.shard,
   };
 }
@@ -174,8 +174,8 @@ function isDamaged(data: Uint8Array): boolean {
 }
 
 /** Remains keep the id of their batch, which their upload name begins with. */
-function toNameless({ sequence, upload }: Piece, isRemains: boolean): string {
-  const [, id] = (isRemains && /^([0-9a-f]+-\d+)-\d+$/.exec(upload)) || [];
+function toFallbackId({ sequence, upload }: Piece, isPartlyRemoved: boolean): string {
+  const [, id] = (isPartlyRemoved && /^([0-9a-f]+-\d+)-\d+$/.exec(upload)) || [];
   return id ?? `message-${sequence}`;
 }
 

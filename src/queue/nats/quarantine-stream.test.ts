@@ -20,7 +20,7 @@ const notThere = () => {
 };
 
 for (const [error, words] of [
-  [fail('TimeoutError'), /cannot use the stream weir_quarantine: NATS did not answer .* 5000 ms/],
+  [fail('TimeoutError'), /cannot use the stream weir_quarantine: NATS did not respond .* 5000 ms/],
   [fail('JetStreamNotEnabled'), /cannot use the stream weir_quarantine: JetStream is not enabled/],
   [fail('Error'), /cannot use the stream weir_quarantine: raw/],
   [() => Promise.reject(notThere()), /cannot find the stream weir_quarantine .*queue\.prefix/],

@@ -1,8 +1,9 @@
 /**
  * The quarantine of a queue at NATS for an operator, while nodes run. A batch is one message or
- * several, and may be there twice if its writer failed while it was set aside.
+ * several, and may be stored twice if its writer failed while it was set aside.
  */
 import type { StoredMsg } from '@nats-io/jetstream';
+import { smaller } from '../../std/big-integers.ts';
 import { messageOf } from '../../std/error-text.ts';
 import { randomBase32 } from '../../std/random-id.ts';
 import type { Instruments } from '../../telemetry/instruments.ts';
@@ -32,11 +33,11 @@ export async function openQuarantineStream(
 
   async function refresh(): Promise<void> {
     const found = await joinPieces(messages.all());
-    const remains = found.filter(({ isRemains }) => isRemains);
+    const remains = found.filter(({ isPartlyRemoved }) => isPartlyRemoved);
     if (purpose === 'change') await remove(messages, remains);
     // Nothing is left to do for a batch that was removed.
     known = new Map(remains.map(({ shown }) => [shown.id, []]));
-    for (const kept of found.filter(({ isRemains }) => !isRemains)) {
+    for (const kept of found.filter(({ isPartlyRemoved }) => !isPartlyRemoved)) {
       known.set(kept.shown.id, [...(known.get(kept.shown.id) ?? []), kept]);
     }
   }
@@ -48,9 +49,9 @@ export async function openQuarantineStream(
     return found;
   }
 
-  async function tryAgain(id: string, found: readonly [Kept, ...Kept[]]): Promise<void> {
+  async function requeue(id: string, found: readonly [Kept, ...Kept[]]): Promise<void> {
     const frame = await readFrame(messages, id, found);
-    const since = found.map(({ sinceNanos }) => sinceNanos).reduce((a, b) => (a < b ? a : b));
+    const since = found.map(({ sinceNanos }) => sinceNanos).reduce((a, b) => smaller(a, b));
     // A new message id: NATS may still know that of the batch, and would drop the message.
     const name = `${toBatchName(decodeFrameHeader(frame, 0))}.${randomBase32(26)}`;
     // Its own shard: if the batch is in quarantine twice, one writer gets both.
@@ -72,7 +73,7 @@ export async function openQuarantineStream(
     async retry(id) {
       const found = await find(id);
       known.delete(id);
-      if (isAny(found)) await tryAgain(id, found);
+      if (isNonEmpty(found)) await requeue(id, found);
       await remove(messages, found);
     },
     async drop(id) {
@@ -84,7 +85,7 @@ export async function openQuarantineStream(
   };
 }
 
-function isAny(found: readonly Kept[]): found is readonly [Kept, ...Kept[]] {
+function isNonEmpty(found: readonly Kept[]): found is readonly [Kept, ...Kept[]] {
   return found.length > 0;
 }
 
@@ -94,7 +95,7 @@ async function readFrame(
   id: string,
   found: readonly Kept[],
 ): Promise<Buffer> {
-  let isGone = false;
+  let isRemoved = false;
   for (const kept of found) {
     const bodies: Uint8Array[] = [];
     for (const sequence of kept.messages.slice(0, kept.pieces)) {
@@ -104,9 +105,9 @@ async function readFrame(
     const frame = Buffer.concat(bodies);
     const header = readFrameHeader(frame, 0);
     if (header?.length === frame.length && isBodyIntact(frame, 0, header)) return frame;
-    isGone ||= bodies.length < kept.pieces;
+    isRemoved ||= bodies.length < kept.pieces;
   }
-  if (isGone) throw new Error(`cannot retry ${id}: it was retried or dropped meanwhile`);
+  if (isRemoved) throw new Error(`cannot retry ${id}: it was retried or dropped meanwhile`);
   throw notABatch(id);
 }
 
@@ -120,9 +121,9 @@ async function remove(messages: QuarantineMessages, found: readonly Kept[]): Pro
 export interface QuarantineMessages {
   /** All present messages, in order. */
   all(): AsyncGenerator<StoredMsg>;
-  /** Null if it is gone. */
+  /** Null if it was removed. */
   get(sequence: number): Promise<StoredMsg | null>;
-  /** Succeeds if the message is gone. */
+  /** Succeeds if the message was removed before. */
   remove(sequence: number): Promise<void>;
 }
 
@@ -151,9 +152,9 @@ export function createQuarantineMessages(link: NatsLink): QuarantineMessages {
   };
 }
 
-async function explained<T>(link: NatsLink, answer: Promise<T>): Promise<T> {
+async function explained<T>(link: NatsLink, response: Promise<T>): Promise<T> {
   try {
-    return await answer;
+    return await response;
   } catch (cause) {
     throw explain(link, cause);
   }
@@ -162,12 +163,12 @@ async function explained<T>(link: NatsLink, answer: Promise<T>): Promise<T> {
 function explain({ names, settings }: NatsLink, cause: unknown): Error {
   const stream = names.quarantineStream;
   if (hasCode(cause, errorCodes.streamNotFound)) {
-    const text = `cannot find the stream ${stream} at NATS: is queue.prefix right?`;
+    const text = `cannot find the stream ${stream} at NATS: check queue.prefix`;
     return new Error(text, { cause });
   }
   const { kind, message } = toPublishFault(cause);
   const reasons: Partial<Record<FaultKind, string>> = {
-    timeout: `NATS did not answer within ${settings.timeoutMs} ms`,
+    timeout: `NATS did not respond within ${settings.timeoutMs} ms`,
     no_stream: 'JetStream is not enabled at NATS, or not for this account',
   };
   return new Error(`cannot use the stream ${stream}: ${reasons[kind] ?? message}`, { cause });

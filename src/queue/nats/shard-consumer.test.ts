@@ -24,12 +24,12 @@ function toLink(consumers: Set<string>, failures: number): NatsLink {
     },
     streams: { info: async () => ({ created, state: { last_seq: 7 } }) },
   };
-  const present = new AbortController().signal;
+  const lost = new AbortController().signal;
   const names = createQueueNames('weir');
   const isConnected = () => true;
   const whenConnected = async () => undefined;
   const link = { connection, manager, names, settings, isConnected, whenConnected };
-  return { ...link, present: () => present } as unknown as NatsLink;
+  return { ...link, lost: () => lost } as unknown as NatsLink;
 }
 
 function open(link: NatsLink, closing: AbortSignal, createdAt = created) {

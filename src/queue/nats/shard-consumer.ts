@@ -11,7 +11,7 @@ import type { ShardEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes, hasCode } from './faults.ts';
 import { type Delivery, maxMessageBytes, readDelivery } from './messages.ts';
-import { whilePresent } from './publish.ts';
+import { whileConnected } from './publish.ts';
 
 export interface ConsumerParts {
   readonly link: NatsLink;
@@ -34,14 +34,14 @@ export type ConsumerEnd =
   | 'stream replaced'
   /** A delivery was lost. */
   | 'gap'
-  /** The server no longer answers for this consumer. */
+  /** The server no longer responds for this consumer. */
   | 'silence'
   | 'removed'
   | 'disconnected';
 
 export interface ShardConsumer {
   /** Requests more messages if there is room and no request is open. */
-  ask(): void;
+  requestMore(): void;
   end(reason: ConsumerEnd): void;
   readonly ended: Promise<ConsumerEnd>;
 }
@@ -57,20 +57,20 @@ const maxMessages = 1000;
  * For all shards of a connection together: a server closes a connection that it cannot write to
  * once 64 MB (`max_pending`) wait for it.
  */
-const maxBytesUnderWay = 16 * 1024 * 1024;
+const maxInFlightBytes = 16 * 1024 * 1024;
 /**
  * A request smaller than the next message, with subject, reply and headers, is never served. Stored
  * messages may be larger than what the server accepts now.
  */
-const leastBytes = maxMessageBytes + 8192;
+const minBytes = maxMessageBytes + 8192;
 const nanosPerMs = 1_000_000;
 const expiresMs = 30_000;
 const heartbeatMs = 1000;
-/** Without a heartbeat for so long, the server has lost the request. */
+/** Without a heartbeat for this long, the server has lost the request. */
 const silenceMs = 3500;
 /** Longer than it takes to elect a leader. */
-export const patienceMs = 20_000;
-const lookMs = 250;
+export const unresponsiveMs = 20_000;
+const checkEveryMs = 250;
 
 export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
   const { link, shard, fencingToken, telemetry, closing } = parts;
@@ -79,14 +79,14 @@ export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
   async function run(): Promise<ConsumerEnd> {
     while (!closing.aborted) {
       await link.whenConnected(1000);
-      const present = link.present();
-      if (present.aborted) continue;
+      const lost = link.lost();
+      if (lost.aborted) continue;
       try {
-        const stream = await claim(parts, present);
+        const stream = await claim(parts, lost);
         if (stream === undefined) return 'superseded';
         const isSame = link.names.shardName(shard, stream.created) === fencingToken.shard;
         if (!isSame) return 'stream replaced';
-        pull = pullMessages(parts, present);
+        pull = pullMessages(parts, lost);
         return await pull.ended;
       } catch (error) {
         telemetry.consumerFailed({ shard, error });
@@ -96,7 +96,7 @@ export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
     return 'closed';
   }
   return {
-    ask: () => pull?.ask(),
+    requestMore: () => pull?.requestMore(),
     end: (reason) => pull?.end(reason),
     ended: run(),
   };
@@ -109,21 +109,21 @@ export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
  */
 async function claim(
   { link, shard, fencingToken: { epoch }, earlierEpoch }: ConsumerParts,
-  present: AbortSignal,
+  lost: AbortSignal,
 ): Promise<StreamInfo | undefined> {
   const { consumers, streams } = link.manager;
   const stream = link.names.stream(shard);
-  const ask = <T>(request: () => Promise<T>) => whilePresent(present, request);
-  const add = (name: bigint) => ask(() => consumers.add(stream, toConfig(name)));
+  const send = <T>(request: () => Promise<T>) => whileConnected(lost, request);
+  const add = (name: bigint) => send(() => consumers.add(stream, toConfig(name)));
   for (let attempt = 1; ; attempt++) {
-    const found = await ask(() => listConsumers(link, stream));
+    const found = await send(() => listConsumers(link, stream));
     if (found.some((name) => epochOf(name) > epoch)) return undefined;
     for (const name of found) {
-      await ask(() => consumers.delete(stream, name)).catch(ignoreMissing);
+      await send(() => consumers.delete(stream, name)).catch(ignoreMissing);
     }
     try {
       await add(epoch);
-      return await ask(() => streams.info(stream));
+      return await send(() => streams.info(stream));
     } catch (error) {
       // Another consumer was created in between, or a removal has not reached every server.
       const isConsumed = hasCode(error, workIsConsumed, workIsConsumedFiltered);
@@ -136,86 +136,86 @@ async function claim(
 }
 
 /** @param present the connection that the consumer is used over */
-function pullMessages(parts: ConsumerParts, present: AbortSignal) {
+function pullMessages(parts: ConsumerParts, lost: AbortSignal) {
   const { link, shard, fencingToken, closing } = parts;
   const { connection, names } = link;
   const consumer = toConsumerName(fencingToken.epoch);
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${names.stream(shard)}.${consumer}`;
   const inbox = createInbox();
   const ended = Promise.withResolvers<ConsumerEnd>();
-  const over = AbortSignal.any([closing, present]);
+  const over = AbortSignal.any([closing, lost]);
   let requests = 0;
   let isOpen = false;
   /** Messages still to come for the open request. */
   let awaited = 0;
   let expected = 1;
   /** When anything was last received or requested. */
-  let heardMs = 0;
+  let receivedMs = 0;
   /** When the server last served this consumer, or nothing was requested. */
   let servedMs = performance.now();
 
   const subscription = connection.subscribe(`${inbox}.*`, {
     callback(error, message) {
-      heardMs = performance.now();
+      receivedMs = performance.now();
       if (error !== null) return end('removed');
       const delivery = readDelivery(message);
-      if (delivery === undefined) return hearStatus(message);
+      if (delivery === undefined) return onStatus(message);
       if (delivery.consumerSequence !== expected++) return end('gap');
-      servedMs = heardMs;
+      servedMs = receivedMs;
       if (--awaited === 0) isOpen = false;
       parts.deliver(delivery);
-      ask();
+      requestMore();
     },
   });
-  const looking = setInterval(() => {
+  const checking = setInterval(() => {
     const nowMs = performance.now();
     if (!isOpen && parts.room() <= 0) servedMs = nowMs;
-    else if (nowMs - servedMs > patienceMs) return end('silence');
+    else if (nowMs - servedMs > unresponsiveMs) return end('silence');
     // A new leader does not know the request.
-    if (nowMs - heardMs > silenceMs) isOpen = false;
-    ask();
-  }, lookMs);
+    if (nowMs - receivedMs > silenceMs) isOpen = false;
+    requestMore();
+  }, checkEveryMs);
   const stop = () => end(closing.aborted ? 'closed' : 'disconnected');
   over.addEventListener('abort', stop, { once: true });
   if (over.aborted) stop();
-  else ask();
+  else requestMore();
 
-  function ask(): void {
+  function requestMore(): void {
     const room = parts.room();
     if (isOpen || room <= 0 || subscription.isClosed()) return;
     isOpen = true;
     awaited = maxMessages;
-    heardMs = performance.now();
-    const share = Math.min(room, Math.floor(maxBytesUnderWay / link.settings.shards));
+    receivedMs = performance.now();
+    const share = Math.min(room, Math.floor(maxInFlightBytes / link.settings.shards));
     const request = {
       batch: maxMessages,
-      max_bytes: Math.max(share, leastBytes),
+      max_bytes: Math.max(share, minBytes),
       expires: expiresMs * nanosPerMs,
       idle_heartbeat: heartbeatMs * nanosPerMs,
     };
     connection.publish(subject, JSON.stringify(request), { reply: `${inbox}.${++requests}` });
   }
 
-  function hearStatus({ subject: about, headers }: Msg): void {
+  function onStatus({ subject: replyTo, headers }: Msg): void {
     const code = headers?.code ?? 0;
     const description = headers?.description ?? '';
     if (/deleted/i.test(description)) return end('removed');
     const isServed = code === 408 || /exceeds maxbytes|batch completed/i.test(description);
-    if (isServed || code === 100) servedMs = heardMs;
-    if (code === 100 || about !== `${inbox}.${requests}`) return;
+    if (isServed || code === 100) servedMs = receivedMs;
+    if (code === 100 || replyTo !== `${inbox}.${requests}`) return;
     isOpen = false;
-    // After any other status, such as no leader, the next look requests again.
-    if (isServed) ask();
+    // After any other status, such as no leader, the next check requests again.
+    if (isServed) requestMore();
   }
 
   function end(reason: ConsumerEnd): void {
-    clearInterval(looking);
+    clearInterval(checking);
     subscription.unsubscribe();
     over.removeEventListener('abort', stop);
     ended.resolve(reason);
   }
 
-  return { ask, end, ended: ended.promise };
+  return { requestMore, end, ended: ended.promise };
 }
 
 function toConfig(epoch: bigint) {
@@ -230,7 +230,7 @@ function toConfig(epoch: bigint) {
   };
 }
 
-/** By the name, a late holder does not remove the consumer of a later one. */
+/** The epoch in the name keeps a late holder from removing the consumer of a later one. */
 function toConsumerName(epoch: bigint): string {
   return `e${epoch}`;
 }
@@ -241,14 +241,14 @@ function epochOf(consumerName: string): bigint {
 }
 
 /**
- * Names of all consumers. The client's own list leaves out those without a leader.
- * @throws Error if there is no answer
+ * Names of all consumers. The client's list omits those without a leader.
+ * @throws Error if there is no response
  */
 async function listConsumers(link: NatsLink, stream: string): Promise<readonly string[]> {
   const subject = `$JS.API.CONSUMER.NAMES.${stream}`;
   const timeout = { timeout: link.settings.timeoutMs };
-  const answer = await link.connection.request(subject, JSON.stringify({ offset: 0 }), timeout);
-  const { consumers, error } = answer.json<ConsumerNames>();
+  const response = await link.connection.request(subject, JSON.stringify({ offset: 0 }), timeout);
+  const { consumers, error } = response.json<ConsumerNames>();
   if (error !== undefined) {
     throw new Error(`cannot list the consumers of ${stream}: ${error.description ?? ''}`);
   }

@@ -15,7 +15,7 @@ import type { NatsLink } from './connection.ts';
 import { type Delivery, headers, messageKinds } from './messages.ts';
 import { ProgressPublisher } from './progress.ts';
 import { setAside, toQuarantined } from './quarantine-messages.ts';
-import { whilePresent } from './publish.ts';
+import { whileConnected } from './publish.ts';
 import { ShardBacklog } from './shard-backlog.ts';
 import { type ConsumerEnd, openShardConsumer, type ShardConsumer } from './shard-consumer.ts';
 
@@ -26,7 +26,7 @@ export interface ReaderParts {
   readonly earlierEpoch: bigint;
   /** Unix ns; every time of receipt is later. */
   readonly floorNanos: bigint;
-  /** Bytes of messages kept in memory; a larger upload is kept all the same. */
+  /** Bytes of messages kept in memory; a larger upload may exceed it. */
   readonly maxHeldBytes: number;
   readonly telemetry: ShardEvents;
   /** False once another process may have taken the shard. */
@@ -83,7 +83,7 @@ export class ShardReader implements Shard {
     });
     this.ended = this.#consumer.ended;
     this.#ticking = setInterval(() => this.#tick(), tickMs);
-    // At once, also while its work is being closed: nothing goes over another connection.
+    // Also while its work is being closed: nothing is sent over another connection.
     void this.ended.then(() => this.stop());
   }
 
@@ -109,7 +109,7 @@ export class ShardReader implements Shard {
     this.#progress.stored(finished.map(({ batch }) => batch));
     this.#backlog.release(finished.length);
     this.#progress.reached(this.watermarkNanos);
-    this.#consumer.ask();
+    this.#consumer.requestMore();
     if (this.#suspectUntil === Number.POSITIVE_INFINITY) void this.#endSuspicion();
   }
 
@@ -170,7 +170,7 @@ export class ShardReader implements Shard {
     const { connection } = this.#parts.link;
     const closing = this.#closing.signal;
     try {
-      await whilePresent(closing, () => acknowledge({ connection, closing }, messages));
+      await whileConnected(closing, () => acknowledge({ connection, closing }, messages));
     } catch (cause) {
       // The next consumer delivers again what the server did not take.
       this.#consumer.end('silence');
@@ -190,7 +190,7 @@ export class ShardReader implements Shard {
       const { state } = await link.manager.streams.info(link.names.stream(shard));
       this.#suspectUntil = state.last_seq;
     } catch {
-      // The next release asks again.
+      // The next release retries.
     }
   }
 
@@ -220,7 +220,7 @@ export class ShardReader implements Shard {
     return this.#backlog.count === 0 ? maxHeldBytes : 0;
   }
 
-  /** Moves the time of an idle stream on. */
+  /** Advances the time of an idle stream. */
   #tick(): void {
     const { link, shard, isHeld } = this.#parts;
     const isQuiet = performance.now() - this.#deliveredMs >= tickMs * 0.75;
@@ -230,8 +230,8 @@ export class ShardReader implements Shard {
     link.connection.publish(link.names.subject(shard), undefined, { headers: head });
   }
 
-  #requireHeld(wish: string): void {
+  #requireHeld(action: string): void {
     const isOurs = this.#parts.isHeld() && !this.#closing.signal.aborted;
-    if (!isOurs) throw new Error(`cannot ${wish}: the shard is no longer held by this process`);
+    if (!isOurs) throw new Error(`cannot ${action}: the shard is no longer held by this process`);
   }
 }

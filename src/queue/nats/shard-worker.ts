@@ -3,6 +3,7 @@
  * writer about as many, and runs work on the shards that it holds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { larger } from '../../std/big-integers.ts';
 import { randomBase32 } from '../../std/random-id.ts';
 import type { ShardEvents, ShardLoss } from '../../telemetry/queue-events.ts';
 import type { Shard, ShardWork } from '../port.ts';
@@ -10,7 +11,7 @@ import type { Bucket } from './bucket.ts';
 import type { NatsLink } from './connection.ts';
 import { Lease, LeaseBoard, type LeaseWatch, presence, toEpoch, watchLeases } from './leases.ts';
 import type { ProgressBoard } from './progress.ts';
-import { whilePresent } from './publish.ts';
+import { whileConnected } from './publish.ts';
 import type { ConsumerEnd } from './shard-consumer.ts';
 import { ShardReader } from './shard-reader.ts';
 
@@ -32,7 +33,7 @@ interface Holding {
 
 /** For each shard. */
 const maxHeldBytes = 64 * 1024 * 1024;
-/** How often within a lease it is renewed, and the others' are read. */
+/** Renewals of a lease, and reads of the others', within its duration. */
 const beatsPerLease = 5;
 const stepMs = 100;
 const retryPauseMs = 300;
@@ -71,7 +72,7 @@ export class ShardWorker implements ShardWork {
     this.#startBeat();
   }
 
-  /** Finishes the work under way, then releases the leases. */
+  /** Finishes the work in progress, then releases the leases. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#beat;
@@ -83,7 +84,7 @@ export class ShardWorker implements ShardWork {
     for (const timer of this.#timers) clearInterval(timer);
     this.#watch.close();
     await this.#beat;
-    await this.#tryLease('writer', () => this.#leave());
+    await this.#tryLease('writer', () => this.#removeEntry());
   }
 
   #startBeat(): void {
@@ -153,11 +154,11 @@ export class ShardWorker implements ShardWork {
   async #take(shard: number): Promise<void> {
     const { link, leases, progress, telemetry } = this.#parts;
     const entry = this.#board.shard(shard);
-    const ask = (name: string) =>
-      whilePresent(link.present(), () => link.manager.streams.info(name));
+    const streamInfo = (name: string) =>
+      whileConnected(link.lost(), () => link.manager.streams.info(name));
     const [work, bucket] = await Promise.all([
-      ask(link.names.stream(shard)),
-      ask(`KV_${link.names.leases}`),
+      streamInfo(link.names.stream(shard)),
+      streamInfo(`KV_${link.names.leases}`),
     ]);
     const terms = { leases, key: toShardKey(shard), me: this.#me, leaseMs: this.#leaseMs };
     const lease = await Lease.take(terms, entry);
@@ -167,13 +168,13 @@ export class ShardWorker implements ShardWork {
     const epochs = [earlierEpoch, progress.shardEpoch(shard)];
     const epoch = toEpoch(epochs, bucket, lease.takenRevision);
     const recordedNanos = BigInt(entry.value.watermarkNanos);
-    const publishedNanos = later(progress.shardNanos(shard), this.#reached.get(shard) ?? 0n);
+    const publishedNanos = larger(progress.shardNanos(shard), this.#reached.get(shard) ?? 0n);
     const reader = new ShardReader({
       link,
       shard,
       fencingToken: { shard: link.names.shardName(shard, work.created), epoch },
       earlierEpoch,
-      floorNanos: later(recordedNanos, publishedNanos),
+      floorNanos: larger(recordedNanos, publishedNanos),
       maxHeldBytes,
       telemetry,
       isHeld: () => lease.isValid(),
@@ -212,7 +213,7 @@ export class ShardWorker implements ShardWork {
     await reader.stop();
     this.#reached.set(shard, watermarkNanos);
     if (reason === 'superseded' && !this.#isClosing) {
-      // The store may know higher epochs, as after a restore of the leases: not at once.
+      // The store may know higher epochs, such as after a restore of the leases: paces retries.
       await sleep(this.#leaseMs / beatsPerLease);
     }
     holding.isReleased = true;
@@ -237,16 +238,12 @@ export class ShardWorker implements ShardWork {
     }
   }
 
-  async #leave(): Promise<void> {
+  async #removeEntry(): Promise<void> {
     const { link, leases } = this.#parts;
     if (!link.isConnected()) return;
     const filter = leases.subject(toWriterKey(this.#me));
     await link.manager.streams.purge(`KV_${link.names.leases}`, { filter });
   }
-}
-
-function later(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }
 
 function toShardKey(shard: number): string {

@@ -36,7 +36,7 @@ interface Lane {
 }
 
 /**
- * In each lane. More than one, so that a slow acknowledgement does not hold up the others; few,
+ * In each lane. More than one, so that a slow acknowledgement does not delay the others; few,
  * because the shard's reader holds the pieces of large batches in memory.
  */
 const maxInFlight = 4;
@@ -86,7 +86,7 @@ export class ShardWriter {
 
   /**
    * Resolves once JetStream acknowledged it; frees the payload's memory as soon as it is encoded.
-   * @throws AppError `unavailable`; the batch may be stored all the same
+   * @throws AppError `unavailable`; the batch may be stored anyway
    */
   write(entry: Entry): Promise<void> {
     if (this.#circuit.isOpen()) return Promise.reject(queueUnavailable(this.#reason));
@@ -99,7 +99,7 @@ export class ShardWriter {
     return promise;
   }
 
-  /** Publishes an empty message, which moves the shard's time on. */
+  /** Publishes an empty message, which advances the shard's time. */
   async tick(): Promise<void> {
     const { names, settings } = this.#link;
     const message = {
@@ -187,7 +187,7 @@ export class ShardWriter {
     const { config, state } = await this.#link.manager.streams.info(this.#stream);
     // A full shard takes a tick while it has no room for batches.
     if (config.max_bytes > 0 && state.bytes > config.max_bytes * fullUntilShare) {
-      throw new PublishFault('full', 'it holds as much as queue.maxBacklogBytes grants it');
+      throw new PublishFault('full', 'it has reached its share of queue.maxBacklogBytes');
     }
     this.#telemetry.shardRecovered({ shard: this.#shard });
   }

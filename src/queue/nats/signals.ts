@@ -1,5 +1,5 @@
 /**
- * The bucket `signals` of all nodes: that labels of series may be gone (key `series`), and which
+ * The bucket `signals` of all nodes: that labels of series may be missing (key `series`), and which
  * store the writers fill (key `store`).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ export interface SeriesSignal {
 
 const seriesKey = 'series';
 
-/** `poll` covers signals of a time without connection; the first one may report an old signal. */
+/** `poll` covers signals sent while disconnected; the first one may report an old signal. */
 export function createSeriesSignal(
   { connection }: Pick<NatsLink, 'connection'>,
   signals: Pick<Bucket, 'get' | 'put' | 'subject'>,
@@ -63,13 +63,13 @@ const storeKey = 'store';
 /** Running writers write into the bucket of the leases several times within a lease. */
 const marginMs = 500;
 /** A new bucket may have no leader yet. */
-const patienceMs = 20_000;
+const claimTimeoutMs = 20_000;
 const retryPauseMs = 250;
 
 /**
  * Binds the queue to one store: with two, readers of either would miss half of the batches. A store
  * that was replaced on purpose is accepted once no writer runs.
- * @param storeId the same for all who fill this store
+ * @param storeId the same for all writers of this store
  * @throws Error if running writers fill another one, AppError `unavailable`
  */
 export async function claimStore(
@@ -77,7 +77,7 @@ export async function claimStore(
   signals: Pick<Bucket, 'get' | 'replace'>,
   storeId: string,
 ): Promise<void> {
-  const giveUpAt = performance.now() + patienceMs;
+  const giveUpAt = performance.now() + claimTimeoutMs;
   for (;;) {
     try {
       if (await tryClaim(link, signals, storeId)) return;

@@ -9,13 +9,13 @@ import { watchStreams } from './stream-watch.ts';
 /** A reachable server without streams. */
 function emptyLink(): NatsLink {
   const gone = { code: 404, err_code: errorCodes.streamNotFound, description: 'stream not found' };
-  const present = new AbortController().signal;
+  const lost = new AbortController().signal;
   return {
     manager: { streams: { info: async () => Promise.reject(new JetStreamApiError(gone)) } },
     names: createQueueNames('weir'),
     settings: { shards: 1 },
     isConnected: () => true,
-    present: () => present,
+    lost: () => lost,
   } as unknown as NatsLink;
 }
 

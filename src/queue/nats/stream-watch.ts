@@ -4,7 +4,7 @@ import type { StreamInfo } from '@nats-io/jetstream';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes, hasCode } from './faults.ts';
-import { whilePresent } from './publish.ts';
+import { whileConnected } from './publish.ts';
 
 /** As of the last read. */
 export interface StreamTotals {
@@ -45,8 +45,8 @@ export function watchStreams(parts: StreamWatchParts): StreamWatch {
     try {
       await count();
     } catch (error) {
-      const isGone = hasCode(error, errorCodes.streamNotFound);
-      if (isGone) await Promise.race([restored(), aborted(closing.signal)]);
+      const isMissing = hasCode(error, errorCodes.streamNotFound);
+      if (isMissing) await Promise.race([restored(), aborted(closing.signal)]);
     }
   }
 
@@ -63,9 +63,10 @@ export function watchStreams(parts: StreamWatchParts): StreamWatch {
     const streams = Array.from({ length: settings.shards }, (_, shard) => names.stream(shard));
     // Not counted, but they may be missing too.
     const buckets = [names.leases, names.keys, names.signals].map((name) => `KV_${name}`);
-    const ask = (name: string) => whilePresent(link.present(), () => manager.streams.info(name));
+    const streamInfo = (name: string) =>
+      whileConnected(link.lost(), () => manager.streams.info(name));
     const [quarantine, ...others] = await Promise.all(
-      [names.quarantineStream, ...streams, ...buckets].map(ask),
+      [names.quarantineStream, ...streams, ...buckets].map(streamInfo),
     );
     totals = addUp(others.slice(0, streams.length), quarantine);
   }

@@ -14,7 +14,7 @@ export interface Upload {
 }
 
 /**
- * By the clock of the stream. Gateways give an upload up after 30 s and then do not acknowledge it.
+ * By the clock of the stream. Gateways abandon an upload after 30 s and then do not acknowledge it.
  * An earlier upload must not be dropped: its last piece may be in the stream and acknowledged. The
  * memory for uploads is bounded by what gateways have in flight.
  */
@@ -31,10 +31,10 @@ export class Uploads {
   }
 
   /** @returns the upload, which is no longer kept here once it is complete */
-  add(message: Piece, chunk: Chunk): Upload | 'begun before' | 'another count' {
+  add(message: Piece, chunk: Chunk): Upload | 'begun earlier' | 'different count' {
     const upload = this.#begun.get(chunk.upload) ?? this.#begin(message, chunk);
-    if (upload === undefined) return 'begun before';
-    if (upload.pieces.length !== chunk.count) return 'another count';
+    if (upload === undefined) return 'begun earlier';
+    if (upload.pieces.length !== chunk.count) return 'different count';
     upload.messages.push(message.sequence);
     upload.isSuspect ||= message.isSuspect;
     upload.copiesSinceNanos = earliest(upload.copiesSinceNanos, message.copiesSinceNanos);
