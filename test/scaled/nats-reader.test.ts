@@ -87,7 +87,7 @@ suite('a writer at NATS', { skip: missingNats() }, () => {
       });
       const first = await streams.getMessage(names.quarantineStream, { seq: 1 });
       assert.equal(first?.string(), 'no frame');
-      assert.match(first.header.get(headers.reason), /no frame/);
+      assert.match(first.header.get(headers.reason), /not a frame/);
       const second = await streams.getMessage(names.quarantineStream, { seq: 2 });
       assert.match(second!.header.get(headers.reason), /something new/);
     });
