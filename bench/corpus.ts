@@ -4,11 +4,21 @@
  * except the timestamps, which are written into the body before sending.
  */
 import { createRandom, type Random } from '../test/harness/random.ts';
+import { createZipf, hex } from './draws.ts';
 
 export interface Corpus {
   readonly bodies: readonly Body[];
   /** Words that occur in one event of the corpus each. */
   readonly needles: readonly string[];
+}
+
+/** An event of the JSON receiver, without its timestamp. */
+export interface LogEvent {
+  readonly severity: string;
+  readonly service_name: string;
+  readonly host: string;
+  readonly message: string;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** A request body with timestamps to fill in. Sent by one connection at a time. */
@@ -38,6 +48,26 @@ const regions = ['eu-central-1', 'eu-west-1', 'us-east-1', 'us-west-2', 'ap-sout
 
 export function createCorpus(seed: number, bodies: number, eventsPerBody: number): Corpus {
   const random = createRandom(seed);
+  const nextEvent = createEventSource(random);
+  const needles: string[] = [];
+  const made = Array.from({ length: bodies }, () => {
+    const needle = `needle${hex(random, 12)}`;
+    needles.push(needle);
+    const at = random.integer(0, eventsPerBody - 1);
+    return toBody(
+      Array.from({ length: eventsPerBody }, (_, index) => {
+        const event = nextEvent();
+        const message = event.message + (index === at ? ` ${needle}` : '');
+        return { timestamp: blankTime, ...event, message };
+      }),
+      random,
+    );
+  });
+  return { bodies: made, needles };
+}
+
+/** Draws one event after another. */
+export function createEventSource(random: Random): () => LogEvent {
   const services = createZipf(
     random,
     40,
@@ -49,24 +79,13 @@ export function createCorpus(seed: number, bodies: number, eventsPerBody: number
     (rank) => `node-${String(rank).padStart(3, '0')}.weir.test`,
   );
   const levels = createZipf(random, severities.length, (rank) => severities[rank] ?? 'INFO');
-  const needles: string[] = [];
-  const made = Array.from({ length: bodies }, () => {
-    const needle = `needle${hex(random, 12)}`;
-    needles.push(needle);
-    const at = random.integer(0, eventsPerBody - 1);
-    return toBody(
-      Array.from({ length: eventsPerBody }, (_, index) => ({
-        timestamp: blankTime,
-        severity: levels(),
-        service_name: services(),
-        host: hosts(),
-        message: message(random) + (index === at ? ` ${needle}` : ''),
-        labels: labels(random),
-      })),
-      random,
-    );
+  return () => ({
+    severity: levels(),
+    service_name: services(),
+    host: hosts(),
+    message: toMessage(random),
+    labels: labels(random),
   });
-  return { bodies: made, needles };
 }
 
 /** Writes the timestamps in place. */
@@ -112,7 +131,7 @@ function toBody(events: readonly object[], random: Random): Body {
   return { bytes, events: events.length, timeForm: 'iso', times };
 }
 
-function message(random: Random): string {
+function toMessage(random: Random): string {
   const verb = random.pick(verbs as [string, ...string[]]);
   const noun = random.pick(nouns as [string, ...string[]]);
   const head = `${verb} ${noun} ${hex(random, 8)} for customer ${random.integer(1, 90_000)}`;
@@ -138,23 +157,4 @@ function labels(random: Random): Record<string, string> {
     status: random.pick(['200', '200', '200', '201', '404', '500']),
     request_id: hex(random, 16),
   };
-}
-
-/** Draws rank r in proportion to 1 / (r + 1). */
-function createZipf<T>(random: Random, size: number, toValue: (rank: number) => T): () => T {
-  const values = Array.from({ length: size }, (_, rank) => toValue(rank));
-  const sums: number[] = [];
-  let sum = 0;
-  for (let rank = 0; rank < size; rank++) sums.push((sum += 1 / (rank + 1)));
-  return () => {
-    const draw = random.next() * sum;
-    const rank = sums.findIndex((upTo) => draw < upTo);
-    return values[rank] ?? toValue(0);
-  };
-}
-
-function hex(random: Random, digits: number): string {
-  let text = '';
-  while (text.length < digits) text += random.integer(0, 0xffff_ffff).toString(16).padStart(8, '0');
-  return text.slice(0, digits);
 }
