@@ -2,7 +2,7 @@
  * `npm run bench`: one run of everything on one machine, the real process over TLS, as a Markdown
  * table on standard output and in `bench/RESULTS.md`. `--quick` only checks that the benchmark
  * works; `--scaled` compares the scaled-out set with the embedded one; `--fairness` runs a light
- * list beside heavy queries of another account.
+ * list beside heavy queries of another account; `--peers` compares Weir with VictoriaLogs.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -30,6 +30,10 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     scaled: { type: 'boolean', default: false },
     fairness: { type: 'boolean', default: false },
+    peers: { type: 'boolean', default: false },
+    corpus: { type: 'string', default: 'services' },
+    'victoria-logs': { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
 });
 const rows = Number(values.rows ?? (values.quick ? 300_000 : 10_000_000));
@@ -52,6 +56,10 @@ if (values.scaled) {
   const { benchFairness } = await import('./fairness.ts');
   const size = values.quick ? { rows: 200_000, samples: 20 } : { rows: 3_000_000, samples: 300 };
   await benchFairness({ seed, ...size, rows: Number(values.rows ?? size.rows) });
+} else if (values.peers) {
+  const { benchPeers } = await import('./peers/peers.ts');
+  const { corpus: kind, 'victoria-logs': victoriaLogs, write: isWritten } = values;
+  await benchPeers({ seed, rows, corpus: kind, victoriaLogs, isWritten });
 } else {
   await benchAll();
 }

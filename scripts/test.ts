@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-const units = ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'ui/src/**/*.test.ts'];
+const units = ['{src,scripts,bench,ui/src}/**/*.test.ts'];
 const longer = 'backup|bombs|explorer|metrics-promise|package|scaled|senders|workers';
 const services = [`test/!(${longer})/**/*.test.ts`];
 

@@ -26,14 +26,14 @@ export interface Program {
  * @throws Error instead of the sentence if `WEIR_TEST_SERVERS=required`
  */
 export function missing(program: string, debianPackage: string): string | false {
-  if (find(program) !== undefined) return false;
+  if (findProgram(program) !== undefined) return false;
   const sentence = `${program} is missing: apt-get install ${debianPackage}`;
   if (process.env['WEIR_TEST_SERVERS'] === 'required') throw new Error(sentence);
   return sentence;
 }
 
 export function startProgram(name: string, args: readonly string[]): Program {
-  const child = spawn(find(name) ?? name, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(findProgram(name) ?? name, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
@@ -95,7 +95,8 @@ function listen(port: number): Promise<Server | undefined> {
   });
 }
 
-function find(program: string): string | undefined {
+/** @returns the first executable of this name in PATH */
+export function findProgram(program: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   return folders.map((folder) => join(folder, program)).find(isExecutable);
 }

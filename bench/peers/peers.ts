@@ -1,0 +1,109 @@
+/**
+ * `npm run bench -- --peers`: Weir and VictoriaLogs, one after the other on this machine: the same
+ * logs, the same questions, and ratios.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onInterrupt } from '../interrupt.ts';
+import { describeMachine } from '../machine.ts';
+import { corpusKinds, writeCorpus, type CorpusKind, type CorpusName } from './corpus.ts';
+import { measurePeer, type PeerFigures } from './measure.ts';
+import type { Peer } from './peer.ts';
+import { listQuestions } from './questions.ts';
+import { replaceSection, toMarkdown } from './report.ts';
+import { findVictoriaLogs, startVictoriaLogs } from './victoria-logs.ts';
+import { startWeirPeer } from './weir.ts';
+
+export interface PeersOptions {
+  readonly seed: number;
+  readonly rows: number;
+  readonly corpus: string;
+  /** Path of the binary; undefined searches PATH. */
+  readonly victoriaLogs: string | undefined;
+  /** Whether to write the section of this corpus in RESULTS.md. */
+  readonly isWritten: boolean;
+}
+
+const dayMs = 86_400_000;
+const results = new URL('./RESULTS.md', import.meta.url);
+
+export async function benchPeers(options: PeersOptions): Promise<void> {
+  const { seed, rows, corpus: name } = options;
+  if (!isCorpusName(name)) {
+    const names = Object.keys(corpusKinds).join(', ');
+    throw new Error(`cannot use the corpus ${name}: --corpus is one of ${names}`);
+  }
+  const binary = findVictoriaLogs(options.victoriaLogs);
+  if (binary === undefined) {
+    console.error(
+      'bench: skipped --peers: neither victoria-logs nor victoria-logs-prod is in PATH; ' +
+        'name the binary with --victoria-logs PATH (bench/README.md says how to build it)',
+    );
+    return;
+  }
+  if (statSync(binary, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new Error(`cannot run ${binary}: --victoria-logs must name the binary`);
+  }
+  const scratch = mkdtempSync(join(tmpdir(), 'weir-peers-'));
+  try {
+    const { weir, peer, corpusBytes } = await measureBoth(scratch, binary, { seed, rows, name });
+    const markdown = toMarkdown({
+      corpus: name,
+      description: corpusKinds[name].description,
+      command: `npm run bench -- --peers --corpus ${name} --rows ${rows} --seed ${seed}`,
+      machine: describeMachine(),
+      when: new Date().toISOString().slice(0, 10),
+      rows,
+      corpusBytes,
+      weir,
+      peer,
+    });
+    console.log(markdown);
+    if (!options.isWritten) return;
+    writeFileSync(results, replaceSection(readFileSync(results, 'utf8'), name, markdown));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function measureBoth(
+  scratch: string,
+  binary: string,
+  { seed, rows, name }: { seed: number; rows: number; name: CorpusName },
+): Promise<{ weir: PeerFigures; peer: PeerFigures; corpusBytes: number }> {
+  const kind: CorpusKind = corpusKinds[name];
+  const endMs = Date.now();
+  const range = { sinceMs: endMs - dayMs, untilMs: endMs };
+  say(`generate ${rows} logs`);
+  const path = join(scratch, 'corpus.jsonl');
+  const corpus = writeCorpus(path, kind, { seed, rows, startMs: range.sinceMs, endMs });
+  const questions = listQuestions(kind, corpus.samples, range);
+  const measure = async (open: Promise<Peer>) => {
+    const peer = await open;
+    const interruption = onInterrupt(async () => {
+      await peer.stop();
+      rmSync(scratch, { recursive: true, force: true });
+    });
+    try {
+      const sayOf = (phase: string) => say(`${peer.name}: ${phase}`);
+      return await measurePeer(peer, { ...corpus, range }, questions, sayOf);
+    } finally {
+      interruption.cancel();
+      await peer.stop();
+    }
+  };
+  const weir = await measure(startWeirPeer(join(scratch, 'weir')));
+  const directory = join(scratch, 'victoria-logs');
+  mkdirSync(directory);
+  const peer = await measure(startVictoriaLogs(binary, directory));
+  return { weir, peer, corpusBytes: corpus.bytes };
+}
+
+function isCorpusName(name: string): name is CorpusName {
+  return Object.hasOwn(corpusKinds, name);
+}
+
+function say(phase: string): void {
+  console.error(`bench: ${phase}`);
+}
