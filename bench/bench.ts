@@ -2,7 +2,8 @@
  * `npm run bench`: one run of everything on one machine, the real process over TLS, as a Markdown
  * table on standard output and in `bench/RESULTS.md`. `--quick` only checks that the benchmark
  * works; `--scaled` compares the scaled-out set with the embedded one; `--fairness` runs a light
- * list beside heavy queries of another account; `--peers` compares Weir with VictoriaLogs.
+ * list beside heavy queries of another account; `--peers` compares Weir with VictoriaLogs;
+ * `--compare BASE` compares the quick run of this tree with that of a git revision.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -34,6 +35,8 @@ const { values } = parseArgs({
     corpus: { type: 'string', default: 'services' },
     'victoria-logs': { type: 'string' },
     write: { type: 'boolean', default: false },
+    compare: { type: 'string' },
+    rounds: { type: 'string', default: '2' },
   },
 });
 const rows = Number(values.rows ?? (values.quick ? 300_000 : 10_000_000));
@@ -60,6 +63,11 @@ if (values.scaled) {
   const { benchPeers } = await import('./peers/peers.ts');
   const { corpus: kind, 'victoria-logs': victoriaLogs, write: isWritten } = values;
   await benchPeers({ seed, rows, corpus: kind, victoriaLogs, isWritten });
+} else if (values.compare !== undefined) {
+  if (!values.quick) throw new Error('cannot compare full runs: add --quick');
+  const { benchCompare } = await import('./compare/compare.ts');
+  const isGood = await benchCompare({ base: values.compare, rounds: Number(values.rounds) });
+  process.exitCode = isGood ? 0 : 1;
 } else {
   await benchAll();
 }

@@ -41,7 +41,7 @@ export const corpusKinds = {
   },
   mixed: {
     description:
-      '240 services in 2,880 pods, messages of about 600 bytes: access lines, JSON, SQL, stack traces',
+      '240 services, 2,880 pods, messages of about 600 bytes: access lines, JSON, SQL, stacks',
     createEvents: createMixedEvents,
     manyLabel: 'tenant',
     commonWords: ['slow', 'external'],
@@ -156,7 +156,7 @@ export interface CorpusFile {
   readonly samples: Samples;
 }
 
-export const rowsPerBatch = 1_000;
+const rowsPerBatch = 1_000;
 
 export function writeCorpus(path: string, kind: CorpusKind, options: CorpusOptions): CorpusFile {
   const lines = createCorpusLines(kind, options);

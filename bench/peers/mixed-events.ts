@@ -12,7 +12,7 @@ const domains: Words = ['billing', 'catalog', 'fraud', 'ledger', 'media', 'searc
 const parts: Words = ['api', 'worker', 'gateway', 'scheduler', 'importer', 'notifier'];
 const resources: Words = ['articles', 'baskets', 'contracts', 'devices', 'invoices', 'refunds'];
 const severities = ['INFO', 'WARN', 'DEBUG', 'ERROR', 'TRACE', 'FATAL'] as const;
-const agents: Words = [
+const userAgents: Words = [
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/141.0.0.0 Safari/537.36',
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 Mobile/22E240',
   'okhttp/5.1.0 (Android 15; build 20418)',
@@ -78,11 +78,12 @@ function accessLine(random: Random): string {
   const status = random.pick(['200', '200', '200', '201', '304', '400', '404', '502']);
   const verb = random.pick(['GET', 'GET', 'POST', 'PUT', 'DELETE']);
   const referer = `https://console.weir.test/${resource}/overview?session=${hex(random, 32)}`;
-  const timings = `upstream=${random.integer(1, 3_000)}ms tls=TLSv1.3 bytes_in=${random.integer(1, 9_000)}`;
-  const head = `${address} - user-${random.integer(1, 60_000)} "${verb} ${path} HTTP/2.0" ${status}`;
-  const agent = random.pick(agents);
+  const request = `user-${random.integer(1, 60_000)} "${verb} ${path} HTTP/2.0" ${status}`;
+  const timings = `upstream=${random.integer(1, 3_000)}ms tls=TLSv1.3`;
+  const userAgent = random.pick(userAgents);
   const trace = `traceparent=00-${hex(random, 32)}-${hex(random, 16)}-01`;
-  return `${head} ${random.integer(80, 90_000)} "${referer}" "${agent}" ${timings} ${trace}`;
+  const bytes = random.integer(80, 90_000);
+  return `${address} - ${request} ${bytes} "${referer}" "${userAgent}" ${timings} ${trace}`;
 }
 
 function jsonMessage(random: Random): string {
@@ -125,7 +126,8 @@ function stackTrace(random: Random): string {
   ]);
   const frames = Array.from({ length: random.integer(6, 22) }, () => {
     const owner = `${random.pick(classes)}${random.pick(['Service', 'Store', 'Handler'])}`;
-    return `\tat com.weir.bench.${owner}.${random.pick(steps)}(${owner}.java:${random.integer(9, 900)})`;
+    const line = random.integer(9, 900);
+    return `\tat com.weir.bench.${owner}.${random.pick(steps)}(${owner}.java:${line})`;
   });
   return [`${head} (${kind.toLowerCase()} ${id})`, ...frames].join('\n');
 }
