@@ -27,11 +27,11 @@ export interface StreamOptions {
 
 /** All methods throw a CommandError, or the signal's reason once it is aborted. */
 export interface Api {
-  /** @returns the JSON of the answer; undefined for an empty one. */
-  call<Answer>(call: ControlCall): Promise<Answer>;
+  /** @returns the JSON of the response; undefined for an empty one. */
+  call<Result>(call: ControlCall): Promise<Result>;
   /** Retries while the service is busy. @param path below `/api/v1`, such as `['logs']`. */
-  get<Answer>(path: readonly string[], query?: URLSearchParams): Promise<Answer>;
-  /** Like `get`, for an answer that is read chunk by chunk. */
+  get<Result>(path: readonly string[], query?: URLSearchParams): Promise<Result>;
+  /** Like `get`, for a response that is read chunk by chunk. */
   open(
     path: readonly string[],
     query: URLSearchParams,
@@ -49,7 +49,7 @@ interface Request {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The service answered with an error status. */
+/** The service responded with an error status. */
 export class ApiFailure extends CommandError {
   readonly status: number;
   /** From `Retry-After`; undefined without one. */
@@ -66,7 +66,7 @@ export class ApiFailure extends CommandError {
   }
 }
 
-/** The service cannot be reached, or the connection broke within an answer. */
+/** The service cannot be reached, or the connection broke within a response. */
 export class ConnectionFailure extends CommandError {}
 
 const json = 'application/json';
@@ -80,10 +80,10 @@ export function createApi(connection: Connection, signal: AbortSignal): Api {
   let account: Promise<string> | undefined;
   const activeAccount = () => (account ??= findAccount());
 
-  async function call<Answer>({ path, inAccount, ...rest }: ControlCall): Promise<Answer> {
+  async function call<Result>({ path, inAccount, ...rest }: ControlCall): Promise<Result> {
     const accountId = inAccount === true ? await activeAccount() : undefined;
     const request = { ...rest, path: ['admin', ...path], accountId, accept: json };
-    return readJson<Answer>(await send(connection, request, signal), signal);
+    return readJson<Result>(await send(connection, request, signal), signal);
   }
 
   async function findAccount(): Promise<string> {
@@ -95,7 +95,7 @@ export function createApi(connection: Connection, signal: AbortSignal): Api {
     const [only, second] = accounts;
     if (only && !second) return only.accountId;
     throw new CommandError(
-      `cannot tell which of ${accounts.length} accounts is meant: ` +
+      `cannot choose between ${accounts.length} accounts: ` +
         'give --account or WEIR_ACCOUNT (weir whoami lists them)',
       exitCodes.usage,
     );
@@ -117,8 +117,8 @@ export function createApi(connection: Connection, signal: AbortSignal): Api {
 
   return {
     call,
-    get: async <Answer>(path: readonly string[], query?: URLSearchParams) =>
-      readJson<Answer>(await read({ path, query, accept: json }), signal),
+    get: async <Result>(path: readonly string[], query?: URLSearchParams) =>
+      readJson<Result>(await read({ path, query, accept: json }), signal),
     async open(path, query, { idleTimeoutMs, ...options }) {
       return readChunks(await read({ path, query, ...options }), idleTimeoutMs, signal);
     },
@@ -136,7 +136,7 @@ async function send(
   );
   url.search = query?.toString() ?? '';
   signal.throwIfAborted();
-  // Limits the wait for the head; a body may take as long as it needs.
+  // Limits the wait for the headers only.
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), headTimeoutMs);
   const response = await sendRequest(url, {
@@ -154,7 +154,7 @@ async function send(
   })
     .catch((error: unknown) => {
       signal.throwIfAborted();
-      const waited = `no answer within ${headTimeoutMs / 1_000} s`;
+      const waited = `no response within ${headTimeoutMs / 1_000} s`;
       const reason = late.signal.aborted ? waited : reasonOf(error);
       throw new ConnectionFailure(`cannot reach ${url.origin}: ${reason} (--url, WEIR_URL)`);
     })
@@ -171,21 +171,21 @@ async function readFailure(response: IncomingMessage, status: number): Promise<A
   const problem = parseJson(await readText(response).catch(() => ''));
   const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
   return new ApiFailure(
-    problemText(problem) ?? 'cannot do that: the service gave no reason',
+    problemText(problem) ?? 'the request failed: the service gave no reason',
     status,
     Number.isFinite(retryAfter) ? retryAfter : undefined,
   );
 }
 
-async function readJson<Answer>(response: IncomingMessage, signal: AbortSignal): Promise<Answer> {
+async function readJson<Result>(response: IncomingMessage, signal: AbortSignal): Promise<Result> {
   const text = await readText(response).catch((error: unknown) => {
-    throw toBrokenAnswer(error, signal);
+    throw toConnectionFailure(error, signal);
   });
-  const answer = parseJson(text);
-  if (answer === undefined && text !== '') {
-    throw new CommandError('cannot understand the answer: is that the address of Weir? (--url)');
+  const value = parseJson(text);
+  if (value === undefined && text !== '') {
+    throw new CommandError('cannot parse the response: check that --url is the address of Weir');
   }
-  return answer as Answer;
+  return value as Result;
 }
 
 async function* readChunks(
@@ -194,7 +194,7 @@ async function* readChunks(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const idle = new ConnectionFailure(
-    `cannot go on reading: nothing came for ${idleTimeoutMs / 1_000} s`,
+    `cannot continue reading: no data for ${idleTimeoutMs / 1_000} s`,
   );
   const chunks = response[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   try {
@@ -206,14 +206,14 @@ async function* readChunks(
       yield next.value;
     }
   } catch (error) {
-    throw toBrokenAnswer(error, signal);
+    throw toConnectionFailure(error, signal);
   } finally {
     response.destroy();
   }
 }
 
-function toBrokenAnswer(error: unknown, signal: AbortSignal): unknown {
+function toConnectionFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted || error instanceof CommandError) return error;
   const reason = messageOf(error);
-  return new ConnectionFailure(`cannot read the whole answer: the connection broke (${reason})`);
+  return new ConnectionFailure(`cannot read the whole response: the connection broke (${reason})`);
 }

@@ -16,7 +16,7 @@ export function integerWithin(least: number, most = Infinity): (text: string) =>
   };
 }
 
-/** Stands for JSON null, which commander does not accept as the value of an option. */
+/** Represents JSON null, which commander does not accept as the value of an option. */
 export const cleared = Symbol('cleared');
 
 /** A limit; `unlimited` clears it. */

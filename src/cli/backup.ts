@@ -48,7 +48,7 @@ export function define(command: Command, terminal: Terminal): void {
       } else if (flags.verify === undefined && destination !== undefined) {
         await backUp(destination, flags, terminal);
       } else {
-        const message = 'cannot tell what to do: give a destination, or --verify';
+        const message = 'cannot choose between backup and check: give a destination, or --verify';
         throw new CommandError(message, exitCodes.usage);
       }
     });
@@ -58,7 +58,7 @@ async function verify(source: string, flags: Flags, terminal: Terminal): Promise
   const { verifyBackup } = await import('../maintenance/restore.ts');
   const manifest = await verifyBackup(source, terminal.signal);
   if (flags.json) createOutput(terminal, flags).record({ source, ...manifest });
-  else terminal.writeOut(`${source} is whole: ${manifest.files} files, ${manifest.bytes} bytes\n`);
+  else terminal.writeOut(`${source} is intact: ${manifest.files} files, ${manifest.bytes} bytes\n`);
 }
 
 async function backUp(destination: string, flags: Flags, terminal: Terminal): Promise<void> {
@@ -72,7 +72,7 @@ async function backUp(destination: string, flags: Flags, terminal: Terminal): Pr
   const remote = servers.filter(({ isSet }) => isSet);
   for (const { part, key } of remote) {
     terminal.writeError(
-      `weir: this does not cover the ${part}, which is on a server (${key}): ` +
+      `weir: the backup omits the ${part}, which is on a server (${key}): ` +
         'see docs/runbook-upkeep.md\n',
     );
   }

@@ -88,7 +88,7 @@ export function resolveStreamUrl(
   return toUrl(url ?? missing('address of the stream port', '--url, WEIR_URL', file));
 }
 
-/** The folder that `weir serve` takes by default, too. */
+/** The default is that of `weir serve`. */
 export function dataDirectory(flag: string | undefined, environment: Environment): string {
   return flag ?? environment['WEIR_DATA'] ?? './data';
 }
@@ -97,7 +97,7 @@ export function quickstartFile(flag: string | undefined, environment: Environmen
   return join(dataDirectory(flag, environment), 'quickstart.json');
 }
 
-/** @returns nothing where there is no file. @throws CommandError where it cannot be read */
+/** @returns {} without a file. @throws CommandError where it cannot be read */
 export function readQuickstart(file: string): Quickstart {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Quickstart;

@@ -50,7 +50,7 @@ export function define(directory: Command, terminal: Terminal): void {
       const flags = command.optsWithGlobals<Flags>();
       const url = flags.to ?? environment['WEIR_DIRECTORY_URL'];
       if (!url) {
-        const message = 'cannot tell where to: give --to, or WEIR_DIRECTORY_URL';
+        const message = 'cannot copy without a destination: give --to, or WEIR_DIRECTORY_URL';
         throw new CommandError(message, exitCodes.usage);
       }
       const password = environment['WEIR_DIRECTORY_PASSWORD'] ?? '';

@@ -53,17 +53,17 @@ const notTls = 'it does not speak TLS there';
 
 /** Codes of Node and OpenSSL. */
 const temporary: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there; is the service running?',
-  ECONNRESET: 'the connection was cut',
-  EPIPE: 'the connection was cut',
-  ETIMEDOUT: 'it does not answer',
+  ECONNREFUSED: 'nothing listens there; check that the service runs',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was reset',
+  ETIMEDOUT: 'it does not respond',
   EHOSTUNREACH: 'there is no route to that host',
   ENETUNREACH: 'there is no network to that host',
   ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'its name cannot be looked up now',
+  EAI_AGAIN: 'its name cannot be resolved now',
 };
 
-/** Errors that a retry cannot cure. */
+/** Errors that persist on a retry. */
 const permanent: Readonly<Record<string, string>> = {
   EPROTO: notTls,
   ERR_SSL_WRONG_VERSION_NUMBER: notTls,
@@ -84,7 +84,7 @@ export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // A request that a signal aborted carries the signal's reason as its cause.
   const isTimeout = [error, error.cause].some((one) => (one as Error)?.name === 'TimeoutError');
-  if (isTimeout) return 'it does not answer in time';
+  if (isTimeout) return 'it does not respond in time';
   const code = codeOf(error);
   return temporary[code] ?? permanent[code] ?? error.message;
 }

@@ -28,7 +28,7 @@ export function define(command: Command, terminal: Terminal): void {
       const { href } = resolveStreamUrl(flags.url, environment, { file, quickstart });
       const url = `${href.replace(/\/$/, '')}/`;
       writeOut(`${url}\n`);
-      const token = whereTokenIs(flags, environment, quickstart.accessToken && file);
+      const token = describeToken(flags, environment, quickstart.accessToken && file);
       if (terminal.isOutTty && token !== undefined) {
         writeOut(`${styleOut('dim', `sign in with ${token}`)}\n`);
       }
@@ -36,8 +36,8 @@ export function define(command: Command, terminal: Terminal): void {
     });
 }
 
-/** Names the token's place, never the token. */
-function whereTokenIs(
+/** Describes where the token is, never the token. */
+function describeToken(
   { token }: ConnectionFlags,
   environment: Environment,
   file: string | undefined,

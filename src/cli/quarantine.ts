@@ -64,19 +64,19 @@ async function change(
   { flags, terminal }: { readonly flags: Flags; readonly terminal: Terminal },
 ): Promise<void> {
   if ((ids.length === 0) === (flags.all === undefined)) {
-    throw new CommandError('cannot tell which are meant: give ids, or --all', exitCodes.usage);
+    throw new CommandError('cannot choose batches: give ids, or --all', exitCodes.usage);
   }
   await using opened = await open(flags, terminal, 'change');
   const { quarantine, waitsForStart } = opened;
   const output = createOutput(terminal, flags);
   const done: string[] = [];
-  const meant = flags.all ? await allOf(quarantine, name, terminal) : ids;
-  for (const id of meant) {
+  const selected = flags.all ? await allOf(quarantine, name, terminal) : ids;
+  for (const id of selected) {
     terminal.signal.throwIfAborted();
     try {
       await quarantine[name](id);
     } catch (error) {
-      if (meant.length === 1) throw error;
+      if (selected.length === 1) throw error;
       terminal.writeError(`weir: ${escapeControls(messageOf(error))}\n`);
       continue;
     }
@@ -84,12 +84,13 @@ async function change(
     output.done(name === 'drop' ? `dropped ${id}` : `retried ${id}`);
   }
   if (flags.json) output.record({ [name === 'drop' ? 'dropped' : 'retried']: done });
-  if (meant.length === 0) output.done('nothing is there');
+  if (selected.length === 0) output.done('the quarantine is empty');
   else if (name === 'retry' && waitsForStart && done.length > 0) {
-    output.done('start the service: it drains them then');
+    output.done('they are stored when the service starts');
   }
-  const failed = meant.length - done.length;
-  if (failed > 0) throw new CommandError(`cannot ${name} ${failed} of ${meant.length}: see above`);
+  const count = selected.length;
+  const failed = count - done.length;
+  if (failed > 0) throw new CommandError(`cannot ${name} ${failed} of ${count}: see above`);
 }
 
 async function allOf(

@@ -210,15 +210,15 @@ function addVerb(command: Command, resource: Resource, terminal: Terminal): void
     const id = takes === 'id' ? [String(given[0])] : [];
     const named = takes === 'name' ? { name: given[0] } : {};
     const fields = { ...command.opts(), ...named };
-    const answer = await api.call<Record<string, object[]>>({
+    const response = await api.call<Record<string, object[]>>({
       method,
       path: [`${name}s`, ...id, ...(below === undefined ? [] : [below])],
       body: body ?? (options.length > 0 ? toBody(fields, command.name()) : undefined),
       inAccount: name !== 'account',
     });
-    if (command.name() === 'list') output.list(answer, resource.columns);
+    if (command.name() === 'list') output.list(response, resource.columns);
     else if (command.name() === 'delete') output.done(`deleted ${name} ${id.join()}`);
-    else output.record(answer);
+    else output.record(response);
   });
 }
 
@@ -266,7 +266,7 @@ function toToken({ name, expiresAt, ...options }: Options, verb: string): object
     };
   }
   throw new CommandError(
-    'cannot tell what the token is for: give either --receiver, or --scope and its accounts',
+    'cannot choose the type of the token: give either --receiver, or --scope and its accounts',
     exitCodes.usage,
   );
 }

@@ -52,7 +52,7 @@ function welcome({ roles, addresses, firstRun }: Weir, dataDir: string): string 
   const places = `Weir is ready.\n\n${lines.map((line) => `  ${line}\n`).join('')}`;
   if (firstRun === undefined) return places;
   const trust = caFile === undefined ? '' : ` --cacert ${quote(caFile)}`;
-  const warning = caFile === undefined ? '' : ` (it will not know Weir's own authority, ${caFile})`;
+  const warning = caFile === undefined ? '' : ` (import Weir's authority first: ${caFile})`;
   const { http_json: json, prometheus } = firstRun.receivers;
   const { url } = toReceiverUrls({ kind: 'http_json', ...json }, ingestUrl);
   const { pushUrl } = toReceiverUrls({ kind: 'prometheus', ...prometheus }, ingestUrl);
@@ -76,12 +76,12 @@ Push a metric:
     -H ${quote(`Authorization: Bearer ${prometheus.token}`)} \\
     -H 'Content-Type: text/plain' --data-binary @-
 
-Look at it in a browser:
+Open the explorer:
 
   ${streamUrl}${warning}
   sign in with ${firstRun.accessToken}
 
-OpenTelemetry and Prometheus send here too: docs/senders.
+For OpenTelemetry and Prometheus see docs/senders.
 
 `;
 }

@@ -1,4 +1,4 @@
-/** What a command that calls the service works with: the API and an output. */
+/** The API and the output of a command that calls the service. */
 import type { Command } from 'commander';
 import { type Api, createApi } from './api.ts';
 import { type ConnectionFlags, resolveConnection } from './connection.ts';
@@ -13,8 +13,8 @@ export interface Session {
 
 export interface Output {
   readonly format: 'json' | 'text';
-  /** @param answer `{name: [record, …]}`; JSON prints all of it. */
-  list(answer: Readonly<Record<string, readonly object[]>>, columns: readonly string[]): void;
+  /** @param response `{name: [record, …]}`; JSON prints all of it. */
+  list(response: Readonly<Record<string, readonly object[]>>, columns: readonly string[]): void;
   record(record: object): void;
   /**
    * Writes text as it is and waits until standard output has room for more.
@@ -47,7 +47,7 @@ export function createOutput(terminal: Terminal, { json }: { readonly json?: tru
   }
   return {
     format: 'text',
-    list: (answer, columns) => writeOut(toTable(Object.values(answer)[0] ?? [], columns)),
+    list: (response, columns) => writeOut(toTable(Object.values(response)[0] ?? [], columns)),
     record: (record) => writeOut(toLines(record)),
     done: (sentence) => writeOut(`${sentence}\n`),
     write,

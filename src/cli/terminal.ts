@@ -1,4 +1,4 @@
-/** Where a command reads and writes, and how it fails. */
+/** Input, output and errors of commands. */
 import { once } from 'node:events';
 import { type InspectColor, styleText } from 'node:util';
 

@@ -5,7 +5,7 @@
  * the first of them with a syntax error.
  */
 if (Number.parseInt(process.versions.node, 10) < 24) {
-  process.stderr.write(`weir needs Node 24 or newer, and this is ${process.versions.node}\n`);
+  process.stderr.write(`weir needs Node 24 or newer; this is ${process.versions.node}\n`);
   process.exitCode = 1;
 } else {
   const { openProcessTerminal } = await import('./terminal.ts');

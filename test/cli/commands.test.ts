@@ -144,7 +144,7 @@ test('defaults to the only account of the token', async () => {
   const { accountId } = await plane.directory.createAccount({ name: 'b', eventsPerSecond: null });
   const two = await weirWith({ ...environment, WEIR_TOKEN: secret }, 'stream', ['list']);
   assert.equal(two.code, 2);
-  assert.match(two.error, /which of 2 accounts is meant: give --account/);
+  assert.match(two.error, /cannot choose between 2 accounts: give --account/);
   await plane.directory.deleteAccount(accountId);
 });
 
@@ -200,7 +200,7 @@ const failures: readonly [string, string[], number, RegExp][] = [
   ['an unknown kind', ['receiver', 'create', 'x', '--kind', 'syslog'], 2, /Allowed choices/],
   ['a token for nothing', ['token', 'create', 'x'], 2, /--receiver, or --scope/],
   ['no address', ['--url', 'localhost:8444', 'whoami'], 2, /give one with https/],
-  ['nobody there', ['--url', 'http://127.0.0.1:1', 'whoami'], 1, /cannot reach .*running\?/],
+  ['nobody there', ['--url', 'http://127.0.0.1:1', 'whoami'], 1, /cannot reach .*check that the service runs/],
   ['a refusal', ['stream', 'create', ''], 1, /cannot accept the body: name.*\(400\)/],
   ['no data directory', ['token', 'recover', '--data', '/nowhere'], 1, /cannot find .nowhere/],
 ];

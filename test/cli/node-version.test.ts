@@ -13,7 +13,7 @@ test('refuses an outdated Node in one sentence', () => {
     ['--import', pretend, weir, 'whoami'],
     { encoding: 'utf8' },
   );
-  assert.equal(stderr, 'weir needs Node 24 or newer, and this is 20.19.2\n');
+  assert.equal(stderr, 'weir needs Node 24 or newer; this is 20.19.2\n');
   assert.equal(stdout, '');
   assert.equal(status, 1);
 });

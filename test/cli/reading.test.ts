@@ -43,7 +43,7 @@ test('prints the newest logs oldest first, with a hint how to continue', async (
       .map((i) => `${timeOf(i)} ${severityOf(i).padEnd(5)} web order ${i}\n`)
       .join(''),
   );
-  const cursor = /--cursor (\S+) goes on/.exec(error)?.[1];
+  const cursor = /--cursor (\S+), or --all/.exec(error)?.[1];
   const older = await weirLogs('-n', '2', '--cursor', cursor!);
   assert.deepEqual(numbers(older), [2340, 2341]);
   const turned = await weirLogs('-n', '2', '--newest-first', '--cursor', cursor!);

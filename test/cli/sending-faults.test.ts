@@ -33,7 +33,7 @@ test('retries a request with its key and body until it is accepted', async () =>
   assert.equal(summary['retries'], 3);
   assert.equal(new Set(server.seen.map(({ headers }) => headers['idempotency-key'])).size, 1);
   assert.equal(new Set(server.seen.map(({ body }) => body)).size, 1);
-  assert.match(error, /^weir: trying again: /);
+  assert.match(error, /^weir: retrying: /);
 });
 
 test('splits a batch that is too large, and reports a single event by line', async () => {
@@ -92,21 +92,21 @@ for (const [status, detail] of refusals) {
     assert.equal(code, 1);
     assert.equal(server.seen.length, 1);
     assert.equal(summary['unsent'], 2);
-    assert.ok(error.endsWith(`cannot go on: ${detail} (${status}); 2 lines read and not sent\n`));
+    assert.ok(error.endsWith(`cannot continue: ${detail} (${status}); 2 lines not sent\n`));
   });
 }
 
-test('an unexpected answer is not an acknowledgement', async () => {
+test('an unexpected response is not an acknowledgement', async () => {
   const { code, summary, error } = await send('a\n', () => ({ status: 200, body: { ok: true } }));
   assert.equal(code, 1);
   assert.deepEqual([summary['accepted'], summary['unsent']], [0, 1]);
-  assert.match(error, /is that the address of a receiver of kind http_json\?/);
+  assert.match(error, /check that the URL is of a receiver of kind http_json/);
 });
 
 test('gives up after the configured time', async () => {
   const { code, error } = await send('a\n', () => ({ status: 503 }), ['--give-up-after', '1s']);
   assert.equal(code, 1);
-  assert.match(error, /\(503\); gave up after 1 s; 1 line read and not sent\n$/);
+  assert.match(error, /\(503\); gave up after 1 s; 1 line not sent\n$/);
 });
 
 test('Ctrl-C waits for requests in flight and reports unsent lines', async () => {
@@ -127,7 +127,7 @@ test('Ctrl-C waits for requests in flight and reports unsent lines', async () =>
   assert.ok(Number(summary['accepted']) >= 5000);
   const { read, unsent } = summary;
   assert.equal(unsent, Number(read) - Number(summary['accepted']));
-  assert.match(error, /weir: interrupted; [\d,]+ lines? read and not sent\n$/);
+  assert.match(error, /weir: interrupted; [\d,]+ lines? not sent\n$/);
 });
 
 test('Ctrl-C ends waiting for an unavailable service', async () => {
@@ -142,7 +142,7 @@ test('Ctrl-C ends waiting for an unavailable service', async () => {
     { signal: interrupt.signal },
   );
   assert.equal(code, 130);
-  assert.match(error, /interrupted; 1 line read and not sent\n$/);
+  assert.match(error, /interrupted; 1 line not sent\n$/);
 });
 
 test('reads no faster than it sends', async () => {
@@ -192,13 +192,13 @@ test('an interrupted import resumes', async (t) => {
   };
   const first = await importFile('--resume');
   assert.equal(first.code, 130);
-  assert.match(first.error, /weir: interrupted; .*; the same command goes on from there\n$/);
+  assert.match(first.error, /weir: interrupted; .*; repeat the command to resume\n$/);
   const { offset } = JSON.parse(readFileSync(state, 'utf8')) as { offset: number };
   assert.equal(offset, Buffer.byteLength(lines.slice(0, 10_000).join('\n')) + 1);
 
   interrupt = new AbortController();
   const changed = await importFile('--resume', '--severity', 'INFO');
-  assert.match(changed.error, /cannot go on with .*: the file, the receiver or an option is not/);
+  assert.match(changed.error, /cannot resume .*: the file, the receiver or an option differs/);
   assert.equal((await importFile('--resume')).code, 0);
   assert.ok(!existsSync(state));
   assert.deepEqual(server.seen.flatMap(messagesOf), lines);

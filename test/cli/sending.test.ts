@@ -124,16 +124,14 @@ test('a dry run counts and sends nothing', async () => {
   writeFileSync(file, 'a line\n\n{"message":"x","ts":1}\n{"no":"message"}\n');
   const { code, out, error } = await weir(['import', '--dry-run', '--service', 'dry', file]);
   assert.equal(code, 1);
-  assert.ok(
-    out.endsWith('2 lines to send, 1 with a time of their own; 1 to be rejected, 1 blank\n'),
-  );
+  assert.ok(out.endsWith('2 lines to send, 1 with a timestamp; 1 to be rejected, 1 blank\n'));
   assert.match(error, /line 4: message is missing/);
 });
 
 test('reports unreadable input', async () => {
   const broken = join(folder, 'broken.gz');
   writeFileSync(broken, gzipSync('x'.repeat(100_000)).subarray(0, 60));
-  assert.match((await weir(['import', broken])).error, /cannot go on: unexpected end of file/);
+  assert.match((await weir(['import', broken])).error, /cannot continue: unexpected end of file/);
   assert.match((await weir(['import', join(folder, 'none')])).error, /cannot read .*none: ENOENT/);
   assert.equal((await weir(['import', '--resume', '-'])).code, 2);
   assert.equal((await weir(['send', 'x', '--label', 'host:y'])).code, 2);
@@ -149,7 +147,7 @@ test('sends a live pipe as it arrives, and Ctrl-C ends it with 130', async () =>
   await logsOf('live', 2);
   child.kill('SIGINT');
   assert.equal(await exit, 130);
-  assert.match(await error, /2 lines sent in .*\nweir: interrupted; every line/);
+  assert.match(await error, /2 lines sent in .*\nweir: interrupted; all lines/);
 });
 
 test('shows progress on one line in a terminal only', () => {

@@ -63,7 +63,7 @@ test('an interrupted export keeps the existing file', async () => {
   });
   const terminal = captureTerminal({ environment: environmentFor(server.url) });
   assert.equal(await run(['export', '-o', file], terminal), 1);
-  assert.match(terminal.error(), /^weir: cannot read the whole answer: the connection broke/);
+  assert.match(terminal.error(), /^weir: cannot read the whole response: the connection broke/);
   assert.deepEqual(readdirSync(folder), ['logs.ndjson']);
   await server.close();
   rmSync(folder, { recursive: true });

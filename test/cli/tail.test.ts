@@ -28,20 +28,20 @@ test('resumes after the last event and prints a notice', async () => {
   second.event('open', {}, 'b');
   second.event('log', fakeLog('two'), 'c');
   await said(terminal, 'two');
-  assert.match(terminal.error(), /; trying again\nweir: connected again\n$/);
+  assert.match(terminal.error(), /; retrying\nweir: reconnected\n$/);
   second.event('end', {}, 'd');
   second.response.end();
   const third = await server.next();
   assert.equal(third.request.headers['last-event-id'], 'd');
   third.event('dropped', { count: 3, fromTime: 'x', untilTime: 'y\u001b[2J' }, 'e');
-  await until(() => terminal.error().includes('left out'), { what: 'the notice' });
+  await until(() => terminal.error().includes('were skipped'), { what: 'the notice' });
   interrupt();
   assert.equal(await ended, 0);
   assert.deepEqual(messages(terminal), ['one', 'two']);
-  assert.match(terminal.error(), /^weir: cannot read the whole answer: .*; trying again\n/);
+  assert.match(terminal.error(), /^weir: cannot read the whole response: .*; retrying\n/);
   assert.match(
     terminal.error(),
-    /weir: 3 logs were left out, .*--until y\\u001b\[2J shows them\)\n/,
+    /weir: 3 logs were skipped, .*--until y\\u001b\[2J shows them\)\n/,
   );
   await server.close();
 });

@@ -42,7 +42,7 @@ async function checkTls({ name, url, ca }: Address): Promise<Finding[]> {
     return [judgeCertificate(check, facts), judgeHttp2(`${name} HTTP/2`, facts)];
   } catch (error) {
     const advice = 'check that Weir or its TLS proxy listens on this port';
-    return [failure(check, `cannot agree on TLS: ${reasonOf(error)}`, advice)];
+    return [failure(check, `TLS handshake failed: ${reasonOf(error)}`, advice)];
   }
 }
 
@@ -59,7 +59,7 @@ function judgeCertificate(check: string, { fault, names, validUntilMs }: TlsFact
     return failure(check, says, `use one of its names in the address (${names}), or reissue it`);
   }
   if (code === 'CERT_HAS_EXPIRED' || days < 0) {
-    return failure(check, says, `${renew}; is the clock right?`);
+    return failure(check, says, `${renew}, and check the clock`);
   }
   const advice = 'give the authority that signed it: --ca-file DATA/tls/ca.pem or WEIR_CA_FILE';
   return failure(check, says, advice);

@@ -19,8 +19,8 @@ export async function checkLocal(places: Places): Promise<Finding[]> {
   }
   if (isLocal) return [await checkQuickstart(check, dataDir), await checkDisk('disk', dataDir)];
   const isThere = statSync(dataDir, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  const where = isThere ? 'holds no quickstart.json' : 'is not here';
-  return [skipped(check, `${dataDir} ${where}: the service is taken to be elsewhere`)];
+  const where = isThere ? 'holds no quickstart.json' : 'does not exist';
+  return [skipped(check, `${dataDir} ${where}: the service runs elsewhere`)];
 }
 
 async function checkQuickstart(check: string, dataDir: string): Promise<Finding> {
@@ -39,5 +39,9 @@ async function checkDisk(check: string, dataDir: string): Promise<Finding> {
   if (bavail < blocks * minFreeShare) return warning(check, says, advice);
   // Some file systems report no limit on files.
   if (files === 0 || ffree >= files * minFreeShare) return found(check, says);
-  return warning(check, `${says}, but only ${ffree} of ${files} files can still be made`, advice);
+  return warning(
+    check,
+    `${says}, but only ${ffree} of ${files} files can still be created`,
+    advice,
+  );
 }

@@ -29,7 +29,7 @@ export async function checkQueue({ opsUrl, ca }: Places): Promise<Finding[]> {
     ];
   } catch (error) {
     const says = `cannot reach the operations port ${opsUrl.origin}: ${reasonOf(error)}`;
-    const advice = 'start the service, or give --ops-url; it answers on its own machine alone';
+    const advice = 'start the service, or give --ops-url; the port listens on loopback by default';
     return [warning(check, says, advice)];
   }
 }
@@ -48,15 +48,15 @@ function parseMetrics(text: string): Metric {
 function judgeQueue(check: string, metric: Metric): Finding {
   const gauge = (name: string) => metric(`weir_queue_${name}`) ?? 0;
   const writable = metric('weir_queue_writable');
-  if (writable === undefined) return skipped(check, 'a node that has none');
+  if (writable === undefined) return skipped(check, 'this node has no queue');
   const lagSeconds = gauge('oldest_age_seconds');
   const says = `${toCount(gauge('rows'))} rows waiting, the oldest for ${lagSeconds.toFixed(1)} s`;
   if (writable === 0) {
     const isAtNats = metric('weir_queue_connected') !== undefined;
     const advice = isAtNats
-      ? 'look at NATS, and at the log of the service for what it refuses'
-      : 'free disk space; the log of the service says why it takes nothing';
-    return failure(check, `it takes no logs; ${says}`, advice);
+      ? 'check NATS, and the log of the service for the error'
+      : 'free disk space; see the log of the service for the reason';
+    return failure(check, `it accepts no logs; ${says}`, advice);
   }
   const lost = gauge('lost_batches_total');
   if (lost > 0) {
@@ -64,7 +64,7 @@ function judgeQueue(check: string, metric: Metric): Finding {
     return failure(check, `${lost} acknowledged batches are lost; ${says}`, advice);
   }
   if (lagSeconds > maxLagSeconds) {
-    const advice = 'the store does not keep up or is away: look at its log and its load';
+    const advice = 'the store is slow or unreachable: check its log and its load';
     return warning(check, says, advice);
   }
   const setAside = gauge('quarantined_batches');
@@ -78,8 +78,8 @@ function judgeQueue(check: string, metric: Metric): Finding {
 function judgeEngine(check: string, up: number | undefined): Finding[] {
   if (up === undefined) return [];
   if (up === 1) return [found(check, 'running')];
-  const advice = 'it is started again by itself; its log lines tell why it ended';
-  return [failure(check, 'the process of the store is down', advice)];
+  const advice = 'Weir restarts it; see the log for why it exited';
+  return [failure(check, 'the engine process is not running', advice)];
 }
 
 function judgeStoredData(check: string, metric: Metric): Finding[] {
@@ -88,7 +88,7 @@ function judgeStoredData(check: string, metric: Metric): Finding[] {
   if (damaged === undefined) return [];
   const errors = metric('weir_store_corruption_errors_total') ?? 0;
   if (damaged === 0 && errors === 0) return [found(check, 'no damage found')];
-  const says = `${damaged} parts are damaged, and ${errors} reads or merges met damaged files`;
+  const says = `${damaged} parts are damaged, and ${errors} reads or merges found damaged files`;
   const advice = 'check the disk; the log names the parts; see docs/runbook-damage.md';
   return [failure(check, says, advice)];
 }
@@ -97,31 +97,31 @@ const servers = [
   {
     check: 'directory',
     gauge: 'weir_directory_connected',
-    away: 'PostgreSQL does not answer: known tokens work for a while, then all get 503',
+    fault: 'PostgreSQL does not respond: known tokens work for a while, then all get 503',
     settings: 'directory.url and directory.password',
   },
   {
     check: 'limits',
     gauge: 'weir_quota_store_connected',
-    away: 'Redis does not answer: receivers with limits get 503',
+    fault: 'Redis does not respond: receivers with limits get 503',
     settings: 'quota.urls and quota.password',
   },
   {
     check: 'store',
     gauge: 'weir_store_reachable',
-    away: 'it does not answer: events wait in the queue, reads get 503',
+    fault: 'it does not respond: events wait in the queue, reads get 503',
     settings: 'store.url and store.password',
   },
 ];
 
 /** @param missing parts that are not ready. */
 function judgeServers(metric: Metric, missing: readonly unknown[]): Finding[] {
-  return servers.flatMap(({ check, gauge, away, settings }): Finding[] => {
+  return servers.flatMap(({ check, gauge, fault, settings }): Finding[] => {
     const value = metric(gauge);
     const isEngine = check === 'store' && metric('weir_engine_up') !== undefined;
     if (value === undefined || isEngine) return [];
     if (value === 1 && !missing.includes(check)) return [found(check, 'connected')];
-    const advice = `look at the server, at ${settings}, and at the log of the service for why`;
-    return [failure(check, away, advice)];
+    const advice = `check the server, ${settings}, and the log of the service`;
+    return [failure(check, fault, advice)];
   });
 }

@@ -1,7 +1,7 @@
 /** Checks a port of Weir: health, readiness, clock and version. */
 import { reasonOf } from '../http.ts';
 import { failure, type Finding, found, skipped, warning } from './finding.ts';
-import { type Answer, probeHttp } from './probe.ts';
+import { type ProbeResponse, probeHttp } from './probe.ts';
 
 export interface Service {
   /** `ingest` or `stream`. */
@@ -12,8 +12,8 @@ export interface Service {
 
 /** By the part that is not ready. */
 const adviceByPart: Readonly<Record<string, string>> = {
-  queue: 'look at the free disk space and at the log of the service: it refuses logs meanwhile',
-  store: 'look at the log of the service for its engine (or store.url); logs wait in the queue',
+  queue: 'check the free disk space and the log of the service, which refuses logs',
+  store: 'check the log of the service for its engine (or store.url); logs wait in the queue',
 };
 
 export async function checkService({
@@ -27,23 +27,23 @@ export async function checkService({
     const { status } = (health.body ?? {}) as { status?: unknown };
     const isWeir = health.status === 200 && status === 'ok';
     if (!isWeir) {
-      const says = `what answers there is not Weir (${health.status} for /healthz)`;
+      const says = `the server there is not Weir (${health.status} for /healthz)`;
       const advice = 'give the address of Weir itself; a proxy must pass all paths on';
       return { findings: [failure(check, says, advice)], isWeir };
     }
     const ready = await probeHttp(new URL('/readyz', url), { ca });
     return { findings: [judgeReadiness(check, ready)], isWeir };
   } catch (error) {
-    return { findings: [failure(check, `cannot ask it: ${reasonOf(error)}`)], isWeir: false };
+    return { findings: [failure(check, `no response: ${reasonOf(error)}`)], isWeir: false };
   }
 }
 
-function judgeReadiness(check: string, ready: Answer): Finding {
+function judgeReadiness(check: string, ready: ProbeResponse): Finding {
   if (ready.status === 200) return found(check, 'alive and ready');
   const { missing } = (ready.body ?? {}) as { missing?: unknown };
   const parts = Array.isArray(missing) ? missing.map(String) : [];
-  const reason = parts.join(', ') || 'it does not say why';
-  const advice = parts.map((part) => adviceByPart[part] ?? `look for ${part} in its log`);
+  const reason = parts.join(', ') || 'no reason given';
+  const advice = parts.map((part) => adviceByPart[part] ?? `see its log for ${part}`);
   return failure(check, `alive, but not ready (${ready.status}): ${reason}`, advice.join('; '));
 }
 
@@ -55,7 +55,7 @@ export async function checkClock({ url, ca }: Service): Promise<Finding> {
   try {
     const { headers, sentAtMs, tookMs } = await probeHttp(new URL('/healthz', url), { ca });
     const remoteMs = Date.parse(headers.date ?? '');
-    if (Number.isNaN(remoteMs)) return skipped(check, 'the service tells no time');
+    if (Number.isNaN(remoteMs)) return skipped(check, 'the response has no Date header');
     const localMs = sentAtMs + tookMs / 2;
     // The header is cut to whole seconds.
     const skewMs = localMs < remoteMs ? localMs - remoteMs : Math.max(0, localMs - remoteMs - 1000);
@@ -64,10 +64,10 @@ export async function checkClock({ url, ca }: Service): Promise<Finding> {
     return warning(
       check,
       `this machine is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service`,
-      'set both clocks by NTP: logs with times of their own are found at the wrong time',
+      'synchronize both clocks by NTP: logs that carry a time are found at the wrong time',
     );
   } catch (error) {
-    return skipped(check, `cannot ask the service: ${reasonOf(error)}`);
+    return skipped(check, `no response from the service: ${reasonOf(error)}`);
   }
 }
 
@@ -77,11 +77,11 @@ export async function checkVersion({ url, ca }: Service, own: string): Promise<F
   try {
     const { body } = await probeHttp(new URL('/openapi.json', url), { ca });
     const { info } = (body ?? {}) as { info?: { version?: unknown } };
-    const remote = typeof info?.version === 'string' ? info.version : 'tells no version';
-    if (remote === own) return found(check, `${own}, here and there`);
+    const remote = typeof info?.version === 'string' ? info.version : 'of an unknown version';
+    if (remote === own) return found(check, `${own}, command and service`);
     const advice = 'use the command that comes with the service';
     return warning(check, `this command is ${own}, the service ${remote}`, advice);
   } catch (error) {
-    return skipped(check, `cannot ask the service: ${reasonOf(error)}`);
+    return skipped(check, `no response from the service: ${reasonOf(error)}`);
   }
 }

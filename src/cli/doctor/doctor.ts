@@ -48,13 +48,13 @@ async function* examine(places: Places, version: string): AsyncGenerator<Finding
   yield* await checkQueue(places);
 }
 
-const ofOthers = 'this node does not serve it and does not know its address';
+const servedElsewhere = 'this node does not serve it and does not know its address';
 const notUsable = 'not checked: the address cannot be used';
 
 async function* examineIngest(places: Places): AsyncGenerator<Finding> {
   const { ingestUrl: url, ca, elsewhere } = places;
   if (elsewhere.has('ingest')) {
-    yield skipped('ingest address', `${ofOthers} (--receiver-url, ingest.publicUrl)`);
+    yield skipped('ingest address', `${servedElsewhere} (--receiver-url, ingest.publicUrl)`);
     return;
   }
   if (url === undefined) {
@@ -75,7 +75,7 @@ async function* examineIngest(places: Places): AsyncGenerator<Finding> {
 async function* examineStream(places: Places, version: string): AsyncGenerator<Finding> {
   const { streamUrl: url, ca, elsewhere } = places;
   if (elsewhere.has('stream')) {
-    yield skipped('stream address', `${ofOthers} (--url, stream.publicUrl)`);
+    yield skipped('stream address', `${servedElsewhere} (--url, stream.publicUrl)`);
     return;
   }
   if (url === undefined) {
@@ -112,8 +112,8 @@ function conclude(findings: readonly Finding[], flags: DoctorFlags, terminal: Te
   }
   if (fine === 0) {
     throw new CommandError(
-      'cannot find anything to look at: give --receiver-url, --url, or the data directory (--data)',
+      'cannot find anything to check: give --receiver-url, --url, or the data directory (--data)',
     );
   }
-  if (!flags.json && warned === 0) terminal.writeOut('all is well\n');
+  if (!flags.json && warned === 0) terminal.writeOut('no problems found\n');
 }

@@ -1,4 +1,4 @@
-/** What `weir doctor` checks. Unlike other commands it goes on without what is missing. */
+/** What `weir doctor` checks. Unlike other commands, it continues without missing values. */
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../../std/error-text.ts';
 import {

@@ -23,7 +23,7 @@ export interface Exchange {
   readonly ca: string | undefined;
 }
 
-export interface Answer {
+export interface ProbeResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Parsed JSON; undefined where it is none. */
@@ -81,7 +81,7 @@ export async function probeTls(url: URL, ca: string | undefined): Promise<TlsFac
 export async function probeHttp(
   url: URL,
   { method = 'GET', headers = {}, body, ca }: Exchange,
-): Promise<Answer> {
+): Promise<ProbeResponse> {
   const [sentAtMs, startedAt] = [Date.now(), performance.now()];
   const signal = AbortSignal.timeout(timeoutMs);
   const response = await sendRequest(url, { method, headers, body, ca, agent: false, signal });
@@ -119,7 +119,7 @@ function faultOf(socket: TLSSocket): Error | undefined {
 
 async function inTime<T>(promise: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const error = new DOMException('no answer in time', 'TimeoutError');
+  const error = new DOMException('no response in time', 'TimeoutError');
   const timer = setTimeout(reject, timeoutMs, error);
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

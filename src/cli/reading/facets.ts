@@ -40,10 +40,10 @@ export function define(command: Command, terminal: Terminal): void {
       const query = await toFilterQuery([options.search ?? ''], options, api);
       query.set('fields', fields.map((field) => facetNames.get(field)).join(','));
       query.set('topK', String(options.top));
-      const answer = await api.get<{ facets: Facet[] }>(['facets', 'batch'], query);
-      if (output.format === 'json') output.record(answer);
+      const response = await api.get<{ facets: Facet[] }>(['facets', 'batch'], query);
+      if (output.format === 'json') output.record(response);
       else {
-        const named = answer.facets.map((facet, i) => ({ ...facet, field: fields[i]! }));
+        const named = response.facets.map((facet, i) => ({ ...facet, field: fields[i]! }));
         await output.write(facetsText(named, toChartOptions(terminal, options)));
       }
     });

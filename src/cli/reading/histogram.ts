@@ -73,7 +73,7 @@ export interface Histogram {
 interface Bucket {
   readonly startTime: string;
   readonly count: number;
-  /** By severity, where that was asked for. */
+  /** By severity, with `--by`. */
   readonly groups?: Readonly<Record<string, number>>;
 }
 
@@ -129,7 +129,7 @@ function showSecond(iso: string, zone: Zone): string {
   return showInstant(iso, zone).replace(/\.\d{3}/, '');
 }
 
-/** The worst first: next to the axis, lengths can be compared. */
+/** The most severe first: lengths that start at the axis can be compared. */
 function toSeries(buckets: readonly Bucket[]): Series[] {
   const totals = new Map<string, number>();
   for (const { groups } of buckets) {

@@ -26,7 +26,7 @@ interface Column {
   readonly read: (log: LogRecord) => string;
   readonly maxWidth: number;
   readonly format?: (log: LogRecord) => Parameters<Style>[0];
-  /** Grows with the values shown and never shrinks, so that a tail does not jitter. */
+  /** Grows with the values shown and never shrinks, so that columns of a tail do not move. */
   width: number;
 }
 

@@ -87,7 +87,7 @@ async function printNewest(
   if (!newestFirst) await print(held.reverse());
   if (last !== undefined && hasMore) {
     const { writeError, styleError } = session.terminal;
-    const hint = `there are older logs: --cursor ${toCursorText(last)} goes on, --all shows all`;
+    const hint = `there are older logs: continue with --cursor ${toCursorText(last)}, or --all`;
     writeError(`${styleError('dim', `weir: ${hint}`)}\n`);
   }
   return limit - left;

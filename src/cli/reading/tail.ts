@@ -30,7 +30,7 @@ interface Problem {
   readonly retryAfterSeconds?: number;
 }
 
-/** What reaches the command; the connection is `lost` until the next `open`. */
+/** Events for the command; the connection is `lost` until the next `open`. */
 type TailEvent =
   | { readonly kind: 'open' }
   | { readonly kind: 'log'; readonly log: LogRecord }
@@ -84,23 +84,23 @@ async function tail(session: Session, search: string[], options: TailOptions): P
         if (!listed?.has(event.log.logId)) await print([event.log]);
         break;
       case 'open':
-        // Listed once the tail is open, so that no log falls between the two.
+        // Listed once the tail is open, so that no log is missed in between.
         if (listed === undefined) {
           const newest = options.lines === 0 ? [] : await readNewest(api, filter, options.lines);
           await print(newest.toReversed());
           listed = new Set(newest.map(({ logId }) => logId));
         }
-        if (lost !== '') say('connected again');
+        if (lost !== '') say('reconnected');
         lost = '';
         break;
       case 'lost':
-        if (event.reason !== lost) say(`${event.reason}; trying again`);
+        if (event.reason !== lost) say(`${event.reason}; retrying`);
         lost = event.reason;
         break;
       case 'dropped': {
         const { count, fromTime, untilTime } = event.dropped;
         say(
-          `${count} logs were left out, because they came faster than they were read ` +
+          `${count} logs were skipped, because they arrived faster than they were read ` +
             `(weir logs --since ${fromTime} --until ${untilTime} shows them)`,
         );
       }
@@ -166,7 +166,7 @@ function toTailEvent({ event, data }: EventSourceMessage): TailEvent | undefined
       return { kind: 'dropped', dropped: JSON.parse(data) as Dropped };
     case 'error': {
       const { detail, title, status = 500, retryAfterSeconds } = JSON.parse(data) as Problem;
-      throw new ApiFailure(detail ?? title ?? 'cannot go on', status, retryAfterSeconds);
+      throw new ApiFailure(detail ?? title ?? 'cannot continue', status, retryAfterSeconds);
     }
     default:
       return undefined;

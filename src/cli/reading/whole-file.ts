@@ -9,18 +9,18 @@ import { messageOf } from '../../std/error-text.ts';
 /**
  * Writes beside the file and renames at the end, so an existing file stays until then. Replaces
  * the target of a link; writes to a device or a pipe directly.
- * @throws CommandError where the file cannot be written, and whatever the chunks throw
+ * @throws CommandError where the file cannot be written; any error of the chunks
  */
 export async function writeFileWhole(
   file: string,
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const there = await stat(file).catch(() => undefined);
-  if (there !== undefined && !there.isFile()) {
+  const existing = await stat(file).catch(() => undefined);
+  if (existing !== undefined && !existing.isFile()) {
     await writeTo(await openFor(file, file, 'w'), file, chunks);
     return;
   }
-  const target = there === undefined ? file : await realpath(file);
+  const target = existing === undefined ? file : await realpath(file);
   const suffix = randomBytes(4).toString('hex');
   const part = join(dirname(target), `.${basename(target)}.${suffix}.part`);
   const handle = await openFor(part, file, 'wx');

@@ -1,4 +1,6 @@
-/** Sends a batch until it is answered: retries, splits what is too large, and counts the result. */
+/**
+ * Sends a batch until it gets a response: retries, splits what is too large, and counts the result.
+ */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
@@ -9,7 +11,7 @@ import { isPermanent, parseJson, problemText, reasonOf, sendRequest } from '../h
 import { type Batch, halve, toBody } from './batcher.ts';
 import type { Tally } from './tally.ts';
 
-interface Answer {
+interface IngestResponse {
   readonly status: number;
   /** Parsed JSON; undefined where it is none. */
   readonly body: unknown;
@@ -18,7 +20,7 @@ interface Answer {
 
 export interface IngestClient {
   /** @param key for idempotency. @throws Error of the network, or after a timeout */
-  post(body: Uint8Array, key: string): Promise<Answer>;
+  post(body: Uint8Array, key: string): Promise<IngestResponse>;
   close(): void;
 }
 
@@ -79,26 +81,27 @@ export function createIngestClient({ url, token, ca }: Target): IngestClient {
  */
 export async function deliver(batch: Batch, context: DeliveryContext): Promise<void> {
   const body = toBody(batch);
-  const answer = await postUntilAnswered(body, context.keyOf(batch, body), context);
-  if (answer.status >= 200 && answer.status < 300) {
-    count(batch, body, answer, context.tally);
+  const response = await postUntilSettled(body, context.keyOf(batch, body), context);
+  const { status } = response;
+  if (status >= 200 && status < 300) {
+    count(batch, body, response, context.tally);
     return;
   }
-  // 413: too large. 400: one unreadable event fails a whole request, so it is searched for.
-  if (answer.status !== 413 && answer.status !== 400) throw new DeliveryError(reasonFor(answer));
+  // 413: too large. 400: one unreadable event fails a whole request; halving isolates it.
+  if (status !== 413 && status !== 400) throw new DeliveryError(reasonFor(response));
   const [only, second] = batch.events;
   if (only !== undefined && second === undefined) {
-    context.tally.reject(only.line, textOf(answer));
+    context.tally.reject(only.line, textOf(response));
     return;
   }
   for (const half of halve(batch)) await deliver(half, context);
 }
 
-async function postUntilAnswered(
+async function postUntilSettled(
   body: Buffer,
   key: string,
   { client, tally, stop, giveUpAfterMs }: DeliveryContext,
-): Promise<Answer> {
+): Promise<IngestResponse> {
   const deadline = giveUpAfterMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + giveUpAfterMs;
   for (let failures = 1; ; failures += 1) {
     const outcome = await client.post(body, key).catch(toError);
@@ -126,13 +129,13 @@ interface AcceptedBody {
   readonly rejectedCount?: number;
 }
 
-function count({ events }: Batch, body: Buffer, answer: Answer, tally: Tally): void {
-  const { accepted, rejected = [], ...rest } = (answer.body ?? {}) as AcceptedBody;
+function count({ events }: Batch, body: Buffer, response: IngestResponse, tally: Tally): void {
+  const { accepted, rejected = [], ...rest } = (response.body ?? {}) as AcceptedBody;
   const { rejectedCount = rejected.length } = rest;
   if (accepted !== events.length - rejectedCount) {
     throw new DeliveryError(
-      `${events.length} events were answered with ${answer.status} and accepted: ` +
-        `${JSON.stringify(accepted)}; is that the address of a receiver of kind http_json?`,
+      `${events.length} events got ${response.status} and accepted: ` +
+        `${JSON.stringify(accepted)}; check that the URL is of a receiver of kind http_json`,
     );
   }
   tally.accepted += accepted;
@@ -141,12 +144,12 @@ function count({ events }: Batch, body: Buffer, answer: Answer, tally: Tally): v
   tally.rejectUnnamed(rejectedCount - rejected.length);
 }
 
-function reasonFor(answer: Answer): string {
-  return `${textOf(answer)} (${answer.status})`;
+function reasonFor(response: IngestResponse): string {
+  return `${textOf(response)} (${response.status})`;
 }
 
-function textOf({ body, status }: Answer): string {
-  return problemText(body) ?? `the service answered ${status} without a reason`;
+function textOf({ body, status }: IngestResponse): string {
+  return problemText(body) ?? `the service returned ${status} without a reason`;
 }
 
 /** 408 and 425 come from slow networks, 500, 502 and 504 from proxies and restarts. */

@@ -1,6 +1,6 @@
 /**
- * Lines to events of the JSON receiver (docs/senders/json-logs.md). An event is passed on as it was
- * written; defaults for what it lacks are appended.
+ * Lines to events of the JSON receiver (docs/senders/json-logs.md). An event is sent as it was
+ * written, with defaults appended for missing fields.
  */
 import { fieldEntries, fieldValue } from '../../model/log-fields.ts';
 import type { LogRecord } from '../../model/plan.ts';

@@ -1,4 +1,4 @@
-/** Files of an import: their identity, their bytes, and how far an earlier import came. */
+/** Files of an import: their identity, their bytes, and the position of an earlier import. */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, readFileSync, rmSync } from 'node:fs';
 import { open as openHandle, realpath } from 'node:fs/promises';
@@ -34,14 +34,14 @@ const chunkBytes = 256 * 1024;
 const gzipMark = Buffer.from([0x1f, 0x8b]);
 const zstdMark = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-/** @param settings all that decides what is sent besides the file. @throws CommandError */
+/** @param settings all options that affect the events. @throws CommandError */
 export async function findFile(name: string, settings: string): Promise<ImportFile> {
   try {
     await using handle = await openHandle(name);
     const { size, mtimeNs } = await handle.stat({ bigint: true });
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
     const head = buffer.subarray(0, bytesRead);
-    // With the path, because logs of two machines may begin alike and each must be stored.
+    // Includes the path, since logs of two machines may begin alike.
     const facts = [await realpath(name), size, mtimeNs, digest(head), settings];
     const identity = digest(facts.join('\0'));
     return { name, bytes: Number(size), identity, open: () => openFile(name, head) };
@@ -76,7 +76,7 @@ function stateFile({ name }: ImportFile): string {
 
 /**
  * @returns bytes that an earlier import settled, 0 without one.
- * @throws CommandError where that was of another file or had other settings
+ * @throws CommandError if it was of another file or had other settings
  */
 export function readProgress(file: ImportFile): number {
   let state: Partial<ImportState>;
@@ -88,7 +88,7 @@ export function readProgress(file: ImportFile): number {
   }
   if (state.identity === file.identity && typeof state.offset === 'number') return state.offset;
   throw new CommandError(
-    `cannot go on with ${file.name}: the file, the receiver or an option is not the one of the ` +
+    `cannot resume ${file.name}: the file, the receiver or an option differs from the ` +
       `interrupted import; to start over, delete ${stateFile(file)}`,
   );
 }
@@ -99,7 +99,7 @@ export function writeProgress(file: ImportFile, offset: number): void {
   try {
     replaceTextFile(stateFile(file), `${JSON.stringify(state)}\n`, 0o644);
   } catch (error) {
-    throw new CommandError(`cannot keep how far the import came (--resume): ${messageOf(error)}`);
+    throw new CommandError(`cannot save the position (--resume): ${messageOf(error)}`);
   }
 }
 

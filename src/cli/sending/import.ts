@@ -69,7 +69,7 @@ async function importAll(
   terminal: Terminal,
 ): Promise<void> {
   if (flags.resume && names.includes('-')) {
-    throw new CommandError('cannot resume standard input: it has no place', exitCodes.usage);
+    throw new CommandError('cannot resume standard input: it has no position', exitCodes.usage);
   }
   const target = resolveTarget(flags, terminal.environment);
   const { severity, service, namespace, host, label = new Map(), format } = flags;
@@ -85,7 +85,7 @@ async function importAll(
       return toFileLine({ ...progress, totalBytes, readBytes });
     },
     resumeHint: flags.resume
-      ? '; the same command goes on from there'
+      ? '; repeat the command to resume'
       : '; the same command within 24 hours stores nothing twice',
   });
   const importEach = async () => {
@@ -181,7 +181,7 @@ async function dryRun(
       terminal.writeError(`weir: ${file.name}: line ${line}: ${reason}\n`);
     }
     terminal.writeOut(
-      `${file.name}: ${toLineCount(sendable)} to send, ${timed} with a time of their own; ` +
+      `${file.name}: ${toLineCount(sendable)} to send, ${timed} with a timestamp; ` +
         `${tally.rejected} to be rejected, ${tally.blank} blank\n`,
     );
   }

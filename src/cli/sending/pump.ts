@@ -3,7 +3,7 @@ import { addAbortSignal, Readable } from 'node:stream';
 import { type Batch, Batcher, type BatchLimits, type OutgoingEvent } from './batcher.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
-/** Turns bytes into events and keeps what is unfinished. */
+/** Converts bytes to events and keeps an unfinished line. */
 export interface EventSource {
   push(chunk: Buffer): Iterable<OutgoingEvent>;
   end(): Iterable<OutgoingEvent>;
@@ -12,7 +12,7 @@ export interface EventSource {
 export interface PumpOptions extends BatchLimits {
   /** How long an event waits for others. */
   readonly lingerMs: number;
-  /** Stops reading; what is in flight is waited for. */
+  /** Stops reading; batches in flight complete. */
   readonly stop: AbortSignal;
 }
 

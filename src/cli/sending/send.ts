@@ -17,7 +17,7 @@ const limits = { maxEvents: 1000, maxBytes: 4 * 1024 * 1024, lingerMs: 200 };
 
 const examples = `
 A line that is a JSON object is an event with the fields of the JSON receiver; any other line is a
-message. Blank lines are left out. Lines without a time get the time of receipt and are
+message. Blank lines are skipped. Lines without a time get the time of receipt and are
 read in the order in which they were sent.
 
 Examples:
@@ -44,7 +44,7 @@ export function define(command: Command, terminal: Terminal): void {
       const options = { ...limits, stop: terminal.signal };
       if (message === undefined) {
         if (terminal.isInTty && !flags.quiet) {
-          terminal.writeError('reading lines; Ctrl-D ends them\n');
+          terminal.writeError('reading lines until Ctrl-D\n');
         }
         const source = createLineSource(read, { tally });
         await shipping.conclude(pump(terminal.readIn, source, dispatcher, options));

@@ -1,4 +1,4 @@
-/** What `weir send` and `weir import` share: delivery to one receiver, progress and the summary. */
+/** Common to `weir send` and `weir import`: delivery to one receiver, progress and the summary. */
 import { toError } from '../../std/error-text.ts';
 import type { Target } from '../connection.ts';
 import { CommandError, exitCodes, type Terminal, toSafeJson } from '../terminal.ts';
@@ -67,7 +67,7 @@ export function openShipping(
     }
     if (tally.trouble === undefined || tally.trouble === reported) return;
     reported = tally.trouble;
-    progress.note(`weir: trying again: ${reported}`);
+    progress.note(`weir: retrying: ${reported}`);
   }
 
   return {
@@ -126,8 +126,8 @@ function summarize(
     `${toLineCount(accepted)} sent in ${(elapsedMs / 1000).toFixed(1)} s`,
     ...(accepted > 1 ? [`${toCount(toRate(accepted, elapsedMs))}/s`] : []),
     ...toRetries(retries),
-    ...(blank > 0 ? [`${toCount(blank)} blank left out`] : []),
-    ...(repaired > 0 ? [`${toCount(repaired)} not in UTF-8, mended`] : []),
+    ...(blank > 0 ? [`${toCount(blank)} blank, skipped`] : []),
+    ...(repaired > 0 ? [`${toCount(repaired)} with invalid UTF-8 replaced`] : []),
   ];
   writeError(`${parts.join(' · ')}\n`);
 }
@@ -138,13 +138,15 @@ function throwUnlessAllAccepted(
   failure: Error | undefined,
   resumeHint: string,
 ): void {
-  const lost = unsent > 0 ? `${toLineCount(unsent)} read and not sent` : '';
+  const lost = unsent > 0 ? `${toLineCount(unsent)} not sent` : '';
   if (signal.aborted) {
-    const rest = lost || 'every line that was read was sent';
+    const rest = lost || 'all lines read were sent';
     throw new CommandError(`interrupted; ${rest}${resumeHint}`, exitCodes.interrupted);
   }
   if (failure !== undefined) {
-    throw new CommandError(`cannot go on: ${failure.message}${lost && `; ${lost}`}${resumeHint}`);
+    throw new CommandError(
+      `cannot continue: ${failure.message}${lost && `; ${lost}`}${resumeHint}`,
+    );
   }
   if (rejected > 0) {
     throw new CommandError(`${toLineCount(rejected)} of ${toCount(read)} rejected`);

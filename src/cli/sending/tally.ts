@@ -10,7 +10,7 @@ const maxReported = 20;
 
 export class Tally {
   blank = 0;
-  /** Lines that are not blank: accepted, rejected, or without an answer. */
+  /** Lines that are not blank: accepted, rejected, or without a response. */
   read = 0;
   accepted = 0;
   rejected = 0;
@@ -50,7 +50,7 @@ export class Tally {
     return [...this.#sums].sort((a, b) => b[1] - a[1]);
   }
 
-  /** Lines that were read and have no answer. */
+  /** Lines that were read and got no response. */
   get unsent(): number {
     return this.read - this.accepted - this.rejected;
   }
