@@ -200,7 +200,12 @@ const failures: readonly [string, string[], number, RegExp][] = [
   ['an unknown kind', ['receiver', 'create', 'x', '--kind', 'syslog'], 2, /Allowed choices/],
   ['a token for nothing', ['token', 'create', 'x'], 2, /--receiver, or --scope/],
   ['no address', ['--url', 'localhost:8444', 'whoami'], 2, /give one with https/],
-  ['nobody there', ['--url', 'http://127.0.0.1:1', 'whoami'], 1, /cannot reach .*check that the service runs/],
+  [
+    'nobody there',
+    ['--url', 'http://127.0.0.1:1', 'whoami'],
+    1,
+    /cannot reach .*check that the service runs/,
+  ],
   ['a refusal', ['stream', 'create', ''], 1, /cannot accept the body: name.*\(400\)/],
   ['no data directory', ['token', 'recover', '--data', '/nowhere'], 1, /cannot find .nowhere/],
 ];

@@ -181,7 +181,12 @@ test('a stuck queue and a stopped engine', async () => {
   ].join('\n');
   const server = await startScriptedServer(() => ({ status: 200, text: metrics }));
   const found = await examine(['--ops-url', server.url]);
-  assertFault(found['queue'], 'warn', /5,000 rows waiting, the oldest for 120/, /the store is slow/);
+  assertFault(
+    found['queue'],
+    'warn',
+    /5,000 rows waiting, the oldest for 120/,
+    /the store is slow/,
+  );
   assertFault(found['engine'], 'fail', /not running/, /restarts it/);
   await server.close();
 });

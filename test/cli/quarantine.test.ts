@@ -100,7 +100,10 @@ test('lists a refused batch; the next start stores it unless dropped', async () 
   const wrong = await weir('drop', 'nothing-1');
   assert.deepEqual([wrong.code, /cannot find nothing-1/.test(wrong.error)], [1, true]);
   assert.match((await weir('drop', second.id)).out, new RegExp(`dropped ${second.id}`));
-  assert.match((await weir('retry', '--all')).out, /retried .*\nthey are stored when the service starts/);
+  assert.match(
+    (await weir('retry', '--all')).out,
+    /retried .*\nthey are stored when the service starts/,
+  );
   assert.deepEqual(
     (await list()).map(({ id, retry }) => [id, retry]),
     [[first.id, 'next start']],
