@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { openChannel } from '../channel/channel.ts';
@@ -142,6 +142,7 @@ const otherPoolThreads = 9;
 function spawnChild(settings: EngineSettings, workingDir: string): ChildProcess {
   // `.ts` from source, `.js` from a build.
   const file = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url));
+  const { NODE_COMPILE_CACHE: compileCache } = process.env;
   return spawn(process.execPath, [file], {
     // chDB reads a config.xml from its working directory or HOME, so both are new and empty.
     cwd: workingDir,
@@ -154,6 +155,8 @@ function spawnChild(settings: EngineSettings, workingDir: string): ChildProcess 
       JE_MALLOC_CONF: 'dirty_decay_ms:1000',
       // A query blocks a thread of libuv's pool, which file system calls need as well.
       UV_THREADPOOL_SIZE: String(settings.readMembers + otherPoolThreads),
+      // Without the cache, a start from source takes 40 % more CPU.
+      ...(compileCache !== undefined && { NODE_COMPILE_CACHE: resolve(compileCache) }),
     },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
