@@ -1,13 +1,16 @@
 /**
- * `npm test`: unit tests in one process, beside it the tests that start services, a process per
- * file. Arguments go to both; longer suites have scripts of their own in package.json.
+ * `npm test`: in one process the unit tests and those that serve from their own process, beside it
+ * the tests that start services, a process per file. Arguments go to both; longer suites have
+ * scripts of their own in package.json.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-const units = ['{src,scripts,bench,ui/src}/**/*.test.ts'];
+const units = ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'ui/src/**/*.test.ts'];
+/** In a process each, they would mostly load the same modules again. */
+const inProcess = ['test/{directory,server}/**/*.test.ts'];
 const longer = 'backup|bombs|explorer|metrics-promise|package|scaled|senders|workers';
-const services = [`test/!(${longer})/**/*.test.ts`];
+const services = [`test/!(directory|server|${longer})/**/*.test.ts`];
 
 /** Starting a process parses all sources otherwise. */
 process.env['NODE_COMPILE_CACHE'] ??= `${process.cwd()}/node_modules/.cache/compile`;
@@ -21,13 +24,13 @@ function run(options: readonly string[]) {
   return { output: child.stdout, ended: ended.promise };
 }
 
-const unitRun = run(['--test-isolation=none', ...units]);
+const sharedRun = run(['--test-isolation=none', ...units, ...inProcess]);
 // One more than cores: services wait for disks and timers too.
 const serviceRun = run([`--test-concurrency=${availableParallelism() + 1}`, ...services]);
 serviceRun.output.pipe(process.stdout);
 const chunks: Buffer[] = [];
-unitRun.output.on('data', (chunk: Buffer) => chunks.push(chunk));
+sharedRun.output.on('data', (chunk: Buffer) => chunks.push(chunk));
 
-const codes = await Promise.all([unitRun.ended, serviceRun.ended]);
-process.stdout.write(Buffer.concat([Buffer.from('\nUnit tests:\n'), ...chunks]));
+const codes = await Promise.all([sharedRun.ended, serviceRun.ended]);
+process.stdout.write(Buffer.concat([Buffer.from('\nTests in one process:\n'), ...chunks]));
 process.exitCode = Math.max(...codes);
