@@ -9,6 +9,11 @@ import {
   type ClickHouseStoreOptions,
   openClickHouseStore,
 } from '../../src/store/clickhouse.ts';
+import {
+  localTable,
+  onCluster as onEachNode,
+  storedTables,
+} from '../../src/store/sql/tables.ts';
 import { until } from '../harness/until.ts';
 import { clusterName, openClusterEngine } from './cluster-store.ts';
 import { createEngineEvents } from '../../src/telemetry/store-events.ts';
@@ -88,6 +93,15 @@ export async function openEngineStore(change: Partial<EngineOptions> = {}): Prom
 /** The table with the rows, as named in system tables. */
 export function localName({ store }: EngineStore, table: string): string {
   return store.placement.cluster === undefined ? table : `${table}_local`;
+}
+
+/** Leaves no row, part or mutation of an earlier test. */
+export async function truncateTables({ store }: EngineStore): Promise<void> {
+  const { connection, placement } = store;
+  for (const name of storedTables) {
+    const sql = `TRUNCATE TABLE ${localTable(placement, name)}${onEachNode(placement)} SYNC`;
+    await connection.execute('housekeeping', { sql, params: {} });
+  }
 }
 
 /** On a cluster housekeeping does not wait for deletions. */

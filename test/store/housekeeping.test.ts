@@ -1,7 +1,7 @@
 /** Housekeeping frees disk by retention and cap, invisible to readers except for the freed data. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import { localToken } from './local-token.ts';
 import type { Stream } from '../../src/model/account.ts';
 import {
@@ -12,7 +12,13 @@ import {
   type HousekeepingOptions,
 } from '../../src/store/housekeeping.ts';
 import { until } from '../harness/until.ts';
-import { allMutated, type EngineStore, localName, openEngineStore } from './engine-store.ts';
+import {
+  allMutated,
+  type EngineStore,
+  localName,
+  openEngineStore,
+  truncateTables,
+} from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
 
 const msPerDay = 86_400_000;
@@ -20,10 +26,11 @@ const now = Date.parse('2026-05-20T12:00:00Z');
 const accountId = randomUUID();
 
 let engine: EngineStore;
-beforeEach(async () => {
+before(async () => {
   engine = await openEngineStore();
 });
-afterEach(() => engine.close());
+beforeEach(() => truncateTables(engine));
+after(() => engine.close());
 
 function stream(retentionDays: number): Stream {
   const names = { accountId, name: 'test', createdAt: new Date(now).toISOString() };

@@ -1,7 +1,7 @@
 /** Housekeeping of metrics; labels are kept as long as their samples. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import { localToken } from './local-token.ts';
 import type { Stream } from '../../src/model/account.ts';
 import {
@@ -10,7 +10,7 @@ import {
   housekeepingDefaults,
 } from '../../src/store/housekeeping.ts';
 import { until } from '../harness/until.ts';
-import { allMutated, type EngineStore, openEngineStore } from './engine-store.ts';
+import { allMutated, type EngineStore, openEngineStore, truncateTables } from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
 import { metricBatch, type MetricFixture, samplesPlan, seriesPlan } from './metric-fixture.ts';
 
@@ -20,10 +20,11 @@ const accountId = randomUUID();
 const metricTables = ['samples', 'histograms', 'exemplars', 'metric_metadata'];
 
 let engine: EngineStore;
-beforeEach(async () => {
+before(async () => {
   engine = await openEngineStore();
 });
-afterEach(() => engine.close());
+beforeEach(() => truncateTables(engine));
+after(() => engine.close());
 
 function stream(retentionDays: number): Stream {
   const names = { accountId, name: 'test', createdAt: new Date(now).toISOString() };
