@@ -1,16 +1,21 @@
 /**
- * `npm test`: in one process the unit tests and those that serve from their own process, beside it
- * the tests that start services, a process per file. Arguments go to both; longer suites have
- * scripts of their own in package.json.
+ * `npm test`: the tests that share something in a process each (see below), beside them all others,
+ * a process per file. Arguments go to each; longer suites have scripts of their own in package.json.
  */
 import { spawn } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-const units = ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'ui/src/**/*.test.ts'];
-/** In a process each, they would mostly load the same modules again. */
-const inProcess = ['test/{directory,server}/**/*.test.ts'];
 const longer = 'backup|bombs|explorer|metrics-promise|package|scaled|senders|workers';
-const services = [`test/!(directory|server|${longer})/**/*.test.ts`];
+/** Without a service. In a process each, they would mostly load the same modules again. */
+const units = ['src', 'scripts', 'ui/src', 'test/directory', 'test/server'];
+const unitFiles = units.map((folder) => `${folder}/**/*.test.ts`);
+const serviceFiles = globSync(`test/!(directory|server|${longer})/**/*.test.ts`).sort();
+/** Of one service, see test/harness/joined-service.ts. */
+const joinedFiles = serviceFiles.filter((file) =>
+  readFileSync(file, 'utf8').includes(' joinService('),
+);
+const ownFiles = serviceFiles.filter((file) => !joinedFiles.includes(file));
 
 /** Starting a process parses all sources otherwise. */
 process.env['NODE_COMPILE_CACHE'] ??= `${process.cwd()}/node_modules/.cache/compile`;
@@ -24,13 +29,13 @@ function run(options: readonly string[]) {
   return { output: child.stdout, ended: ended.promise };
 }
 
-const sharedRun = run(['--test-isolation=none', ...units, ...inProcess]);
-// One more than cores: services wait for disks and timers too.
-const serviceRun = run([`--test-concurrency=${availableParallelism() + 1}`, ...services]);
-serviceRun.output.pipe(process.stdout);
-const chunks: Buffer[] = [];
-sharedRun.output.on('data', (chunk: Buffer) => chunks.push(chunk));
+const oneProcess = '--test-isolation=none';
+const buffered = [run([oneProcess, ...joinedFiles]), run([oneProcess, ...unitFiles])];
+const own = run([`--test-concurrency=${availableParallelism()}`, ...ownFiles]);
+own.output.pipe(process.stdout);
+const outputs = buffered.map(async ({ output }) => Buffer.concat(await output.toArray()));
 
-const codes = await Promise.all([sharedRun.ended, serviceRun.ended]);
-process.stdout.write(Buffer.concat([Buffer.from('\nTests in one process:\n'), ...chunks]));
+const codes = await Promise.all([own, ...buffered].map(({ ended }) => ended));
+process.stdout.write('\nTests of one service, and unit tests:\n');
+for (const output of await Promise.all(outputs)) process.stdout.write(output);
 process.exitCode = Math.max(...codes);

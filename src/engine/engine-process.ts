@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { extname, join, resolve } from 'node:path';
+import { extname, join, resolve as resolvePath } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { openChannel } from '../channel/channel.ts';
@@ -156,7 +156,7 @@ function spawnChild(settings: EngineSettings, workingDir: string): ChildProcess 
       // A query blocks a thread of libuv's pool, which file system calls need as well.
       UV_THREADPOOL_SIZE: String(settings.readMembers + otherPoolThreads),
       // Without the cache, a start from source takes 40 % more CPU.
-      ...(compileCache !== undefined && { NODE_COMPILE_CACHE: resolve(compileCache) }),
+      ...(compileCache !== undefined && { NODE_COMPILE_CACHE: resolvePath(compileCache) }),
     },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { LogRecord } from '../../src/model/plan.ts';
 import { createReceiver, createStream, createIngestToken } from '../harness/control.ts';
-import { type Parameters, startService, type Service } from '../harness/service.ts';
+import { joinService } from '../harness/joined-service.ts';
+import type { Parameters, Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 interface Context {
@@ -23,7 +24,7 @@ let service: Service;
 let all: readonly LogRecord[];
 
 before(async () => {
-  service = await startService();
+  service = await joinService();
   const events = (count: number, timestamp: (i: number) => string) =>
     Array.from({ length: count }, (_, i) => ({
       message: `log ${i}`,

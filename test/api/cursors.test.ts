@@ -5,12 +5,13 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startService, type LogPage, type Parameters, type Service } from '../harness/service.ts';
+import { joinService } from '../harness/joined-service.ts';
+import type { LogPage, Parameters, Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 let service: Service;
 before(async () => {
-  service = await startService();
+  service = await joinService();
 });
 after(() => service.stop());
 
@@ -87,7 +88,7 @@ suite('a thousand logs in the same millisecond', () => {
     );
   });
 
-  for (const limit of [1_000, 333, 77]) {
+  for (const limit of [1_000, 77]) {
     test(`pages of ${limit} show each once, in one total order, both ways`, async () => {
       const noise = keepPosting(`noise-${limit}`);
       const older = await walkOlder({ serviceName: 'same', limit });
@@ -123,12 +124,12 @@ test('pollers with since miss and repeat nothing under concurrent ingest', async
       position = page.cursor;
       return seen.includes(last);
     };
-    await until(reachesEnd, { what: 'the last log', everyMs: 1, timeoutMs: 120_000 });
+    await until(reachesEnd, { what: 'the last log', everyMs: 5, timeoutMs: 120_000 });
     return seen;
   };
   const pollers = [7, 100, 1_000].map(poll);
-  await until(async () => (await service.facet('severity', { serviceName: 'grey' })).total > 300, {
-    what: 'three hundred grey logs',
+  await until(async () => (await service.facet('severity', { serviceName: 'grey' })).total > 150, {
+    what: '150 grey logs',
   });
   const sent = (await Promise.all(senders.map((sender) => sender.stop()))).flat();
   // Received last: a poller that has it has passed all others.

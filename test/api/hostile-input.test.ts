@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { exchangeRaw, statusOf } from '../harness/raw.ts';
-import { startService, type Service } from '../harness/service.ts';
+import { joinService } from '../harness/joined-service.ts';
+import type { Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 let service: Service;
 before(async () => {
-  service = await startService();
+  service = await joinService();
 });
 after(async () => {
   const answer = await service.postLogs({ message: 'still here' });

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { exchangeRaw, statusOf } from '../harness/raw.ts';
-import { startService, type Service } from '../harness/service.ts';
+import { joinService } from '../harness/joined-service.ts';
+import type { Service } from '../harness/service.ts';
 
 let service: Service;
 before(async () => {
-  service = await startService();
+  service = await joinService();
 });
 after(() => service.stop());
 

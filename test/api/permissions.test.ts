@@ -8,12 +8,13 @@ import {
   createStream,
 } from '../harness/control.ts';
 import type { Answer } from '../harness/http.ts';
-import { startService, type Service } from '../harness/service.ts';
+import { joinService } from '../harness/joined-service.ts';
+import type { Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 let service: Service;
 before(async () => {
-  service = await startService();
+  service = await joinService();
 });
 after(() => service.stop());
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { Answer } from '../harness/http.ts';
-import { startService, type Parameters, type Service } from '../harness/service.ts';
+import { joinService } from '../harness/joined-service.ts';
+import type { Parameters, Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 let service: Service;
@@ -34,7 +35,7 @@ const window = {
 };
 
 before(async () => {
-  service = await startService();
+  service = await joinService();
   const answer = await service.postLogs(events);
   assert.equal(answer.status, 202, answer.text);
   await until(async () => (await service.histogram(window)).total === total, {

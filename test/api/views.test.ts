@@ -4,14 +4,15 @@ import { after, before, test } from 'node:test';
 import type { View } from '../../src/model/account.ts';
 import { createAccessToken } from '../harness/control.ts';
 import type { Answer } from '../harness/http.ts';
-import { startService, type Service } from '../harness/service.ts';
+import { joinService } from '../harness/joined-service.ts';
+import type { Service } from '../harness/service.ts';
 
 type ViewAnswer = Omit<View, 'accountId'>;
 
 let service: Service;
 let readerToken: string;
 before(async () => {
-  service = await startService();
+  service = await joinService();
   readerToken = (await createAccessToken(service, ['logs:read'])).token;
 });
 after(() => service.stop());

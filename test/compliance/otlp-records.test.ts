@@ -5,14 +5,15 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { LogRecord } from '../../src/model/plan.ts';
-import { startService, type Service } from '../harness/service.ts';
+import { joinService } from '../harness/joined-service.ts';
+import type { Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import { type AnyValue, encodeLogsRequest, type KeyValue } from '../protocols/otlp-proto.ts';
 import { json, post, protobuf } from './otlp-exchange.ts';
 
 let service: Service;
 before(async () => {
-  service = await startService();
+  service = await joinService();
 });
 after(() => service.stop());
 

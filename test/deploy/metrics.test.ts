@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { metricTables } from '../../src/telemetry/metrics.ts';
 import { sendPlain } from '../harness/http.ts';
-import { startService, type Service } from '../harness/service.ts';
+import { joinService } from '../harness/joined-service.ts';
+import type { Service } from '../harness/service.ts';
 import { mentionsOf, readFiles, unknownOf } from './files.ts';
 
 /** Metrics of nodes with servers or workers, which do not run here. */
@@ -23,7 +24,7 @@ let service: Service | undefined;
 let exposition: string;
 
 before(async () => {
-  service = await startService();
+  service = await joinService();
   ({ text: exposition } = await sendPlain(`${service.quickstart.opsUrl}/metrics`));
 });
 

@@ -9,11 +9,7 @@ import {
   type ClickHouseStoreOptions,
   openClickHouseStore,
 } from '../../src/store/clickhouse.ts';
-import {
-  localTable,
-  onCluster as onEachNode,
-  storedTables,
-} from '../../src/store/sql/tables.ts';
+import { localTable, onCluster as onEachNode, storedTables } from '../../src/store/sql/tables.ts';
 import { until } from '../harness/until.ts';
 import { clusterName, openClusterEngine } from './cluster-store.ts';
 import { createEngineEvents } from '../../src/telemetry/store-events.ts';

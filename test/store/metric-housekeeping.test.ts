@@ -133,9 +133,9 @@ test('hides a deleted stream’s metrics at once, deletes them soon, and no othe
   const { streamId } = gone;
   const limit = { streamId, receivedFromNanos: deletedUntilNanos + 1n, deletedUntilNanos };
   const range = { fromMs: 0n, untilMs: BigInt(now - msPerDay) };
-  const before = seriesPlan(ownerOf(gone), [], { ...range, streams: [limit] });
+  const earlier = seriesPlan(ownerOf(gone), [], { ...range, streams: [limit] });
   assert.deepEqual(
-    await engine.store.series(before),
+    await engine.store.series(earlier),
     [],
     'labels must not be kept for another day',
   );

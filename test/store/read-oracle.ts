@@ -49,7 +49,22 @@ export function matches(filter: LogFilter, stored: Stored): boolean {
       values.some((value) => fold(field, facetValue(field, stored)) === fold(field, value)),
     ) &&
     filter.labels.every(({ key, value }) => labels.get(key) === value) &&
-    filter.search.every(({ text, exclude }) => lower(log.body).includes(lower(text)) !== exclude)
+    filter.search.every(({ text, exclude }) => lower(log.body).includes(lower(text)) !== exclude) &&
+    !isExcluded(filter, stored, labels)
+  );
+}
+
+function isExcluded(
+  { excluded }: LogFilter,
+  stored: Stored,
+  labels: ReadonlyMap<string, string>,
+): boolean {
+  if (excluded === undefined) return false;
+  const { equal, labels: pairs } = excluded;
+  return (
+    [...equal].some(([field, values]) =>
+      values.some((value) => fold(field, facetValue(field, stored)) === fold(field, value)),
+    ) || pairs.some(({ key, value }) => labels.get(key) === value)
   );
 }
 

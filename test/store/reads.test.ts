@@ -42,9 +42,9 @@ let engine: EngineStore;
 let stored: Stored[];
 before(async () => {
   engine = await openEngineStore();
-  const logs = fc.sample(logArbitrary, { numRuns: 6_000, seed: 20_260_301 });
+  const logs = fc.sample(logArbitrary, { numRuns: 3_000, seed: 20_260_301 });
   const batches = [0, 1, 2, 3, 4, 5].map((i) =>
-    stampedBatch(logs.slice(i * 1_000, (i + 1) * 1_000), {
+    stampedBatch(logs.slice(i * 500, (i + 1) * 500), {
       owner: { accountId, streamId: streamIds[i % 2]!, receiverId: 'rcv_test' },
       id: { writer: 3n, sequence: BigInt(i) },
       receivedAtNanos: nanos(startMs + i * 86_400_000),
@@ -58,7 +58,7 @@ before(async () => {
     receivedAtNanos: nanos(startMs),
   });
   await engine.store.insert('logs/1', [foreign], 'all', localToken);
-  stored = batches.flatMap((batch, i) => toStored(batch, logs.slice(i * 1_000, (i + 1) * 1_000)));
+  stored = batches.flatMap((batch, i) => toStored(batch, logs.slice(i * 500, (i + 1) * 500)));
   stored.sort((a, b) => (a.logId < b.logId ? 1 : -1));
 });
 after(() => engine.close());
@@ -66,6 +66,11 @@ after(() => engine.close());
 const timeArbitrary = fc.option(
   fc.oneof(fc.constant(nanos(startMs) + 5n), fc.bigInt(nanos(startMs), nanos(startMs + rangeMs))),
   { nil: undefined, freq: 2 },
+);
+
+const labelsArbitrary = fc.array(
+  fc.record({ key: pick('k', 'both', 'r', '__proto__', 'absent'), value: pick('v', 'w', '') }),
+  { maxLength: 2 },
 );
 
 const filterArbitrary: fc.Arbitrary<LogFilter> = fc.record({
@@ -92,10 +97,18 @@ const filterArbitrary: fc.Arbitrary<LogFilter> = fc.record({
       { requiredKeys: [] },
     )
     .map((equal) => new Map(Object.entries(equal)) as LogFilter['equal']),
-  labels: fc.array(
-    fc.record({ key: pick('k', 'both', 'r', '__proto__', 'absent'), value: pick('v', 'w', '') }),
-    { maxLength: 2 },
-  ),
+  labels: labelsArbitrary,
+  excluded: fc.record({
+    equal: fc.constantFrom(
+      new Map(),
+      new Map([['severity', ['warn']]]),
+      new Map([
+        ['severity', ['']],
+        ['host', ['', "h'3"]],
+      ]),
+    ) as fc.Arbitrary<NonNullable<LogFilter['excluded']>['equal']>,
+    labels: labelsArbitrary,
+  }),
   search: fc.array(
     fc.record({
       text: pick('timeout', 'Größe', 'ΟΔΟΣ', 'οδος', '%', '_', '\\', "'", '漢', 'out g', 'tIME'),
@@ -177,15 +190,14 @@ suite('thousands of logs in one nanosecond', () => {
     search: [],
   };
 
-  for (const limit of [1_000, 777]) {
-    test(`pages of ${limit} visit each once, in both directions`, async () => {
-      const older = await walk(listPlan(everything, { limit }));
-      assert.deepEqual(idsOf(older), idsOf(stored));
-      const position = { timeNanos: -1n, tie: 0n };
-      const newer = await walk(listPlan(everything, { limit, direction: 'newer', position }));
-      assert.deepEqual(idsOf(newer), idsOf(stored));
-    });
-  }
+  test('pages visit each once, in both directions', async () => {
+    const limit = 777;
+    const older = await walk(listPlan(everything, { limit }));
+    assert.deepEqual(idsOf(older), idsOf(stored));
+    const position = { timeNanos: -1n, tie: 0n };
+    const newer = await walk(listPlan(everything, { limit, direction: 'newer', position }));
+    assert.deepEqual(idsOf(newer), idsOf(stored));
+  });
 
   test('nothing beyond the watermark is newer', async () => {
     const watermark = nanos(startMs) + 5n;
