@@ -1,6 +1,6 @@
 /**
- * `npm test`: the tests that share something in a process each (see below), beside them all others,
- * a process per file. Arguments go to each; longer suites have scripts of their own in package.json.
+ * `npm test`: unit tests in one process, tests of one shared service in another, and all others in
+ * a process per file. Arguments go to each; longer suites are scripts of their own in package.json.
  */
 import { spawn } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
