@@ -46,7 +46,8 @@ function start(
   argv: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): RunningCommand {
-  const child = spawn(command, argv, { env: { PATH: process.env['PATH'], ...environment } });
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(command, argv, { env: { PATH, NODE_COMPILE_CACHE, ...environment } });
   let out = '';
   let error = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import type { EngineEvents } from '../../src/telemetry/store-events.ts';
 import {
   type Cleanup,
@@ -11,7 +11,6 @@ import {
   rowsOf,
   silentEvents,
   type TestEngine,
-  temporaryFolder,
   until,
 } from './harness.ts';
 
@@ -34,8 +33,28 @@ test('does not answer a write that failed, and ends the engine', async (t) => {
   assert.equal(await countOf(client, 't'), 2_000);
 });
 
-test('removes a truncated merged part and restores its sources', async (t) => {
-  const store = await openStore(t);
+/** Of the other tests; each has a table of its own. */
+let store: TestEngine;
+/** Parts that the engine has removed in this test. */
+const removed: string[] = [];
+
+const opened: (() => Promise<void> | void)[] = [];
+before(async () => {
+  const truncatedPartsRemoved: EngineEvents['truncatedPartsRemoved'] = (paths) =>
+    void removed.push(...paths);
+  const file: Cleanup = { after: (work) => void opened.unshift(work) };
+  store = await openTestEngine(file, {}, { ...silentEvents(), truncatedPartsRemoved });
+});
+after(async () => {
+  for (const close of opened) await close();
+});
+beforeEach(async () => {
+  removed.length = 0;
+  await store.client.command({ query: 'DROP TABLE IF EXISTS t SYNC' });
+  await store.client.command({ query: table });
+});
+
+test('removes a truncated merged part and restores its sources', async () => {
   for (let part = 0; part < 2; part++) {
     await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
   }
@@ -45,33 +64,30 @@ test('removes a truncated merged part and restores its sources', async (t) => {
   truncateSync(join(path, 'data.bin'), 100);
   await store.engine.restart('test');
   assert.equal(await countOf(store.client, 't'), 2_000);
-  assert.deepEqual(store.removed.map(nameOf), ['broken-on-start_all_1_2_1']);
+  assert.deepEqual(removed.map(nameOf), ['broken-on-start_all_1_2_1']);
   assert.deepEqual(readdirSync(join(dirname(path), 'detached')), []);
 });
 
-test('removes the part of an insert without an answer', async (t) => {
-  const store = await openStore(t);
+test('removes the part of an insert without an answer', async () => {
   await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
   const path = await activePart(store);
   await endByFailedWrite(store);
   for (const file of readdirSync(path)) truncateSync(join(path, file), 0);
   await store.engine.restart('test');
   assert.equal(await countOf(store.client, 't'), 0);
-  assert.deepEqual(store.removed.map(nameOf), ['broken-on-start_all_1_1_0']);
+  assert.deepEqual(removed.map(nameOf), ['broken-on-start_all_1_1_0']);
 });
 
-test('keeps a part that broke without a failed write', async (t) => {
-  const store = await openStore(t);
+test('keeps a part that broke without a failed write', async () => {
   await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
   const path = await activePart(store);
   truncateSync(join(path, 'data.bin'), 10);
   await store.engine.restart('test');
   assert.deepEqual(readdirSync(join(dirname(path), 'detached')), ['broken-on-start_all_1_1_0']);
-  assert.deepEqual(store.removed, []);
+  assert.deepEqual(removed, []);
 });
 
-test('keeps a broken part from long before the failed write', async (t) => {
-  const store = await openStore(t);
+test('keeps a broken part from long before the failed write', async () => {
   await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
   const path = await activePart(store);
   await endByFailedWrite(store);
@@ -80,11 +96,10 @@ test('keeps a broken part from long before the failed write', async (t) => {
   for (const file of readdirSync(path)) utimesSync(join(path, file), hourAgo, hourAgo);
   await store.engine.restart('test');
   assert.deepEqual(readdirSync(join(dirname(path), 'detached')), ['broken-on-start_all_1_1_0']);
-  assert.deepEqual(store.removed, []);
+  assert.deepEqual(removed, []);
 });
 
-test('starts with more than a hundred truncated parts', async (t) => {
-  const store = await openStore(t);
+test('starts with more than a hundred truncated parts', async () => {
   await store.client.command({ query: 'SYSTEM STOP MERGES t' });
   for (let part = 0; part < 105; part++) {
     await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(10)' });
@@ -96,11 +111,10 @@ test('starts with more than a hundred truncated parts', async (t) => {
   }
   await store.engine.restart('test');
   assert.equal(await countOf(store.client, 't'), 0);
-  assert.ok(store.removed.length > 100, String(store.removed.length));
+  assert.ok(removed.length > 100, String(removed.length));
 });
 
-test('starts with an empty mutation file', async (t) => {
-  const store = await openStore(t);
+test('starts with an empty mutation file', async () => {
   await store.client.command({ query: 'INSERT INTO t SELECT number FROM numbers(1000)' });
   const path = await activePart(store);
   await store.engine.restart('test');
@@ -110,28 +124,15 @@ test('starts with an empty mutation file', async (t) => {
   assert.equal(await countOf(store.client, 't'), 1_000);
 });
 
-type Store = TestEngine & { readonly removed: string[] };
-
-async function openStore(t: Cleanup): Promise<Store> {
-  const removed: string[] = [];
-  const truncatedPartsRemoved: EngineEvents['truncatedPartsRemoved'] = (paths) =>
-    void removed.push(...paths);
-  const dataDir = await temporaryFolder(t);
-  const events = { ...silentEvents(), truncatedPartsRemoved };
-  const opened = await openTestEngine(t, { dataDir }, events);
-  await opened.client.command({ query: table });
-  return { ...opened, removed };
-}
-
 /** Leaves the directory as after a write that failed a moment ago. */
-async function endByFailedWrite({ dataDir, engine }: Store): Promise<void> {
+async function endByFailedWrite({ dataDir, engine }: TestEngine): Promise<void> {
   await engine.restart('test');
   renameSync(join(dataDir, 'writes-clean'), join(dataDir, 'writes-failed'));
   const justNow = Date.now() / 1000 - 5;
   utimesSync(join(dataDir, 'writes-failed'), justNow, justNow);
 }
 
-async function activePart({ client }: Store): Promise<string> {
+async function activePart({ client }: TestEngine): Promise<string> {
   const query = "SELECT path FROM system.parts WHERE active AND table = 't'";
   const [row] = await rowsOf<{ path: string }>(client, query);
   return row!.path;
