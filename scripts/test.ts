@@ -7,9 +7,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 const longer = 'backup|bombs|explorer|metrics-promise|package|scaled|senders|workers';
+const unitFiles = ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'ui/src/**/*.test.ts'];
 /** Without a service. In a process each, they would mostly load the same modules again. */
-const units = ['src', 'scripts', 'ui/src', 'test/directory', 'test/server'];
-const unitFiles = units.map((folder) => `${folder}/**/*.test.ts`);
+const edgeFiles = ['test/{directory,server}/**/*.test.ts'];
 const serviceFiles = globSync(`test/!(directory|server|${longer})/**/*.test.ts`).sort();
 /** Of one service, see test/harness/joined-service.ts. */
 const joinedFiles = serviceFiles.filter((file) =>
@@ -29,13 +29,25 @@ function run(options: readonly string[]) {
   return { output: child.stdout, ended: ended.promise };
 }
 
-const oneProcess = '--test-isolation=none';
-const buffered = [run([oneProcess, ...joinedFiles]), run([oneProcess, ...unitFiles])];
+/** Runs each group in a process, one after the other. @returns the worst exit code, the output */
+async function runInTurn(...groups: readonly (readonly string[])[]) {
+  const outputs: Buffer[] = [];
+  const codes: number[] = [];
+  for (const files of groups) {
+    const { output, ended } = run(['--test-isolation=none', ...files]);
+    for await (const chunk of output) outputs.push(chunk as Buffer);
+    codes.push(await ended);
+  }
+  return { output: Buffer.concat(outputs), code: Math.max(...codes) };
+}
+
+const inTurn = [runInTurn(joinedFiles), runInTurn(unitFiles, edgeFiles)];
 const own = run([`--test-concurrency=${availableParallelism()}`, ...ownFiles]);
 own.output.pipe(process.stdout);
-const outputs = buffered.map(async ({ output }) => Buffer.concat(await output.toArray()));
 
-const codes = await Promise.all([own, ...buffered].map(({ ended }) => ended));
-process.stdout.write('\nTests of one service, and unit tests:\n');
-for (const output of await Promise.all(outputs)) process.stdout.write(output);
+const codes = [await own.ended];
+for (const { code, output } of await Promise.all(inTurn)) {
+  process.stdout.write(output);
+  codes.push(code);
+}
 process.exitCode = Math.max(...codes);

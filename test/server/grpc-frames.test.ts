@@ -20,23 +20,28 @@ import {
 } from './grpc-edge.ts';
 
 let edge: Edge;
-let session: ClientHttp2Session;
+let opened: ClientHttp2Session | undefined;
 before(async () => {
   edge = await openGrpcEdge();
-  session = connectHttp2(edge);
 });
 after(async () => {
-  session.destroy();
+  opened?.destroy();
   await edge.close();
 });
 beforeEach(() => {
   edge.state.appended.length = 0;
 });
 
+/** One for all tests, opened by the first: idle before, it would be closed. */
+function session(): ClientHttp2Session {
+  opened ??= connectHttp2(edge);
+  return opened;
+}
+
 const event = frame(Buffer.from('event'));
 
 test('answers with headers, one framed message and trailers', async () => {
-  const { headers, body, trailers, rstCode } = await callRaw(session);
+  const { headers, body, trailers, rstCode } = await callRaw(session());
   assert.equal(headers[':status'], 200);
   assert.equal(headers['content-type'], 'application/grpc');
   assert.equal(headers['grpc-status'], undefined);
@@ -47,7 +52,7 @@ test('answers with headers, one framed message and trailers', async () => {
 });
 
 test('refuses with headers only, and details in base64 without padding', async () => {
-  const outcome = await callRaw(session, { body: frame(Buffer.from('bad')) });
+  const outcome = await callRaw(session(), { body: frame(Buffer.from('bad')) });
   const { headers, body, trailers } = outcome;
   assert.equal(headers[':status'], 200);
   assert.equal(headers['content-type'], 'application/grpc');
@@ -229,7 +234,7 @@ const refusals: readonly Refusal[] = [
 
 for (const { name, call, code, message } of refusals) {
   test(`refuses ${name} with ${status[code] ?? code}`, async () => {
-    const outcome = await callRaw(session, call);
+    const outcome = await callRaw(session(), call);
     assertRefused(outcome, code);
     assert.match(decodeURIComponent(String(outcome.headers['grpc-message'])), message);
     assert.equal(edge.state.appended.length, 0);
@@ -246,20 +251,20 @@ function assertRefused({ headers, body }: RawOutcome, code: number): void {
 
 for (const timeout of ['99999999H', '60000000u', '60000m', '1M', '60S']) {
   test(`accepts a call with the deadline ${timeout}`, async () => {
-    const { trailers } = await callRaw(session, { headers: { 'grpc-timeout': timeout } });
+    const { trailers } = await callRaw(session(), { headers: { 'grpc-timeout': timeout } });
     assert.equal(trailers['grpc-status'], '0');
   });
 }
 
 for (const type of ['application/grpc', 'application/grpc+proto', 'APPLICATION/GRPC']) {
   test(`accepts ${type}`, async () => {
-    const { trailers } = await callRaw(session, { headers: { 'content-type': type } });
+    const { trailers } = await callRaw(session(), { headers: { 'content-type': type } });
     assert.equal(trailers['grpc-status'], '0');
   });
 }
 
 test('accepts a message that arrives byte by byte', async () => {
-  const { trailers } = await callRaw(session, { body: undefined }, (stream) => {
+  const { trailers } = await callRaw(session(), { body: undefined }, (stream) => {
     for (const byte of event) stream.write(Buffer.from([byte]));
     stream.end();
   });
@@ -267,26 +272,26 @@ test('accepts a message that arrives byte by byte', async () => {
 });
 
 test('accepts an uncompressed message in a call with an encoding', async () => {
-  const { trailers } = await callRaw(session, { headers: { 'grpc-encoding': 'gzip' } });
+  const { trailers } = await callRaw(session(), { headers: { 'grpc-encoding': 'gzip' } });
   assert.equal(trailers['grpc-status'], '0');
 });
 
 test('checks the token before the body', async () => {
   const headers = { authorization: 'Bearer wri_unknown' };
-  const outcome = await callRaw(session, { headers, body: undefined });
+  const outcome = await callRaw(session(), { headers, body: undefined });
   assertRefused(outcome, status.UNAUTHENTICATED);
 });
 
 test('delivers a refusal to a client that never stops sending', async () => {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const headers = { authorization: 'Bearer wri_unknown' };
-  const outcome = await callRaw(session, { headers, body: undefined }, (stream) => {
+  const outcome = await callRaw(session(), { headers, body: undefined }, (stream) => {
     stream.on('close', resolve);
     flood(stream);
   });
   assertRefused(outcome, status.UNAUTHENTICATED);
   await closed;
-  assertRefused(await callRaw(session, { headers }), status.UNAUTHENTICATED);
+  assertRefused(await callRaw(session(), { headers }), status.UNAUTHENTICATED);
 });
 
 /** Sends until the stream closes, at a pace that leaves the processor to other tests. */
@@ -318,7 +323,7 @@ test('answers any message in gRPC', async () => {
   const property = fc.asyncProperty(pieces, fc.boolean(), async (sent, isFramed) => {
     const bytes = Buffer.concat(sent);
     const { headers, trailers } = await callRaw(
-      session,
+      session(),
       { body: undefined, headers: { 'grpc-encoding': 'gzip' } },
       (stream) => {
         if (isFramed) stream.write(frame(bytes).subarray(0, 5));
@@ -355,9 +360,9 @@ test('closes only the stream of a response that fails', async (t) => {
 
 test('stores nothing of a call that is reset before its end', async () => {
   edge.metrics.resetMetrics();
-  const ended = callRaw(session, { body: undefined }, (stream) => {
+  const ended = callRaw(session(), { body: undefined }, (stream) => {
     // The answer to a PING shows that the call has begun.
-    stream.write(event.subarray(0, 7), () => session.ping(() => stream.close(8)));
+    stream.write(event.subarray(0, 7), () => session().ping(() => stream.close(8)));
   });
   await ended;
   const counted = async () => /outcome="malformed"\} 1/.test(await edge.metrics.metrics());
@@ -370,7 +375,7 @@ test('sends 100 Continue after the checks of the headers', async () => {
   let continued = false;
   const expecting = (token: string) =>
     callRaw(
-      session,
+      session(),
       { body: undefined, headers: { expect: '100-continue', authorization: `Bearer ${token}` } },
       (stream) => {
         stream.on('continue', () => {
@@ -398,7 +403,7 @@ test('answers gRPC on every port in gRPC', async () => {
 
 test('refuses CONNECT in gRPC', async () => {
   const { promise, resolve } = Promise.withResolvers<IncomingHttpHeaders>();
-  const stream = session.request({
+  const stream = session().request({
     ':method': 'CONNECT',
     ':authority': 'localhost',
     'content-type': 'application/grpc',
