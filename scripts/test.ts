@@ -7,7 +7,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 const longer = 'backup|bombs|explorer|metrics-promise|package|scaled|senders|workers';
-const unitFiles = ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'ui/src/**/*.test.ts'];
+const unitFiles = ['{src,scripts,bench,ui/src}/**/*.test.ts'];
 /** Without a service. In a process each, they would mostly load the same modules again. */
 const edgeFiles = ['test/{directory,server}/**/*.test.ts'];
 const serviceFiles = globSync(`test/!(directory|server|${longer})/**/*.test.ts`).sort();
