@@ -1,5 +1,5 @@
 /** Admission over the grants of the directory, the quota store, the caps and the clock. */
-import type { TokenType } from '../model/account.ts';
+import type { TokenGrant, TokenType } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { digestSecret } from '../codec/token-secret.ts';
 import * as auth from './authenticate.ts';
@@ -15,7 +15,7 @@ import {
 import { createFailedTokens, failedTokensDefaults } from './failed-tokens.ts';
 import { inflate } from './inflate.ts';
 import { createOverload } from './overload.ts';
-import type { Admission, GrantLookup, QuotaStore, TokenFacts } from './port.ts';
+import type { Admission, GrantLookup, QuotaStore } from './port.ts';
 import { chargeEvents, checkDebt } from './quota.ts';
 
 export interface AdmissionOptions {
@@ -50,7 +50,7 @@ export function createAdmission(
     return ranges;
   }
 
-  async function tokenOfDigest(digest: string, type: TokenType): Promise<TokenFacts> {
+  async function tokenOfDigest(digest: string, type: TokenType): Promise<TokenGrant> {
     const token = await grants.token(digest);
     const inForce = auth.checkTokenInForce(token, type, Date.now());
     grants.touch(inForce.tokenId);

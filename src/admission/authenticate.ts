@@ -2,10 +2,9 @@
  * Authentication and authorisation by the bearer token of a request. Answers do not distinguish
  * unknown, revoked and expired tokens.
  */
-import type { Receiver, ReceiverKind, Scope, TokenType } from '../model/account.ts';
+import type { Receiver, ReceiverKind, Scope, TokenGrant, TokenType } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import type { RequestHeaders } from '../model/request.ts';
-import type { TokenFacts } from './port.ts';
 
 /** One token68 after the scheme, whose case does not matter (RFC 9110 §11.1, RFC 6750 §2.1). */
 const bearerPattern = /^bearer +([a-z0-9._~+/-]{1,512}=*)$/i;
@@ -30,10 +29,10 @@ export function bearerToken(headers: RequestHeaders): string {
 
 /** @throws AppError `unauthenticated` */
 export function checkTokenInForce(
-  token: TokenFacts | undefined,
+  token: TokenGrant | undefined,
   type: TokenType,
   nowMs: number,
-): TokenFacts {
+): TokenGrant {
   const isInForce =
     token !== undefined &&
     token.type === type &&
@@ -46,7 +45,7 @@ export function checkTokenInForce(
 }
 
 /** Checks token against receiver, except for the address. @throws AppError `forbidden` */
-export function checkBinding(token: TokenFacts, receiver: Receiver, kind: ReceiverKind): void {
+export function checkBinding(token: TokenGrant, receiver: Receiver, kind: ReceiverKind): void {
   if (token.receiverId !== receiver.receiverId) {
     throw new AppError('forbidden', 'cannot use this token here: it belongs to another receiver');
   }
@@ -65,7 +64,7 @@ export function checkBinding(token: TokenFacts, receiver: Receiver, kind: Receiv
 }
 
 /** @throws AppError `forbidden` */
-export function checkScope(token: TokenFacts, scope: Scope): void {
+export function checkScope(token: TokenGrant, scope: Scope): void {
   if (token.scopes.has(scope)) return;
   throw new AppError('forbidden', `cannot do this with the token: it lacks the scope ${scope}`);
 }
@@ -87,7 +86,7 @@ export function activeAccount(headers: RequestHeaders): string {
 
 /** @throws AppError `forbidden` */
 export function checkAccount(
-  token: Pick<TokenFacts, 'accountIds' | 'allAccounts'>,
+  token: Pick<TokenGrant, 'accountIds' | 'allAccounts'>,
   accountId: string,
 ): void {
   if (token.allAccounts || token.accountIds.includes(accountId)) return;

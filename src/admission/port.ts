@@ -1,32 +1,20 @@
 /** Admission as the ingest and read paths use it: independent checks, called in a fixed order. */
 import type { Readable } from 'node:stream';
-import type { Receiver, ReceiverKind, Scope, TokenType } from '../model/account.ts';
+import type {
+  Receiver,
+  ReceiverGrant,
+  ReceiverKind,
+  Scope,
+  TokenGrant,
+  TokenType,
+} from '../model/account.ts';
 import type { BodyFormat, ContentCoding, Protocol } from '../model/protocol.ts';
 import type { RateLimit, RequestHeaders } from '../model/request.ts';
 
-/** A known token; the directory's `TokenGrant` satisfies it. */
-export interface TokenFacts {
-  readonly tokenId: string;
-  readonly type: TokenType;
-  readonly accountIds: readonly string[];
-  /** Whether it grants access to every account. */
-  readonly allAccounts: boolean;
-  readonly receiverId: string | null;
-  readonly scopes: ReadonlySet<Scope>;
-  readonly expiresAtMs: number | null;
-  readonly revoked: boolean;
-}
-
-/** A known receiver; the directory's `ReceiverGrant` satisfies it. */
-export interface ReceiverFacts {
-  readonly receiver: Receiver;
-  readonly accountEventsPerSecond: number | null;
-}
-
 /** Cached grants of the directory. Rejects with AppError `unavailable` while it is unreachable. */
 export interface GrantLookup {
-  token(digest: string): Promise<TokenFacts | undefined>;
-  receiver(receiverId: string): Promise<ReceiverFacts | undefined>;
+  token(digest: string): Promise<TokenGrant | undefined>;
+  receiver(receiverId: string): Promise<ReceiverGrant | undefined>;
   touch(tokenId: string): void;
 }
 
@@ -112,14 +100,14 @@ export interface Admission {
    * @throws AppError `unauthenticated` unless the token is known, of this type and valid;
    *   `unavailable`
    */
-  token(secret: string, type: TokenType): Promise<TokenFacts>;
+  token(secret: string, type: TokenType): Promise<TokenGrant>;
   /** Like `token`, by the lower-case hex SHA-256 of the secret. */
-  tokenOfDigest(digest: string, type: TokenType): Promise<TokenFacts>;
+  tokenOfDigest(digest: string, type: TokenType): Promise<TokenGrant>;
   /** @throws AppError `not_found` | `unavailable` */
-  receiver(receiverId: string): Promise<ReceiverFacts>;
+  receiver(receiverId: string): Promise<ReceiverGrant>;
   /** Binding, account, activity, kind, address and scope. @throws AppError `forbidden` */
   permitSender(
-    token: TokenFacts,
+    token: TokenGrant,
     receiver: Receiver,
     request: { kind: ReceiverKind; peerAddress: string; headers: RequestHeaders },
   ): void;
@@ -128,7 +116,7 @@ export interface Admission {
   /** @throws AppError `too_large` if the declared length exceeds `maxBodyBytes` */
   checkDeclaredLength(headers: RequestHeaders, maxBodyBytes: number): void;
   /** @throws AppError `quota_exceeded` if a bucket is known to be empty or in debt */
-  checkDebt(grant: ReceiverFacts): void;
+  checkDebt(grant: ReceiverGrant): void;
   /**
    * @param holder owner of the share: the senders or the readers of an account
    * @throws AppError `unavailable` if the cap has no room for the holder
@@ -149,12 +137,12 @@ export interface Admission {
    * Atomic over the quotas of receiver and account; may leave them in debt.
    * @throws AppError `quota_exceeded` | `unavailable`
    */
-  chargeEvents(grant: ReceiverFacts, events: number): Promise<Charge>;
+  chargeEvents(grant: ReceiverGrant, events: number): Promise<Charge>;
 
   /** The account named by a reader. @throws AppError `malformed` */
   activeAccount(headers: RequestHeaders): string;
   /** @throws AppError `forbidden` */
-  permitReader(token: TokenFacts, accountId: string, scope: Scope): void;
+  permitReader(token: TokenGrant, accountId: string, scope: Scope): void;
 
   /**
    * Discards a body in flight, so that its sender can read the refusal. Resolves at once if no

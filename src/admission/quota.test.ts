@@ -2,17 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Receiver } from '../model/account.ts';
+import type { Receiver, ReceiverGrant } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { createMemoryQuota } from './memory-quota.ts';
-import type { ReceiverFacts } from './port.ts';
 import { chargeEvents, checkDebt } from './quota.ts';
 
 function grantOf(
   eventsPerSecond: number | null,
   burstEvents: number | null,
   accountEventsPerSecond: number | null = null,
-): ReceiverFacts {
+): ReceiverGrant {
   const limits = { eventsPerSecond, burstEvents, maxBodyBytes: null };
   return {
     receiver: { receiverId: 'r', accountId: 'a', limits } as Receiver,

@@ -2,14 +2,15 @@
  * Quotas on events per second as token buckets. A bucket may go into debt, so that a batch larger
  * than the burst is accepted and paid off afterwards.
  */
+import type { ReceiverGrant } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import type { RateLimit } from '../model/request.ts';
-import type { Bucket, Charge, QuotaStore, ReceiverFacts } from './port.ts';
+import type { Bucket, Charge, QuotaStore } from './port.ts';
 
 const defaultBurstSeconds = 10;
 const unlimited: Charge = { rateLimit: undefined, refund: () => {} };
 
-function bucketsOf({ receiver, accountEventsPerSecond }: ReceiverFacts): Bucket[] {
+function bucketsOf({ receiver, accountEventsPerSecond }: ReceiverGrant): Bucket[] {
   const { receiverId, accountId, limits } = receiver;
   const buckets: Bucket[] = [];
   const add = (
@@ -28,7 +29,7 @@ function bucketsOf({ receiver, accountEventsPerSecond }: ReceiverFacts): Bucket[
 }
 
 /** @throws AppError `quota_exceeded` while a bucket is known to be empty */
-export function checkDebt(store: QuotaStore, grant: ReceiverFacts): void {
+export function checkDebt(store: QuotaStore, grant: ReceiverGrant): void {
   const buckets = bucketsOf(grant);
   for (const bucket of buckets) {
     if (store.level(bucket) <= 0) throw exceeded(store, buckets, bucket);
@@ -38,7 +39,7 @@ export function checkDebt(store: QuotaStore, grant: ReceiverFacts): void {
 /** @throws AppError `quota_exceeded` | `unavailable` */
 export async function chargeEvents(
   store: QuotaStore,
-  grant: ReceiverFacts,
+  grant: ReceiverGrant,
   events: number,
 ): Promise<Charge> {
   const buckets = bucketsOf(grant);

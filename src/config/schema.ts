@@ -4,10 +4,34 @@
  */
 import { z } from 'zod';
 import { ingestSection } from './schema-ingest.ts';
-import { quotaSection } from './schema-quota.ts';
-import { gibibyte, integer, mebibyte, section, text, words } from './schema-parts.ts';
+import { gibibyte, integer, list, mebibyte, section, text, words } from './schema-parts.ts';
 import { queueSection } from './schema-queue.ts';
 import { storeSection } from './schema-store.ts';
+
+/** The quota store that several gateways share. */
+const quotaSection = section({
+  urls: list(
+    'Redis or Valkey in which all gateways count quotas, as redis://host:6379 or rediss://; list ' +
+      'several nodes of a cluster; empty = each gateway counts separately.',
+  ),
+  topology: z.enum(['single', 'cluster']).default('single').meta({
+    description: 'One server, or a Redis Cluster.',
+  }),
+  user: text(undefined, '', 'Redis user; empty = the one in the URL, or the default user.'),
+  password: text(undefined, '', 'Redis password; empty = the one in the URL.'),
+  caFile: text(
+    'path',
+    '',
+    'Certificate authority in PEM for rediss://, in addition to the system ones.',
+  ),
+  timeoutMs: integer(
+    'ms',
+    250,
+    10,
+    10_000,
+    'Timeout of one quota check; then the response is 503 and the connection is closed.',
+  ),
+});
 
 export const configSchema = z.strictObject({
   data: text('path', './data', 'Data directory.'),

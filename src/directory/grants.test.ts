@@ -1,10 +1,11 @@
 /** The cached view of the directory, with a fake clock and source. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { TokenGrant } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import type { DirectoryEvents } from '../telemetry/node-events.ts';
 import { createGrants, type GrantsOptions } from './grants.ts';
-import type { GrantSource, TokenGrant } from './port.ts';
+import type { GrantSource } from './port.ts';
 
 test('serves an answer for five seconds without another look-up', async () => {
   const { grants, source, clock } = setUp();

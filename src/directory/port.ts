@@ -5,10 +5,12 @@
 import type {
   Account,
   Receiver,
+  ReceiverGrant,
   ReceiverLimits,
   Scope,
   Stream,
   Token,
+  TokenGrant,
   TokenType,
   View,
 } from '../model/account.ts';
@@ -17,25 +19,6 @@ import type {
   ReceiverHistory,
   StatisticsAddition,
 } from '../model/receiver-statistics.ts';
-
-/** What a token grants; looked up by the SHA-256 digest of the secret. */
-export interface TokenGrant {
-  readonly tokenId: string;
-  readonly type: TokenType;
-  readonly accountIds: readonly string[];
-  readonly allAccounts: boolean;
-  readonly receiverId: string | null;
-  readonly scopes: ReadonlySet<Scope>;
-  /** Unix ms, or null. Checked by the caller against its own clock. */
-  readonly expiresAtMs: number | null;
-  readonly revoked: boolean;
-}
-
-/** A receiver with the limit of its account. */
-export interface ReceiverGrant {
-  readonly receiver: Receiver;
-  readonly accountEventsPerSecond: number | null;
-}
 
 /** Cached for up to 5 s. @throws AppError `unavailable` while the directory does not answer */
 export interface Grants {

@@ -1,11 +1,11 @@
 /** Tokens in the directory's database, which stores digests of secrets and no secret. */
 import type { Kysely, Transaction } from 'kysely';
-import type { Scope, Token } from '../model/account.ts';
+import type { Scope, Token, TokenGrant } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { createId } from '../std/random-id.ts';
 import { requireAccount } from './account-queries.ts';
 import { type Database, inLockOrder, type Tables, type TokenRow } from './database.ts';
-import type { Directory, GrantSource, NewToken, TokenGrant } from './port.ts';
+import type { Directory, GrantSource, NewToken } from './port.ts';
 
 type TokenQueries = Pick<
   Directory & GrantSource,

@@ -2,8 +2,8 @@
  * The pipeline of an ingest request of any protocol and transport: admit, read, decode, append,
  * reply. It ends when the batch is durable in the queue; the drain moves it to the store.
  */
-import type { Admission, MemoryLease, ReceiverFacts, RequestBody } from '../admission/port.ts';
-import type { Receiver } from '../model/account.ts';
+import type { Admission, MemoryLease, RequestBody } from '../admission/port.ts';
+import type { Receiver, ReceiverGrant } from '../model/account.ts';
 import { type Batch, countEvents } from '../model/batch.ts';
 import { AppError } from '../model/errors.ts';
 import { freeMemory, ownMemory } from '../std/free-memory.ts';
@@ -143,7 +143,7 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
    * @returns `first`, the answer of an earlier request with the same key if that one counts
    */
   async function append(
-    grant: ReceiverFacts,
+    grant: ReceiverGrant,
     batch: Batch,
     { claim, record }: { claim: SeriesClaim; record: Parameters<Queue['append']>[2] },
   ): Promise<{ rateLimit: RateLimit | undefined; first?: Uint8Array | undefined }> {
@@ -168,7 +168,7 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
 
 /** A request that passed all checks before its body. `memory` must be released. */
 interface Admitted {
-  readonly grant: ReceiverFacts;
+  readonly grant: ReceiverGrant;
   readonly receiver: Receiver;
   readonly sender: Sender;
   readonly format: BodyFormat;

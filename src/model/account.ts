@@ -94,3 +94,23 @@ export interface Token {
   readonly lastUsedAt: string | null;
   readonly createdAt: string;
 }
+
+/** What a token grants; looked up by the SHA-256 digest of the secret. */
+export interface TokenGrant {
+  readonly tokenId: string;
+  readonly type: TokenType;
+  readonly accountIds: readonly string[];
+  /** Whether it grants access to every account. */
+  readonly allAccounts: boolean;
+  readonly receiverId: string | null;
+  readonly scopes: ReadonlySet<Scope>;
+  /** Unix ms, or null. Checked by the caller against its own clock. */
+  readonly expiresAtMs: number | null;
+  readonly revoked: boolean;
+}
+
+/** A receiver with the limit of its account. */
+export interface ReceiverGrant {
+  readonly receiver: Receiver;
+  readonly accountEventsPerSecond: number | null;
+}

@@ -11,7 +11,7 @@ import { compressSync, uncompressSync } from 'snappy';
 import { adminRoutes } from '../../src/admin/admin.ts';
 import { createAdmission } from '../../src/admission/admission.ts';
 import { createMemoryQuota } from '../../src/admission/memory-quota.ts';
-import type { Admission, TokenFacts } from '../../src/admission/port.ts';
+import type { Admission, GrantLookup } from '../../src/admission/port.ts';
 import { createGrants } from '../../src/directory/grants.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { openDrain } from '../../src/ingest/drain.ts';
@@ -274,7 +274,7 @@ export class Pipeline {
   }
 
   /** A token for the receiver with this id. */
-  async #token(digest: string): Promise<TokenFacts | undefined> {
+  async #token(digest: string): ReturnType<GrantLookup['token']> {
     const receivers = await this.parts.directory.listReceivers(this.accountId);
     const receiver = receivers.find(({ receiverId }) => digestSecret(receiverId) === digest);
     if (receiver === undefined) return undefined;

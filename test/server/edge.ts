@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import type { ReceiverGrant, TokenGrant } from '../../src/model/account.ts';
 import { createAdmission } from '../../src/admission/admission.ts';
 import {
   type ConnectionGateOptions,
   createConnectionGate,
 } from '../../src/admission/connection-gate.ts';
 import { createMemoryQuota } from '../../src/admission/memory-quota.ts';
-import type { ReceiverFacts, TokenFacts } from '../../src/admission/port.ts';
 import { createIngest } from '../../src/ingest/ingest.ts';
 import { createClaims } from '../../src/ingest/ingest-replay.ts';
 import { createSeriesLedger } from '../../src/ingest/series-ledger.ts';
@@ -28,8 +28,8 @@ export const readerSecret = 'wra_reader';
 
 /** A test may change it while the server runs. */
 export interface EdgeState {
-  readonly tokens: Map<string, TokenFacts>;
-  readonly receivers: Map<string, ReceiverFacts>;
+  readonly tokens: Map<string, TokenGrant>;
+  readonly receivers: Map<string, ReceiverGrant>;
   readonly appended: { rows: number; record: IdempotencyRecord | undefined }[];
   /** Thrown by the next look-ups or appends. */
   grantFault: AppError | undefined;
@@ -215,7 +215,7 @@ function createState(): EdgeState {
   return state;
 }
 
-export function addToken(state: EdgeState, text: string, change: Partial<TokenFacts>): void {
+export function addToken(state: EdgeState, text: string, change: Partial<TokenGrant>): void {
   state.tokens.set(digestSecret(text), {
     tokenId: `tok_${text}`,
     type: 'ingest',
@@ -232,7 +232,7 @@ export function addToken(state: EdgeState, text: string, change: Partial<TokenFa
 export function addReceiver(
   state: EdgeState,
   receiverId: string,
-  change: Partial<ReceiverFacts['receiver']> & { accountEventsPerSecond?: number | null },
+  change: Partial<ReceiverGrant['receiver']> & { accountEventsPerSecond?: number | null },
 ): void {
   const { accountEventsPerSecond = null, ...fields } = change;
   const receiver = {

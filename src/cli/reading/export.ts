@@ -1,9 +1,13 @@
 /** `weir export [search…]`: all logs that match, as NDJSON or CSV. */
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, realpath, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
+import { renameDurably } from '../../files/whole-file.ts';
+import { messageOf } from '../../std/error-text.ts';
 import { openSession, type Session } from '../session.ts';
-import { escapeLines, type Terminal } from '../terminal.ts';
+import { CommandError, escapeLines, type Terminal } from '../terminal.ts';
 import { addFilters, addRange, type FilterOptions, toFilterQuery } from './query.ts';
-import { writeFileWhole } from './whole-file.ts';
 
 interface ExportOptions extends FilterOptions {
   readonly format: 'ndjson' | 'csv';
@@ -51,4 +55,59 @@ async function writeOut(
     const text = decoder.decode(chunk, { stream: true });
     await output.write(terminal.isOutTty ? escapeLines(text) : text);
   }
+}
+
+/**
+ * Writes beside the file and renames at the end, so an existing file stays until then. Replaces
+ * the target of a link; writes to a device or a pipe directly.
+ * @throws CommandError where the file cannot be written; any error of the chunks
+ */
+async function writeFileWhole(file: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  const existing = await stat(file).catch(() => undefined);
+  if (existing !== undefined && !existing.isFile()) {
+    await writeTo(await openFor(file, file, 'w'), file, chunks);
+    return;
+  }
+  const target = existing === undefined ? file : await realpath(file);
+  const suffix = randomBytes(4).toString('hex');
+  const part = join(dirname(target), `.${basename(target)}.${suffix}.part`);
+  const handle = await openFor(part, file, 'wx');
+  try {
+    await writeTo(handle, file, chunks);
+    try {
+      renameDurably(part, target);
+    } catch (error) {
+      fail(file, error);
+    }
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+async function openFor(path: string, file: string, flags: 'w' | 'wx'): Promise<FileHandle> {
+  return open(path, flags).catch((error: unknown) => fail(file, error));
+}
+
+/** Closes the handle. */
+async function writeTo(
+  handle: FileHandle,
+  file: string,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  try {
+    for await (const chunk of chunks) {
+      await handle.writeFile(chunk).catch((error: unknown) => fail(file, error));
+    }
+    // Syncing a device or a pipe fails.
+    if ((await handle.stat()).isFile()) {
+      await handle.sync().catch((error: unknown) => fail(file, error));
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+function fail(file: string, error: unknown): never {
+  throw new CommandError(`cannot write ${file}: ${messageOf(error)}`);
 }
