@@ -2,7 +2,7 @@
  * The logs that every peer receives, and values that occur in them. The seed determines every byte
  * except the timestamps, which follow from the time range.
  */
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createRandom, type Random } from '../../test/harness/random.ts';
 import { createEventSource, type LogEvent } from '../corpus.ts';
 import { hex } from '../draws.ts';
@@ -148,28 +148,28 @@ export interface CorpusFile {
   readonly rows: number;
   readonly bytes: number;
   /** Byte range of each batch of whole lines. */
-  readonly batches: readonly {
-    readonly from: number;
-    readonly to: number;
-    readonly rows: number;
-  }[];
+  readonly batches: readonly { readonly from: number; readonly to: number }[];
   readonly samples: Samples;
 }
 
 const rowsPerBatch = 1_000;
 
-export function writeCorpus(path: string, kind: CorpusKind, options: CorpusOptions): CorpusFile {
+export async function writeCorpus(
+  path: string,
+  kind: CorpusKind,
+  options: CorpusOptions,
+): Promise<CorpusFile> {
   const lines = createCorpusLines(kind, options);
-  const file = openSync(path, 'w');
+  const file = await open(path, 'w');
   const batches = [];
   let bytes = 0;
   for (let done = 0; done < options.rows; done += rowsPerBatch) {
     const rows = Math.min(rowsPerBatch, options.rows - done);
-    const text = Array.from({ length: rows }, () => `${lines.next()}\n`).join('');
-    const to = bytes + writeSync(file, text);
-    batches.push({ from: bytes, to, rows });
-    bytes = to;
+    const batch = Buffer.from(Array.from({ length: rows }, () => `${lines.next()}\n`).join(''));
+    await file.writeFile(batch);
+    batches.push({ from: bytes, to: bytes + batch.length });
+    bytes += batch.length;
   }
-  closeSync(file);
+  await file.close();
   return { path, rows: options.rows, bytes, batches, samples: lines.samples };
 }

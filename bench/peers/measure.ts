@@ -32,10 +32,16 @@ export interface AnswerFigures {
   readonly question: string;
   /** The fastest of the peer's forms, of the last round. */
   readonly form: string;
+  /** Infinity if a round failed, such as by a timeout. */
   readonly p50Ms: number;
   readonly minMs: number;
-  /** Per round. */
+  /** Per round; NaN for one that failed. */
   readonly counts: readonly number[];
+}
+
+export interface LoggedCorpus extends CorpusFile {
+  /** Contains the timestamps of all rows. */
+  readonly range: TimeRange;
 }
 
 const connections = 16;
@@ -49,7 +55,7 @@ const stableMs = 75_000;
 /** @param say called for each phase */
 export async function measurePeer(
   peer: Peer,
-  corpus: CorpusFile & { readonly range: TimeRange },
+  corpus: LoggedCorpus,
   questions: readonly QuestionKind[],
   say: (phase: string) => void,
 ): Promise<PeerFigures> {
@@ -66,7 +72,7 @@ export async function measurePeer(
 
   say('settle');
   await peer.idle();
-  await settled(peer.dataDir, stableMs);
+  if (!(await settled(peer.dataDir))) say(`not settled after ${maxSettleMs / 1000} s`);
   const rest = { cpu: cpu() - before.cpu, bytes: diskBytes(peer.dataDir) };
 
   const answers: AnswerFigures[] = [];
@@ -126,10 +132,7 @@ async function load(peer: Peer, corpus: CorpusFile): Promise<{ ackMs: number[]; 
 }
 
 /** @throws Error unless exactly the rows of the corpus become readable */
-async function readable(
-  peer: Peer,
-  { rows, range }: CorpusFile & { readonly range: TimeRange },
-): Promise<void> {
+async function readable(peer: Peer, { rows, range }: LoggedCorpus): Promise<void> {
   const count = await until(
     async () => {
       const found = await peer.count(range);
@@ -140,15 +143,19 @@ async function readable(
   if (count !== rows) throw new Error(`cannot compare: ${peer.name} has ${count} of ${rows} rows`);
 }
 
-/** Waits until the size of `directory` was stable for `forMs`, so that no merge goes on. */
-async function settled(directory: string, forMs: number): Promise<void> {
+/**
+ * Waits until the size of `directory` was stable for `stableMs`, so that no merge goes on.
+ * @returns false after `maxSettleMs`
+ */
+async function settled(directory: string): Promise<boolean> {
   const sizes: SizeAt[] = [];
   const startedAt = performance.now();
   while (performance.now() - startedAt < maxSettleMs) {
     sizes.push({ atMs: performance.now(), bytes: diskBytes(directory) });
-    if (isStable(sizes, forMs)) return;
+    if (isStable(sizes, stableMs)) return true;
     await sleep(2_000);
   }
+  return false;
 }
 
 export interface SizeAt {
@@ -178,8 +185,13 @@ async function measureQuestion(
   const timed = async (round: number, index: number) => {
     const form = formAt(round, index);
     const askedAt = performance.now();
-    const count = await form.ask();
-    return { count, ms: performance.now() - askedAt };
+    try {
+      const count = await form.ask();
+      return { count, ms: performance.now() - askedAt };
+    } catch (error) {
+      console.error(`bench: ${name}, ${form.text}:`, error);
+      return { count: Number.NaN, ms: Number.POSITIVE_INFINITY };
+    }
   };
   const trials: number[] = [];
   for (const index of peer.formsOf(toQuestion(0)).keys()) {
@@ -196,7 +208,7 @@ async function measureQuestion(
   return {
     question: name,
     form: formAt(rounds - 1, best).text,
-    p50Ms: percentilesOf(times).p50,
+    p50Ms: times.every(Number.isFinite) ? percentilesOf(times).p50 : Number.POSITIVE_INFINITY,
     minMs: Math.min(...times),
     counts: asked.map(({ count }) => count),
   };

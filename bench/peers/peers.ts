@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { onInterrupt } from '../interrupt.ts';
 import { describeMachine } from '../machine.ts';
 import { corpusKinds, writeCorpus, type CorpusKind, type CorpusName } from './corpus.ts';
-import { measurePeer, type PeerFigures } from './measure.ts';
+import { measurePeer, type LoggedCorpus, type PeerFigures } from './measure.ts';
 import type { Peer } from './peer.ts';
-import { listQuestions } from './questions.ts';
+import { listQuestions, type QuestionKind } from './questions.ts';
 import { replaceSection, toMarkdown } from './report.ts';
 import { findVictoriaLogs, startVictoriaLogs } from './victoria-logs.ts';
 import { startWeirPeer } from './weir.ts';
@@ -46,16 +46,29 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
     throw new Error(`cannot run ${binary}: --victoria-logs must name the binary`);
   }
   const scratch = mkdtempSync(join(tmpdir(), 'weir-peers-'));
+  const { measure, cleanUp } = createTurns(scratch);
+  const interruption = onInterrupt(cleanUp);
   try {
-    const { weir, peer, corpusBytes } = await measureBoth(scratch, binary, { seed, rows, name });
+    const kind: CorpusKind = corpusKinds[name];
+    const endMs = Date.now();
+    const range = { sinceMs: endMs - dayMs, untilMs: endMs };
+    say(`generate ${rows} logs`);
+    const path = join(scratch, 'corpus.jsonl');
+    const corpus = await writeCorpus(path, kind, { seed, rows, startMs: range.sinceMs, endMs });
+    const questions = listQuestions(kind, corpus.samples, range);
+    const logs = { ...corpus, range };
+    const weir = await measure(startWeirPeer(join(scratch, 'weir')), logs, questions);
+    const directory = join(scratch, 'victoria-logs');
+    mkdirSync(directory);
+    const peer = await measure(startVictoriaLogs(binary, directory), logs, questions);
     const markdown = toMarkdown({
       corpus: name,
-      description: corpusKinds[name].description,
+      description: kind.description,
       command: `npm run bench -- --peers --corpus ${name} --rows ${rows} --seed ${seed}`,
       machine: describeMachine(),
       when: new Date().toISOString().slice(0, 10),
       rows,
-      corpusBytes,
+      corpusBytes: corpus.bytes,
       weir,
       peer,
     });
@@ -63,41 +76,39 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
     if (!options.isWritten) return;
     writeFileSync(results, replaceSection(readFileSync(results, 'utf8'), name, markdown));
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    await cleanUp();
+    interruption.cancel();
   }
 }
 
-async function measureBoth(
-  scratch: string,
-  binary: string,
-  { seed, rows, name }: { seed: number; rows: number; name: CorpusName },
-): Promise<{ weir: PeerFigures; peer: PeerFigures; corpusBytes: number }> {
-  const kind: CorpusKind = corpusKinds[name];
-  const endMs = Date.now();
-  const range = { sinceMs: endMs - dayMs, untilMs: endMs };
-  say(`generate ${rows} logs`);
-  const path = join(scratch, 'corpus.jsonl');
-  const corpus = writeCorpus(path, kind, { seed, rows, startMs: range.sinceMs, endMs });
-  const questions = listQuestions(kind, corpus.samples, range);
-  const measure = async (open: Promise<Peer>) => {
-    const peer = await open;
-    const interruption = onInterrupt(async () => {
-      await peer.stop();
-      rmSync(scratch, { recursive: true, force: true });
-    });
-    try {
-      const sayOf = (phase: string) => say(`${peer.name}: ${phase}`);
-      return await measurePeer(peer, { ...corpus, range }, questions, sayOf);
-    } finally {
-      interruption.cancel();
-      await peer.stop();
-    }
+/** Measures one peer at a time. `cleanUp` stops the one that runs and deletes `scratch`. */
+function createTurns(scratch: string) {
+  let running: Promise<Peer> | undefined;
+  let cleaned: Promise<void> | undefined;
+  const stop = async () => {
+    const stopping = running;
+    running = undefined;
+    await (await stopping)?.stop();
   };
-  const weir = await measure(startWeirPeer(join(scratch, 'weir')));
-  const directory = join(scratch, 'victoria-logs');
-  mkdirSync(directory);
-  const peer = await measure(startVictoriaLogs(binary, directory));
-  return { weir, peer, corpusBytes: corpus.bytes };
+  return {
+    async measure(
+      opening: Promise<Peer>,
+      logs: LoggedCorpus,
+      questions: readonly QuestionKind[],
+    ): Promise<PeerFigures> {
+      running = opening;
+      const peer = await opening;
+      const figures = await measurePeer(peer, logs, questions, (phase) => {
+        say(`${peer.name}: ${phase}`);
+      });
+      await stop();
+      return figures;
+    },
+    cleanUp(): Promise<void> {
+      cleaned ??= stop().finally(() => rmSync(scratch, { recursive: true, force: true }));
+      return cleaned;
+    },
+  };
 }
 
 function isCorpusName(name: string): name is CorpusName {

@@ -15,6 +15,8 @@ suite('verdict', () => {
     [100, 104, 'less', 'equal'],
     [100, 0, 'less', 'not comparable'],
     [0, 100, 'less', 'not comparable'],
+    [Number.POSITIVE_INFINITY, 100, 'less', '**failed**'],
+    [100, Number.POSITIVE_INFINITY, 'less', 'not comparable'],
   ] as const;
   for (const [weir, peer, better, expected] of cases) {
     test(`${weir} and ${peer}, ${better} is better: ${expected}`, () => {
@@ -29,6 +31,7 @@ suite('agreement', () => {
   });
   test('shows the first round that differs', () => {
     assert.equal(toAgreement([1, 2, 3], [1, 5, 9]), '**differ: 2 and 5**');
+    assert.equal(toAgreement([1, Number.NaN], [1, 5]), '**differ: failed and 5**');
   });
 });
 

@@ -77,8 +77,9 @@ function questionRows(weir: PeerFigures, peer: PeerFigures): string[][] {
 
 type Better = 'more' | 'less';
 
-/** Weir's figure compared with that of a peer; within 5 % they are equal. */
+/** Weir's figure compared with that of a peer; within 5 % they are equal. Infinity is a failure. */
 export function toVerdict(weir: number, peer: number, better: Better): string {
+  if (weir === Number.POSITIVE_INFINITY) return '**failed**';
   const ratio = better === 'more' ? weir / peer : peer / weir;
   if (!Number.isFinite(ratio) || ratio === 0) return 'not comparable';
   if (ratio > 1.05) return `${factor(ratio)} × better`;
@@ -89,7 +90,9 @@ export function toVerdict(weir: number, peer: number, better: Better): string {
 export function toAgreement(weir: readonly number[], peer: readonly number[]): string {
   const at = weir.findIndex((count, round) => count !== peer[round]);
   if (at === -1 && weir.length === peer.length) return whole(weir.at(-1) ?? 0);
-  return `**differ: ${whole(weir[at] ?? 0)} and ${whole(peer[at] ?? 0)}**`;
+  const show = (count: number | undefined) =>
+    count === undefined || Number.isNaN(count) ? 'failed' : whole(count);
+  return `**differ: ${show(weir[at])} and ${show(peer[at])}**`;
 }
 
 /** Replaces the section of this corpus or appends it; the rest of the file stays. */
@@ -115,5 +118,9 @@ function factor(value: number): string {
 }
 
 const whole = (value: number) => Math.round(value).toLocaleString('en-US');
-const millis = (value: number) => `${value < 100 ? value.toFixed(1) : value.toFixed(0)} ms`;
+function millis(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return 'failed';
+  return `${value < 100 ? value.toFixed(1) : value.toFixed(0)} ms`;
+}
+
 const megabytes = (value: number) => `${whole(value / 1e6)} MB`;

@@ -9,7 +9,12 @@ import type { Filter, Form, Peer, Question } from './peer.ts';
 /** @param dataDir does not exist yet; `stop` deletes it */
 export async function startWeirPeer(dataDir: string): Promise<Peer> {
   const service = new Service(dataDir, {});
-  await service.start();
+  try {
+    await service.start();
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
   const { receivers, caFile } = service.quickstart;
   const { url, token } = receivers.http_json;
   const histogram = async (parameters: Parameters) => (await service.histogram(parameters)).total;
