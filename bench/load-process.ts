@@ -60,7 +60,8 @@ function start(task: LoadTask): void {
 function report(): void {
   const message: LoadReport = { events, bytes, refused, latenciesMs: latencies };
   latencies = [];
-  process.send?.(message);
+  // EPIPE: the parent has disconnected.
+  process.send?.(message, undefined, undefined, () => {});
 }
 
 /** Adds the credit of the elapsed time, at most 50 ms of it, and resumes waiting connections. */
