@@ -44,7 +44,7 @@ suite('figures of a run', () => {
 
 suite('verdict', () => {
   const rounds = (better: Figure['better'], values: readonly number[]) =>
-    values.map((value) => new Map([['figure', { value, better }]]));
+    values.map((value) => new Map([['figure', { value, better, isTimed: true }]]));
   const judge = (better: Figure['better'], base: readonly number[], current: readonly number[]) => {
     const [one] = compareFigures(rounds(better, base), rounds(better, current));
     assert.ok(one);
@@ -70,6 +70,20 @@ suite('verdict', () => {
     assert.equal(ratio.toFixed(2), '1.20');
     assert.equal(spread.toFixed(2), '0.44');
     assert.ok(noise > noiseFloor);
+  });
+
+  test('a timed figure shares the noise of the others, a size does not', () => {
+    const round = (noisy: number, judged: number) =>
+      new Map([
+        ['noisy', { value: noisy, better: 'less', isTimed: true } as const],
+        ['timed', { value: judged, better: 'less', isTimed: true } as const],
+        ['size', { value: judged, better: 'less', isTimed: false } as const],
+      ]);
+    const compared = compareFigures([round(1, 10), round(2, 10)], [round(1, 15), round(2, 15)]);
+    assert.deepEqual(
+      compared.map(({ verdict }) => verdict),
+      ['same', 'same', 'worse'],
+    );
   });
 
   test('leaves out a figure that a round lacks or that is 0', () => {
