@@ -6,6 +6,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import type { Instruments } from '../telemetry/instruments.ts';
 import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
+import { createCountedReads } from './counts/counted-reads.ts';
 import { toReadError } from './failures.ts';
 import { createLogReader } from './log-reader.ts';
 import { createMetricsReader } from './metrics-reader.ts';
@@ -116,7 +117,12 @@ function createStore(
       : createRestartFence(restart);
   const readerParts = { connection, database, events, limits };
   return {
-    ...createLogReader(readerParts, floor, createRowSpreads(connection, placement)),
+    ...createLogReader({
+      ...readerParts,
+      floor,
+      spreads: createRowSpreads(connection, placement),
+      counted: placement.cluster === undefined ? createCountedReads(readerParts) : undefined,
+    }),
     ...createMetricsReader(readerParts),
     ...createWriter({ connection, placement, insertQuorum, fence, floor, events }),
     connection,

@@ -11,6 +11,7 @@ import type {
   WalkStep,
 } from '../model/plan.ts';
 import type { QueryContext } from './connection.ts';
+import type { CountedReads } from './counts/counted-reads.ts';
 import { exceededLimit } from './failures.ts';
 import type { Store } from './port.ts';
 import { type ReaderParts, startReadTime, timed } from './read-time.ts';
@@ -45,11 +46,15 @@ type LogReader = Pick<
 /** A page of arrivals that was too large is retried with this fraction of its logs. */
 const shrinkBy = 8;
 
-export function createLogReader(
-  parts: ReaderParts,
-  floor: ReceiptFloor,
-  spreads: RowSpreads,
-): LogReader {
+interface LogReaderParts extends ReaderParts {
+  readonly floor: ReceiptFloor;
+  readonly spreads: RowSpreads;
+  /** Absent on a cluster. */
+  readonly counted: CountedReads | undefined;
+}
+
+export function createLogReader(parts: LogReaderParts): LogReader {
+  const { floor, spreads, counted } = parts;
   const { connection, database, events, limits } = parts;
   const table = tableName(database, 'logs');
 
@@ -68,11 +73,15 @@ export function createLogReader(
   }
 
   async function histogram(plan: HistogramPlan, context: QueryContext) {
+    const result = await counted?.histogram(plan, context);
+    if (result !== undefined) return result;
     const statement = compileHistogram(table, plan, limits);
     return toHistogramResult(plan, await connection.read<HistogramRow>(statement, context));
   }
 
   async function facets(plan: FacetsPlan, context: QueryContext) {
+    const results = await counted?.facets(plan, context);
+    if (results !== undefined) return results;
     const statement = compileFacets(table, plan, limits);
     return toFacetsResults(plan, await connection.read<FacetRow>(statement, context));
   }

@@ -2,6 +2,7 @@
 import { type FilterField, logFields } from '../../model/log-fields.ts';
 import type { FacetsPlan, FacetsResult } from '../../model/plan.ts';
 import { limitsSql, type ReadLimits, type Statement, statement } from './statement.ts';
+import { type Scope, scopeConditions } from './part-counts.ts';
 import { whereSql } from './where.ts';
 
 /** Index of the field in the plan, value, its count, count of all values. */
@@ -30,6 +31,27 @@ ${limitsSql(limits)}`,
   );
 }
 
+/** Index of the field in the plan, value, its count. */
+export type FacetCountRow = readonly [number, string, string];
+
+/** All values with their counts, at most `maxValues` in all; the counts of scopes add up. */
+export function compileFacetCounts(
+  table: string,
+  plan: FacetsPlan,
+  step: { readonly limits: ReadLimits; readonly scope: Scope; readonly maxValues: number },
+): Statement {
+  const columns = plan.fields.map((field) => logFields[field].column);
+  const sets = columns.map((column) => `(${column})`).join(', ');
+  return statement(
+    (params) => `SELECT ${fieldSql(columns)}, ${valueSql(columns)}, toString(count())
+FROM ${table}
+WHERE ${[whereSql(plan.filter, params), ...scopeConditions(step.scope, params)].join('\n  AND ')}
+GROUP BY ${columns.length === 1 ? sets : `GROUPING SETS (${sets})`}
+LIMIT ${step.maxValues}
+${limitsSql(step.limits)}`,
+  );
+}
+
 /** `grouping(a, b, c)` is a mask of the columns outside the set, the first column highest. */
 function fieldSql(columns: readonly string[]): string {
   if (columns.length === 1) return 'toUInt8(0)';
@@ -43,6 +65,27 @@ function fieldSql(columns: readonly string[]): string {
 function valueSql(columns: readonly string[]): string {
   const texts = columns.map((column) => `toString(${column})`);
   return texts.length === 1 ? texts[0]! : `concat(${texts.join(', ')})`;
+}
+
+/** The results of counts that were added up. @param counts by field of the plan, then value */
+export function topFacets(
+  plan: FacetsPlan,
+  counts: readonly ReadonlyMap<string, number>[],
+): FacetsResult[] {
+  return plan.fields.map((field, index) => {
+    const all = [...counts[index]!].map(([value, count]) => ({ value, count }));
+    const total = all.reduce((sum, { count }) => sum + count, 0);
+    const values = all.sort(byCount).slice(0, plan.topK);
+    const listed = values.reduce((sum, { count }) => sum + count, 0);
+    return { field, values, other: total - listed, total };
+  });
+}
+
+type ValueCount = FacetsResult['values'][number];
+
+/** Values of equal counts in the order of their bytes, as in SQL. */
+function byCount(a: ValueCount, b: ValueCount): number {
+  return b.count - a.count || Buffer.compare(Buffer.from(a.value), Buffer.from(b.value));
 }
 
 export function toFacetsResults(plan: FacetsPlan, rows: readonly FacetRow[]): FacetsResult[] {

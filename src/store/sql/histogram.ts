@@ -7,23 +7,28 @@ import {
   type Statement,
   statement,
 } from './statement.ts';
+import { type Scope, scopeConditions } from './part-counts.ts';
 import { whereSql } from './where.ts';
 
 /** Bucket, group ("" without grouping), count as text; an empty bucket has no row. */
 export type HistogramRow = readonly [number, string, string];
 
-/** The range of the plan's filter lies within [startMs, endMs). */
+/**
+ * The range of the plan's filter lies within [startMs, endMs).
+ * @param scope limits the rows; the counts of disjoint scopes add up
+ */
 export function compileHistogram(
   table: string,
   plan: HistogramPlan,
   limits: ReadLimits,
+  scope?: Scope,
 ): Statement {
   const group = plan.groupBy === 'severity' ? 'SeverityText' : "''";
   return statement((params) => {
     const bucket = bucketSql(plan, params);
     return `SELECT toUInt16(${bucket}) AS bucket, ${group} AS value, toString(count())
 FROM ${table}
-WHERE ${whereSql(plan.filter, params)}
+WHERE ${[whereSql(plan.filter, params), ...scopeConditions(scope, params)].join('\n  AND ')}
 GROUP BY ${plan.groupBy === undefined ? 'bucket' : 'bucket, value'}
 ${limitsSql(limits)}`;
   });
@@ -46,6 +51,14 @@ function bucketSql(plan: HistogramPlan, params: Parameters): string {
   const range = params.add('Int64', BigInt(rangeMs));
   const offset = `intDiv(toUnixTimestamp64Nano(Timestamp), 1000000) - ${start}`;
   return `intDiv((${offset} + 1) * ${buckets} - 1, ${range})`;
+}
+
+/** Start of each bucket and the end of the last, Unix ms. */
+export function bucketEdgesMs({ startMs, endMs, buckets }: HistogramPlan): number[] {
+  const rangeMs = BigInt(endMs - startMs);
+  return Array.from({ length: buckets + 1 }, (_, i) => {
+    return startMs + Number((BigInt(i) * rangeMs) / BigInt(buckets));
+  });
 }
 
 export function toHistogramResult(

@@ -69,6 +69,11 @@ export class Parameters {
       : `IN ${this.#bind('Array(String)', values)}`;
   }
 
+  /** A list of DateTime from Unix seconds. */
+  seconds(seconds: readonly number[]): string {
+    return this.#bind("Array(DateTime('UTC'))", seconds.map(String));
+  }
+
   #bind(type: string, value: ParameterValue): string {
     const name = `p${this.#count++}`;
     this.values[name] = value;

@@ -1,0 +1,198 @@
+/**
+ * Counts of the logs in parts of the table, in memory. Parts never change, so neither do their
+ * counts; a merge or a deletion makes new parts. Counting runs in the background, after a read that
+ * would have used the counts, one part at a time.
+ */
+import type { Connection } from '../connection.ts';
+import { exceededLimit } from '../failures.ts';
+import {
+  type CountKey,
+  compilePartCounts,
+  compilePartSpans,
+  type LogPartRow,
+  type PartCountRow,
+  type PartSpanRow,
+} from '../sql/part-counts.ts';
+import type { Placement } from '../sql/tables.ts';
+import type { Minutes } from './minutes.ts';
+import { type PartCounts, toPartCounts } from './part-counts.ts';
+
+export interface CountCache {
+  /** Whether any part is counted by these fields. */
+  hasSome(key: Omit<CountKey, 'part'>): boolean;
+  /** @returns the counts of a part, unless they are not here yet or take too much memory */
+  get(key: CountKey): PartCounts | undefined;
+  /** Counts parts in the background that lie mostly within the minutes and are not counted. */
+  want(parts: readonly LogPartRow[], key: Omit<CountKey, 'part'>, minutes: Minutes): void;
+  /** Forgets parts that are gone. */
+  keepOnly(parts: readonly LogPartRow[]): void;
+  /** Resolves once no part waits to be counted. */
+  settled(): Promise<void>;
+}
+
+/** Which parts are worth counting, and when. */
+export interface CountOptions {
+  /** Smaller parts are read as fast without. */
+  readonly minPartRows: number;
+  /** Younger parts are likely to be merged soon. */
+  readonly minAgeSeconds: number;
+  /** Fewer logs for each count save too little. */
+  readonly minLogsPerCount: number;
+  /** Between two looks for parts to count, by reads that no counts answer yet. */
+  readonly lookEveryMs: number;
+}
+
+export const countDefaults: CountOptions = {
+  minPartRows: 250_000,
+  minAgeSeconds: 20,
+  minLogsPerCount: 8,
+  lookEveryMs: 1_000,
+};
+
+/** Counts in memory, of 8 bytes each. */
+const maxCounts = 8_000_000;
+const nanosPerMinute = 60_000_000_000;
+
+type Entry = PartCounts | 'counting' | 'too many';
+/** Minutes since 1970. */
+type Span = readonly [from: number, until: number];
+
+export function createCountCache(
+  connection: Pick<Connection, 'query'>,
+  placement: Placement,
+  { minPartRows, minAgeSeconds, minLogsPerCount }: CountOptions,
+): CountCache {
+  const entries = createEntries();
+  const spans = createPartSpans(connection, placement);
+  let work: Promise<void> | undefined;
+
+  async function count(key: CountKey, rows: number): Promise<void> {
+    const name = nameOf(key);
+    entries.set(name, 'counting');
+    const statement = compilePartCounts(placement, key, Math.floor(rows / minLogsPerCount));
+    try {
+      const counted = await connection.query<PartCountRow>('housekeeping', statement);
+      if (entries.has(name)) entries.set(name, toPartCounts(counted));
+    } catch (error) {
+      // Any other failure is tried again by a later read.
+      if (exceededLimit(error) === undefined) entries.delete(name);
+      else entries.set(name, 'too many');
+    }
+  }
+
+  async function countAll(
+    parts: readonly LogPartRow[],
+    { accountId, fields }: Omit<CountKey, 'part'>,
+    minutes: Minutes,
+  ): Promise<void> {
+    await spans.load(accountId, parts);
+    for (const [part, rows] of parts) {
+      const span = spans.get(accountId, part);
+      if (span === undefined || !isMostlyWithin(span, minutes)) continue;
+      await count({ part, accountId, fields }, Number(rows));
+    }
+  }
+
+  const isWaiting = ([part, rows, ageSeconds]: LogPartRow, key: Omit<CountKey, 'part'>) =>
+    Number(rows) >= minPartRows &&
+    ageSeconds >= minAgeSeconds &&
+    !entries.has(nameOf({ ...key, part }));
+
+  return {
+    hasSome: (key) => entries.hasCounts(nameOf({ ...key, part: '' })),
+    get: (key) => entries.counts(nameOf(key)),
+    want(parts, key, minutes) {
+      if (work !== undefined) return;
+      const waiting = parts.filter((part) => isWaiting(part, key));
+      if (waiting.length === 0) return;
+      work = countAll(waiting, key, minutes)
+        .catch(() => undefined)
+        .finally(() => {
+          work = undefined;
+        });
+    },
+    keepOnly(parts) {
+      const present = new Set(parts.map(([part]) => part));
+      entries.keepOnly(present);
+      spans.keepOnly(present);
+    },
+    settled: async () => work,
+  };
+}
+
+/** By name; the least recently used counts go first when they take too much memory. */
+function createEntries() {
+  const entries = new Map<string, Entry>();
+  const sizeOf = (entry: Entry | undefined) => (typeof entry === 'object' ? entry.size : 0);
+  let size = 0;
+
+  function remove(name: string): void {
+    size -= sizeOf(entries.get(name));
+    entries.delete(name);
+  }
+
+  return {
+    has: (name: string) => entries.has(name),
+    delete: remove,
+    set(name: string, entry: Entry): void {
+      remove(name);
+      entries.set(name, entry);
+      size += sizeOf(entry);
+      for (const oldest of entries.keys()) {
+        if (size <= maxCounts) break;
+        remove(oldest);
+      }
+    },
+    counts(name: string): PartCounts | undefined {
+      const entry = entries.get(name);
+      if (typeof entry !== 'object') return undefined;
+      entries.delete(name);
+      entries.set(name, entry);
+      return entry;
+    },
+    hasCounts(ending: string): boolean {
+      return [...entries].some(([name, entry]) => sizeOf(entry) > 0 && name.endsWith(ending));
+    },
+    keepOnly(present: ReadonlySet<string>): void {
+      for (const name of entries.keys()) if (!present.has(partOf(name))) remove(name);
+    },
+  };
+}
+
+function nameOf({ part, accountId, fields }: CountKey): string {
+  return [part, accountId, ...fields].join(' ');
+}
+
+function partOf(name: string): string {
+  return name.slice(0, name.indexOf(' '));
+}
+
+/** The event times of an account in each part. */
+function createPartSpans(connection: Pick<Connection, 'query'>, placement: Placement) {
+  const spans = new Map<string, Span>();
+  const nameFor = (accountId: string, part: string) => `${part} ${accountId}`;
+  return {
+    get: (accountId: string, part: string) => spans.get(nameFor(accountId, part)),
+    async load(accountId: string, parts: readonly LogPartRow[]): Promise<void> {
+      const unknown = parts
+        .map(([part]) => part)
+        .filter((part) => !spans.has(nameFor(accountId, part)));
+      if (unknown.length === 0) return;
+      const statement = compilePartSpans(placement, accountId, unknown);
+      const rows = await connection.query<PartSpanRow>('housekeeping', statement);
+      for (const [part, fromNanos, untilNanos] of rows) {
+        const minutes = [fromNanos, untilNanos].map((nanos) => Number(nanos) / nanosPerMinute);
+        spans.set(nameFor(accountId, part), [minutes[0]!, minutes[1]!]);
+      }
+    },
+    keepOnly(present: ReadonlySet<string>): void {
+      for (const name of spans.keys()) if (!present.has(partOf(name))) spans.delete(name);
+    },
+  };
+}
+
+/** Counting reads the whole part, so a read of a small piece of it does not pay for that. */
+function isMostlyWithin([from, until]: Span, minutes: Minutes): boolean {
+  const covered = Math.min(until, minutes.until) - Math.max(from, minutes.from);
+  return covered >= (until - from) / 2;
+}

@@ -1,0 +1,131 @@
+/**
+ * Histograms and facets from counts by minute where they are known, and from rows elsewhere: parts
+ * that are not counted, and the minutes that the edges of the range or of its buckets cut. The
+ * result is exact, that of the parts which the table had at one moment. Only for a single server.
+ */
+import type { EqualityField } from '../../model/log-fields.ts';
+import type {
+  FacetsPlan,
+  FacetsResult,
+  HistogramPlan,
+  HistogramResult,
+  LogFilter,
+} from '../../model/plan.ts';
+import type { QueryContext } from '../connection.ts';
+import type { ReaderParts } from '../read-time.ts';
+import { compileFacetCounts, type FacetCountRow, topFacets } from '../sql/facets.ts';
+import {
+  bucketEdgesMs,
+  compileHistogram,
+  type HistogramRow,
+  toHistogramResult,
+} from '../sql/histogram.ts';
+import { tableName } from '../sql/tables.ts';
+import { type CountOptions, countDefaults } from './count-cache.ts';
+import { minutesOf } from './minutes.ts';
+import { countedFields, type CountQuery, eachCount } from './part-counts.ts';
+import { createPartSums, type Sums } from './part-sums.ts';
+
+/** Each is undefined where counts cannot answer, or save nothing. */
+export interface CountedReads {
+  histogram(plan: HistogramPlan, context: QueryContext): Promise<HistogramResult | undefined>;
+  facets(plan: FacetsPlan, context: QueryContext): Promise<FacetsResult[] | undefined>;
+  /** Resolves once no part waits to be counted. */
+  settled(): Promise<void>;
+}
+
+/** Values of facets that are added up here. */
+const maxValues = 20_000;
+
+export function createCountedReads(
+  reader: ReaderParts,
+  options: CountOptions = countDefaults,
+): CountedReads {
+  const table = tableName(reader.database, 'logs');
+  const { sum, settled } = createPartSums(reader, options);
+
+  return {
+    async histogram(plan, context) {
+      const cuts = bucketEdgesMs(plan).map((edgeMs) => BigInt(edgeMs) * 1_000_000n);
+      const query = toQuery(plan.filter, plan.groupBy ? [plan.groupBy] : [], cuts);
+      if (query === undefined) return undefined;
+      const sums = await sum<HistogramRow>(query, context, (scope, limits) =>
+        compileHistogram(table, plan, limits, scope),
+      );
+      return sums && toHistogramResult(plan, [...sums.rows, ...bucketRows(plan, query, sums)]);
+    },
+    async facets(plan, context) {
+      const grouped = plan.fields.filter((field) => field !== 'streamId');
+      const query = toQuery(plan.filter, grouped);
+      if (query === undefined) return undefined;
+      const sums = await sum<FacetCountRow>(query, context, (scope, limits) =>
+        compileFacetCounts(table, plan, { limits, scope, maxValues }),
+      );
+      if (sums === undefined || sums.rows.length >= maxValues) return undefined;
+      return topFacets(plan, valueCounts(plan, query, sums));
+    },
+    settled,
+  };
+}
+
+function toQuery(
+  filter: LogFilter,
+  grouped: readonly EqualityField[],
+  cuts?: readonly bigint[],
+): CountQuery | undefined {
+  const fields = countedFields(filter, grouped);
+  const minutes = fields && minutesOf(filter, cuts);
+  return minutes && { filter, fields, minutes };
+}
+
+function bucketRows(
+  plan: HistogramPlan,
+  query: CountQuery,
+  sums: Sums<HistogramRow>,
+): HistogramRow[] {
+  const edges = bucketEdgesMs(plan);
+  const severity = plan.groupBy === undefined ? -1 : query.fields.indexOf(plan.groupBy);
+  const counts = new Map<string, number[]>();
+  eachCount(sums.parts, query, ({ values }, minute, count) => {
+    const value = values[severity] ?? '';
+    const buckets = counts.get(value) ?? edges.map(() => 0);
+    counts.set(value, buckets);
+    buckets[bucketOf(edges, minute * 60_000)]! += count;
+  });
+  return [...counts].flatMap(([value, buckets]) =>
+    buckets.flatMap((count, bucket): HistogramRow[] =>
+      count === 0 ? [] : [[bucket, value, String(count)]],
+    ),
+  );
+}
+
+/** The last bucket that starts at or before the time. */
+function bucketOf(edges: readonly number[], timeMs: number): number {
+  let [low, high] = [0, edges.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (edges[middle]! <= timeMs) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function valueCounts(
+  plan: FacetsPlan,
+  query: CountQuery,
+  { parts, rows }: Sums<FacetCountRow>,
+): Map<string, number>[] {
+  const maps = plan.fields.map(() => new Map<string, number>());
+  const add = (index: number, value: string, count: number) => {
+    const values = maps[index]!;
+    values.set(value, (values.get(value) ?? 0) + count);
+  };
+  const indexes = plan.fields.map((field) =>
+    field === 'streamId' ? -1 : query.fields.indexOf(field),
+  );
+  eachCount(parts, query, ({ streamId, values }, _minute, count) => {
+    for (const [i, index] of indexes.entries()) add(i, values[index] ?? streamId, count);
+  });
+  for (const [index, value, count] of rows) add(index, value, Number(count));
+  return maps;
+}

@@ -1,0 +1,44 @@
+/**
+ * Which minutes of event time a range holds as a whole, and which it cuts, so that counts by minute
+ * answer for the former and rows for the latter. Minutes since 1970. Pure.
+ */
+
+/** Half-open, Unix ns; undefined = unbounded. */
+export interface NanosRange {
+  readonly fromNanos: bigint | undefined;
+  readonly untilNanos: bigint | undefined;
+}
+
+export interface Minutes {
+  /** Whole minutes are in [from, until), except those cut. */
+  readonly from: number;
+  readonly until: number;
+  /** Ascending: minutes with rows inside and outside of the range, or on both sides of a cut. */
+  readonly cut: readonly number[];
+}
+
+const nanosPerMinute = 60_000_000_000n;
+/** The last minute of a DateTime, to which the store rounds event times down. */
+const lastMinute = Math.floor(0xffff_ffff / 60);
+
+/**
+ * @param cuts Unix ns within the range, for instance the edges of buckets
+ * @returns undefined when the range ends after the last minute that the store can name
+ */
+export function minutesOf(
+  { fromNanos, untilNanos }: NanosRange,
+  cuts: readonly bigint[] = [],
+): Minutes | undefined {
+  const edges = [fromNanos, untilNanos, ...cuts].filter((edge) => edge !== undefined);
+  const cut = new Set(
+    edges.filter((edge) => edge % nanosPerMinute !== 0n).map((edge) => minuteOf(edge)),
+  );
+  const from = fromNanos === undefined ? 0 : minuteOf(fromNanos + nanosPerMinute - 1n);
+  const until = untilNanos === undefined ? lastMinute : minuteOf(untilNanos);
+  if (until > lastMinute) return undefined;
+  return { from, until, cut: [...cut].sort((a, b) => a - b) };
+}
+
+function minuteOf(nanos: bigint): number {
+  return Number(nanos / nanosPerMinute);
+}

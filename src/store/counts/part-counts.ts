@@ -1,0 +1,89 @@
+/** Counts of the logs of an account in one part of the table, by minute and fields. Pure. */
+import { type EqualityField, equalityFields, logFields } from '../../model/log-fields.ts';
+import type { LogFilter } from '../../model/plan.ts';
+import type { PartCountRow } from '../sql/part-counts.ts';
+import type { Minutes } from './minutes.ts';
+
+export interface PartCounts {
+  readonly groups: readonly CountGroup[];
+  /** Counts in all groups. */
+  readonly size: number;
+}
+
+interface CountGroup {
+  readonly streamId: string;
+  /** In the order of the fields that are counted. */
+  readonly values: readonly string[];
+  /** Since 1970, one for each count. */
+  readonly minutes: Int32Array;
+  readonly counts: Uint32Array;
+}
+
+export function toPartCounts(rows: readonly PartCountRow[]): PartCounts {
+  const groups = rows.map(([streamId, values, minutes, counts]) => ({
+    streamId,
+    values,
+    minutes: Int32Array.from(minutes),
+    counts: Uint32Array.from(counts),
+  }));
+  return { groups, size: groups.reduce((sum, { counts }) => sum + counts.length, 0) };
+}
+
+/**
+ * The fields that must be counted to answer for a filter.
+ * @returns in the order of the table of fields; undefined when counts cannot answer
+ */
+export function countedFields(
+  filter: LogFilter,
+  grouped: readonly EqualityField[],
+): readonly EqualityField[] | undefined {
+  const { labels, search, excluded } = filter;
+  if (labels.length + search.length + (excluded?.labels.length ?? 0) > 0) return undefined;
+  const wanted = new Set([...filter.equal.keys(), ...(excluded?.equal.keys() ?? []), ...grouped]);
+  return equalityFields.filter((field) => wanted.has(field));
+}
+
+export interface CountQuery {
+  readonly filter: LogFilter;
+  /** Of the counts, as `countedFields` returns them. */
+  readonly fields: readonly EqualityField[];
+  readonly minutes: Minutes;
+}
+
+/** Calls `add` for each count of a whole minute of the query. */
+export function eachCount(
+  parts: readonly PartCounts[],
+  query: CountQuery,
+  add: (group: CountGroup, minute: number, count: number) => void,
+): void {
+  const isWanted = groupFilter(query);
+  const { from, until } = query.minutes;
+  const cut = new Set(query.minutes.cut);
+  for (const group of parts.flatMap((part) => part.groups)) {
+    if (!isWanted(group)) continue;
+    const { minutes, counts } = group;
+    for (let i = 0; i < minutes.length; i++) {
+      const minute = minutes[i]!;
+      if (minute >= from && minute < until && !cut.has(minute)) add(group, minute, counts[i]!);
+    }
+  }
+}
+
+/** The conditions of `whereSql` that counts can answer. */
+function groupFilter({ filter, fields }: CountQuery): (group: CountGroup) => boolean {
+  const streamIds = new Set(filter.streams.map(({ streamId }) => streamId));
+  const wanted = valueSets(filter.equal, fields);
+  const excluded = valueSets(filter.excluded?.equal ?? new Map(), fields);
+  return ({ streamId, values }) =>
+    streamIds.has(streamId) &&
+    wanted.every(([index, set]) => set.has(values[index]!)) &&
+    !excluded.some(([index, set]) => set.has(values[index]!));
+}
+
+function valueSets(equal: LogFilter['equal'], fields: readonly EqualityField[]) {
+  return [...equal].map(([field, values]) => {
+    const isStoredInUpperCase = logFields[field].filter.match === 'anyCase';
+    const stored = isStoredInUpperCase ? values.map((value) => value.toUpperCase()) : values;
+    return [fields.indexOf(field), new Set(stored)] as const;
+  });
+}

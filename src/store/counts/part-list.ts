@@ -1,0 +1,51 @@
+/** The active parts of the table of logs, read as seldom as a consistent result allows. */
+import type { QueryContext } from '../connection.ts';
+import type { LogPartRow } from '../sql/part-counts.ts';
+
+export interface PartList {
+  /** The parts as they are now. */
+  list(context: QueryContext): Promise<readonly LogPartRow[]>;
+  /**
+   * The last list, while parts do not change. A result for its parts holds only if a list taken
+   * afterwards has the same names.
+   */
+  ifQuiet(): readonly LogPartRow[] | undefined;
+  /** Lists them for `use` without waiting, at most every `lookEveryMs`. */
+  inBackground(accountId: string, use: (parts: readonly LogPartRow[]) => void): void;
+}
+
+export function createPartList(
+  read: (context: QueryContext) => Promise<readonly LogPartRow[]>,
+  lookEveryMs: number,
+): PartList {
+  let last: readonly LogPartRow[] | undefined;
+  let isQuiet = false;
+  let lookedAtMs = -Infinity;
+
+  async function list(context: QueryContext): Promise<readonly LogPartRow[]> {
+    const parts = await read(context);
+    isQuiet = last !== undefined && haveSameNames(last, parts);
+    last = parts;
+    return parts;
+  }
+
+  return {
+    list,
+    ifQuiet: () => (isQuiet ? last : undefined),
+    inBackground(accountId, use) {
+      if (performance.now() - lookedAtMs < lookEveryMs) return;
+      lookedAtMs = performance.now();
+      void list({ accountId }).then(use, () => undefined);
+    },
+  };
+}
+
+export function haveSameNames(a: readonly LogPartRow[], b: readonly LogPartRow[]): boolean {
+  return a.length === b.length && hasNames(a, b);
+}
+
+/** Whether `all` has each of `some`. */
+export function hasNames(all: readonly LogPartRow[], some: readonly LogPartRow[]): boolean {
+  const names = new Set(all.map(([name]) => name));
+  return some.every(([name]) => names.has(name));
+}

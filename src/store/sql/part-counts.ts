@@ -1,0 +1,91 @@
+/** Parts of the table of logs, and counts of the logs in one of them. Pure. */
+import { type EqualityField, logFields } from '../../model/log-fields.ts';
+import { type Parameters, type Statement, statement } from './statement.ts';
+import { localTable, type Placement } from './tables.ts';
+
+/** Name, rows, seconds since it was written. */
+export type LogPartRow = readonly [name: string, rows: string, ageSeconds: number];
+
+export function compileLogParts({ database }: Placement): Statement {
+  return statement(
+    (params) => `SELECT name, toString(rows), toUInt32(now() - modification_time)
+FROM system.parts
+WHERE active AND table = 'logs' AND database = ${params.add('String', database)}
+ORDER BY name`,
+  );
+}
+
+/** Part, event times in Unix ns between which its rows of an account begin. */
+export type PartSpanRow = readonly [name: string, fromNanos: string, untilNanos: string];
+
+/** From the primary index; a part without a granule of the account has no row. */
+export function compilePartSpans(
+  { database }: Placement,
+  accountId: string,
+  parts: readonly string[],
+): Statement {
+  return statement(
+    (params) => `SELECT part_name, toString(toUnixTimestamp64Nano(min(Timestamp))),
+  toString(toUnixTimestamp64Nano(max(Timestamp)))
+FROM mergeTreeIndex('${database}', 'logs')
+WHERE AccountId = ${params.add('String', accountId)} AND part_name ${params.anyOf(parts)}
+GROUP BY part_name`,
+  );
+}
+
+export interface CountKey {
+  readonly part: string;
+  readonly accountId: string;
+  readonly fields: readonly EqualityField[];
+}
+
+/** Stream, values of the fields, minutes since 1970, logs in each. */
+export type PartCountRow = readonly [
+  streamId: string,
+  values: readonly string[],
+  minutes: readonly number[],
+  counts: readonly number[],
+];
+
+/** @param maxGroups the statement fails beyond these */
+export function compilePartCounts(
+  placement: Placement,
+  of: CountKey,
+  maxGroups: number,
+): Statement {
+  const columns = of.fields.map((field) => logFields[field].column);
+  const values = columns.map((column) => `toString(${column})`).join(', ');
+  const keys = ['StreamId', ...columns].join(', ');
+  return statement(
+    (params) => `SELECT StreamId, CAST([${values}] AS Array(String)),
+  groupArray(minute), groupArray(n)
+FROM
+(
+  SELECT ${keys}, toInt32(intDiv(toUnixTimestamp64Nano(Timestamp), 60000000000)) AS minute,
+    toUInt32(count()) AS n
+  FROM ${localTable(placement, 'logs')}
+  WHERE AccountId = ${params.add('String', of.accountId)}
+    AND _part = ${params.add('String', of.part)}
+  GROUP BY ${keys}, minute
+)
+GROUP BY ${keys}
+SETTINGS max_rows_to_group_by = ${maxGroups}, group_by_overflow_mode = 'throw'`,
+  );
+}
+
+/** Limits a read to parts of the table, and to minutes of event time. */
+export interface Scope {
+  readonly parts: readonly string[];
+  /** Since 1970; absent = all. */
+  readonly minutes?: readonly number[] | undefined;
+}
+
+/** Conditions to be joined by AND; none without a scope. */
+export function scopeConditions(scope: Scope | undefined, params: Parameters): string[] {
+  if (scope === undefined) return [];
+  const { parts, minutes } = scope;
+  const within = `_part ${params.anyOf(parts)}`;
+  if (minutes === undefined) return [within];
+  const starts = params.seconds(minutes.map((minute) => minute * 60));
+  return [within, `toStartOfMinute(Timestamp) IN ${starts}`];
+}

@@ -1,0 +1,219 @@
+/** Histograms and facets from counts of parts equal those from rows, whatever happens to parts. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { EqualityField, FilterField } from '../../src/model/log-fields.ts';
+import type { FacetsPlan, HistogramPlan, LogFilter } from '../../src/model/plan.ts';
+import { type CountedReads, createCountedReads } from '../../src/store/counts/counted-reads.ts';
+import { createLogReader } from '../../src/store/log-reader.ts';
+import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
+import { localToken } from './local-token.ts';
+import { type LogFixture, stampedBatch } from './log-row-fixture.ts';
+
+const startMs = Date.parse('2026-03-01T00:00:00Z');
+const hours = 3;
+const dayMs = 86_400_000;
+const nanos = (ms: number) => BigInt(ms) * 1_000_000n;
+const accountId = randomUUID();
+const streamIds = [randomUUID(), randomUUID()] as const;
+const context = { accountId };
+const pick = <T>(...values: T[]) => fc.constantFrom(...values);
+const timeMs = fc.integer({ min: startMs - 600_000, max: startMs + (hours * 60 + 10) * 60_000 });
+
+const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc.record({
+  timestamp: timeMs.map((ms) => nanos(ms) + BigInt(ms % 1_000_000)),
+  severityText: pick('INFO', 'WARN', 'ERROR', ''),
+  host: pick('h1', 'h2', "h'3", ''),
+  serviceName: pick('a', 'b', 'é', '漢'),
+});
+
+const fieldArbitrary = fc.constantFrom<EqualityField[]>('severity', 'serviceName', 'host');
+const equalArbitrary = fc
+  .uniqueArray(
+    fc.tuple(fieldArbitrary, fc.uniqueArray(pick('error', 'INFO', '', 'a', 'é', 'h1', "h'3"))),
+    {
+      selector: ([field]) => field,
+      maxLength: 2,
+    },
+  )
+  .map((entries) => new Map(entries.filter(([, values]) => values.length > 0)));
+
+/** Logs are received on two days; a limit may hide the first day's. */
+const receiptArbitrary = fc.constantFrom(0n, nanos(startMs), nanos(startMs + dayMs));
+
+const filterArbitrary: fc.Arbitrary<LogFilter> = fc
+  .record({
+    ids: fc.subarray([...streamIds], { minLength: 1 }),
+    from: timeMs,
+    minutes: fc.integer({ min: 1, max: hours * 60 }),
+    isRound: fc.boolean(),
+    receivedFrom: fc.tuple(receiptArbitrary, receiptArbitrary),
+    equal: equalArbitrary,
+    excluded: equalArbitrary,
+  })
+  .map(({ ids, from, minutes, isRound, receivedFrom, equal, excluded }) => {
+    const fromMs = isRound ? from - (from % 60_000) : from;
+    return {
+      accountId,
+      streams: ids.map((streamId, i) => ({ streamId, receivedFromNanos: receivedFrom[i]! })),
+      fromNanos: nanos(fromMs) + (isRound ? 0n : 7n),
+      untilNanos: nanos(fromMs + minutes * 60_000) + (isRound ? 0n : 3n),
+      equal,
+      labels: [],
+      search: [],
+      excluded: { equal: excluded, labels: [] },
+    };
+  });
+
+const histogramArbitrary: fc.Arbitrary<HistogramPlan> = fc
+  .record({
+    filter: filterArbitrary,
+    buckets: fc.integer({ min: 1, max: 200 }),
+    groupBy: pick('severity' as const, undefined),
+  })
+  .map((plan) => ({
+    ...plan,
+    startMs: Number(plan.filter.fromNanos! / 1_000_000n),
+    endMs: Number((plan.filter.untilNanos! + 999_999n) / 1_000_000n),
+  }));
+
+const facetsArbitrary: fc.Arbitrary<FacetsPlan> = fc
+  .record({
+    filter: filterArbitrary,
+    fields: fc.uniqueArray(fc.oneof(fieldArbitrary, fc.constant<FilterField>('streamId')), {
+      minLength: 1,
+    }),
+    topK: fc.integer({ min: 1, max: 5 }),
+    isUnbounded: fc.boolean(),
+  })
+  .map(({ isUnbounded, ...plan }) => {
+    if (!isUnbounded) return plan;
+    return { ...plan, filter: { ...plan.filter, fromNanos: undefined, untilNanos: undefined } };
+  });
+
+let engine: EngineStore;
+let counted: CountedReads;
+let plain: ReturnType<typeof createLogReader>;
+let sequence = 0n;
+
+async function insert(rows: number): Promise<void> {
+  const logs = fc.sample(logArbitrary, { numRuns: rows, seed: 20_260_301 + Number(sequence) });
+  const batches = streamIds.map((streamId, i) =>
+    stampedBatch(logs.slice((i * rows) / 2, ((i + 1) * rows) / 2), {
+      owner: { accountId, streamId, receiverId: 'rcv_test' },
+      id: { writer: 3n, sequence: sequence++ },
+      receivedAtNanos: nanos(startMs) + (sequence % 4n) * nanos(dayMs / 2),
+    }),
+  );
+  await engine.store.insert('logs/1', batches, 'all', localToken);
+}
+
+const run = (sql: string) => engine.store.connection.execute('housekeeping', { sql, params: {} });
+
+before(async () => {
+  engine = await openEngineStore();
+  const { connection, events } = engine.store;
+  const reader = { connection, database: 'weir', events, limits: generousLimits };
+  const eager = { minPartRows: 1, minAgeSeconds: 0, minLogsPerCount: 1, lookEveryMs: 0 };
+  counted = createCountedReads(reader, eager);
+  plain = createLogReader({
+    ...reader,
+    floor: { nanos: () => 0n, lower: () => undefined },
+    spreads: { of: async () => undefined },
+    counted: undefined,
+  });
+  for (const rows of [3_000, 2_000, 1_000]) await insert(rows);
+});
+after(() => engine.close());
+
+const signal = AbortSignal.timeout(120_000);
+
+/**
+ * Until counts answer. Parts are counted after a read of most of their time, so it asks for all of
+ * it first.
+ */
+async function readCounted<Result>(
+  plan: { readonly filter: LogFilter; readonly fields: readonly FilterField[] },
+  read: () => Promise<Result | undefined>,
+): Promise<Result> {
+  const filter = { ...plan.filter, fromNanos: undefined, untilNanos: undefined };
+  for (;;) {
+    const result = await read();
+    if (result !== undefined) return result;
+    await counted.facets({ filter, fields: plan.fields, topK: 1 }, context);
+    await delay(10, undefined, { signal });
+    await counted.settled();
+  }
+}
+
+async function agree(runs: number): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(histogramArbitrary, async (plan) => {
+      const fields: FilterField[] = plan.groupBy === undefined ? ['streamId'] : [plan.groupBy];
+      const read = () => counted.histogram(plan, context);
+      const result = await readCounted({ ...plan, fields }, read);
+      assert.deepEqual(result, await plain.histogram(plan, signal));
+    }),
+    { numRuns: runs },
+  );
+  await fc.assert(
+    fc.asyncProperty(facetsArbitrary, async (plan) => {
+      const result = await readCounted(plan, () => counted.facets(plan, context));
+      assert.deepEqual(result, await plain.facets(plan, signal));
+    }),
+    { numRuns: runs },
+  );
+}
+
+suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
+  test('give the histograms and facets of rows', () => agree(25));
+
+  test('follow inserts, merges and deletions', async () => {
+    await insert(800);
+    await agree(5);
+    await run('OPTIMIZE TABLE weir.logs FINAL');
+    await agree(5);
+    await run("ALTER TABLE weir.logs DELETE WHERE Host = 'h1' SETTINGS mutations_sync = 1");
+    await agree(5);
+  });
+
+  test('count each log once while parts are inserted and merged', async () => {
+    const plan: FacetsPlan = {
+      filter: {
+        accountId,
+        streams: streamIds.map((streamId) => ({ streamId, receivedFromNanos: 0n })),
+        fromNanos: undefined,
+        untilNanos: undefined,
+        equal: new Map(),
+        labels: [],
+        search: [],
+      },
+      fields: ['severity'],
+      topK: 10,
+    };
+    const total = async () => (await counted.facets(plan, context))?.[0]!.total;
+    const atFirst = await readCounted(plan, total);
+    let isChanging = true;
+    const changes = (async () => {
+      for (let i = 1; i <= 12; i++) {
+        await insert(100);
+        if (i % 3 === 0) await run('OPTIMIZE TABLE weir.logs FINAL');
+      }
+      isChanging = false;
+    })();
+    const seen: number[] = [];
+    while (isChanging) {
+      const count = await total();
+      if (count !== undefined) seen.push(count - atFirst);
+      await delay(1);
+    }
+    await changes;
+    assert.ok(seen.length > 0);
+    for (const [i, count] of seen.entries()) {
+      assert.ok(count >= (seen[i - 1] ?? 0) && count % 100 === 0, seen.join());
+    }
+    assert.equal(await readCounted(plan, total), atFirst + 1_200);
+  });
+});
