@@ -32,8 +32,8 @@ test('a spread holds the granules of the streams that are read', async () => {
   assert.deepEqual(await spread, {
     isComplete: true,
     granules: [
-      { fromNanos: 2000n, rows: 7 },
-      { fromNanos: 1000n, rows: 9 },
+      { streamId: 'a', fromNanos: 2000n, rows: 7 },
+      { streamId: 'a', fromNanos: 1000n, rows: 9 },
     ],
   });
 });

@@ -17,8 +17,14 @@ const refreshMs = 10_000;
 const maxGranules = 2_048;
 const maxAccounts = 100;
 
+interface Granule {
+  readonly streamId: string;
+  readonly fromNanos: bigint;
+  readonly rows: number;
+}
+
 interface Entry {
-  granules: Promise<readonly GranuleRow[] | undefined>;
+  granules: Promise<readonly Granule[] | undefined>;
   readAtMs: number;
 }
 
@@ -29,10 +35,14 @@ export function createRowSpreads(
 ): RowSpreads {
   const entries = new Map<string, Entry>();
 
-  const readGranules = (accountId: string) => {
-    const statement = compileGranules(placement, accountId, maxGranules);
-    return connection.read<GranuleRow>(statement, { accountId }).catch(() => undefined);
-  };
+  async function readGranules(accountId: string): Promise<readonly Granule[] | undefined> {
+    try {
+      const statement = compileGranules(placement, accountId, maxGranules);
+      return (await connection.read<GranuleRow>(statement, { accountId })).map(toGranule);
+    } catch {
+      return undefined;
+    }
+  }
 
   function addEntry(accountId: string): Entry {
     const entry = { granules: readGranules(accountId), readAtMs: nowMs() };
@@ -60,11 +70,13 @@ export function createRowSpreads(
   };
 }
 
-function toSpread(granules: readonly GranuleRow[], streamIds: ReadonlySet<string>): RowSpread {
+function toGranule([streamId, fromNanos, rows]: GranuleRow): Granule {
+  return { streamId, fromNanos: BigInt(fromNanos), rows: Number(rows) };
+}
+
+function toSpread(granules: readonly Granule[], streamIds: ReadonlySet<string>): RowSpread {
   return {
     isComplete: granules.length < maxGranules,
-    granules: granules
-      .filter(([streamId]) => streamIds.has(streamId))
-      .map(([, fromNanos, rows]) => ({ fromNanos: BigInt(fromNanos), rows: Number(rows) })),
+    granules: granules.filter(({ streamId }) => streamIds.has(streamId)),
   };
 }

@@ -17,13 +17,16 @@ import type { Placement } from '../sql/tables.ts';
 import type { Minutes } from './minutes.ts';
 import { type PartCounts, toPartCounts } from './part-counts.ts';
 
+/** An account, and fields by which its logs are counted. */
+type FieldsKey = Omit<CountKey, 'part'>;
+
 export interface CountCache {
   /** Whether any part is counted by these fields. */
-  hasSome(key: Omit<CountKey, 'part'>): boolean;
+  hasSome(key: FieldsKey): boolean;
   /** @returns the counts of a part, unless they are not here yet or take too much memory */
   get(key: CountKey): PartCounts | undefined;
   /** Counts parts in the background that lie mostly within the minutes and are not counted. */
-  want(parts: readonly LogPartRow[], key: Omit<CountKey, 'part'>, minutes: Minutes): void;
+  want(parts: readonly LogPartRow[], keys: readonly FieldsKey[], minutes: Minutes): void;
   /** Forgets parts that are gone. */
   keepOnly(parts: readonly LogPartRow[]): void;
   /** Resolves once no part waits to be counted. */
@@ -82,18 +85,18 @@ export function createCountCache(
 
   async function countAll(
     parts: readonly LogPartRow[],
-    { accountId, fields }: Omit<CountKey, 'part'>,
+    key: FieldsKey,
     minutes: Minutes,
   ): Promise<void> {
-    await spans.load(accountId, parts);
+    await spans.load(key.accountId, parts);
     for (const [part, rows] of parts) {
-      const span = spans.get(accountId, part);
+      const span = spans.get(key.accountId, part);
       if (span === undefined || !isMostlyWithin(span, minutes)) continue;
-      await count({ part, accountId, fields }, Number(rows));
+      await count({ ...key, part }, Number(rows));
     }
   }
 
-  const isWaiting = ([part, rows, ageSeconds]: LogPartRow, key: Omit<CountKey, 'part'>) =>
+  const isWaiting = ([part, rows, ageSeconds]: LogPartRow, key: FieldsKey) =>
     Number(rows) >= minPartRows &&
     ageSeconds >= minAgeSeconds &&
     !entries.has(nameOf({ ...key, part }));
@@ -101,11 +104,14 @@ export function createCountCache(
   return {
     hasSome: (key) => entries.hasCounts(nameOf({ ...key, part: '' })),
     get: (key) => entries.counts(nameOf(key)),
-    want(parts, key, minutes) {
+    want(parts, keys, minutes) {
       if (work !== undefined) return;
-      const waiting = parts.filter((part) => isWaiting(part, key));
-      if (waiting.length === 0) return;
-      work = countAll(waiting, key, minutes)
+      const waiting = keys.map((key) => parts.filter((part) => isWaiting(part, key)));
+      if (waiting.every((some) => some.length === 0)) return;
+      const countEach = async () => {
+        for (const [i, key] of keys.entries()) await countAll(waiting[i]!, key, minutes);
+      };
+      work = countEach()
         .catch(() => undefined)
         .finally(() => {
           work = undefined;

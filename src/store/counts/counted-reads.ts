@@ -3,7 +3,7 @@
  * that are not counted, and the minutes that the edges of the range or of its buckets cut. The
  * result is exact, that of the parts which the table had at one moment. Only for a single server.
  */
-import type { EqualityField } from '../../model/log-fields.ts';
+import type { EqualityField, FilterField } from '../../model/log-fields.ts';
 import type {
   FacetsPlan,
   FacetsResult,
@@ -23,7 +23,7 @@ import {
 import { tableName } from '../sql/tables.ts';
 import { type CountOptions, countDefaults } from './count-cache.ts';
 import { minutesOf } from './minutes.ts';
-import { countedFields, type CountQuery, eachCount } from './part-counts.ts';
+import { canCount, countedFields, type CountQuery, eachCount } from './part-counts.ts';
 import { createPartSums, type Sums } from './part-sums.ts';
 
 /** Each is undefined where counts cannot answer, or save nothing. */
@@ -47,7 +47,7 @@ export function createCountedReads(
   return {
     async histogram(plan, context) {
       const cuts = bucketEdgesMs(plan).map((edgeMs) => BigInt(edgeMs) * 1_000_000n);
-      const query = toQuery(plan.filter, plan.groupBy ? [plan.groupBy] : [], cuts);
+      const query = toQuery(plan.filter, [plan.groupBy], cuts);
       if (query === undefined) return undefined;
       const sums = await sum<HistogramRow>(query, context, (scope, limits) =>
         compileHistogram(table, plan, limits, scope),
@@ -55,8 +55,7 @@ export function createCountedReads(
       return sums && toHistogramResult(plan, [...sums.rows, ...bucketRows(plan, query, sums)]);
     },
     async facets(plan, context) {
-      const grouped = plan.fields.filter((field) => field !== 'streamId');
-      const query = toQuery(plan.filter, grouped);
+      const query = toQuery(plan.filter, plan.fields);
       if (query === undefined) return undefined;
       const sums = await sum<FacetCountRow>(query, context, (scope, limits) =>
         compileFacetCounts(table, plan, { limits, scope, maxValues }),
@@ -68,14 +67,19 @@ export function createCountedReads(
   };
 }
 
+/** @param grouped the field of each grouping; undefined = none */
 function toQuery(
   filter: LogFilter,
-  grouped: readonly EqualityField[],
+  grouped: readonly (FilterField | undefined)[],
   cuts?: readonly bigint[],
 ): CountQuery | undefined {
-  const fields = countedFields(filter, grouped);
-  const minutes = fields && minutesOf(filter, cuts);
-  return minutes && { filter, fields, minutes };
+  const minutes = canCount(filter) ? minutesOf(filter, cuts) : undefined;
+  if (minutes === undefined) return undefined;
+  // Counts are by stream in any case.
+  const fields = grouped.map((field) =>
+    countedFields(filter, field === undefined || field === 'streamId' ? [] : [field]),
+  );
+  return { filter, fields, minutes };
 }
 
 function bucketRows(
@@ -84,9 +88,10 @@ function bucketRows(
   sums: Sums<HistogramRow>,
 ): HistogramRow[] {
   const edges = bucketEdgesMs(plan);
-  const severity = plan.groupBy === undefined ? -1 : query.fields.indexOf(plan.groupBy);
+  const [fields] = query.fields as [readonly EqualityField[]];
+  const severity = plan.groupBy === undefined ? -1 : fields.indexOf(plan.groupBy);
   const counts = new Map<string, number[]>();
-  eachCount(sums.parts, query, ({ values }, minute, count) => {
+  eachCount(sums.counts[0]!, fields, query, ({ values }, minute, count) => {
     const value = values[severity] ?? '';
     const buckets = counts.get(value) ?? edges.map(() => 0);
     counts.set(value, buckets);
@@ -113,19 +118,20 @@ function bucketOf(edges: readonly number[], timeMs: number): number {
 function valueCounts(
   plan: FacetsPlan,
   query: CountQuery,
-  { parts, rows }: Sums<FacetCountRow>,
+  { counts, rows }: Sums<FacetCountRow>,
 ): Map<string, number>[] {
   const maps = plan.fields.map(() => new Map<string, number>());
   const add = (index: number, value: string, count: number) => {
     const values = maps[index]!;
     values.set(value, (values.get(value) ?? 0) + count);
   };
-  const indexes = plan.fields.map((field) =>
-    field === 'streamId' ? -1 : query.fields.indexOf(field),
-  );
-  eachCount(parts, query, ({ streamId, values }, _minute, count) => {
-    for (const [i, index] of indexes.entries()) add(i, values[index] ?? streamId, count);
-  });
+  for (const [i, field] of plan.fields.entries()) {
+    const fields = query.fields[i]!;
+    const index = field === 'streamId' ? -1 : fields.indexOf(field);
+    eachCount(counts[i]!, fields, query, ({ streamId, values }, _minute, count) => {
+      add(i, values[index] ?? streamId, count);
+    });
+  }
   for (const [index, value, count] of rows) add(index, value, Number(count));
   return maps;
 }

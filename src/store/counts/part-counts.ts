@@ -29,34 +29,41 @@ export function toPartCounts(rows: readonly PartCountRow[]): PartCounts {
   return { groups, size: groups.reduce((sum, { counts }) => sum + counts.length, 0) };
 }
 
+/** Whether the counts by some fields can tell which logs match. */
+export function canCount({ labels, search, excluded }: LogFilter): boolean {
+  return labels.length + search.length + (excluded?.labels.length ?? 0) === 0;
+}
+
 /**
- * The fields that must be counted to answer for a filter.
- * @returns in the order of the table of fields; undefined when counts cannot answer
+ * The fields that must be counted to group the logs that match a filter.
+ * @returns in the order of the table of fields
  */
 export function countedFields(
-  filter: LogFilter,
+  { equal, excluded }: LogFilter,
   grouped: readonly EqualityField[],
-): readonly EqualityField[] | undefined {
-  const { labels, search, excluded } = filter;
-  if (labels.length + search.length + (excluded?.labels.length ?? 0) > 0) return undefined;
-  const wanted = new Set([...filter.equal.keys(), ...(excluded?.equal.keys() ?? []), ...grouped]);
+): readonly EqualityField[] {
+  const wanted = new Set([...equal.keys(), ...(excluded?.equal.keys() ?? []), ...grouped]);
   return equalityFields.filter((field) => wanted.has(field));
 }
 
 export interface CountQuery {
   readonly filter: LogFilter;
-  /** Of the counts, as `countedFields` returns them. */
-  readonly fields: readonly EqualityField[];
+  /** Lists as `countedFields` returns them, one for each grouping. */
+  readonly fields: readonly (readonly EqualityField[])[];
   readonly minutes: Minutes;
 }
 
-/** Calls `add` for each count of a whole minute of the query. */
+/**
+ * Calls `add` for each count of a whole minute of the query.
+ * @param fields by which these parts are counted
+ */
 export function eachCount(
   parts: readonly PartCounts[],
+  fields: readonly EqualityField[],
   query: CountQuery,
   add: (group: CountGroup, minute: number, count: number) => void,
 ): void {
-  const isWanted = groupFilter(query);
+  const isWanted = groupFilter(query.filter, fields);
   const { from, until } = query.minutes;
   const cut = new Set(query.minutes.cut);
   for (const group of parts.flatMap((part) => part.groups)) {
@@ -70,7 +77,10 @@ export function eachCount(
 }
 
 /** The conditions of `whereSql` that counts can answer. */
-function groupFilter({ filter, fields }: CountQuery): (group: CountGroup) => boolean {
+function groupFilter(
+  filter: LogFilter,
+  fields: readonly EqualityField[],
+): (group: CountGroup) => boolean {
   const streamIds = new Set(filter.streams.map(({ streamId }) => streamId));
   const wanted = valueSets(filter.equal, fields);
   const excluded = valueSets(filter.excluded?.equal ?? new Map(), fields);

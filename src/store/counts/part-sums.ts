@@ -10,8 +10,8 @@ import type { CountQuery, PartCounts } from './part-counts.ts';
 import { createPartList, hasNames, haveSameNames } from './part-list.ts';
 
 export interface Sums<Row> {
-  /** Of the parts that are counted. */
-  readonly parts: readonly PartCounts[];
+  /** For each list of fields of the query, the counts of the parts that are counted. */
+  readonly counts: readonly (readonly PartCounts[])[];
   /** Of the other parts, and of the minutes that the query cuts. */
   readonly rows: readonly Row[];
 }
@@ -41,20 +41,22 @@ export function createPartSums(
     options.lookEveryMs,
   );
 
-  function sort(listed: readonly LogPartRow[], { filter, fields, minutes }: CountQuery) {
-    const { accountId } = filter;
+  function sort(listed: readonly LogPartRow[], query: CountQuery) {
+    const { filter, minutes } = query;
+    const keys = keysOf(query);
     cache.keepOnly(listed);
-    cache.want(listed, { accountId, fields }, minutes);
-    const counted: PartCounts[] = [];
+    cache.want(listed, keys, minutes);
+    const counts: PartCounts[][] = keys.map(() => []);
     const names = { counted: [] as string[], others: [] as string[] };
     for (const [part] of listed) {
-      const counts = isVisible(part, filter) ? cache.get({ part, accountId, fields }) : undefined;
-      if (counts !== undefined) counted.push(counts);
-      names[counts === undefined ? 'others' : 'counted'].push(part);
+      const own = keys.flatMap((key) => cache.get({ ...key, part }) ?? []);
+      const isCounted = own.length === keys.length && isVisible(part, filter);
+      if (isCounted) for (const [i, one] of own.entries()) counts[i]!.push(one);
+      names[isCounted ? 'counted' : 'others'].push(part);
     }
     const { cut } = minutes;
     const scopes: Scope[] = [{ parts: names.counted, minutes: cut }, { parts: names.others }];
-    return { counted, scopes: scopes.filter((scope) => !isEmpty(scope)) };
+    return { counts, scopes: scopes.filter((scope) => !isEmpty(scope)) };
   }
 
   return {
@@ -63,10 +65,11 @@ export function createPartSums(
       context: QueryContext,
       compile: (scope: Scope, limits: ReadLimits) => Statement,
     ): Promise<Sums<Row> | undefined> {
-      const key = { accountId: query.filter.accountId, fields: query.fields };
-      if (!cache.hasSome(key)) {
+      const keys = keysOf(query);
+      if (!keys.every((key) => cache.hasSome(key))) {
         // Without a delay for this read.
-        parts.inBackground(key.accountId, (listed) => cache.want(listed, key, query.minutes));
+        const { accountId } = query.filter;
+        parts.inBackground(accountId, (listed) => cache.want(listed, keys, query.minutes));
         return undefined;
       }
       const time = startReadTime(limits);
@@ -74,15 +77,15 @@ export function createPartSums(
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const isOld = listed !== undefined;
         listed ??= await parts.list(context);
-        const { counted, scopes } = sort(listed, query);
-        if (counted.length === 0) return undefined;
+        const { counts, scopes } = sort(listed, query);
+        if (counts[0]!.length === 0) return undefined;
         const rows = await Promise.all(
           scopes.map((scope) => connection.read<Row>(compile(scope, time.left()), context)),
         );
         const after = await parts.list(context);
         // A part that is gone never comes back, so all were there while the statements ran.
         if (isOld ? haveSameNames(listed, after) : hasNames(after, listed)) {
-          return { parts: counted, rows: rows.flat() };
+          return { counts, rows: rows.flat() };
         }
         listed = undefined;
       }
@@ -90,6 +93,10 @@ export function createPartSums(
     },
     settled: cache.settled,
   };
+}
+
+function keysOf({ filter, fields }: CountQuery) {
+  return fields.map((list) => ({ accountId: filter.accountId, fields: list }));
 }
 
 /** Whether no stream hides rows of the part by their time of receipt. */
