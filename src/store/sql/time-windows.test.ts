@@ -108,12 +108,23 @@ const anyTime: ListPlan = {
   untilWatermarkNanos: undefined,
 };
 
-test('one window holds a small store, wherever its logs are in time', () => {
-  const search = [{ text: 'word', exclude: false }];
+test('a search for an identifier reads a small store in one window', () => {
+  const search = [{ text: '4bf92f3577b34da6', exclude: false }];
   const windows = [
     ...listWindows({ ...anyTime, filter: { ...anyTime.filter, search } }, minutely(300), now),
   ];
   assert.deepEqual(windows, [{ fromNanos: 0n, untilNanos: undefined }]);
+});
+
+test('a search for words begins with the newest million rows', () => {
+  const spread = minutely(300);
+  const search = [{ text: 'connection reset', exclude: false }];
+  const filter = { ...anyTime.filter, search };
+  const windows = [...listWindows({ ...anyTime, filter }, spread, now)];
+  assert.deepEqual(
+    windows.map(({ fromNanos }) => fromNanos),
+    [spread.granules[122]!.fromNanos, 0n],
+  );
 });
 
 test('the first window begins where the newest rows of a large store are', () => {
