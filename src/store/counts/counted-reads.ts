@@ -73,13 +73,12 @@ function toQuery(
   grouped: readonly (FilterField | undefined)[],
   cuts?: readonly bigint[],
 ): CountQuery | undefined {
-  const minutes = canCount(filter) ? minutesOf(filter, cuts) : undefined;
-  if (minutes === undefined) return undefined;
+  if (!canCount(filter)) return undefined;
   // Counts are by stream in any case.
   const fields = grouped.map((field) =>
     countedFields(filter, field === undefined || field === 'streamId' ? [] : [field]),
   );
-  return { filter, fields, minutes };
+  return { filter, fields, minutes: minutesOf(filter, cuts) };
 }
 
 function bucketRows(

@@ -18,24 +18,17 @@ export interface Minutes {
 }
 
 const nanosPerMinute = 60_000_000_000n;
-/** The last minute of a DateTime, to which the store rounds event times down. */
-const lastMinute = Math.floor(0xffff_ffff / 60);
-
-/**
- * @param cuts Unix ns within the range, for instance the edges of buckets
- * @returns undefined when the range ends after the last minute that the store can name
- */
+/** @param cuts Unix ns within the range, for instance the edges of buckets */
 export function minutesOf(
   { fromNanos, untilNanos }: NanosRange,
   cuts: readonly bigint[] = [],
-): Minutes | undefined {
+): Minutes {
   const edges = [fromNanos, untilNanos, ...cuts].filter((edge) => edge !== undefined);
   const cut = new Set(
     edges.filter((edge) => edge % nanosPerMinute !== 0n).map((edge) => minuteOf(edge)),
   );
   const from = fromNanos === undefined ? 0 : minuteOf(fromNanos + nanosPerMinute - 1n);
-  const until = untilNanos === undefined ? lastMinute : minuteOf(untilNanos);
-  if (until > lastMinute) return undefined;
+  const until = untilNanos === undefined ? Infinity : minuteOf(untilNanos);
   return { from, until, cut: [...cut].sort((a, b) => a - b) };
 }
 

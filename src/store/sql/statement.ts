@@ -2,7 +2,7 @@
 import type { ReceiptPrecision } from './tables.ts';
 
 type ParameterType = 'String' | 'UInt16' | 'Int64' | 'UInt64' | 'UInt128' | 'Array(UInt128)';
-type ParameterValue = string | readonly string[];
+type ParameterValue = string | readonly string[] | readonly number[];
 
 export interface Statement {
   readonly sql: string;
@@ -69,9 +69,8 @@ export class Parameters {
       : `IN ${this.#bind('Array(String)', values)}`;
   }
 
-  /** A list of DateTime from Unix seconds. */
-  seconds(seconds: readonly number[]): string {
-    return this.#bind("Array(DateTime('UTC'))", seconds.map(String));
+  integers(integers: readonly number[]): string {
+    return this.#bind('Array(Int64)', integers);
   }
 
   #bind(type: string, value: ParameterValue): string {

@@ -101,7 +101,7 @@ function minutely(count: number): RowSpread {
 }
 
 const anyTime: ListPlan = {
-  filter: { accountId: 'a', streams: [], equal: new Map(), labels: [], search: [] } as never,
+  filter: { accountId: 'a', streams: [{}], equal: new Map(), labels: [], search: [] } as never,
   limit: 10,
   direction: 'older',
   position: undefined,
@@ -116,15 +116,18 @@ test('a search for an identifier reads a small store in one window', () => {
   assert.deepEqual(windows, [{ fromNanos: 0n, untilNanos: undefined }]);
 });
 
-test('a search for words begins with the newest million rows', () => {
+test('a search for words, or of several streams, begins with the newest million rows', () => {
   const spread = minutely(300);
-  const search = [{ text: 'connection reset', exclude: false }];
-  const filter = { ...anyTime.filter, search };
-  const windows = [...listWindows({ ...anyTime, filter }, spread, now)];
-  assert.deepEqual(
-    windows.map(({ fromNanos }) => fromNanos),
-    [spread.granules[122]!.fromNanos, 0n],
-  );
+  const word = { ...anyTime.filter, search: [{ text: 'connection reset', exclude: false }] };
+  const [stream] = word.streams;
+  const id = { text: '4bf92f3577b34da6', exclude: false };
+  for (const filter of [word, { ...word, search: [id], streams: [stream!, stream!] }]) {
+    const windows = [...listWindows({ ...anyTime, filter }, spread, now)];
+    assert.deepEqual(
+      windows.map(({ fromNanos }) => fromNanos),
+      [spread.granules[122]!.fromNanos, 0n],
+    );
+  }
 });
 
 test('the first window begins where the newest rows of a large store are', () => {

@@ -100,12 +100,14 @@ function* newerWindows(plan: ListPlan, spread: RowSpread | undefined): Generator
 /**
  * Rows of the first window. A statement stops at its limit but plans all of its window: some 2 ms
  * for each million rows where it consults a search index. An identifier is likely to be in one log
- * or none, so that only the window of everything ends the search.
+ * or none, so that only the window of everything ends the search. Several streams are not read in
+ * the order of time: a statement then reads all rows of the window that match.
  */
-function firstRows({ equal, labels, search }: LogFilter): number {
+function firstRows({ streams, equal, labels, search }: LogFilter): number {
   const wanted = search.filter(({ exclude }) => !exclude).map(({ text }) => text);
-  if ([...wanted, ...labels.map(({ value }) => value)].some(isIdentifier)) return 32_000_000;
-  return labels.length + wanted.length + equal.size > 0 ? 1_000_000 : 100_000;
+  const texts = [...wanted, ...labels.map(({ value }) => value)];
+  if (streams.length === 1 && texts.some(isIdentifier)) return 32_000_000;
+  return texts.length + equal.size > 0 ? 1_000_000 : 100_000;
 }
 
 /** Digits in a long word, as in hexadecimal ids, UUIDs and numbered names. */
