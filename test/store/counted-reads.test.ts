@@ -8,6 +8,7 @@ import type { EqualityField, FilterField } from '../../src/model/log-fields.ts';
 import type { FacetsPlan, HistogramPlan, LogFilter } from '../../src/model/plan.ts';
 import { type CountedReads, createCountedReads } from '../../src/store/counts/counted-reads.ts';
 import { createLogReader } from '../../src/store/log-reader.ts';
+import type { ReaderParts } from '../../src/store/read-time.ts';
 import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { localToken } from './local-token.ts';
 import { type LogFixture, stampedBatch } from './log-row-fixture.ts';
@@ -100,6 +101,8 @@ const facetsArbitrary: fc.Arbitrary<FacetsPlan> = fc
   });
 
 let engine: EngineStore;
+const eager = { minPartRows: 1, minAgeSeconds: 0, minLogsPerCount: 1, lookEveryMs: 0 };
+let reader: ReaderParts;
 let counted: CountedReads;
 let plain: ReturnType<typeof createLogReader>;
 let sequence = 0n;
@@ -123,8 +126,7 @@ const run = (sql: string) => engine.store.connection.execute('housekeeping', { s
 before(async () => {
   engine = await openEngineStore();
   const { connection, events } = engine.store;
-  const reader = { connection, database: 'weir', events, limits: generousLimits };
-  const eager = { minPartRows: 1, minAgeSeconds: 0, minLogsPerCount: 1, lookEveryMs: 0 };
+  reader = { connection, database: 'weir', events, limits: generousLimits };
   counted = createCountedReads(reader, eager);
   plain = createLogReader({
     ...reader,
@@ -185,6 +187,17 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
     await agree(5);
     await run("ALTER TABLE weir.logs DELETE WHERE Host = 'h1' SETTINGS mutations_sync = 1");
     await agree(5);
+  });
+
+  test('are not made where each would be of few logs', async () => {
+    const sparse = createCountedReads(reader, { ...eager, minLogsPerCount: 200 });
+    const [plan] = fc.sample(facetsArbitrary, { numRuns: 1, seed: 7 });
+    const filter = { ...plan!.filter, fromNanos: undefined, untilNanos: undefined };
+    for (let i = 0; i < 3; i++) {
+      assert.equal(await sparse.facets({ ...plan!, filter, fields: ['host'] }, context), undefined);
+      await delay(20);
+      await sparse.settled();
+    }
   });
 
   test('count each log once while parts are inserted and merged', async () => {

@@ -72,7 +72,7 @@ export function createCountCache(
   async function count(key: CountKey, rows: number): Promise<void> {
     const name = nameOf(key);
     entries.set(name, 'counting');
-    const statement = compilePartCounts(placement, key, Math.floor(rows / minLogsPerCount));
+    const statement = compilePartCounts(placement, key, Math.ceil(rows / minLogsPerCount));
     try {
       const counted = await connection.query<PartCountRow>('housekeeping', statement);
       if (entries.has(name)) entries.set(name, toPartCounts(counted));

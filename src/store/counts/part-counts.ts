@@ -6,7 +6,7 @@ import type { Minutes } from './minutes.ts';
 
 export interface PartCounts {
   readonly groups: readonly CountGroup[];
-  /** Counts in all groups. */
+  /** Memory in units of one count; a group takes as much as 40 of them. */
   readonly size: number;
 }
 
@@ -26,7 +26,7 @@ export function toPartCounts(rows: readonly PartCountRow[]): PartCounts {
     minutes: Int32Array.from(minutes),
     counts: Uint32Array.from(counts),
   }));
-  return { groups, size: groups.reduce((sum, { counts }) => sum + counts.length, 0) };
+  return { groups, size: groups.reduce((sum, { counts }) => sum + counts.length + 40, 0) };
 }
 
 /** Whether the counts by some fields can tell which logs match. */

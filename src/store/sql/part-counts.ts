@@ -50,11 +50,14 @@ export type PartCountRow = readonly [
 /** Finds granules by the sort order; toStartOfMinute does too, but wraps around in 2106. */
 const minuteSql = 'intDiv(toUnixTimestamp64Nano(Timestamp), 60000000000)';
 
-/** @param maxGroups the statement fails beyond these */
+/** More combinations of stream and values than this take too much memory for each count. */
+const maxGroups = 50_000;
+
+/** @param maxCounts the statement fails beyond these, or beyond `maxGroups` */
 export function compilePartCounts(
   placement: Placement,
   of: CountKey,
-  maxGroups: number,
+  maxCounts: number,
 ): Statement {
   const columns = of.fields.map((field) => logFields[field].column);
   const values = columns.map((column) => `toString(${column})`).join(', ');
@@ -71,7 +74,8 @@ FROM
   GROUP BY ${keys}, minute
 )
 GROUP BY ${keys}
-SETTINGS max_rows_to_group_by = ${maxGroups}, group_by_overflow_mode = 'throw'`,
+SETTINGS max_rows_to_group_by = ${maxCounts}, group_by_overflow_mode = 'throw',
+  max_result_rows = ${maxGroups}, result_overflow_mode = 'throw'`,
   );
 }
 
