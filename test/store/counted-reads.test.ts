@@ -12,6 +12,7 @@ import type { ReaderParts } from '../../src/store/read-time.ts';
 import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { localToken } from './local-token.ts';
 import { type LogFixture, stampedBatch } from './log-row-fixture.ts';
+import { everyLog } from './read-oracle.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
 const hours = 3;
@@ -202,15 +203,7 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
 
   test('count each log once while parts are inserted and merged', async () => {
     const plan: FacetsPlan = {
-      filter: {
-        accountId,
-        streams: streamIds.map((streamId) => ({ streamId, receivedFromNanos: 0n })),
-        fromNanos: undefined,
-        untilNanos: undefined,
-        equal: new Map(),
-        labels: [],
-        search: [],
-      },
+      filter: everyLog(accountId, streamIds),
       fields: ['severity'],
       topK: 10,
     };

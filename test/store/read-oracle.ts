@@ -32,6 +32,19 @@ export function toStored(batch: StampedBatch, logs: readonly Partial<LogFixture>
   });
 }
 
+/** A filter of all logs of these streams. */
+export function everyLog(accountId: string, streamIds: readonly string[]): LogFilter {
+  return {
+    accountId,
+    streams: streamIds.map((streamId) => ({ streamId, receivedFromNanos: 0n })),
+    fromNanos: undefined,
+    untilNanos: undefined,
+    equal: new Map(),
+    labels: [],
+    search: [],
+  };
+}
+
 export function matches(filter: LogFilter, stored: Stored): boolean {
   const { log } = stored;
   const stream = filter.streams.find(({ streamId }) => streamId === stored.streamId);

@@ -10,7 +10,7 @@ import type { FilterField } from '../../src/model/log-fields.ts';
 import type { ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
 import { type EngineStore, generousLimits, openEngineStore } from './engine-store.ts';
 import { type LogFixture, stampedBatch } from './log-row-fixture.ts';
-import { facetValue, matches, type Stored, toStored } from './read-oracle.ts';
+import { everyLog, facetValue, matches, type Stored, toStored } from './read-oracle.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
 const rangeMs = 40 * 86_400_000;
@@ -180,15 +180,7 @@ test('list, histogram and facets agree with the array for any filter', async () 
 });
 
 suite('thousands of logs in one nanosecond', () => {
-  const everything: LogFilter = {
-    accountId,
-    streams: streamIds.map((streamId) => ({ streamId, receivedFromNanos: 0n })),
-    fromNanos: undefined,
-    untilNanos: undefined,
-    equal: new Map(),
-    labels: [],
-    search: [],
-  };
+  const everything: LogFilter = everyLog(accountId, streamIds);
 
   test('pages visit each once, in both directions', async () => {
     const limit = 777;

@@ -11,6 +11,7 @@ import type { LogFilter, WalkPoint } from '../../src/model/plan.ts';
 import type { Store } from '../../src/store/port.ts';
 import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
+import { everyLog } from './read-oracle.ts';
 import { matches, type Stored, toStored } from './read-oracle.ts';
 
 const accountId = randomUUID();
@@ -46,15 +47,7 @@ before(async () => {
 });
 after(() => engine.close());
 
-const everything: LogFilter = {
-  accountId,
-  streams: streamIds.map((streamId) => ({ streamId, receivedFromNanos: 0n })),
-  fromNanos: undefined,
-  untilNanos: undefined,
-  equal: new Map(),
-  labels: [],
-  search: [],
-};
+const everything: LogFilter = everyLog(accountId, streamIds);
 const rare: LogFilter = { ...everything, search: [{ text: 'rare', exclude: false }] };
 
 const { signal } = new AbortController();

@@ -173,9 +173,9 @@ function partOf(name: string): string {
   return name.slice(0, name.indexOf(' '));
 }
 
-/** The event times of an account in each part. */
+/** The event times of an account in each part; undefined = none of its granules. */
 function createPartSpans(connection: Pick<Connection, 'query'>, placement: Placement) {
-  const spans = new Map<string, Span>();
+  const spans = new Map<string, Span | undefined>();
   const nameFor = (accountId: string, part: string) => `${part} ${accountId}`;
   return {
     get: (accountId: string, part: string) => spans.get(nameFor(accountId, part)),
@@ -186,6 +186,7 @@ function createPartSpans(connection: Pick<Connection, 'query'>, placement: Place
       if (unknown.length === 0) return;
       const statement = compilePartSpans(placement, accountId, unknown);
       const rows = await connection.query<PartSpanRow>('housekeeping', statement);
+      for (const part of unknown) spans.set(nameFor(accountId, part), undefined);
       for (const [part, fromNanos, untilNanos] of rows) {
         const minutes = [fromNanos, untilNanos].map((nanos) => Number(nanos) / nanosPerMinute);
         spans.set(nameFor(accountId, part), [minutes[0]!, minutes[1]!]);

@@ -23,7 +23,13 @@ import {
 import { tableName } from '../sql/tables.ts';
 import { type CountOptions, countDefaults } from './count-cache.ts';
 import { minutesOf } from './minutes.ts';
-import { canCount, countedFields, type CountQuery, eachCount } from './part-counts.ts';
+import {
+  canCount,
+  countedFields,
+  type CountQuery,
+  eachCount,
+  matchingGroups,
+} from './part-counts.ts';
 import { createPartSums, type Sums } from './part-sums.ts';
 
 /** Each is undefined where counts cannot answer, or save nothing. */
@@ -90,12 +96,14 @@ function bucketRows(
   const [fields] = query.fields as [readonly EqualityField[]];
   const severity = plan.groupBy === undefined ? -1 : fields.indexOf(plan.groupBy);
   const counts = new Map<string, number[]>();
-  eachCount(sums.counts[0]!, fields, query, ({ values }, minute, count) => {
-    const value = values[severity] ?? '';
+  for (const group of matchingGroups(sums.counts[0]!, fields, query)) {
+    const value = group.values[severity] ?? '';
     const buckets = counts.get(value) ?? edges.map(() => 0);
     counts.set(value, buckets);
-    buckets[bucketOf(edges, minute * 60_000)]! += count;
-  });
+    eachCount(group, query.minutes, (minute, count) => {
+      buckets[bucketOf(edges, minute * 60_000)]! += count;
+    });
+  }
   return [...counts].flatMap(([value, buckets]) =>
     buckets.flatMap((count, bucket): HistogramRow[] =>
       count === 0 ? [] : [[bucket, value, String(count)]],
@@ -127,9 +135,13 @@ function valueCounts(
   for (const [i, field] of plan.fields.entries()) {
     const fields = query.fields[i]!;
     const index = field === 'streamId' ? -1 : fields.indexOf(field);
-    eachCount(counts[i]!, fields, query, ({ streamId, values }, _minute, count) => {
-      add(i, values[index] ?? streamId, count);
-    });
+    for (const group of matchingGroups(counts[i]!, fields, query)) {
+      let sum = 0;
+      eachCount(group, query.minutes, (_minute, count) => {
+        sum += count;
+      });
+      if (sum > 0) add(i, group.values[index] ?? group.streamId, sum);
+    }
   }
   for (const [index, value, count] of rows) add(index, value, Number(count));
   return maps;

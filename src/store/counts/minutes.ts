@@ -18,6 +18,7 @@ export interface Minutes {
 }
 
 const nanosPerMinute = 60_000_000_000n;
+
 /** @param cuts Unix ns within the range, for instance the edges of buckets */
 export function minutesOf(
   { fromNanos, untilNanos }: NanosRange,

@@ -53,26 +53,25 @@ export interface CountQuery {
   readonly minutes: Minutes;
 }
 
-/**
- * Calls `add` for each count of a whole minute of the query.
- * @param fields by which these parts are counted
- */
-export function eachCount(
+/** @param fields by which these parts are counted */
+export function matchingGroups(
   parts: readonly PartCounts[],
   fields: readonly EqualityField[],
-  query: CountQuery,
-  add: (group: CountGroup, minute: number, count: number) => void,
+  { filter }: CountQuery,
+): CountGroup[] {
+  return parts.flatMap(({ groups }) => groups).filter(groupFilter(filter, fields));
+}
+
+/** Calls `add` for each count of a whole minute. */
+export function eachCount(
+  { minutes, counts }: CountGroup,
+  { from, until, cut }: Minutes,
+  add: (minute: number, count: number) => void,
 ): void {
-  const isWanted = groupFilter(query.filter, fields);
-  const { from, until } = query.minutes;
-  const cut = new Set(query.minutes.cut);
-  for (const group of parts.flatMap((part) => part.groups)) {
-    if (!isWanted(group)) continue;
-    const { minutes, counts } = group;
-    for (let i = 0; i < minutes.length; i++) {
-      const minute = minutes[i]!;
-      if (minute >= from && minute < until && !cut.has(minute)) add(group, minute, counts[i]!);
-    }
+  const isCut = new Set(cut);
+  for (let i = 0; i < minutes.length; i++) {
+    const minute = minutes[i]!;
+    if (minute >= from && minute < until && !isCut.has(minute)) add(minute, counts[i]!);
   }
 }
 

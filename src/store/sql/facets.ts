@@ -11,7 +11,6 @@ export type FacetRow = readonly [number, string, string, string];
 /** One grouping set for each field, whose groups are all counted before the limit. */
 export function compileFacets(table: string, plan: FacetsPlan, limits: ReadLimits): Statement {
   const columns = plan.fields.map((field) => logFields[field].column);
-  const sets = columns.map((column) => `(${column})`).join(', ');
   return statement(
     (params) => `SELECT field, value, toString(n), toString(total)
 FROM
@@ -23,7 +22,7 @@ FROM
     sum(n) OVER (PARTITION BY field) AS total
   FROM ${table}
   WHERE ${whereSql(plan.filter, params).replaceAll('\n', '\n  ')}
-  GROUP BY ${columns.length === 1 ? sets : `GROUPING SETS (${sets})`}
+  GROUP BY ${setsSql(columns)}
 )
 ORDER BY field, n DESC, value
 LIMIT ${plan.topK} BY field
@@ -41,15 +40,20 @@ export function compileFacetCounts(
   step: { readonly limits: ReadLimits; readonly scope: Scope; readonly maxValues: number },
 ): Statement {
   const columns = plan.fields.map((field) => logFields[field].column);
-  const sets = columns.map((column) => `(${column})`).join(', ');
   return statement(
     (params) => `SELECT ${fieldSql(columns)}, ${valueSql(columns)}, toString(count())
 FROM ${table}
 WHERE ${[whereSql(plan.filter, params), ...scopeConditions(step.scope, params)].join('\n  AND ')}
-GROUP BY ${columns.length === 1 ? sets : `GROUPING SETS (${sets})`}
+GROUP BY ${setsSql(columns)}
 LIMIT ${step.maxValues}
 ${limitsSql(step.limits)}`,
   );
+}
+
+/** One grouping set for each column. */
+function setsSql(columns: readonly string[]): string {
+  const sets = columns.map((column) => `(${column})`).join(', ');
+  return columns.length === 1 ? sets : `GROUPING SETS (${sets})`;
 }
 
 /** `grouping(a, b, c)` is a mask of the columns outside the set, the first column highest. */
@@ -75,9 +79,7 @@ export function topFacets(
   return plan.fields.map((field, index) => {
     const all = [...counts[index]!].map(([value, count]) => ({ value, count }));
     const total = all.reduce((sum, { count }) => sum + count, 0);
-    const values = all.sort(byCount).slice(0, plan.topK);
-    const listed = values.reduce((sum, { count }) => sum + count, 0);
-    return { field, values, other: total - listed, total };
+    return toResult(field, all.sort(byCount).slice(0, plan.topK), total);
   });
 }
 
@@ -95,7 +97,10 @@ export function toFacetsResults(plan: FacetsPlan, rows: readonly FacetRow[]): Fa
 
 function toFacets(field: FilterField, rows: readonly FacetRow[]): FacetsResult {
   const values = rows.map(([, value, count]) => ({ value, count: Number(count) }));
-  const total = Number(rows[0]?.[3] ?? 0);
+  return toResult(field, values, Number(rows[0]?.[3] ?? 0));
+}
+
+function toResult(field: FilterField, values: FacetsResult['values'], total: number): FacetsResult {
   const listed = values.reduce((sum, { count }) => sum + count, 0);
   return { field, values, other: total - listed, total };
 }
