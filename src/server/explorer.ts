@@ -61,32 +61,69 @@ interface StaticFile {
   readonly compressed: readonly { readonly coding: string; readonly bytes: Buffer }[];
 }
 
+/** Paths of the API and of files: for programs, also where a browser asks. */
+const otherPaths = /^\/(?:api|assets)(?:\/|$)/;
+
+export interface Explorer {
+  readonly mount: (app: FastifyInstance) => void;
+  /** @returns the explorer's page for a browser at an unknown path, else undefined */
+  readonly answerUnknown: (request: FastifyRequest, reply: FastifyReply) => Buffer | undefined;
+}
+
 /** @param directory of the built explorer; if it is missing, pages answer `unavailable`. */
-export function mountExplorer(app: FastifyInstance, directory: string): void {
+export function createExplorer(directory: string): Explorer {
   const files = readFiles(directory);
-  const mount = (url: string, cacheControl: string, find: (name: string) => StaticFile) =>
+  const send = (request: FastifyRequest, reply: FastifyReply, file: StaticFile) => {
+    reply.headers({ ...pageHeaders, vary: 'Accept-Encoding' });
+    return select(request, reply, file);
+  };
+  const mountFile = (app: FastifyInstance, url: string, { cacheControl, find }: Source) =>
     app.route<{ Params: { name?: string } }>({
       method: ['GET', 'HEAD'],
       url,
       handler: async (request, reply) => {
         const file = find(request.params.name ?? '');
-        reply.headers({ ...pageHeaders, 'cache-control': cacheControl, vary: 'Accept-Encoding' });
-        return select(request, reply, file);
+        reply.header('cache-control', cacheControl);
+        return send(request, reply, file);
       },
     });
-  const findPage = () => files.get('index.html') ?? notBuilt();
-  for (const path of pagePaths) mount(path, 'no-cache', findPage);
+  const page: Source = {
+    cacheControl: 'no-cache',
+    find: () => files.get('index.html') ?? notBuilt(),
+  };
   // An asset's name contains a hash of its content.
-  mount(assetPath, 'public, max-age=31536000, immutable', (name) => {
-    const file = files.get(`assets/${name}`);
-    if (file === undefined) throw new AppError('not_found', 'cannot find this file');
-    return file;
-  });
+  const asset: Source = {
+    cacheControl: 'public, max-age=31536000, immutable',
+    find(name) {
+      const file = files.get(`assets/${name}`);
+      if (file === undefined) throw new AppError('not_found', 'cannot find this file');
+      return file;
+    },
+  };
+  return {
+    mount(app) {
+      for (const path of pagePaths) mountFile(app, path, page);
+      mountFile(app, assetPath, asset);
+    },
+    answerUnknown(request, reply) {
+      const { method, url, headers } = request;
+      const isRead = method === 'GET' || method === 'HEAD';
+      if (!isRead || otherPaths.test(url) || !headers.accept?.includes('text/html')) return;
+      const file = files.get('index.html');
+      return file && send(request, reply.code(404), file);
+    },
+  };
+}
+
+interface Source {
+  readonly cacheControl: string;
+  /** @throws AppError if there is none */
+  readonly find: (name: string) => StaticFile;
 }
 
 /** @returns undefined if the client has the file already. */
 function select(
-  request: FastifyRequest<{ Params: { name?: string } }>,
+  request: FastifyRequest,
   reply: FastifyReply,
   { mediaType, etag, bytes, compressed }: StaticFile,
 ): Buffer | undefined {

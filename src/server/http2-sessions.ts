@@ -57,12 +57,16 @@ interface Watched extends Connection {
   isEnding: boolean;
 }
 
-/** @param server gets its connections as `connection` events with socket and permit. */
+export interface SessionContext {
+  readonly surface: Surface;
+  readonly events: HttpEvents;
+  readonly connectionOf: ReturnType<typeof trackConnections>;
+}
+
 export function limitSessions(
   server: Http2SecureServer,
-  { surface, events }: { readonly surface: Surface; readonly events: HttpEvents },
+  { surface, events, connectionOf }: SessionContext,
 ): void {
-  const connectionOf = trackConnections(server);
   const watched = new WeakMap<Http2Session, Watched>();
   const active = new Set<Watched>();
   const now = () => performance.now();
@@ -137,8 +141,13 @@ export function limitSessions(
   server.once('close', () => clearInterval(timer));
 }
 
-/** Node does not expose the socket of a session, which differs from the one below TLS. */
-function trackConnections(server: Http2SecureServer): (ends: Ends) => Connection | undefined {
+/**
+ * Node does not expose the socket of a session, which differs from the one below TLS.
+ * @param server gets its connections as `connection` events with socket and permit.
+ */
+export function trackConnections(
+  server: Http2SecureServer,
+): (ends: Ends) => Connection | undefined {
   const byEnds = new Map<string, Connection>();
   server.on('connection', (socket: Socket, permit?: ConnectionPermit) => {
     const key = keyOf(socket);

@@ -18,7 +18,7 @@ import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import type { Certificate } from './certificate.ts';
 import { problemJson, problemType, toProblem } from './errors.ts';
 import { isGrpc, refuseGrpc } from './grpc-wire.ts';
-import { limitSessions, resetLimits, windowBytes } from './http2-sessions.ts';
+import { limitSessions, resetLimits, trackConnections, windowBytes } from './http2-sessions.ts';
 import {
   type HttpRequest,
   type HttpResponse,
@@ -72,11 +72,16 @@ export function createListener(
     },
   });
   server.setTimeout(limits.idleTimeoutMs);
+  const connectionOf = trackConnections(server);
   server.on('tlsClientError', () => events.connectionCut(surface, 'tls'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Node reports failed handshakes here as well as to `tlsClientError`. A response written before
     // the handshake is complete aborts the process once an HTTP/2 session takes the socket over:
     // docs/decisions/021-no-answer-before-the-handshake.md.
+    if (error.code === 'ERR_SSL_HTTP_REQUEST') {
+      // Below TLS, which has ended.
+      return void connectionOf(socket)?.socket.end(toRawAnswer(plainHttp));
+    }
     if (!isParseError(error)) return void socket.destroy();
     events.connectionCut(surface, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'timeout' : 'parse');
     answerParseError(error, socket);
@@ -91,7 +96,7 @@ export function createListener(
   });
   server.on('connect', refuseConnect);
   server.on('session', (session) => session.setLocalWindowSize(windowBytes));
-  limitSessions(server, { surface, events });
+  limitSessions(server, { surface, events, connectionOf });
   certificate.follow(server);
   return server;
 }
@@ -181,6 +186,12 @@ const invalidHttp: RawProblem = {
   status: 400,
   code: 'malformed',
   detail: 'cannot read the request: it is not valid HTTP/1.1',
+};
+
+const plainHttp: RawProblem = {
+  status: 400,
+  code: 'malformed',
+  detail: 'cannot answer plain HTTP: this port speaks HTTPS; use https:// in the URL',
 };
 
 /** Closes the connection: nothing after a parse error can be trusted. */

@@ -9,7 +9,7 @@ import type { Admission, RequestBody } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
 import type { ReadRoute, TicketRoute } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
-import { explorerPaths, mountExplorer } from './explorer.ts';
+import { createExplorer, explorerPaths } from './explorer.ts';
 import { jsonType, mountRead, mountTicket } from './mount-read.ts';
 import { mountOpenRoutes, type OpenRoute } from './open-routes.ts';
 import { createDisconnectSignals } from './streamed-response.ts';
@@ -43,8 +43,9 @@ export function createStreamSurface(
   routes: StreamRoutes,
   { admission, explorerDirectory }: { admission: Admission; explorerDirectory: string },
 ): FastifyInstance {
-  const app = createSurface(context);
-  mountExplorer(app, explorerDirectory);
+  const explorer = createExplorer(explorerDirectory);
+  const app = createSurface({ ...context, answerUnknown: explorer.answerUnknown });
+  explorer.mount(app);
   const disconnects = createDisconnectSignals(app);
   for (const route of routes.reads) mountRead(app, route, { admission, disconnects });
   for (const route of routes.tickets) mountTicket(app, route, { admission, disconnects });

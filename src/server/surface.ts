@@ -24,6 +24,8 @@ export interface SurfaceContext extends RefusalContext {
   readonly listen: (handle: RequestHandler) => Http2SecureServer | PlainServer;
   /** Sent with every response. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Answers an unknown route; undefined = `not_found`. */
+  readonly answerUnknown?: (request: FastifyRequest, reply: FastifyReply) => Buffer | undefined;
 }
 
 /** How a route encodes its failures. */
@@ -45,7 +47,7 @@ const defaultDiscardBytes = 10 * 1024 * 1024;
 const maxParamLength = 16 * 1024;
 
 export function createSurface(context: SurfaceContext): FastifyInstance {
-  const { surface, events, listen, headers } = context;
+  const { surface, events, listen, headers, answerUnknown } = context;
   const app = Fastify({
     // The listener also speaks HTTP/2, which Fastify's type of a factory leaves out.
     serverFactory: (handle) => listen(handle as RequestHandler) as PlainServer,
@@ -71,8 +73,10 @@ export function createSurface(context: SurfaceContext): FastifyInstance {
   app.setErrorHandler((error, request, reply) =>
     sendFailure(context, toAppError(error), request, reply),
   );
-  app.setNotFoundHandler(({ method }) => {
-    throw unknownRoute(method);
+  app.setNotFoundHandler(async (request, reply) => {
+    const page = answerUnknown?.(request, reply);
+    if (page === undefined) throw unknownRoute(request.method);
+    return page;
   });
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';

@@ -92,6 +92,23 @@ for (const [name, send] of Object.entries(transports)) {
     ];
     for (const path of paths) assert.equal((await get(path)).status, 404, path);
   });
+
+  test(`${name}: answers 404 with the explorer to a browser at an unknown path`, async () => {
+    const accept = ['Accept', 'text/html,application/xhtml+xml;q=0.9'] as const;
+    for (const path of ['/explore', '/receivers/a/b', '/index.html']) {
+      const answer = await get(path, [accept]);
+      assert.equal(answer.status, 404, path);
+      assert.equal(answer.body, page);
+      assert.equal(answer.headers['content-type'], 'text/html; charset=utf-8');
+      assert.match(String(answer.headers['content-security-policy']), /script-src 'self'/);
+      assert.equal(answer.headers['cache-control'], 'private, no-store');
+    }
+    for (const path of ['/api', '/api/v1/log', '/assets/none.js']) {
+      const answer = await get(path, [accept]);
+      assert.equal(answer.status, 404, path);
+      assert.equal(answer.headers['content-type'], 'application/problem+json');
+    }
+  });
 }
 
 for (const [name, send] of Object.entries(transports)) {

@@ -27,6 +27,25 @@ for (const surface of ['ingest', 'stream'] as const) {
   });
 }
 
+for (const surface of ['ingest', 'stream'] as const) {
+  test(`answers plain HTTP on the ${surface} port with the scheme to use`, async () => {
+    const answer = await sendPlain(edge.ports[surface], 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/);
+    assert.match(answer, /this port speaks HTTPS; use https:\/\//);
+    assert.equal(await sendPlain(edge.ports[surface], '\u0000neither TLS nor HTTP\r\n\r\n'), '');
+  });
+}
+
+async function sendPlain(port: number, bytes: string): Promise<string> {
+  const socket = connectPlain(port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+  socket.on('error', () => {});
+  socket.write(bytes);
+  await new Promise((resolve) => socket.on('close', resolve));
+  return received;
+}
+
 /**
  * Connects through a relay that holds back the client's second flight until the server has timed
  * out. @returns the server's response

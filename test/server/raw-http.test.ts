@@ -147,7 +147,3 @@ test('accepts chunked bodies on HTTP/1.1', async () => {
   const answer = await sendRaw({ port: edge.ports.ingest, ca: edge.ca }, bytes);
   assert.match(answer, /^HTTP\/1\.1 202 /);
 });
-
-test('closes plain HTTP on the TLS port without a response', async () => {
-  await assert.rejects(fetch(`http://127.0.0.1:${edge.ports.ingest}/healthz`));
-});
