@@ -134,6 +134,12 @@ test('histogram and facets agree with the list', async () => {
   assert.match(rows[4]!, /^2345 logs until 2026-11-20 09:00:00Z$/);
   const hour = ['--until', '2026-11-20T09:00:00Z', '--buckets', '1', '--utc'];
   assert.match((await weir('histogram', ...hour)).out, /^2026-11-20 08:00:00Z 2345 /);
+  const odd = ['--since', '2026-11-20T07:58:11.123Z', '--until', '2026-11-20T08:57:00Z', '--utc'];
+  const round = (await weir('histogram', ...odd)).out.trimEnd().split('\n');
+  assert.equal(round.length, 14);
+  assert.match(round[0]!, /^2026-11-20 07:55:00Z +0$/);
+  assert.match(round[1]!, /^2026-11-20 08:00:00Z +300 /);
+  assert.equal(round[13], '2345 logs until 2026-11-20 09:00:00Z');
   const grouped = await weir('histogram', ...range8, '--by', 'severity', '--buckets', '1');
   assert.match(grouped.out, /ERROR WARN INFO\n\S+ \S+ +\d+ +\d+ +\d+ /);
   const facets = await weir('facets', 'severity', 'host', '--top', '2');

@@ -5,7 +5,7 @@ import { integerWithin } from '../arguments.ts';
 import { openSession } from '../session.ts';
 import { escapeControls, type Style, type Terminal } from '../terminal.ts';
 import { type ChartOptions, toChartOptions, toStackedBar } from './bars.ts';
-import { showInstant, type Zone } from './instant.ts';
+import { showInstant, toRoundRange, type Zone } from './instant.ts';
 import { severityStyle } from './log-text.ts';
 import {
   addFilters,
@@ -17,12 +17,13 @@ import {
 } from './query.ts';
 
 interface HistogramOptions extends FilterOptions {
-  readonly buckets: number;
+  readonly buckets?: number;
   readonly by?: 'severity';
   readonly ascii?: true;
 }
 
 const maxBuckets = 500;
+const usualBuckets = 20;
 
 const examples = `
 Examples:
@@ -34,9 +35,9 @@ export function define(command: Command, terminal: Terminal): void {
   addRange(addFilters(command))
     .option(
       '--buckets <n>',
-      `number of buckets, at most ${maxBuckets}`,
+      `number of equal parts of the range, at most ${maxBuckets}; default: about ` +
+        `${usualBuckets}, for which the range is widened to round times`,
       integerWithin(1, maxBuckets),
-      20,
     )
     .addOption(new Option('--by <field>', 'field to count and colour by').choices(['severity']))
     .option('--ascii', 'draw bars with # only')
@@ -46,7 +47,8 @@ export function define(command: Command, terminal: Terminal): void {
       const { api, output } = openSession(command, terminal);
       const query = await toFilterQuery(search, { until: 'now', ...options }, api);
       if (!query.has('sinceTime')) query.set('sinceTime', hourBefore(query.get('untilTime')!));
-      query.set('buckets', String(options.buckets));
+      if (options.buckets === undefined) widen(query, zoneOf(options));
+      else query.set('buckets', String(options.buckets));
       if (options.by !== undefined) query.set('groupBy', options.by);
       const histogram = await api.get<Histogram>(['histogram'], query);
       if (output.format === 'json') output.record(histogram);
@@ -57,10 +59,24 @@ export function define(command: Command, terminal: Terminal): void {
     });
 }
 
-/** @param instant as `toInstant` makes it. */
+/** An empty range is left for the service to refuse. */
+function widen(query: URLSearchParams, zone: Zone): void {
+  const sinceMs = toMillis(query.get('sinceTime')!);
+  const untilMs = toMillis(query.get('untilTime')!);
+  if (sinceMs >= untilMs) return;
+  const round = toRoundRange({ sinceMs, untilMs }, { most: usualBuckets, zone });
+  query.set('sinceTime', new Date(round.sinceMs).toISOString());
+  query.set('untilTime', new Date(round.untilMs).toISOString());
+  query.set('buckets', String(round.parts));
+}
+
 function hourBefore(instant: string): string {
-  const millis = /^\d+$/.test(instant) ? Number(instant) : Date.parse(instant);
-  return new Date(Math.max(0, millis - 3_600_000)).toISOString();
+  return new Date(Math.max(0, toMillis(instant) - 3_600_000)).toISOString();
+}
+
+/** @param instant as `toInstant` makes it. */
+function toMillis(instant: string): number {
+  return /^\d+$/.test(instant) ? Number(instant) : Date.parse(instant);
 }
 
 export interface Histogram {

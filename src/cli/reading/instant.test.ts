@@ -1,7 +1,7 @@
 /** Parses and formats times. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { showInstant, toInstant } from './instant.ts';
+import { showInstant, toInstant, toRoundRange } from './instant.ts';
 
 const now = Date.parse('2026-11-21T12:00:00.000Z');
 
@@ -50,3 +50,18 @@ test('reads a time without an offset in the zone and shows it unchanged', () => 
 test('marks a time in UTC with Z', () => {
   assert.equal(showInstant('2026-07-01T08:30:00.123Z', 'utc'), '2026-07-01 08:30:00.123Z');
 });
+
+const rounded: readonly [string, string, string, string, number][] = [
+  ['11:17:23.456', '12:17:23.456', '11:15:00', '12:20:00', 13],
+  ['06:17:00', '12:17:00', '06:00:00', '12:30:00', 13],
+  ['11:00:00', '12:00:00', '11:00:00', '12:00:00', 12],
+  ['12:00:00', '12:00:00.010', '12:00:00', '12:00:00.010', 10],
+];
+for (const [since, until, start, end, parts] of rounded) {
+  test(`widens ${since} – ${until} to ${parts} round parts`, () => {
+    const at = (time: string) => Date.parse(`2026-11-21T${time}Z`);
+    const range = { sinceMs: at(since), untilMs: at(until) };
+    const expected = { sinceMs: at(start), untilMs: at(end), parts };
+    assert.deepEqual(toRoundRange(range, { most: 20, zone: 'utc' }), expected);
+  });
+}
