@@ -20,6 +20,8 @@ export interface AdminOptions {
    * each answer: with port 0 it is known only after the port is open.
    */
   readonly ingestUrl: string;
+  /** Certificate of the local authority; undefined when senders trust the certificate already. */
+  readonly caFile?: string | undefined;
 }
 
 /** @param operation operation id of the route @param targetId id of the changed resource */

@@ -115,6 +115,8 @@ async function find(
   return requireOwned(receiver, 'receiver', { accountId, id: receiverId });
 }
 
-function withUrls(receiver: Receiver, { ingestUrl }: AdminContext['options']) {
-  return { ...receiver, ...toReceiverUrls(receiver, ingestUrl) };
+function withUrls(receiver: Receiver, { ingestUrl, caFile }: AdminContext['options']) {
+  const isHere = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(ingestUrl).hostname);
+  const urls = toReceiverUrls(receiver, ingestUrl);
+  return { ...receiver, ...urls, ...(isHere && caFile !== undefined && { caFile }) };
 }

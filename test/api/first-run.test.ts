@@ -34,6 +34,13 @@ test('each printed curl works when pasted', async () => {
   }
 });
 
+test('receivers name the CA certificate of this service', async () => {
+  const { receivers, caFile } = service.quickstart;
+  const { receiverId } = receivers.http_json;
+  const answer = await service.admin('GET', `/receivers/${receiverId}`);
+  assert.equal(answer.json<{ caFile?: string }>().caFile, caFile);
+});
+
 test('the log of the printed curl appears in /api/v1/logs', async () => {
   await until(async () => (await service.list()).logs.length > 0, { what: 'the curl’s log' });
 });

@@ -33,14 +33,13 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
   /** Shared by all tests: signing in takes longer than most of them. */
   let watched: WatchedPage;
   let page: Page;
-  /** Folder in which sender snippets run, with the CA file at the path that the explorer shows. */
+  /** Folder in which sender snippets run. */
   let folder: string;
   before(async () => {
     explorer = await startExplorer();
     watched = await explorer.open('/receivers');
     ({ page } = watched);
     folder = mkdtempSync(join(tmpdir(), 'weir-senders-'));
-    symlinkSync(explorer.service.dataDir, join(folder, 'data'));
     symlinkSync(
       fileURLToPath(new URL('../../node_modules', import.meta.url)),
       `${folder}/node_modules`,

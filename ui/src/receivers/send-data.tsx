@@ -12,7 +12,7 @@ import { Tabs } from '../parts/controls/tabs.tsx';
 import { ArrivalNotice } from './arrival-notice.tsx';
 import type { KnownSecret } from './known-secrets.ts';
 import styles from './send-data.module.css';
-import { type Snippet, toCaFile, tokenPlaceholder } from './snippets/snippet.ts';
+import { type Snippet, tokenPlaceholder } from './snippets/snippet.ts';
 import { toSnippets } from './snippets/snippets-of.ts';
 
 export interface SendDataProps {
@@ -115,7 +115,7 @@ function Configurations({ receiver, token }: { receiver: Receiver; token: string
 
 function Configuration({ snippet, receiver }: { snippet: Snippet; receiver: Receiver }) {
   const { blocks, note } = snippet;
-  const caFile = toCaFile(receiver.url ?? receiver.writeUrl ?? '');
+  const { caFile } = receiver;
   return (
     <>
       {blocks.map(({ caption, text }) => (
@@ -130,8 +130,8 @@ function Configuration({ snippet, receiver }: { snippet: Snippet; receiver: Rece
           </>
         ) : (
           <>
-            <code>{caFile}</code> is the CA certificate that Weir generated, relative to its working
-            directory. On another machine use a copy, and change the path.
+            <code>{caFile}</code> is the CA certificate that Weir generated. On another machine use
+            a copy, and change the path.
           </>
         )}
       </p>

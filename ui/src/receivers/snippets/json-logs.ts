@@ -1,7 +1,14 @@
 /** Configurations for senders of JSON logs, as documented in docs/senders/json-logs.md. Pure. */
 import { nodeSnippet, pinoSnippet } from './node.ts';
 import { pythonSnippet } from './python.ts';
-import { type Destination, quoteForShell, type Snippet, toParts, toText } from './snippet.ts';
+import {
+  type Destination,
+  quoteForShell,
+  type Snippet,
+  toParts,
+  toText,
+  toYamlScalar,
+} from './snippet.ts';
 
 export function toJsonLogSnippets(to: Destination): Snippet[] {
   return [
@@ -50,7 +57,7 @@ function vector({ url, token, caFile }: Destination): Snippet {
     '    auth:',
     '      strategy: bearer',
     `      token: ${token}`,
-    ...(caFile === undefined ? [] : ['    tls:', `      ca_file: ${caFile}`]),
+    ...(caFile === undefined ? [] : ['    tls:', `      ca_file: ${toYamlScalar(caFile)}`]),
     '    batch:',
     '      max_events: 1000',
     '    buffer:',
@@ -91,7 +98,7 @@ function fluentBit({ url, token, caFile }: Destination): Snippet {
     '      tls: on',
     '      tls.verify: on',
     '      tls.verify_hostname: on',
-    caFile === undefined ? undefined : `      tls.ca_file: ${caFile}`,
+    caFile === undefined ? undefined : `      tls.ca_file: ${toYamlScalar(caFile)}`,
   ]);
   return {
     title: 'Fluent Bit',

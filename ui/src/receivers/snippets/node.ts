@@ -1,5 +1,5 @@
 /** Node.js with `fetch`, and a pino destination that sends in batches and retries. Pure. */
-import { type Destination, type Snippet, toText } from './snippet.ts';
+import { type Destination, type Snippet, toShellWord, toText } from './snippet.ts';
 
 export function nodeSnippet({ url, token, caFile }: Destination): Snippet {
   const text = toText([
@@ -90,7 +90,7 @@ export function pinoSnippet({ url, token, caFile }: Destination): Snippet {
 }
 
 function runOf(file: string, caFile: string | undefined) {
-  const trust = caFile === undefined ? '' : `NODE_EXTRA_CA_CERTS=${caFile} `;
+  const trust = caFile === undefined ? '' : `NODE_EXTRA_CA_CERTS=${toShellWord(caFile)} `;
   return { caption: 'Run', language: 'sh', text: toText([`${trust}node ${file}`]) } as const;
 }
 

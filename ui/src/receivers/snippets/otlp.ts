@@ -1,7 +1,15 @@
 /**
  * Configurations for senders of OpenTelemetry logs, as documented in docs/senders/otlp.md. Pure.
  */
-import { type Destination, quoteForShell, type Snippet, toParts, toText } from './snippet.ts';
+import {
+  type Destination,
+  quoteForShell,
+  type Snippet,
+  toParts,
+  toShellWord,
+  toText,
+  toYamlScalar,
+} from './snippet.ts';
 
 export interface OtlpDestination extends Destination {
   /** `host:port`. */
@@ -65,7 +73,7 @@ function exporterEnd({ caFile }: Destination): string[] {
     '    compression: gzip',
     '    auth:',
     '      authenticator: bearertokenauth/weir',
-    ...(caFile === undefined ? [] : ['    tls:', `      ca_file: ${caFile}`]),
+    ...(caFile === undefined ? [] : ['    tls:', `      ca_file: ${toYamlScalar(caFile)}`]),
     '    retry_on_failure:',
     '      max_elapsed_time: 0',
     '    sending_queue:',
@@ -135,7 +143,7 @@ function grpcVariables({ url, token, caFile }: OtlpDestination): string {
 function variablesEnd(token: string, caFile: string | undefined): (string | undefined)[] {
   return [
     `export OTEL_EXPORTER_OTLP_LOGS_HEADERS="authorization=Bearer%20${token}"`,
-    caFile === undefined ? undefined : `export OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE=${caFile}`,
+    caFile && `export OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE=${toShellWord(caFile)}`,
   ];
 }
 
@@ -157,7 +165,7 @@ function fluentBit({ url, token, caFile }: OtlpDestination): Snippet {
     '      tls: on',
     '      tls.verify: on',
     '      tls.verify_hostname: on',
-    caFile === undefined ? undefined : `      tls.ca_file: ${caFile}`,
+    caFile === undefined ? undefined : `      tls.ca_file: ${toYamlScalar(caFile)}`,
   ]);
   return { title: 'Fluent Bit', blocks: [{ caption: 'fluent-bit.yaml', language: 'yaml', text }] };
 }
@@ -180,7 +188,7 @@ function vector({ url, token, caFile }: OtlpDestination): Snippet {
     '      auth:',
     '        strategy: bearer',
     `        token: ${token}`,
-    ...(caFile === undefined ? [] : ['      tls:', `        ca_file: ${caFile}`]),
+    ...(caFile === undefined ? [] : ['      tls:', `        ca_file: ${toYamlScalar(caFile)}`]),
   ]);
   return {
     title: 'Vector',

@@ -2,7 +2,15 @@
  * Configurations for senders of metrics, as documented in docs/senders/remote-write.md and
  * docs/senders/prometheus-push.md. Pure.
  */
-import { type Destination, quoteForShell, type Snippet, toParts, toText } from './snippet.ts';
+import {
+  type Destination,
+  quoteForShell,
+  type Snippet,
+  toParts,
+  toShellWord,
+  toText,
+  toYamlScalar,
+} from './snippet.ts';
 
 /** `url` is the remote write endpoint. */
 export interface PrometheusDestination extends Destination {
@@ -20,7 +28,7 @@ function prometheus({ url, token, caFile }: PrometheusDestination): Snippet {
     `  - url: ${url}`,
     '    authorization:',
     `      credentials: ${token}`,
-    ...(caFile === undefined ? [] : ['    tls_config:', `      ca_file: ${caFile}`]),
+    ...(caFile === undefined ? [] : ['    tls_config:', `      ca_file: ${toYamlScalar(caFile)}`]),
     '    send_exemplars: true',
     '    send_native_histograms: true',
     '    queue_config:',
@@ -40,7 +48,7 @@ function vmagent({ url, token, caFile }: PrometheusDestination): Snippet {
     'vmagent -promscrape.config=/etc/vmagent/scrape.yml \\',
     `  -remoteWrite.url=${url} \\`,
     `  -remoteWrite.bearerToken=${quoteForShell(token)} \\`,
-    caFile === undefined ? undefined : `  -remoteWrite.tlsCAFile=${caFile} \\`,
+    caFile === undefined ? undefined : `  -remoteWrite.tlsCAFile=${toShellWord(caFile)} \\`,
     '  -remoteWrite.tmpDataPath=/var/lib/vmagent',
   ]);
   return {
@@ -63,7 +71,7 @@ function collector({ url, token, caFile }: PrometheusDestination): Snippet {
     `    endpoint: ${url}`,
     '    auth:',
     '      authenticator: bearertokenauth/weir',
-    ...(caFile === undefined ? [] : ['    tls:', `      ca_file: ${caFile}`]),
+    ...(caFile === undefined ? [] : ['    tls:', `      ca_file: ${toYamlScalar(caFile)}`]),
     '    resource_to_telemetry_conversion:',
     '      enabled: true',
   ]);
@@ -85,7 +93,7 @@ function vector({ url, token, caFile }: PrometheusDestination): Snippet {
     '    auth:',
     '      strategy: bearer',
     `      token: ${token}`,
-    ...(caFile === undefined ? [] : ['    tls:', `      ca_file: ${caFile}`]),
+    ...(caFile === undefined ? [] : ['    tls:', `      ca_file: ${toYamlScalar(caFile)}`]),
     '    healthcheck:',
     '      enabled: false',
   ]);
@@ -116,7 +124,7 @@ function fluentBit({ url, token, caFile }: PrometheusDestination): Snippet {
     '      tls: on',
     '      tls.verify: on',
     '      tls.verify_hostname: on',
-    caFile === undefined ? undefined : `      tls.ca_file: ${caFile}`,
+    caFile === undefined ? undefined : `      tls.ca_file: ${toYamlScalar(caFile)}`,
   ]);
   return { title: 'Fluent Bit', blocks: [{ caption: 'fluent-bit.yaml', language: 'yaml', text }] };
 }

@@ -27,16 +27,6 @@ export interface SnippetBlock {
 
 export const tokenPlaceholder = '<RECEIVER_TOKEN>';
 
-/**
- * Path of the CA certificate that Weir generates at first start; only for addresses of this
- * machine.
- */
-export function toCaFile(url: string): string | undefined {
-  const { hostname } = new URL(url);
-  const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
-  return isLocal ? './data/tls/ca.pem' : undefined;
-}
-
 /** Joins lines, each with a line end; skips undefined ones. */
 export function toText(lines: readonly (string | undefined)[]): string {
   return lines
@@ -49,6 +39,18 @@ export function toText(lines: readonly (string | undefined)[]): string {
 export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+/** Quotes a path as one shell word if it needs quotes. */
+export function toShellWord(path: string): string {
+  return plainPath.test(path) ? path : quoteForShell(path);
+}
+
+/** Quotes a path as one YAML scalar if it needs quotes. */
+export function toYamlScalar(path: string): string {
+  return plainPath.test(path) ? path : JSON.stringify(path);
+}
+
+const plainPath = /^[\w./-]+$/;
 
 /** Splits a URL for senders that configure host, port and path separately. */
 export function toParts(url: string): { host: string; port: string; path: string } {

@@ -3,19 +3,19 @@ import type { Receiver } from '../../api/models.ts';
 import { toJsonLogSnippets } from './json-logs.ts';
 import { toOtlpSnippets } from './otlp.ts';
 import { toPrometheusSnippets } from './prometheus.ts';
-import { type Snippet, toCaFile } from './snippet.ts';
+import type { Snippet } from './snippet.ts';
 
-export type Addressed = Pick<Receiver, 'kind' | 'url' | 'grpc' | 'pushUrl' | 'writeUrl'>;
+export type Addressed = Pick<Receiver, 'kind' | 'url' | 'grpc' | 'pushUrl' | 'writeUrl' | 'caFile'>;
 
 /** @param token the secret, or `tokenPlaceholder` */
 export function toSnippets(receiver: Addressed, token: string): Snippet[] {
-  const { kind, url = '', grpc = '', pushUrl = '', writeUrl = '' } = receiver;
+  const { kind, url = '', grpc = '', pushUrl = '', writeUrl = '', caFile } = receiver;
   switch (kind) {
     case 'http_json':
-      return toJsonLogSnippets({ url, token, caFile: toCaFile(url) });
+      return toJsonLogSnippets({ url, token, caFile });
     case 'otlp':
-      return toOtlpSnippets({ url, grpc, token, caFile: toCaFile(url) });
+      return toOtlpSnippets({ url, grpc, token, caFile });
     case 'prometheus':
-      return toPrometheusSnippets({ url: writeUrl, pushUrl, token, caFile: toCaFile(writeUrl) });
+      return toPrometheusSnippets({ url: writeUrl, pushUrl, token, caFile });
   }
 }
