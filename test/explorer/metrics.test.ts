@@ -41,6 +41,22 @@ suite('metrics', { skip }, () => {
     await page.getByRole('checkbox', { name: 'Draw site <img src=x>' }).uncheck();
     await page.getByRole('img', { name: 'level_m over time: 2 series, 120 samples' }).waitFor();
 
+    for (const share of [0.4, 0.95]) {
+      const chart = page.getByRole('img', { name: /^level_m over time/ });
+      const { x, y, width } = (await chart.boundingBox())!;
+      await page.mouse.move(x + width * share, y + 100);
+      const spill = await page.waitForFunction(() => {
+        const readout = document.querySelector('[class*=readout]');
+        const frame = readout?.parentElement?.getBoundingClientRect();
+        if (!readout || !frame) return undefined;
+        const own = readout.getBoundingClientRect();
+        const text = readout.scrollWidth - readout.clientWidth;
+        return { px: Math.max(text, frame.left - own.left, own.right - frame.right) };
+      });
+      const { px } = (await spill.jsonValue())!;
+      assert.ok(px <= 0, `at ${share} the tooltip spills by ${px} px`);
+    }
+
     await page.getByRole('button', { name: 'Only site="north"' }).click();
     await page.getByRole('img', { name: 'level_m over time: 1 series, 60 samples' }).waitFor();
     assert.match(page.url(), /label=site%3Anorth/);

@@ -290,6 +290,32 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.equal(await rowOf(page, 'third of the tail').count(), 1);
   });
 
+  test('after live mode the counts are those of the list', async () => {
+    const { service } = explorer;
+    await begin('?search=%22event+39%22');
+    const counted = page.getByRole('region', { name: 'Logs over time' }).getByRole('status');
+    await page.keyboard.press('t');
+    await page.getByText('Live', { exact: true }).nth(1).waitFor();
+    await service.postLogs(['one', 'two'].map((word) => ({ message: `event 39 ${word}` })));
+    await rowOf(page, 'event 39 two').waitFor();
+    await page.keyboard.press('t');
+    await until(async () => (await counted.innerText()) === '12 logs', {
+      what: 'the counts to include the live logs',
+    });
+    await page.getByRole('toolbar').getByText('12 logs', { exact: true }).waitFor();
+  });
+
+  test('the key of live mode works on an empty result', async () => {
+    await goWithin(page, '/explore/logs?search=not+sent+yet');
+    await page.getByRole('heading', { name: 'No logs match' }).waitFor();
+    await page.keyboard.press('t');
+    await page.getByText('Live', { exact: true }).nth(1).waitFor();
+    await explorer.service.postLogs([{ message: 'this was not sent yet' }]);
+    await rowOf(page, 'this was not sent yet').waitFor();
+    await page.keyboard.press('t');
+    await page.getByText('Live', { exact: true }).nth(1).waitFor({ state: 'detached' });
+  });
+
   test('resumes the tail after a restart', async () => {
     const { service } = explorer;
     const other = await explorer.open('/explore/logs?live=1');

@@ -16,7 +16,11 @@ let preferences = read();
 const listeners = new Set<() => void>();
 
 export function usePreferences(): Preferences {
-  return useSyncExternalStore(subscribe, () => preferences);
+  return useSyncExternalStore(subscribe, currentPreferences);
+}
+
+export function currentPreferences(): Preferences {
+  return preferences;
 }
 
 export function changePreferences(change: Partial<Preferences>): void {

@@ -20,6 +20,8 @@ export interface TimeLinesProps {
 }
 
 const height = 320;
+/** Pixels of the value axis. */
+const axisWidth = 70;
 
 export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: TimeLinesProps) {
   const holder = useRef<HTMLDivElement>(null);
@@ -48,7 +50,7 @@ export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: Tim
         scales: { x: { range: [fromMs / 1000, untilMs / 1000] } },
         axes: [
           { ...axis, values: timeLabels },
-          { ...axis, size: 70, values: (_, ticks) => ticks.map(formatValue) },
+          { ...axis, size: axisWidth, values: (_, ticks) => ticks.map(formatValue) },
         ],
         series: [
           {},
@@ -60,7 +62,7 @@ export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: Tim
           })),
         ],
         hooks: {
-          setCursor: [({ cursor: { idx, left = 0 } }) => setPointer(toPointer(idx, left))],
+          setCursor: [({ cursor, over }) => setPointer(toPointer(cursor, over.clientWidth))],
           setSelect: [
             ({ select, posToVal }) => {
               if (select.width < 4) return;
@@ -91,8 +93,9 @@ export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: Tim
   );
 }
 
-function toPointer(index: number | null | undefined, left: number): Pointer | undefined {
-  return index === null || index === undefined || left < 0 ? undefined : { index, left };
+function toPointer({ idx, left = 0 }: uPlot.Cursor, width: number): Pointer | undefined {
+  if (idx === null || idx === undefined || left < 0) return undefined;
+  return { index: idx, left: axisWidth + left, isRightHalf: left > width / 2 };
 }
 
 const day = '{YYYY}-{MM}-{DD}';

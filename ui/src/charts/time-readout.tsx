@@ -12,10 +12,12 @@ export interface Line extends TimedValues {
   readonly color: string;
 }
 
-/** Hovered index in the data, and pixels from the left. */
+/** Hovered index in the data, and its place in the chart. */
 export interface Pointer {
   readonly index: number;
+  /** Pixels from the left. */
   readonly left: number;
+  readonly isRightHalf: boolean;
 }
 
 export interface TimeReadoutProps {
@@ -28,7 +30,8 @@ export interface TimeReadoutProps {
 /** How far to look back for the last sample of a series. */
 const lookBack = 50;
 
-export function TimeReadout({ pointer: { index, left }, lines, data, isUtc }: TimeReadoutProps) {
+export function TimeReadout({ pointer, lines, data, isUtc }: TimeReadoutProps) {
+  const { index, left, isRightHalf } = pointer;
   const [seconds, ...columns] = data;
   const time = new Date((seconds[index] ?? 0) * 1000).toISOString();
   const rows = lines
@@ -37,7 +40,12 @@ export function TimeReadout({ pointer: { index, left }, lines, data, isUtc }: Ti
     .sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
   if (rows.length === 0) return null;
   return (
-    <div className={styles.readout} style={{ insetInlineStart: `${left}px` }} aria-hidden="true">
+    <div
+      className={styles.readout}
+      // Placed on the side with more room.
+      style={isRightHalf ? { right: `calc(100% - ${left - 12}px)` } : { left: left + 12 }}
+      aria-hidden="true"
+    >
       <strong>{formatTime(time, isUtc ? 'utc' : 'local')}</strong>
       {rows.map(({ line, value }) => (
         <div key={line.name} className={styles.row}>

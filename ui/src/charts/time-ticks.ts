@@ -7,7 +7,8 @@ export interface TimeTick {
 }
 
 const [millisecond, second, minute, hour, day] = [1, 1000, 60_000, 3_600_000, 86_400_000];
-const steps: readonly number[] = [
+/** Round lengths of time in ms, ascending. */
+export const roundSteps: readonly number[] = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500].map((count) => count * millisecond),
   ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
   ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
@@ -24,7 +25,7 @@ export interface TimeAxis {
 
 export function timeTicks({ startMs, endMs, maxTicks, isUtc }: TimeAxis): TimeTick[] {
   const spanMs = endMs - startMs;
-  const step = steps.find((size) => spanMs / size <= maxTicks) ?? steps.at(-1)!;
+  const step = roundSteps.find((size) => spanMs / size <= maxTicks) ?? roundSteps.at(-1)!;
   const ticks: TimeTick[] = [];
   const startOffsetMs = offsetMs(startMs, isUtc);
   // Computed in local time, so that ticks stay round across daylight saving changes.
@@ -60,6 +61,7 @@ function labelOf(text: string, step: number): string {
   return text.slice(11, step >= second ? 19 : 23);
 }
 
-function offsetMs(ms: number, isUtc: boolean): number {
+/** What to add to Unix ms for the time on a clock. */
+export function offsetMs(ms: number, isUtc: boolean): number {
   return isUtc ? 0 : -new Date(ms).getTimezoneOffset() * minute;
 }

@@ -1,5 +1,5 @@
 /** Histogram of the matching logs by severity; drag or click narrows the range. */
-import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo } from 'react';
 import { usePreferences } from '../app/preferences.ts';
 import { StackedBars } from '../charts/stacked-bars.tsx';
 import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
@@ -7,32 +7,18 @@ import { formatCount } from '../parts/text/time-text.ts';
 import styles from './histogram-panel.module.css';
 import type { Range } from './query.ts';
 import { toAbsolute } from './range/range.ts';
-import { useHistogram } from './reads.ts';
+import type { useHistogram } from './reads.ts';
 import { groupByFamily, severityColor } from './severity-family.ts';
 import type { Run } from './use-run.ts';
 
 export interface HistogramPanelProps {
   readonly run: Run;
-  readonly counts: Counts;
+  readonly answer: ReturnType<typeof useHistogram>;
   readonly onRange: (range: Range) => void;
 }
 
-/** Reads the histogram with as many buckets as fit the panel. */
-export interface Counts {
-  readonly panel: RefObject<HTMLElement | null>;
-  readonly buckets: number;
-  readonly answer: ReturnType<typeof useHistogram>;
-}
-
-export function useCounts(run: Run): Counts {
-  const panel = useRef<HTMLElement>(null);
-  const buckets = useBucketCount(panel);
-  return { panel, buckets, answer: useHistogram(run, buckets) };
-}
-
-export function HistogramPanel({ run, counts, onRange }: HistogramPanelProps) {
+export function HistogramPanel({ run, answer, onRange }: HistogramPanelProps) {
   const { timeZone } = usePreferences();
-  const { panel, buckets, answer } = counts;
   const { data, error, isPlaceholderData, refetch } = answer;
   const families = useMemo(() => groupByFamily(data?.buckets ?? []), [data]);
   const series = useMemo(
@@ -45,7 +31,7 @@ export function HistogramPanel({ run, counts, onRange }: HistogramPanelProps) {
     [families],
   );
   return (
-    <section ref={panel} className={styles.panel} aria-label="Logs over time">
+    <section className={styles.panel} aria-label="Logs over time">
       <header className={styles.header}>
         <h2 className={styles.total} role="status">
           {data === undefined ? '…' : countOfLogs(data.total)}
@@ -65,7 +51,7 @@ export function HistogramPanel({ run, counts, onRange }: HistogramPanelProps) {
           label="Logs over time"
           startMs={Date.parse(data?.startTime ?? run.bounds.sinceTime)}
           endMs={Date.parse(data?.endTime ?? run.bounds.untilTime)}
-          buckets={data?.buckets.length ?? Math.max(1, buckets)}
+          buckets={data?.buckets.length ?? run.buckets}
           series={series}
           isUtc={timeZone === 'utc'}
           height={chartHeight}
@@ -77,24 +63,6 @@ export function HistogramPanel({ run, counts, onRange }: HistogramPanelProps) {
 }
 
 const chartHeight = 80;
-const pixelsPerBucket = 7;
-const maxBuckets = 500;
-
-/** Rounded, so that resizing does not request on every pixel; 0 = not measured yet. */
-function useBucketCount(panel: RefObject<HTMLElement | null>): number {
-  const [buckets, setBuckets] = useState(0);
-  useEffect(() => {
-    const element = panel.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => {
-      const fitting = Math.floor(element.clientWidth / pixelsPerBucket / 20) * 20;
-      setBuckets(Math.max(20, Math.min(maxBuckets, fitting)));
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [panel]);
-  return buckets;
-}
 
 function countOfLogs(total: number): string {
   return total === 1 ? '1 log' : `${formatCount(total)} logs`;

@@ -7,12 +7,12 @@ import { Icon } from '../parts/controls/icon.tsx';
 import { Sheet } from '../parts/layout/sheet.tsx';
 import { FacetSidebar } from './facets/facet-sidebar.tsx';
 import { FilterChips } from './filter-chips.tsx';
-import { HistogramPanel, useCounts } from './histogram-panel.tsx';
+import { HistogramPanel } from './histogram-panel.tsx';
 import styles from './logs-page.module.css';
 import { NothingFound } from './nothing-found.tsx';
 import { type ExploreQuery, type Filter, parseQuery, withFilter, withoutFilter } from './query.ts';
 import { RangePicker } from './range/range-picker.tsx';
-import { useStreamNames } from './reads.ts';
+import { useHistogram, useStreamNames } from './reads.ts';
 import { Results } from './results/results.tsx';
 import { SearchBox } from './search-box.tsx';
 import { ShareMenu } from './share-menu.tsx';
@@ -91,7 +91,7 @@ function Body({ query, run, side, actions, onRefresh }: BodyProps) {
   const overview = useOverviewRun(run, query);
   const streamNames = useStreamNames();
   const canCount = useScope('analytics:read');
-  const counts = useCounts(overview);
+  const counts = useHistogram(overview);
   const facets = (
     <FacetSidebar
       query={query}
@@ -101,7 +101,15 @@ function Body({ query, run, side, actions, onRefresh }: BodyProps) {
       onRemove={actions.onRemove}
     />
   );
-  const { data, isPlaceholderData } = counts.answer;
+  useShortcuts([
+    {
+      key: 't',
+      description: 'Start or stop following new logs',
+      group: 'Logs',
+      run: () => actions.onChange({ isLive: !query.isLive }),
+    },
+  ]);
+  const { data, isPlaceholderData } = counts;
   const isEmpty = data?.total === 0 && !isPlaceholderData;
   const isNothing = isEmpty && !query.isLive && query.openLogId === undefined;
   return (
@@ -126,7 +134,7 @@ function Body({ query, run, side, actions, onRefresh }: BodyProps) {
             onClear={actions.onClear}
           />
         </div>
-        {canCount && <HistogramPanel run={overview} counts={counts} onRange={actions.onRange} />}
+        {canCount && <HistogramPanel run={overview} answer={counts} onRange={actions.onRange} />}
         <div className={styles.results}>
           {isNothing ? (
             <NothingFound
@@ -141,6 +149,7 @@ function Body({ query, run, side, actions, onRefresh }: BodyProps) {
               key={query.range.kind === 'absolute' ? run.refreshes : 0}
               query={query}
               bounds={run.bounds}
+              counted={overview.bounds}
               onChange={actions.onChange}
               onFilter={actions.onFilter}
             />

@@ -121,13 +121,13 @@ function useFirstArrival(first: Log | null | undefined, onArrival: () => void) {
   }, [first, onArrival, toast]);
 }
 
-/** Refreshes when a log arrived after this run. */
+/** Refreshes when a log of the range arrived after this run, which found none. */
 function useArrival(newest: Log | null | undefined, range: Range, run: Run, onArrival: () => void) {
   const newestMs = newest ? Date.parse(newest.timestamp) : undefined;
   useEffect(() => {
     // Only when the refreshed range would include it.
     if (newestMs === undefined || range.kind === 'absolute' || newestMs >= serviceNowMs()) return;
-    if (newestMs >= Date.parse(run.bounds.untilTime)) onArrival();
+    if (newestMs >= Date.parse(run.bounds.sinceTime)) onArrival();
   }, [newestMs, range, run, onArrival]);
 }
 

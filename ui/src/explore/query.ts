@@ -103,18 +103,6 @@ export function formatQuery(query: ExploreQuery): string {
   return parameters.toString().replaceAll('%3A', ':').replaceAll('%2C', ',');
 }
 
-/** Resolves a range to absolute times; once per run, so that all parts of the page use the same. */
-export function resolveRange(range: Range, nowMs: number): TimeBounds {
-  if (range.kind === 'absolute') return { sinceTime: range.from, untilTime: range.until };
-  // Rounded up to the end of this second: includes its logs and keeps the times short.
-  const untilMs = Math.floor(nowMs / 1000) * 1000 + 1000;
-  const sinceMs = Math.max(0, untilMs - (parseSpan(range.span) ?? 0));
-  return {
-    sinceTime: new Date(sinceMs).toISOString(),
-    untilTime: new Date(untilMs).toISOString(),
-  };
-}
-
 const unitMs: Readonly<Record<string, number>> = {
   s: 1000,
   m: 60_000,

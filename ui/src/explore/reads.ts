@@ -4,14 +4,12 @@ import { dataOf } from '../api/client.ts';
 import type { Facet, Histogram, Log } from '../api/models.ts';
 import { useApp, useScope } from '../app/context.ts';
 import type { ApiFilters } from './query.ts';
-import { bucketsFor } from './range/range.ts';
 import type { Run } from './use-run.ts';
 
 /** Results of a run never change, and a run rarely returns. */
 const ofOneRun = { staleTime: Number.POSITIVE_INFINITY, gcTime: 30_000 };
 
-/** @param buckets 0 = not measured yet, no request */
-export function useHistogram({ id, bounds, filters }: Run, buckets: number) {
+export function useHistogram({ id, rereads, bounds, buckets, filters }: Run) {
   const { api } = useApp();
   const isAllowed = useScope('analytics:read');
   const { sinceTime, untilTime } = bounds;
@@ -19,25 +17,29 @@ export function useHistogram({ id, bounds, filters }: Run, buckets: number) {
     ...filters,
     startTime: sinceTime,
     endTime: untilTime,
-    buckets: bucketsFor(Date.parse(untilTime) - Date.parse(sinceTime), buckets),
+    buckets,
     groupBy: 'severity' as const,
   };
   return useQuery({
-    queryKey: ['histogram', id, query],
+    queryKey: ['histogram', id, rereads, query],
     queryFn: ({ signal }): Promise<Histogram> =>
       dataOf(api.GET('/api/v1/histogram', { params: { query }, signal })),
-    enabled: isAllowed && buckets > 0,
+    enabled: isAllowed,
     placeholderData: keepPreviousData,
     ...ofOneRun,
   });
 }
 
-export function useFacets({ id, bounds, filters }: Run, fields: string, isWanted: boolean) {
+export function useFacets(
+  { id, rereads, bounds, filters }: Run,
+  fields: string,
+  isWanted: boolean,
+) {
   const { api } = useApp();
   const isAllowed = useScope('analytics:read');
   const query = { ...filters, ...bounds, fields, topK: 10 };
   return useQuery({
-    queryKey: ['facets', id, query],
+    queryKey: ['facets', id, rereads, query],
     queryFn: async ({ signal }): Promise<readonly Facet[]> => {
       const call = api.GET('/api/v1/facets/batch', { params: { query }, signal });
       return (await dataOf(call)).facets;
@@ -49,11 +51,15 @@ export function useFacets({ id, bounds, filters }: Run, fields: string, isWanted
 }
 
 /** @param topK 0 = no request; 100 = the maximum of the service */
-export function useValues({ id, bounds, filters }: Run, field: Facet['field'], topK: number) {
+export function useValues(
+  { id, rereads, bounds, filters }: Run,
+  field: Facet['field'],
+  topK: number,
+) {
   const { api } = useApp();
   const query = { ...filters, ...bounds, field, topK };
   return useQuery({
-    queryKey: ['facet', id, query],
+    queryKey: ['facet', id, rereads, query],
     queryFn: ({ signal }): Promise<Facet> =>
       dataOf(api.GET('/api/v1/facets', { params: { query }, signal })),
     enabled: topK > 0,

@@ -3,21 +3,21 @@
  * logs until the query changes or is refreshed.
  */
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import {
-  type ApiFilters,
-  type ExploreQuery,
-  resolveRange,
-  type TimeBounds,
-  toApiFilters,
-} from './query.ts';
 import { serviceNowMs } from '../api/service-clock.ts';
+import { currentPreferences } from '../app/preferences.ts';
+import { type ApiFilters, type ExploreQuery, type TimeBounds, toApiFilters } from './query.ts';
+import { type Bars, type ResolvedRange, resolveRange, untilNow } from './range/range.ts';
 
 export interface Run {
   /** Changes with each run, even for the same times. */
   readonly id: number;
   /** Number of refreshes, over all runs. */
   readonly refreshes: number;
+  /** How often live mode has read the counts again. */
+  readonly rereads: number;
   readonly bounds: TimeBounds;
+  /** Bars of the histogram. */
+  readonly buckets: number;
   readonly filters: ApiFilters;
 }
 
@@ -44,26 +44,47 @@ export function useRun(query: ExploreQuery): { run: Run; refresh: () => void } {
 type Counts = Pick<Run, 'id' | 'refreshes'>;
 
 function start(query: ExploreQuery, asked: string, { id, refreshes }: Counts): State {
-  const bounds = resolveRange(query.range, serviceNowMs());
-  return { id, refreshes, asked, bounds, filters: toApiFilters(query) };
+  const resolved = resolveRange(query.range, serviceNowMs(), bars());
+  return { id, refreshes, rereads: 0, asked, filters: toApiFilters(query), ...resolved };
 }
 
 const liveRefreshMs = 5000;
 
-/** The run; in live mode its range follows the time. */
+/**
+ * The run of the counts. In live mode it reaches to now, and after live mode to its end, so that
+ * they count what the list has received.
+ */
 export function useOverviewRun(run: Run, { range, isLive }: ExploreQuery): Run {
-  const [moved, setMoved] = useState<{ of: Run; bounds: TimeBounds }>();
-  const isMoving = isLive && range.kind === 'relative';
+  const [moved, setMoved] = useState<{ of: Run; rereads: number; to: ResolvedRange }>();
   useEffect(() => {
-    if (!isMoving) return;
-    const move = () => {
-      if (!document.hidden) setMoved({ of: run, bounds: resolveRange(range, serviceNowMs()) });
+    if (!isLive) return;
+    const move = (to: ResolvedRange) =>
+      setMoved((before) => ({ of: run, rereads: (before?.rereads ?? 0) + 1, to }));
+    const follow = () => {
+      if (document.hidden) return;
+      const nowMs = serviceNowMs();
+      const isRelative = range.kind === 'relative';
+      move(isRelative ? resolveRange(range, nowMs, bars()) : untilNow(run, nowMs, bars()));
     };
-    const timer = setInterval(move, liveRefreshMs);
-    return () => clearInterval(timer);
-  }, [isMoving, run, range]);
+    const timer = setInterval(follow, liveRefreshMs);
+    return () => {
+      clearInterval(timer);
+      move(untilNow(run, serviceNowMs(), bars()));
+    };
+  }, [isLive, run, range]);
   return useMemo(
-    () => (isMoving && moved?.of === run ? { ...run, bounds: moved.bounds } : run),
-    [isMoving, moved, run],
+    () => (moved?.of === run ? { ...run, rereads: moved.rereads, ...moved.to } : run),
+    [moved, run],
   );
 }
+
+/** Estimated by the window, so that the times do not wait for the layout. */
+function bars(): Bars {
+  const fitting = Math.floor(innerWidth / pixelsPerBar);
+  return { fitting: Math.max(20, Math.min(maxBars, fitting)), zone: currentPreferences().timeZone };
+}
+
+/** With the facets beside the bars. */
+const pixelsPerBar = 9;
+/** Some less than the API allows: a range is widened to whole bars. */
+const maxBars = 490;

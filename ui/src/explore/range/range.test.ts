@@ -1,16 +1,19 @@
 /** Time ranges and time input. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import fc from 'fast-check';
 import {
-  bucketsFor,
   formatRange,
   parseMoment,
   parseSpanWords,
   presets,
+  resolveRange,
   stepRange,
+  untilNow,
   zoomOut,
 } from './range.ts';
-import { parseSpan } from '../query.ts';
+import { roundSteps } from '../../charts/time-ticks.ts';
+import { parseSpan, type Range } from '../query.ts';
 
 const bounds = { sinceTime: '2026-04-01T08:00:00.000Z', untilTime: '2026-04-01T09:00:00.000Z' };
 const absolute = { kind: 'absolute', from: bounds.sinceTime, until: bounds.untilTime } as const;
@@ -55,13 +58,70 @@ test('doubles the range when zooming out, without the future', () => {
   assert.ok(wider.kind === 'absolute' && wider.from < range.from && wider.until > range.until);
 });
 
-test('chooses readable bucket lengths if possible', () => {
-  const minute = 60_000;
-  assert.equal(bucketsFor(60 * minute, 140), 120);
-  assert.equal(bucketsFor(5 * minute, 140), 60);
-  assert.equal(bucketsFor(30 * 24 * 60 * minute, 140), 120);
-  assert.equal(bucketsFor(3, 140), 3);
-  assert.equal(bucketsFor(1_000_003, 140), 140);
+const wide = { fitting: 140, zone: 'utc' } as const;
+const nowAt = Date.parse('2026-04-01T09:17:23.456Z');
+
+test('widens a relative range to bars that begin at round times', () => {
+  const resolved = (span: string) => {
+    const { bounds: of, buckets } = resolveRange({ kind: 'relative', span }, nowAt, wide);
+    return [of.sinceTime.slice(5, 19), of.untilTime.slice(5, 19), buckets];
+  };
+  assert.deepEqual(resolved('1h'), ['04-01T08:17:00', '04-01T09:17:30', 121]);
+  assert.deepEqual(resolved('24h'), ['03-31T09:15:00', '04-01T09:30:00', 97]);
+  assert.deepEqual(resolved('30d'), ['03-02T06:00:00', '04-01T12:00:00', 121]);
+  assert.deepEqual(resolved('1s'), ['04-01T09:17:22', '04-01T09:17:24', 31]);
+});
+
+test('aligns bars in the zone of the reader', () => {
+  const before = process.env.TZ;
+  try {
+    process.env.TZ = 'Asia/Kolkata';
+    const local = { fitting: 140, zone: 'local' } as const;
+    const { bounds: days } = resolveRange({ kind: 'relative', span: '30d' }, nowAt, local);
+    assert.equal(days.sinceTime, '2026-03-02T06:30:00.000Z', 'noon in India');
+  } finally {
+    process.env.TZ = before;
+  }
+});
+
+test('keeps an absolute range, in round bars if they divide it', () => {
+  const parts = (from: string, until: string) => {
+    const range = { kind: 'absolute', from: `2026-04-01T${from}Z`, until: `2026-04-01T${until}Z` };
+    const resolved = resolveRange(range as Range, nowAt, wide);
+    assert.deepEqual(resolved.bounds, { sinceTime: range.from, untilTime: range.until });
+    return resolved.buckets;
+  };
+  assert.equal(parts('08:30:00.000', '09:00:00.000'), 120);
+  assert.equal(parts('08:30:00.000', '08:30:00.003'), 3);
+  assert.equal(parts('08:30:00.001', '08:46:40.004'), 140);
+});
+
+test('extends the times of a run to now in its own bars', () => {
+  const run = resolveRange({ kind: 'relative', span: '1h' }, nowAt, wide);
+  assert.deepEqual(untilNow(run, nowAt, wide), run);
+  const { bounds: later, buckets } = untilNow(run, nowAt + 301_000, wide);
+  assert.equal(later.sinceTime, run.bounds.sinceTime);
+  assert.equal(later.untilTime, '2026-04-01T09:22:30.000Z');
+  assert.equal(buckets, 131);
+});
+
+test('bars of any relative range are round and few, and cover the range', () => {
+  const span = fc
+    .tuple(fc.integer({ min: 1, max: 300 }), fc.constantFrom('s', 'm', 'h', 'd'))
+    .map(([count, unit]) => `${count}${unit}`);
+  const now = fc.integer({ min: Date.UTC(2030, 0), max: Date.UTC(2040, 0) });
+  fc.assert(
+    fc.property(span, now, fc.integer({ min: 20, max: 490 }), (length, ms, fitting) => {
+      const range = { kind: 'relative', span: length } as const;
+      const { bounds: of, buckets } = resolveRange(range, ms, { fitting, zone: 'utc' });
+      const [since, until] = [Date.parse(of.sinceTime), Date.parse(of.untilTime)];
+      assert.ok(since <= ms - parseSpan(length)! && until > ms);
+      const step = (until - since) / buckets;
+      assert.ok(roundSteps.includes(step), `${step}`);
+      assert.equal(since % step, 0);
+      assert.ok(buckets <= 500);
+    }),
+  );
 });
 
 test('parses times', () => {

@@ -1,4 +1,5 @@
-/** Time ranges: display, move, parse. Pure. */
+/** Time ranges: resolve, display, move, parse. Pure. */
+import { offsetMs, roundSteps } from '../../charts/time-ticks.ts';
 import { parseSpan, type Range, type TimeBounds } from '../query.ts';
 
 export type Zone = 'local' | 'utc';
@@ -56,20 +57,75 @@ export function zoomOut(range: Range, bounds: TimeBounds, nowMs: number): Range 
   return toAbsolute(until - 2 * (untilMs - sinceMs) - (half === 1 ? 1 : 0), until);
 }
 
-/** Number of buckets of a readable length, at most `fitting`. */
-export function bucketsFor(spanMs: number, fitting: number): number {
-  const round = bucketLengths.find((ms) => spanMs % ms === 0 && spanMs / ms <= fitting);
-  if (round !== undefined && spanMs / round >= fitting / 3) return spanMs / round;
-  // The service cuts at milliseconds, so no bucket is shorter.
-  return Math.max(1, Math.min(fitting, spanMs));
+/** The times of a run, and the number of its bars. */
+export interface ResolvedRange {
+  readonly bounds: TimeBounds;
+  readonly buckets: number;
 }
 
-const bucketLengths: readonly number[] = [
-  ...[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5].map((seconds) => seconds * 1000),
-  ...[1, 2, 5, 10, 15, 20, 30].map((seconds) => seconds * 1000),
-  ...[1, 2, 5, 10, 15, 20, 30].map((minutes) => minutes * 60_000),
-  ...[1, 2, 3, 4, 6, 8, 12, 24].map((hours) => hours * 3_600_000),
-];
+export interface Bars {
+  /** Maximum number of bars. */
+  readonly fitting: number;
+  readonly zone: Zone;
+}
+
+/**
+ * Resolves a range to absolute times; once per run, so that all parts of the page use the same. A
+ * relative range is widened to bars that begin at round times of the zone.
+ */
+export function resolveRange(range: Range, nowMs: number, bars: Bars): ResolvedRange {
+  if (range.kind === 'absolute') {
+    return divide(Date.parse(range.from), Date.parse(range.until), bars);
+  }
+  const spanMs = parseSpan(range.span) ?? 0;
+  const step = barLength(spanMs, bars.fitting);
+  const sinceMs = floorIn(bars.zone, Math.max(0, nowMs - spanMs), step);
+  return extend({ sinceMs, untilMs: sinceMs }, nowMs, { ...bars, step });
+}
+
+/** These times up to now: what a live list has received since they were resolved. */
+export function untilNow({ bounds, buckets }: ResolvedRange, nowMs: number, bars: Bars) {
+  const times = toMs(bounds);
+  const step = (times.untilMs - times.sinceMs) / buckets;
+  return extend(times, nowMs, { ...bars, step });
+}
+
+/** Appends bars of this length, in ms, until they cover this second. */
+function extend(
+  { sinceMs, untilMs }: ReturnType<typeof toMs>,
+  nowMs: number,
+  { step, ...bars }: Bars & { readonly step: number },
+): ResolvedRange {
+  // The end of this second includes its logs.
+  const endMs = Math.floor(nowMs / 1000) * 1000 + 1000;
+  const missing = Math.max(0, Math.ceil((endMs - untilMs) / step));
+  return divide(sinceMs, Math.min(Math.ceil(untilMs + missing * step), lastMs), bars);
+}
+
+/** Cuts the range into bars of a round length if one divides it, else into equal parts. */
+function divide(sinceMs: number, untilMs: number, { fitting, zone }: Bars): ResolvedRange {
+  const bounds = {
+    sinceTime: new Date(sinceMs).toISOString(),
+    untilTime: new Date(untilMs).toISOString(),
+  };
+  const spanMs = untilMs - sinceMs;
+  const step = roundSteps.find(
+    (ms) =>
+      spanMs % ms === 0 && spanMs / ms <= fitting + 2 && floorIn(zone, sinceMs, ms) === sinceMs,
+  );
+  if (step !== undefined && spanMs / step >= fitting / 6) return { bounds, buckets: spanMs / step };
+  // The service cuts at milliseconds, so no bar is shorter.
+  return { bounds, buckets: Math.max(1, Math.min(fitting, spanMs)) };
+}
+
+function barLength(spanMs: number, fitting: number): number {
+  return roundSteps.find((ms) => spanMs / ms <= fitting) ?? roundSteps.at(-1)!;
+}
+
+function floorIn(zone: Zone, ms: number, step: number): number {
+  const offset = offsetMs(ms, zone === 'utc');
+  return Math.max(0, Math.floor((ms + offset) / step) * step - offset);
+}
 
 /** Clamps to at least 1 ms and to what the API accepts. */
 export function toAbsolute(fromMs: number, untilMs: number): Range {
@@ -84,8 +140,7 @@ export function toAbsolute(fromMs: number, untilMs: number): Range {
 
 /** `2026-04-01 08:30:00.123` */
 export function formatMoment(ms: number, zone: Zone): string {
-  const offsetMs = zone === 'utc' ? 0 : -new Date(ms).getTimezoneOffset() * 60_000;
-  return new Date(ms + offsetMs).toISOString().slice(0, 23).replace('T', ' ');
+  return new Date(ms + offsetMs(ms, zone === 'utc')).toISOString().slice(0, 23).replace('T', ' ');
 }
 
 /**

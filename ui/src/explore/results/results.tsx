@@ -20,13 +20,15 @@ import { useOpenedLog, useResultsKeys } from './use-results.ts';
 
 export interface ResultsProps {
   readonly query: ExploreQuery;
-  /** Total of this run. */
+  /** Times of this run. */
   readonly bounds: TimeBounds;
+  /** Times of the counts: live mode moves them. */
+  readonly counted: TimeBounds;
   readonly onChange: (change: Partial<ExploreQuery>) => void;
   readonly onFilter: (filter: Filter) => void;
 }
 
-export function Results({ query, bounds, onChange, onFilter }: ResultsProps) {
+export function Results({ query, bounds, counted, onChange, onFilter }: ResultsProps) {
   const { timeZone } = usePreferences();
   const { feed, state } = useLogFeed(query, bounds);
   const { rows, isStale } = state;
@@ -50,7 +52,7 @@ export function Results({ query, bounds, onChange, onFilter }: ResultsProps) {
     <section className={styles.results} aria-label="Logs">
       <ResultsToolbar
         query={query}
-        bounds={bounds}
+        bounds={counted}
         state={state}
         onChange={onChange}
         onPause={feed.pause}

@@ -47,12 +47,6 @@ export function useResultsKeys({ query, state, feed, onChange, onResume }: Resul
       run: () => onChange({ isWrapped: !query.isWrapped }),
     },
     {
-      key: 't',
-      group,
-      description: 'Start or stop following new logs',
-      run: () => onChange({ isLive: !query.isLive }),
-    },
-    {
       key: 'p',
       group,
       description: 'Pause or resume live mode',
