@@ -3,6 +3,8 @@
  * the command line and the columns of the explorer follow from this table.
  */
 
+import { toSeverityLevel } from './severity.ts';
+
 interface LogField {
   /** In the table `logs`. */
   readonly column: string;
@@ -18,11 +20,16 @@ interface LogField {
   readonly filter?: FieldFilter;
 }
 
-interface FieldFilter {
-  /** `anyCase`: values are stored in upper case. `stream`: limits which streams are read. */
-  readonly match: 'exact' | 'anyCase' | 'stream';
+export interface FieldFilter {
+  /**
+   * `level`: severities of one level are equal. `hex`: digits, stored in lower case. `stream`:
+   * limits which streams are read.
+   */
+  readonly match: 'exact' | 'level' | 'hex' | 'stream';
   /** Facet names that count its values, the usual one first; empty = no facet. */
   readonly facets: readonly string[];
+  /** Length of values; with `hex` only. */
+  readonly digits?: number;
   /** Description of the flag and of the parameter. */
   readonly help: string;
 }
@@ -34,7 +41,11 @@ export const logFields = {
     path: 'severity',
     title: 'Severity',
     flag: 'severity',
-    filter: { match: 'anyCase', facets: ['severity'], help: 'severity, case-insensitive' },
+    filter: {
+      match: 'level',
+      facets: ['severity'],
+      help: 'severity, any word of its level, case-insensitive',
+    },
   },
   serviceName: {
     column: 'ServiceName',
@@ -120,8 +131,20 @@ export const logFields = {
     attribute: 'k8s.node.name',
     filter: { match: 'exact', facets: ['k8sNode'], help: 'Kubernetes node' },
   },
-  traceId: { column: 'TraceId', path: 'traceId', title: 'Trace id', flag: 'trace' },
-  spanId: { column: 'SpanId', path: 'spanId', title: 'Span id', flag: 'span' },
+  traceId: {
+    column: 'TraceId',
+    path: 'traceId',
+    title: 'Trace id',
+    flag: 'trace',
+    filter: { match: 'hex', digits: 32, facets: [], help: 'id of the trace, 32 hex digits' },
+  },
+  spanId: {
+    column: 'SpanId',
+    path: 'spanId',
+    title: 'Span id',
+    flag: 'span',
+    filter: { match: 'hex', digits: 16, facets: [], help: 'id of the span, 16 hex digits' },
+  },
   eventName: {
     column: 'EventName',
     path: 'eventName',
@@ -164,10 +187,29 @@ export const equalityFields = filterFields.filter(
 ) as readonly EqualityField[];
 
 export const facetFields: ReadonlyMap<FacetName, FilterField> = new Map(
-  filterFields.flatMap((field) =>
-    logFields[field].filter.facets.map((name) => [name, field] as const),
-  ),
+  filterFields.flatMap((field) => {
+    const names: readonly FacetName[] = logFields[field].filter.facets;
+    return names.map((name) => [name, field] as const);
+  }),
 );
+
+/** Whether the column can hold the value. */
+export function isPossible(field: EqualityField, value: string): boolean {
+  const filter: FieldFilter = logFields[field].filter;
+  const { digits } = filter;
+  return digits === undefined || value === '' || isHex(value, digits);
+}
+
+function isHex(text: string, digits: number): boolean {
+  return text.length === digits && /^[\da-f]*$/i.test(text);
+}
+
+/** A value of a filter in the form in which logs are grouped by it. */
+export function toStoredValue(field: EqualityField, value: string): string {
+  const { match } = logFields[field].filter;
+  if (match === 'level') return toSeverityLevel(value);
+  return match === 'hex' ? value.toLowerCase() : value;
+}
 
 /** @param path of an entry. @returns '' when the log has no value */
 export function fieldValue(log: unknown, path: string): string {

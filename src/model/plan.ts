@@ -28,6 +28,8 @@ export interface LogFilter {
   readonly equal: ReadonlyMap<EqualityField, readonly string[]>;
   readonly labels: readonly LabelPair[];
   readonly search: readonly SearchTerm[];
+  /** 1 to 24; logs with a lower severity number or none do not match. Absent = all. */
+  readonly minSeverity?: number | undefined;
   /** Logs with any of these do not match. Absent = none. */
   readonly excluded?: {
     readonly equal: ReadonlyMap<EqualityField, readonly string[]>;

@@ -3,12 +3,20 @@
  * (https://opentelemetry.io/docs/specs/otel/logs/data-model, "Severity Fields" and appendix B).
  */
 
+/** Each has four numbers: TRACE 1 to 4, DEBUG 5 to 8, and so on. */
+export const severityLevels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'] as const;
+
+/** The lowest number of a level. @param index in `severityLevels` */
+export function firstNumber(index: number): number {
+  return index * 4 + 1;
+}
+
 export const severityNumbers: ReadonlyMap<string, number> = new Map([
-  ...['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'].flatMap((word, i): [string, number][] => [
-    [word, i * 4 + 1],
-    [`${word}2`, i * 4 + 2],
-    [`${word}3`, i * 4 + 3],
-    [`${word}4`, i * 4 + 4],
+  ...severityLevels.flatMap((word, i): [string, number][] => [
+    [word, firstNumber(i)],
+    [`${word}2`, firstNumber(i) + 1],
+    [`${word}3`, firstNumber(i) + 2],
+    [`${word}4`, firstNumber(i) + 3],
   ]),
   ['VERBOSE', 1],
   ['DBG', 5],
@@ -35,6 +43,18 @@ const wordsByPinoLevel: ReadonlyMap<string, string> = new Map([
   ['50', 'ERROR'],
   ['60', 'FATAL'],
 ]);
+
+/** @returns the numbers of a level, none for another word */
+export function levelNumbers(level: string): readonly number[] {
+  const index = severityLevels.findIndex((one) => one === level);
+  return index < 0 ? [] : [0, 1, 2, 3].map((step) => firstNumber(index) + step);
+}
+
+/** The level of a word in any case; an unknown word in upper case. */
+export function toSeverityLevel(word: string): string {
+  const upper = word.toUpperCase();
+  return severityLevels[Math.floor((toSeverityNumber(upper) - 1) / 4)] ?? upper;
+}
 
 /** @param word in upper case. @returns 1 to 24, or 0 for an unknown word. */
 export function toSeverityNumber(word: string): number {

@@ -238,7 +238,7 @@ function describeField([name, { title, path, filter }]: (typeof fieldEntries)[nu
     title,
     path,
     isFilter: filter !== undefined,
-    isAnyCase: filter?.match === 'anyCase',
+    isAnyCase: filter?.match === 'level' || filter?.match === 'hex',
     ...(facet !== undefined && { facet }),
   };
 }

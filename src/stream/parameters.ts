@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import { nilLogId } from '../model/log-id.ts';
-import { filterFields } from '../model/log-fields.ts';
+import { type EqualityField, filterFields, isPossible } from '../model/log-fields.ts';
+import { toSeverityNumber } from '../model/severity.ts';
 import { parsed, uuid } from '../std/parse-query.ts';
 import { parseCursor } from './cursor.ts';
 import { parseTimestamp } from './timestamps.ts';
@@ -42,7 +43,7 @@ function parseLabel(pair: string) {
 
 const exclusionForm =
   `<field>:<value>, field being one of ${filterFields.join(', ')}; ` +
-  'the value of streamId a UUID';
+  'the value of streamId a UUID, of traceId 32 and of spanId 16 hex digits';
 
 export const exclusion = parsed(parseExclusion, exclusionForm, text()).meta({
   example: 'severity:DEBUG',
@@ -52,6 +53,29 @@ function parseExclusion(pair: string) {
   const { key, value } = parseLabel(pair) ?? {};
   const field = filterFields.find((name) => name === key);
   if (field === undefined || value === undefined) return undefined;
-  const isPossible = field !== 'streamId' || uuid.safeParse(value).success;
-  return isPossible ? { field, value } : undefined;
+  const isValid = field === 'streamId' ? uuid.safeParse(value).success : isPossible(field, value);
+  return isValid ? { field, value } : undefined;
+}
+
+const severityForm =
+  'a severity such as warn or error, or a severity number from 1 to 24 of OpenTelemetry';
+
+/** A severity number. */
+export const minSeverity = parsed(parseSeverityNumber, severityForm).meta({
+  description:
+    'Only logs of this severity or a higher one: a word such as warn, or a severity number of ' +
+    'OpenTelemetry. Logs whose severity has no number do not match.',
+  example: 'warn',
+});
+
+function parseSeverityNumber(word: string): number | undefined {
+  const number = /^\d\d?$/.test(word) ? Number(word) : toSeverityNumber(word.toUpperCase());
+  return number >= 1 && number <= 24 ? number : undefined;
+}
+
+/** A value that the field's column can hold. */
+export function fieldValue(field: EqualityField, digits: number | undefined) {
+  if (digits === undefined) return text();
+  const parse = (value: string) => (isPossible(field, value) ? value : undefined);
+  return parsed(parse, `${digits} hex digits`);
 }

@@ -126,6 +126,7 @@ export function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
     untilNanos: query.untilTime,
     equal: equalities((field) => query[field]),
     labels: query.label ?? [],
+    minSeverity: query.minSeverity,
     search: parseSearch(query.search ?? ''),
     excluded: { equal: equalities(excludedBy), labels: query.excludeLabel ?? [] },
   };

@@ -91,6 +91,24 @@ suite('a list', () => {
   });
 });
 
+suite('filters by ids and severity', () => {
+  test('accepts hex digits in any case, and the empty id', () => {
+    const { traceId, spanId } = parsed(
+      listQuery,
+      'traceId=4BF92F3577B34DA6A3CE929D0E0E4736&traceId=&spanId=00f067aa0ba902b7',
+    );
+    assert.deepEqual(traceId, ['4BF92F3577B34DA6A3CE929D0E0E4736', '']);
+    assert.deepEqual(spanId, ['00f067aa0ba902b7']);
+  });
+
+  test('reads minSeverity as a word or a number', () => {
+    const numbers = ['warn', 'WARNING', 'crit', '1', '24'].map(
+      (word) => parsed(listQuery, `minSeverity=${word}`).minSeverity,
+    );
+    assert.deepEqual(numbers, [13, 13, 18, 1, 24]);
+  });
+});
+
 suite('rejects and names the parameter', () => {
   const cases: readonly (readonly [z.ZodObject, string, string, RegExp])[] = [
     [listQuery, 'limit=0', 'limit', /whole number from 1 to 1000/],
@@ -108,6 +126,12 @@ suite('rejects and names the parameter', () => {
     [listQuery, 'label=nocolon', 'label', /key:value/],
     [listQuery, 'label=a:b&label=:c', 'label', /":c"/],
     [listQuery, 'streamId=x', 'streamId', /a UUID/],
+    [listQuery, 'traceId=4bf92f35', 'traceId', /"4bf92f35": it must be 32 hex digits/],
+    [listQuery, 'spanId=00f067aa0ba902bz', 'spanId', /16 hex digits/],
+    [listQuery, 'exclude=spanId:x', 'exclude', /spanId 16 hex digits/],
+    [listQuery, 'minSeverity=loud', 'minSeverity', /a severity such as warn/],
+    [listQuery, 'minSeverity=25', 'minSeverity', /from 1 to 24/],
+    [listQuery, 'minSeverity=0', 'minSeverity', /from 1 to 24/],
     [listQuery, 'exclude=colour:red', 'exclude', /field being one of severity, serviceName/],
     [listQuery, 'exclude=severity', 'exclude', /"severity"/],
     [listQuery, 'exclude=streamId:x', 'exclude', /the value of streamId a UUID/],

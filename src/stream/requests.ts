@@ -8,11 +8,20 @@ import {
   equalityFields,
   facetFields,
   type FacetName,
+  type FieldFilter,
   filterFields,
   logFields,
 } from '../model/log-fields.ts';
 import { integer, list, parsed, uuid } from '../std/parse-query.ts';
-import { cursor, exclusion, label, text, timestamp } from './parameters.ts';
+import {
+  cursor,
+  exclusion,
+  fieldValue,
+  label,
+  minSeverity,
+  text,
+  timestamp,
+} from './parameters.ts';
 
 const maxLimit = 1_000;
 const maxBuckets = 500;
@@ -24,7 +33,10 @@ function anyOf<Item extends z.ZodType>(item: Item, help: string) {
   return list(item, `${description}. Repeated: any of them.`);
 }
 
-const equality = (field: EqualityField) => anyOf(text(), logFields[field].filter.help);
+function equality(field: EqualityField) {
+  const filter: FieldFilter = logFields[field].filter;
+  return anyOf(fieldValue(field, filter.digits), filter.help);
+}
 
 /** Filters of every read of logs except `/logs/{logId}`. */
 const filters = {
@@ -32,6 +44,7 @@ const filters = {
   ...(Object.fromEntries(equalityFields.map((field) => [field, equality(field)])) as Readonly<
     Record<EqualityField, ReturnType<typeof equality>>
   >),
+  minSeverity: minSeverity.optional(),
   search: text(
     'Words that the message must contain, as case-insensitive substrings; ' +
       '"quoted phrase" matches literally, -word excludes.',

@@ -55,7 +55,7 @@ test('random filters over random logs agree with a model', async (t) => {
   ] as const;
   const events = Array.from({ length: 1_500 }, () => ({
     message: `${random.pick(words)} ${random.pick(words)} ${random.pick(words)}`,
-    severity: random.pick(['INFO', 'WARN', 'ERROR', 'Trace', '']),
+    severity: random.pick(['INFO', 'Warn', 'WARNING', 'ERROR', 'Crit', 'Trace', 'audit', '']),
     service_name: random.pick(['model-a', 'model-b', 'model-c']),
     host: random.pick(['h1', 'h2', '', "h'4"]),
     timestamp: new Date(start + random.integer(0, 3_600_000)).toISOString(),
@@ -71,7 +71,8 @@ test('random filters over random logs agree with a model', async (t) => {
   for (let round = 0; round < 15; round++) {
     const from = start + random.integer(-1, 3_000_000);
     const until_ = from + random.integer(1, 3_600_000);
-    const severity = random.pick([undefined, 'info', 'WARN', 'trace']);
+    const severity = random.pick([undefined, 'info', 'WARN', 'err', 'audit']);
+    const minSeverity = random.pick([undefined, undefined, 'warn', 'crit'] as const);
     const host = random.pick([undefined, undefined, 'h1', '', "h'4"]);
     const colour = random.pick([undefined, 'red', 'a:b']);
     const word = random.pick([undefined, ...words]);
@@ -85,6 +86,7 @@ test('random filters over random logs agree with a model', async (t) => {
     const filters: Parameters = {
       serviceName: service_,
       ...(severity === undefined ? {} : { severity }),
+      ...(minSeverity === undefined ? {} : { minSeverity }),
       ...(host === undefined ? {} : { host }),
       ...(colour === undefined ? {} : { label: `colour:${colour}` }),
       ...(word === undefined ? {} : { search: word }),
@@ -95,10 +97,11 @@ test('random filters over random logs agree with a model', async (t) => {
       (event) =>
         Date.parse(event.timestamp) >= from &&
         Date.parse(event.timestamp) < until_ &&
-        (severity === undefined || event.severity.toUpperCase() === severity.toUpperCase()) &&
+        (severity === undefined || levelOf(event.severity) === levelOf(severity)) &&
+        (minSeverity === undefined || highWords[minSeverity].includes(event.severity)) &&
         (host === undefined || event.host === host) &&
         (colour === undefined || event.labels.colour === colour) &&
-        event.severity.toUpperCase() !== notSeverity?.toUpperCase() &&
+        (notSeverity === undefined || levelOf(event.severity) !== levelOf(notSeverity)) &&
         event.host !== notHost &&
         event.labels.colour !== notColour &&
         (word === undefined || event.message.toLowerCase().includes(word.toLowerCase())),
@@ -118,6 +121,38 @@ test('random filters over random logs agree with a model', async (t) => {
     assert.equal(facet.total, expected, `facet ${what}`);
     assert.equal(await listCount({ ...filters, ...bounds }), expected, `list ${what}`);
   }
+});
+
+const highWords = { warn: ['Warn', 'WARNING', 'ERROR', 'Crit'], crit: ['Crit'] };
+
+function levelOf(word: string): string {
+  const synonyms: Readonly<Record<string, string>> = {
+    WARNING: 'WARN',
+    ERR: 'ERROR',
+    CRIT: 'ERROR',
+  };
+  return synonyms[word.toUpperCase()] ?? word.toUpperCase();
+}
+
+test('finds a log by its trace and span in any case', async () => {
+  const trace_id = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const span_id = '00f067aa0ba902b7';
+  await service.postLogs([
+    { message: 'traced', trace_id, span_id },
+    { message: 'not traced', service_name: 'traceless' },
+  ]);
+  const filters = { traceId: trace_id.toUpperCase(), spanId: span_id };
+  const log = await until(async () => (await service.list(filters)).logs.at(0), {
+    what: 'the traced log to be readable',
+  });
+  assert.equal(log.message, 'traced');
+  assert.equal((await service.facet('host', filters)).total, 1);
+  const others = { exclude: `traceId:${trace_id}`, serviceName: ['', 'traceless'] };
+  const { logs } = await service.list(others);
+  assert.deepEqual(
+    logs.map(({ message }) => message),
+    ['not traced'],
+  );
 });
 
 async function listCount(parameters: Parameters): Promise<number> {

@@ -11,7 +11,7 @@ import { createLogReader } from '../../src/store/log-reader.ts';
 import type { ReaderParts } from '../../src/store/read-time.ts';
 import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { localToken } from './local-token.ts';
-import { type LogFixture, stampedBatch } from './log-row-fixture.ts';
+import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { everyLog } from './read-oracle.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
@@ -27,26 +27,37 @@ const timeMs = fc.integer({ min: startMs - 600_000, max: startMs + (hours * 60 +
 /** A DateTime of this minute wraps around to the first minute of the range. */
 const wrappedNanos = nanos(startMs) + 4_294_967_296_000_000_000n;
 
-const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc.record({
-  timestamp: fc.oneof(
-    { weight: 30, arbitrary: timeMs.map((ms) => nanos(ms) + BigInt(ms % 1_000_000)) },
-    { weight: 1, arbitrary: fc.constant(wrappedNanos) },
-  ),
-  severityText: pick('INFO', 'WARN', 'ERROR', ''),
-  host: pick('h1', 'h2', "h'3", ''),
-  serviceName: pick('a', 'b', 'é', '漢'),
-});
+const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc
+  .record({
+    timestamp: fc.oneof(
+      { weight: 30, arbitrary: timeMs.map((ms) => nanos(ms) + BigInt(ms % 1_000_000)) },
+      { weight: 1, arbitrary: fc.constant(wrappedNanos) },
+    ),
+    severity: pick(...severityFixtures),
+    host: pick('h1', 'h2', "h'3", ''),
+    serviceName: pick('a', 'b', 'é', '漢'),
+  })
+  .map(({ severity, ...log }) => ({ ...log, ...severity }));
 
 const fieldArbitrary = fc.constantFrom<EqualityField[]>('severity', 'serviceName', 'host');
 const equalArbitrary = fc
   .uniqueArray(
-    fc.tuple(fieldArbitrary, fc.uniqueArray(pick('error', 'INFO', '', 'a', 'é', 'h1', "h'3"))),
+    fc.tuple(fieldArbitrary, fc.uniqueArray(pick('crit', 'INFO', '', 'a', 'é', 'h1', "h'3"))),
     {
       selector: ([field]) => field,
       maxLength: 2,
     },
   )
-  .map((entries) => new Map(entries.filter(([, values]) => values.length > 0)));
+  .map((entries) => {
+    const countable = entries.map(([field, values]) => {
+      const some = field === 'severity' ? values.filter(isLevel) : values;
+      return [field, some] as const;
+    });
+    return new Map(countable.filter(([, values]) => values.length > 0));
+  });
+
+/** Counts cannot find a word without a number: a log with this word may have a number. */
+const isLevel = (value: string) => ['crit', 'INFO', ''].includes(value);
 
 /** Logs are received on two days; a limit may hide the first day's. */
 const receiptArbitrary = fc.constantFrom(0n, nanos(startMs), nanos(startMs + dayMs));
@@ -60,8 +71,9 @@ const filterArbitrary: fc.Arbitrary<LogFilter> = fc
     receivedFrom: fc.tuple(receiptArbitrary, receiptArbitrary),
     equal: equalArbitrary,
     excluded: equalArbitrary,
+    minSeverity: pick(undefined, undefined, 9, 17),
   })
-  .map(({ ids, from, minutes, isRound, receivedFrom, equal, excluded }) => {
+  .map(({ ids, from, minutes, isRound, receivedFrom, equal, excluded, minSeverity }) => {
     const fromMs = isRound ? from - (from % 60_000) : from;
     return {
       accountId,
@@ -69,6 +81,7 @@ const filterArbitrary: fc.Arbitrary<LogFilter> = fc
       fromNanos: nanos(fromMs) + (isRound ? 0n : 7n),
       untilNanos: nanos(fromMs + minutes * 60_000) + (isRound ? 0n : 3n),
       equal,
+      minSeverity,
       labels: [],
       search: [],
       excluded: { equal: excluded, labels: [] },

@@ -46,6 +46,19 @@ export const emptyLog: LogFixture = {
   eventName: '',
 };
 
+/** Severities as decoders store them: words with their number, and words without one. */
+export const severityFixtures: readonly Pick<LogFixture, 'severityText' | 'severityNumber'>[] = [
+  { severityText: 'INFO', severityNumber: 9 },
+  { severityText: 'NOTICE', severityNumber: 10 },
+  { severityText: 'WARN', severityNumber: 13 },
+  { severityText: 'WARNING', severityNumber: 13 },
+  { severityText: 'ERROR', severityNumber: 17 },
+  { severityText: 'CRIT', severityNumber: 18 },
+  { severityText: 'AUDIT', severityNumber: 0 },
+  { severityText: 'AUDIT', severityNumber: 19 },
+  { severityText: '', severityNumber: 0 },
+];
+
 /** Rows back to back, like a decoder. */
 export function encodeLogs(logs: readonly Partial<LogFixture>[]): Uint8Array {
   const chunks = logs.flatMap((log) => {

@@ -1,8 +1,9 @@
 /** The semantics of log filters in plain JavaScript over an array. */
 import type { StampedBatch } from '../../src/model/batch.ts';
 import { encodeLogId, toTie } from '../../src/model/log-id.ts';
-import type { FilterField } from '../../src/model/log-fields.ts';
+import type { EqualityField, FilterField } from '../../src/model/log-fields.ts';
 import type { LogFilter } from '../../src/model/plan.ts';
+import { toSeverityNumber } from '../../src/model/severity.ts';
 import { emptyLog, type LogFixture } from './log-row-fixture.ts';
 
 export interface Stored {
@@ -59,8 +60,9 @@ export function matches(filter: LogFilter, stored: Stored): boolean {
     (filter.fromNanos === undefined || stored.timeNanos >= filter.fromNanos) &&
     (filter.untilNanos === undefined || stored.timeNanos < filter.untilNanos) &&
     [...filter.equal].every(([field, values]) =>
-      values.some((value) => fold(field, facetValue(field, stored)) === fold(field, value)),
+      values.some((value) => isEqual(field, value, stored)),
     ) &&
+    (filter.minSeverity === undefined || log.severityNumber >= filter.minSeverity) &&
     filter.labels.every(({ key, value }) => labels.get(key) === value) &&
     filter.search.every(({ text, exclude }) => lower(log.body).includes(lower(text)) !== exclude) &&
     !isExcluded(filter, stored, labels)
@@ -75,19 +77,27 @@ function isExcluded(
   if (excluded === undefined) return false;
   const { equal, labels: pairs } = excluded;
   return (
-    [...equal].some(([field, values]) =>
-      values.some((value) => fold(field, facetValue(field, stored)) === fold(field, value)),
-    ) || pairs.some(({ key, value }) => labels.get(key) === value)
+    [...equal].some(([field, values]) => values.some((value) => isEqual(field, value, stored))) ||
+    pairs.some(({ key, value }) => labels.get(key) === value)
   );
 }
 
 export function facetValue(field: FilterField, stored: Stored): string {
   if (field === 'streamId') return stored.streamId;
-  return field === 'severity' ? stored.log.severityText : stored.log[field];
+  const { severityNumber, severityText } = stored.log;
+  if (field !== 'severity') return stored.log[field];
+  return severityNumber === 0 ? severityText : levels[Math.ceil(severityNumber / 4) - 1]!;
 }
 
-function fold(field: FilterField, value: string): string {
-  return field === 'severity' ? value.toUpperCase() : value;
+const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+
+function isEqual(field: EqualityField, value: string, stored: Stored): boolean {
+  const own = facetValue(field, stored);
+  if (field === 'traceId' || field === 'spanId') return own === value.toLowerCase();
+  if (field !== 'severity') return own === value;
+  const number = toSeverityNumber(value.toUpperCase());
+  if (number === 0) return stored.log.severityText === value.toUpperCase();
+  return own === levels[Math.ceil(number / 4) - 1];
 }
 
 function lower(text: string): string {

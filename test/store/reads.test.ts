@@ -9,7 +9,7 @@ import { decodeLogId, type LogPosition } from '../../src/model/log-id.ts';
 import type { FilterField } from '../../src/model/log-fields.ts';
 import type { ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
 import { type EngineStore, generousLimits, openEngineStore } from './engine-store.ts';
-import { type LogFixture, stampedBatch } from './log-row-fixture.ts';
+import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { everyLog, facetValue, matches, type Stored, toStored } from './read-oracle.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
@@ -23,20 +23,25 @@ const words = ['Timeout', 'GRÖSSE', 'größe', 'ΟΔΟΣ', 'οδοσα', '50%',
 const pick = <T>(...values: T[]) => fc.constantFrom(...values);
 
 /** Half of the logs share one nanosecond, the rest spread over the range. */
-const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc.record({
-  timestamp: fc.oneof(
-    fc.constant(nanos(startMs) + 5n),
-    fc.bigInt(nanos(startMs), nanos(startMs + rangeMs) - 1n),
-    fc.constant(-1n),
-  ),
-  severityText: pick('INFO', 'WARN', 'ERROR', ''),
-  host: pick('h1', 'h2', "h'3", ''),
-  serviceName: pick('a', 'b', 'c'),
-  k8sPod: pick('p1', 'p2', ''),
-  body: fc.array(fc.constantFrom(...words), { maxLength: 4 }).map((some) => some.join(' ')),
-  logAttributes: fc.dictionary(pick('k', 'both', '__proto__'), pick('v', 'w', ''), { maxKeys: 2 }),
-  resourceAttributes: fc.dictionary(pick('both', 'r'), pick('v', 'w', ''), { maxKeys: 2 }),
-});
+const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc
+  .record({
+    timestamp: fc.oneof(
+      fc.constant(nanos(startMs) + 5n),
+      fc.bigInt(nanos(startMs), nanos(startMs + rangeMs) - 1n),
+      fc.constant(-1n),
+    ),
+    severity: pick(...severityFixtures),
+    host: pick('h1', 'h2', "h'3", ''),
+    serviceName: pick('a', 'b', 'c'),
+    k8sPod: pick('p1', 'p2', ''),
+    body: fc.array(fc.constantFrom(...words), { maxLength: 4 }).map((some) => some.join(' ')),
+    logAttributes: fc.dictionary(pick('k', 'both', '__proto__'), pick('v', 'w', ''), {
+      maxKeys: 2,
+    }),
+    resourceAttributes: fc.dictionary(pick('both', 'r'), pick('v', 'w', ''), { maxKeys: 2 }),
+    traceId: pick('4bf92f3577b34da6a3ce929d0e0e4736', '4bf92f3577b34da6a3ce929d0e0e4737', ''),
+  })
+  .map(({ severity, ...log }) => ({ ...log, ...severity }));
 
 let engine: EngineStore;
 let stored: Stored[];
@@ -90,20 +95,25 @@ const filterArbitrary: fc.Arbitrary<LogFilter> = fc.record({
   equal: fc
     .record(
       {
-        severity: fc.array(pick('info', 'WARN', ''), { minLength: 1, maxLength: 2 }),
+        severity: fc.array(pick('info', 'err', 'WARNING', 'audit', ''), {
+          minLength: 1,
+          maxLength: 2,
+        }),
+        traceId: fc.constant(['4BF92F3577B34DA6A3CE929D0E0E4736']),
         host: fc.array(pick('h1', "h'3", ''), { minLength: 1, maxLength: 2 }),
         k8sPod: fc.array(pick('p1', 'nobody'), { minLength: 1, maxLength: 2 }),
       },
       { requiredKeys: [] },
     )
     .map((equal) => new Map(Object.entries(equal)) as LogFilter['equal']),
+  minSeverity: fc.option(fc.integer({ min: 1, max: 24 }), { nil: undefined, freq: 2 }),
   labels: labelsArbitrary,
   excluded: fc.record({
     equal: fc.constantFrom(
       new Map(),
       new Map([['severity', ['warn']]]),
       new Map([
-        ['severity', ['']],
+        ['severity', ['', 'audit']],
         ['host', ['', "h'3"]],
       ]),
     ) as fc.Arbitrary<NonNullable<LogFilter['excluded']>['equal']>,

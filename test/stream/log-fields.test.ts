@@ -8,7 +8,12 @@ import { Command } from 'commander';
 import { openApiDocuments } from '../../scripts/docs/openapi.ts';
 import { findField } from '../../src/cli/reading/log-text.ts';
 import { addFilterOptions, toFilterQuery } from '../../src/cli/reading/query.ts';
-import { fieldEntries } from '../../src/model/log-fields.ts';
+import {
+  type EqualityField,
+  type FieldFilter,
+  fieldEntries,
+  toStoredValue,
+} from '../../src/model/log-fields.ts';
 import { parseQuery } from '../../src/std/parse-query.ts';
 import { Parameters } from '../../src/store/sql/statement.ts';
 import { whereSql } from '../../src/store/sql/where.ts';
@@ -58,10 +63,12 @@ for (const [name, { column, path, title, flag, filter }] of fieldEntries) {
   });
 
   if (filter === undefined) continue;
-  const value = filter.match === 'stream' ? streamId : 'Value';
+  const { digits }: FieldFilter = filter;
+  const value =
+    filter.match === 'stream' ? streamId : digits === undefined ? 'Value' : 'Ab'.repeat(digits / 2);
 
   test(`${name} filters and excludes by ${column}`, () => {
-    const stored = filter.match === 'anyCase' ? value.toUpperCase() : value;
+    const stored = name === 'streamId' ? value : toStoredValue(name as EqualityField, value);
     const wanted = whereOf(`${name}=${value}`);
     assert.match(wanted.sql, new RegExp(`^AccountId = [^]* ${column} = \\{`));
     assert.ok(wanted.values.includes(stored));

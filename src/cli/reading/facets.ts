@@ -15,7 +15,10 @@ interface FacetsOptions extends FilterOptions {
 
 /** Names of the API by those of the command line. */
 const facetNames: ReadonlyMap<string, string> = new Map(
-  filterFields.map((name) => [logFields[name].flag, logFields[name].filter.facets[0]]),
+  filterFields.flatMap((name) => {
+    const [facet] = logFields[name].filter.facets;
+    return facet === undefined ? [] : [[logFields[name].flag, facet] as const];
+  }),
 );
 const defaultFields = ['severity', 'service', 'host'];
 const maxValues = 100;

@@ -11,13 +11,19 @@ export interface FilterOptions {
   readonly since?: string;
   readonly until?: string;
   readonly utc?: true;
+  readonly minSeverity?: string;
   readonly label?: readonly string[];
   readonly exclude?: readonly string[];
   readonly excludeLabel?: readonly string[];
   readonly [field: string]: unknown;
 }
 
-const placeholders = { anyCase: 'word', exact: 'name', stream: 'id or name' } as const;
+const placeholders = {
+  level: 'word',
+  exact: 'name',
+  hex: 'id',
+  stream: 'id or name',
+} as const;
 const uuidForm = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 const searchHelp =
@@ -35,6 +41,7 @@ export function addFilterOptions(command: Command): Command {
     command.option(`--${flag} <${placeholders[filter.match]}>`, filter.help, collect);
   }
   return command
+    .option('--min-severity <word>', 'severity of this word or higher, such as warn')
     .option('--label <key:value>', 'label; if repeated, all must match', collectLabels)
     .option('--exclude <field:value>', 'exclude a value, such as severity:debug', collectExclusions)
     .option('--exclude-label <key:value>', 'exclude a label', collectLabels)
@@ -79,6 +86,7 @@ export async function toFilterQuery(
     const values = options[toOptionName(flag)] as readonly string[] | undefined;
     append(name, filter.match === 'stream' ? await findStreams(values ?? [], api) : values);
   }
+  if (options.minSeverity !== undefined) query.set('minSeverity', options.minSeverity);
   append('label', options.label);
   append('exclude', options.exclude);
   append('excludeLabel', options.excludeLabel);

@@ -1,5 +1,12 @@
 /** Counts of the logs of an account in one part of the table, by minute and fields. Pure. */
-import { type EqualityField, equalityFields, logFields } from '../../model/log-fields.ts';
+import {
+  type EqualityField,
+  equalityFields,
+  type FieldFilter,
+  logFields,
+  toStoredValue,
+} from '../../model/log-fields.ts';
+import { firstNumber, levelNumbers, severityLevels } from '../../model/severity.ts';
 import type { LogFilter } from '../../model/plan.ts';
 import type { PartCountRow } from '../sql/part-counts.ts';
 import type { Minutes } from './minutes.ts';
@@ -30,8 +37,26 @@ export function toPartCounts(rows: readonly PartCountRow[]): PartCounts {
 }
 
 /** Whether the counts by some fields can tell which logs match. */
-export function canCount({ labels, search, excluded }: LogFilter): boolean {
-  return labels.length + search.length + (excluded?.labels.length ?? 0) === 0;
+export function canCount({ labels, search, equal, minSeverity, excluded }: LogFilter): boolean {
+  return (
+    labels.length + search.length + (excluded?.labels.length ?? 0) === 0 &&
+    (minSeverity === undefined || severityLevels.some((_, i) => firstNumber(i) === minSeverity)) &&
+    [...equal, ...(excluded?.equal ?? [])].every(
+      ([field, values]) => isCounted(field) && values.every((value) => isGroup(field, value)),
+    )
+  );
+}
+
+/** Ids have about as many values as there are logs. */
+function isCounted(field: EqualityField): boolean {
+  const { facets }: FieldFilter = logFields[field].filter;
+  return facets.length > 0;
+}
+
+/** A log may have a word of its own and a number, by which it is counted. */
+function isGroup(field: EqualityField, value: string): boolean {
+  const stored = toStoredValue(field, value);
+  return field !== 'severity' || stored === '' || levelNumbers(stored).length > 0;
 }
 
 /**
@@ -39,10 +64,11 @@ export function canCount({ labels, search, excluded }: LogFilter): boolean {
  * @returns in the order of the table of fields
  */
 export function countedFields(
-  { equal, excluded }: LogFilter,
+  { equal, minSeverity, excluded }: LogFilter,
   grouped: readonly EqualityField[],
 ): readonly EqualityField[] {
   const wanted = new Set([...equal.keys(), ...(excluded?.equal.keys() ?? []), ...grouped]);
+  if (minSeverity !== undefined) wanted.add('severity');
   return equalityFields.filter((field) => wanted.has(field));
 }
 
@@ -83,16 +109,18 @@ function groupFilter(
   const streamIds = new Set(filter.streams.map(({ streamId }) => streamId));
   const wanted = valueSets(filter.equal, fields);
   const excluded = valueSets(filter.excluded?.equal ?? new Map(), fields);
+  const severity = fields.indexOf('severity');
+  const { minSeverity = 0 } = filter;
   return ({ streamId, values }) =>
     streamIds.has(streamId) &&
+    (minSeverity === 0 || (levelNumbers(values[severity]!)[0] ?? 0) >= minSeverity) &&
     wanted.every(([index, set]) => set.has(values[index]!)) &&
     !excluded.some(([index, set]) => set.has(values[index]!));
 }
 
 function valueSets(equal: LogFilter['equal'], fields: readonly EqualityField[]) {
   return [...equal].map(([field, values]) => {
-    const isStoredInUpperCase = logFields[field].filter.match === 'anyCase';
-    const stored = isStoredInUpperCase ? values.map((value) => value.toUpperCase()) : values;
+    const stored = values.map((value) => toStoredValue(field, value));
     return [fields.indexOf(field), new Set(stored)] as const;
   });
 }

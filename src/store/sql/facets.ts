@@ -1,6 +1,7 @@
 /** The most common values of several fields in one scan, with exact counts. Pure. */
-import { type FilterField, logFields } from '../../model/log-fields.ts';
+import type { FilterField } from '../../model/log-fields.ts';
 import type { FacetsPlan, FacetsResult } from '../../model/plan.ts';
+import { groupKeysSql, groupKeySql, groupValueSql } from './field-sql.ts';
 import { limitsSql, type ReadLimits, type Statement, statement } from './statement.ts';
 import { type Scope, scopeConditions } from './part-counts.ts';
 import { whereSql } from './where.ts';
@@ -10,19 +11,19 @@ export type FacetRow = readonly [number, string, string, string];
 
 /** One grouping set for each field, whose groups are all counted before the limit. */
 export function compileFacets(table: string, plan: FacetsPlan, limits: ReadLimits): Statement {
-  const columns = plan.fields.map((field) => logFields[field].column);
+  const keys = plan.fields.map(groupKeySql);
   return statement(
     (params) => `SELECT field, value, toString(n), toString(total)
 FROM
 (
-  SELECT
-    ${fieldSql(columns)} AS field,
-    ${valueSql(columns)} AS value,
+  ${groupKeysSql(plan.fields)}SELECT
+    ${fieldSql(keys)} AS field,
+    ${valueSql(plan.fields)} AS value,
     count() AS n,
     sum(n) OVER (PARTITION BY field) AS total
   FROM ${table}
   WHERE ${whereSql(plan.filter, params).replaceAll('\n', '\n  ')}
-  GROUP BY ${setsSql(columns)}
+  GROUP BY ${setsSql(keys)}
 )
 ORDER BY field, n DESC, value
 LIMIT ${plan.topK} BY field
@@ -39,35 +40,37 @@ export function compileFacetCounts(
   plan: FacetsPlan,
   step: { readonly limits: ReadLimits; readonly scope: Scope; readonly maxValues: number },
 ): Statement {
-  const columns = plan.fields.map((field) => logFields[field].column);
+  const keys = plan.fields.map(groupKeySql);
+  const withKeys = groupKeysSql(plan.fields);
   return statement(
-    (params) => `SELECT ${fieldSql(columns)}, ${valueSql(columns)}, toString(count())
+    (params) => `${withKeys}SELECT ${fieldSql(keys)}, ${valueSql(plan.fields)},
+  toString(count())
 FROM ${table}
 WHERE ${[whereSql(plan.filter, params), ...scopeConditions(step.scope, params)].join('\n  AND ')}
-GROUP BY ${setsSql(columns)}
+GROUP BY ${setsSql(keys)}
 LIMIT ${step.maxValues}
 ${limitsSql(step.limits)}`,
   );
 }
 
-/** One grouping set for each column. */
-function setsSql(columns: readonly string[]): string {
-  const sets = columns.map((column) => `(${column})`).join(', ');
-  return columns.length === 1 ? sets : `GROUPING SETS (${sets})`;
+/** One grouping set for each key. */
+function setsSql(keys: readonly string[]): string {
+  const sets = keys.map((key) => `(${key})`).join(', ');
+  return keys.length === 1 ? sets : `GROUPING SETS (${sets})`;
 }
 
-/** `grouping(a, b, c)` is a mask of the columns outside the set, the first column highest. */
-function fieldSql(columns: readonly string[]): string {
-  if (columns.length === 1) return 'toUInt8(0)';
-  const all = 2 ** columns.length - 1;
-  const masks = columns.map((_, i) => all - 2 ** (columns.length - 1 - i)).join(',');
-  const indexes = columns.map((_, i) => i).join(',');
-  return `toUInt8(transform(grouping(${columns.join(', ')}), [${masks}], [${indexes}], 255))`;
+/** `grouping(a, b, c)` is a mask of the keys outside the set, the first key highest. */
+function fieldSql(keys: readonly string[]): string {
+  if (keys.length === 1) return 'toUInt8(0)';
+  const all = 2 ** keys.length - 1;
+  const masks = keys.map((_, i) => all - 2 ** (keys.length - 1 - i)).join(',');
+  const indexes = keys.map((_, i) => i).join(',');
+  return `toUInt8(transform(grouping(${keys.join(', ')}), [${masks}], [${indexes}], 255))`;
 }
 
-/** A column outside the set is empty. */
-function valueSql(columns: readonly string[]): string {
-  const texts = columns.map((column) => `toString(${column})`);
+/** A value outside the set is empty. */
+function valueSql(fields: readonly FilterField[]): string {
+  const texts = fields.map(groupValueSql);
   return texts.length === 1 ? texts[0]! : `concat(${texts.join(', ')})`;
 }
 

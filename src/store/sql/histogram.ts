@@ -7,6 +7,7 @@ import {
   type Statement,
   statement,
 } from './statement.ts';
+import { groupKeysSql, groupKeySql, groupValueSql } from './field-sql.ts';
 import { type Scope, scopeConditions } from './part-counts.ts';
 import { whereSql } from './where.ts';
 
@@ -23,13 +24,16 @@ export function compileHistogram(
   limits: ReadLimits,
   scope?: Scope,
 ): Statement {
-  const group = plan.groupBy === 'severity' ? 'SeverityText' : "''";
+  const { groupBy } = plan;
   return statement((params) => {
     const bucket = bucketSql(plan, params);
-    return `SELECT toUInt16(${bucket}) AS bucket, ${group} AS value, toString(count())
+    const withKeys = groupKeysSql(groupBy ? [groupBy] : []);
+    const value = groupBy ? groupValueSql(groupBy) : "''";
+    return `${withKeys}SELECT toUInt16(${bucket}) AS bucket, ${value} AS value,
+  toString(count())
 FROM ${table}
 WHERE ${[whereSql(plan.filter, params), ...scopeConditions(scope, params)].join('\n  AND ')}
-GROUP BY ${plan.groupBy === undefined ? 'bucket' : 'bucket, value'}
+GROUP BY ${groupBy ? `bucket, ${groupKeySql(groupBy)}` : 'bucket'}
 ${limitsSql(limits)}`;
   });
 }

@@ -1,5 +1,6 @@
 /** Parts of the table of logs, and counts of the logs in one of them. Pure. */
-import { type EqualityField, logFields } from '../../model/log-fields.ts';
+import type { EqualityField } from '../../model/log-fields.ts';
+import { rowValueSql } from './field-sql.ts';
 import { type Parameters, type Statement, statement } from './statement.ts';
 import { localTable, type Placement } from './tables.ts';
 
@@ -59,15 +60,16 @@ export function compilePartCounts(
   of: CountKey,
   maxCounts: number,
 ): Statement {
-  const columns = of.fields.map((field) => logFields[field].column);
-  const values = columns.map((column) => `toString(${column})`).join(', ');
-  const keys = ['StreamId', ...columns].join(', ');
+  const values = of.fields.map((_, i) => `value${i}`);
+  const columns = of.fields.map((field, i) => `${rowValueSql(field)} AS value${i}`);
+  const keys = ['StreamId', ...values].join(', ');
   return statement(
-    (params) => `SELECT StreamId, CAST([${values}] AS Array(String)),
+    (params) => `SELECT StreamId, CAST([${values.join(', ')}] AS Array(String)),
   groupArray(minute), groupArray(n)
 FROM
 (
-  SELECT ${keys}, toInt32(${minuteSql}) AS minute, toUInt32(count()) AS n
+  SELECT ${['StreamId', ...columns].join(', ')},
+    toInt32(${minuteSql}) AS minute, toUInt32(count()) AS n
   FROM ${localTable(placement, 'logs')}
   WHERE AccountId = ${params.add('String', of.accountId)}
     AND _part = ${params.add('String', of.part)}

@@ -63,7 +63,7 @@ suite('conditions of a filter', () => {
     assert.deepEqual(compiled({ excluded: { equal, labels } }), {
       conditions: [
         'StreamId = {p1:String}',
-        'NOT (SeverityText IN {p2:Array(String)})',
+        'NOT (SeverityNumber IN {p2:Array(Int64)})',
         'NOT (Host = {p3:String})',
         'NOT (mapContains(LogAttributes, {p4:String})' +
           ' AND LogAttributes[{p4:String}] = {p5:String}' +
@@ -71,7 +71,7 @@ suite('conditions of a filter', () => {
           ' AND mapContains(ResourceAttributes, {p4:String})' +
           ' AND ResourceAttributes[{p4:String}] = {p5:String})',
       ],
-      values: ['account', 'stream', ['DEBUG', 'TRACE'], '', 'tier', ''],
+      values: ['account', 'stream', [5, 6, 7, 8, 1, 2, 3, 4], '', 'tier', ''],
     });
   });
 
@@ -79,19 +79,31 @@ suite('conditions of a filter', () => {
     assert.deepEqual(compiled({ streams: [] }).conditions, ['0']);
   });
 
-  test('compares severity in upper case, other fields unchanged', () => {
+  test('compares severity by level, ids in lower case, other fields unchanged', () => {
     const equal = new Map([
-      ['severity', ['info', 'Warn']],
+      ['severity', ['err', 'Error', 'critical']],
+      ['spanId', ['00F067AA0BA902B7']],
       ['host', ['Host-1']],
     ] as const);
     assert.deepEqual(compiled({ equal }), {
       conditions: [
         'StreamId = {p1:String}',
-        'SeverityText IN {p2:Array(String)}',
-        'Host = {p3:String}',
+        'SeverityNumber IN {p2:Array(Int64)}',
+        'SpanId = {p3:String}',
+        'Host = {p4:String}',
       ],
-      values: ['account', 'stream', ['INFO', 'WARN'], 'Host-1'],
+      values: ['account', 'stream', [17, 18, 19, 20], '00f067aa0ba902b7', 'Host-1'],
     });
+  });
+
+  test('compares a severity without a number by its word', () => {
+    const { conditions, values } = compiled({ equal: new Map([['severity', ['audit', 'info']]]) });
+    assert.equal(
+      conditions[1],
+      '(SeverityNumber IN {p2:Array(Int64)} OR SeverityText = {p3:String})',
+    );
+    assert.deepEqual(values.slice(2), [[9, 10, 11, 12], 'AUDIT']);
+    assert.deepEqual(compiled({ minSeverity: 13 }).conditions[1], 'SeverityNumber >= {p2:UInt16}');
   });
 
   test('an empty label value checks that the label is present', () => {

@@ -2,10 +2,10 @@
  * The filter of logs as conditions, the same for every read. The account comes first and outermost,
  * then streams with their retention, then time, then the rest. Pure.
  */
-import { logFields } from '../../model/log-fields.ts';
 import type { LogFilter, SearchTerm } from '../../model/plan.ts';
 import type { Parameters } from './statement.ts';
 import type { TimeWindow } from './time-windows.ts';
+import { anyOfCondition } from './field-sql.ts';
 import { ownerConditions } from './streams.ts';
 
 /** Every `key=value` of a row's labels. The index `labels` applies to this exact expression. */
@@ -27,6 +27,7 @@ export function whereSql(
     ...ownerConditions('logs', filter, params),
     ...timeConditions(window, params),
     ...equalityConditions(filter.equal, params),
+    ...severityConditions(filter, params),
     ...filter.labels.map(({ key, value }) => labelCondition(key, value, params)),
     ...filter.search.map((term) => searchCondition(term, params)),
     ...exclusionConditions(filter, params),
@@ -41,13 +42,14 @@ function timeConditions({ fromNanos, untilNanos }: TimeWindow, params: Parameter
   ];
 }
 
-/** Upper case matches the stored form, so no function is called for each row. */
 function equalityConditions(equal: LogFilter['equal'], params: Parameters): string[] {
-  return [...equal].map(([field, values]) => {
-    const { column, filter } = logFields[field];
-    const wanted = filter.match === 'anyCase' ? values.map((value) => value.toUpperCase()) : values;
-    return `${column} ${params.anyOf(wanted)}`;
-  });
+  return [...equal].map(([field, values]) => anyOfCondition(field, values, params));
+}
+
+function severityConditions({ minSeverity }: LogFilter, params: Parameters): string[] {
+  return minSeverity === undefined
+    ? []
+    : [`SeverityNumber >= ${params.add('UInt16', minSeverity)}`];
 }
 
 /**
