@@ -35,13 +35,13 @@ export class ProtobufWire {
   /** Unsigned halves of the last 64-bit number. */
   high = 0;
   low = 0;
-  readonly #view: DataView;
+  readonly view: DataView;
   /** Start of the outermost group being skipped. */
   #groupStart = 0;
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
   /** Reads a tag as of `toTag`. */
@@ -131,22 +131,22 @@ export class ProtobufWire {
   /** Sets `high` and `low`. */
   fixed64(end: number): void {
     const start = this.pass(8, end);
-    this.low = this.#view.getUint32(start, true);
-    this.high = this.#view.getUint32(start + 4, true);
+    this.low = this.view.getUint32(start, true);
+    this.high = this.view.getUint32(start + 4, true);
   }
 
   fixed32(end: number): number {
-    return this.#view.getUint32(this.pass(4, end), true);
+    return this.view.getUint32(this.pass(4, end), true);
   }
 
   double(end: number): number {
-    return this.#view.getFloat64(this.pass(8, end), true);
+    return this.view.getFloat64(this.pass(8, end), true);
   }
 
   isAscii(start: number, end: number): boolean {
     let at = start;
     for (; at <= end - 4; at += 4) {
-      if ((this.#view.getUint32(at) & 0x80808080) !== 0) return false;
+      if ((this.view.getUint32(at) & 0x80808080) !== 0) return false;
     }
     for (; at < end; at += 1) if (this.bytes[at]! >= 0x80) return false;
     return true;

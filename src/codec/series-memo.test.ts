@@ -21,12 +21,16 @@ function toLabelsOf(number: number): Label[] {
 
 /** Looks series up like a decoder: predicted successor, then hash table, then `add`. */
 function lookUp(memo: SeriesMemo, raw: Buffer, toNew: () => Series) {
-  const next = memo.next(raw, 0, raw.length);
-  if (next >= 0) return { number: next, isNew: false };
+  const next = memo.next(toView(raw), 0, raw.length);
+  if (next >= 0 && memo.rawBytesOf(next) === raw.length) return { number: next, isNew: false };
   const hash = memo.hash(raw, 0, raw.length);
   const found = memo.find(raw, 0, raw.length, hash);
   if (found >= 0) return { number: found, isNew: false };
   return { number: memo.add(raw, 0, raw.length, hash, toNew()), isNew: true };
+}
+
+function toView(raw: Buffer): DataView {
+  return new DataView(raw.buffer, raw.byteOffset, raw.length);
 }
 
 function seriesAt(memo: SeriesMemo, number: number): Series {
@@ -81,13 +85,35 @@ test('remembers every series until it is trimmed, in any order', () => {
 test('predicts the next series correctly or not at all', () => {
   const memo = new SeriesMemo(roomy);
   const [a, b, c] = [1, 2, 3].map(toRaw) as [Buffer, Buffer, Buffer];
-  assert.equal(memo.next(a, 0, a.length), -1);
+  const next = (raw: Buffer, end = raw.length) => memo.next(toView(raw), 0, end);
+  assert.equal(next(a), -1);
   for (const raw of [a, b, c, a]) lookUp(memo, raw, () => toSeries([]));
-  assert.equal(memo.next(b, 0, b.length), 1);
-  assert.equal(memo.next(c, 0, c.length), 2);
-  assert.equal(memo.next(b, 0, b.length), -1);
-  assert.equal(memo.next(c, 0, c.length - 1), -1);
-  assert.equal(memo.next(a, 0, a.length), 0);
+  assert.equal(next(b), 1);
+  assert.equal(next(Buffer.concat([c, a])), 2);
+  assert.equal(next(b), -1);
+  assert.equal(next(a, a.length - 1), -1);
+  assert.equal(next(a), 0);
+  for (let at = 0; at < b.length; at += 1) {
+    const other = Buffer.from(b);
+    other[at]! ^= 1;
+    assert.equal(next(other), -1, `byte ${at}`);
+  }
+});
+
+test('keeps where labels are known until it is trimmed', () => {
+  const memo = new SeriesMemo({ maxBytes: 1e9, maxSeries: 1 });
+  const [a, b] = [1, 2].map((number) => {
+    return lookUp(memo, toRaw(number), () => toSeries([])).number;
+  }) as [number, number];
+  assert.equal(memo.isKnown(a, 7, 1), false);
+  memo.setKnown(a, 7, 1);
+  assert.deepEqual(
+    [memo.isKnown(a, 7, 1), memo.isKnown(a, 7, 2), memo.isKnown(a, 8, 1), memo.isKnown(b, 7, 1)],
+    [true, false, false, false],
+  );
+  memo.trim();
+  const again = lookUp(memo, toRaw(1), () => toSeries([])).number;
+  assert.deepEqual([again, memo.isKnown(again, 7, 1)], [a, false]);
 });
 
 test('stores label sets larger than a chunk', () => {

@@ -17,8 +17,17 @@ const firstSlots = 1024;
 const firstSeries = firstSlots / 2;
 const chunkBytes = 1024 * 1024;
 /** Fields of a series in `#entries`. */
-const field = { hash: 0, chunk: 1, start: 2, rawBytes: 3, labelBytes: 4, follower: 5 } as const;
-const fieldsPerSeries = 6;
+const field = {
+  hash: 0,
+  chunk: 1,
+  start: 2,
+  rawBytes: 3,
+  labelBytes: 4,
+  follower: 5,
+  knownScope: 6,
+  knownDay: 7,
+} as const;
+const fieldsPerSeries = 8;
 const nothing = 0xffff_ffff;
 
 export class SeriesMemo {
@@ -32,6 +41,7 @@ export class SeriesMemo {
   #entries = new Uint32Array(fieldsPerSeries * firstSeries);
   /** Raw and stored labels of the series, back to back: few objects for many series. */
   #chunks: Buffer[] = [];
+  #views: DataView[] = [];
   #chunkUsed = 0;
   #series = 0;
   #bytes = 0;
@@ -43,14 +53,34 @@ export class SeriesMemo {
 
   /**
    * Lookup without a hash: senders also repeat the order of their series.
-   * @returns the series that followed the last one earlier, if it has these bytes; else -1
+   * @returns the series that followed the last one earlier, if its bytes are at `start`; else -1
    */
-  next(source: Buffer, start: number, end: number): number {
+  next(source: DataView, start: number, end: number): number {
     if (this.#last === nothing) return -1;
     const series = this.#entries[this.#last * fieldsPerSeries + field.follower]!;
-    if (series === nothing || !this.#isSame(series, source, start, end)) return -1;
+    if (series === nothing || start + this.rawBytesOf(series) > end) return -1;
+    if (!this.#begins(series, source, start)) return -1;
     this.#last = series;
     return series;
+  }
+
+  /** Length of its raw bytes. */
+  rawBytesOf(series: number): number {
+    return this.#entries[series * fieldsPerSeries + field.rawBytes]! | 0;
+  }
+
+  /** Whether `setKnown` was last called with this scope and day. @param scope not 0 */
+  isKnown(series: number, scope: number, day: number): boolean {
+    const entry = series * fieldsPerSeries;
+    const entries = this.#entries;
+    return entries[entry + field.knownScope] === scope && entries[entry + field.knownDay] === day;
+  }
+
+  /** Keeps an answer of a `SeriesView`. */
+  setKnown(series: number, scope: number, day: number): void {
+    const entry = series * fieldsPerSeries;
+    this.#entries[entry + field.knownScope] = scope;
+    this.#entries[entry + field.knownDay] = day;
   }
 
   hash(source: Buffer, start: number, end: number): number {
@@ -103,7 +133,7 @@ export class SeriesMemo {
     const chunk = this.#chunks.length - 1;
     source.copy(this.#chunks[chunk]!, at, start, end);
     this.#chunks[chunk]!.set(labels, at + rawBytes);
-    const entry = [hash, chunk, at, rawBytes, labels.length, nothing];
+    const entry = [hash, chunk, at, rawBytes, labels.length, nothing, 0, 0];
     this.#entries.set(entry, series * fieldsPerSeries);
     this.#follow(series);
     if (this.#slots.length < 2 * this.#series) this.#rehash();
@@ -130,6 +160,7 @@ export class SeriesMemo {
     this.#slots = new Uint32Array(firstSlots);
     this.#entries = new Uint32Array(fieldsPerSeries * firstSeries);
     this.#chunks = [];
+    this.#views = [];
     this.#chunkUsed = 0;
     this.#series = 0;
     this.#bytes = 0;
@@ -145,6 +176,24 @@ export class SeriesMemo {
     return chunk.compare(source, start, end, from, from + length) === 0;
   }
 
+  /** Compares in words: for a label set, a call of `compare` costs more than its work. */
+  #begins(series: number, source: DataView, start: number): boolean {
+    const entry = series * fieldsPerSeries;
+    const entries = this.#entries;
+    const chunk = this.#views[entries[entry + field.chunk]!]!;
+    // As int32: arithmetic of uint32 is done in doubles.
+    let from = entries[entry + field.start]! | 0;
+    const end = from + (entries[entry + field.rawBytes]! | 0);
+    let at = start | 0;
+    for (; from + 4 <= end; from += 4, at += 4) {
+      if (chunk.getInt32(from, true) !== source.getInt32(at, true)) return false;
+    }
+    for (; from < end; from += 1, at += 1) {
+      if (chunk.getInt8(from) !== source.getInt8(at)) return false;
+    }
+    return true;
+  }
+
   #follow(series: number): void {
     if (this.#last !== nothing) {
       this.#entries[this.#last * fieldsPerSeries + field.follower] = series;
@@ -157,7 +206,9 @@ export class SeriesMemo {
     this.#bytes += bytes;
     const chunk = this.#chunks.at(-1);
     if (chunk === undefined || chunk.length - this.#chunkUsed < bytes) {
-      this.#chunks.push(Buffer.allocUnsafeSlow(Math.max(bytes, chunkBytes)));
+      const added = Buffer.allocUnsafeSlow(Math.max(bytes, chunkBytes));
+      this.#chunks.push(added);
+      this.#views.push(new DataView(added.buffer));
       this.#chunkUsed = 0;
     }
     this.#chunkUsed += bytes;

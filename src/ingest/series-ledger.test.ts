@@ -6,7 +6,7 @@ import type { BatchOwner } from '../model/batch.ts';
 import { seriesState } from '../model/series-view.ts';
 import { createSeriesLedger } from './series-ledger.ts';
 
-const { known, new: unknown, refused } = seriesState;
+const { known, pending, new: unknown, refused } = seriesState;
 const dayMs = 86_400_000;
 const owner = (accountId: string, streamId = accountId): BatchOwner => ({
   accountId,
@@ -24,11 +24,11 @@ function open(maxSeriesPerAccount = 1000) {
   return { ...ledger, claim };
 }
 
-test('reports labels as known once in the current batch or durable', () => {
+test('distinguishes labels in the current batch from durable ones', () => {
   const ledger = open();
   const first = ledger.claim(owner('a'));
   const beside = ledger.claim(owner('a'));
-  assert.deepEqual([first.look(1), first.look(1)], [unknown, known]);
+  assert.deepEqual([first.look(1), first.look(1)], [unknown, pending]);
   assert.equal(beside.look(1), unknown, 'the first batch may still fail');
   assert.equal(ledger.claim(owner('a')).look(1), unknown);
   first.confirm();
@@ -56,7 +56,7 @@ test('requires labels again for another day of samples and after midnight', () =
   const second = ledger.claim(owner('a'), dayMs - 1);
   assert.deepEqual(
     [second.look(1, 5), second.look(1, 6), second.look(1, 6)],
-    [known, unknown, known],
+    [known, unknown, pending],
   );
   assert.equal(ledger.claim(owner('a'), dayMs).look(1, 5), unknown);
 });
@@ -67,7 +67,7 @@ test('refuses a new series beyond the limit but not a known one', () => {
   assert.equal(first.maxSeries, 2);
   assert.deepEqual(
     [1, 2, 3, 1].map((series) => first.look(series)),
-    [unknown, unknown, refused, known],
+    [unknown, unknown, refused, pending],
   );
   first.confirm();
   const second = ledger.claim(owner('a', 'other stream'));
@@ -135,10 +135,11 @@ test('agrees with a map for concurrent claims', () => {
           const key = `${account}${stream}:${series}`;
           const isThere = durable.has(key) || own.has(key);
           const more = [...own.keys()].filter((one) => !durable.has(one)).length;
-          const isKnown = durable.get(key) === day || own.get(key) === day;
+          const stored = durable.get(key) === day ? known : undefined;
+          const present = stored ?? (own.get(key) === day ? pending : undefined);
           const isFull = !isThere && ofAccount(account) + more >= maxSeries;
-          assert.equal(claim.look(series, day), isKnown ? known : isFull ? refused : unknown);
-          if (!isKnown && !isFull) own.set(key, day);
+          assert.equal(claim.look(series, day), present ?? (isFull ? refused : unknown));
+          if (present === undefined && !isFull) own.set(key, day);
         }
         if (end === 'confirm') {
           claim.confirm();

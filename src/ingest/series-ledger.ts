@@ -32,7 +32,7 @@ const maxClaimMs = 3_600_000;
 
 interface Ledger {
   table: SeriesTable;
-  /** Number of each stream id. */
+  /** Number of each stream id, different from those of earlier ledgers. */
   streams: Map<string, number>;
   seriesByAccount: Map<string, number>;
   /** Labels are written once per day of receipt, so that the store can drop whole days. */
@@ -47,6 +47,16 @@ export function createSeriesLedger({
 }): SeriesLedger {
   let ledger = blankLedger(0);
   let forgotten = 0;
+  let lastStream = 0;
+
+  function streamNumber({ streams }: Ledger, streamId: string): number {
+    let number = streams.get(streamId);
+    if (number === undefined) {
+      number = ++lastStream;
+      streams.set(streamId, number);
+    }
+    return number;
+  }
 
   function today(nowMs: number): Ledger {
     const day = toDay(nowMs);
@@ -65,10 +75,11 @@ export function createSeriesLedger({
       let more = 0;
       return {
         maxSeries: maxSeriesPerAccount,
+        scope: stream,
         look(ids, at, day) {
           const known = own.table.dayOf(stream, ids, at);
           if (known === day) return seriesState.known;
-          if (pending?.dayOf(stream, ids, at) === day) return seriesState.known;
+          if (pending?.dayOf(stream, ids, at) === day) return seriesState.pending;
           const isOneMore = known < 0 && (pending?.dayOf(stream, ids, at) ?? -1) < 0;
           if (isOneMore) {
             if (before + more >= maxSeriesPerAccount) return seriesState.refused;
@@ -100,19 +111,10 @@ function blankLedger(day: number): Ledger {
   return { table, streams: new Map(), seriesByAccount: new Map(), day };
 }
 
-function streamNumber({ streams }: Ledger, streamId: string): number {
-  let number = streams.get(streamId);
-  if (number === undefined) {
-    number = streams.size;
-    streams.set(streamId, number);
-  }
-  return number;
-}
-
-/** Four words of the id, the stream + 1 (0 = free), the day. */
+/** Four words of the id, the stream (0 = free), the day. */
 const wordsPerEntry = 6;
 
-/** A compact map from stream and series to a day. */
+/** A compact map from stream (a number above 0) and series to a day. */
 export class SeriesTable {
   /** Random, so that a sender cannot cause collisions. */
   readonly #seed = randomBytes(4).readInt32LE() | 1;
@@ -146,7 +148,7 @@ export class SeriesTable {
         entry = this.#find(stream, ids, at);
       }
       for (let word = 0; word < 4; word += 1) this.#entries[entry + word] = ids[at + word]!;
-      this.#entries[entry + 4] = stream + 1;
+      this.#entries[entry + 4] = stream;
     }
     this.#entries[entry + 5] = day;
     return isNew;
@@ -156,8 +158,8 @@ export class SeriesTable {
   addTo(other: SeriesTable): number {
     let added = 0;
     for (let entry = 0; entry < this.#entries.length; entry += wordsPerEntry) {
-      const stream = this.#entries[entry + 4]! - 1;
-      if (stream < 0) continue;
+      const stream = this.#entries[entry + 4]!;
+      if (stream === 0) continue;
       if (other.set(stream, this.#entries, entry, this.#entries[entry + 5]!)) added += 1;
     }
     return added;
@@ -174,7 +176,7 @@ export class SeriesTable {
         entries[entry + 1] === ids[at + 1] &&
         entries[entry + 2] === ids[at + 2] &&
         entries[entry + 3] === ids[at + 3] &&
-        entries[entry + 4] === stream + 1
+        entries[entry + 4] === stream
       ) {
         return entry;
       }
@@ -182,7 +184,7 @@ export class SeriesTable {
   }
 
   #home(stream: number, ids: Uint32Array, at: number): number {
-    let hash = Math.imul(ids[at]! ^ Math.imul(stream + 1, 0x9e3779b1), this.#seed);
+    let hash = Math.imul(ids[at]! ^ Math.imul(stream, 0x9e3779b1), this.#seed);
     hash = Math.imul(hash ^ (hash >>> 15) ^ ids[at + 1]!, 0x85ebca6b);
     return (hash ^ (hash >>> 13)) & this.#mask;
   }
@@ -195,7 +197,7 @@ export class SeriesTable {
     this.#mask = grown.length / wordsPerEntry - 1;
     for (let from = 0; from < old.length; from += wordsPerEntry) {
       if (old[from + 4] === 0) continue;
-      let slot = this.#home(old[from + 4]! - 1, old, from);
+      let slot = this.#home(old[from + 4]!, old, from);
       while (grown[slot * wordsPerEntry + 4] !== 0) slot = (slot + 1) & this.#mask;
       const to = slot * wordsPerEntry;
       for (let word = 0; word < wordsPerEntry; word += 1) grown[to + word] = old[from + word]!;

@@ -4,17 +4,23 @@
  */
 
 /**
- * - `known`: the labels are durable for this day, or already in this batch;
+ * - `known`: the labels are durable for this day;
+ * - `pending`: they are already in this batch;
  * - `new`: the batch must include them;
  * - `refused`: the account is at its limit of series.
  */
-export const seriesState = { known: 0, new: 1, refused: 2 } as const;
+export const seriesState = { known: 0, pending: 1, new: 2, refused: 3 } as const;
 export type SeriesState = (typeof seriesState)[keyof typeof seriesState];
 
 /** For one stream and one request. */
 export interface SeriesView {
   /** Limit of series per account and day, for error messages. */
   readonly maxSeries: number;
+  /**
+   * A series that is `known` for a day stays so in all views with the same scope. Unsigned 32 bits;
+   * 0 = only in this view.
+   */
+  readonly scope: number;
   /** @param ids four words per id. @param at index of the id @param day of the sample (`toDay`). */
   look(ids: Uint32Array, at: number, day: number): SeriesState;
 }
@@ -22,5 +28,6 @@ export interface SeriesView {
 /** Every series is new: for requests without series, and tests. */
 export const blankSeriesView: SeriesView = {
   maxSeries: Number.MAX_SAFE_INTEGER,
+  scope: 0,
   look: () => seriesState.new,
 };

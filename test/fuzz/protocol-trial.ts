@@ -138,6 +138,7 @@ function describe(outcome: Outcome): unknown {
 /** Knows some series and may refuse some, depending on their ids. */
 class DrawnSeriesView implements SeriesView {
   readonly maxSeries = 1000;
+  readonly scope = 0;
   readonly #refuses: boolean;
   readonly #refused = new Set<bigint>();
   readonly #new = new Set<string>();
@@ -155,7 +156,7 @@ class DrawnSeriesView implements SeriesView {
       return seriesState.refused;
     }
     const key = `${id} ${day}`;
-    if (this.#new.has(key)) return seriesState.known;
+    if (this.#new.has(key)) return seriesState.pending;
     this.#new.add(key);
     return seriesState.new;
   }

@@ -119,6 +119,7 @@ describe('rejected records', () => {
   test('rejects a new series over the limit and names the setting', async () => {
     const view: SeriesView = {
       maxSeries: 7,
+      scope: 0,
       look: (_ids, _at, day) => (day === 0 ? seriesState.new : seriesState.refused),
     };
     const samples = [toSample(1, 1), toSample(86_400_000, 1), toSample(86_400_001, 1)];

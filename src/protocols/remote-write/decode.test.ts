@@ -10,7 +10,7 @@ import {
   rowsOf,
   sample,
 } from '../../../test/protocols/remote-write-request.ts';
-import { seriesState, type SeriesView } from '../../model/series-view.ts';
+import { type SeriesState, seriesState, type SeriesView } from '../../model/series-view.ts';
 
 const up = { __name__: 'up', job: 'a' };
 
@@ -170,6 +170,7 @@ describe('labels', () => {
     const asked: number[] = [];
     const view: SeriesView = {
       maxSeries: 9,
+      scope: 0,
       look: (_ids, _at, day) => {
         asked.push(day);
         return day === 1 ? seriesState.known : seriesState.new;
@@ -185,6 +186,53 @@ describe('labels', () => {
     );
     assert.equal(rows.samples.length, 5);
   });
+});
+
+describe('labels that an earlier request stored', () => {
+  const body = encodeWriteRequest([{ labels: up, samples: [toSample(1, 1), toSample(2, 1)] }]);
+
+  function viewOf(scope: number, state: SeriesState) {
+    const asked: number[] = [];
+    const look = (_ids: Uint32Array, _at: number, day: number) => {
+      asked.push(day);
+      return state;
+    };
+    return { view: { maxSeries: 9, scope, look }, asked };
+  }
+
+  for (const [title, scope, state, later] of [
+    ['are looked up once in a scope', 1001, seriesState.known, []],
+    ['are looked up again in another scope', 1002, seriesState.known, [0]],
+    ['are looked up again without a scope', 0, seriesState.known, [0]],
+    ['are looked up again while they are pending', 1004, seriesState.pending, [0]],
+  ] as const) {
+    test(title, async () => {
+      const first = viewOf(scope, state);
+      await rowsOf(body, first.view);
+      assert.deepEqual(first.asked, [0]);
+      const second = viewOf(title.includes('another') ? scope + 1 : scope, state);
+      const rows = await rowsOf(body, second.view);
+      assert.deepEqual([second.asked, rows.samples.length], [later, 2]);
+    });
+  }
+});
+
+test('reads known labels that further labels follow as another series', async () => {
+  const [name, a] = [label('__name__', 'prefix'), label('a', '1')] as const;
+  const [b, c, d] = ['b', 'c', 'd'].map((one) => label(one, '1')) as [Buffer, Buffer, Buffer];
+  const [e, at] = [label('e', '1'), sample(7, 4)] as const;
+  // The second body teaches the order of these series.
+  for (const pieces of [[at], [at], [b, at], [at, b], [b, at, c]]) {
+    const rows = await rowsOf(
+      Buffer.concat([field(1, name, at), field(1, name, a, ...pieces), field(1, name, at)]),
+    );
+    const names = rows.series.map(({ labels }) => labels.length);
+    const expected = 2 + pieces.filter((piece) => piece !== at).length;
+    assert.deepEqual(names, [1, expected, 1]);
+  }
+  const many = field(1, name, a, b, c, at, d, e);
+  const { rejectedByReason } = await decode(Buffer.concat([field(1, name, at), many]));
+  assert.deepEqual([...rejectedByReason], [['too many labels', 1]]);
 });
 
 describe('other records', () => {

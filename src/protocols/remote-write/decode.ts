@@ -20,7 +20,7 @@ import {
   readSeriesLabels,
 } from './messages.ts';
 import { SeriesRows } from './series-rows.ts';
-import { TimeSeries } from './time-series.ts';
+import { TimeSeries, uncounted } from './time-series.ts';
 
 export interface DecodingOptions {
   readonly labels: LabelLimits;
@@ -93,6 +93,8 @@ class WriteRequestDecoding implements Decoding {
   /** Index of the series in the request, and its end; -1 = no series is being read. */
   #index = -1;
   #seriesEnd = -1;
+  /** Number in the memo of the labels that the series begins with; -1 = unknown. */
+  #expected = -1;
   /** Next exemplar and histogram of the series, as indices into their ranges. */
   #exemplar = 0;
   #histogram = 0;
@@ -116,6 +118,8 @@ class WriteRequestDecoding implements Decoding {
 
   run(): boolean {
     this.#sliceEnd = this.#wire.at + sliceCost;
+    // Another request may have trimmed the memo.
+    this.#expected = -1;
     while (this.#wire.at < this.#sliceEnd) {
       if (this.#seriesEnd >= 0) this.#readSeries();
       else if (this.#histogram < this.#series.histograms.length) this.#readHistogram();
@@ -157,6 +161,10 @@ class WriteRequestDecoding implements Decoding {
       this.#series.clear();
       this.#exemplar = 0;
       this.#histogram = 0;
+      this.#expected = this.#memo.next(wire.view, wire.at, this.#seriesEnd);
+      if (this.#expected >= 0) {
+        this.#series.begin(wire, wire.at + this.#memo.rawBytesOf(this.#expected));
+      }
       this.#readSeries();
     } else if (tag === fieldTag.metadata) {
       this.#isV1 = true;
@@ -199,6 +207,7 @@ class WriteRequestDecoding implements Decoding {
     const series = this.#series;
     const memo = this.#memo;
     const limits = this.#labelLimits;
+    if (series.labels === uncounted && this.#expected >= 0) return this.#expected;
     if (series.labels > limits.maxLabels) {
       // Counts labels with an empty value too: they cost as much to read.
       this.#rejections.add(this.#index, 'too many labels', records);
@@ -210,8 +219,6 @@ class WriteRequestDecoding implements Decoding {
       this.#rejections.add(this.#index, 'label value too long', records);
       return -1;
     }
-    const next = memo.next(source, start, end);
-    if (next >= 0) return next;
     const hash = memo.hash(source, start, end);
     const found = memo.find(source, start, end, hash);
     if (found >= 0) return found;

@@ -34,6 +34,8 @@ export class SeriesRows {
   #labels: Uint8Array | undefined;
   #ids = new Uint32Array(4);
   #at = 0;
+  /** False once the number of the series may be reused. */
+  #isInMemo = false;
   /** Day of the last record, and whether the series is within the limit on it. */
   #day = noDay;
   #isAdmitted = false;
@@ -49,6 +51,7 @@ export class SeriesRows {
   open(series: number): void {
     this.#series = series;
     this.#labels = undefined;
+    this.#isInMemo = true;
     this.#ids = this.#memo.ids;
     this.#at = 4 * series;
     this.#day = noDay;
@@ -57,6 +60,7 @@ export class SeriesRows {
   /** Copies id and labels out of the memo, which concurrent requests may trim. */
   keep(): void {
     this.#labels ??= this.#memo.labelsOf(this.#series);
+    this.#isInMemo = false;
     this.#ids = this.#ids.slice(this.#at, this.#at + 4);
     this.#at = 0;
   }
@@ -94,8 +98,15 @@ export class SeriesRows {
     const day = toDay((high | 0) * twoTo32 + low);
     if (day === this.#day) return this.#isAdmitted;
     this.#day = day;
+    const { scope } = this.#view;
+    const isKept = scope !== 0 && this.#isInMemo;
+    if (isKept && this.#memo.isKnown(this.#series, scope, day)) {
+      this.#isAdmitted = true;
+      return true;
+    }
     const state = this.#view.look(this.#ids, this.#at, day);
     if (state === seriesState.new) this.#writeLabels(day);
+    else if (state === seriesState.known && isKept) this.#memo.setKnown(this.#series, scope, day);
     this.#isAdmitted = state !== seriesState.refused;
     return this.#isAdmitted;
   }

@@ -10,9 +10,11 @@ const firstUnknownTag = 5 << 3;
 const firstUnknownSampleTag = 3 << 3;
 const firstSamples = 64;
 const maxKeptSamples = 16 * 1024;
+/** Count of labels that were compared as a whole. */
+export const uncounted = -1;
 
 export class TimeSeries {
-  /** Range of the labels in `labelSource`, and their count. */
+  /** Range of the labels in `labelSource`, and their count; `uncounted` as of `begin`. */
   labelsStart = 0;
   labelsEnd = 0;
   labels = 0;
@@ -49,6 +51,14 @@ export class TimeSeries {
     if (this.valueAt.length > maxKeptSamples) this.#resize(firstSamples);
   }
 
+  /** Takes a known label set that the series begins with. Further labels may follow. */
+  begin(wire: ProtobufWire, end: number): void {
+    this.labelsStart = wire.at;
+    this.labelsEnd = end;
+    this.labels = uncounted;
+    wire.at = end;
+  }
+
   /** Reads fields up to `end` of the series, none that begins after `sliceEnd`. */
   read(wire: ProtobufWire, end: number, sliceEnd: number): void {
     while (wire.at < end && wire.at < sliceEnd) {
@@ -56,6 +66,7 @@ export class TimeSeries {
       const tag = wire.tag(end);
       switch (tag) {
         case fieldTag.labels:
+          if (this.labels === uncounted) this.#countLabels(wire);
           wire.at = wire.lengthEnd(end);
           this.#addLabel(start, wire.at);
           break;
@@ -88,6 +99,16 @@ export class TimeSeries {
     this.labelsStart = 0;
     this.labelsEnd = source.length;
     return source;
+  }
+
+  #countLabels(wire: ProtobufWire): void {
+    const { at } = wire;
+    this.labels = 0;
+    for (wire.at = this.labelsStart; wire.at < this.labelsEnd; this.labels += 1) {
+      wire.tag(this.labelsEnd);
+      wire.at = wire.lengthEnd(this.labelsEnd);
+    }
+    wire.at = at;
   }
 
   #addLabel(start: number, end: number): void {
