@@ -35,16 +35,16 @@ const receiverPath = ({ service }: Explorer) =>
   `/receivers/${service.quickstart.receivers.http_json.receiverId}`;
 
 const pictures: readonly Picture[] = [
-  { name: 'logs', path: () => '/explore/logs' },
+  { name: 'logs', path: () => '/explore/logs?range=24h' },
   {
     name: 'log-open',
-    path: () => '/explore/logs?severity=ERROR',
+    path: () => '/explore/logs?range=24h&severity=ERROR&serviceName=checkout',
     prepare: async (page) => {
       await page.getByText('payment').first().click();
       await page.getByRole('button', { name: /^Copy/ }).first().waitFor();
     },
   },
-  { name: 'logs-phone', path: () => '/explore/logs', device: phone },
+  { name: 'logs-phone', path: () => '/explore/logs?range=24h', device: phone },
   { name: 'metrics', path: () => '/explore/metrics?metric=http_requests_total' },
   { name: 'receivers', path: () => '/receivers' },
   { name: 'send-data', path: receiverPath },
