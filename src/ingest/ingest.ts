@@ -86,13 +86,19 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
     sender: Sender,
   ): Promise<IngestAnswer> {
     const admitted = await admit(admission, request, { protocol, sender });
+    let inflated: ArrayBuffer | undefined;
     try {
       const key = idempotencyKey(request.headers);
-      const message = await read(admission, admitted, { protocol, body: request.body });
+      const { message, isInflated } = await read(admission, admitted, {
+        protocol,
+        body: request.body,
+      });
+      if (isInflated) inflated = ownMemory(message);
       checkDeadline(request);
       if (key === undefined) return await store(admitted, protocol, message);
       return await ingestIdempotent(admitted, protocol, message, key);
     } finally {
+      freeMemory([inflated]);
       admitted.memory.release();
     }
   }
@@ -232,13 +238,14 @@ async function read(
   admission: Admission,
   { caps, format, memory }: Admitted,
   { protocol, body }: { protocol: Protocol; body: RequestBody },
-): Promise<Buffer> {
+): Promise<{ readonly message: Buffer; readonly isInflated: boolean }> {
   const bytes = await admission.readBody(body, caps.travelling, memory);
-  const { message, coding } = protocol.unframe?.(bytes, format) ?? {
+  const { message: framed, coding } = protocol.unframe?.(bytes, format) ?? {
     message: bytes,
     coding: format.coding,
   };
-  return admission.inflate(message, coding, { maxBytes: caps.inflated, memory });
+  const message = await admission.inflate(framed, coding, { maxBytes: caps.inflated, memory });
+  return { message, isInflated: message !== framed };
 }
 
 /** Labels of known series may have been deleted with the data of their stream. */
