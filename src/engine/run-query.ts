@@ -4,6 +4,7 @@
  */
 import { statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { bindParameters } from './bind-parameters.ts';
 import { EngineException } from './exceptions.ts';
 import type { WriteWatch } from './failed-writes.ts';
 import type { EngineRequest } from './http-request.ts';
@@ -19,7 +20,7 @@ import type { Pool } from './pool.ts';
 import type { Reply, Summary } from './reply.ts';
 import type { PoolName } from './settings.ts';
 import type { Spool } from './spool.ts';
-import { assertParameters, insertFromFile, parseStatement, type Statement } from './statement.ts';
+import { insertFromFile, parseStatement, type Statement } from './statement.ts';
 
 export interface QueryParts {
   readonly pools: Readonly<Record<PoolName, Pool<Member>>>;
@@ -62,7 +63,7 @@ const streamSettings = [
 export async function runQuery(parts: QueryParts, call: QueryCall): Promise<void> {
   const { request, body, reply } = call;
   const statement = await readStatement(request, body);
-  assertParameters(textOf(statement), request.parameters);
+  const bound = bindParameters(textOf(statement), request.parameters);
   const kill = statement.kind === 'write' ? parseKill(statement.sql) : undefined;
   if (kill !== undefined) {
     const format = kill.format ?? request.defaultFormat;
@@ -75,7 +76,12 @@ export async function runQuery(parts: QueryParts, call: QueryCall): Promise<void
   const query = parts.running.add({ queryId, sql: textOf(statement), database, settings });
   try {
     const signal = AbortSignal.any([call.signal, query.killed]);
-    await runStatement(parts, { ...call, query, statement, signal });
+    const { sql, parameters } = bound;
+    const changes =
+      statement.kind === 'read'
+        ? { statement: { ...statement, sql }, request: { ...request, parameters } }
+        : { statement };
+    await runStatement(parts, { ...call, ...changes, query, signal });
   } finally {
     query.end();
   }

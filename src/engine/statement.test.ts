@@ -1,7 +1,7 @@
 /** Classifies statements and finds the data of an INSERT. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertParameters, insertFromFile, parseStatement, type Statement } from './statement.ts';
+import { insertFromFile, parseStatement, type Statement } from './statement.ts';
 
 const statements: readonly (readonly [sql: string, statement: Statement])[] = [
   ['SELECT 1', { kind: 'read', sql: 'SELECT 1', format: 'TSV', canStream: true }],
@@ -89,31 +89,5 @@ const refusedStatements: readonly (readonly [sql: string, code: number])[] = [
 for (const [sql, code] of refusedStatements) {
   test(`refuses ${JSON.stringify(sql)}`, () => {
     assert.throws(() => parseStatement(sql, 'TSV'), { name: 'EngineException', code });
-  });
-}
-
-const withoutPlaceholder = [
-  "SELECT '{v:String}', 'it''s {v:String}', '\\'{v:String}'",
-  'SELECT "{v:String}", `{v:String}`',
-  'SELECT 1 -- {v:String}\n // {v:String}\n # {v:String}\n',
-  'SELECT /* {v:String} /* {v:String} */ {v:String} */ 1',
-  'SELECT $tag$ {v:String} $tag$, ‘{v:String}’, “{v:String}”',
-  "SELECT {'v':1}, { 'a' : 'String' }",
-];
-
-for (const sql of withoutPlaceholder) {
-  test(`finds no placeholder in ${JSON.stringify(sql)}`, () => {
-    assertParameters(sql, new Map());
-  });
-}
-
-for (const sql of [
-  'SELECT {v:String}',
-  "SELECT 'x', /* ' */ { v : String }",
-  "{'a':{v:Map(a, b)}}",
-]) {
-  test(`requires a value for the placeholder in ${JSON.stringify(sql)}`, () => {
-    assert.throws(() => assertParameters(sql, new Map([['param_w', '']])), { code: 456 });
-    assertParameters(sql, new Map([['param_v', '']]));
   });
 }

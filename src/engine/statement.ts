@@ -67,25 +67,6 @@ export function parseStatement(sql: string, defaultFormat: string): Statement {
   return { kind: 'read', sql: text, format, canStream: canStream(all, format) };
 }
 
-/**
- * Checks that each `{name:Type}` placeholder has a value in `parameters`, whose names begin with
- * `param_`: a session still has the values of earlier queries, and would use those.
- * @throws EngineException 456
- */
-export function assertParameters(sql: string, parameters: ReadonlyMap<string, unknown>): void {
-  if (!sql.includes('{')) return;
-  let [brace, word]: (Token | undefined)[] = [];
-  for (const token of tokenize(sql)) {
-    if (token.text === ':' && word?.kind === 'word' && brace?.text === '{') {
-      const name = textOf(sql, word);
-      if (!parameters.has(`param_${name}`)) {
-        throw new EngineException(456, `cannot bind ${name}: no value was sent for it`);
-      }
-    }
-    [brace, word] = [word, token];
-  }
-}
-
 /** The INSERT with its data read from this file, relative to the working directory. */
 export function insertFromFile(insert: DataInsert, path: string): string {
   const { head, tail, structure, format } = insert;
