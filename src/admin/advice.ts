@@ -4,7 +4,7 @@ import type { RefusalKind } from '../model/receiver-statistics.ts';
 
 /** @param reason of `ReceiverSample` */
 export function toAdvice(kind: RefusalKind, reason: string): string {
-  if (kind === 'request') return requestAdvice[reason as ErrorCode] ?? generalAdvice;
+  if (kind === 'request') return requestAdvice[reason as IngestErrorCode] ?? generalAdvice;
   return recordAdvice.find(([pattern]) => pattern.test(reason))?.[1] ?? generalAdvice;
 }
 
@@ -12,7 +12,10 @@ export function toAdvice(kind: RefusalKind, reason: string): string {
 export const generalAdvice =
   'Read the detail of the last samples: it is the message that the sender received.';
 
-const requestAdvice: Readonly<Record<ErrorCode, string>> = {
+/** The others are of queries. */
+type IngestErrorCode = Exclude<ErrorCode, 'execution' | 'query_timeout'>;
+
+const requestAdvice: Readonly<Record<IngestErrorCode, string>> = {
   malformed:
     'The body or a header violates the protocol, or the body was cut off: the detail names the ' +
     'place; compare the request with one that works.',

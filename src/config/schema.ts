@@ -148,6 +148,13 @@ export const configSchema = z.strictObject({
       100_000_000,
       'Samples that one read of metrics may return; more is an error.',
     ),
+    maxQuerySamples: integer(
+      'count',
+      10_000_000,
+      1,
+      1_000_000_000,
+      'Samples that one PromQL query may hold in memory, 16 bytes each; more is an error.',
+    ),
   }),
   engine: section({
     memoryBytes: integer(

@@ -46,18 +46,6 @@ const exemplarsData = z.array(
 );
 export const exemplarsResponse = envelope(exemplarsData);
 
-export const buildInfoResponse = envelope(
-  z.object({
-    application: z.string(),
-    version: z.string().meta({ description: 'Version of Prometheus whose API this is.' }),
-    revision: z.string(),
-    branch: z.string(),
-    buildUser: z.string(),
-    buildDate: z.string(),
-    goVersion: z.string(),
-  }),
-);
-
 type MetadataData = z.output<typeof metadataData>;
 type ExemplarsData = z.output<typeof exemplarsData>;
 
@@ -167,9 +155,11 @@ const errorTypes: Readonly<Record<ErrorCode, string>> = {
   conflict: 'bad_data',
   too_large: 'execution',
   unsupported_media: 'bad_data',
+  execution: 'execution',
   quota_exceeded: 'too_many_requests',
   timeout: 'timeout',
   unavailable: 'unavailable',
+  query_timeout: 'timeout',
   internal: 'internal',
 };
 

@@ -14,13 +14,17 @@ export interface MetricsLimits {
   readonly maxReadSeries: number;
   /** Most samples of one remote read, over all of its queries. */
   readonly maxReadSamples: number;
+  /** Most samples in memory for one PromQL query, read or computed. */
+  readonly maxQuerySamples: number;
+  /** Time limit of one PromQL query. */
+  readonly queryTimeoutSeconds: number;
   /** Most exemplars of one answer. */
   readonly maxExemplars: number;
   /** Most series selectors of one request, or queries of a remote read. */
   readonly maxSelectors: number;
 }
 
-export const defaultLimits = { maxExemplars: 100_000, maxSelectors: 100 };
+export const defaultLimits = { queryTimeoutSeconds: 30, maxExemplars: 100_000, maxSelectors: 100 };
 
 /** Of all selectors together; the store rejects a statement with many more. */
 const maxMatchers = 1000;

@@ -5,13 +5,19 @@
  */
 import { z } from 'zod';
 import { parseRfc3339 } from '../codec/event-time.ts';
+import { parseDuration } from '../promql/parser/numbers.ts';
 import { integer, list, parsed, uuid } from '../std/parse-query.ts';
 
 /** Unix ms. */
+function requiredTime(description: string) {
+  return parsed(parseMetricTime, 'a time: Unix seconds, or RFC 3339 from 1970 to 2149').meta({
+    description,
+    example: '2026-04-01T08:30:00Z',
+  });
+}
+
 function unixTime(description: string) {
-  return parsed(parseMetricTime, 'a time: Unix seconds, or RFC 3339 from 1970 to 2149')
-    .optional()
-    .meta({ description, example: '2026-04-01T08:30:00Z' });
+  return requiredTime(description).optional();
 }
 
 /** 0 = no limit, as with Prometheus. */
@@ -52,6 +58,45 @@ export const exemplarsQuery = z.object({
   streamId,
 });
 
+/** Milliseconds from seconds or a duration such as 1m30s. */
+function milliseconds(description: string) {
+  return parsed(parseMillis, 'a duration: seconds, or such as 1m30s').meta({
+    description,
+    example: '15s',
+  });
+}
+
+const queryOptions = {
+  query: z.string().meta({ description: 'The expression.', example: 'rate(requests_total[5m])' }),
+  timeout: milliseconds('Time limit, at most that of the service.').optional(),
+  limit: limit('Maximum number of series; 0 or absent = all.'),
+  lookback_delta: milliseconds('How long a sample stays valid; default: 5m.').optional(),
+  stats: z
+    .string()
+    .optional()
+    .meta({ description: '`true`: with statistics; `all`: also of each step.' }),
+  streamId,
+};
+
+export const instantQuery = z.object({
+  ...queryOptions,
+  time: unixTime('Time of evaluation; default: now.'),
+});
+
+export const rangeQuery = z.object({
+  ...queryOptions,
+  start: requiredTime('First step.'),
+  end: requiredTime('Last step, if a whole number of steps after the first.'),
+  step: milliseconds('Time between steps.'),
+});
+
+export const expressionQuery = z.object({ query: queryOptions.query });
+
+export type QueryOptions = Pick<
+  z.output<typeof instantQuery>,
+  'query' | 'timeout' | 'limit' | 'lookback_delta' | 'stats' | 'streamId'
+>;
+
 export const noQuery = z.object({});
 
 export const labelParams = z.object({
@@ -86,6 +131,11 @@ export function parseMetricTime(text: string): bigint | undefined {
   const bytes = Buffer.from(text.replace(/ (\d\d:\d\d)$/, '+$1'), 'latin1');
   const time = parseRfc3339(bytes, 0, bytes.length);
   return time && BigInt(time.millis);
+}
+
+function parseMillis(text: string): number | undefined {
+  const duration = parseDuration(text) ?? (seconds.test(text) ? Number(text) : undefined);
+  return duration === undefined ? undefined : Math.round(duration * 1000);
 }
 
 function toMillis(unixSeconds: number): bigint {

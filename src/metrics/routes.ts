@@ -4,7 +4,6 @@
  * has disconnected, the store stops the query.
  * https://prometheus.io/docs/prometheus/latest/querying/api
  */
-import type { z } from 'zod';
 import { AppError } from '../model/errors.ts';
 import {
   jsonResponse,
@@ -17,7 +16,6 @@ import { readContext, type ReadContextSource } from '../model/readable-streams.t
 import { withQuery } from '../std/parse-query.ts';
 import type { Store } from '../store/port.ts';
 import {
-  buildInfoResponse,
   cutTo,
   exemplarsResponse,
   metadataResponse,
@@ -36,7 +34,9 @@ import {
   planMetadata,
   planSeries,
 } from './plan.ts';
+import { createQueryRoutes } from './query-routes.ts';
 import { createRemoteRead, type RemoteReadParts } from './remote-read.ts';
+import { createStatusRoutes } from './status-routes.ts';
 import {
   exemplarsQuery,
   labelParams,
@@ -67,17 +67,6 @@ const readResponse: ReadResponse = {
   headers: { 'content-encoding': 'snappy' },
 };
 
-/** Clients derive features from the version: labels and selectors are those of Prometheus 3. */
-const buildInfo: z.output<typeof buildInfoResponse>['data'] = {
-  application: 'Weir',
-  version: '3.0.0',
-  revision: '',
-  branch: '',
-  buildUser: '',
-  buildDate: '',
-  goVersion: '',
-};
-
 export interface MetricsReadParts extends ReadContextSource, RemoteReadParts {
   readonly store: Pick<
     Store,
@@ -88,7 +77,8 @@ export interface MetricsReadParts extends ReadContextSource, RemoteReadParts {
 /** Every handler may throw AppError `malformed`, `not_found` or `unavailable`. */
 export function createMetricRoutes(
   parts: MetricsReadParts,
-  configured: Pick<MetricsLimits, 'maxReadSeries' | 'maxReadSamples'> & Partial<MetricsLimits>,
+  configured: Pick<MetricsLimits, 'maxReadSeries' | 'maxReadSamples' | 'maxQuerySamples'> &
+    Partial<MetricsLimits>,
 ): readonly ReadRoute[] {
   const limits: MetricsLimits = { ...defaultLimits, ...configured };
   const readSamples = createRemoteRead(parts, limits);
@@ -104,24 +94,8 @@ export function createMetricRoutes(
     }),
     ...labelRoutes(parts, limits),
     ...metricRoutes(parts, limits),
-    route('GET', {
-      path: 'status/buildinfo',
-      operationId: 'getBuildInfo',
-      summary: 'Version of the Prometheus API',
-      query: noQuery,
-      response: jsonResponse(buildInfoResponse),
-      read: async () => success(buildInfo),
-    }),
-    ...['query', 'query_range'].flatMap((path) =>
-      getAndPost({
-        path,
-        operationId: path,
-        summary: 'Not served',
-        query: noQuery,
-        response: undefined,
-        read: refusePromQl,
-      }),
-    ),
+    ...createStatusRoutes(limits).map((definition) => route('GET', definition)),
+    ...createQueryRoutes(parts, limits).flatMap(getAndPost),
   ];
 }
 
@@ -201,14 +175,6 @@ function metricRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly 
       }),
     }),
   ];
-}
-
-async function refusePromQl(_request: ReadRequest): Promise<never> {
-  throw new AppError(
-    'not_found',
-    'cannot evaluate PromQL here: point a Prometheus at this address with remote_read, as ' +
-      'docs/reading-metrics.md shows, and query that Prometheus',
-  );
 }
 
 /** A route without what all of them have in common; `path` is below Prometheus' API. */

@@ -27,9 +27,11 @@ export const errorTable = {
   conflict: kind(409, 6, 'conflict', 'debug'),
   too_large: kind(413, 8, 'too large', 'debug'),
   unsupported_media: kind(415, 3, 'unsupported content type or encoding', 'debug'),
+  execution: kind(422, 9, 'cannot be executed', 'debug'),
   quota_exceeded: kind(429, 8, 'quota exceeded', 'info', true),
   timeout: kind(408, 4, 'request took too long', 'debug'),
   unavailable: kind(503, 14, 'temporarily unavailable', 'warn', true),
+  query_timeout: kind(503, 4, 'query took too long', 'info'),
   internal: kind(500, 13, 'internal error', 'error'),
 } as const satisfies Record<string, ErrorKind>;
 

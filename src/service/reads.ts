@@ -47,7 +47,10 @@ export function createReads(
       ...createStreamRoutes({ store, grants, watermarkNanos, now }),
       ...createTailRoutes(tail),
       ...createExportRoutes(exporter, tickets),
-      ...createMetricRoutes({ store, grants, now }, config.metrics),
+      ...createMetricRoutes(
+        { store, grants, now },
+        { ...config.metrics, queryTimeoutSeconds: config.store.queryTimeoutSeconds },
+      ),
       ...createStatisticsRoutes({ directory, statistics, queue, now }),
     ],
     tickets: createTicketRoutes(exporter, tickets),

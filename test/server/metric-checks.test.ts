@@ -129,8 +129,8 @@ suite('checks, in order', () => {
       'read',
       { ...read, body: readRequest([1, 2], [1, 2], [1, 2], [1, 2]) },
     ],
-    ['PromQL', 404, 'not_found', 'query?query=1%2B1'],
-    ['PromQL as a form', 404, 'not_found', 'query_range', { ...form, body: 'query=up' }],
+    ['PromQL', 200, '', 'query?query=1%2B1'],
+    ['PromQL without a step', 400, 'bad_data', 'query_range', { ...form, body: 'query=up' }],
   ];
   for (const [name, status, errorType, path, options] of cases) {
     for (const transport of ['HTTP/1.1', 'HTTP/2'] as const) {

@@ -11,7 +11,13 @@ export const nowMs = Date.parse('2026-04-01T00:00:00Z');
 export const streamId = 'b1946ac9-2492-4d23-8f1a-0a7c3d5e6f70';
 export const retentionDays = 30;
 const stream = { streamId, accountId, name: 'main', retentionDays, createdAt: '' };
-const limits = { maxReadSeries: 5, maxReadSamples: 4, maxExemplars: 3, maxSelectors: 3 };
+const limits = {
+  maxReadSeries: 5,
+  maxReadSamples: 4,
+  maxQuerySamples: 100,
+  maxExemplars: 3,
+  maxSelectors: 3,
+};
 
 const token = ['Authorization', 'Bearer wra_metrics'] as const;
 const account = ['X-Active-Account', accountId] as const;

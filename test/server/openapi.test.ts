@@ -37,7 +37,7 @@ async function openWithAllRoutes(t: TestContext) {
         ...createStreamRoutes(unused),
         ...createTailRoutes(unused),
         ...createExportRoutes(unused, unused),
-        ...createMetricRoutes(unused, { maxReadSeries: 1, maxReadSamples: 1 }),
+        ...createMetricRoutes(unused, { maxReadSeries: 1, maxReadSamples: 1, maxQuerySamples: 1 }),
         ...createStatisticsRoutes(unused),
       ],
       tickets: createTicketRoutes(unused, unused),

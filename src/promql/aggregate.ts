@@ -1,0 +1,123 @@
+/** Aggregation operators: `sum by (job) (…)`, `topk(5, …)` and the others. */
+import type { Aggregation } from './parser/ast.ts';
+import { executionError } from './errors.ts';
+import type { Evaluation } from './evaluation.ts';
+import { formatNumber, formatShort } from './parser/numbers.ts';
+import { histogramText } from './histogram/histogram-text.ts';
+import {
+  compareText,
+  dropLabels,
+  keepLabels,
+  type Labels,
+  labelsKey,
+  labelValue,
+  withLabel,
+} from './labels.ts';
+import { createGroup } from './groups.ts';
+import { metricNameLabel } from '../codec/series-labels.ts';
+import { pick, type SeriesGroup } from './pick.ts';
+import { type Grid, type GridSeries, isEmpty, kind, newSeries, setCell } from './values.ts';
+
+/** @param param of each step; empty where the operator has none. */
+export async function aggregate(
+  ev: Evaluation,
+  grid: Grid,
+  {
+    expr,
+    series,
+    param,
+  }: { expr: Aggregation; series: readonly GridSeries[]; param: Float64Array },
+): Promise<readonly GridSeries[]> {
+  noteParameter(ev, expr, param);
+  const groups = groupSeries(series, expr);
+  switch (expr.op) {
+    case 'topk':
+    case 'bottomk':
+    case 'limitk':
+    case 'limit_ratio':
+      return pick(ev, grid, { expr, groups, param });
+    default:
+  }
+  const results: GridSeries[] = [];
+  for (const { labels, members } of groups) {
+    await ev.breathe();
+    const dropName = members.some((member) => member.dropName);
+    const result = newSeries(labels, grid.steps, dropName);
+    for (let step = 0; step < grid.steps; step++) {
+      const group = createGroup(expr, ev.notes, param[step]);
+      for (const member of members) {
+        const cell = member.kinds[step];
+        if (cell === kind.float) group.addFloat(member.floats[step]!);
+        else if (cell === kind.histogram) group.addHistogram(member.histograms![step]!, member);
+      }
+      setCell(result, step, group.result());
+    }
+    if (!isEmpty(result)) results.push(result);
+  }
+  return results;
+}
+
+function groupSeries(
+  series: readonly GridSeries[],
+  { grouping, without }: Pick<Aggregation, 'grouping' | 'without'>,
+): SeriesGroup[] {
+  const names = new Set(without ? [...grouping, metricNameLabel] : grouping);
+  const labelsOf = (labels: Labels) =>
+    without ? dropLabels(labels, names) : keepLabels(labels, names);
+  const groups = new Map<string, { labels: Labels; members: GridSeries[] }>();
+  for (const one of series) {
+    const labels = labelsOf(one.labels);
+    const key = labelsKey(labels);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { labels, members: [one] });
+    else group.members.push(one);
+  }
+  return [...groups.values()];
+}
+
+function noteParameter(ev: Evaluation, { op, param: at }: Aggregation, param: Float64Array): void {
+  if (at === undefined) return;
+  for (const value of param) {
+    if (op === 'quantile' && !(value >= 0 && value <= 1)) {
+      const text = `quantile value should be between 0 and 1, got ${formatShort(value)}`;
+      ev.notes.warn(at, text);
+    }
+    if (op === 'limit_ratio' && Math.abs(value) > 1) {
+      const bounds = `got ${formatShort(value)}, capping to ${Math.sign(value)}`;
+      ev.notes.warn(at, `ratio value should be between -1 and 1, ${bounds}`);
+    }
+  }
+}
+
+/** One series for each value: how many series have it. */
+export function countValues(
+  grid: Grid,
+  series: readonly GridSeries[],
+  { grouping, without }: Aggregation,
+  label: string,
+): readonly GridSeries[] {
+  if (!label.isWellFormed() || label === '') throw executionError(`invalid label name "${label}"`);
+  const names = new Set(without ? [...grouping, metricNameLabel] : [...grouping, label]);
+  const counts = new Map<string, GridSeries>();
+  for (const one of series) {
+    for (let step = 0; step < grid.steps; step++) {
+      const text = cellText(one, step);
+      if (text === undefined) continue;
+      const labelled = withLabel(one.labels, label, text);
+      const labels = without ? dropLabels(labelled, names) : keepLabels(labelled, names);
+      const key = labelsKey(labels);
+      const known = counts.get(key) ?? newSeries(labels, grid.steps);
+      counts.set(key, known);
+      setCell(known, step, known.kinds[step] === kind.none ? 1 : known.floats[step]! + 1);
+    }
+  }
+  return [...counts.values()].sort((left, right) =>
+    compareText(labelValue(left.labels, label), labelValue(right.labels, label)),
+  );
+}
+
+function cellText(series: GridSeries, step: number): string | undefined {
+  if (series.kinds[step] === kind.float) return formatNumber(series.floats[step]!);
+  const histogram = series.histograms?.[step];
+  return series.kinds[step] === kind.histogram ? histogramText(histogram!) : undefined;
+}

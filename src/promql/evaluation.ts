@@ -1,0 +1,194 @@
+/** State of one query: its bounds, limits, annotations and the samples read so far. */
+import { setImmediate } from 'node:timers/promises';
+import type { LabelMatcher } from '../model/metric-plan.ts';
+import { Annotations } from './annotations.ts';
+import type { Duration, Span, VectorSelector, Subquery } from './parser/ast.ts';
+import { executionError, QueryError } from './errors.ts';
+import { sampleWeight } from './histogram/histogram.ts';
+import type { SampleSeries, SampleSource } from './source.ts';
+import type { Grid } from './values.ts';
+
+export interface QueryOptions {
+  /** How long the last sample of a series stays valid. */
+  readonly lookbackMs: number;
+  /** Step of a subquery without one. */
+  readonly subqueryStepMs: number;
+  /** Most samples in memory, read or computed. */
+  readonly maxSamples: number;
+  /** Whether names of metrics are dropped at the end, so that operators in between see them. */
+  readonly delayedNameRemoval: boolean;
+  /** `performance.now()` at which the query times out. */
+  readonly deadline: number;
+  /** Aborts when the reader disconnects. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Times of a query; an instant query has one step. */
+export interface QueryTimes {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** 0 = instant. */
+  readonly stepMs: number;
+}
+
+export function stepsOf({ startMs, endMs, stepMs }: QueryTimes): number {
+  return stepMs === 0 ? 1 : Math.floor((endMs - startMs) / stepMs) + 1;
+}
+
+/** Work between two turns of the event loop. */
+const turnMs = 10;
+
+export class Evaluation {
+  readonly options: QueryOptions;
+  readonly times: QueryTimes;
+  readonly notes: Annotations;
+  readonly #source: SampleSource;
+  readonly #selected = new Map<string, Promise<readonly SampleSeries[]>>();
+  readonly stats: { peak: number; readonly looked: Float64Array };
+  #samples = 0;
+  #grid: Grid | undefined;
+  #turnEnd = performance.now() + turnMs;
+
+  constructor(text: string, times: QueryTimes, source: SampleSource, options: QueryOptions) {
+    this.options = options;
+    this.times = times;
+    this.notes = new Annotations(text);
+    this.#source = source;
+    this.stats = { peak: 0, looked: new Float64Array(stepsOf(times)) };
+  }
+
+  /** The steps of the query itself, as against those of subqueries. */
+  grid(): Grid {
+    const { startMs, stepMs } = this.times;
+    this.#grid ??= { startMs, stepMs: stepMs || 1, steps: stepsOf(this.times) };
+    return this.#grid;
+  }
+
+  /** Counts samples that a step of the query looks at; subqueries count with their results. */
+  look(grid: Grid, step: number, samples: number): void {
+    if (grid === this.#grid) this.stats.looked[step]! += samples;
+  }
+
+  /** Samples of a selector; the same one is read once. @throws QueryError */
+  async select(
+    matchers: readonly LabelMatcher[],
+    fromMs: number,
+    untilMs: number,
+  ): Promise<readonly SampleSeries[]> {
+    const key = JSON.stringify([matchers, fromMs, untilMs]);
+    const known = this.#selected.get(key);
+    if (known !== undefined) return known;
+    const series = this.#source.select(matchers, { fromMs, untilMs });
+    this.#selected.set(key, series);
+    let count = 0;
+    for (const { times, histograms } of await series) {
+      count += times.length;
+      for (const histogram of histograms) count += sampleWeight(histogram);
+    }
+    this.charge(count);
+    await this.breathe();
+    return series;
+  }
+
+  /** Counts samples against the limit. @throws QueryError */
+  charge(samples: number): void {
+    this.#samples += samples;
+    this.stats.peak = Math.max(this.stats.peak, this.#samples);
+    if (this.#samples <= this.options.maxSamples) return;
+    throw executionError(
+      'query processing would load too many samples into memory in query execution: ask for ' +
+        'fewer series or a shorter range, or raise metrics.maxQuerySamples',
+    );
+  }
+
+  release(samples: number): void {
+    this.#samples -= samples;
+  }
+
+  /** Lets other requests run, and stops a query that is late or abandoned. @throws QueryError */
+  async breathe(): Promise<void> {
+    const now = performance.now();
+    if (now < this.#turnEnd) return;
+    await setImmediate();
+    this.#turnEnd = performance.now() + turnMs;
+    if (this.options.signal?.aborted === true) {
+      throw new QueryError('canceled', 'query was canceled in expression evaluation');
+    }
+    if (now > this.options.deadline) {
+      throw new QueryError('timeout', 'query timed out in expression evaluation');
+    }
+  }
+
+  /** @throws QueryError */
+  durationMs(duration: Duration, { negative = false } = {}): number {
+    const seconds = this.#seconds(duration);
+    const { start, end } = duration;
+    if (!Number.isFinite(seconds)) {
+      throw executionError(`${start}:${end}: duration is NaN or infinite`);
+    }
+    if (seconds <= 0 && !negative) {
+      throw executionError(`${start}:${end}: duration must be greater than 0`);
+    }
+    if (Math.abs(seconds) > maxSeconds) {
+      throw executionError(`${start}:${end}: duration is out of range`);
+    }
+    return Math.trunc(Math.round(seconds * 1e6) / 1000);
+  }
+
+  offsetMs({ offset }: VectorSelector | Subquery): number {
+    return offset === undefined ? 0 : this.durationMs(offset, { negative: true });
+  }
+
+  /** The time that `@` fixes; undefined = each step. */
+  atMs({ at }: VectorSelector | Subquery): number | undefined {
+    if (at === 'start') return this.times.startMs;
+    return at === 'end' ? this.times.endMs : at;
+  }
+
+  #seconds(duration: Duration): number {
+    switch (duration.kind) {
+      case 'number':
+        return duration.value;
+      case 'negative':
+        return -this.#seconds(duration.expr);
+      case 'parens':
+        return this.#seconds(duration.expr);
+      case 'step':
+        return this.times.stepMs / 1000;
+      case 'length':
+        return (this.times.endMs - this.times.startMs) / 1000;
+      case 'duration':
+        return combine(duration, this.#seconds(duration.left), this.#seconds(duration.right));
+    }
+  }
+}
+
+const maxSeconds = 2 ** 63 / 1e9;
+
+function combine(
+  { op, start, end }: Span & Pick<Extract<Duration, { kind: 'duration' }>, 'op'>,
+  left: number,
+  right: number,
+): number {
+  switch (op) {
+    case '+':
+      return left + right;
+    case '-':
+      return left - right;
+    case '*':
+      return left * right;
+    case '^':
+      return left ** right;
+    case 'min_of':
+      return Math.min(left, right);
+    case 'max_of':
+      return Math.max(left, right);
+    case '/':
+    case '%':
+      if (right === 0) {
+        const what = op === '/' ? 'division' : 'modulo';
+        throw executionError(`${start}:${end}: ${what} by zero`);
+      }
+      return op === '/' ? left / right : left % right;
+  }
+}

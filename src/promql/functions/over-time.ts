@@ -1,0 +1,295 @@
+/** Functions of the samples in a range: `*_over_time`, `changes`, `resets`, `deriv` and such. */
+import { forMetric } from '../annotations.ts';
+import { type RangeContext, type RangeFunction, warnMixed } from './range-context.ts';
+import { HistogramSum, MixedSchemasError } from '../histogram/histogram-sum.ts';
+import type { Histogram } from '../histogram/histogram.ts';
+import { KahanSum } from '../histogram/kahan.ts';
+import { metricName } from '../labels.ts';
+import { quantile } from './quantile.ts';
+import type { RangeWindow } from '../selection.ts';
+import { executionError } from '../errors.ts';
+import { formatShort } from '../parser/numbers.ts';
+
+type FloatFunction = (window: RangeWindow, args: readonly number[]) => number | undefined;
+
+/** Ignores histograms, with an info where there are both. */
+function ofFloats(compute: FloatFunction, { least = 1 } = {}): RangeFunction {
+  return (window, args, context) => {
+    if (window.floats() === 0) return undefined;
+    if (window.histogramCount() > 0) infoIgnored(window, context);
+    return window.floats() < least ? undefined : compute(window, args);
+  };
+}
+
+function infoIgnored({ labels }: RangeWindow, { notes, at }: RangeContext): void {
+  const text = 'ignored histograms in a range containing both floats and histograms';
+  notes.info(at, `${text}${forMetric(metricName(labels)) || ' for metric name ""'}`);
+}
+
+export const overTimeFunctions: Readonly<Record<string, RangeFunction>> = {
+  count_over_time: (window) => window.floats() + window.histogramCount(),
+  present_over_time: () => 1,
+  absent_over_time: () => 1,
+  first_over_time: firstSample,
+  last_over_time: lastSample,
+  ts_of_first_over_time: ({ times, from, to, histogramTimes, histogramFrom, histogramTo }) =>
+    Math.min(
+      from < to ? times[from]! : Infinity,
+      histogramFrom < histogramTo ? histogramTimes[histogramFrom]! : Infinity,
+    ) / 1000,
+  ts_of_last_over_time: (window) => lastTimes(window).latest / 1000,
+  max_over_time: ofFloats((window) => window.values[extremeIndex(window, isGreater)]!),
+  min_over_time: ofFloats((window) => window.values[extremeIndex(window, isLess)]!),
+  ts_of_max_over_time: ofFloats(
+    (window) => window.times[extremeIndex(window, (a, b) => a >= b)]! / 1000,
+  ),
+  ts_of_min_over_time: ofFloats(
+    (window) => window.times[extremeIndex(window, (a, b) => a <= b)]! / 1000,
+  ),
+  sum_over_time: ofOneKind(sumFloats, (all, context) => sumHistograms(all, context)),
+  avg_over_time: ofOneKind(averageFloats, (all, context) => averageHistograms(all, context)),
+  stddev_over_time: ofFloats((window) => Math.sqrt(variance(window))),
+  stdvar_over_time: ofFloats(variance),
+  mad_over_time: ofFloats(medianDeviation),
+  quantile_over_time: (window, args, context) => {
+    const q = args[0]!;
+    if (window.floats() === 0) return undefined;
+    if (!(q >= 0 && q <= 1)) {
+      const text = `quantile value should be between 0 and 1, got ${formatShort(q)}`;
+      context.notes.warn(context.first, text);
+    }
+    return quantiles(window, args, context);
+  },
+  deriv: ofFloats((window) => regression(window, window.times[window.from]!).slope, { least: 2 }),
+  predict_linear: ofFloats(
+    (window, [seconds]) => {
+      const { slope, intercept } = regression(window, window.stepMs);
+      return slope * seconds! + intercept;
+    },
+    { least: 2 },
+  ),
+  double_exponential_smoothing: ofFloats(smooth, { least: 2 }),
+};
+
+const quantiles = ofFloats((window, [q]) => {
+  const { values, from, to } = window;
+  return quantile(q!, [...values.subarray(from, to)]);
+});
+
+function firstSample(window: RangeWindow): number | Histogram | undefined {
+  const { times, values, from, histogramTimes, histograms, histogramFrom } = window;
+  const isFloat =
+    window.histogramCount() === 0 ||
+    (window.floats() > 0 && times[from]! < histogramTimes[histogramFrom]!);
+  return isFloat ? values[from] : histograms[histogramFrom];
+}
+
+function lastSample(window: RangeWindow): number | Histogram | undefined {
+  const { values, to, histograms, histogramTo } = window;
+  const { float, histogram } = lastTimes(window);
+  return float > histogram ? values[to - 1] : histograms[histogramTo - 1];
+}
+
+function lastTimes({ times, from, to, histogramTimes, histogramFrom, histogramTo }: RangeWindow) {
+  const float = from < to ? times[to - 1]! : -Infinity;
+  const histogram = histogramFrom < histogramTo ? histogramTimes[histogramTo - 1]! : -Infinity;
+  return { float, histogram, latest: Math.max(float, histogram) };
+}
+
+const isGreater = (value: number, best: number) => value > best;
+const isLess = (value: number, best: number) => value < best;
+
+function extremeIndex(
+  { values, from, to }: RangeWindow,
+  isBetter: (value: number, best: number) => boolean,
+): number {
+  let best = from;
+  for (let i = from; i < to; i++) {
+    if (isBetter(values[i]!, values[best]!) || Number.isNaN(values[best]!)) best = i;
+  }
+  return best;
+}
+
+type HistogramsFunction = (
+  histograms: readonly Histogram[],
+  context: RangeContext,
+) => Histogram | undefined;
+
+function ofOneKind(
+  compute: (window: RangeWindow) => number,
+  computeHistograms: HistogramsFunction,
+): RangeFunction {
+  return (window, _args, context) => {
+    if (window.histogramCount() === 0) return compute(window);
+    const { labels, histograms, histogramFrom, histogramTo } = window;
+    if (window.floats() > 0) return warnMixed(labels, context);
+    try {
+      return computeHistograms(histograms.slice(histogramFrom, histogramTo), context);
+    } catch (error) {
+      if (!(error instanceof MixedSchemasError)) throw error;
+      return context.warnSchemas(labels);
+    }
+  };
+}
+
+function sumFloats({ values, from, to }: RangeWindow): number {
+  const sum = new KahanSum(0);
+  for (let i = from; i < to; i++) sum.add(values[i]!);
+  return sum.value();
+}
+
+function averageFloats({ values, from, to }: RangeWindow): number {
+  const mean = new MeanOfFloats();
+  for (let i = from; i < to; i++) mean.add(values[i]!);
+  return mean.value();
+}
+
+/** A mean that goes on without the sum once that overflows. */
+export class MeanOfFloats {
+  #sum = new KahanSum(0);
+  #count = 0;
+  #isMean = false;
+
+  add(value: number): void {
+    this.#count += 1;
+    if (!this.#isMean) {
+      const next = this.#sum.copy();
+      next.add(value);
+      if (!next.overflows() || this.#count === 1) {
+        this.#sum = next;
+        return;
+      }
+      this.#isMean = true;
+      this.#sum.divide(this.#count - 1);
+    }
+    this.#sum.scale((this.#count - 1) / this.#count);
+    this.#sum.add(value / this.#count);
+  }
+
+  value(): number {
+    return this.#isMean ? this.#sum.value() : this.#sum.quotient(this.#count);
+  }
+}
+
+const sumHistograms: HistogramsFunction = (histograms, context) => {
+  const [first, ...others] = histograms;
+  const sum = new HistogramSum(first!);
+  let reconciled = false;
+  for (const histogram of others) reconciled = sum.add(histogram).reconciled || reconciled;
+  context.noteAggregated(histograms, reconciled);
+  return sum.result();
+};
+
+const averageHistograms: HistogramsFunction = (histograms, context) => {
+  const mean = new MeanOfHistograms(histograms[0]!);
+  let reconciled = false;
+  for (const histogram of histograms.slice(1)) reconciled = mean.add(histogram) || reconciled;
+  context.noteAggregated(histograms, reconciled);
+  return mean.result();
+};
+
+export class MeanOfHistograms {
+  #sum: HistogramSum;
+  #count = 1;
+  #isMean = false;
+
+  constructor(first: Histogram) {
+    this.#sum = new HistogramSum(first);
+  }
+
+  /** @returns whether custom bounds differed. @throws MixedSchemasError */
+  add(histogram: Histogram): boolean {
+    this.#count += 1;
+    if (!this.#isMean) {
+      const next = this.#sum.copy();
+      const { reconciled } = next.add(histogram);
+      if (!next.overflows()) {
+        this.#sum = next;
+        return reconciled;
+      }
+      this.#isMean = true;
+      this.#sum.divide(this.#count - 1);
+    }
+    this.#sum.scale((this.#count - 1) / this.#count);
+    const part = new HistogramSum(histogram);
+    part.divide(this.#count);
+    return this.#sum.add(part.result()).reconciled;
+  }
+
+  result(): Histogram {
+    if (this.#isMean) return this.#sum.result();
+    return this.#sum.quotient(this.#count);
+  }
+}
+
+/** Welford's algorithm. */
+function variance({ values, from, to }: RangeWindow): number {
+  const mean = new KahanSum(0);
+  const squares = new KahanSum(0);
+  for (let i = from; i < to; i++) {
+    const value = values[i]!;
+    const delta = value - mean.value();
+    mean.add(delta / (i - from + 1));
+    squares.add(delta * (value - mean.value()));
+  }
+  return squares.value() / (to - from);
+}
+
+function medianDeviation({ values, from, to }: RangeWindow): number {
+  const all = [...values.subarray(from, to)];
+  if (all.some(Number.isNaN)) return Number.NaN;
+  const median = quantile(0.5, all);
+  return quantile(
+    0.5,
+    all.map((value) => Math.abs(value - median)),
+  );
+}
+
+function regression({ times, values, from, to }: RangeWindow, originMs: number) {
+  const [x, y, xy, xx] = [0, 0, 0, 0].map((zero) => new KahanSum(zero)) as [
+    KahanSum,
+    KahanSum,
+    KahanSum,
+    KahanSum,
+  ];
+  const first = values[from]!;
+  let isConstant = true;
+  for (let i = from; i < to; i++) {
+    const value = values[i]!;
+    const seconds = (times[i]! - originMs) / 1000;
+    isConstant &&= value === first || i === from;
+    x.add(seconds);
+    y.add(value);
+    xy.add(seconds * value);
+    xx.add(seconds * seconds);
+  }
+  if (isConstant) {
+    const isInfinite = first === Infinity || first === -Infinity;
+    return { slope: isInfinite ? Number.NaN : 0, intercept: isInfinite ? Number.NaN : first };
+  }
+  const n = to - from;
+  const covariance = xy.value() - (x.value() * y.value()) / n;
+  const spread = xx.value() - (x.value() * x.value()) / n;
+  const slope = covariance / spread;
+  return { slope, intercept: y.value() / n - (slope * x.value()) / n };
+}
+
+function smooth({ values, from, to }: RangeWindow, [smoothing, trending]: readonly number[]) {
+  const sf = smoothing!;
+  const tf = trending!;
+  if (!(sf > 0 && sf < 1)) {
+    throw executionError(`invalid smoothing factor. Expected: 0 < sf < 1, got: ${sf.toFixed(6)}`);
+  }
+  if (!(tf > 0 && tf < 1)) {
+    throw executionError(`invalid trend factor. Expected: 0 < tf < 1, got: ${tf.toFixed(6)}`);
+  }
+  let before = 0;
+  let current = values[from]!;
+  let trend = values[from + 1]! - values[from]!;
+  for (let i = from + 1; i < to; i++) {
+    if (i > from + 1) trend = tf * (current - before) + (1 - tf) * trend;
+    before = current;
+    current = sf * values[i]! + (1 - sf) * (before + trend);
+  }
+  return current;
+}

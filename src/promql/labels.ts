@@ -1,0 +1,93 @@
+/** Sets of labels: sorted by name, without empty values. */
+import { metricNameLabel } from '../codec/series-labels.ts';
+import type { Label } from '../model/metric-plan.ts';
+
+export type Labels = readonly Label[];
+
+export const noLabels: Labels = [];
+
+/** Describe the metric itself, hence do not survive arithmetic. */
+const metadataLabels = new Set([metricNameLabel, '__type__', '__unit__']);
+
+export function toLabels(labels: Iterable<Label>): Labels {
+  return [...labels]
+    .filter(([, value]) => value !== '')
+    .sort(([left], [right]) => compareText(left, right));
+}
+
+export function labelValue(labels: Labels, name: string): string {
+  for (const [label, value] of labels) if (label === name) return value;
+  return '';
+}
+
+export function metricName(labels: Labels): string {
+  return labelValue(labels, metricNameLabel);
+}
+
+const keys = new WeakMap<Labels, string>();
+
+/** Equal exactly for equal labels. */
+export function labelsKey(labels: Labels): string {
+  const known = keys.get(labels);
+  if (known !== undefined) return known;
+  const key = joinLabels(labels);
+  keys.set(labels, key);
+  return key;
+}
+
+function joinLabels(labels: Labels): string {
+  let key = '';
+  // U+FFFF is no character.
+  for (const [name, value] of labels) key += `${name}\uFFFF${value}\uFFFF`;
+  return key;
+}
+
+export function compareLabels(left: Labels, right: Labels): number {
+  for (let i = 0; i < left.length && i < right.length; i++) {
+    const [leftName, leftValue] = left[i]!;
+    const [rightName, rightValue] = right[i]!;
+    const order = compareText(leftName, rightName) || compareText(leftValue, rightValue);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+export function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+export function withoutMetadata(labels: Labels): Labels {
+  return labels.filter(([name]) => !metadataLabels.has(name));
+}
+
+export function keepLabels(labels: Labels, names: ReadonlySet<string>): Labels {
+  return labels.filter(([name]) => names.has(name));
+}
+
+export function dropLabels(labels: Labels, names: ReadonlySet<string>): Labels {
+  return labels.filter(([name]) => !names.has(name));
+}
+
+/** An empty value removes the label. */
+export function withLabel(labels: Labels, name: string, value: string): Labels {
+  const others = labels.filter(([label]) => label !== name);
+  return value === '' ? others : toLabels([...others, [name, value]]);
+}
+
+const plainName = /^[a-z_:][a-z0-9_:]*$/i;
+
+/** As in messages: `{__name__="up", job="api"}`. */
+export function labelsText(labels: Labels): string {
+  const pairs = labels.map(([name, value]) => `${quoteName(name)}=${JSON.stringify(value)}`);
+  return `{${pairs.join(', ')}}`;
+}
+
+/** A name as it is, or in quotes where it is not a plain word. */
+export function quoteName(name: string): string {
+  return plainName.test(name) && !name.includes(':') ? name : JSON.stringify(name);
+}
+
+export function isPlainMetricName(name: string): boolean {
+  return plainName.test(name);
+}

@@ -1,0 +1,157 @@
+/** Runs a query: an instant one, or one over a range of steps. */
+import { type Expr, type MatrixSelector, type Subquery, withoutParens } from './parser/ast.ts';
+import { typeOf } from './parser/check.ts';
+import { evaluate } from './evaluate.ts';
+import { Evaluation, type QueryOptions, type QueryTimes } from './evaluation.ts';
+import { extendedSamples } from './functions/extended-samples.ts';
+import { executionError } from './errors.ts';
+import type { Histogram } from './histogram/histogram.ts';
+import { compareLabels, type Labels, withoutMetadata } from './labels.ts';
+import { rangeSeries } from './range-call.ts';
+import { looksOf, type RangeSeries } from './selection.ts';
+import type { SampleSource } from './source.ts';
+import { type Grid, type GridSeries, kind, mergeEqual, timeOf } from './values.ts';
+
+export interface Point {
+  /** Unix ms. */
+  readonly timeMs: number;
+  readonly value: number | Histogram;
+}
+
+export interface ResultSeries {
+  readonly labels: Labels;
+  readonly points: readonly Point[];
+}
+
+export type QueryResult =
+  | { readonly type: 'scalar'; readonly point: Point & { readonly value: number } }
+  | { readonly type: 'string'; readonly timeMs: number; readonly value: string }
+  | { readonly type: 'vector' | 'matrix'; readonly series: readonly ResultSeries[] };
+
+export interface QueryAnswer {
+  readonly result: QueryResult;
+  readonly warnings: readonly string[];
+  readonly infos: readonly string[];
+  /** Samples that each step looked at, and the most in memory at once. */
+  readonly samplesPerStep: Float64Array;
+  readonly peakSamples: number;
+}
+
+export interface Query {
+  readonly text: string;
+  readonly expr: Expr;
+  readonly times: QueryTimes;
+}
+
+/** @throws QueryError, and what the source throws */
+export async function runQuery(
+  { text, expr, times }: Query,
+  source: SampleSource,
+  options: QueryOptions,
+): Promise<QueryAnswer> {
+  const ev = new Evaluation(text, times, source, options);
+  const result = times.stepMs === 0 ? await instant(ev, expr) : await range(ev, expr);
+  return {
+    result,
+    warnings: ev.notes.warnings(),
+    infos: ev.notes.infos(),
+    samplesPerStep: ev.stats.looked,
+    peakSamples: ev.stats.peak,
+  };
+}
+
+async function instant(ev: Evaluation, expr: Expr): Promise<QueryResult> {
+  const { startMs } = ev.times;
+  const grid = ev.grid();
+  const inner = withoutParens(expr);
+  if (inner.kind === 'range' || inner.kind === 'subquery') return matrix(ev, grid, inner);
+  const value = await evaluate(ev, grid, expr);
+  if (value.kind === 'string') return { type: 'string', timeMs: startMs, value: value.value };
+  if (value.kind === 'scalar') {
+    return { type: 'scalar', point: { timeMs: startMs, value: value.values[0]! } };
+  }
+  const series = finish(ev, value.series).map((one) => toResult(grid, one));
+  return { type: 'vector', series };
+}
+
+/** The samples of a range selector themselves. */
+async function matrix(
+  ev: Evaluation,
+  grid: Grid,
+  selector: MatrixSelector | Subquery,
+): Promise<QueryResult> {
+  const found = await rangeSeries(ev, grid, { range: selector, evaluate });
+  const target = selector.kind === 'range' ? selector.selector : selector;
+  const { last: endMs } = looksOf(ev, grid, target);
+  const startMs = endMs - ev.durationMs(selector.range);
+  const extension = selector.kind === 'range' ? selector.selector.extension : undefined;
+  const series = found.map((one) => {
+    const samples =
+      extension === undefined ? one : extendedSamples(one, { startMs, endMs, extension });
+    return { labels: finalLabels(one), points: pointsOf(samples, startMs, endMs, extension) };
+  });
+  return { type: 'matrix', series: sorted(series.filter(({ points }) => points.length > 0)) };
+}
+
+function pointsOf(
+  { times, values, histogramTimes, histograms }: Omit<RangeSeries, 'labels' | 'dropName'>,
+  startMs: number,
+  endMs: number,
+  extension: string | undefined,
+): Point[] {
+  const points: Point[] = [];
+  const isWithin = (timeMs: number) =>
+    extension !== undefined || (timeMs > startMs && timeMs <= endMs);
+  for (const [i, timeMs] of times.entries()) {
+    if (isWithin(timeMs)) points.push({ timeMs, value: values[i]! });
+  }
+  for (const [i, timeMs] of histogramTimes.entries()) {
+    if (isWithin(timeMs)) points.push({ timeMs, value: histograms[i]! });
+  }
+  return points.sort((left, right) => left.timeMs - right.timeMs);
+}
+
+function finalLabels({ labels, dropName }: Pick<GridSeries, 'labels' | 'dropName'>): Labels {
+  return dropName ? withoutMetadata(labels) : labels;
+}
+
+async function range(ev: Evaluation, expr: Expr): Promise<QueryResult> {
+  const type = typeOf(expr);
+  if (type !== 'scalar' && type !== 'vector') {
+    const shown = type === 'matrix' ? 'range vector' : type;
+    throw executionError(
+      `invalid expression type "${shown}" for range query, must be Scalar or instant Vector`,
+    );
+  }
+  const grid = ev.grid();
+  const value = await evaluate(ev, grid, expr);
+  if (value.kind === 'scalar') {
+    const points = [...value.values].map((one, step) => ({
+      timeMs: timeOf(grid, step),
+      value: one,
+    }));
+    return { type: 'matrix', series: [{ labels: [], points }] };
+  }
+  const series = value.kind === 'vector' ? finish(ev, value.series) : [];
+  return { type: 'matrix', series: sorted(series.map((one) => toResult(grid, one))) };
+}
+
+/** Drops the names that were kept so far. */
+function finish(ev: Evaluation, series: readonly GridSeries[]): readonly GridSeries[] {
+  if (!ev.options.delayedNameRemoval) return mergeEqual(series);
+  return mergeEqual(series.map((one) => ({ ...one, labels: finalLabels(one) })));
+}
+
+function toResult(grid: Grid, { labels, kinds, floats, histograms }: GridSeries): ResultSeries {
+  const points: Point[] = [];
+  for (let step = 0; step < grid.steps; step++) {
+    if (kinds[step] === kind.none) continue;
+    const value = kinds[step] === kind.float ? floats[step]! : histograms![step]!;
+    points.push({ timeMs: timeOf(grid, step), value });
+  }
+  return { labels, points };
+}
+
+function sorted(series: readonly ResultSeries[]): ResultSeries[] {
+  return [...series].sort((left, right) => compareLabels(left.labels, right.labels));
+}

@@ -1,0 +1,197 @@
+/** Calls of functions of a range: moves a window over each series. */
+import type { Call, Expr, MatrixSelector, Subquery } from './parser/ast.ts';
+import { withoutParens } from './parser/ast.ts';
+import { executionError } from './errors.ts';
+import type { Evaluation } from './evaluation.ts';
+import { labelsKey, metricName } from './labels.ts';
+import { changesFunction, resetsFunction } from './functions/pairs.ts';
+import { overTimeFunctions } from './functions/over-time.ts';
+import { RangeContext, type RangeFunction } from './functions/range-context.ts';
+import { rateFunctions } from './functions/rate.ts';
+import {
+  looksOf,
+  type RangeSeries,
+  RangeWindow,
+  toRangeSeries,
+  withoutStale,
+} from './selection.ts';
+import {
+  duplicateLabels,
+  type Grid,
+  type GridSeries,
+  isEmpty,
+  kind,
+  newSeries,
+  setCell,
+  timeOf,
+  type Value,
+  withoutName,
+} from './values.ts';
+
+const functions: Readonly<Record<string, RangeFunction>> = {
+  ...overTimeFunctions,
+  ...rateFunctions,
+  changes: changesFunction,
+  resets: resetsFunction,
+};
+
+/** Evaluates an expression on a grid. */
+export type Evaluate = (ev: Evaluation, grid: Grid, expr: Expr) => Promise<Value>;
+
+/** The argument that is a range, if the function has one. */
+export function rangeArgument({ args }: Call): MatrixSelector | Subquery | undefined {
+  for (const arg of args.map(withoutParens)) {
+    if (arg.kind === 'range' || arg.kind === 'subquery') return arg;
+  }
+  return undefined;
+}
+
+export async function callOnRange(
+  ev: Evaluation,
+  grid: Grid,
+  { call, range, evaluate }: { call: Call; range: MatrixSelector | Subquery; evaluate: Evaluate },
+): Promise<readonly GridSeries[]> {
+  const compute = functions[call.name]!;
+  checkExtension(call.name, range);
+  const args = await scalarArguments(ev, grid, { call, evaluate });
+  const target = range.kind === 'range' ? range.selector : range;
+  const rangeMs = ev.durationMs(range.range);
+  const extension = range.kind === 'range' ? range.selector.extension : undefined;
+  const { before, after } = extensionOf(ev, range);
+  const looks = looksOf(ev, grid, target);
+  const context = new RangeContext(
+    ev.notes,
+    { at: range, first: withoutParens(call.args[0]!) },
+    { rangeSeconds: rangeMs / 1000, extension },
+  );
+  const results: GridSeries[] = [];
+  for (const series of await rangeSeries(ev, grid, { range, evaluate })) {
+    await ev.breathe();
+    const cells = newSeries(series.labels, grid.steps, series.dropName);
+    const window = new RangeWindow(series);
+    for (let step = 0; step < grid.steps; step++) {
+      window.endMs = looks.at(step);
+      window.startMs = window.endMs - rangeMs;
+      window.stepMs = timeOf(grid, step);
+      window.move(window.startMs - before, window.endMs + after);
+      if (window.isEmpty()) continue;
+      ev.look(grid, step, window.floats() + window.histogramCount());
+      setCell(
+        cells,
+        step,
+        compute(
+          window,
+          args.map((values) => values[step]!),
+          context,
+        ),
+      );
+    }
+    if (!isEmpty(cells)) results.push(cells);
+  }
+  noteCounters(ev, call, { range, results });
+  return rename(ev, call, results);
+}
+
+const keepNames = new Set(['first_over_time', 'last_over_time']);
+
+function rename(ev: Evaluation, { name }: Call, results: GridSeries[]): GridSeries[] {
+  const { delayedNameRemoval: delayed } = ev.options;
+  const named = results.map((series) => {
+    const drops = !keepNames.has(name) || series.dropName;
+    return drops ? withoutName(series, delayed) : series;
+  });
+  if (delayed || name === 'absent_over_time') return named;
+  const keys = new Set(named.map(({ labels }) => labelsKey(labels)));
+  if (keys.size < named.length) throw duplicateLabels();
+  return named;
+}
+
+async function scalarArguments(
+  ev: Evaluation,
+  grid: Grid,
+  { call, evaluate }: { call: Call; evaluate: Evaluate },
+): Promise<Float64Array[]> {
+  const values: Float64Array[] = [];
+  for (const arg of call.args.map(withoutParens)) {
+    if (arg.kind === 'range' || arg.kind === 'subquery') continue;
+    const value = await evaluate(ev, grid, arg);
+    if (value.kind === 'scalar') values.push(value.values);
+  }
+  return values;
+}
+
+const extensible: Readonly<Record<string, readonly string[]>> = {
+  anchored: ['changes', 'delta', 'increase', 'rate', 'resets'],
+  smoothed: ['delta', 'increase', 'rate'],
+};
+
+function checkExtension(name: string, range: MatrixSelector | Subquery): void {
+  const extension = range.kind === 'range' ? range.selector.extension : undefined;
+  if (extension === undefined || extensible[extension]!.includes(name)) return;
+  const allowed = extensible[extension]!.join(', ');
+  throw executionError(
+    `${extension} modifier can only be used with: ${allowed} - not with ${name}`,
+  );
+}
+
+/** How far samples outside of the range are looked for, in ms. */
+function extensionOf(
+  { options: { lookbackMs } }: Evaluation,
+  range: MatrixSelector | Subquery,
+): { before: number; after: number } {
+  const extension = range.kind === 'range' ? range.selector.extension : undefined;
+  return {
+    before: extension === undefined ? 0 : lookbackMs,
+    after: extension === 'smoothed' ? lookbackMs : 0,
+  };
+}
+
+/** All samples that the windows of a grid may contain. */
+export async function rangeSeries(
+  ev: Evaluation,
+  grid: Grid,
+  { range, evaluate }: { range: MatrixSelector | Subquery; evaluate: Evaluate },
+): Promise<readonly RangeSeries[]> {
+  if (range.kind === 'subquery') return subquerySeries(ev, grid, { subquery: range, evaluate });
+  const { selector } = range;
+  const rangeMs = ev.durationMs(range.range);
+  const { before, after } = extensionOf(ev, range);
+  const { first, last } = looksOf(ev, grid, selector);
+  const fromMs = first - rangeMs - before + 1;
+  return (await ev.select(selector.matchers, fromMs, last + after)).map(withoutStale);
+}
+
+/** Steps of a subquery are multiples of its step, so that they do not depend on the time asked. */
+async function subquerySeries(
+  ev: Evaluation,
+  grid: Grid,
+  { subquery, evaluate }: { subquery: Subquery; evaluate: Evaluate },
+): Promise<readonly RangeSeries[]> {
+  const { step } = subquery;
+  const stepMs = step === undefined ? ev.options.subqueryStepMs : ev.durationMs(step);
+  const { first, last } = looksOf(ev, grid, subquery);
+  const beginMs = first - ev.durationMs(subquery.range);
+  const startMs = Math.floor(beginMs / stepMs) * stepMs + stepMs;
+  const steps = Math.floor((last - startMs) / stepMs) + 1;
+  if (steps <= 0) return [];
+  const inner = { startMs, stepMs, steps };
+  const value = await evaluate(ev, inner, subquery.expr);
+  if (value.kind !== 'vector') return [];
+  return value.series.map((series) => toRangeSeries(series, inner));
+}
+
+const counterSuffix = /_(?:total|sum|count|bucket)$/;
+
+function noteCounters(
+  ev: Evaluation,
+  { name, args }: Call,
+  { range, results }: { range: MatrixSelector | Subquery; results: readonly GridSeries[] },
+): void {
+  if (name !== 'rate' && name !== 'increase') return;
+  for (const { labels, kinds } of results) {
+    const metric = metricName(labels);
+    if (metric === '' || counterSuffix.test(metric) || !kinds.includes(kind.float)) continue;
+    const text = 'metric might not be a counter, name does not end in _total/_sum/_count/_bucket';
+    ev.notes.info(withoutParens(args[0] ?? range), `${text}: ${JSON.stringify(metric)}`);
+  }
+}

@@ -1,0 +1,225 @@
+/** Values of selectors at the steps of a grid, and the windows of range selectors. */
+import type { Subquery, VectorSelector } from './parser/ast.ts';
+import type { Evaluation } from './evaluation.ts';
+import { executionError } from './errors.ts';
+import { type Labels, labelsText } from './labels.ts';
+import { type Histogram, sampleWeight, withHint } from './histogram/histogram.ts';
+import { isStale, noTimes, staleHistogram, type SampleSeries } from './source.ts';
+import { type Grid, type GridSeries, isEmpty, kind, newSeries, setCell, timeOf } from './values.ts';
+
+/** The times at which a selector or subquery looks, for the steps of a grid. */
+export interface Looks {
+  readonly at: (step: number) => number;
+  readonly first: number;
+  readonly last: number;
+}
+
+export function looksOf(ev: Evaluation, grid: Grid, expr: VectorSelector | Subquery): Looks {
+  const offsetMs = ev.offsetMs(expr);
+  const fixed = ev.atMs(expr);
+  const at = (step: number) => (fixed ?? timeOf(grid, step)) - offsetMs;
+  return { at, first: at(0), last: at(grid.steps - 1) };
+}
+
+/**
+ * The last sample of each series at most the lookback old, or its time in seconds; `float-time`
+ * fails for histograms.
+ */
+export async function selectInstant(
+  ev: Evaluation,
+  grid: Grid,
+  selector: VectorSelector,
+  take: 'value' | 'time' | 'float-time' = 'value',
+): Promise<readonly GridSeries[]> {
+  const looks = looksOf(ev, grid, selector);
+  const { lookbackMs } = ev.options;
+  const series = await ev.select(selector.matchers, looks.first - lookbackMs + 1, looks.last);
+  const found: GridSeries[] = [];
+  for (const one of series) {
+    await ev.breathe();
+    const cells = newSeries(one.labels, grid.steps);
+    const cursor = new Cursor(one);
+    for (let step = 0; step < grid.steps; step++) {
+      const at = looks.at(step);
+      const time = cursor.seek(at);
+      if (time <= at - lookbackMs || cursor.isStale()) continue;
+      const value = cursor.value();
+      if (take === 'float-time' && typeof value === 'object') {
+        const shown = labelsText(one.labels);
+        throw executionError(`this should be an info metric, with float samples: ${shown}`);
+      }
+      ev.look(grid, step, typeof value === 'object' ? sampleWeight(value) : 1);
+      setCell(cells, step, take === 'value' ? value : time / 1000);
+    }
+    if (!isEmpty(cells)) found.push(cells);
+  }
+  return found;
+}
+
+/** Walks through floats and histograms of a series in the order of time. */
+class Cursor {
+  readonly #series: SampleSeries;
+  #float = -1;
+  #histogram = -1;
+
+  constructor(series: SampleSeries) {
+    this.#series = series;
+  }
+
+  /** Moves to the last sample at or before a time. @returns its time */
+  seek(timeMs: number): number {
+    const { times, histogramTimes } = this.#series;
+    while (this.#float + 1 < times.length && times[this.#float + 1]! <= timeMs) this.#float += 1;
+    while (
+      this.#histogram + 1 < histogramTimes.length &&
+      histogramTimes[this.#histogram + 1]! <= timeMs
+    ) {
+      this.#histogram += 1;
+    }
+    return Math.max(this.#floatTime(), this.#histogramTime());
+  }
+
+  isStale(): boolean {
+    const { values, histograms } = this.#series;
+    if (this.#isHistogram()) return histograms[this.#histogram] === staleHistogram;
+    return this.#float >= 0 && isStale(values, this.#float);
+  }
+
+  value(): number | Histogram | undefined {
+    const { values, histograms } = this.#series;
+    return this.#isHistogram() ? histograms[this.#histogram] : values[this.#float];
+  }
+
+  #isHistogram(): boolean {
+    return this.#histogramTime() > this.#floatTime();
+  }
+
+  #floatTime(): number {
+    return this.#float < 0 ? -Infinity : this.#series.times[this.#float]!;
+  }
+
+  #histogramTime(): number {
+    return this.#histogram < 0 ? -Infinity : this.#series.histogramTimes[this.#histogram]!;
+  }
+}
+
+/** Samples without stale markers, which end nothing in a range. */
+export interface RangeSeries extends SampleSeries {
+  readonly dropName: boolean;
+}
+
+export function withoutStale(series: SampleSeries): RangeSeries {
+  const { labels } = series;
+  const floats = keep(series.times, series.values);
+  let { histogramTimes, histograms } = series;
+  if (histograms.includes(staleHistogram)) {
+    histogramTimes = histogramTimes.filter((_, i) => histograms[i] !== staleHistogram);
+    histograms = histograms.filter((histogram) => histogram !== staleHistogram);
+  }
+  return { labels, ...floats, histogramTimes, histograms, dropName: false };
+}
+
+function keep(times: Float64Array, values: Float64Array) {
+  let stale = 0;
+  for (let i = 0; i < values.length; i++) if (isStale(values, i)) stale += 1;
+  if (stale === 0) return { times, values };
+  return {
+    times: times.filter((_, i) => !isStale(values, i)),
+    values: values.filter((_, i) => !isStale(values, i)),
+  };
+}
+
+/** Cells of a subquery as samples at their steps. */
+export function toRangeSeries(series: GridSeries, grid: Grid): RangeSeries {
+  const { labels, dropName, kinds } = series;
+  const times: number[] = [];
+  const values: number[] = [];
+  const histogramTimes: number[] = [];
+  const histograms: Histogram[] = [];
+  for (let step = 0; step < grid.steps; step++) {
+    if (kinds[step] === kind.float) {
+      times.push(timeOf(grid, step));
+      values.push(series.floats[step]!);
+    } else if (kinds[step] === kind.histogram) {
+      const histogram = series.histograms![step]!;
+      histogramTimes.push(timeOf(grid, step));
+      // Steps skip samples, so that a hint about the one before is void.
+      histograms.push(histogram.hint === 'gauge' ? histogram : withHint(histogram, 'unknown'));
+    }
+  }
+  return {
+    labels,
+    dropName,
+    times: Float64Array.from(times),
+    values: Float64Array.from(values),
+    histogramTimes: histograms.length === 0 ? noTimes : Float64Array.from(histogramTimes),
+    histograms,
+  };
+}
+
+/** The samples of one series in the range of one step; moves forward from step to step. */
+export class RangeWindow {
+  readonly labels: Labels;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly histogramTimes: Float64Array;
+  readonly histograms: readonly Histogram[];
+  /** Floats from `from` to before `to`; histograms alike. */
+  from = 0;
+  to = 0;
+  histogramFrom = 0;
+  histogramTo = 0;
+  /** The range, without what `anchored` and `smoothed` add to it; its start is excluded. */
+  startMs = 0;
+  endMs = 0;
+  /** Time of the step. */
+  stepMs = 0;
+  #resets: Int32Array | undefined;
+
+  constructor({ labels, times, values, histogramTimes, histograms }: SampleSeries) {
+    this.labels = labels;
+    this.times = times;
+    this.values = values;
+    this.histogramTimes = histogramTimes;
+    this.histograms = histograms;
+  }
+
+  /** Times after `startMs` until `endMs`; neither moves back. */
+  move(startMs: number, endMs: number): void {
+    const { times, histogramTimes } = this;
+    while (this.to < times.length && times[this.to]! <= endMs) this.to += 1;
+    while (this.from < this.to && times[this.from]! <= startMs) this.from += 1;
+    const { length } = histogramTimes;
+    while (this.histogramTo < length && histogramTimes[this.histogramTo]! <= endMs) {
+      this.histogramTo += 1;
+    }
+    while (
+      this.histogramFrom < this.histogramTo &&
+      histogramTimes[this.histogramFrom]! <= startMs
+    ) {
+      this.histogramFrom += 1;
+    }
+  }
+
+  floats(): number {
+    return this.to - this.from;
+  }
+
+  histogramCount(): number {
+    return this.histogramTo - this.histogramFrom;
+  }
+
+  isEmpty(): boolean {
+    return this.to === this.from && this.histogramTo === this.histogramFrom;
+  }
+
+  /** Indexes of floats lower than the one before, ascending: of a counter, its resets. */
+  resets(): Int32Array {
+    if (this.#resets !== undefined) return this.#resets;
+    const found: number[] = [];
+    const { values } = this;
+    for (let i = 1; i < values.length; i++) if (values[i]! < values[i - 1]!) found.push(i);
+    this.#resets = Int32Array.from(found);
+    return this.#resets;
+  }
+}

@@ -1,0 +1,49 @@
+/** What the evaluator needs of a store of samples. */
+import type { LabelMatcher } from '../model/metric-plan.ts';
+import { type Histogram, noBuckets } from './histogram/histogram.ts';
+import type { Labels } from './labels.ts';
+
+/** Samples by ascending time in Unix ms; none of two have the same time. */
+export interface SampleSeries {
+  readonly labels: Labels;
+  readonly times: Float64Array;
+  /** Parallel to `times`. Stale markers keep their bits. */
+  readonly values: Float64Array;
+  readonly histogramTimes: Float64Array;
+  readonly histograms: readonly Histogram[];
+}
+
+export interface SampleSource {
+  /**
+   * All series that match, sorted by labels, with their samples from `fromMs` to `untilMs`, both
+   * included.
+   */
+  select(
+    matchers: readonly LabelMatcher[],
+    range: { readonly fromMs: number; readonly untilMs: number },
+  ): Promise<readonly SampleSeries[]>;
+}
+
+export const noTimes = new Float64Array();
+
+/** Whether the bits at an index are Prometheus' stale marker. */
+export function isStale(values: Float64Array, index: number): boolean {
+  const value = values[index]!;
+  if (value === value) return false;
+  const { buffer, byteOffset } = values;
+  const bits = new DataView(buffer, byteOffset + index * 8, 8);
+  return bits.getUint32(0, true) === 2 && bits.getUint32(4, true) === 0x7ff00000;
+}
+
+/** Stands for a native histogram with a stale marker as its sum. */
+export const staleHistogram: Histogram = {
+  hint: 'unknown',
+  schema: 0,
+  zeroThreshold: 0,
+  zeroCount: 0,
+  count: 0,
+  sum: Number.NaN,
+  positive: noBuckets,
+  negative: noBuckets,
+  bounds: [],
+};
