@@ -31,7 +31,7 @@ export interface QueryTimes {
   readonly stepMs: number;
 }
 
-export function stepsOf({ startMs, endMs, stepMs }: QueryTimes): number {
+function stepsOf({ startMs, endMs, stepMs }: QueryTimes): number {
   return stepMs === 0 ? 1 : Math.floor((endMs - startMs) / stepMs) + 1;
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compressSync } from 'snappy';
 import { sendPlain } from '../harness/http.ts';
 import { everySeries, fromReadAnswer, toReadExchange } from '../harness/metrics.ts';
 import type { SeriesSamples } from '../harness/prompb.ts';
@@ -36,7 +37,24 @@ export class PrometheusServer {
       `--storage.tsdb.path=${join(this.#folder, 'data')}`,
       `--web.listen-address=${address}`,
       '--enable-feature=exemplar-storage,native-histograms',
+      '--web.enable-remote-write-receiver',
     ]);
+  }
+
+  /** Stores the series of an encoded `WriteRequest`. @throws AssertionError unless it succeeds */
+  async write(message: Buffer): Promise<void> {
+    const { status, text } = await sendPlain(`http://${this.#address}/api/v1/write`, {
+      method: 'POST',
+      body: compressSync(message),
+      headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' },
+    });
+    assert.equal(status, 204, text);
+  }
+
+  /** The answer as it is, also a failure. */
+  async ask<Answer>(path: string, parameters: Parameters): Promise<Answer> {
+    const query = new URLSearchParams(parameters).toString();
+    return (await sendPlain(`http://${this.#address}/api/v1${path}?${query}`)).json<Answer>();
   }
 
   /** @param path such as `/query`. @throws AssertionError unless it succeeds */
