@@ -2,6 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Scan } from '../model/plan.ts';
+import { scanHeaders } from '../model/read-route.ts';
 import { messageOf } from '../std/error-text.ts';
 import type { Connection } from './connection.ts';
 import { parseJson, problemText, reasonOf, sendRequest } from './http.ts';
@@ -75,8 +77,15 @@ const maxProblemBytes = 1_000_000;
 const maxAttempts = 4;
 const maxRetryAfterSeconds = 10;
 
-/** @param signal aborts requests in flight. */
-export function createApi(connection: Connection, signal: AbortSignal): Api {
+/**
+ * @param signal aborts requests in flight.
+ * @param onScan called for each response that says what the service read for it
+ */
+export function createApi(
+  connection: Connection,
+  signal: AbortSignal,
+  onScan: (scanned: Scan) => void,
+): Api {
   let account: Promise<string> | undefined;
   const activeAccount = () => (account ??= findAccount());
 
@@ -117,8 +126,13 @@ export function createApi(connection: Connection, signal: AbortSignal): Api {
 
   return {
     call,
-    get: async <Result>(path: readonly string[], query?: URLSearchParams) =>
-      readJson<Result>(await read({ path, query, accept: json }), signal),
+    async get<Result>(path: readonly string[], query?: URLSearchParams) {
+      const response = await read({ path, query, accept: json });
+      const { [scanHeaders.rows.toLowerCase()]: rows, [scanHeaders.bytes.toLowerCase()]: bytes } =
+        response.headers;
+      if (rows !== undefined) onScan({ rows: Number(rows), bytes: Number(bytes) });
+      return readJson<Result>(response, signal);
+    },
     async open(path, query, { idleTimeoutMs, ...options }) {
       return readChunks(await read({ path, query, ...options }), idleTimeoutMs, signal);
     },

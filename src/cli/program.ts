@@ -107,6 +107,7 @@ export async function createProgram(
     .option('--ca-file <file>', 'certificate authority to trust, in PEM [WEIR_CA_FILE]')
     .option('--data <dir>', 'data directory, ./data by default [WEIR_DATA]')
     .option('--json', 'print JSON, for scripts')
+    .option('--verbose', 'print on standard error what each read of logs scanned')
     .version(readVersion())
     .exitOverride()
     .configureOutput({ writeOut: terminal.writeOut, writeErr: terminal.writeError })

@@ -1,5 +1,6 @@
 /** The API and the output of a command that calls the service. */
 import type { Command } from 'commander';
+import type { Scan } from '../model/plan.ts';
 import { type Api, createApi } from './api.ts';
 import { type ConnectionFlags, resolveConnection } from './connection.ts';
 import { toLines, toTable } from './table.ts';
@@ -27,10 +28,22 @@ export interface Output {
 
 /** @throws CommandError where the address or the token is missing */
 export function openSession(command: Command, terminal: Terminal): Session {
-  const flags = command.optsWithGlobals<ConnectionFlags & { readonly json?: true }>();
+  const flags = command.optsWithGlobals<SessionFlags>();
   const connection = resolveConnection(flags, terminal.environment);
   const signal = AbortSignal.any([terminal.signal, terminal.outClosed]);
-  return { api: createApi(connection, signal), output: createOutput(terminal, flags), terminal };
+  const api = createApi(connection, signal, (scanned) => {
+    if (flags.verbose) terminal.writeError(`${terminal.styleError('dim', scanText(scanned))}\n`);
+  });
+  return { api, output: createOutput(terminal, flags), terminal };
+}
+
+interface SessionFlags extends ConnectionFlags {
+  readonly json?: true;
+  readonly verbose?: true;
+}
+
+function scanText({ rows, bytes }: Scan): string {
+  return `weir: scanned ${rows.toLocaleString('en-US')} logs, ${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 export function createOutput(terminal: Terminal, { json }: { readonly json?: true }): Output {

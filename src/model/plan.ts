@@ -150,3 +150,10 @@ export interface LogRecord {
   /** Instrumentation scope, such as a logger; empty = none. */
   readonly scope: { readonly name: string; readonly version: string };
 }
+
+/** What the store read to answer, besides what it keeps in memory. Each statement adds to it. */
+export interface Scan {
+  rows: number;
+  /** Uncompressed. */
+  bytes: number;
+}

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { Scope } from './account.ts';
+import type { Scan } from './plan.ts';
 import type { ContentCoding, EncodedProblem, MediaTypeRule, Problem } from './protocol.ts';
 
 export interface ReadRoute {
@@ -28,6 +29,8 @@ export interface ReadRoute {
   readonly body?: ReadBody;
   /** Undefined = never succeeds and is not described. */
   readonly response: ReadResponse | undefined;
+  /** Responds with `scanHeaders` too; absent = without. */
+  readonly reportsScan?: true;
   /** Absent = problem+json (RFC 9457). */
   readonly failure?: ReadFailure;
   /**
@@ -95,7 +98,15 @@ export interface ReadCaller {
   readonly accountId: string;
   /** Aborted when the reader disconnects. */
   readonly disconnected?: AbortSignal;
+  /** Reads of the store add to it. */
+  readonly scanned?: Scan;
 }
+
+/** What the store read to answer: decimal numbers. */
+export const scanHeaders = {
+  rows: 'X-Weir-Scanned-Rows',
+  bytes: 'X-Weir-Scanned-Bytes',
+} as const;
 
 export interface ReadBody {
   readonly mediaTypes: readonly MediaTypeRule[];

@@ -12,6 +12,7 @@ import {
   type Reader,
   type ReadRequest,
   type ReadRoute,
+  scanHeaders,
   StreamedResponse,
   type TicketRoute,
 } from '../model/read-route.ts';
@@ -55,13 +56,18 @@ export function mountRead(
       try {
         if (route.body?.kind === 'form') addFields(search, body);
         const disconnect = disconnects.watch(reply);
-        const asked = { ...reader, ...disconnect, search, params, body, lastEventId, recheck };
+        const scanned = { rows: 0, bytes: 0 };
+        const sentParts = { search, params, body, lastEventId };
+        const asked = { ...reader, ...disconnect, ...sentParts, recheck, scanned };
         const answer = await readUnlessDisconnected(route, asked); // 400, 404, 503
         if (disconnect.disconnected.aborted) return undefined;
         if (answer instanceof StreamedResponse) {
           return await sendStreamed(request, reply, answer, disconnect.signal);
         }
         const { headers: further = {}, mediaType } = route.response ?? {};
+        if (route.reportsScan) {
+          reply.header(scanHeaders.rows, scanned.rows).header(scanHeaders.bytes, scanned.bytes);
+        }
         const isBytes = answer instanceof Uint8Array;
         reply.headers(further).header('content-type', isBytes ? mediaType : jsonType);
         return isBytes ? answer : JSON.stringify(answer);

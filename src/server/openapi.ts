@@ -4,7 +4,13 @@ import type { AdminRoute } from '../admin/routes.ts';
 import type { ErrorCode } from '../model/errors.ts';
 import { fieldEntries } from '../model/log-fields.ts';
 import type { AnswerDescription, BodyDescription } from '../model/protocol.ts';
-import type { ReadBody, ReadResponse, ReadRoute, TicketRoute } from '../model/read-route.ts';
+import {
+  type ReadBody,
+  type ReadResponse,
+  type ReadRoute,
+  scanHeaders,
+  type TicketRoute,
+} from '../model/read-route.ts';
 import { type HttpProtocol, type IngestRoutes, receiverUrl } from './ingest-surface.ts';
 import {
   describeOpen,
@@ -157,7 +163,7 @@ function describeRead(route: ReadRoute): Operation[] {
     ],
     ...(body && { requestBody: describeReadBody(body, query) }),
     responses: {
-      200: { description: summary, ...describeReadResponse(response) },
+      200: { description: summary, ...describeReadResponse(response, route.reportsScan) },
       ...errorResponses(
         body === undefined ? readErrors : bodyErrors,
         failure && { 'application/json': toContent(failure.schema) },
@@ -175,17 +181,31 @@ function describeReadBody({ kind, mediaTypes }: ReadBody, query: z.ZodObject): J
   };
 }
 
-function describeReadResponse(response: ReadResponse): Json {
+function describeReadResponse(response: ReadResponse, reportsScan = false): Json {
   const { mediaType, otherMediaTypes = [], headers = {}, schema } = response;
   const content = toContent(schema);
   return {
     headers: {
       'Cache-Control': { schema: { const: 'private, no-store' } },
       ...mapValues(headers, (value) => ({ schema: { const: value } })),
+      ...(reportsScan && scanHeaderObjects),
     },
     content: Object.fromEntries([mediaType, ...otherMediaTypes].map((type) => [type, content])),
   };
 }
+
+const scanHeaderObjects = {
+  [scanHeaders.rows]: {
+    description:
+      'Rows that the store read for the answer; 0 if counts in memory gave all of it. Many for ' +
+      'few logs mean that a narrower range or a further filter would be faster.',
+    schema: { type: 'integer' },
+  },
+  [scanHeaders.bytes]: {
+    description: 'Uncompressed size of the columns that it read of them.',
+    schema: { type: 'integer' },
+  },
+};
 
 /** Bytes have no schema (OpenAPI 3.1 §4.8.14.3). */
 function toContent(schema: z.ZodType | undefined, io: 'input' | 'output' = 'output'): Json {

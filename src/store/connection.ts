@@ -6,7 +6,13 @@
 import { Agent as HttpAgent, type AgentOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { type Duplex, Readable } from 'node:stream';
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import {
+  type ClickHouseClient,
+  ClickHouseLogLevel,
+  createClient,
+  type ResponseJSON,
+} from '@clickhouse/client';
+import type { Scan } from '../model/plan.ts';
 import { createSemaphore } from '../std/semaphore.ts';
 import { isNotConnected } from './failures.ts';
 import {
@@ -42,11 +48,13 @@ export interface ConnectionOptions {
  */
 export type Pool = 'insert' | 'housekeeping' | 'control';
 
-/** The account for fair scheduling, and cancellation. */
+/** The account for fair scheduling, cancellation, and the cost. */
 export interface QueryContext {
   readonly accountId: string;
   /** Cancels the statement, also while it waits. */
   readonly signal?: AbortSignal | undefined;
+  /** What the statement reads is added. */
+  readonly scanned?: Scan | undefined;
 }
 
 export interface Connection {
@@ -164,8 +172,10 @@ function openReads(
   return {
     read: <Row>(statement: Statement, context: QueryContext) =>
       inTurn(context, async (request) => {
-        const result = await client.query({ ...request, ...toQuery(statement) });
-        return result.json<Row>();
+        const query = { ...request, ...toQuery(statement), format: 'JSONCompact' as const };
+        const answer = await (await client.query(query)).json<Row>();
+        if (context.scanned !== undefined) addScan(context.scanned, answer);
+        return answer.data;
       }),
     readBytes: (statement, context) =>
       inTurn(context, async (request) => {
@@ -175,6 +185,11 @@ function openReads(
       }),
     close: () => client.close(),
   };
+}
+
+function addScan(scanned: Scan, { statistics }: ResponseJSON<unknown>): void {
+  scanned.rows += statistics?.rows_read ?? 0;
+  scanned.bytes += statistics?.bytes_read ?? 0;
 }
 
 interface ReadRequest {

@@ -6,6 +6,7 @@ import type {
   ListPlan,
   LogFilter,
   LogRecord,
+  Scan,
   WalkPlan,
   WalkPoint,
   WalkStep,
@@ -114,12 +115,13 @@ export function createLogReader(parts: LogReaderParts): LogReader {
   }
 
   return {
-    list: (plan, signal) => timed(events, 'list', list(checked(plan), contextOf(plan, signal))),
+    list: (plan, ...caller) =>
+      timed(events, 'list', list(checked(plan), contextOf(plan, ...caller))),
     walk: (plan, signal) => timed(events, 'walk', walk(parts, checked(plan), signal)),
-    histogram: (plan, signal) =>
-      timed(events, 'histogram', histogram(checked(plan), contextOf(plan, signal))),
-    facets: (plan, signal) =>
-      timed(events, 'facets', facets(checked(plan), contextOf(plan, signal))),
+    histogram: (plan, ...caller) =>
+      timed(events, 'histogram', histogram(checked(plan), contextOf(plan, ...caller))),
+    facets: (plan, ...caller) =>
+      timed(events, 'facets', facets(checked(plan), contextOf(plan, ...caller))),
     arrivals: (plan) => timed(events, 'arrivals', arrivals(plan)),
     countArrivals: (range) => timed(events, 'count_arrivals', countArrivals(range)),
   };
@@ -176,6 +178,7 @@ function nowNanos(): bigint {
 function contextOf(
   { filter }: { readonly filter: { readonly accountId: string } },
   signal?: AbortSignal,
+  scanned?: Scan,
 ): QueryContext {
-  return { accountId: filter.accountId, signal };
+  return { accountId: filter.accountId, signal, scanned };
 }

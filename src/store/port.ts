@@ -18,6 +18,7 @@ import type {
   HistogramResult,
   ListPlan,
   LogRecord,
+  Scan,
   WalkPlan,
   WalkStep,
 } from '../model/plan.ts';
@@ -61,10 +62,10 @@ export interface Store {
    */
   fence(token: FencingToken): Promise<void>;
 
-  // Reads: an abort of `signal` kills the running statement.
+  // Reads: an abort of `signal` kills the running statement. `scanned` counts what they read.
 
   /** Logs in listing order, at most `plan.limit`, without gaps. @throws AppError */
-  list(plan: ListPlan, signal?: AbortSignal): Promise<LogRecord[]>;
+  list(plan: ListPlan, signal?: AbortSignal, scanned?: Scan): Promise<LogRecord[]>;
   /**
    * The next logs of a walk, few enough for memory at any size. All steps together return each log
    * once. Each step has the limits of one read. @throws AppError
@@ -78,9 +79,9 @@ export interface Store {
   /** @throws AppError */
   countArrivals(range: ArrivalRange): Promise<number>;
   /** @throws AppError */
-  histogram(plan: HistogramPlan, signal?: AbortSignal): Promise<HistogramResult>;
+  histogram(plan: HistogramPlan, signal?: AbortSignal, scanned?: Scan): Promise<HistogramResult>;
   /** @throws AppError */
-  facets(plan: FacetsPlan, signal?: AbortSignal): Promise<FacetsResult[]>;
+  facets(plan: FacetsPlan, signal?: AbortSignal, scanned?: Scan): Promise<FacetsResult[]>;
 
   /**
    * Samples of the plan's range: of those with one time, the last one written; series sorted by

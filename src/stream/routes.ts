@@ -57,11 +57,14 @@ function logRoutes(parts: LogReadParts): readonly ReadRoute[] {
   async function findLog(request: ReadRequest, context: ReadContext, query: LogQuery) {
     const position = parseLogId(request.params['logId']!);
     const plan = planOneLog(context, position, query.streamId);
-    return { log: toOneLog(position, await store.list(plan, request.disconnected)), position };
+    return {
+      log: toOneLog(position, await store.list(plan, request.disconnected, request.scanned)),
+      position,
+    };
   }
 
-  const listUnlessEmpty = async (plan: ListPlan, { disconnected }: ReadCaller) =>
-    plan.limit === 0 ? [] : store.list(plan, disconnected);
+  const listUnlessEmpty = async (plan: ListPlan, { disconnected, scanned }: ReadCaller) =>
+    plan.limit === 0 ? [] : store.list(plan, disconnected, scanned);
 
   return [
     {
@@ -71,11 +74,16 @@ function logRoutes(parts: LogReadParts): readonly ReadRoute[] {
       summary: 'A page of logs, newest first',
       scope: 'logs:read',
       response: jsonResponse(listResponse),
+      reportsScan: true,
       ...withQuery(listQuery, async (query, request: ReadRequest) => {
         // Before the read, which then finds every log up to it.
         const watermark = watermarkNanos();
         const plan = planList(await readContext(parts, request.accountId), query, watermark);
-        return toListResponse(query, await store.list(plan, request.disconnected), watermark);
+        return toListResponse(
+          query,
+          await store.list(plan, request.disconnected, request.scanned),
+          watermark,
+        );
       }),
     },
     {
@@ -86,6 +94,7 @@ function logRoutes(parts: LogReadParts): readonly ReadRoute[] {
       scope: 'logs:read',
       params: logParams,
       response: jsonResponse(logRecord),
+      reportsScan: true,
       ...withQuery(logQuery, async (query, request: ReadRequest) => {
         const context = await readContext(parts, request.accountId);
         return (await findLog(request, context, query)).log;
@@ -99,6 +108,7 @@ function logRoutes(parts: LogReadParts): readonly ReadRoute[] {
       scope: 'logs:read',
       params: logParams,
       response: jsonResponse(contextResponse),
+      reportsScan: true,
       ...withQuery(contextQuery, async (query, request: ReadRequest): Promise<ContextResponse> => {
         const context = await readContext(parts, request.accountId);
         const found = await findLog(request, context, query);
@@ -123,9 +133,13 @@ function analyticsRoutes(parts: LogReadParts): readonly ReadRoute[] {
       summary: 'Log counts in buckets of equal length',
       scope: 'analytics:read',
       response: jsonResponse(histogramResponse),
+      reportsScan: true,
       ...withQuery(histogramQuery, async (query, request: ReadRequest) => {
         const plan = planHistogram(await readContext(parts, request.accountId), query);
-        return toHistogramResponse(plan, await store.histogram(plan, request.disconnected));
+        return toHistogramResponse(
+          plan,
+          await store.histogram(plan, request.disconnected, request.scanned),
+        );
       }),
     },
     {
@@ -135,9 +149,13 @@ function analyticsRoutes(parts: LogReadParts): readonly ReadRoute[] {
       summary: 'The most common values of a field',
       scope: 'analytics:read',
       response: jsonResponse(facetResponse),
+      reportsScan: true,
       ...withQuery(facetsQuery, async (query, request: ReadRequest) => {
         const plan = planFacets(await readContext(parts, request.accountId), query, [query.field]);
-        return toFacetResponses([query.field], await store.facets(plan, request.disconnected))[0];
+        return toFacetResponses(
+          [query.field],
+          await store.facets(plan, request.disconnected, request.scanned),
+        )[0];
       }),
     },
     {
@@ -147,10 +165,14 @@ function analyticsRoutes(parts: LogReadParts): readonly ReadRoute[] {
       summary: 'The most common values of several fields',
       scope: 'analytics:read',
       response: jsonResponse(facetsBatchResponse),
+      reportsScan: true,
       ...withQuery(facetsBatchQuery, async (query, request: ReadRequest) => {
         const plan = planFacets(await readContext(parts, request.accountId), query, query.fields);
         return {
-          facets: toFacetResponses(query.fields, await store.facets(plan, request.disconnected)),
+          facets: toFacetResponses(
+            query.fields,
+            await store.facets(plan, request.disconnected, request.scanned),
+          ),
         };
       }),
     },

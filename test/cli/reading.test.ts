@@ -44,6 +44,7 @@ test('prints the newest logs oldest first, with a hint how to continue', async (
       .join(''),
   );
   const cursor = /--cursor (\S+), or --all/.exec(error)?.[1];
+  assert.doesNotMatch(error, /scanned/);
   const older = await weirLogs('-n', '2', '--cursor', cursor!);
   assert.deepEqual(numbers(older), [2340, 2341]);
   const turned = await weirLogs('-n', '2', '--newest-first', '--cursor', cursor!);
@@ -300,6 +301,12 @@ interface Result {
 function weir(...argv: string[]): Promise<Result> {
   return weirIn({}, ...argv);
 }
+
+test('prints what each response scanned, with --verbose', async () => {
+  const { out, error } = await weir('logs', '-n', '1', '--verbose', '--', '-order');
+  assert.notEqual(out, '');
+  assert.match(error, /^weir: scanned [\d,]+ logs, \d+\.\d MB$/m);
+});
 
 async function weirIn(world: Partial<Terminal>, ...argv: string[]): Promise<Result> {
   const terminal = captureTerminal({ environment, ...world });

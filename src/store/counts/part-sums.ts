@@ -37,7 +37,8 @@ export function createPartSums(
   const placement = { database, cluster: undefined };
   const cache = createCountCache(connection, placement, options);
   const parts = createPartList(
-    (context) => connection.read<LogPartRow>(compileLogParts(placement), context),
+    ({ accountId, signal }) =>
+      connection.read<LogPartRow>(compileLogParts(placement), { accountId, signal }),
     options.lookEveryMs,
   );
 

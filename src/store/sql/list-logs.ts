@@ -43,7 +43,7 @@ function positionCondition({ position, direction }: ListPlan, params: Parameters
   return [`Timestamp ${sign}= ${time}`, `(Timestamp ${sign} ${time} OR Tie ${sign} ${tie})`];
 }
 
-/** A row of the result (JSONCompactEachRow). */
+/** A row of the result (JSONCompact). */
 export type ArrivalRow = readonly [batch: string, row: number, ...log: LogRow];
 
 /**

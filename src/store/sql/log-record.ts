@@ -4,7 +4,7 @@ import type { LogRecord } from '../../model/plan.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** A row of the result (JSONCompactEachRow), in the order of `logColumns`. */
+/** A row of the result (JSONCompact), in the order of `logColumns`. */
 export type LogRow = readonly [
   timeNanos: string,
   tie: string,

@@ -1,7 +1,7 @@
 /** Feed of the list: paging, opening the tail before listing, and failures of both. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Log, LogPage } from '../../api/models.ts';
+import type { Log } from '../../api/models.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { type FeedState, LogFeed, type LogSource, type PageRequest } from './log-feed.ts';
 import type { OpenTail } from './tail-news.ts';
@@ -124,7 +124,7 @@ class Source implements LogSource {
     this.message = message;
   }
 
-  readonly list = async (request: PageRequest): Promise<LogPage> => {
+  readonly list: LogSource['list'] = async (request) => {
     this.calls.push('list');
     this.asked.push(request);
     if (this.failure !== undefined) throw this.failure;
@@ -135,7 +135,7 @@ class Source implements LogSource {
       message: this.message,
     }));
     const end = { timestamp: '', logId: logs.at(-1)?.logId ?? '' };
-    return { logs, cursor: end, newest: end };
+    return { logs, cursor: end, newest: end, scannedRows: 0 };
   };
 
   readonly openTail: OpenTail = (_lastEventId, signal) => {

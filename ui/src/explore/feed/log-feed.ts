@@ -23,7 +23,7 @@ export interface PageRequest {
 }
 
 export interface LogSource {
-  readonly list: (request: PageRequest) => Promise<LogPage>;
+  readonly list: (request: PageRequest) => Promise<LogPage & { readonly scannedRows: number }>;
   readonly openTail: OpenTail;
 }
 
@@ -36,6 +36,8 @@ export interface FeedState {
   readonly isStale: boolean;
   /** `full` = the row limit is reached. */
   readonly phase: 'loading' | 'ready' | 'complete' | 'full' | 'failed';
+  /** Logs that the service read for the last page. */
+  readonly scannedRows: number;
   /** Error of the last page. */
   readonly error: unknown;
   readonly connection: Connection;
@@ -211,13 +213,13 @@ export class LogFeed {
     const [cursor, limit] = [this.#cursor, this.#nextLimit];
     const request = { cursor, limit, hasEnd: this.#hasEnd, signal };
     try {
-      const { logs, cursor: end } = await this.#source.list(request);
+      const { logs, cursor: end, scannedRows } = await this.#source.list(request);
       if (signal.aborted) return;
       this.#takeBatch();
       this.#live = appendListed(this.#live, logs, this.#maxRows);
       this.#cursor = end;
       this.#nextLimit = limitAfter(logs);
-      this.#change({ phase: this.#phaseAfter(logs, limit), isStale: false });
+      this.#change({ phase: this.#phaseAfter(logs, limit), isStale: false, scannedRows });
     } catch (error) {
       if (signal.aborted) return;
       this.#change({ phase: 'failed', error, isStale: false });
@@ -252,6 +254,7 @@ const initialState: FeedState = {
   rows: [],
   isStale: false,
   phase: 'loading',
+  scannedRows: 0,
   error: undefined,
   connection: 'off',
   connectionError: undefined,

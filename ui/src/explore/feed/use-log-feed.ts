@@ -1,6 +1,6 @@
 /** The feed of the current query: one per run, stopped when the next begins. */
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import { type Api, dataOf } from '../../api/client.ts';
+import type { Api } from '../../api/client.ts';
 import { useApp } from '../../app/context.ts';
 import { type ApiFilters, type ExploreQuery, type TimeBounds, toApiFilters } from '../query.ts';
 import { type FeedState, LogFeed, type LogSource } from './log-feed.ts';
@@ -32,7 +32,7 @@ export function useLogFeed(query: ExploreQuery, bounds: TimeBounds): FeedOfQuery
 
 function logSource(api: Api, filters: ApiFilters, bounds: TimeBounds): LogSource {
   return {
-    list({ cursor, limit, hasEnd, signal }) {
+    async list({ cursor, limit, hasEnd, signal }) {
       const query = {
         ...filters,
         sinceTime: bounds.sinceTime,
@@ -40,7 +40,8 @@ function logSource(api: Api, filters: ApiFilters, bounds: TimeBounds): LogSource
         ...(cursor && { cursor: positionText(cursor) }),
         limit,
       };
-      return dataOf(api.GET('/api/v1/logs', { params: { query }, signal }));
+      const { data, response } = await api.GET('/api/v1/logs', { params: { query }, signal });
+      return { ...data!, scannedRows: Number(response.headers.get('x-weir-scanned-rows')) };
     },
     openTail: (lastEventId, signal) =>
       api.fetch(`/api/v1/logs/tail?${toQueryString(filters)}`, {

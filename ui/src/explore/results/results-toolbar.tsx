@@ -37,6 +37,11 @@ export function ResultsToolbar(props: ResultsToolbarProps) {
       <span className={styles.count} role="status">
         {countWords(state.rows, state)}
       </span>
+      {state.scannedRows >= manyRows && !state.isStale && (
+        <span className={styles.scanned} title={narrowHint}>
+          scanned {(state.scannedRows / 1e6).toFixed(1)} million
+        </span>
+      )}
       <div className={styles.tools}>
         <Button
           tone="bare"
@@ -64,6 +69,11 @@ export function ResultsToolbar(props: ResultsToolbarProps) {
   );
 }
 
+/** Fewer are read in milliseconds. */
+const manyRows = 1_000_000;
+const narrowHint =
+  'The service read this many logs for the last page. A narrower range, a filter by service, ' +
+  'host or severity, or a rarer word is faster.';
 const zoneNames = { utc: 'UTC', local: 'Local' } as const;
 
 function countWords(rows: readonly Log[], { phase, isStale }: FeedState): string {
