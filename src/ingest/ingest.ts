@@ -89,14 +89,11 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
     let inflated: ArrayBuffer | undefined;
     try {
       const key = idempotencyKey(request.headers);
-      const { message, isInflated } = await read(admission, admitted, {
-        protocol,
-        body: request.body,
-      });
-      if (isInflated) inflated = ownMemory(message);
+      const message = await read(admission, admitted, { protocol, body: request.body });
+      if (message.isInflated) inflated = ownMemory(message.bytes);
       checkDeadline(request);
-      if (key === undefined) return await store(admitted, protocol, message);
-      return await ingestIdempotent(admitted, protocol, message, key);
+      if (key === undefined) return await store(admitted, protocol, message.bytes);
+      return await ingestIdempotent(admitted, protocol, message.bytes, key);
     } finally {
       freeMemory([inflated]);
       admitted.memory.release();
@@ -238,14 +235,14 @@ async function read(
   admission: Admission,
   { caps, format, memory }: Admitted,
   { protocol, body }: { protocol: Protocol; body: RequestBody },
-): Promise<{ readonly message: Buffer; readonly isInflated: boolean }> {
-  const bytes = await admission.readBody(body, caps.travelling, memory);
-  const { message: framed, coding } = protocol.unframe?.(bytes, format) ?? {
-    message: bytes,
+): Promise<{ readonly bytes: Buffer; readonly isInflated: boolean }> {
+  const travelled = await admission.readBody(body, caps.travelling, memory);
+  const { message, coding } = protocol.unframe?.(travelled, format) ?? {
+    message: travelled,
     coding: format.coding,
   };
-  const message = await admission.inflate(framed, coding, { maxBytes: caps.inflated, memory });
-  return { message, isInflated: message !== framed };
+  const bytes = await admission.inflate(message, coding, { maxBytes: caps.inflated, memory });
+  return { bytes, isInflated: bytes !== message };
 }
 
 /** Labels of known series may have been deleted with the data of their stream. */
