@@ -10,7 +10,7 @@ const quickBytes = 8 * 1024;
 /** Larger results are inflated on the thread pool. */
 const quickInflatedBytes = 128 * 1024;
 /**
- * The same for snappy, which writes 1 to 2 GB/s: the thread pool costs as much again, and leaves the
+ * The same for snappy, which writes 1 to 2 GB/s: a thread would take as long again, and leave the
  * result in the cache of another core.
  */
 const quickUnsnappedBytes = 1024 * 1024;

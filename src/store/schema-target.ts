@@ -83,7 +83,9 @@ export function unshardedEngine({ database, cluster }: Placement, table: string)
   return `ReplicatedReplacingMergeTree(${path}, '{shard}-{replica}')`;
 }
 
-/** The Distributed table of a cluster, over the local tables of its nodes. */
+/**
+ * The Distributed table of a cluster, over the local tables of its nodes and with their columns.
+ */
 export function distributedSql(placement: Placement, table: StoredTable): string {
   const { database, cluster = '' } = placement;
   const local = localTable(placement, table);
@@ -95,7 +97,7 @@ export function distributedSql(placement: Placement, table: StoredTable): string
     shardingKeys[table],
   ];
   return (
-    `CREATE TABLE IF NOT EXISTS ${name}${onCluster(placement)} AS ${local}\n` +
+    `CREATE OR REPLACE TABLE ${name}${onCluster(placement)} AS ${local}\n` +
     `ENGINE = Distributed(${parts.join(', ')})`
   );
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { BatchOwner, StampedBatch } from '../../src/model/batch.ts';
-import { type EngineStore, openEngineStore } from './engine-store.ts';
+import { createRandom } from '../harness/random.ts';
+import { type EngineStore, localName, openEngineStore } from './engine-store.ts';
 import {
   bitsOf,
   canonicalLabels,
@@ -31,6 +32,10 @@ const insert = (...batches: StampedBatch[]) => insertMetrics(engine, batches);
 const optimize = () => mergeSamples(engine);
 
 const onlySamples = (owner: BatchOwner) => readOnlySeries(engine, owner);
+
+function toDouble(bits: bigint): number {
+  return new Float64Array(BigUint64Array.of(bits).buffer)[0]!;
+}
 
 const specialBits = [
   0x7ff0_0000_0000_0002n, // the stale marker
@@ -65,6 +70,70 @@ suite('values and times', () => {
     assert.deepEqual(await onlySamples(owner), expected);
     await optimize();
     assert.deepEqual(await onlySamples(owner), expected);
+  });
+
+  test('decimals survive, beside values that only resemble one', async () => {
+    const owner = newOwner();
+    const random = createRandom(7);
+    const decimals = Array.from({ length: 2000 }, (_, i) => {
+      const digits = i % 9;
+      const whole = Math.floor(random.next() * 10 ** (2 + (i % 11)));
+      return (i % 2 === 0 ? 1 : -1) * Number(`${whole}e-${digits}`);
+    });
+    const near = decimals.flatMap((value) => [bitsOf(value) + 1n, bitsOf(value) - 1n]);
+    const denormals = Array.from({ length: 12 }, (_, i) => BigInt(i));
+    const all = [...decimals.map(bitsOf), ...near.filter((bits) => bits >= 0n), ...denormals];
+    const samples = all.map((bits, i) => [noonMs + i, bits] as const);
+    await insert(metricBatch([{ name: 'm', samples }], { owner, receivedAtNanos: noon }));
+    const expected = samples.map(([time, bits]) => [BigInt(time), bits]);
+    assert.deepEqual(await onlySamples(owner), expected);
+    await optimize();
+    assert.deepEqual(await onlySamples(owner), expected);
+  });
+
+  test('decimals of three digits are stored as integers', async () => {
+    const owner = newOwner();
+    const samples = [1.25, -0.001, 1_763_935_200.123, 0.000_001].map(
+      (value, i) => [noonMs + i, value] as const,
+    );
+    await insert(metricBatch([{ name: 'm', samples }], { owner, receivedAtNanos: noon }));
+    const rows = await engine.store.connection.query<[string, string]>('control', {
+      sql: `SELECT toString(Integer), toString(Bits) FROM weir.${localName(engine, 'samples')}
+WHERE AccountId = {account:String} ORDER BY UnixMilli`,
+      params: { account: owner.accountId },
+    });
+    assert.deepEqual(rows, [
+      ['1250', '3'],
+      ['-1', '3'],
+      ['1763935200123', '3'],
+      ['1', '6'],
+    ]);
+  });
+
+  test('rows of the layout before decimals read the same', async () => {
+    const owner = newOwner();
+    const values = [...specialBits, bitsOf(1.25), bitsOf(0.1)].map((bits) => {
+      const isWhole = bits !== bitsOf(-0) && Number.isSafeInteger(toDouble(bits));
+      return { bits, integer: isWhole ? toDouble(bits) : 0, stored: isWhole ? 0n : bits };
+    });
+    const first = [noonMs, bitsOf(1)] as const;
+    await insert(metricBatch([{ name: 'm', samples: [first] }], { owner, receivedAtNanos: noon }));
+    const [series] = await engine.store.connection.query<[string]>('control', {
+      sql: `SELECT toString(any(SeriesId)) FROM weir.samples WHERE AccountId = {account:String}`,
+      params: { account: owner.accountId },
+    });
+    const rows = values.map(({ integer, stored }, i) => {
+      const { accountId, streamId } = owner;
+      const key = `'${accountId}', '${streamId}', toUInt128('${series![0]}'), ${noonMs + 1 + i}`;
+      return `(${key}, ${integer}, ${stored}, toDateTime(${noonMs / 1000}, 'UTC'))`;
+    });
+    await engine.store.connection.execute('housekeeping', {
+      sql: `INSERT INTO weir.${localName(engine, 'samples')}
+(AccountId, StreamId, SeriesId, UnixMilli, Integer, Bits, ReceivedAt) VALUES ${rows.join(', ')}`,
+      params: {},
+    });
+    const expected = values.map(({ bits }, i) => [BigInt(noonMs + 1 + i), bits]);
+    assert.deepEqual((await onlySamples(owner)).slice(1), expected);
   });
 
   test('any time of 64 bits', async () => {

@@ -42,6 +42,14 @@ const isWhole =
   '(reinterpretAsFloat64(bits) AS v) = trunc(v) AND abs(v) <= 9007199254740992' +
   ' AND bits != 9223372036854775808';
 
+/**
+ * Decimals that the division by the power of ten gives back exactly. Fewer than one in a thousand
+ * other values pass for one: their scaled values are larger or fractions.
+ */
+const isDecimal = (digits: 3 | 6) =>
+  `(round(v * 1e${digits}) AS scaled${digits}) / 1e${digits} = v` +
+  ` AND abs(scaled${digits}) BETWEEN 1 AND 4398046511104`;
+
 const inserts: Readonly<Record<MetricSection, SectionInsert>> = {
   series: {
     ...tuplesInsert('series', 'series'),
@@ -62,8 +70,12 @@ const inserts: Readonly<Record<MetricSection, SectionInsert>> = {
       receivedAtSecond,
       ['SeriesId', 'id'],
       ['UnixMilli', 'time'],
-      ['Integer', `toInt64(if((${isWhole}) AS whole, v, 0.))`],
-      ['Bits', 'if(whole, 0, bits)'],
+      [
+        'Integer',
+        `toInt64(multiIf((${isWhole}) AS whole, v, (${isDecimal(3)}) AS decimal3, scaled3,
+    (${isDecimal(6)}) AS decimal6, scaled6, 0.))`,
+      ],
+      ['Bits', 'multiIf(whole, 0, decimal3, 3, decimal6, 6, bits)'],
     ],
   },
   histograms: {
