@@ -36,9 +36,11 @@ export function cursor(description: string) {
 
 export const label = parsed(parseLabel, 'key:value', text()).meta({ example: 'region:eu-west' });
 
+/** In the key `\:` is a colon and `\\` a backslash; the value is literal. */
 function parseLabel(pair: string) {
-  const colon = pair.indexOf(':');
-  return colon > 0 ? { key: pair.slice(0, colon), value: pair.slice(colon + 1) } : undefined;
+  const [, key, value] = /^((?:[^:\\]|\\[^])+):([^]*)$/.exec(pair) ?? [];
+  if (key === undefined || value === undefined) return undefined;
+  return { key: key.replace(/\\([:\\])/g, '$1'), value };
 }
 
 const exclusionForm =

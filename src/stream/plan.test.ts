@@ -26,6 +26,13 @@ const cases: readonly (readonly [string, readonly string[]])[] = [
   ['--x', ['!-x']],
   ['it"s "a b"c', ['it"s', 'a b', 'c']],
   ['a:b=c/100%', ['a:b=c/100%']],
+  ['System("ls -al /")', ['System("ls -al /")']],
+  ['{"status": 500, "path":"/a b"}', ['{"status":', '500,', 'path', ':"/a b"}']],
+  ['say(\\"hi there\\") now', ['say(\\"hi there\\")', 'now']],
+  ['5" "disk error" 3("', ['5"', 'disk error', '3("']],
+  ['"\\"status\\": 500"', ['"status": 500']],
+  ['"C:\\temp\\\\" x', ['C:\\temp\\', 'x']],
+  ['"open \\', ['open \\']],
 ];
 for (const [text, terms] of cases) {
   test(JSON.stringify(text), () => {
@@ -34,9 +41,10 @@ for (const [text, terms] of cases) {
   });
 }
 
-test('parses any text into substrings of it', () => {
+test('parses any text without backslashes into substrings of it', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (random) => {
+      const text = random.replaceAll('\\', '/');
       for (const term of parseSearch(text)) {
         assert.notEqual(term.text, '');
         assert.ok(text.includes(term.text));
@@ -45,8 +53,19 @@ test('parses any text into substrings of it', () => {
   );
 });
 
+test('finds any message in quotes, with its quotes and backslashes escaped', () => {
+  const message = fc.string({ unit: fc.constantFrom('"', '\\', ' ', '-', 'a', '(', '\n') });
+  fc.assert(
+    fc.property(message, (text) => {
+      const quoted = `"${text.replace(/["\\]/g, '\\$&')}"`;
+      const terms = text === '' ? [] : [{ text, exclude: false }];
+      assert.deepEqual(parseSearch(quoted), terms);
+    }),
+  );
+});
+
 test('splits words at any white space, in order', () => {
-  const word = fc.stringMatching(/^[^\s"-][^\s]{0,8}$/);
+  const word = fc.stringMatching(/^[^\s"-][^\s"]{0,8}$/);
   fc.assert(
     fc.property(fc.array(word), fc.constantFrom(' ', '\t', '  ', '\n'), (words, gap) => {
       assert.deepEqual(

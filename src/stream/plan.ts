@@ -143,12 +143,14 @@ function equalities(
   );
 }
 
-const termPattern = /(-?)(?:"([^"]*)(?:"|$)|(\S+))/y;
+const termPattern =
+  /(-?)(?:"((?:[^"\\]|\\[^])*\\?)(?:"|$)|((?:[^\s"]|(?<=[^\s\p{L}\p{N}])"[^"]*"|")+))/uy;
 
 /**
  * Words that must all occur, `"literal phrases"`, and `-` before what must not occur, separated by
- * white space. Never fails: an unclosed quote reaches to the end, and a lone `-` is a word. Empty
- * phrases are skipped; a quote counts only at the beginning of a term.
+ * white space. In a phrase `\"` is a quote and `\\` a backslash. A quote after punctuation inside a
+ * word reaches to the next one, so that `open("a b")` is one word. Never fails: an unclosed quote
+ * reaches to the end, and a lone `-` is a word. Empty phrases are skipped.
  */
 export function parseSearch(text: string): SearchTerm[] {
   const terms: SearchTerm[] = [];
@@ -160,7 +162,7 @@ export function parseSearch(text: string): SearchTerm[] {
     const match = termPattern.exec(text)!;
     at = termPattern.lastIndex;
     const [, minus, phrase, word] = match;
-    const term = phrase ?? word ?? '';
+    const term = phrase?.replace(/\\(["\\])/g, '$1') ?? word ?? '';
     if (term !== '') terms.push({ text: term, exclude: minus === '-' });
   }
 }

@@ -78,6 +78,17 @@ suite('a list', () => {
     assert.deepEqual(excludeLabel, [{ key: 'k', value: 'v:w' }]);
   });
 
+  test('accepts an escaped colon in the key of a label', () => {
+    const values = ['a\\:b:c\\:d', 'a\\b:c', 'a\\\\:c'];
+    const query = new URLSearchParams(values.map((value) => ['label', value])).toString();
+    assert.deepEqual(parsed(listQuery, query).label, [
+      { key: 'a:b', value: 'c\\:d' },
+      { key: 'a\\b', value: 'c' },
+      { key: 'a\\', value: 'c' },
+    ]);
+    assert.match(refusal(listQuery, 'label=a%5C:b').message, /key:value/);
+  });
+
   test('parses a cursor as a pair, as JSON, and with the nil UUID', () => {
     const cursor = { timestamp: '2026-04-01T08:30:00.123Z', logId: id };
     const pair = parsed(listQuery, `cursor=${cursor.timestamp},${id}`);

@@ -47,9 +47,12 @@ const filters = {
   minSeverity: minSeverity.optional(),
   search: text(
     'Words that the message must contain, as case-insensitive substrings; ' +
-      '"quoted phrase" matches literally, -word excludes.',
+      '"quoted phrase" matches literally, \\" in it is a quote, -word excludes.',
   ).optional(),
-  label: list(label, 'Label as key:value, split at the first colon. Repeated: all of them.'),
+  label: list(
+    label,
+    'Label as key:value, split at the first colon; \\: is a colon in the key. Repeated: all of them.',
+  ),
   exclude: list(
     exclusion,
     'Excludes a value: <field>:<value>, split at the first colon; ' +
