@@ -51,7 +51,8 @@ const filters = {
   ).optional(),
   label: list(
     label,
-    'Label as key:value, split at the first colon; \\: is a colon in the key. Repeated: all of them.',
+    'Label as key:value, split at the first colon; \\: is a colon in the key. ' +
+      'Repeated: all of them.',
   ),
   exclude: list(
     exclusion,
