@@ -163,6 +163,7 @@ export const logFields = {
 } as const satisfies Readonly<Record<string, LogField>>;
 
 type Fields = typeof logFields;
+export type FieldName = keyof Fields;
 type Filterable<Filter> = {
   [Name in keyof Fields]: Fields[Name] extends { readonly filter: Filter } ? Name : never;
 }[keyof Fields];

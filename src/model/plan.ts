@@ -1,5 +1,5 @@
 /** A read of logs as plain data: stream/ creates plans, store/sql turns them into SQL. */
-import type { EqualityField, FilterField } from './log-fields.ts';
+import type { EqualityField, FieldName, FilterField } from './log-fields.ts';
 import type { LogPosition } from './log-id.ts';
 
 /** A readable stream, with the time of receipt from which its rows are visible. */
@@ -30,12 +30,39 @@ export interface LogFilter {
   readonly search: readonly SearchTerm[];
   /** 1 to 24; logs with a lower severity number or none do not match. Absent = all. */
   readonly minSeverity?: number | undefined;
+  /** All must hold, besides everything else. Absent = none. */
+  readonly conditions?: readonly LogCondition[];
   /** Logs with any of these do not match. Absent = none. */
   readonly excluded?: {
     readonly equal: ReadonlyMap<EqualityField, readonly string[]>;
     readonly labels: readonly LabelPair[];
   };
 }
+
+/** What the other parts of a filter cannot say. A log without the value fails every test. */
+export type LogCondition =
+  | { readonly kind: 'and' | 'or'; readonly items: readonly LogCondition[] }
+  | { readonly kind: 'not'; readonly item: LogCondition }
+  | { readonly kind: 'equal'; readonly field: EqualityField; readonly values: readonly string[] }
+  | { readonly kind: 'stream'; readonly streamIds: readonly string[] }
+  | { readonly kind: 'label'; readonly pair: LabelPair }
+  /** Pieces in this order in the message, ignoring case. */
+  | { readonly kind: 'search'; readonly pieces: readonly string[] }
+  | { readonly kind: 'test'; readonly target: LogTarget; readonly test: LogTest };
+
+export type LogTarget =
+  | { readonly kind: 'field'; readonly field: FieldName | 'severityNumber' }
+  | { readonly kind: 'label'; readonly key: string }
+  | { readonly kind: 'message' };
+
+export type LogTest =
+  /** The whole value, with anything between the pieces. */
+  | { readonly op: 'like'; readonly pieces: readonly string[] }
+  /** Anywhere in the value; RE2. */
+  | { readonly op: 'regex'; readonly regex: string }
+  /** A number compares with values that are finite numbers, a text by bytes. */
+  | { readonly op: '<' | '<=' | '>' | '>='; readonly value: number | string }
+  | { readonly op: 'exists' };
 
 export interface LabelPair {
   readonly key: string;

@@ -68,3 +68,9 @@ export function toSeverityNumber(word: string): number {
 export function toSeverityWord(level: string): string {
   return wordsByPinoLevel.get(level) ?? level;
 }
+
+/** @param text a word in any case, or a number from 1 to 24 */
+export function parseSeverityNumber(text: string): number | undefined {
+  const number = /^\d\d?$/.test(text) ? Number(text) : toSeverityNumber(text.toUpperCase());
+  return number >= 1 && number <= 24 ? number : undefined;
+}

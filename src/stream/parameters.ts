@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { nilLogId } from '../model/log-id.ts';
 import { type EqualityField, filterFields, isPossible } from '../model/log-fields.ts';
-import { toSeverityNumber } from '../model/severity.ts';
+import { parseSeverityNumber } from '../model/severity.ts';
 import { parsed, uuid } from '../std/parse-query.ts';
 import { parseCursor } from './cursor.ts';
 import { parseTimestamp } from './timestamps.ts';
@@ -69,11 +69,6 @@ export const minSeverity = parsed(parseSeverityNumber, severityForm).meta({
     'OpenTelemetry. Logs whose severity has no number do not match.',
   example: 'warn',
 });
-
-function parseSeverityNumber(word: string): number | undefined {
-  const number = /^\d\d?$/.test(word) ? Number(word) : toSeverityNumber(word.toUpperCase());
-  return number >= 1 && number <= 24 ? number : undefined;
-}
 
 /** A value that the field's column can hold. */
 export function fieldValue(field: EqualityField, digits: number | undefined) {

@@ -2,6 +2,7 @@
  * From a request and the streams of its account to a plan: which streams, which of their data is
  * kept, which range. Pure; it knows neither SQL nor the wire.
  */
+import { RE2JS } from 're2js';
 import { AppError } from '../model/errors.ts';
 import {
   type EqualityField,
@@ -20,7 +21,10 @@ import type {
   SearchTerm,
 } from '../model/plan.ts';
 import { type ReadContext, readableStreams } from '../model/readable-streams.ts';
+import { parseLogQuery, type Query, QueryError } from '../query/parse.ts';
+import { messageOf } from '../std/error-text.ts';
 import { toPosition } from './cursor.ts';
+import { withQuery } from './plan-query.ts';
 import type { ContextQuery, FilterQuery, HistogramQuery, ListQuery, LogQuery } from './requests.ts';
 
 const nanosPerMilli = 1_000_000n;
@@ -117,7 +121,7 @@ export function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
   const excludedBy = (field: FilterField) =>
     (query.exclude ?? []).filter((one) => one.field === field).map(({ value }) => value);
   const excludedStreams = excludedBy('streamId').map((id) => id.toLowerCase());
-  return {
+  const filter: LogFilter = {
     accountId: context.accountId,
     streams: readableStreams(context, query.streamId).filter(
       ({ streamId }) => !excludedStreams.includes(streamId),
@@ -130,6 +134,28 @@ export function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
     search: parseSearch(query.search ?? ''),
     excluded: { equal: equalities(excludedBy), labels: query.excludeLabel ?? [] },
   };
+  const asked = query.query === undefined ? undefined : readQuery(query.query);
+  return asked === undefined ? filter : withQuery(filter, asked, context.streams);
+}
+
+/** @throws AppError `malformed` with the position */
+function readQuery(text: string): Query | undefined {
+  try {
+    return parseLogQuery(text, { checkRegex });
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    const message = `cannot read query at position ${error.position + 1}: ${error.message}`;
+    throw new AppError('malformed', message, { parameter: 'query' });
+  }
+}
+
+function checkRegex(regex: string): string | undefined {
+  try {
+    RE2JS.compile(regex);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 function equalities(

@@ -45,6 +45,15 @@ const filters = {
     Record<EqualityField, ReturnType<typeof equality>>
   >),
   minSeverity: minSeverity.optional(),
+  query: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'A query such as `service:checkout severity>=error (timeout OR "connection reset")`, ' +
+        'combined with the other filters; see docs/query-language.md.',
+      examples: ['service:checkout severity>=error -path:"/health"'],
+    }),
   search: text(
     'Words that the message must contain, as case-insensitive substrings; ' +
       '"quoted phrase" matches literally, \\" in it is a quote, -word excludes.',

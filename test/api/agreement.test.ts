@@ -155,6 +155,45 @@ test('finds a log by its trace and span in any case', async () => {
   );
 });
 
+test('a query finds the same logs in every read', async () => {
+  const since = Date.now() - 60_000;
+  const posted = [
+    { message: 'GET /checkout timeout', severity: 'err', labels: { status: '504', user: 'ann' } },
+    { message: 'GET /checkout ok', severity: 'info', labels: { status: '200' } },
+    { message: 'GET /health timeout', severity: 'err', labels: { status: '504', user: 'bob' } },
+    { message: 'connection reset', severity: 'warn', labels: { status: 'none' } },
+  ].map((event) => ({ ...event, service_name: 'queried' }));
+  await service.postLogs(posted);
+  await until(async () => (await service.list({ query: 'service:queried' })).logs.length === 4, {
+    what: 'the logs to be readable',
+  });
+  const cases: readonly (readonly [query: string, indexes: readonly number[]])[] = [
+    ['status:>=500', [0, 2]],
+    ['severity>=warn -/health', [0, 3]],
+    ['(timeout OR "connection reset") -message:/health$/', [0, 2, 3]],
+    ['timeout OR reset', [0, 2, 3]],
+    ['get*ok', [1]],
+    ['user:* -user:b*', [0]],
+    ['NOT _exists_:user status:[100 TO 299]', [1]],
+  ];
+  const range = { startTime: since, endTime: Date.now() + 60_000 };
+  for (const [text, indexes] of cases) {
+    const query = `service:queried (${text})`;
+    const wanted = indexes.map((index) => posted[index]!.message).sort();
+    const { logs } = await service.list({ query });
+    assert.deepEqual(logs.map(({ message }) => message).sort(), wanted, query);
+    assert.equal((await service.histogram({ query, ...range })).total, wanted.length, query);
+    assert.equal((await service.facet('host', { query })).total, wanted.length, query);
+    const file = await service.read('/logs/export', { query });
+    const lines = file.text.split('\n').filter((line) => line !== '');
+    const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message);
+    assert.deepEqual(messages.sort(), wanted, query);
+  }
+  const refused = await service.read('/logs/tail', { query: 'status:>=' });
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /cannot read query at position 10: expected a value after status:>=/);
+});
+
 async function listCount(parameters: Parameters): Promise<number> {
   let count = 0;
   let page = await service.list({ ...parameters, limit: 400 });

@@ -49,10 +49,7 @@ export function everyLog(accountId: string, streamIds: readonly string[]): LogFi
 export function matches(filter: LogFilter, stored: Stored): boolean {
   const { log } = stored;
   const stream = filter.streams.find(({ streamId }) => streamId === stored.streamId);
-  const labels = new Map([
-    ...Object.entries(log.resourceAttributes),
-    ...Object.entries(log.logAttributes),
-  ]);
+  const labels = labelsOf(log);
   return (
     stored.accountId === filter.accountId &&
     stream !== undefined &&
@@ -67,6 +64,11 @@ export function matches(filter: LogFilter, stored: Stored): boolean {
     filter.search.every(({ text, exclude }) => lower(log.body).includes(lower(text)) !== exclude) &&
     !isExcluded(filter, stored, labels)
   );
+}
+
+/** The log's own attribute hides the resource's. */
+export function labelsOf(log: LogFixture): ReadonlyMap<string, string> {
+  return new Map([...Object.entries(log.resourceAttributes), ...Object.entries(log.logAttributes)]);
 }
 
 function isExcluded(
@@ -91,7 +93,7 @@ export function facetValue(field: FilterField, stored: Stored): string {
 
 const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
-function isEqual(field: EqualityField, value: string, stored: Stored): boolean {
+export function isEqual(field: EqualityField, value: string, stored: Stored): boolean {
   const own = facetValue(field, stored);
   if (field === 'traceId' || field === 'spanId') return own === value.toLowerCase();
   if (field !== 'severity') return own === value;

@@ -7,9 +7,15 @@ import { localToken } from './local-token.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { decodeLogId, type LogPosition } from '../../src/model/log-id.ts';
 import type { FilterField } from '../../src/model/log-fields.ts';
-import type { ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
+import { arrivalsUntil } from '../../src/model/arrival.ts';
+import type { ListPlan, LogFilter, LogRecord, WalkPoint } from '../../src/model/plan.ts';
+import { parseLogQuery } from '../../src/query/parse.ts';
+import { printQuery } from '../../src/query/print.ts';
+import { withQuery } from '../../src/stream/plan-query.ts';
+import { queryArbitrary } from '../harness/query-arbitrary.ts';
 import { type EngineStore, generousLimits, openEngineStore } from './engine-store.ts';
 import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
+import { matchesQuery } from './query-oracle.ts';
 import { everyLog, facetValue, matches, type Stored, toStored } from './read-oracle.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
@@ -21,6 +27,8 @@ const streamIds = [randomUUID(), randomUUID()] as const;
 
 const words = ['Timeout', 'GRÖSSE', 'größe', 'ΟΔΟΣ', 'οδοσα', '50%', 'a_b', 'x\\y', "it's", '漢字'];
 const pick = <T>(...values: T[]) => fc.constantFrom(...values);
+
+const labelValues = pick('v', 'w', '', '7', '50.5', '-6', '1e2');
 
 /** Half of the logs share one nanosecond, the rest spread over the range. */
 const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc
@@ -35,10 +43,10 @@ const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc
     serviceName: pick('a', 'b', 'c'),
     k8sPod: pick('p1', 'p2', ''),
     body: fc.array(fc.constantFrom(...words), { maxLength: 4 }).map((some) => some.join(' ')),
-    logAttributes: fc.dictionary(pick('k', 'both', '__proto__'), pick('v', 'w', ''), {
+    logAttributes: fc.dictionary(pick('k', 'both', '__proto__'), labelValues, {
       maxKeys: 2,
     }),
-    resourceAttributes: fc.dictionary(pick('both', 'r'), pick('v', 'w', ''), { maxKeys: 2 }),
+    resourceAttributes: fc.dictionary(pick('both', 'r'), labelValues, { maxKeys: 2 }),
     traceId: pick('4bf92f3577b34da6a3ce929d0e0e4736', '4bf92f3577b34da6a3ce929d0e0e4737', ''),
   })
   .map(({ severity, ...log }) => ({ ...log, ...severity }));
@@ -148,46 +156,128 @@ async function walk(plan: ListPlan): Promise<LogRecord[]> {
 
 const idsOf = (logs: readonly { readonly logId: string }[]) => logs.map(({ logId }) => logId);
 
-test('list, histogram and facets agree with the array for any filter', async () => {
-  const fields: FilterField[] = ['severity', 'host', 'serviceName', 'k8sPod', 'streamId'];
-  await fc.assert(
-    fc.asyncProperty(filterArbitrary, fc.integer({ min: 1, max: 500 }), async (filter, buckets) => {
-      const expected = stored.filter((log) => matches(filter, log));
-      assert.deepEqual(idsOf(await walk(listPlan(filter))), idsOf(expected));
+const fields: FilterField[] = ['severity', 'host', 'serviceName', 'k8sPod', 'streamId'];
 
-      const from = filter.fromNanos ?? nanos(startMs);
-      const until = filter.untilNanos ?? nanos(startMs + rangeMs);
-      const facets = await engine.store.facets({ filter, fields, topK: 100 });
-      for (const { field, values, other, total } of facets) {
-        assert.equal(total, expected.length, field);
-        assert.equal(other, 0);
-        const counts = Map.groupBy(expected, (log) => facetValue(field, log));
-        const wanted = [...counts].map(([value, logs]) => ({ value, count: logs.length }));
-        const order = (a: { value: string }, b: { value: string }) => (a.value < b.value ? -1 : 1);
-        assert.deepEqual([...values].sort(order), wanted.sort(order));
-      }
-      if (from >= until) return;
-      const within = { ...filter, fromNanos: from, untilNanos: until };
-      const plan = {
-        filter: within,
-        startMs: Number(from / 1_000_000n),
-        endMs: Number((until + 999_999n) / 1_000_000n),
+test('list, histogram, facets, tail and export agree with the array for any filter', async () => {
+  await fc.assert(
+    fc.asyncProperty(filterArbitrary, fc.integer({ min: 1, max: 500 }), (filter, buckets) =>
+      agree(
+        filter,
+        stored.filter((log) => matches(filter, log)),
         buckets,
-      };
-      const histogram = await engine.store.histogram({ ...plan, groupBy: 'severity' });
-      const edge = (i: number) =>
-        nanos(plan.startMs + Math.floor((i * (plan.endMs - plan.startMs)) / buckets));
-      const counted = histogram.counts.map(
-        (_, i) =>
-          expected.filter((log) => log.timeNanos >= edge(i) && log.timeNanos < edge(i + 1)).length,
-      );
-      assert.deepEqual(histogram.counts, counted);
-      const bySeverity = [...histogram.groups!.values()].flat().reduce((sum, n) => sum + n, 0);
-      assert.equal(bySeverity, expected.length);
+      ),
+    ),
+    { numRuns: 60 },
+  );
+});
+
+const queryValues = pick(
+  'v',
+  'w',
+  '',
+  '7',
+  '50.5',
+  '6',
+  'h1',
+  "h'3",
+  'a',
+  'p1',
+  'warn',
+  'CRIT',
+  '17',
+);
+const queries = queryArbitrary({
+  words: pick('timeout', 'Größe', 'ΟΔΟΣ', '%', '_', '\\', 'out g', 'tIME', ''),
+  keys: pick(
+    'k',
+    'both',
+    'r',
+    'label.k',
+    'absent',
+    'host',
+    'service',
+    'k8s-pod',
+    'severity',
+    'msg',
+  ),
+  values: queryValues,
+  regexes: pick('^h', 'v|w', '\\d', '(?i:time)', '^.$', '.\\..'),
+}).filter((tree) => isReadable(printQuery(tree)));
+
+function isReadable(text: string): boolean {
+  try {
+    return parseLogQuery(text) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+test('list, histogram, facets, tail and export agree with the array for any query', async () => {
+  const streams = streamIds.map((streamId) => ({ streamId, name: streamId }));
+  // Half of them with the other filters.
+  const filters = fc.oneof(fc.constant(everyLog(accountId, streamIds)), filterArbitrary);
+  await fc.assert(
+    fc.asyncProperty(filters, queries, (filter, query) => {
+      const expected = stored.filter((log) => matches(filter, log) && matchesQuery(query, log));
+      return agree(withQuery(filter, parseLogQuery(printQuery(query))!, streams), expected, 40);
     }),
     { numRuns: 60 },
   );
 });
+
+async function agree(filter: LogFilter, expected: readonly Stored[], buckets: number) {
+  assert.deepEqual(idsOf(await walk(listPlan(filter))), idsOf(expected));
+  const range = { filter, after: arrivalsUntil(0n), untilNanos: nanos(startMs + rangeMs) };
+  const page = { ...range, limit: 10_000, maxBytes: 100_000_000 };
+  const arrived = (await engine.store.arrivals(page)).logs.map(({ log }) => log.logId);
+  assert.deepEqual(arrived.sort(), idsOf(expected).sort());
+  assert.equal(await engine.store.countArrivals(range), expected.length);
+  assert.deepEqual(idsOf(await exported(filter)), idsOf(expected));
+
+  const from = filter.fromNanos ?? nanos(startMs);
+  const until = filter.untilNanos ?? nanos(startMs + rangeMs);
+  const facets = await engine.store.facets({ filter, fields, topK: 100 });
+  for (const { field, values, other, total } of facets) {
+    assert.equal(total, expected.length, field);
+    assert.equal(other, 0);
+    const counts = Map.groupBy(expected, (log) => facetValue(field, log));
+    const wanted = [...counts].map(([value, logs]) => ({ value, count: logs.length }));
+    const order = (a: { value: string }, b: { value: string }) => (a.value < b.value ? -1 : 1);
+    assert.deepEqual([...values].sort(order), wanted.sort(order));
+  }
+  if (from >= until) return;
+  const within = { ...filter, fromNanos: from, untilNanos: until };
+  const plan = {
+    filter: within,
+    startMs: Number(from / 1_000_000n),
+    endMs: Number((until + 999_999n) / 1_000_000n),
+    buckets,
+  };
+  const histogram = await engine.store.histogram({ ...plan, groupBy: 'severity' });
+  const edge = (i: number) =>
+    nanos(plan.startMs + Math.floor((i * (plan.endMs - plan.startMs)) / buckets));
+  const counted = histogram.counts.map(
+    (_, i) =>
+      expected.filter((log) => log.timeNanos >= edge(i) && log.timeNanos < edge(i + 1)).length,
+  );
+  assert.deepEqual(histogram.counts, counted);
+  const bySeverity = [...histogram.groups!.values()].flat().reduce((sum, n) => sum + n, 0);
+  assert.equal(bySeverity, expected.length);
+}
+
+/** All steps of a walk. */
+async function exported(filter: LogFilter): Promise<LogRecord[]> {
+  const logs: LogRecord[] = [];
+  let from: WalkPoint | undefined;
+  do {
+    const step = await engine.store.walk({ filter, limit: 1_000, from }, neverAborted);
+    logs.push(...step.logs);
+    from = step.next;
+  } while (from !== undefined);
+  return logs;
+}
+
+const neverAborted = new AbortController().signal;
 
 suite('thousands of logs in one nanosecond', () => {
   const everything: LogFilter = everyLog(accountId, streamIds);

@@ -20,6 +20,7 @@ const examples = `
 Examples:
   weir logs --since 15m --severity error
   weir logs 'connection refused' --service checkout --label region:eu-west-1
+  weir logs -q 'service:checkout status:>=500 (timeout OR "connection reset")'
   weir logs --since 1d --all --json | jq -r .message
   weir logs --fields time,host,label.customer,message -- timeout -retry`;
 

@@ -11,6 +11,7 @@ export interface FilterOptions {
   readonly since?: string;
   readonly until?: string;
   readonly utc?: true;
+  readonly query?: string;
   readonly minSeverity?: string;
   readonly label?: readonly string[];
   readonly exclude?: readonly string[];
@@ -41,6 +42,7 @@ export function addFilterOptions(command: Command): Command {
     command.option(`--${flag} <${placeholders[filter.match]}>`, filter.help, collect);
   }
   return command
+    .option('-q, --query <query>', "such as 'service:checkout severity>=error -path:*health*'")
     .option('--min-severity <word>', 'severity of this word or higher, such as warn')
     .option('--label <key:value>', 'label; if repeated, all must match', collectLabels)
     .option('--exclude <field:value>', 'exclude a value, such as severity:debug', collectExclusions)
@@ -86,6 +88,7 @@ export async function toFilterQuery(
     const values = options[toOptionName(flag)] as readonly string[] | undefined;
     append(name, filter.match === 'stream' ? await findStreams(values ?? [], api) : values);
   }
+  if (options.query !== undefined) query.set('query', options.query);
   if (options.minSeverity !== undefined) query.set('minSeverity', options.minSeverity);
   append('label', options.label);
   append('exclude', options.exclude);

@@ -37,8 +37,10 @@ export function toPartCounts(rows: readonly PartCountRow[]): PartCounts {
 }
 
 /** Whether the counts by some fields can tell which logs match. */
-export function canCount({ labels, search, equal, minSeverity, excluded }: LogFilter): boolean {
+export function canCount(filter: LogFilter): boolean {
+  const { labels, search, equal, minSeverity, excluded, conditions = [] } = filter;
   return (
+    conditions.length === 0 &&
     labels.length + search.length + (excluded?.labels.length ?? 0) === 0 &&
     (minSeverity === undefined || severityLevels.some((_, i) => firstNumber(i) === minSeverity)) &&
     [...equal, ...(excluded?.equal ?? [])].every(

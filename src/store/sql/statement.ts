@@ -1,7 +1,14 @@
 /** A statement ready to run: text with placeholders, and the values bound to them. Pure. */
 import type { ReceiptPrecision } from './tables.ts';
 
-type ParameterType = 'String' | 'UInt16' | 'Int64' | 'UInt64' | 'UInt128' | 'Array(UInt128)';
+type ParameterType =
+  | 'String'
+  | 'UInt16'
+  | 'Int64'
+  | 'Float64'
+  | 'UInt64'
+  | 'UInt128'
+  | 'Array(UInt128)';
 type ParameterValue = string | readonly string[] | readonly number[];
 
 export interface Statement {

@@ -1,7 +1,7 @@
 /** Filters as conditions; no value becomes part of the SQL. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { LogFilter } from '../../model/plan.ts';
+import type { LogCondition, LogFilter, LogTest } from '../../model/plan.ts';
 import { Parameters } from './statement.ts';
 import { whereSql } from './where.ts';
 
@@ -138,6 +138,92 @@ suite('search terms', () => {
   }
 });
 
+/** Every kind of condition with this text. */
+function hostileCondition(text: string): LogCondition {
+  const label = { kind: 'label', key: text } as const;
+  const tests: readonly LogTest[] = [
+    { op: 'like', pieces: [text, text] },
+    { op: 'regex', regex: text },
+    { op: '<', value: text },
+    { op: 'exists' },
+  ];
+  const items: LogCondition[] = [
+    { kind: 'equal', field: 'host', values: [text] },
+    { kind: 'stream', streamIds: [text] },
+    { kind: 'label', pair: { key: text, value: text } },
+    { kind: 'search', pieces: [text, text] },
+    ...tests.flatMap((one): LogCondition[] => [
+      { kind: 'test', target: label, test: one },
+      { kind: 'test', target: { kind: 'message' }, test: one },
+    ]),
+  ];
+  return { kind: 'not', item: { kind: 'or', items } };
+}
+
+suite('conditions of a query', () => {
+  const cases: readonly (readonly [LogCondition, sql: string, ...values: unknown[]])[] = [
+    [
+      {
+        kind: 'or',
+        items: [
+          { kind: 'equal', field: 'severity', values: ['err'] },
+          { kind: 'not', item: { kind: 'search', pieces: ['Time', '%'] } },
+        ],
+      },
+      '(SeverityNumber IN {p2:Array(Int64)} OR NOT (lower(Body) LIKE {p3:String}))',
+      [17, 18, 19, 20],
+      '%time%\\%%',
+    ],
+    [
+      {
+        kind: 'test',
+        target: { kind: 'field', field: 'host' },
+        test: { op: 'like', pieces: ['web-', ''] },
+      },
+      "(Host != '' AND Host LIKE {p2:String})",
+      'web-%',
+    ],
+    [
+      { kind: 'test', target: { kind: 'message' }, test: { op: 'regex', regex: 'a|b' } },
+      "(Body != '' AND match(Body, {p2:String}))",
+      'a|b',
+    ],
+    [
+      {
+        kind: 'test',
+        target: { kind: 'field', field: 'severityNumber' },
+        test: { op: '<', value: 13 },
+      },
+      'SeverityNumber < {p2:Float64}',
+      '13',
+    ],
+    [{ kind: 'stream', streamIds: [] }, '0'],
+  ];
+  for (const [condition, sql, ...values] of cases) {
+    test(sql, () => {
+      const found = compiled({ conditions: [condition] });
+      assert.equal(found.conditions.at(-1), sql);
+      assert.deepEqual(found.values.slice(2), values);
+    });
+  }
+
+  test('a label compares as a number that is read from its text', () => {
+    const target = { kind: 'label', key: 'status' } as const;
+    const { conditions, values } = compiled({
+      conditions: [{ kind: 'test', target, test: { op: '>=', value: 500 } }],
+    });
+    const value =
+      'if(mapContains(LogAttributes, {p2:String}), LogAttributes[{p2:String}], ' +
+      'ResourceAttributes[{p2:String}])';
+    const number = `toFloat64OrNull(${value})`;
+    assert.equal(
+      conditions.slice(1).join(' AND '),
+      `ifNull(isFinite(${number}) AND ${number} >= {p3:Float64}, 0)`,
+    );
+    assert.deepEqual(values.slice(2), ['status', '500']);
+  });
+});
+
 test('no value of a request becomes part of the SQL', () => {
   const hostile = "x'); DROP TABLE logs; -- {p0:Identifier}";
   const params = new Parameters();
@@ -150,6 +236,7 @@ test('no value of a request becomes part of the SQL', () => {
       equal: new Map([['host', [hostile, hostile]]]),
       labels: [{ key: hostile, value: hostile }],
       search: [{ text: hostile, exclude: false }],
+      conditions: [hostileCondition(hostile)],
     },
     params,
   );

@@ -2,9 +2,10 @@
  * The filter of logs as conditions, the same for every read. The account comes first and outermost,
  * then streams with their retention, then time, then the rest. Pure.
  */
-import type { LogFilter, SearchTerm } from '../../model/plan.ts';
+import type { LogCondition, LogFilter, LogTarget, LogTest, SearchTerm } from '../../model/plan.ts';
 import type { Parameters } from './statement.ts';
 import type { TimeWindow } from './time-windows.ts';
+import { type FieldName, logFields } from '../../model/log-fields.ts';
 import { anyOfCondition } from './field-sql.ts';
 import { ownerConditions } from './streams.ts';
 
@@ -31,6 +32,7 @@ export function whereSql(
     ...filter.labels.map(({ key, value }) => labelCondition(key, value, params)),
     ...filter.search.map((term) => searchCondition(term, params)),
     ...exclusionConditions(filter, params),
+    ...(filter.conditions ?? []).map((condition) => conditionSql(condition, params)),
   ];
   return conditions.join('\n  AND ');
 }
@@ -91,7 +93,7 @@ function presenceCheck(map: string, key: string, value: string): string {
 function searchCondition(term: SearchTerm, params: Parameters): string {
   const plain = hasOnlyAsciiCase(term.text);
   const folded = plain ? lowerAscii(term.text) : term.text;
-  const needle = params.add('String', `%${folded.replace(/[\\%_]/g, '\\$&')}%`);
+  const needle = params.add('String', `%${escapeLike(folded)}%`);
   const like = plain
     ? `lower(Body) LIKE ${needle}`
     : `${unicodeLower('Body', term.text)} LIKE ${unicodeLower(needle, term.text)}`;
@@ -104,6 +106,10 @@ function unicodeLower(expression: string, term: string): string {
   return /[Σσς]/.test(term) ? `replaceAll(${lowered}, 'ς', 'σ')` : lowered;
 }
 
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}
+
 function lowerAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
@@ -111,4 +117,79 @@ function lowerAscii(text: string): string {
 function hasOnlyAsciiCase(text: string): boolean {
   const other = text.replace(/[\0-\x7f]/g, '');
   return other.toLowerCase() === other && other.toUpperCase() === other;
+}
+
+/** In parentheses where needed; never NULL. */
+function conditionSql(condition: LogCondition, params: Parameters): string {
+  switch (condition.kind) {
+    case 'and':
+    case 'or': {
+      const items = condition.items.map((item) => conditionSql(item, params));
+      return `(${items.join(condition.kind === 'and' ? ' AND ' : ' OR ')})`;
+    }
+    case 'not':
+      return `NOT (${conditionSql(condition.item, params)})`;
+    case 'equal':
+      return anyOfCondition(condition.field, condition.values, params);
+    case 'stream':
+      return condition.streamIds.length === 0
+        ? '0'
+        : `StreamId ${params.anyOf(condition.streamIds)}`;
+    case 'label':
+      return `(${labelCondition(condition.pair.key, condition.pair.value, params)})`;
+    case 'search':
+      return searchPiecesCondition(condition.pieces, params);
+    case 'test':
+      return testSql(condition.target, condition.test, params);
+  }
+}
+
+function searchPiecesCondition(pieces: readonly string[], params: Parameters): string {
+  const text = pieces.join('');
+  const plain = hasOnlyAsciiCase(text);
+  const folded = plain ? pieces.map(lowerAscii) : pieces;
+  const needle = params.add('String', `%${folded.map(escapeLike).join('%')}%`);
+  if (plain) return `lower(Body) LIKE ${needle}`;
+  return `${unicodeLower('Body', text)} LIKE ${unicodeLower(needle, text)}`;
+}
+
+function testSql(target: LogTarget, test: LogTest, params: Parameters): string {
+  const { value, isPresent } = targetSql(target, params);
+  switch (test.op) {
+    case 'exists':
+      return isPresent;
+    case 'like': {
+      const pattern = params.add('String', test.pieces.map(escapeLike).join('%'));
+      return `(${isPresent} AND ${value} LIKE ${pattern})`;
+    }
+    case 'regex':
+      return `(${isPresent} AND match(${value}, ${params.add('String', test.regex)}))`;
+    default: {
+      if (typeof test.value === 'string') {
+        return `(${isPresent} AND ${value} ${test.op} ${params.add('String', test.value)})`;
+      }
+      const number = params.add('Float64', test.value);
+      if (target.kind === 'field' && target.field === 'severityNumber') {
+        return `${value} ${test.op} ${number}`;
+      }
+      const read = `toFloat64OrNull(${value})`;
+      return `ifNull(isFinite(${read}) AND ${read} ${test.op} ${number}, 0)`;
+    }
+  }
+}
+
+function targetSql(target: LogTarget, params: Parameters) {
+  if (target.kind === 'label') {
+    const key = params.add('String', target.key);
+    const isOwn = `mapContains(LogAttributes, ${key})`;
+    return {
+      value: `if(${isOwn}, LogAttributes[${key}], ResourceAttributes[${key}])`,
+      isPresent: `(${isOwn} OR mapContains(ResourceAttributes, ${key}))`,
+    };
+  }
+  if (target.kind === 'field' && target.field === 'severityNumber') {
+    return { value: 'SeverityNumber', isPresent: 'SeverityNumber > 0' };
+  }
+  const value = target.kind === 'message' ? 'Body' : logFields[target.field as FieldName].column;
+  return { value, isPresent: `${value} != ''` };
 }

@@ -1,0 +1,43 @@
+/** The names that queries have for the fields of a log; any other key is a label. Pure. */
+import type { LogTarget } from '../model/plan.ts';
+import { fieldEntries, type FieldName } from '../model/log-fields.ts';
+
+export type QueryField = FieldName | 'message';
+
+export type QueryTarget = Exclude<LogTarget, { readonly kind: 'field' }> | FieldTarget;
+
+interface FieldTarget {
+  readonly kind: 'field';
+  readonly field: FieldName;
+}
+
+/** Label keys after it may have the name of a field. */
+const labelPrefix = 'label.';
+const fieldsByName: ReadonlyMap<string, QueryField> = new Map<string, QueryField>([
+  ...fieldEntries.flatMap(([field, { flag, path, attribute, filter }]) =>
+    [
+      field,
+      flag,
+      path,
+      ...(attribute === undefined ? [] : [attribute]),
+      ...(filter?.facets ?? []),
+    ].map((name) => [name, field] as const),
+  ),
+  ['level', 'severity'],
+  ['message', 'message'],
+  ['msg', 'message'],
+]);
+
+/** @param key as written. @returns undefined for a label */
+export function findQueryField(key: string): QueryField | undefined {
+  return fieldsByName.get(key);
+}
+
+/** What the key of a comparison names. */
+export function toTarget(key: string): QueryTarget {
+  const field = findQueryField(key);
+  if (field === 'message') return { kind: 'message' };
+  if (field !== undefined) return { kind: 'field', field };
+  const isPrefixed = key.startsWith(labelPrefix) && key.length > labelPrefix.length;
+  return { kind: 'label', key: isPrefixed ? key.slice(labelPrefix.length) : key };
+}
