@@ -71,7 +71,12 @@ export function countedFields(
 ): readonly EqualityField[] {
   const wanted = new Set([...equal.keys(), ...(excluded?.equal.keys() ?? []), ...grouped]);
   if (minSeverity !== undefined) wanted.add('severity');
-  return equalityFields.filter((field) => wanted.has(field));
+  return inTableOrder([...wanted]);
+}
+
+/** Lists of the same fields are equal. */
+export function inTableOrder(fields: readonly EqualityField[]): readonly EqualityField[] {
+  return equalityFields.filter((field) => fields.includes(field));
 }
 
 export interface CountQuery {
