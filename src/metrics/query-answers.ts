@@ -3,6 +3,7 @@
  * document and the functions that build them. Pure.
  * https://prometheus.io/docs/prometheus/latest/querying/api/#expression-query-result-formats
  */
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { type HistogramJson, histogramJson } from '../promql/histogram/histogram-text.ts';
 
@@ -44,20 +45,44 @@ export interface Wanted {
 
 const cutWarning = 'results truncated due to limit';
 
-export function toQueryAnswer(answer: QueryAnswer, times: QueryTimes, wanted: Wanted) {
+/** JSON, written series by series, between which other requests run. */
+export async function encodeQueryAnswer(
+  answer: QueryAnswer,
+  times: QueryTimes,
+  wanted: Wanted,
+): Promise<Uint8Array> {
   const { result, isCut } = cut(answer.result, wanted.limit);
   const warnings = [...answer.warnings, ...(isCut ? [cutWarning] : [])];
   const { infos } = answer;
-  return {
-    status: 'success' as const,
-    data: {
-      resultType: result.type,
-      result: resultJson(result),
-      ...(wanted.stats !== '' && { stats: statsJson(answer, times, wanted) }),
-    },
-    ...(warnings.length > 0 && { warnings }),
-    ...(infos.length > 0 && { infos }),
-  };
+  const head = `{"status":"success","data":{"resultType":"${result.type}","result":`;
+  const stats =
+    wanted.stats === '' ? '' : `,"stats":${JSON.stringify(statsJson(answer, times, wanted))}`;
+  const tail = [
+    `${stats}}`,
+    ...(warnings.length > 0 ? [`,"warnings":${JSON.stringify(warnings)}`] : []),
+    ...(infos.length > 0 ? [`,"infos":${JSON.stringify(infos)}`] : []),
+    '}',
+  ];
+  return Buffer.concat([Buffer.from(head), await encodeResult(result), Buffer.from(tail.join(''))]);
+}
+
+const turnMs = 10;
+
+async function encodeResult(result: QueryResult): Promise<Uint8Array> {
+  if (result.type === 'scalar' || result.type === 'string') {
+    return Buffer.from(JSON.stringify(pointJson(result)));
+  }
+  const toJson = result.type === 'vector' ? instantJson : seriesJson;
+  const pieces: Uint8Array[] = [];
+  let turnEnd = performance.now() + turnMs;
+  for (const [i, series] of result.series.entries()) {
+    pieces.push(Buffer.from((i === 0 ? '[' : ',') + JSON.stringify(toJson(series))));
+    if (performance.now() < turnEnd) continue;
+    await setImmediate();
+    turnEnd = performance.now() + turnMs;
+  }
+  pieces.push(Buffer.from(result.series.length === 0 ? '[]' : ']'));
+  return Buffer.concat(pieces);
 }
 
 function cut(result: QueryResult, limit: number): { result: QueryResult; isCut: boolean } {
@@ -66,17 +91,10 @@ function cut(result: QueryResult, limit: number): { result: QueryResult; isCut: 
   return { result: { ...result, series: result.series.slice(0, limit) }, isCut: true };
 }
 
-function resultJson(result: QueryResult): unknown {
-  switch (result.type) {
-    case 'string':
-      return [result.timeMs / 1000, result.value];
-    case 'scalar':
-      return floatJson(result.point.timeMs, result.point.value);
-    case 'vector':
-      return result.series.map(instantJson);
-    case 'matrix':
-      return result.series.map(seriesJson);
-  }
+function pointJson(result: Extract<QueryResult, { type: 'scalar' | 'string' }>) {
+  return result.type === 'scalar'
+    ? floatJson(result.point.timeMs, result.point.value)
+    : [result.timeMs / 1000, result.value];
 }
 
 function instantJson({ labels, points }: ResultSeries) {

@@ -23,7 +23,7 @@ import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
 import { success } from './answers.ts';
 import type { MetricsLimits } from './plan.ts';
-import { queryResponse, toQueryAnswer } from './query-answers.ts';
+import { queryResponse, encodeQueryAnswer } from './query-answers.ts';
 import {
   expressionQuery,
   instantQuery,
@@ -123,7 +123,7 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
       });
       const seconds = (performance.now() - startedAt) / 1000;
       const { limit = 0, stats = '' } = query;
-      return toQueryAnswer(answer, times, { limit, stats, seconds });
+      return await encodeQueryAnswer(answer, times, { limit, stats, seconds });
     } catch (error) {
       throw error instanceof QueryError ? toAppError(error) : error;
     } finally {

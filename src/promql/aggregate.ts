@@ -44,6 +44,7 @@ export async function aggregate(
     const dropName = members.some((member) => member.dropName);
     const result = newSeries(labels, grid.steps, dropName);
     for (let step = 0; step < grid.steps; step++) {
+      if (ev.isDue()) await ev.breathe();
       const group = createGroup(expr, ev.notes, param[step]);
       for (const member of members) {
         const cell = member.kinds[step];

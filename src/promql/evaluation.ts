@@ -105,10 +105,15 @@ export class Evaluation {
     this.#samples -= samples;
   }
 
+  /** Whether `breathe` would wait, so that loops over steps need not. */
+  isDue(): boolean {
+    return performance.now() >= this.#turnEnd;
+  }
+
   /** Lets other requests run, and stops a query that is late or abandoned. @throws QueryError */
   async breathe(): Promise<void> {
+    if (!this.isDue()) return;
     const now = performance.now();
-    if (now < this.#turnEnd) return;
     await setImmediate();
     this.#turnEnd = performance.now() + turnMs;
     if (this.options.signal?.aborted === true) {

@@ -20,6 +20,7 @@ export interface Point {
 
 export interface ResultSeries {
   readonly labels: Labels;
+  /** Made when read: all of a large answer at once would take several times its memory. */
   readonly points: readonly Point[];
 }
 
@@ -142,14 +143,23 @@ function finish(ev: Evaluation, series: readonly GridSeries[]): readonly GridSer
   return mergeEqual(series.map((one) => ({ ...one, labels: finalLabels(one) })));
 }
 
-function toResult(grid: Grid, { labels, kinds, floats, histograms }: GridSeries): ResultSeries {
+function toResult(grid: Grid, series: GridSeries): ResultSeries {
+  return {
+    labels: series.labels,
+    get points() {
+      return gridPoints(grid, series);
+    },
+  };
+}
+
+function gridPoints(grid: Grid, { kinds, floats, histograms }: GridSeries): Point[] {
   const points: Point[] = [];
   for (let step = 0; step < grid.steps; step++) {
     if (kinds[step] === kind.none) continue;
     const value = kinds[step] === kind.float ? floats[step]! : histograms![step]!;
     points.push({ timeMs: timeOf(grid, step), value });
   }
-  return { labels, points };
+  return points;
 }
 
 function sorted(series: readonly ResultSeries[]): ResultSeries[] {

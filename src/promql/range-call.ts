@@ -70,6 +70,8 @@ export async function callOnRange(
     const cells = newSeries(series.labels, grid.steps, series.dropName);
     const window = new RangeWindow(series);
     for (let step = 0; step < grid.steps; step++) {
+      // A step may look at months of samples.
+      if (ev.isDue()) await ev.breathe();
       window.endMs = looks.at(step);
       window.startMs = window.endMs - rangeMs;
       window.stepMs = timeOf(grid, step);

@@ -69,7 +69,7 @@ export async function matchVectors(
   for (const group of groups.values()) {
     await ev.breathe();
     const matcher = new GroupMatcher(ev, grid, { expr, group });
-    for (const series of matcher.match()) if (!isEmpty(series)) results.push(series);
+    for (const series of await matcher.match()) if (!isEmpty(series)) results.push(series);
   }
   return mergeEqual(results);
 }
@@ -92,8 +92,11 @@ class GroupMatcher {
     this.#isSwapped = parts.expr.matching.many === 'right';
   }
 
-  match(): Iterable<GridSeries> {
-    for (let step = 0; step < this.#grid.steps; step++) this.#matchAt(step);
+  async match(): Promise<Iterable<GridSeries>> {
+    for (let step = 0; step < this.#grid.steps; step++) {
+      if (this.#ev.isDue()) await this.#ev.breathe();
+      this.#matchAt(step);
+    }
     return this.#results.values();
   }
 
