@@ -2,7 +2,8 @@
  * `npm run bench`: one run of everything on one machine, the real process over TLS, as a Markdown
  * table on standard output and in `bench/RESULTS.md`. `--quick` only checks that the benchmark
  * works; `--scaled` compares the scaled-out set with the embedded one; `--fairness` runs a light
- * list beside heavy queries of another account; `--peers` compares Weir with VictoriaLogs;
+ * list beside heavy queries of another account; `--peers` compares Weir with VictoriaLogs
+ * or VictoriaMetrics;
  * `--compare BASE` compares the quick run of this tree with that of a git revision.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -34,6 +35,7 @@ const { values } = parseArgs({
     peers: { type: 'boolean', default: false },
     corpus: { type: 'string', default: 'services' },
     'victoria-logs': { type: 'string' },
+    'victoria-metrics': { type: 'string' },
     write: { type: 'boolean', default: false },
     compare: { type: 'string' },
     rounds: { type: 'string', default: '2' },
@@ -59,6 +61,10 @@ if (values.scaled) {
   const { benchFairness } = await import('./fairness.ts');
   const size = values.quick ? { rows: 200_000, samples: 20 } : { rows: 3_000_000, samples: 300 };
   await benchFairness({ seed, ...size, rows: Number(values.rows ?? size.rows) });
+} else if (values.peers && values.corpus === 'samples') {
+  const { benchSamples } = await import('./peers/samples.ts');
+  const { 'victoria-metrics': victoriaMetrics, write: isWritten } = values;
+  await benchSamples({ seed, rows, victoriaMetrics, isWritten });
 } else if (values.peers) {
   const { benchPeers } = await import('./peers/peers.ts');
   const { corpus: kind, 'victoria-logs': victoriaLogs, write: isWritten } = values;

@@ -147,7 +147,7 @@ async function readable(peer: Peer, { rows, range }: LoggedCorpus): Promise<void
  * Waits until the size of `directory` was stable for `stableMs`, so that no merge goes on.
  * @returns false after `maxSettleMs`
  */
-async function settled(directory: string): Promise<boolean> {
+export async function settled(directory: string): Promise<boolean> {
   const sizes: SizeAt[] = [];
   const startedAt = performance.now();
   while (performance.now() - startedAt < maxSettleMs) {

@@ -31,7 +31,7 @@ const results = new URL('./RESULTS.md', import.meta.url);
 export async function benchPeers(options: PeersOptions): Promise<void> {
   const { seed, rows, corpus: name } = options;
   if (!isCorpusName(name)) {
-    const names = Object.keys(corpusKinds).join(', ');
+    const names = [...Object.keys(corpusKinds), 'samples'].join(', ');
     throw new Error(`cannot use the corpus ${name}: --corpus is one of ${names}`);
   }
   const binary = findVictoriaLogs(options.victoriaLogs);

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { percentilesOf } from '../percentiles.ts';
 import { isStable, type PeerFigures } from './measure.ts';
-import { replaceSection, toAgreement, toMarkdown, toVerdict } from './report.ts';
+import { replaceSection, samplesMarkdown, toAgreement, toMarkdown, toVerdict } from './report.ts';
+import type { SamplesFigures } from './measure-samples.ts';
 
 suite('verdict', () => {
   const cases = [
@@ -105,3 +106,36 @@ function figuresOf(name: string, factor: number): PeerFigures {
     ],
   };
 }
+
+test('shows the samples of both systems with losses as losses', () => {
+  const percentiles = { count: 1, p50: 10, p95: 20, p99: 20, max: 20 };
+  const weir: SamplesFigures = {
+    peer: { name: 'Weir', version: '1', flags: 'none', acknowledgement: 'synced' },
+    acknowledgedPerSecond: 500_000,
+    storedPerSecond: 400_000,
+    ackMs: percentiles,
+    refused: 0,
+    cpuMicros: { stored: 2, settled: 3 },
+    peakMemoryBytes: 1e9,
+    bytes: { stored: 3, settled: 1.5 },
+  };
+  const peer: SamplesFigures = {
+    ...weir,
+    peer: { name: 'Other', version: '2', flags: '-x', acknowledgement: 'in memory' },
+    acknowledgedPerSecond: 1_000_000,
+    cpuMicros: { stored: 1, settled: 3 },
+    bytes: { stored: 3, settled: 3 },
+  };
+  const run = { command: 'run', machine: 'm', when: 'w', rows: 1_000_000, weir, peer };
+  const lines = samplesMarkdown(run).split('\n');
+  assert.equal(lines[0], '## Corpus samples');
+  for (const line of [
+    '- Other 2; flags: -x. Acknowledgement: in memory.',
+    '| acknowledged samples/s | 500,000 | 1,000,000 | **2.00 × worse** |',
+    '| CPU time per sample until stored | 2.00 µs | 1.00 µs | **2.00 × worse** |',
+    '| CPU time per sample until settled | 3.00 µs | 3.00 µs | equal |',
+    '| bytes per sample settled | 1.50 | 3.00 | 2.00 × better |',
+  ]) {
+    assert.ok(lines.includes(line), line);
+  }
+});

@@ -1,5 +1,6 @@
 /** Two peers side by side as Markdown; a loss of Weir is shown as a loss. Pure. */
 import type { PeerFigures } from './measure.ts';
+import type { SamplesFigures } from './measure-samples.ts';
 
 export interface PeersRun {
   readonly corpus: string;
@@ -35,6 +36,56 @@ export function toMarkdown(run: PeersRun): string {
     `The fastest form of each question in ${peer.name}, with the values of the last round:`,
     '',
     ...peer.answers.map(({ question, form }) => `- ${question}: \`${form}\``),
+    '',
+  ].join('\n');
+}
+
+export interface SamplesRun {
+  readonly command: string;
+  readonly machine: string;
+  readonly when: string;
+  readonly rows: number;
+  readonly weir: SamplesFigures;
+  readonly peer: SamplesFigures;
+}
+
+export function samplesMarkdown({ command, machine, when, rows, weir, peer }: SamplesRun): string {
+  const both = [weir.peer, peer.peer];
+  const row = (
+    name: string,
+    better: Better,
+    read: (figures: SamplesFigures) => number,
+    format: (value: number) => string,
+  ) => [name, format(read(weir)), format(read(peer)), toVerdict(read(weir), read(peer), better)];
+  const micros = (value: number) => `${value.toFixed(2)} µs`;
+  const bytes = (value: number) => value.toFixed(2);
+  return [
+    headingOf('samples'),
+    '',
+    `\`${command}\` on ${machine}, ${when}.`,
+    `${whole(rows)} samples of 10,000 series, 15 s apart, by remote_write: 60 % counters, ` +
+      '25 % integer gauges, 15 % random walks.',
+    '',
+    ...both.map(
+      ({ name, version, flags, acknowledgement }) =>
+        `- ${name} ${version}; flags: ${flags}. Acknowledgement: ${acknowledgement}.`,
+    ),
+    '',
+    ...table(
+      ['load', ...both.map(({ name }) => name), `${weir.peer.name} is`],
+      [
+        row('acknowledged samples/s', 'more', (one) => one.acknowledgedPerSecond, whole),
+        row('stored samples/s', 'more', (one) => one.storedPerSecond, whole),
+        row('acknowledgement p50', 'less', (one) => one.ackMs.p50, millis),
+        row('acknowledgement p99', 'less', (one) => one.ackMs.p99, millis),
+        row('CPU time per sample until stored', 'less', (one) => one.cpuMicros.stored, micros),
+        row('CPU time per sample until settled', 'less', (one) => one.cpuMicros.settled, micros),
+        row('peak memory', 'less', (one) => one.peakMemoryBytes, megabytes),
+        row('bytes per sample right after', 'less', (one) => one.bytes.stored, bytes),
+        row('bytes per sample settled', 'less', (one) => one.bytes.settled, bytes),
+        ['refused requests', whole(weir.refused), whole(peer.refused), ''],
+      ],
+    ),
     '',
   ].join('\n');
 }

@@ -116,7 +116,7 @@ function toParameters({ service, severity, label, words, phrase, part }: Filter)
 }
 
 /** Version of the package and the commit of the checkout, if it is one. */
-function readVersion(): string {
+export function readVersion(): string {
   const root = new URL('../../', import.meta.url);
   const text = readFileSync(new URL('package.json', root), 'utf8');
   const { version } = JSON.parse(text) as { version: string };
