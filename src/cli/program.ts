@@ -13,6 +13,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'logs [options] [search...]': 'show stored logs, newest last',
     'tail [options] [search...]': 'show logs as they arrive',
     'log [options] <log-id>': 'show one log with all its fields, or the logs around it',
+    'trace [options] <trace-id>': 'show the logs of a trace over all services, oldest first',
     'histogram [options] [search...]': 'show log counts over time; default: the last hour',
     'facets [options] [field...]':
       'show the most common values of fields; default: severity, service and host',
@@ -47,6 +48,7 @@ const modules: Readonly<Record<string, () => Module | Promise<Module>>> = {
   logs: () => import('./reading/logs.ts'),
   tail: () => import('./reading/tail.ts'),
   log: () => import('./reading/log.ts'),
+  trace: () => import('./reading/trace.ts'),
   histogram: () => import('./reading/histogram.ts'),
   facets: () => import('./reading/facets.ts'),
   export: () => import('./reading/export.ts'),

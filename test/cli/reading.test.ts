@@ -298,6 +298,24 @@ interface Result {
   readonly error: string;
 }
 
+test('shows the logs of a trace, oldest first', async () => {
+  const traced = ['edge', 'shop', 'edge'].map((name, i) => ({
+    message: `step ${i}`,
+    service_name: name,
+    trace_id: '0af7651916cd43dd8448eb211c80319c',
+    // Outside the times of the other tests.
+    timestamp: new Date(base - 86_400_000 + i * 250).toISOString(),
+  }));
+  await service.postLogs(traced);
+  const trace = ['trace', '0AF7651916cd43dd8448eb211c80319c'];
+  const steps = /step 0\n.*step 1\n.*step 2\n$/s;
+  await until(async () => steps.test((await weir(...trace)).out), { what: 'the trace' });
+  assert.doesNotMatch((await weir(...trace)).out, /2 logs/, 'no bars in a pipe');
+  const refused = await weir('trace', 'abc');
+  assert.match(refused.error, /abc/);
+  assert.notEqual(refused.code, 0);
+});
+
 function weir(...argv: string[]): Promise<Result> {
   return weirIn({}, ...argv);
 }

@@ -6,6 +6,7 @@ import { createStyle } from '../terminal.ts';
 import { barSetOf, toBar, toStackedBar } from './bars.ts';
 import { facetsText } from './facets.ts';
 import { histogramText } from './histogram.ts';
+import { traceText } from './trace.ts';
 
 const plain: Parameters<typeof histogramText>[1] = {
   columns: 40,
@@ -98,5 +99,23 @@ test('shows shares, absent values and the rest of a facet, with values escaped',
       'service  0 logs',
       '',
     ].join('\n'),
+  );
+});
+
+test('draws the services of a trace over its time', () => {
+  const log = (serviceName: string, ms: number, severityNumber = 9) => ({
+    serviceName,
+    spanId: serviceName.slice(0, 1),
+    timestampNanos: String(1_790_000_000_000_000_000n + BigInt(ms * 1e6)),
+    severityNumber,
+  });
+  const logs = [log('edge', 0), log('shop', 500), log('', 750), log('shop', 1000, 17)];
+  assert.equal(
+    traceText([...logs, log('edge', 1000)], { ...plain, columns: 52 }),
+    [
+      'edge          ████████████  1 s, 2 logs\n',
+      'shop                ██████  500 ms, 2 logs, 1 error\n',
+      '(no service)           ▌    0 µs, 1 log\n',
+    ].join(''),
   );
 });
