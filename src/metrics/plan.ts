@@ -7,7 +7,7 @@ import type { MetadataPlan, SamplesPlan, Selector, SeriesPlan } from '../model/m
 import { type ReadContext, readableStreams } from '../model/readable-streams.ts';
 import type { ReadQuery } from './read-request.ts';
 import type { ExemplarsQuery, MetadataQuery, SeriesQuery } from './requests.ts';
-import { parseSelector, parseSelectors } from './selector.ts';
+import { parseSelector } from './selector.ts';
 
 export interface MetricsLimits {
   /** Most series, label names, label values or metrics of one answer. */
@@ -68,11 +68,7 @@ export function planExemplars(
   query: ExemplarsQuery,
   limits: MetricsLimits,
 ): SamplesPlan {
-  const selectors = parseSelectors(query.query, 'query');
-  if (selectors.length === 0) {
-    const message = 'cannot find exemplars: the expression in query has no series selector';
-    throw new AppError('malformed', message, { parameter: 'query' });
-  }
+  const selectors = [parseSelector(query.query, 'query')];
   checkSelectors(selectors, limits);
   return {
     accountId: context.accountId,

@@ -53,7 +53,7 @@ export const metadataQuery = z.object({
 });
 
 export const exemplarsQuery = z.object({
-  query: selector.meta({ description: 'An expression; its series selectors are read.' }),
+  query: selector.meta({ description: 'One series selector.' }),
   ...range,
   streamId,
 });
@@ -96,12 +96,6 @@ export type QueryOptions = Pick<
   z.output<typeof instantQuery>,
   'query' | 'timeout' | 'limit' | 'lookback_delta' | 'stats' | 'streamId'
 >;
-
-export const cardinalityQuery = z.object({
-  limit: limit('Maximum number of entries of each list; default: 10.'),
-  ...range,
-  streamId,
-});
 
 export const noQuery = z.object({});
 

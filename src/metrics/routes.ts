@@ -94,7 +94,7 @@ export function createMetricRoutes(
     }),
     ...labelRoutes(parts, limits),
     ...metricRoutes(parts, limits),
-    ...createStatusRoutes(parts, limits).map((definition) => route('GET', definition)),
+    ...createStatusRoutes(limits).map((definition) => route('GET', definition)),
     ...createQueryRoutes(parts, limits).flatMap(getAndPost),
   ];
 }
@@ -167,7 +167,7 @@ function metricRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly 
     ...getAndPost({
       path: 'query_exemplars',
       operationId: 'Exemplars',
-      summary: 'Exemplars of the series in an expression',
+      summary: 'Exemplars of the series that match one selector',
       response: jsonResponse(exemplarsResponse),
       ...withQuery(exemplarsQuery, async (query, { accountId, disconnected }: ReadRequest) => {
         const plan = planExemplars(await readContext(parts, accountId), query, limits);

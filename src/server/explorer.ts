@@ -9,6 +9,7 @@ import { etagOf, isNotModified } from './open-routes.ts';
 const pagePaths = [
   '/',
   '/explore/logs',
+  '/explore/traces/:traceId',
   '/explore/metrics',
   '/receivers',
   '/receivers/:receiverId',

@@ -131,7 +131,8 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await until(async () => (await heads.allTextContents()).includes('any.label'), {
       what: 'the column',
     });
-    const expected = ['Time', 'Severity', 'any.label', 'Service', 'Message'];
+    const day = new Date(startedAt - 60_000).toISOString().slice(0, 10);
+    const expected = [`Time ${day}`, 'Severity', 'any.label', 'Service', 'Message'];
     assert.deepEqual(await heads.allTextContents(), expected);
     await page.reload();
     await page.getByRole('row').nth(1).waitFor();
@@ -314,6 +315,58 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await rowOf(page, 'this was not sent yet').waitFor();
     await page.keyboard.press('t');
     await page.getByText('Live', { exact: true }).nth(1).waitFor({ state: 'detached' });
+  });
+
+  test('marks the search, colours JSON, offers its labels, folds long messages', async () => {
+    const frames = Array.from({ length: 30 }, (_, at) => `  at frame${at} (app.js:${at})`);
+    const sent = [
+      { message: `Quirk: no socket\n${frames.join('\n')}`, severity: 'ERROR' },
+      { message: '{"quirk":{"plan":"gold","size":1.50}}', labels: { plan: 'gold' } },
+    ];
+    await explorer.service.postLogs(sent);
+    await until(
+      async () => (await explorer.service.list({ search: 'quirk' })).logs.length === sent.length,
+      { what: 'both logs to be readable' },
+    );
+    await begin('?search=quirk');
+    await rowOf(page, 'no socket').waitFor();
+    assert.deepEqual(await page.locator('mark').allInnerTexts(), ['quirk', 'Quirk']);
+    await rowOf(page, 'no socket').click();
+    const message = page.locator('pre[aria-label=Message]');
+    await page.getByRole('button', { name: 'Show 11 more lines' }).waitFor();
+    assert.doesNotMatch(await message.innerText(), /frame20/);
+    await page.getByRole('button', { name: 'Show 11 more lines' }).click();
+    assert.match(await message.innerText(), /frame29/);
+    await rowOf(page, 'no socket').click();
+    await rowOf(page, 'gold').click();
+    assert.match(await message.innerText(), /"size": 1\.50\n/);
+    await page.locator('[data-is-old=true]').waitFor({ state: 'detached' });
+    await assertAccessible(page, 'a coloured message');
+    await page.getByRole('button', { name: 'Only plan gold' }).first().click();
+    await page.getByText('plan is gold').waitFor();
+    await page.getByRole('button', { name: 'Draw errors only' }).click();
+    await page.getByRole('slider', { name: 'Errors over time' }).waitFor();
+    await page.getByText(/^None from/).waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: 'Draw errors only' }).click();
+  });
+
+  test('a trace id leads to the logs of all services, and back', async () => {
+    await begin('?search=%22event+02%22');
+    await rowOf(page, 'event 021').click();
+    await page.getByRole('link', { name: '0af7651916cd43dd8448eb211c80319c' }).click();
+    await page.getByRole('heading', { name: 'Trace 0af7651916cd43dd8448eb211c80319c' }).waitFor();
+    await page.getByText('2 services, 400 logs').waitFor();
+    const first = page.getByRole('row').nth(1);
+    assert.match(await first.innerText(), /event 399/);
+    await assertAccessible(page, 'a trace');
+    await page.getByRole('button', { name: /^checkout\s*39\.8 s\s*200 logs, 100 errors$/ }).click();
+    assert.match(await first.innerText(), /checkout/);
+    await page.getByRole('link', { name: 'Search and filter these logs' }).click();
+    await page.getByText('Trace id is 0af7651916cd43dd8448eb211c80319c').waitFor();
+    const counts = page.getByRole('region', { name: 'Logs over time' });
+    await counts.getByText('400 logs').waitFor();
+    await goWithin(page, '/explore/traces/00000000000000000000000000000001');
+    await page.getByRole('heading', { name: 'No log of this trace' }).waitFor();
   });
 
   test('resumes the tail after a restart', async () => {

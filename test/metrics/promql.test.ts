@@ -206,13 +206,6 @@ suite('PromQL over HTTP', () => {
     assert.deepEqual((await ask('rules', {})).body.data, { groups: [] });
     assert.deepEqual((await ask('alerts', {})).body.data, { alerts: [] });
     assert.deepEqual((await ask('status/config', {})).body.data, { yaml: '' });
-    const { data } = (await ask('status/tsdb', { limit: 1 })).body;
-    assert.partialDeepStrictEqual(data, {
-      headStats: { numSeries: 3, numLabelPairs: 4 },
-      seriesCountByMetricName: [{ name: 'requests_total', value: 2 }],
-      labelValueCountByLabelName: [{ name: '__name__', value: 2 }],
-      seriesCountByLabelValuePair: [{ name: '__name__=requests_total', value: 2 }],
-    });
     assert.partialDeepStrictEqual((await ask('status/flags', {})).body.data, {
       'query.lookback-delta': '5m',
     });

@@ -205,16 +205,6 @@ suite('responses', () => {
     });
   });
 
-  test('read exemplars of every selector of an expression', async () => {
-    opened.store.reset();
-    await opened.answer(`query_exemplars?query=${encodeURIComponent('rate(a[1m]) / sum(b @ 1)')}`);
-    const [plan] = opened.store.plans as SamplesPlan[];
-    assert.deepEqual(
-      plan?.selectors.map(([matcher]) => matcher?.value),
-      ['a', 'b'],
-    );
-  });
-
   test('report the version of the API', async () => {
     const { data } = (await opened.answer('status/buildinfo')) as { data: Record<string, string> };
     assert.deepEqual([data['application'], data['version']], ['Weir', '3.0.0']);

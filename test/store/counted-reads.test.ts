@@ -13,7 +13,6 @@ import { type EngineStore, generousLimits, onCluster, openEngineStore } from './
 import { localToken } from './local-token.ts';
 import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { everyLog } from './read-oracle.ts';
-import { until } from '../harness/until.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
 const hours = 3;
@@ -194,24 +193,6 @@ async function agree(runs: number): Promise<void> {
 
 suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
   test('give the histograms and facets of rows', () => agree(25));
-
-  test('answer what was not asked before', async () => {
-    const fresh = createCountedReads(reader, eager);
-    const plan = (fields: FilterField[], equal: LogFilter['equal'] = new Map()): FacetsPlan => ({
-      filter: { ...everyLog(accountId, streamIds), equal },
-      fields,
-      topK: 10,
-    });
-    await until(() => fresh.facets(plan(['streamId']), context), { what: 'counts by stream' });
-    await fresh.settled();
-    const scanned = { rows: 0, bytes: 0 };
-    const errors = plan(['severity'], new Map([['serviceName', ['a']]]));
-    assert.deepEqual(
-      await fresh.facets(errors, { ...context, scanned }),
-      await plain.facets(errors, signal),
-    );
-    assert.equal(scanned.rows, 0);
-  });
 
   test('follow inserts, merges and deletions', async () => {
     await insert(800);

@@ -102,16 +102,10 @@ function expectType(text: string, expr: Expr, wanted: ValueType, where: string):
 function checkSelector(text: string, { name, matchers, start }: VectorSelector): void {
   checkPatterns(text, matchers, start);
   if (name !== undefined) {
-    const other = matchers.slice(1).find((matcher) => matcher.name === metricNameLabel);
+    const other = matchers.slice(0, -1).find((matcher) => matcher.name === metricNameLabel);
     if (other === undefined) return;
     const reason = `metric name must not be set twice: "${name}" or "${other.value}"`;
     throw parseError(text, start, reason);
-  }
-  const quoted = matchers.filter((matcher) => matcher.name === metricNameLabel);
-  const equal = quoted.filter(({ type }) => type === 'equal');
-  if (equal.length > 1) {
-    const [first, second] = equal.map(({ value }) => JSON.stringify(value));
-    throw parseError(text, start, `metric name must not be set twice: ${first!} or ${second!}`);
   }
   if (matchers.some((matcher) => !matches(matcher, ''))) return;
   throw parseError(text, start, 'vector selector must contain at least one non-empty matcher');

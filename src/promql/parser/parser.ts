@@ -234,9 +234,7 @@ function parseSelector(
   name: string | undefined,
   start: number,
 ): VectorSelector {
-  const named: LabelMatcher[] =
-    name === undefined ? [] : [{ name: metricNameLabel, type: 'equal', value: name }];
-  const matchers = [...named];
+  const matchers: LabelMatcher[] = [];
   let end = start + (name?.length ?? 0);
   if (reader.take('{') !== undefined) {
     for (let close = reader.take('}'); ; close = reader.take('}')) {
@@ -248,6 +246,7 @@ function parseSelector(
       if (reader.peek().text !== '}') reader.expect(',', 'in label matching, expected "," or "}"');
     }
   }
+  if (name !== undefined) matchers.push({ name: metricNameLabel, type: 'equal', value: name });
   const bare = { offset: undefined, at: undefined, extension: undefined };
   return { kind: 'selector', name, matchers, ...bare, start, end };
 }
@@ -267,7 +266,6 @@ function parseMatcher(reader: TokenReader): LabelMatcher {
     }
     throw reader.unexpected(undefined, 'in label matching, expected label matching operator');
   }
-  if (label.text === '') throw reader.error('a label name is empty', label.start);
   reader.next();
   const value = reader.next();
   if (value.kind !== 'string') throw reader.unexpected(value, 'in label matching, expected string');

@@ -92,8 +92,6 @@ export function createCountCache(
     for (const [part, rows] of parts) {
       const span = spans.get(key.accountId, part);
       if (span === undefined || !isMostlyWithin(span, minutes)) continue;
-      // Keys may repeat.
-      if (entries.has(nameOf({ ...key, part }))) continue;
       await count({ ...key, part }, Number(rows));
     }
   }

@@ -71,12 +71,7 @@ export function countedFields(
 ): readonly EqualityField[] {
   const wanted = new Set([...equal.keys(), ...(excluded?.equal.keys() ?? []), ...grouped]);
   if (minSeverity !== undefined) wanted.add('severity');
-  return inTableOrder([...wanted]);
-}
-
-/** Lists of the same fields are equal. */
-export function inTableOrder(fields: readonly EqualityField[]): readonly EqualityField[] {
-  return equalityFields.filter((field) => fields.includes(field));
+  return equalityFields.filter((field) => wanted.has(field));
 }
 
 export interface CountQuery {

@@ -1,5 +1,4 @@
 /** Counts of parts, and rows of statements over the others, that add up to one moment's table. */
-import type { EqualityField } from '../../model/log-fields.ts';
 import type { LogFilter } from '../../model/plan.ts';
 import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
@@ -7,7 +6,7 @@ import { dayStartMs } from '../sql/housekeeping.ts';
 import { compileLogParts, type LogPartRow, type Scope } from '../sql/part-counts.ts';
 import type { ReadLimits, Statement } from '../sql/statement.ts';
 import { type CountOptions, createCountCache } from './count-cache.ts';
-import { type CountQuery, inTableOrder, type PartCounts } from './part-counts.ts';
+import type { CountQuery, PartCounts } from './part-counts.ts';
 import { createPartList, hasNames, haveSameNames } from './part-list.ts';
 
 export interface Sums<Row> {
@@ -47,7 +46,7 @@ export function createPartSums(
     const { filter, minutes } = query;
     const keys = keysOf(query);
     cache.keepOnly(listed);
-    cache.want(listed, [...keys, ...likelyKeys(filter)], minutes);
+    cache.want(listed, keys, minutes);
     const counts: PartCounts[][] = keys.map(() => []);
     const names = { counted: [] as string[], others: [] as string[] };
     for (const [part] of listed) {
@@ -68,11 +67,10 @@ export function createPartSums(
       compile: (scope: Scope, limits: ReadLimits) => Statement,
     ): Promise<Sums<Row> | undefined> {
       const keys = keysOf(query);
-      const wanted = [...keys, ...likelyKeys(query.filter)];
       if (!keys.every((key) => cache.hasSome(key))) {
         // Without a delay for this read.
         const { accountId } = query.filter;
-        parts.inBackground(accountId, (listed) => cache.want(listed, wanted, query.minutes));
+        parts.inBackground(accountId, (listed) => cache.want(listed, keys, query.minutes));
         return undefined;
       }
       const time = startReadTime(limits);
@@ -101,19 +99,6 @@ export function createPartSums(
 function keysOf({ filter, fields }: CountQuery) {
   return fields.map((list) => ({ accountId: filter.accountId, fields: list }));
 }
-
-/** What a reader of this account may ask next: the first read then finds it counted. */
-function likelyKeys({ accountId }: LogFilter) {
-  return likelyFields.map((fields) => ({ accountId, fields: inTableOrder(fields) }));
-}
-
-const likelyFields: readonly (readonly EqualityField[])[] = [
-  [],
-  ['severity'],
-  ['serviceName'],
-  ['severity', 'serviceName'],
-  ['host'],
-];
 
 /** Whether no stream hides rows of the part by their time of receipt. */
 function isVisible(part: string, { streams }: LogFilter): boolean {

@@ -21,6 +21,14 @@ export const pages: readonly Page[] = [
     Page: lazy(() => import('../explore/logs-page.tsx').then((m) => ({ default: m.LogsPage }))),
   },
   {
+    path: '/explore/traces/:traceId',
+    title: 'Trace',
+    scope: 'logs:read',
+    Page: lazy(() =>
+      import('../explore/trace/trace-page.tsx').then((m) => ({ default: m.TracePage })),
+    ),
+  },
+  {
     path: '/explore/metrics',
     title: 'Metrics',
     label: 'Metrics',

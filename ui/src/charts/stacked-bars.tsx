@@ -196,7 +196,7 @@ function summaryOf(props: StackedBarsProps, totals: readonly number[]): string {
   const keys = onBrush
     ? ' Arrow keys move between the bars, Shift and an arrow key select a range, Enter zooms in.'
     : '';
-  if (highest === 0) return `No logs from ${spanText(startMs, endMs, isUtc)}.${keys}`;
+  if (highest === 0) return `None from ${spanText(startMs, endMs, isUtc)}.${keys}`;
   const [from, until] = [peak, peak + 1].map((at) => bucketEdge(startMs, endMs, at, buckets));
   return (
     `From ${spanText(startMs, endMs, isUtc)}: ${sum(totals, all)} in total; ${parts.join(', ')}. ` +

@@ -1,5 +1,5 @@
 /** The logs page: search on top, facets beside, logs below. */
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useScope } from '../app/context.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { Button } from '../parts/controls/button.tsx';
@@ -8,6 +8,7 @@ import { Sheet } from '../parts/layout/sheet.tsx';
 import { FacetSidebar } from './facets/facet-sidebar.tsx';
 import { FilterChips } from './filter-chips.tsx';
 import { HistogramPanel } from './histogram-panel.tsx';
+import { SearchHits, toHits } from './log/search-hits.ts';
 import styles from './logs-page.module.css';
 import { NothingFound } from './nothing-found.tsx';
 import { type ExploreQuery, type Filter, parseQuery, withFilter, withoutFilter } from './query.ts';
@@ -28,6 +29,7 @@ export function LogsPage() {
   const actions = actionsOf(change);
   const canCount = useScope('analytics:read');
   const side = useSide();
+  const hits = useMemo(() => toHits(query.search), [query.search]);
   return (
     <div className={styles.page}>
       <h1 className="only-read">Logs</h1>
@@ -56,7 +58,9 @@ export function LogsPage() {
           <ShareMenu query={query} bounds={run.bounds} />
         </div>
       </div>
-      <Body query={query} run={run} side={side} actions={actions} onRefresh={refresh} />
+      <SearchHits value={hits}>
+        <Body query={query} run={run} side={side} actions={actions} onRefresh={refresh} />
+      </SearchHits>
     </div>
   );
 }

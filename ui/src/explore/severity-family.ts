@@ -33,6 +33,14 @@ export function severityColor(family: SeverityFamily): string {
   return `var(--severity-${family === 'other' ? 'none' : family})`;
 }
 
+const quiet: readonly SeverityFamily[] = ['info', 'debug', 'trace', 'other'];
+
+/** Of a bar, where errors stand out. */
+export function barColor(family: SeverityFamily): string {
+  if (!quiet.includes(family)) return severityColor(family);
+  return `var(--bar-${family === 'other' ? 'none' : family})`;
+}
+
 /** Counts per bucket for each family that occurs, most severe first. */
 export function groupByFamily(
   buckets: readonly { readonly groups?: Readonly<Record<string, number>> }[],

@@ -4,6 +4,7 @@ import { LogText } from '../../parts/text/log-text.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
 import { cutText, toVisibleText } from '../../parts/text/visible-text.ts';
 import type { Filter } from '../query.ts';
+import { serviceColor } from '../service-color.ts';
 import { severityColor, severityFamily } from '../severity-family.ts';
 import type { FacetRow } from './facet-fields.ts';
 import styles from './facet-value.module.css';
@@ -43,10 +44,13 @@ export function FacetValue({ row, total, field, title, shownValue, ...actions }:
         title={`${words}\nClick to include, Alt-click to exclude`}
         onClick={({ altKey }) => filterBy(altKey ? 'excluded' : 'included')}
       >
-        {field === 'severity' && (
+        {(field === 'severity' || field === 'serviceName') && (
           <span
             className={styles.dot}
-            style={{ background: severityColor(severityFamily(value)) }}
+            style={{
+              background:
+                field === 'severity' ? severityColor(severityFamily(value)) : serviceColor(value),
+            }}
           />
         )}
         <span className={styles.text}>

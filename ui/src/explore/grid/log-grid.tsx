@@ -15,7 +15,7 @@ import {
   useRef,
 } from 'react';
 import type { Log } from '../../api/models.ts';
-import type { Zone } from '../../parts/text/time-text.ts';
+import { formatTime, type Zone } from '../../parts/text/time-text.ts';
 import { type FieldName, fieldTitle } from '../log/log-fields.ts';
 import { useStreamNames } from '../reads.ts';
 import { LogRow } from './log-row.tsx';
@@ -103,12 +103,11 @@ export function LogGrid(props: LogGridProps) {
       aria-activedescendant={active && isActiveShown ? idOf(active) : undefined}
       className={styles.grid}
       data-stale={props.isStale}
-      data-days={spansDays(logs) || undefined}
       style={columnStyle(columns)}
       onClick={(event) => toggleClicked(event, logs, selection)}
       onKeyDown={(event) => moveByKey(event, selection)}
     >
-      <Head columns={columns} />
+      <Head columns={columns} day={dayOf(logs[virtualizer.range?.startIndex ?? 0], props.zone)} />
       <div
         role="presentation"
         className={styles.rows}
@@ -190,6 +189,7 @@ function GridItem({ index, grid, streamNames, idOf, measure }: GridItemProps) {
       index={index}
       id={idOf(log)}
       columns={columns}
+      isDayStart={index === 0 || dayOf(log, grid.zone) !== dayOf(grid.logs[index - 1], grid.zone)}
       streamNames={streamNames}
       zone={grid.zone}
       isWrapped={isWrapped}
@@ -218,26 +218,30 @@ function GridItem({ index, grid, streamNames, idOf, measure }: GridItemProps) {
   );
 }
 
-function Head({ columns }: { columns: readonly FieldName[] }) {
+interface HeadProps {
+  readonly columns: readonly FieldName[];
+  /** Of the first row shown; empty without rows. */
+  readonly day: string;
+}
+
+function Head({ columns, day }: HeadProps) {
   return (
     <div role="row" aria-rowindex={1} className={styles.head}>
-      {['Time', 'Severity', ...columns.map(fieldTitle), 'Message'].map((title, index) => (
-        <span key={index} role="columnheader" title={title}>
-          {title}
-        </span>
-      ))}
+      {[`Time ${day}`.trimEnd(), 'Severity', ...columns.map(fieldTitle), 'Message'].map(
+        (title, index) => (
+          <span key={index} role="columnheader" title={title}>
+            {title}
+          </span>
+        ),
+      )}
     </div>
   );
 }
 
-/** The list spans several days: times need the date. */
-function spansDays(logs: readonly Log[]): boolean {
-  const [newest, oldest] = [logs[0], logs.at(-1)];
-  if (newest === undefined || oldest === undefined) return false;
-  return Date.parse(newest.timestamp) - Date.parse(oldest.timestamp) > dayMs;
+/** `2026-04-01` */
+function dayOf(log: Log | undefined, zone: Zone): string {
+  return log === undefined ? '' : formatTime(log.timestamp, zone).slice(0, 10);
 }
-
-const dayMs = 86_400_000;
 
 function columnStyle(columns: readonly FieldName[]): CSSProperties {
   const extra = columns.map(() => 'minmax(6rem, 9rem)').join(' ');
@@ -246,7 +250,7 @@ function columnStyle(columns: readonly FieldName[]): CSSProperties {
 
 function toggleClicked(event: MouseEvent, logs: readonly Log[], selection: LogSelection): void {
   const target = event.target as HTMLElement;
-  if (target.closest('[data-detail]') !== null) return;
+  if (target.closest('[data-detail], a') !== null) return;
   // Keeps the row open while the user selects text.
   if (getSelection()?.type === 'Range') return;
   const index = target.closest<HTMLElement>('[data-index]')?.dataset['index'];

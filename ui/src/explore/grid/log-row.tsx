@@ -1,10 +1,14 @@
 /** One row: few elements and no state, since scrolling renders a hundred at a time. */
 import { memo } from 'react';
+import { Link } from 'wouter';
 import type { Log } from '../../api/models.ts';
 import { VisibleText } from '../../parts/text/log-text.tsx';
 import { formatTime, type Zone } from '../../parts/text/time-text.ts';
 import { cutText } from '../../parts/text/visible-text.ts';
 import { type FieldName, fieldValue, severityTone } from '../log/log-fields.ts';
+import { MessageText } from '../log/message-text.tsx';
+import { serviceColor } from '../service-color.ts';
+import { tracePath } from '../trace/trace.ts';
 import styles from './log-row.module.css';
 
 export interface LogRowProps {
@@ -13,6 +17,8 @@ export interface LogRowProps {
   readonly index: number;
   readonly id: string;
   readonly columns: readonly FieldName[];
+  /** The first of its day in the list: shows the date. */
+  readonly isDayStart: boolean;
   /** Names by stream id. */
   readonly streamNames: ReadonlyMap<string, string>;
   readonly zone: Zone;
@@ -30,7 +36,7 @@ const maxCellLength = 200;
 
 export const LogRow = memo(function LogRow(props: LogRowProps) {
   const { log, index, id, columns, streamNames, zone } = props;
-  const { isWrapped, isActive, isExpanded, isMarked } = props;
+  const { isWrapped, isActive, isExpanded, isMarked, isDayStart } = props;
   const time = formatTime(log.timestamp, zone);
   const states = [
     styles.row,
@@ -49,8 +55,8 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
       data-tone={severityTone(log.severityNumber)}
       className={states.filter(Boolean).join(' ')}
     >
-      <span role="gridcell" aria-expanded={isExpanded} className={styles.time}>
-        <span className={styles.date}>{time.slice(0, 11)}</span>
+      <span role="gridcell" aria-expanded={isExpanded} className={styles.time} title={time}>
+        {isDayStart && <span className={styles.date}>{time.slice(5, 11)}</span>}
         {time.slice(11)}
       </span>
       <span role="gridcell" className={styles.severity}>
@@ -58,12 +64,19 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
       </span>
       {columns.map((name) => (
         <span key={name} role="gridcell" className={styles.cell}>
-          <VisibleText text={cutText(shownValue(log, name, streamNames), maxCellLength)} />
+          {name === 'serviceName' && (
+            <span className={styles.dot} style={{ background: serviceColor(log.serviceName) }} />
+          )}
+          {name === 'traceId' && log.traceId !== '' ? (
+            <Link href={tracePath(log.traceId) ?? ''}>{log.traceId}</Link>
+          ) : (
+            <VisibleText text={cutText(shownValue(log, name, streamNames), maxCellLength)} />
+          )}
         </span>
       ))}
       <span role="gridcell" className={styles.message}>
         {isMarked && <span className="only-read">This log: </span>}
-        <VisibleText text={isWrapped ? wrappedMessage(log) : messageLine(log)} />
+        <MessageText text={isWrapped ? wrappedMessage(log) : messageLine(log)} />
       </span>
     </div>
   );

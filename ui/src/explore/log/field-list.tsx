@@ -1,5 +1,6 @@
 /** Table of names and values with actions. */
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon, type IconName } from '../../parts/controls/icon.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
@@ -10,6 +11,7 @@ import styles from './field-list.module.css';
 import type { LogActions } from './log-actions.ts';
 import { type FieldRow, isColumnName, toFilter } from './log-fields.ts';
 import { useCopy } from '../../parts/controls/use-copy.ts';
+import { tracePath } from '../trace/trace.ts';
 
 export interface FieldListProps {
   readonly title: string;
@@ -33,11 +35,7 @@ export function FieldList({ title, rows, actions }: FieldListProps) {
               <LogText text={row.title} />
             </dt>
             <dd className={styles.value}>
-              {row.value === '' ? (
-                <span className={styles.empty}>empty</span>
-              ) : (
-                <LongText text={row.value} maxLength={2_000} />
-              )}
+              {row.value === '' ? <span className={styles.empty}>empty</span> : <Value row={row} />}
               {row.called !== undefined && (
                 <span className={styles.called}>
                   {' '}
@@ -58,6 +56,13 @@ export function FieldList({ title, rows, actions }: FieldListProps) {
       )}
     </section>
   );
+}
+
+/** The id of a trace is a link to it. */
+function Value({ row: { name, value } }: { row: FieldRow }) {
+  const path = name === 'traceId' ? tracePath(value) : undefined;
+  if (path !== undefined) return <Link href={path}>{value}</Link>;
+  return <LongText text={value} maxLength={2_000} />;
 }
 
 function ValueActions({ row, actions }: { row: FieldRow; actions: LogActions }) {

@@ -52,7 +52,7 @@ export function LogDetail({ log, zone, actions }: LogDetailProps) {
         </pre>
       ) : (
         <>
-          <MessageView message={log.message} />
+          <MessageView log={log} actions={actions} />
           <div className={styles.lists}>
             <FieldList title="Fields" rows={[...timeRows(log, zone), ...named]} actions={actions} />
             {labels.length > 0 && (

@@ -1,15 +1,34 @@
-/** The message unchanged; JSON is indented without changing digits. */
+/**
+ * The message unchanged; JSON is indented without changing digits, and of many lines the first are
+ * shown.
+ */
 import { useMemo, useState } from 'react';
 import { Button } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { layOutJson } from '../../parts/text/json-text.ts';
 import { LongText } from '../../parts/text/long-text.tsx';
+import type { Log } from '../../api/models.ts';
+import { JsonMessage } from './json-message.tsx';
+import type { LogActions } from './log-actions.ts';
+import { MessageText } from './message-text.tsx';
 import styles from './message-view.module.css';
 
-export function MessageView({ message }: { message: string }) {
+export interface MessageViewProps {
+  readonly log: Pick<Log, 'message' | 'labels'>;
+  readonly actions: Pick<LogActions, 'filter'>;
+}
+
+const foldedLines = 20;
+
+export function MessageView({ log: { message, labels }, actions }: MessageViewProps) {
   const [isRaw, setIsRaw] = useState(false);
+  const [isFolded, setIsFolded] = useState(true);
   const laidOut = useMemo(() => layOutJson(message), [message]);
-  const text = isRaw ? message : (laidOut ?? message);
+  const isJson = laidOut !== undefined && !isRaw;
+  const lines = useMemo(() => message.trimEnd().split('\n'), [message]);
+  // One or two lines more are shown rather than folded.
+  const canFold = !isJson && lines.length > foldedLines + 2;
+  const text = canFold && isFolded ? lines.slice(0, foldedLines).join('\n') : message;
   return (
     <div className={styles.message}>
       <div className={styles.tools}>
@@ -21,12 +40,32 @@ export function MessageView({ message }: { message: string }) {
         <CopyButton text={message} what="the message" />
       </div>
       <pre className={styles.text} tabIndex={0} aria-label="Message">
-        {text === '' ? (
-          <span className={styles.empty}>empty message</span>
+        {message === '' && <span className={styles.empty}>empty message</span>}
+        {isJson ? (
+          <LongText
+            key="json"
+            text={laidOut}
+            maxLength={10_000}
+            render={(piece) => (
+              <JsonMessage text={piece} labels={labels} onFilter={actions.filter} />
+            )}
+          />
         ) : (
-          <LongText key={String(isRaw)} text={text} maxLength={10_000} />
+          <LongText
+            key="text"
+            text={text}
+            maxLength={10_000}
+            render={(piece) => <MessageText text={piece} />}
+          />
         )}
       </pre>
+      {canFold && (
+        <Button tone="bare" onPress={() => setIsFolded(!isFolded)}>
+          {isFolded
+            ? `Show ${lines.length - foldedLines} more lines`
+            : `Show the first ${foldedLines} lines`}
+        </Button>
+      )}
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { layOutJson } from './json-text.ts';
+import { layOutJson, splitJson } from './json-text.ts';
 
 test('indents objects and arrays', () => {
   assert.equal(
@@ -63,4 +63,33 @@ test('limits the indentation of deep nesting', () => {
   const text = '['.repeat(3000) + ']'.repeat(3000);
   assert.ok(layOutJson(text)!.length < text.length * 90);
   assert.equal(layOutJson(text, { maxLength: 1000 }), undefined);
+});
+
+test('splits keys, strings and other values', () => {
+  const text = '{\n  "a\\":": "b: c",\n  "d": [1.0, null]\n}';
+  const parts = splitJson(text);
+  assert.equal(parts.map((part) => part.text).join(''), text);
+  const named = parts
+    .filter(({ kind }) => kind !== 'space')
+    .map(({ kind, text: own }) => [kind, own]);
+  assert.deepEqual(named, [
+    ['key', '"a\\":"'],
+    ['string', '"b: c"'],
+    ['key', '"d"'],
+    ['other', '1.0'],
+    ['other', 'null'],
+  ]);
+});
+
+test('splits any text into parts of it', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
+      assert.equal(
+        splitJson(text)
+          .map((part) => part.text)
+          .join(''),
+        text,
+      );
+    }),
+  );
 });

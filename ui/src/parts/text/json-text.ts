@@ -52,6 +52,27 @@ export function layOutJson(text: string, limits = defaults): string | undefined 
   return lines.join('\n');
 }
 
+export interface JsonPart {
+  readonly kind: 'key' | 'string' | 'other' | 'space';
+  readonly text: string;
+}
+
+/** Splits indented JSON for colouring; after a key and a `space` part follows its value. */
+export function splitJson(text: string): JsonPart[] {
+  const parts: JsonPart[] = [];
+  let from = 0;
+  for (const { 0: token, index } of text.matchAll(everyValue)) {
+    if (index > from) parts.push({ kind: 'space', text: text.slice(from, index) });
+    from = index + token.length;
+    const kind = !token.startsWith('"') ? 'other' : text[from] === ':' ? 'key' : 'string';
+    parts.push({ kind, text: token });
+  }
+  if (from < text.length) parts.push({ kind: 'space', text: text.slice(from) });
+  return parts;
+}
+
+const everyValue = /"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}[\],:"]+/g;
+
 /** Strings, punctuation, and runs of other characters. */
 const everyToken = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 

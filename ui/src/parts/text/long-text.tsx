@@ -2,7 +2,7 @@
  * Long text: the beginning at once, all of it on demand, in pieces. The parent isolates its
  * direction.
  */
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { VisibleText } from './log-text.tsx';
 import styles from './long-text.module.css';
 import { formatCount } from './time-text.ts';
@@ -13,21 +13,23 @@ export interface LongTextProps {
   readonly text: string;
   /** Characters shown at once; default 5,000. */
   readonly maxLength?: number;
+  /** Renders a piece; default `VisibleText`. */
+  readonly render?: (piece: string) => ReactNode;
 }
 
 const pieceLength = 10_000;
 
-export function LongText({ text, maxLength = 5_000 }: LongTextProps) {
+export function LongText({ text, maxLength = 5_000, render = renderPlain }: LongTextProps) {
   const [isWhole, setIsWhole] = useState(false);
   const pieces = useMemo(() => (isWhole ? splitText(text, pieceLength) : []), [text, isWhole]);
-  if (text.length <= maxLength) return <VisibleText text={text} />;
+  if (text.length <= maxLength) return render(text);
   return (
     <>
-      {!isWhole && <VisibleText text={cutText(text, maxLength)} />}
+      {!isWhole && render(cutText(text, maxLength))}
       {pieces.map((piece, index) => (
         // `content-visibility` lays out visible pieces only.
         <span key={index} className={styles.piece}>
-          <VisibleText text={piece} />
+          {render(piece)}
         </span>
       ))}
       <button type="button" className={styles.more} onClick={() => setIsWhole(!isWhole)}>
@@ -35,4 +37,8 @@ export function LongText({ text, maxLength = 5_000 }: LongTextProps) {
       </button>
     </>
   );
+}
+
+function renderPlain(piece: string): ReactNode {
+  return <VisibleText text={piece} />;
 }

@@ -1,0 +1,44 @@
+/** Where the words of the search occur in a message. Pure, but for the React context. */
+import { createContext } from 'react';
+
+/** What the list was searched for; undefined = nothing to mark. */
+export const SearchHits = createContext<RegExp | undefined>(undefined);
+
+/** The syntax of the parameter `search`. */
+const term = /(-?)(?:"((?:[^"\\]|\\[^])*\\?)(?:"|$)|((?:[^\s"]|(?<=[^\s\p{L}\p{N}])"[^"]*"|")+))/gu;
+
+/** Matches the words and phrases of the search, as the service does: substrings, in any case. */
+export function toHits(search: string): RegExp | undefined {
+  const texts = [...search.matchAll(term)]
+    .filter(([whole, minus]) => minus === '' || whole === '-')
+    .map(([, , phrase, word]) => phrase?.replace(/\\(["\\])/g, '$1') ?? word ?? '')
+    .filter((text) => text !== '')
+    // Of two words that begin alike the longer one is marked.
+    .sort((a, b) => b.length - a.length);
+  if (texts.length === 0) return undefined;
+  return new RegExp(
+    texts.map((text) => text.toWellFormed().replaceAll(syntax, '\\$&')).join('|'),
+    'giu',
+  );
+}
+
+const syntax = /[\\^$.*+?()[\]{}|/]/g;
+
+export interface HitPart {
+  readonly text: string;
+  readonly isHit: boolean;
+}
+
+/** The parts joined are the text. */
+export function splitAtHits(text: string, hits: RegExp | undefined): HitPart[] {
+  if (hits === undefined) return [{ text, isHit: false }];
+  const parts: HitPart[] = [];
+  let from = 0;
+  for (const { 0: hit, index } of text.matchAll(hits)) {
+    if (index > from) parts.push({ text: text.slice(from, index), isHit: false });
+    parts.push({ text: hit, isHit: true });
+    from = index + hit.length;
+  }
+  if (from < text.length) parts.push({ text: text.slice(from), isHit: false });
+  return parts;
+}
