@@ -1,8 +1,10 @@
 /** From the text of a query to its syntax tree. Pure; any text gives a tree or a `QueryError`. */
 import { isPossible, type EqualityField, logFields } from '../model/log-fields.ts';
 import { parseSeverityNumber } from '../model/severity.ts';
+import { expectedAt, type Node } from './expected.ts';
 import { findQueryField } from './fields.ts';
 import { parser } from './grammar.ts';
+import { tokens, tokensOf } from './tokens.ts';
 
 /** `and` and `or` have at least two items, none of the same kind; nor is a `not` negated. */
 export type Query =
@@ -49,16 +51,12 @@ export interface QueryOptions {
   readonly checkRegex?: (regex: string) => string | undefined;
 }
 
-type Node = ReturnType<typeof parser.parse>['topNode'];
-
 /** @returns undefined for an empty query, which every log matches. @throws QueryError */
 export function parseLogQuery(text: string, options: QueryOptions = {}): Query | undefined {
   if (text.length > maxQueryLength) {
     throw new QueryError(maxQueryLength, `expected at most ${maxQueryLength} characters`);
   }
-  const { topNode } = parser.parse(text);
-  rejectErrors(topNode, text);
-  const root = topNode.firstChild;
+  const root = readTree(text).firstChild;
   return root === null ? undefined : new TreeReader(text, options).read(root);
 }
 
@@ -167,6 +165,7 @@ class TreeReader {
     const bound = (at: Node, isInclusive: boolean): Bound | undefined => {
       const written = this.#slice(at);
       if (written === '*') return undefined;
+      this.#checkClosed(at);
       const value = at.name === 'Phrase' ? unquoted(written) : unescaped(written);
       this.#checkComparison(at, key, value);
       return { value, isInclusive };
@@ -181,7 +180,13 @@ class TreeReader {
 
   #patternOf(node: Node): Pattern {
     const written = this.#slice(node);
+    this.#checkClosed(node);
     return node.name === 'Phrase' ? [unquoted(written)] : toPattern(written);
+  }
+
+  #checkClosed(node: Node): void {
+    if (node.name !== 'Phrase' || /^"(?:[^"\\]|\\[^])*"$/.test(this.#slice(node))) return;
+    throw new QueryError(node.from, 'expected a closing quote; \\" is a quote in quotes');
   }
 
   #checkValue(node: Node, key: string, pattern: Pattern): void {
@@ -244,37 +249,17 @@ function toPattern(word: string, hasWildcards = true): Pattern {
 }
 
 /** @throws QueryError at the first place that the grammar cannot read */
-function rejectErrors(top: Node, text: string): void {
-  const cursor = top.cursor();
-  do {
-    const { node } = cursor;
-    if (node.name === 'Phrase' && !/^"(?:[^"\\]|\\[^])*"$/.test(text.slice(node.from, node.to))) {
-      throw new QueryError(node.from, 'expected a closing quote; \\" is a quote in quotes');
-    }
-    if (node.type.isError) throw new QueryError(node.from, expectedAt(node, text));
-  } while (cursor.next());
-}
-
-function expectedAt(error: Node, text: string): string {
-  const { parent, prevSibling: before } = error;
-  if (parent?.name === 'Comparison') {
-    const written = text.slice(parent.from, before?.to ?? error.from);
-    const example = `${written}${written.endsWith(':') ? '*' : '10'}`;
-    return `expected a value after ${written} as in ${example}; "${written}" in quotes is a word`;
+function readTree(text: string): Node {
+  const tokenizers = (read: string) => [{ from: tokens, to: tokensOf(read) }];
+  try {
+    return parser.configure({ strict: true, tokenizers: tokenizers(text) }).parse(text).topNode;
+  } catch (error) {
+    const stoppedAt = /^No parse at (\d+)$/.exec((error as Error).message)?.[1];
+    if (stoppedAt === undefined) throw error;
+    const position = text.length - text.slice(Number(stoppedAt)).trimStart().length;
+    // What was read tells what is missing; recovery at the end of it is cheap.
+    const before = text.slice(0, position);
+    const { topNode } = parser.configure({ tokenizers: tokenizers(before) }).parse(before);
+    throw new QueryError(position, expectedAt(topNode, text, position));
   }
-  if (parent?.name === 'Range') return 'expected a range such as [200 TO 299], with * for no bound';
-  if (text[error.from] === ')') {
-    const missing = before?.name === 'Open' ? 'a term' : '(';
-    return `expected ${missing} before ); ")" in quotes is a parenthesis`;
-  }
-  if (before?.name === 'OrWord' || before?.name === 'AndWord' || before?.name === 'NotWord') {
-    const word = text.slice(before.from, before.to);
-    return `expected a term after ${word}; "${word}" in quotes is a word`;
-  }
-  if (parent?.name === 'Group' || parent?.name === 'Values') {
-    return `expected ) for the ( at position ${parent.from + 1}; "(" in quotes is a parenthesis`;
-  }
-  const word = /^\S*/.exec(text.slice(error.from))![0];
-  if (word === '') return 'expected a term';
-  return `expected a term, not ${word}; "${word}" in quotes is a word`;
 }

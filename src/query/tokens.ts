@@ -2,7 +2,7 @@
  * The tokens of the query language. A token depends on what the grammar expects: `500` is a word,
  * or a value after an operator.
  */
-import { ExternalTokenizer } from '@lezer/lr';
+import { ExternalTokenizer, type InputStream } from '@lezer/lr';
 import { findQueryField } from './fields.ts';
 import {
   AndWord,
@@ -41,21 +41,34 @@ const keyPattern = /^[\p{L}_@$](?:[\p{L}\p{N}_.@$/-]|\\[^\p{L}\p{N}\s])*/u;
 const operatorPattern = /^(?::[<>]=?|:!=|:=|:|[<>]=?|!=)/;
 const boundPattern = /^(?:[^\s\\\]}"]|\\[^])+/;
 
-export const tokens = new ExternalTokenizer(
-  (input, stack) => {
-    let rest = '';
-    for (let code = input.next, at = 0; code >= 0; code = input.peek(++at)) {
-      rest += String.fromCharCode(code);
-    }
-    if (rest === '') return;
-    const isAfterKey = stack.canShift(Operator);
-    const [term, length] = isAfterKey
-      ? [Operator, operatorPattern.exec(rest)?.[0].length ?? 0]
-      : readToken(rest, (wanted) => stack.canShift(wanted));
-    if (length > 0) input.acceptToken(term, length);
-  },
-  { contextual: true },
-);
+/** For text of which nothing else is known; takes time in the square of its length. */
+export const tokens = createTokens((input) => {
+  let rest = '';
+  for (let code = input.next, at = 0; code >= 0; code = input.peek(++at)) {
+    rest += String.fromCharCode(code);
+  }
+  return rest;
+});
+
+/** The tokens of this text. */
+export function tokensOf(text: string): ExternalTokenizer {
+  return createTokens(({ pos }) => text.slice(pos));
+}
+
+/** @param restOf the text from the position of the input */
+function createTokens(restOf: (input: InputStream) => string): ExternalTokenizer {
+  return new ExternalTokenizer(
+    (input, stack) => {
+      const rest = restOf(input);
+      if (rest === '') return;
+      const [term, length] = stack.canShift(Operator)
+        ? [Operator, operatorPattern.exec(rest)?.[0].length ?? 0]
+        : readToken(rest, (wanted) => stack.canShift(wanted));
+      if (length > 0) input.acceptToken(term, length);
+    },
+    { contextual: true },
+  );
+}
 
 function readToken(rest: string, expects: Expects): Token {
   if (expects(Bound) || expects(ToWord) || expects(RangeClose)) return readInRange(rest, expects);

@@ -139,7 +139,7 @@ export function toFilter(context: ReadContext, query: FilterQuery): LogFilter {
 }
 
 /** @throws AppError `malformed` with the position */
-function readQuery(text: string): Query | undefined {
+export function readQuery(text: string): Query | undefined {
   try {
     return parseLogQuery(text, { checkRegex });
   } catch (error) {

@@ -148,6 +148,17 @@ test('histogram and facets agree with the list', async () => {
   assert.match(facets.out, /\n\nhost {2}2345 logs\n(.*\n){2} {2}\(other\) +\d+/);
 });
 
+test('a query chooses the logs of every command', async () => {
+  const query = ['-q', '(customer:c-40 OR customer:"c-41") -host:n9 order'];
+  assert.equal((await weir('logs', ...query, '--json')).out.trimEnd().split('\n').length, 2);
+  assert.equal((await weir('export', ...query)).out.trimEnd().split('\n').length, 2);
+  assert.match((await weir('facets', 'host', ...query)).out, /^host {2}2 logs\n/);
+  const hour = ['--until', '2026-11-20T09:00:00Z', '--buckets', '1', '--utc'];
+  assert.match((await weir('histogram', ...hour, ...query)).out, / 2 /);
+  const refused = await weir('tail', '-q', 'status:>=');
+  assert.match(refused.error, /cannot read query at position 10: expected a value after status:>=/);
+});
+
 test('an export is complete, in a file or a pipe', async () => {
   const file = join(folder, 'logs.ndjson');
   assert.equal((await weir('export', '-o', file)).code, 0);

@@ -6,6 +6,7 @@ import { createProtocols } from '../../src/service/protocols.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { ContentCoding } from '../../src/model/protocol.ts';
 import { decodeReadRequest } from '../../src/metrics/read-request.ts';
+import { readQuery } from '../../src/stream/plan.ts';
 import { parseSelector } from '../../src/metrics/selector.ts';
 import type { Random } from '../harness/random.ts';
 import { encodeLogsRequest } from '../protocols/otlp-proto.ts';
@@ -201,6 +202,26 @@ export const batchSubjects: readonly BatchSubject[] = [
   ),
 ];
 
+const logQueries = [
+  'service:checkout severity>=error (timeout OR "connection reset") -path:*health*',
+  'status:[500 TO 599] NOT user:* host:(a OR b) message:/time(out|d)/',
+] as const;
+const queryWords: Words = [
+  'OR',
+  'AND',
+  'NOT',
+  '(',
+  ')',
+  '[',
+  ' TO ',
+  ']',
+  ':',
+  ':>=',
+  '"',
+  '/',
+  '-',
+];
+
 /** Other parsers. */
 const readSubjects: readonly Subject[] = [
   {
@@ -212,6 +233,11 @@ const readSubjects: readonly Subject[] = [
     name: 'selector',
     ...ofText(textWords, metrics.selector),
     open: () => ({ feed: (input) => valueOf(() => parseSelector(input.toString(), 'match[]')) }),
+  },
+  {
+    name: 'query of logs',
+    ...ofText(queryWords, (random) => Buffer.from(random.pick(logQueries))),
+    open: () => ({ feed: (input) => valueOf(() => readQuery(input.toString())) }),
   },
 ];
 

@@ -103,11 +103,12 @@ function* newerWindows(plan: ListPlan, spread: RowSpread | undefined): Generator
  * or none, so that only the window of everything ends the search. Several streams are not read in
  * the order of time: a statement then reads all rows of the window that match.
  */
-function firstRows({ streams, equal, labels, search }: LogFilter): number {
+function firstRows({ streams, equal, labels, search, conditions = [] }: LogFilter): number {
   const wanted = search.filter(({ exclude }) => !exclude).map(({ text }) => text);
-  const texts = [...wanted, ...labels.map(({ value }) => value)];
+  const ids = [equal.get('traceId') ?? [], equal.get('spanId') ?? []].flat();
+  const texts = [...wanted, ...labels.map(({ value }) => value), ...ids];
   if (streams.length === 1 && texts.some(isIdentifier)) return 32_000_000;
-  return texts.length + equal.size > 0 ? 1_000_000 : 100_000;
+  return texts.length + equal.size + conditions.length > 0 ? 1_000_000 : 100_000;
 }
 
 /** Digits in a long word, as in hexadecimal ids, UUIDs and numbered names. */
