@@ -3,16 +3,26 @@
  * PROMQL_SEED repeats a run, PROMQL_QUERIES sets their number.
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { after, before, suite, test } from 'node:test';
+import { sendPlain } from '../harness/http.ts';
 import { prometheusBaseUrl, readMetrics, remoteWrite } from '../harness/metrics.ts';
 import { encodeWriteRequest } from '../harness/prompb.ts';
 import { createRandom } from '../harness/random.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import { agreementSeries, randomQuery } from '../promql/random-query.ts';
-import { missing } from './program.ts';
+import { freePort, missing, startProgram } from './program.ts';
 import { PrometheusServer } from './prometheus-server.ts';
 
+const execute = promisify(execFile);
 const seed = Number(process.env['PROMQL_SEED'] ?? 1);
 const queries = Number(process.env['PROMQL_QUERIES'] ?? 300);
 const samples = 240;
@@ -55,6 +65,75 @@ suite('PromQL', { skip: missing('prometheus', 'prometheus') }, () => {
     const url = `${prometheusBaseUrl(service)}/api/v1${path}?${new URLSearchParams(parameters).toString()}`;
     return (await service.http.send(url, { headers })).json<Answer>();
   }
+
+  test('promtool queries it', async () => {
+    // Its older versions send no token.
+    const proxy = createServer((request, response) => void forward(request, response));
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const ask = async (...query: string[]) => {
+      const { stdout } = await execute('promtool', ['query', ...query]);
+      return stdout;
+    };
+    const url = `http://127.0.0.1:${port}`;
+    try {
+      const at = `--time=${endMs / 1000}`;
+      assert.match(await ask('instant', at, url, 'count(limit)'), /^\{\} => 6 @\[/);
+      const range = [`--start=${endMs / 1000 - 60}`, `--end=${endMs / 1000}`, '--step=30s'];
+      assert.match(await ask('range', ...range, url, 'count(limit)'), /^\{\} =>\n(6 @\[.*\]\n){3}/);
+      assert.match(await ask('series', '--match=limit{job="api"}', url), /instance="a", job="api"/);
+      assert.match(await ask('labels', url, 'job'), /^api\ndb\nweb\n/);
+    } finally {
+      proxy.close();
+    }
+  });
+
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { accessToken, accountId } = service.quickstart;
+    const body = Buffer.concat(await request.toArray()).toString();
+    const type = request.headers['content-type'];
+    const answer = await service.http.send(`${prometheusBaseUrl(service)}${request.url ?? ''}`, {
+      method: request.method ?? 'GET',
+      headers: {
+        authorization: `Bearer ${accessToken}`,
+        'x-active-account': accountId,
+        ...(type !== undefined && { 'content-type': type }),
+      },
+      ...(body !== '' && { body }),
+    });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text);
+  }
+
+  test('vmalert evaluates rules on it', {
+    skip: missing('vmalert', 'victoria-metrics'),
+  }, async () => {
+    const { accessToken, accountId, caFile } = service.quickstart;
+    const folder = mkdtempSync(join(tmpdir(), 'weir-vmalert-'));
+    const rules = join(folder, 'rules.yml');
+    const rule = '{alert: Soft, expr: "limit{job=\\"api\\"} > 1"}';
+    writeFileSync(rules, `groups: [{name: all, interval: 1s, rules: [${rule}]}]\n`);
+    const address = `127.0.0.1:${await freePort()}`;
+    const vmalert = startProgram('vmalert', [
+      `-rule=${rules}`,
+      `-datasource.url=${prometheusBaseUrl(service)}?accountId=${accountId}`,
+      `-datasource.bearerToken=${accessToken}`,
+      `-datasource.tlsCAFile=${caFile}`,
+      '-notifier.url=http://127.0.0.1:9',
+      `-httpListenAddr=${address}`,
+    ]);
+    try {
+      const firing = async () => {
+        assert.equal(vmalert.exit(), undefined, vmalert.output());
+        const answer = await sendPlain(`http://${address}/api/v1/alerts`).catch(() => undefined);
+        return (answer?.text.match(/"state":"firing"/g)?.length ?? 0) === 2;
+      };
+      await until(firing, { what: 'two alerts' });
+    } finally {
+      await vmalert.stop();
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   test(`${queries} random queries have the same answers (seed ${seed})`, async () => {
     const random = createRandom(seed);
