@@ -62,8 +62,9 @@ suite('PromQL', { skip: missing('prometheus', 'prometheus') }, () => {
   async function ask(path: string, parameters: Readonly<Record<string, string>>): Promise<Answer> {
     const { accessToken, accountId } = service.quickstart;
     const headers = { authorization: `Bearer ${accessToken}`, 'x-active-account': accountId };
-    const url = `${prometheusBaseUrl(service)}/api/v1${path}?${new URLSearchParams(parameters).toString()}`;
-    return (await service.http.send(url, { headers })).json<Answer>();
+    const url = `${prometheusBaseUrl(service)}/api/v1${path}`;
+    const query = new URLSearchParams(parameters).toString();
+    return (await service.http.send(`${url}?${query}`, { headers })).json<Answer>();
   }
 
   test('promtool queries it', async () => {
@@ -72,18 +73,24 @@ suite('PromQL', { skip: missing('prometheus', 'prometheus') }, () => {
     proxy.listen(0, '127.0.0.1');
     await once(proxy, 'listening');
     const { port } = proxy.address() as AddressInfo;
-    const ask = async (...query: string[]) => {
+    const promtool = async (...query: string[]) => {
       const { stdout } = await execute('promtool', ['query', ...query]);
       return stdout;
     };
     const url = `http://127.0.0.1:${port}`;
     try {
       const at = `--time=${endMs / 1000}`;
-      assert.match(await ask('instant', at, url, 'count(limit)'), /^\{\} => 6 @\[/);
+      assert.match(await promtool('instant', at, url, 'count(limit)'), /^\{\} => 6 @\[/);
       const range = [`--start=${endMs / 1000 - 60}`, `--end=${endMs / 1000}`, '--step=30s'];
-      assert.match(await ask('range', ...range, url, 'count(limit)'), /^\{\} =>\n(6 @\[.*\]\n){3}/);
-      assert.match(await ask('series', '--match=limit{job="api"}', url), /instance="a", job="api"/);
-      assert.match(await ask('labels', url, 'job'), /^api\ndb\nweb\n/);
+      assert.match(
+        await promtool('range', ...range, url, 'count(limit)'),
+        /^\{\} =>\n(6 @\[.*\]\n){3}/,
+      );
+      assert.match(
+        await promtool('series', '--match=limit{job="api"}', url),
+        /instance="a", job="api"/,
+      );
+      assert.match(await promtool('labels', url, 'job'), /^api\ndb\nweb\n/);
     } finally {
       proxy.close();
     }
