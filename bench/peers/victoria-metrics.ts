@@ -1,5 +1,6 @@
 /** VictoriaMetrics as a receiver of remote_write: one process, default settings, TLS. */
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureLocalCertificate } from '../../src/server/local-authority.ts';
 import { createHttpClient } from '../../test/harness/http.ts';
@@ -71,9 +72,11 @@ function versionIn(metrics: string): string | undefined {
 /** Debian's binary does not state its version. */
 function packageVersion(binary: string): string {
   const unknown = 'unknown (the binary does not state it)';
-  const packages = '/var/lib/dpkg/status';
-  if (!binary.startsWith('/usr/bin/') || !existsSync(packages)) return unknown;
-  const fields = /^Package: victoria-metrics\n(?:.+\n)*?Version: (.+)$/m;
-  const version = fields.exec(readFileSync(packages, 'utf8'))?.[1];
-  return version === undefined ? unknown : `${version} of Debian`;
+  if (!binary.startsWith('/usr/bin/')) return unknown;
+  try {
+    const format = ['-W', '-f=${Version}', 'victoria-metrics'];
+    return `${execFileSync('dpkg-query', format, { encoding: 'utf8' })} of Debian`;
+  } catch {
+    return unknown;
+  }
 }

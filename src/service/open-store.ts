@@ -124,6 +124,7 @@ function toStoreOptions(
     },
     restart: isSoleWriter ? () => engine.restart('an insert got no answer') : undefined,
     inventoryFile: engine && join(resolve(data), 'engine', 'tables.json'),
+    storeFolder: engine && isSoleWriter ? join(resolve(data), 'engine', 'store') : undefined,
   };
 }
 

@@ -11,6 +11,7 @@ import { toReadError } from './failures.ts';
 import { createLogReader } from './log-reader.ts';
 import { createMetricsReader } from './metrics-reader.ts';
 import { createRestartFence, createSharedFence } from './fence.ts';
+import { makeGranulesSmall } from './log-granules.ts';
 import { migrate } from './migrate.ts';
 import type { Store } from './port.ts';
 import { createRowSpreads } from './row-spread.ts';
@@ -35,6 +36,8 @@ export interface ClickHouseStoreOptions extends ConnectionOptions, StorageTiers 
   readonly restart: (() => Promise<void>) | undefined;
   /** File for the inventory of the tables of an embedded engine; undefined = none. */
   readonly inventoryFile?: string | undefined;
+  /** chDB's folder of an embedded engine that no other process uses; undefined = another store. */
+  readonly storeFolder?: string | undefined;
 }
 
 /** The store, with the parts that housekeeping needs. */
@@ -78,12 +81,13 @@ async function prepare(
   events: StoreEvents,
 ): Promise<void> {
   const placement = placementOf(options);
-  const { url, user, storagePolicy, cold, restart, inventoryFile } = options;
+  const { url, user, storagePolicy, cold, restart, inventoryFile, storeFolder } = options;
   if (url === undefined) {
     const inventory = inventoryFile && { connection, placement, file: inventoryFile, events };
     if (inventory) await assertNoTableLost(inventory);
     const fences = restart === undefined ? 'fenced' : 'alone';
     events.migrated(await migrate(connection, { placement, storagePolicy: undefined }, fences));
+    if (storeFolder !== undefined) await makeGranulesSmall(connection, placement, storeFolder);
     await ensureDurableTables(connection, placement);
     if (inventory) await noteTables(inventory);
     return;

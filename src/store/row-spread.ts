@@ -13,7 +13,7 @@ export interface RowSpreads {
 }
 
 const refreshMs = 10_000;
-/** The newest granules of an account, of at most 8,192 rows each; 200 kB in memory. */
+/** The newest of an account, of at most 16,384 rows each; 200 kB in memory. */
 const maxGranules = 2_048;
 const maxAccounts = 100;
 

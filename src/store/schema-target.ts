@@ -2,6 +2,7 @@
  * Fills the placeholders of the schema files, so that one set of files creates the tables of an
  * embedded engine, a server and a cluster. Pure.
  */
+import { allSearchIndexes, granuleSettings, searchIndexColumns } from './sql/search-indexes.ts';
 import { policyLiteral } from './sql/table-settings.ts';
 import {
   clusterLiteral,
@@ -13,7 +14,6 @@ import {
   type StoredTable,
   tableName,
 } from './sql/tables.ts';
-import { labelPairs } from './sql/where.ts';
 
 export interface SchemaTarget {
   readonly placement: Placement;
@@ -43,8 +43,12 @@ export function toStatements(text: string, target: SchemaTarget): string[] {
 function fill(place: string, { placement, storagePolicy }: SchemaTarget): string {
   const [word = '', table = '', version] = place.split(' ');
   switch (word) {
-    case 'labelPairs':
-      return labelPairs;
+    case 'searchIndexes':
+      return searchIndexColumns();
+    case 'searchIndexNames':
+      return allSearchIndexes;
+    case 'granules':
+      return granuleSettings;
     case 'onCluster':
       return onCluster(placement);
     case 'table':

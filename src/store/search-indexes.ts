@@ -32,8 +32,10 @@ export function createSearchIndexes({
   async function buildFor(waiting: readonly PartRow[]) {
     const startedAt = performance.now();
     if (waiting.length === 0) return;
+    const large = daysOfLargeGranules(await partsOnDisk());
     for (const day of new Set(waiting.map(([partition]) => partition))) {
-      await connection.execute('housekeeping', compileIndexDay(placement, day));
+      const granules = large.has(day) ? 'large' : 'small';
+      await connection.execute('housekeeping', compileIndexDay(placement, day, granules));
     }
     // Parts that were merged meanwhile have a new name and no indexes.
     const built = new Set([...indexedParts, ...waiting.map(partName)]);
@@ -52,6 +54,11 @@ export function createSearchIndexes({
       events.rowsUnindexed(sumRows(await waitingParts()));
     },
   };
+}
+
+/** A part that was merged from both kinds has large ones. */
+function daysOfLargeGranules(parts: readonly PartRow[]): ReadonlySet<string> {
+  return new Set(parts.filter(([, , , granules]) => granules === 'large').map(([day]) => day));
 }
 
 /** Rows arrive in the newest day only, so merges rarely undo the indexes of the others. */

@@ -110,7 +110,7 @@ export async function openPowerStage(options: PowerStageOptions): Promise<PowerS
       await Promise.race([quietly(runOnEngine(dataDir, sql)), sleep(random.integer(0, 1_500))]);
     },
     async index(random) {
-      const indexes = ['message_ngrams', 'labels'].map((name) => `MATERIALIZE INDEX ${name}`);
+      const indexes = ['message_fine', 'labels_fine'].map((name) => `MATERIALIZE INDEX ${name}`);
       const sql = `ALTER TABLE weir.logs ${indexes.join(', ')} SETTINGS mutations_sync = 1`;
       await Promise.race([quietly(runOnEngine(dataDir, sql)), sleep(random.integer(0, 2_000))]);
     },

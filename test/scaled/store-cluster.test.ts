@@ -152,7 +152,7 @@ GROUP BY 1 ORDER BY 1`,
     const insert = compileInsert(target, newBatches(), 'missing');
     const statements: Statement[] = [
       compileDropDay(placement, 'logs', '20260401'),
-      compileIndexDay(placement, '20260401'),
+      compileIndexDay(placement, '20260401', 'small'),
       compileDeleteExpired(placement, 'samples', [expiry]),
       compileSyncFences(placement),
       compileSyncLogs(placement),

@@ -124,7 +124,7 @@ test('builds the search index that inserts and merges skip, and reads use it', a
   const indexBytes = async () => {
     const [row] = await query<[string]>(
       `SELECT toString(data_compressed_bytes) FROM system.data_skipping_indices
-       WHERE table = '${localName(engine, 'logs')}' AND name = 'message_ngrams'`,
+       WHERE table = '${localName(engine, 'logs')}' AND name = 'message_fine'`,
     );
     return Number(row![0]);
   };
@@ -147,7 +147,7 @@ test('builds the search index that inserts and merges skip, and reads use it', a
   const plan = await query<[string]>(
     `EXPLAIN indexes = 1 SELECT count() FROM weir.logs WHERE lower(Body) LIKE '%nowhere-to-be%'`,
   );
-  assert.match(plan.flat().join('\n'), /message_ngrams/);
+  assert.match(plan.flat().join('\n'), /message_fine/);
 });
 
 test('rounds repeat until closed, and survive a failing task', async () => {

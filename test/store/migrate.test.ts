@@ -1,9 +1,16 @@
 /** Migrations are applied once, are repeatable, and refuse a newer schema. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { ClickHouseStore } from '../../src/store/clickhouse.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type SchemaTarget, toStatements } from '../../src/store/schema-target.ts';
-import { type EngineStore, openEngineStore } from './engine-store.ts';
+import { createSearchIndexes } from '../../src/store/search-indexes.ts';
+import { type EngineStore, onCluster, openEngineStore } from './engine-store.ts';
+import { localToken } from './local-token.ts';
+import { stampedBatch } from './log-row-fixture.ts';
 
 let engine: EngineStore;
 before(async () => {
@@ -23,7 +30,7 @@ test('a second start applies nothing', async () => {
 
 test('the next start repairs a crash between tables and record', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
-  assert.deepEqual(await migrate(engine.store.connection, target, 'alone'), [1, 2, 3, 4]);
+  assert.deepEqual(await migrate(engine.store.connection, target, 'alone'), [1, 2, 3, 4, 5]);
 });
 
 const durableSettings = [
@@ -52,6 +59,74 @@ test('a start sets the sync settings of a table that lacks them', async () => {
   await run('ALTER TABLE weir.samples MODIFY SETTING fsync_after_insert = 0');
   await (await engine.reopen({})).close();
   await assertDurable();
+});
+
+/** The logs table as version 4 of the schema created it, with the rows of this one. */
+async function makeEarlierTable(): Promise<void> {
+  const labels = toStatements('{{searchIndexes}};', target)[0]!.match(
+    /(?<=labels_fine ).*(?= TYPE)/,
+  );
+  await run('DROP TABLE weir.logs SYNC');
+  const text = await readFile(
+    new URL('../../src/store/schema/001_logs.sql', import.meta.url),
+    'utf8',
+  );
+  const earlier = text
+    .replace(
+      '{{searchIndexes}}',
+      `INDEX labels ${labels![0]} TYPE bloom_filter(0.01) GRANULARITY 1,
+       INDEX message_ngrams lower(Body) TYPE ngrambf_v1(4, 32768, 2, 0) GRANULARITY 1`,
+    )
+    .replace('{{granules}}', 'index_granularity = 8192')
+    .replace('{{searchIndexNames}}', 'labels,message_ngrams');
+  for (const sql of toStatements(earlier, target)) await run(sql);
+  await rm(join(engine.dataDir!, 'tables.json'));
+}
+
+const owner = { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rcv_test' };
+
+async function insertLogs(store: ClickHouseStore, day: number, word: string): Promise<void> {
+  const logs = Array.from({ length: 20_000 }, (_, i) => ({ body: `${word}-${i} in the hay` }));
+  const receivedAtNanos = BigInt(Date.UTC(2026, 4, day)) * 1_000_000n;
+  await store.insert('logs/1', [stampedBatch(logs, { owner, receivedAtNanos })], 'all', localToken);
+}
+
+test('a table of an earlier version gets small granules, and keeps its rows and indexes', {
+  skip: onCluster,
+}, async () => {
+  await makeEarlierTable();
+  await insertLogs(engine.store, 1, 'earlier');
+  await createSearchIndexes(engine.store).build();
+  const built = async () => {
+    const rows = await engine.store.connection.query<[string, string]>('housekeeping', {
+      sql: `SELECT name, toString(data_compressed_bytes) FROM system.data_skipping_indices
+            WHERE table = 'logs' AND data_compressed_bytes > 0 ORDER BY name`,
+      params: {},
+    });
+    return rows.map(([name]) => name).filter((name) => /labels|message/.test(name));
+  };
+  assert.deepEqual(await built(), ['labels', 'message_ngrams']);
+
+  // As after a crash in the middle of the change.
+  await run('DETACH TABLE weir.logs SYNC');
+  await engine.restart();
+  const store = await engine.reopen({ storeFolder: join(engine.dataDir!, 'store') });
+  await insertLogs(store, 2, 'later');
+  await createSearchIndexes(store).build();
+  const granules = await engine.store.connection.query<[string, number]>('housekeeping', {
+    sql: `SELECT partition_id, toUInt32(max(rows / (marks - 1))) FROM system.parts
+          WHERE table = 'logs' AND active GROUP BY partition_id ORDER BY partition_id`,
+    params: {},
+  });
+  assert.ok(granules[0]![1] > 4_000 && granules[1]![1] <= 2_048, JSON.stringify(granules));
+  assert.deepEqual((await built()).length, 6);
+  for (const word of ['earlier', 'later']) {
+    const sql = `SELECT toString(count()) FROM weir.logs WHERE lower(Body) LIKE '%${word}-1999%'`;
+    const rows = await store.connection.query('housekeeping', { sql, params: {} });
+    assert.deepEqual(rows, [['11']], word);
+  }
+  await store.close();
+  await (await engine.reopen({ storeFolder: join(engine.dataDir!, 'store') })).close();
 });
 
 test('refuses a newer schema', async () => {

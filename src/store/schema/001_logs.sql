@@ -3,11 +3,12 @@
 -- make a thousand partitions and retention drops whole ones; sorted as logs are listed.
 -- Account and stream ids are low-cardinality text: every read filters by both, and they cost a byte a row, not 32.
 -- What reads scan is packed for speed, the rest for size (docs/decisions/010-logs-table.md).
--- `message_ngrams` is built by housekeeping when the store is quiet: at insert it would cost as much as the insert.
+-- Granules are small and hold about as many bytes for long logs as for short ones (030-small-granules.md). Search indexes
+-- are built by housekeeping when the store is quiet: at insert they would cost as much as the insert.
 
 CREATE TABLE IF NOT EXISTS {{table logs}}{{onCluster}}
 (
-    Timestamp DateTime64(9, 'UTC') CODEC(T64),
+    Timestamp DateTime64(9, 'UTC') CODEC(GCD, T64, LZ4),
     TraceId String CODEC(ZSTD(1)),
     SpanId String CODEC(ZSTD(1)),
     TraceFlags UInt8 CODEC(ZSTD(1)),
@@ -42,8 +43,7 @@ CREATE TABLE IF NOT EXISTS {{table logs}}{{onCluster}}
     Tie UInt64 CODEC(Delta(8), ZSTD(1)),
 
     INDEX batches Batch TYPE minmax GRANULARITY 1,
-    INDEX labels {{labelPairs}} TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX message_ngrams lower(Body) TYPE ngrambf_v1(4, 32768, 2, 0) GRANULARITY 1
+    {{searchIndexes}}
 )
 ENGINE = {{mergeTree logs}}
 PARTITION BY toYYYYMMDD(ReceivedAt, 'UTC')
@@ -51,6 +51,6 @@ ORDER BY (AccountId, StreamId, Timestamp, Tie)
 SETTINGS{{storagePolicy}}
     fsync_after_insert = 1,
     fsync_part_directory = 1,
-    index_granularity = 8192,
+    {{granules}},
     min_bytes_for_wide_part = 134217728,
-    exclude_materialize_skip_indexes_on_merge = 'labels,message_ngrams';
+    exclude_materialize_skip_indexes_on_merge = '{{searchIndexNames}}';

@@ -1,4 +1,5 @@
 /** Statements that free disk space and build the indexes that inserts omit. Pure. */
+import { type Granules, granulesSql, searchIndexesFor } from './search-indexes.ts';
 import { type Parameters, type Statement, statement } from './statement.ts';
 import {
   everyReplica,
@@ -14,9 +15,6 @@ import {
   tableName,
   skipUnavailable,
 } from './tables.ts';
-
-/** Skip indexes that inserts and merges omit, built by housekeeping at quiet times. */
-export const searchIndexes = ['labels', 'message_ngrams'] as const;
 
 /** A day of receipt of one table on disk: table, YYYYMMDD, bytes. */
 export type DayRow = readonly [StoredTable, string, string];
@@ -75,14 +73,15 @@ function mutationsSync({ cluster }: Placement): string {
 }
 
 /** A part of a day: YYYYMMDD, name without its mutation, rows. */
-export type PartRow = readonly [string, string, string];
+export type PartRow = readonly [string, string, string, Granules];
 
 export function compileParts(placement: Placement): Statement {
   const shard = placement.cluster === undefined ? '' : "toString(_shard_num), '_', ";
   const blocks = `concat(${shard}min_block_number, '_', max_block_number, '_', level)`;
   const table = placement.cluster === undefined ? 'logs' : `logs${localEnding}`;
   return statement(
-    (params) => `SELECT partition_id, ${blocks}, toString(rows)
+    (params) => `SELECT partition_id, ${blocks}, toString(rows),
+  ${granulesSql(placement, params)}
 FROM ${everyShard(placement, 'system.parts')}
 WHERE active AND table = '${table}' AND database = ${params.add('String', placement.database)}
 ORDER BY partition_id, min_block_number${skipUnavailable(placement)}`,
@@ -90,9 +89,11 @@ ORDER BY partition_id, min_block_number${skipUnavailable(placement)}`,
 }
 
 /** Skips parts that have the indexes. One server waits until they are built. */
-export function compileIndexDay(placement: Placement, day: string): Statement {
+export function compileIndexDay(placement: Placement, day: string, granules: Granules): Statement {
   const partition = `IN PARTITION ID '${checkedDay(day)}'`;
-  const commands = searchIndexes.map((name) => `MATERIALIZE INDEX ${name} ${partition}`);
+  const commands = searchIndexesFor(granules).map(
+    (name) => `MATERIALIZE INDEX ${name} ${partition}`,
+  );
   const sql = `${alterSql(placement, 'logs')} ${commands.join(', ')}
 ${mutationsSync(placement)}`;
   return { sql, params: {} };

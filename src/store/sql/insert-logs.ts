@@ -6,8 +6,8 @@ import { logRowFields } from '../../codec/log-rows.ts';
 import type { StampedBatch } from '../../model/batch.ts';
 import { tieBits } from '../../model/log-id.ts';
 import { passCondition } from './fences.ts';
-import { searchIndexes } from './housekeeping.ts';
 import { insertSettings, type InsertTarget, rowsPerBlock } from './insert-settings.ts';
+import { allSearchIndexes } from './search-indexes.ts';
 import { type InsertStatement, Parameters } from './statement.ts';
 import { everyReplica, localTable, type Placement, tableName } from './tables.ts';
 
@@ -63,7 +63,7 @@ SELECT
 FROM input('${outerStructure}')
 ARRAY JOIN rows AS r, arrayEnumerate(rows) AS n${where}
 ${insertSettings(batches, target)},
-  exclude_materialize_skip_indexes_on_insert = '${searchIndexes.join(',')}'
+  exclude_materialize_skip_indexes_on_insert = '${allSearchIndexes}'
 FORMAT RowBinary`;
   return { sql, params: params.values, queryId: pass?.queryId };
 }

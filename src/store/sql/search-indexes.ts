@@ -1,0 +1,63 @@
+/**
+ * The skip indexes of labels and messages, which inserts and merges omit and housekeeping builds.
+ * Each has a coarse level, whose few filters rule out most granules, and a fine one for what
+ * remains (docs/decisions/030-small-granules.md). Pure.
+ */
+import type { Parameters, Statement } from './statement.ts';
+import { localEnding, localTable, type Placement } from './tables.ts';
+import { labelPairs } from './where.ts';
+
+/** Of the parts of a day: `large` when any has more than 2,048 rows in one. */
+export type Granules = 'small' | 'large';
+
+export const granuleSettings = 'index_granularity = 2048, index_granularity_bytes = 524288';
+const maxGranuleRows = 2048;
+
+/** The coarse indexes come first: ClickHouse applies them in this order. */
+const definitions = {
+  labels_coarse: `${labelPairs} TYPE bloom_filter(0.01) GRANULARITY 16`,
+  labels_fine: `${labelPairs} TYPE bloom_filter(0.05) GRANULARITY 1`,
+  message_coarse: 'lower(Body) TYPE ngrambf_v1(4, 32768, 1, 0) GRANULARITY 16',
+  message_fine: 'lower(Body) TYPE ngrambf_v1(5, 6144, 1, 0) GRANULARITY 1',
+} as const;
+
+/** Indexes of parts with granules of 8,192 rows, which earlier versions wrote. */
+const earlierIndexes = ['labels', 'message_ngrams'] as const;
+
+const searchIndexes = Object.keys(definitions);
+/** Names that a table does not have are ignored by the settings that list them. */
+export const allSearchIndexes = [...searchIndexes, ...earlierIndexes].join(',');
+
+/** Those for the parts of a day. */
+export function searchIndexesFor(granules: Granules): readonly string[] {
+  return granules === 'small' ? searchIndexes : earlierIndexes;
+}
+
+/** For rows of `system.parts`. A table without the indexes for small granules has large ones. */
+export function granulesSql(placement: Placement, params: Parameters): string {
+  const table = placement.cluster === undefined ? 'logs' : `logs${localEnding}`;
+  return `if(rows > ${maxGranuleRows} * marks OR (
+    SELECT count() FROM system.data_skipping_indices
+    WHERE database = ${params.add('String', placement.database)}
+      AND table = '${table}' AND name = 'message_fine'
+  ) = 0, 'large', 'small')`;
+}
+
+/** For CREATE TABLE. */
+export function searchIndexColumns(): string {
+  return indexSql('INDEX').join(',\n    ');
+}
+
+/** Brings the indexes of a table of an earlier version up to date. */
+export function compileAddSearchIndexes(placement: Placement): Statement {
+  const table = localTable(placement, 'logs');
+  const changes = [
+    ...indexSql('ADD INDEX IF NOT EXISTS'),
+    `MODIFY SETTING exclude_materialize_skip_indexes_on_merge = '${allSearchIndexes}'`,
+  ];
+  return { sql: `ALTER TABLE ${table} ${changes.join(', ')}`, params: {} };
+}
+
+function indexSql(verb: string): string[] {
+  return Object.entries(definitions).map(([name, definition]) => `${verb} ${name} ${definition}`);
+}
