@@ -16,6 +16,7 @@ const shown = [
   'logs-light',
   'logs-dark',
   'log-open-light',
+  'trace-light',
   'logs-phone-light',
   'metrics-light',
   'receiver-status-light',
@@ -34,17 +35,38 @@ interface Picture {
 const receiverPath = ({ service }: Explorer) =>
   `/receivers/${service.quickstart.receivers.http_json.receiverId}`;
 
+const failedCheckouts = '/explore/logs?range=24h&severity=ERROR&serviceName=checkout';
+
+async function untilCounted(page: Page): Promise<void> {
+  await page.getByRole('row').nth(2).waitFor();
+  await page.getByLabel('By severity').getByText('error').waitFor();
+}
+
 const pictures: readonly Picture[] = [
-  { name: 'logs', path: () => '/explore/logs?range=24h' },
+  { name: 'logs', path: () => '/explore/logs?range=24h', prepare: untilCounted },
   {
     name: 'log-open',
-    path: () => '/explore/logs?range=24h&severity=ERROR&serviceName=checkout',
+    path: () => failedCheckouts,
     prepare: async (page) => {
       await page.getByText('payment').first().click();
       await page.getByRole('button', { name: /^Copy/ }).first().waitFor();
     },
   },
-  { name: 'logs-phone', path: () => '/explore/logs?range=24h', device: phone },
+  {
+    name: 'trace',
+    path: () => failedCheckouts,
+    prepare: async (page) => {
+      await page.getByText('payment').first().click();
+      await page.getByRole('link', { name: /^[\da-f]{32}$/ }).click();
+      await page.getByRole('list', { name: 'Services of the trace' }).waitFor();
+    },
+  },
+  {
+    name: 'logs-phone',
+    path: () => '/explore/logs?range=24h',
+    device: phone,
+    prepare: untilCounted,
+  },
   { name: 'metrics', path: () => '/explore/metrics?metric=http_requests_total' },
   { name: 'receivers', path: () => '/receivers' },
   { name: 'send-data', path: receiverPath },

@@ -64,7 +64,7 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
       </span>
       {columns.map((name) => (
         <span key={name} role="gridcell" className={styles.cell}>
-          {name === 'serviceName' && (
+          {name === 'serviceName' && log.serviceName !== '' && (
             <span className={styles.dot} style={{ background: serviceColor(log.serviceName) }} />
           )}
           {name === 'traceId' && log.traceId !== '' ? (
