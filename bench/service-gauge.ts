@@ -48,11 +48,14 @@ export async function indexed(service: Service): Promise<void> {
 
 const roundMs = 11_000;
 
-/** Bytes of all files in `directory`. Files that vanish meanwhile count as 0. */
-export function diskBytes(directory: string): number {
+/** Bytes of all files in `directory`, each once, whatever its hard links. */
+export function diskBytes(directory: string, counted = new Set<number>()): number {
   return readdirSync(directory, { withFileTypes: true }).reduce((sum, entry) => {
     const path = join(directory, entry.name);
-    if (entry.isDirectory()) return sum + diskBytes(path);
-    return sum + (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0);
+    if (entry.isDirectory()) return sum + diskBytes(path, counted);
+    const file = lstatSync(path, { throwIfNoEntry: false });
+    if (file === undefined || counted.has(file.ino)) return sum;
+    counted.add(file.ino);
+    return sum + file.size;
   }, 0);
 }
