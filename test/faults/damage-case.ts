@@ -147,6 +147,8 @@ async function checkControl(running: Running): Promise<string[]> {
     const found = lists[name].map((item) => toFields(item));
     const lost = running.folder.control[name].filter((item) => {
       const fields = toFields(item);
+      // In the copy of the folder.
+      fields.delete('caFile');
       // Newer versions list more fields.
       return !found.some((other) => [...fields].every(([key, value]) => other.get(key) === value));
     });
