@@ -153,3 +153,11 @@ test('agrees with a map for concurrent claims', () => {
     }),
   );
 });
+
+test('a second ledger of the process has scopes of its own', () => {
+  const scopes = [1, 2].map(() => {
+    const ledger = createSeriesLedger({ maxSeriesPerAccount: 10 });
+    return ledger.claim({ accountId: 'a', streamId: 's', receiverId: 'r' }, 0).scope;
+  });
+  assert.notEqual(scopes[0], scopes[1]);
+});

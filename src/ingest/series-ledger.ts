@@ -30,6 +30,9 @@ const maxEntries = 4_000_000;
 /** The store keeps labels this much longer than samples and a day. */
 const maxClaimMs = 3_600_000;
 
+/** Counts for the process, as decoders remember across ledgers what a stream's number knows. */
+let lastStream = 0;
+
 interface Ledger {
   table: SeriesTable;
   /** Number of each stream id, different from those of earlier ledgers. */
@@ -47,7 +50,6 @@ export function createSeriesLedger({
 }): SeriesLedger {
   let ledger = blankLedger(0);
   let forgotten = 0;
-  let lastStream = 0;
 
   function streamNumber({ streams }: Ledger, streamId: string): number {
     let number = streams.get(streamId);
