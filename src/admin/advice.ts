@@ -1,5 +1,5 @@
 /** Advice for operators on how to prevent a refusal: one sentence for each reason. */
-import type { ErrorCode } from '../model/errors.ts';
+import type { IngestErrorCode } from '../model/errors.ts';
 import type { RefusalKind } from '../model/receiver-statistics.ts';
 
 /** @param reason of `ReceiverSample` */
@@ -11,9 +11,6 @@ export function toAdvice(kind: RefusalKind, reason: string): string {
 /** For reasons recorded by other versions of Weir. */
 export const generalAdvice =
   'Read the detail of the last samples: it is the message that the sender received.';
-
-/** The others are of queries. */
-type IngestErrorCode = Exclude<ErrorCode, 'execution' | 'query_timeout'>;
 
 const requestAdvice: Readonly<Record<IngestErrorCode, string>> = {
   malformed:

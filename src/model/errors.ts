@@ -35,6 +35,15 @@ export const errorTable = {
   internal: kind(500, 13, 'internal error', 'error'),
 } as const satisfies Record<string, ErrorKind>;
 
+/** Codes that no sender receives. */
+const readErrorCodes = ['execution', 'query_timeout'] as const satisfies ErrorCode[];
+
+export type IngestErrorCode = Exclude<ErrorCode, (typeof readErrorCodes)[number]>;
+
+export const ingestErrorCodes = (Object.keys(errorTable) as ErrorCode[]).filter(
+  (code): code is IngestErrorCode => !(readErrorCodes as readonly ErrorCode[]).includes(code),
+);
+
 export interface AppErrorOptions {
   readonly cause?: unknown;
   /** Whole seconds, sent as `Retry-After`; 1 to 5. */
