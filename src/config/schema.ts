@@ -88,6 +88,14 @@ export const configSchema = z.strictObject({
       1000,
       'Exports of logs at once; one account gets at most half. More are refused with 503.',
     ),
+    sessionIdleHours: integer(
+      'h',
+      72,
+      1,
+      8760,
+      'Time after which an unused session of the explorer ends.',
+    ),
+    sessionMaxDays: integer('d', 14, 1, 365, 'Time after which a session of the explorer ends.'),
   }),
   ops: section({
     host: text(

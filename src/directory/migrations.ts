@@ -140,8 +140,21 @@ const tokensOfAllAccounts: Step = () => [
     where scopes like '%"operator"%' and token_id not in (select token_id from token_accounts)`,
 ];
 
+/** No foreign key to tokens: rotating a token changes its digest, and so ends its sessions. */
+const sessions: Step = (text) => [
+  sql`create table sessions (
+    digest ${text} primary key,
+    token_digest ${text} not null,
+    owner ${text} not null,
+    created_at_ms bigint not null,
+    used_at_ms bigint not null,
+    expires_at_ms bigint not null
+  )`,
+  sql`create index sessions_by_owner on sessions (owner)`,
+];
+
 /** Position + 1 is the version. A released step never changes. */
-const steps = [initial, statisticsAndViews, exportTickets, tokensOfAllAccounts];
+const steps = [initial, statisticsAndViews, exportTickets, tokensOfAllAccounts, sessions];
 
 /**
  * @param text type of columns of text, with an order by bytes.

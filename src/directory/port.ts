@@ -139,11 +139,41 @@ export interface TicketStore {
   returnTicket(ticket: TakenTicket): Promise<void>;
 }
 
+/** A signed-in browser, which acts with a token. */
+export interface Session {
+  /** Lower-case hex SHA-256 of the session's id; the id itself never reaches the directory. */
+  readonly digest: string;
+  readonly tokenDigest: string;
+  /** Sessions with the same owner can be ended together. */
+  readonly owner: string;
+}
+
+export interface SessionLimits {
+  /** Since the sign-in. */
+  readonly maxMs: number;
+  /** Since the last use. */
+  readonly idleMs: number;
+  /** Of one owner; a further one replaces the oldest. */
+  readonly maxSessions: number;
+}
+
+/**
+ * Sessions of the explorer. They expire by the directory's clock, the same for all nodes.
+ * @throws AppError `unavailable`
+ */
+export interface SessionStore {
+  createSession(session: Session, limits: SessionLimits): Promise<void>;
+  /** Undefined when it is unknown or expired. Records a use, at most once a minute. */
+  useSession(digest: string, limits: Pick<SessionLimits, 'idleMs'>): Promise<Session | undefined>;
+  endSession(digest: string): Promise<void>;
+  endSessionsOf(owner: string): Promise<void>;
+}
+
 /**
  * A write is durable when its promise resolves. Unknown ids resolve to undefined.
  * @throws AppError
  */
-export interface Directory extends StatisticsStore, ViewStore, TicketStore {
+export interface Directory extends StatisticsStore, ViewStore, TicketStore, SessionStore {
   /** One transaction. Resolves to false, without a change, when an account or token exists. */
   seed(seed: DirectorySeed): Promise<boolean>;
 

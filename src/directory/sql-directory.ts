@@ -4,6 +4,7 @@ import { createAccountQueries } from './account-queries.ts';
 import type { Database, Tables } from './database.ts';
 import type { Directory, DirectorySeed, GrantSource } from './port.ts';
 import { createReceiverQueries, insertReceiver } from './receiver-queries.ts';
+import { createSessionQueries } from './session-queries.ts';
 import { createStatisticsQueries } from './statistics-queries.ts';
 import { createTicketQueries } from './ticket-queries.ts';
 import { createTokenQueries, insertToken } from './token-queries.ts';
@@ -18,6 +19,7 @@ export function createSqlDirectory(database: Database): Directory & GrantSource 
     ...createStatisticsQueries(database),
     ...createViewQueries(database),
     ...createTicketQueries(database),
+    ...createSessionQueries(database),
     seed: (seed) =>
       database.write(async (tx) => {
         if (!(await isEmpty(tx))) return false;

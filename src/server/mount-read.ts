@@ -4,7 +4,6 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Admission, MemoryLease, RequestBody } from '../admission/port.ts';
-import { digestSecret } from '../codec/token-secret.ts';
 import type { Scope } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import {
@@ -17,6 +16,7 @@ import {
   type TicketRoute,
 } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
+import type { Caller } from './sessions.ts';
 import { type DisconnectSignals, sendStreamed } from './streamed-response.ts';
 import { readHeaders, toRequestBody } from './transport.ts';
 
@@ -28,12 +28,14 @@ const heapBytesPerBodyByte = 4;
 export interface ReadParts {
   readonly admission: Admission;
   readonly disconnects: DisconnectSignals;
+  /** The caller of a request. @throws AppError `unauthenticated` | `unavailable` */
+  readonly identify: (request: FastifyRequest) => Promise<Caller>;
 }
 
 export function mountRead(
   app: FastifyInstance,
   route: ReadRoute,
-  { admission, disconnects }: ReadParts,
+  { admission, disconnects, identify }: ReadParts,
 ): void {
   app.route<{ Params: Record<string, string> }>({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
@@ -43,12 +45,12 @@ export function mountRead(
       const { params, raw } = request;
       const headers = readHeaders(raw);
       const search = searchOf(request);
-      const tokenDigest = digestSecret(admission.bearer(headers)); // 401
-      const token = await admission.tokenOfDigest(tokenDigest, 'access'); // 401, 503
+      const { token, tokenDigest } = await identify(request); // 401, 503
       const accountId = admission.activeAccount(withAccount(headers, search, route)); // 400
       admission.permitReader(token, accountId, route.scope); // 403
       const reader = { accountId, tokenDigest };
-      const recheck = () => permit(admission, reader, route.scope);
+      const recheck = async () =>
+        admission.permitReader((await identify(request)).token, accountId, route.scope);
       const lastEventId = lastEventIdOf(request);
 
       const sent = toRequestBody(raw, reply.raw);
@@ -82,7 +84,7 @@ export function mountRead(
 export function mountTicket(
   app: FastifyInstance,
   { path, scope, read }: TicketRoute,
-  { admission, disconnects }: ReadParts,
+  { admission, disconnects }: Omit<ReadParts, 'identify'>,
 ): void {
   app.route<{ Params: Record<string, string> }>({
     method: 'GET',

@@ -24,6 +24,7 @@ import {
   toParameters,
   toSchema,
 } from './openapi-parts.ts';
+import { describeSession, sessionRoutes } from './sessions.ts';
 import { adminPrefix, type StreamRoutes } from './stream-surface.ts';
 
 const readErrors: readonly ErrorCode[] = [
@@ -73,6 +74,7 @@ export function streamDocument(routes: StreamRoutes, info: DocumentInfo): Json {
     ...routes.reads.flatMap(describeRead),
     ...routes.tickets.map(describeTicket),
     ...routes.admin.map(describeAdmin),
+    ...sessionRoutes.map(describeSession),
     ...routes.open.map(describeOpen),
   ];
   const described = document('Weir stream', info, 'An access token (`wra_…`).', operations);

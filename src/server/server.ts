@@ -1,6 +1,7 @@
 /** Opens the ports, each with its surface, and closes them without losing a request. */
 import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import type { Sessions } from '../admin/sessions.ts';
 import type { Admission, ConnectionGate } from '../admission/port.ts';
 import type { Protocol } from '../model/protocol.ts';
 import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
@@ -54,6 +55,8 @@ export interface ServerParts extends IngestSurfaceParts, RouteParts {
   readonly admission: Admission;
   /** Undefined = admits every connection. */
   readonly gate: ConnectionGate | undefined;
+  /** Undefined = only bearer tokens. */
+  readonly sessions?: Sessions | undefined;
 }
 
 export interface Server extends BoundSurfaces {
@@ -130,7 +133,8 @@ function createSurfaces(
   }
   if (stream !== undefined) {
     const context = toContext('stream', noGrpcMethods, privateHeaders);
-    const streamParts = { admission, explorerDirectory };
+    const publicUrl = () => parts.streamInfo.serverUrl;
+    const streamParts = { admission, sessions: parts.sessions, publicUrl, explorerDirectory };
     add('stream', stream, createStreamSurface(context, routes.stream, streamParts));
   }
   if (ops !== undefined) surfaces.push(createOpsSurface(ops, routes.ops, parts, events));

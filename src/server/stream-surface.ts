@@ -10,8 +10,9 @@ import { AppError } from '../model/errors.ts';
 import type { ReadRoute, TicketRoute } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import { createExplorer, explorerPaths } from './explorer.ts';
-import { jsonType, mountRead, mountTicket } from './mount-read.ts';
+import { jsonType, mountRead, mountTicket, type ReadParts } from './mount-read.ts';
 import { mountOpenRoutes, type OpenRoute } from './open-routes.ts';
+import { type CallerParts, identifyCaller, mountSessions, sessionRoutes } from './sessions.ts';
 import { createDisconnectSignals } from './streamed-response.ts';
 import { createSurface, type SurfaceContext } from './surface.ts';
 import { readHeaders, toRequestBody, uncountedMemory } from './transport.ts';
@@ -29,7 +30,7 @@ export interface StreamRoutes {
 /** On every response of this port, errors included (SPEC §5). */
 export const privateHeaders = {
   'cache-control': 'private, no-store',
-  vary: 'Authorization, X-Active-Account',
+  vary: 'Authorization, X-Active-Account, Cookie',
   'x-content-type-options': 'nosniff',
 } as const;
 
@@ -41,21 +42,28 @@ const adminBody = { mediaTypes: [{ name: 'application/json' }], codings: ['ident
 export function createStreamSurface(
   context: SurfaceContext,
   routes: StreamRoutes,
-  { admission, explorerDirectory }: { admission: Admission; explorerDirectory: string },
+  { explorerDirectory, ...callers }: CallerParts & { readonly explorerDirectory: string },
 ): FastifyInstance {
+  const { admission } = callers;
+  const identify = (request: FastifyRequest) => identifyCaller(callers, request);
   const explorer = createExplorer(explorerDirectory);
   const app = createSurface({ ...context, answerUnknown: explorer.answerUnknown });
   explorer.mount(app);
   const disconnects = createDisconnectSignals(app);
-  for (const route of routes.reads) mountRead(app, route, { admission, disconnects });
+  for (const route of routes.reads) mountRead(app, route, { admission, disconnects, identify });
   for (const route of routes.tickets) mountTicket(app, route, { admission, disconnects });
-  for (const route of routes.admin) mountAdmin(app, route, admission);
+  for (const route of routes.admin) mountAdmin(app, route, { admission, identify });
+  mountSessions(app, callers);
   mountOpenRoutes(app, routes.open);
   mountOtherMethods(app, routes);
   return app;
 }
 
-function mountAdmin(app: FastifyInstance, route: AdminRoute, admission: Admission): void {
+function mountAdmin(
+  app: FastifyInstance,
+  route: AdminRoute,
+  { admission, identify }: Pick<ReadParts, 'admission' | 'identify'>,
+): void {
   const parseJson = createJsonParser(app);
   app.route({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
@@ -63,7 +71,7 @@ function mountAdmin(app: FastifyInstance, route: AdminRoute, admission: Admissio
     handler: async (request, reply) => {
       const { params, raw } = request;
       const headers = readHeaders(raw);
-      const caller = await admission.token(admission.bearer(headers), 'access'); // 401, 503
+      const { token: caller } = await identify(request); // 401, 503
       const isNamed = route.accountScoped || headers.activeAccount.length > 0;
       const accountId = isNamed ? admission.activeAccount(headers) : undefined; // 400
       if (route.accountScoped && accountId !== undefined) checkAccount(caller, accountId); // 403
@@ -115,6 +123,7 @@ function mountOtherMethods(app: FastifyInstance, routes: StreamRoutes): void {
   const all = [
     ...routes.reads,
     ...routes.open,
+    ...sessionRoutes,
     ...explorerPaths.map((path) => ({ method: 'GET', path })),
     ...routes.admin.map(({ method, path }) => ({ method, path: adminPrefix + path })),
   ];

@@ -2,9 +2,10 @@
 import { adminRoutes } from '../admin/admin.ts';
 import type { Addresses } from '../admin/quickstart.ts';
 import { createStatisticsRoutes } from '../admin/receiver-statistics.ts';
+import { createSessions } from '../admin/sessions.ts';
 import { createMetricRoutes } from '../metrics/routes.ts';
 import type { Queue } from '../queue/port.ts';
-import type { RouteParts } from '../server/routes.ts';
+import type { ServerParts } from '../server/server.ts';
 import type { Store } from '../store/port.ts';
 import { createExportRoutes, createTicketRoutes } from '../stream/export-routes.ts';
 import { createExportTickets } from '../stream/export-tickets.ts';
@@ -22,7 +23,10 @@ export interface ReadParts extends DirectoryParts {
   readonly addresses: Addresses;
 }
 
-export type StreamRoutes = Pick<RouteParts, 'reads' | 'tickets' | 'admin'>;
+export type StreamRoutes = Pick<ServerParts, 'reads' | 'tickets' | 'admin' | 'sessions'>;
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 export const noStreamRoutes: StreamRoutes = { reads: [], tickets: [], admin: [] };
 
@@ -55,5 +59,9 @@ export function createReads(
     ],
     tickets: createTicketRoutes(exporter, tickets),
     admin: adminRoutes({ directory, grants, queue, store, telemetry: directoryEvents }, addresses),
+    sessions: createSessions(directory, {
+      maxMs: config.stream.sessionMaxDays * dayMs,
+      idleMs: config.stream.sessionIdleHours * hourMs,
+    }),
   };
 }

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { createParts, createSeed, newDigest, newToken, rejectsWith } from './fixtures.ts';
+import { sessionContract } from './session-contract.ts';
 import { statisticsContract } from './statistics-contract.ts';
 import { ticketContract } from './ticket-contract.ts';
 import { tokenContract } from './token-contract.ts';
@@ -146,6 +147,7 @@ export function directoryContract(
     statisticsContract(() => directory);
     viewContract(() => directory);
     ticketContract(() => directory);
+    sessionContract(() => directory);
 
     test('writes a seed once, into an empty directory only', async () => {
       const { seed, digest } = createSeed();

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { ReceiverGrant, TokenGrant } from '../../src/model/account.ts';
+import { createSessions } from '../../src/admin/sessions.ts';
 import { createAdmission } from '../../src/admission/admission.ts';
 import {
   type ConnectionGateOptions,
   createConnectionGate,
 } from '../../src/admission/connection-gate.ts';
 import { createMemoryQuota } from '../../src/admission/memory-quota.ts';
+import type { SessionStore } from '../../src/directory/port.ts';
 import { createIngest } from '../../src/ingest/ingest.ts';
 import { createClaims } from '../../src/ingest/ingest-replay.ts';
 import { createSeriesLedger } from '../../src/ingest/series-ledger.ts';
@@ -138,6 +140,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
       missing: async () => state.missing,
       metrics,
       gate,
+      sessions: createSessions(noSessions, { maxMs: 1000, idleMs: 1000 }),
       ...options.parts,
     },
     createHttpEvents({ log, metrics }),
@@ -249,6 +252,13 @@ export function addReceiver(
   };
   state.receivers.set(receiverId, { receiver, accountEventsPerSecond });
 }
+
+const noSessions: SessionStore = {
+  createSession: async () => undefined,
+  useSession: async () => undefined,
+  endSession: async () => undefined,
+  endSessionsOf: async () => undefined,
+};
 
 function fakeQueue(state: EdgeState) {
   const remembered = new Map<string, RememberedAnswer>();

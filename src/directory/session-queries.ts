@@ -1,0 +1,83 @@
+/** Sessions of the explorer. The directory stores digests of their ids only. */
+import { sql } from 'kysely';
+import { AppError } from '../model/errors.ts';
+import type { Database } from './database.ts';
+import type { SessionStore } from './port.ts';
+
+/** Minimum time between two writes of one session's last use. */
+const usedEveryMs = 60_000;
+
+/** Concurrent writes: sessions are not cached, so that a sign-out holds on all nodes at once. */
+export function createSessionQueries(database: Database): SessionStore {
+  const { clockMs } = database;
+  return {
+    createSession: (session, { maxMs, idleMs, maxSessions }) =>
+      database.writeConcurrently(async (tx) => {
+        await tx
+          .deleteFrom('sessions')
+          .where((row) =>
+            row.or([
+              row('expiresAtMs', '<=', clockMs),
+              row('usedAtMs', '<=', sql<number>`${clockMs} - ${idleMs}`),
+            ]),
+          )
+          .execute();
+        const newest = tx
+          .selectFrom('sessions')
+          .select('digest')
+          .where('owner', '=', session.owner)
+          .orderBy('createdAtMs', 'desc')
+          .limit(maxSessions - 1);
+        await tx
+          .deleteFrom('sessions')
+          .where('owner', '=', session.owner)
+          .where('digest', 'not in', newest)
+          .execute();
+        const expiresAtMs = sql<number>`${clockMs} + ${maxMs}`;
+        await tx
+          .insertInto('sessions')
+          .values({ ...session, createdAtMs: clockMs, usedAtMs: clockMs, expiresAtMs })
+          .execute();
+      }),
+
+    useSession: async (id, { idleMs }) => {
+      const found = await database.read((db) =>
+        db
+          .selectFrom('sessions')
+          .select(['digest', 'tokenDigest', 'owner', 'usedAtMs', clockMs.as('nowMs')])
+          .where('digest', '=', id)
+          .where('expiresAtMs', '>', clockMs)
+          .where('usedAtMs', '>', sql<number>`${clockMs} - ${idleMs}`)
+          .executeTakeFirst(),
+      );
+      if (found === undefined) return undefined;
+      const { digest, tokenDigest, owner, usedAtMs, nowMs } = found;
+      if (nowMs - usedAtMs >= usedEveryMs) {
+        const used = database.writeConcurrently((tx) =>
+          tx
+            .updateTable('sessions')
+            .set({ usedAtMs: clockMs })
+            .where('digest', '=', digest)
+            .execute(),
+        );
+        // With a full disk logs can still be read.
+        await used.catch(ignoreUnavailable);
+      }
+      return { digest, tokenDigest, owner };
+    },
+
+    endSession: (digest) =>
+      database.writeConcurrently(async (tx) => {
+        await tx.deleteFrom('sessions').where('digest', '=', digest).execute();
+      }),
+
+    endSessionsOf: (owner) =>
+      database.writeConcurrently(async (tx) => {
+        await tx.deleteFrom('sessions').where('owner', '=', owner).execute();
+      }),
+  };
+}
+
+function ignoreUnavailable(error: unknown): void {
+  if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+}

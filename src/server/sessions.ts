@@ -1,0 +1,215 @@
+/**
+ * The session cookie of the explorer. It authenticates only requests that a browser marks as sent
+ * by the explorer's own pages, so that other sites and other programs need a bearer token.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Sessions } from '../admin/sessions.ts';
+import type { Admission } from '../admission/port.ts';
+import { digestSecret } from '../codec/token-secret.ts';
+import type { Session } from '../directory/port.ts';
+import type { TokenGrant } from '../model/account.ts';
+import { AppError, type ErrorCode } from '../model/errors.ts';
+import { errorResponses, type Operation, toSchema } from './openapi-parts.ts';
+import { readHeaders } from './transport.ts';
+
+export interface CallerParts {
+  readonly admission: Admission;
+  /** Undefined = only bearer tokens. */
+  readonly sessions: Sessions | undefined;
+  /** URL of the stream port as readers see it. */
+  readonly publicUrl: () => string;
+}
+
+interface SessionParts extends CallerParts {
+  readonly sessions: Sessions;
+}
+
+export interface Caller {
+  readonly token: TokenGrant;
+  readonly tokenDigest: string;
+}
+
+/** `__Host-`: browsers accept it only over TLS, for this host alone and from no subdomain. */
+const sessionCookie = '__Host-weir-session';
+/** A header that forms cannot send, and other origins only after a preflight, which is refused. */
+const explorerHeader = 'x-weir-explorer';
+
+const attributes = 'Path=/; Secure; HttpOnly; SameSite=Strict';
+
+/**
+ * The caller by bearer token or, without one, by session.
+ * @throws AppError `unauthenticated` | `unavailable`
+ */
+export async function identifyCaller(
+  { admission, sessions, publicUrl }: CallerParts,
+  request: FastifyRequest,
+): Promise<Caller> {
+  const headers = readHeaders(request.raw);
+  const id = headers.authorization.length === 0 ? sessionId(request) : undefined;
+  if (id === undefined || sessions === undefined) {
+    const tokenDigest = digestSecret(admission.bearer(headers));
+    return { tokenDigest, token: await admission.tokenOfDigest(tokenDigest, 'access') };
+  }
+  const fault = originFault(request, publicUrl());
+  if (fault !== undefined) {
+    const message = `cannot use the session: ${fault}; send "Authorization: Bearer <token>"`;
+    throw new AppError('unauthenticated', message);
+  }
+  const { tokenDigest } = await sessions.require(id);
+  return { tokenDigest, token: await admission.tokenOfDigest(tokenDigest, 'access') };
+}
+
+export interface SessionRoute {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  /** Undefined = the answer has no body. */
+  readonly response: z.ZodType | undefined;
+  /** @throws AppError */
+  readonly handle: (
+    parts: SessionParts,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) => Promise<unknown>;
+}
+
+/** Only for the explorer's own pages. */
+export const sessionRoutes: readonly SessionRoute[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/session',
+    operationId: 'getSession',
+    summary: 'Whether this browser is signed in',
+    response: z.object({ isSignedIn: z.boolean() }),
+    handle: async (parts, request) => ({
+      isSignedIn: (await current(parts, request)) !== undefined,
+    }),
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/session',
+    operationId: 'signIn',
+    summary: 'Begin a session with a token, in a cookie',
+    response: undefined,
+    async handle({ admission, sessions }, request, reply) {
+      const tokenDigest = digestSecret(admission.bearer(readHeaders(request.raw))); // 401
+      await admission.tokenOfDigest(tokenDigest, 'access'); // 401, 503
+      const earlier = sessionId(request);
+      if (earlier !== undefined) await sessions.end(earlier);
+      const id = await sessions.begin(tokenDigest);
+      reply.header('set-cookie', toCookie(id, sessions.maxMs / 1000));
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/api/v1/session',
+    operationId: 'signOut',
+    summary: 'End the session of this browser',
+    response: undefined,
+    async handle({ sessions }, request, reply) {
+      const id = sessionId(request);
+      if (id !== undefined) await sessions.end(id);
+      reply.header('set-cookie', toCookie('', 0));
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/api/v1/sessions',
+    operationId: 'signOutEverywhere',
+    summary: 'End all sessions of this user, in every browser',
+    response: undefined,
+    async handle({ sessions }, request, reply) {
+      await sessions.endAll(await sessions.require(sessionId(request) ?? '')); // 401
+      reply.header('set-cookie', toCookie('', 0));
+    },
+  },
+];
+
+export function mountSessions(app: FastifyInstance, { sessions, ...rest }: CallerParts): void {
+  if (sessions === undefined) return;
+  const parts = { sessions, ...rest };
+  for (const { method, path, response, handle } of sessionRoutes) {
+    app.route({
+      method: method === 'GET' ? ['GET', 'HEAD'] : method,
+      url: path,
+      handler: async (request, reply) => {
+        const fault = originFault(request, parts.publicUrl());
+        if (fault !== undefined) {
+          throw new AppError('forbidden', `cannot use sessions here: ${fault}`);
+        }
+        const answer = await handle(parts, request, reply);
+        return response === undefined ? reply.code(204).send() : answer;
+      },
+    });
+  }
+}
+
+const sessionErrors: readonly ErrorCode[] = [
+  'unauthenticated',
+  'forbidden',
+  'method_not_allowed',
+  'internal',
+  'unavailable',
+];
+
+export function describeSession(route: SessionRoute): Operation {
+  const { method, path, operationId, summary, response } = route;
+  const content = response && { content: { 'application/json': { schema: toSchema(response) } } };
+  const describe = {
+    operationId,
+    summary,
+    description: "Only for the explorer's own pages, which a browser marks as such.",
+    security: operationId === 'signIn' ? [{ token: [] }] : [],
+    responses: {
+      [response === undefined ? 204 : 200]: { description: summary, ...content },
+      ...errorResponses(sessionErrors),
+    },
+  };
+  return { method, path, describe };
+}
+
+/** The session whose token is still valid. @throws AppError `unavailable` */
+async function current(
+  { admission, sessions }: SessionParts,
+  request: FastifyRequest,
+): Promise<Session | undefined> {
+  const id = sessionId(request);
+  const session = id === undefined ? undefined : await sessions.find(id);
+  if (session === undefined) return undefined;
+  try {
+    await admission.tokenOfDigest(session.tokenDigest, 'access');
+    return session;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unauthenticated') return undefined;
+    throw error;
+  }
+}
+
+/** @returns why the request may come from elsewhere than a page of the explorer, or undefined */
+function originFault(
+  { method, headers, host }: FastifyRequest,
+  publicUrl: string,
+): string | undefined {
+  const { origin, 'sec-fetch-site': site, [explorerHeader]: marker } = headers;
+  if (site !== 'same-origin') {
+    return `no page of the explorer sent this request (Sec-Fetch-Site: ${site ?? 'none sent'})`;
+  }
+  if (marker === undefined) return `the request has no ${explorerHeader} header`;
+  const isSafe = method === 'GET' || method === 'HEAD';
+  if (origin === undefined && isSafe) return undefined;
+  if (origin === `https://${host}` || origin === URL.parse(publicUrl)?.origin) return undefined;
+  const name = origin ?? 'none sent';
+  return `its origin (${name}) is neither https://${host} nor that of stream.publicUrl`;
+}
+
+function sessionId({ headers: { cookie = '' } }: FastifyRequest): string | undefined {
+  const start = `${sessionCookie}=`;
+  const found = cookie.split(/; */).find((pair) => pair.startsWith(start));
+  return found?.slice(start.length) || undefined;
+}
+
+function toCookie(id: string, maxAgeSeconds: number): string {
+  return `${sessionCookie}=${id}; Max-Age=${maxAgeSeconds}; ${attributes}`;
+}
