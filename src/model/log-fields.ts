@@ -172,8 +172,13 @@ type Filterable<Filter> = {
 export type FilterField = Filterable<FieldFilter>;
 /** A field whose column is compared with values. */
 export type EqualityField = Exclude<FilterField, Filterable<{ readonly match: 'stream' }>>;
-/** A facet name of the API. */
-export type FacetName = Fields[FilterField]['filter']['facets'][number];
+/** A label by its key. */
+export type LabelField = `${typeof labelPrefix}${string}`;
+/** What logs are grouped by. */
+export type GroupField = FieldName | LabelField;
+
+/** Label keys after it may have the name of a field. */
+export const labelPrefix = 'label.';
 
 export const fieldEntries: readonly (readonly [keyof Fields, LogField])[] = (
   Object.keys(logFields) as (keyof Fields)[]
@@ -187,12 +192,22 @@ export const equalityFields = filterFields.filter(
   (name) => logFields[name].filter.match !== 'stream',
 ) as readonly EqualityField[];
 
-export const facetFields: ReadonlyMap<FacetName, FilterField> = new Map(
-  filterFields.flatMap((field) => {
-    const names: readonly FacetName[] = logFields[field].filter.facets;
-    return names.map((name) => [name, field] as const);
-  }),
-);
+export function isLabelField(name: string): name is LabelField {
+  return name.startsWith(labelPrefix) && name.length > labelPrefix.length;
+}
+
+export function labelKeyOf(field: LabelField): string {
+  return field.slice(labelPrefix.length);
+}
+
+/** Name in answers; others name it too. */
+function nameOfField(field: GroupField): string {
+  if (isLabelField(field)) return field;
+  const definition: LogField = logFields[field];
+  return definition.filter?.facets[0] ?? field;
+}
+
+export const fieldNames: readonly string[] = fieldEntries.map(([field]) => nameOfField(field));
 
 /** Whether the column can hold the value. */
 export function isPossible(field: EqualityField, value: string): boolean {

@@ -1,5 +1,5 @@
 /** A read of logs as plain data: stream/ creates plans, store/sql turns them into SQL. */
-import type { EqualityField, FieldName, FilterField } from './log-fields.ts';
+import type { EqualityField, FieldName, GroupField } from './log-fields.ts';
 import type { LogPosition } from './log-id.ts';
 
 /** A readable stream, with the time of receipt from which its rows are visible. */
@@ -110,33 +110,74 @@ export interface WalkStep {
   readonly next: WalkPoint | undefined;
 }
 
-export interface HistogramPlan {
-  readonly filter: LogFilter;
-  /** Unix ms, half-open; bucket i starts at start + floor(i * (end - start) / buckets). */
+/** Unix ms, half-open; bucket i starts at start + floor(i * (end - start) / buckets). */
+export interface Buckets {
   readonly startMs: number;
   readonly endMs: number;
   readonly buckets: number;
-  readonly groupBy: 'severity' | undefined;
+}
+
+export interface HistogramPlan extends Buckets {
+  readonly filter: LogFilter;
+  readonly groupBy: GroupField | undefined;
+  /** Groups in the result, those with the most logs. */
+  readonly topK: number;
 }
 
 export interface HistogramResult {
   readonly counts: readonly number[];
-  /** One list of counts per group value; with `groupBy` only. */
+  /** Lists of counts by value, the most frequent first; with `groupBy` only. */
   readonly groups: ReadonlyMap<string, readonly number[]> | undefined;
 }
 
 export interface FacetsPlan {
   readonly filter: LogFilter;
-  readonly fields: readonly FilterField[];
+  readonly fields: readonly GroupField[];
   readonly topK: number;
 }
 
 export interface FacetsResult {
-  readonly field: FilterField;
+  readonly field: GroupField;
   readonly values: readonly { readonly value: string; readonly count: number }[];
   /** Rows without any of `values`. */
   readonly other: number;
   readonly total: number;
+}
+
+/** The range of the filter lies within that of the buckets. */
+export interface StatsPlan extends Buckets {
+  readonly filter: LogFilter;
+  /** Not empty; the first one ranks the groups. */
+  readonly stats: readonly Stat[];
+  readonly by: readonly GroupField[];
+  /** Groups in the result; the logs of all others are one more. */
+  readonly limit: number;
+}
+
+/** `count` of logs, or of those that have the field; of numbers where the value is one. */
+export type Stat =
+  | { readonly op: 'count'; readonly field: GroupField | undefined }
+  | { readonly op: 'sum' | 'avg' | 'min' | 'max' | 'uniq'; readonly field: GroupField }
+  | { readonly op: 'quantile'; readonly field: GroupField; readonly quantile: number };
+
+export interface StatsResult {
+  /** By rank; the rest comes last. */
+  readonly groups: readonly StatsGroup[];
+  /** Whether quantiles are exact; a sample of 8192 values of each group estimates others. */
+  readonly isExact: boolean;
+}
+
+export interface StatsGroup {
+  /** In the order of `by`; undefined = the rest. */
+  readonly values: readonly string[] | undefined;
+  /** In order; buckets without logs are absent. */
+  readonly points: readonly StatsPoint[];
+}
+
+export interface StatsPoint {
+  readonly bucket: number;
+  /** In the order of `stats`; null = no log has a number. */
+  readonly values: readonly (number | null)[];
 }
 
 export interface Kubernetes {

@@ -1,6 +1,12 @@
 /** The names that queries have for the fields of a log; any other key is a label. Pure. */
 import type { LogTarget } from '../model/plan.ts';
-import { fieldEntries, type FieldName } from '../model/log-fields.ts';
+import {
+  fieldEntries,
+  type FieldName,
+  type GroupField,
+  isLabelField,
+  labelKeyOf,
+} from '../model/log-fields.ts';
 
 export type QueryField = FieldName | 'message';
 
@@ -11,8 +17,6 @@ interface FieldTarget {
   readonly field: FieldName;
 }
 
-/** Label keys after it may have the name of a field. */
-const labelPrefix = 'label.';
 const fieldsByName: ReadonlyMap<string, QueryField> = new Map<string, QueryField>([
   ...fieldEntries.flatMap(([field, { flag, path, attribute, filter }]) =>
     [
@@ -38,6 +42,15 @@ export function toTarget(key: string): QueryTarget {
   const field = findQueryField(key);
   if (field === 'message') return { kind: 'message' };
   if (field !== undefined) return { kind: 'field', field };
-  const isPrefixed = key.startsWith(labelPrefix) && key.length > labelPrefix.length;
-  return { kind: 'label', key: isPrefixed ? key.slice(labelPrefix.length) : key };
+  return { kind: 'label', key: isLabelField(key) ? labelKeyOf(key) : key };
+}
+
+/**
+ * What a parameter names. A label has its prefix, so that no typo in the name of a field is taken
+ * for a label. @returns undefined for other names, and for the message
+ */
+export function toGroupField(name: string): GroupField | undefined {
+  const field = findQueryField(name);
+  if (field !== undefined) return field === 'message' ? undefined : field;
+  return isLabelField(name) ? name : undefined;
 }

@@ -18,6 +18,7 @@ import type { Store } from './port.ts';
 import { type ReaderParts, startReadTime, timed } from './read-time.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
 import type { RowSpreads } from './row-spread.ts';
+import { groupedHistogram, readStats } from './stats-reader.ts';
 import { compileFacets, type FacetRow, toFacetsResults } from './sql/facets.ts';
 import { compileHistogram, type HistogramRow, toHistogramResult } from './sql/histogram.ts';
 import {
@@ -41,7 +42,7 @@ import {
 
 type LogReader = Pick<
   Store,
-  'list' | 'walk' | 'histogram' | 'facets' | 'arrivals' | 'countArrivals'
+  'list' | 'walk' | 'histogram' | 'facets' | 'stats' | 'arrivals' | 'countArrivals'
 >;
 
 /** A page of arrivals that was too large is retried with this fraction of its logs. */
@@ -76,6 +77,10 @@ export function createLogReader(parts: LogReaderParts): LogReader {
   async function histogram(plan: HistogramPlan, context: QueryContext) {
     const result = await counted?.histogram(plan, context);
     if (result !== undefined) return result;
+    const { groupBy } = plan;
+    if (groupBy !== undefined && groupBy !== 'severity') {
+      return groupedHistogram(parts, plan, context);
+    }
     const statement = compileHistogram(table, plan, limits);
     return toHistogramResult(plan, await connection.read<HistogramRow>(statement, context));
   }
@@ -122,6 +127,8 @@ export function createLogReader(parts: LogReaderParts): LogReader {
       timed(events, 'histogram', histogram(checked(plan), contextOf(plan, ...caller))),
     facets: (plan, ...caller) =>
       timed(events, 'facets', facets(checked(plan), contextOf(plan, ...caller))),
+    stats: (plan, ...caller) =>
+      timed(events, 'stats', readStats(parts, checked(plan), contextOf(plan, ...caller))),
     arrivals: (plan) => timed(events, 'arrivals', arrivals(plan)),
     countArrivals: (range) => timed(events, 'count_arrivals', countArrivals(range)),
   };

@@ -19,6 +19,8 @@ import type {
   ListPlan,
   LogRecord,
   Scan,
+  StatsPlan,
+  StatsResult,
   WalkPlan,
   WalkStep,
 } from '../model/plan.ts';
@@ -82,6 +84,8 @@ export interface Store {
   histogram(plan: HistogramPlan, signal?: AbortSignal, scanned?: Scan): Promise<HistogramResult>;
   /** @throws AppError */
   facets(plan: FacetsPlan, signal?: AbortSignal, scanned?: Scan): Promise<FacetsResult[]>;
+  /** @throws AppError */
+  stats(plan: StatsPlan, signal?: AbortSignal, scanned?: Scan): Promise<StatsResult>;
 
   /**
    * Samples of the plan's range: of those with one time, the last one written; series sorted by

@@ -1,9 +1,9 @@
 /** Converts results of the store to responses of the API. Pure. */
 import { AppError } from '../model/errors.ts';
-import { facetFields, type FacetName } from '../model/log-fields.ts';
 import { decodeLogId, encodeLogId, type LogPosition, maxTie } from '../model/log-id.ts';
 import type { FacetsResult, HistogramPlan, HistogramResult, LogRecord } from '../model/plan.ts';
 import { type Cursor, cursorBefore, toCursor } from './cursor.ts';
+import type { NamedField } from './parameters.ts';
 import type { ListQuery } from './requests.ts';
 import type { FacetResponse, HistogramResponse, ListResponse } from './responses.ts';
 
@@ -62,7 +62,7 @@ export function toHistogramResponse(
     startTime: edges[i]!,
     endTime: edges[i + 1]!,
     count,
-    ...(groups && { groups: groupCounts(groups, i) }),
+    ...(groups && withOthers(count, groupCounts(groups, i))),
   }));
   const total = counts.reduce((sum, count) => sum + count, 0);
   return { startTime: edges[0]!, endTime: edges.at(-1)!, buckets, total };
@@ -82,13 +82,18 @@ function groupCounts(
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
+function withOthers(count: number, groups: Readonly<Record<string, number>>) {
+  const listed = Object.values(groups).reduce((sum, one) => sum + one, 0);
+  return { groups, other: count - listed };
+}
+
 /** One response for each name, in order; two names of one field get the same counts. */
 export function toFacetResponses(
-  names: readonly FacetName[],
+  named: readonly NamedField[],
   results: readonly FacetsResult[],
 ): FacetResponse[] {
-  return names.map((name) => {
-    const result = results.find(({ field }) => field === facetFields.get(name))!;
+  return named.map(({ name, field: asked }) => {
+    const result = results.find(({ field }) => field === asked)!;
     const { values, other, total } = result;
     return { field: name, values: [...values], other, total };
   });

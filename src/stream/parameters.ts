@@ -4,8 +4,15 @@
  */
 import { z } from 'zod';
 import { nilLogId } from '../model/log-id.ts';
-import { type EqualityField, filterFields, isPossible } from '../model/log-fields.ts';
+import {
+  type EqualityField,
+  fieldNames,
+  filterFields,
+  type GroupField,
+  isPossible,
+} from '../model/log-fields.ts';
 import { parseSeverityNumber } from '../model/severity.ts';
+import { toGroupField } from '../query/fields.ts';
 import { parsed, uuid } from '../std/parse-query.ts';
 import { parseCursor } from './cursor.ts';
 import { parseTimestamp } from './timestamps.ts';
@@ -69,6 +76,27 @@ export const minSeverity = parsed(parseSeverityNumber, severityForm).meta({
     'OpenTelemetry. Logs whose severity has no number do not match.',
   example: 'warn',
 });
+
+/** A field as it was named, for the answer. */
+export interface NamedField {
+  readonly name: string;
+  readonly field: GroupField;
+}
+
+export const groupFieldForm = `one of ${fieldNames.join(', ')}, or label.<key> for a label`;
+
+export const groupField = parsed(toNamedField, groupFieldForm, text());
+
+function toNamedField(name: string): NamedField | undefined {
+  const field = toGroupField(name);
+  return field && { name, field };
+}
+
+/** Separated by commas. @returns undefined where there are too many, or one is unknown */
+export function parseGroupFields(value: string, most: number): NamedField[] | undefined {
+  const fields = value.split(',').map((name) => toNamedField(name.trim()));
+  return fields.length <= most && fields.every((field) => field !== undefined) ? fields : undefined;
+}
 
 /** A value that the field's column can hold. */
 export function fieldValue(field: EqualityField, digits: number | undefined) {

@@ -4,13 +4,7 @@
  */
 import { RE2JS } from 're2js';
 import { AppError } from '../model/errors.ts';
-import {
-  type EqualityField,
-  equalityFields,
-  facetFields,
-  type FacetName,
-  type FilterField,
-} from '../model/log-fields.ts';
+import { type EqualityField, equalityFields, type FilterField } from '../model/log-fields.ts';
 import type { LogPosition } from '../model/log-id.ts';
 import type {
   FacetsPlan,
@@ -24,6 +18,7 @@ import { type ReadContext, readableStreams } from '../model/readable-streams.ts'
 import { parseLogQuery, type Query, QueryError } from '../query/parse.ts';
 import { messageOf } from '../std/error-text.ts';
 import { toPosition } from './cursor.ts';
+import type { NamedField } from './parameters.ts';
 import { withQuery } from './plan-query.ts';
 import type { ContextQuery, FilterQuery, HistogramQuery, ListQuery, LogQuery } from './requests.ts';
 
@@ -102,7 +97,8 @@ export function planHistogram(context: ReadContext, query: HistogramQuery): Hist
     startMs: Number(startTime / nanosPerMilli),
     endMs: Number((endTime + nanosPerMilli - 1n) / nanosPerMilli),
     buckets: query.buckets,
-    groupBy: query.groupBy,
+    groupBy: query.groupBy?.field,
+    topK: query.topK,
   };
 }
 
@@ -110,9 +106,9 @@ export function planHistogram(context: ReadContext, query: HistogramQuery): Hist
 export function planFacets(
   context: ReadContext,
   query: FilterQuery & { readonly topK: number },
-  names: readonly FacetName[],
+  named: readonly NamedField[],
 ): FacetsPlan {
-  const fields = new Set(names.map((name) => facetFields.get(name)!));
+  const fields = new Set(named.map(({ field }) => field));
   return { filter: toFilter(context, query), fields: [...fields], topK: query.topK };
 }
 

@@ -154,10 +154,13 @@ suite('rejects and names the parameter', () => {
     [histogramQuery, 'endTime=2', 'startTime', /cannot answer without parameter startTime/],
     [histogramQuery, 'startime=1&endTime=2', 'startime', /unknown parameter "startime"/],
     [histogramQuery, 'sinceTime=1&endTime=2&buckets=501', 'buckets', /1 to 500/],
-    [histogramQuery, 'startTime=1&endTime=2&groupBy=host', 'groupBy', /severity/],
+    [histogramQuery, 'startTime=1&endTime=2&groupBy=colour', 'groupBy', /or label\.<key>/],
+    [histogramQuery, 'startTime=1&endTime=2&groupBy=message', 'groupBy', /one of severity/],
+    [histogramQuery, 'startTime=1&endTime=2&groupBy=host&topK=101', 'topK', /1 to 100/],
     [facetsQuery, '', 'field', /without parameter field/],
     [facetsQuery, 'field=colour', 'field', /one of severity, service/],
     [facetsQuery, 'field=host&topK=101', 'topK', /1 to 100/],
+    [facetsQuery, 'field=label.', 'field', /or label\.<key> for a label/],
     [facetsBatchQuery, 'fields=', 'fields', /separated by commas/],
     [facetsBatchQuery, 'fields=host,toString', 'fields', /separated by commas/],
   ];
@@ -176,12 +179,27 @@ test('the histogram accepts sinceTime and untilTime as synonyms', () => {
     startTime: 1_000_000n,
     endTime: 2_000_000n,
     buckets: 60,
+    topK: 10,
   });
+});
+
+test('groups by any name of a field in queries, and by labels', () => {
+  const fieldOf = (name: string) => parsed(facetsQuery, `field=${name}`).field.field;
+  const names = ['service', 'service_name', 'k8s-pod', 'kubernetes.pod', 'level', 'label.host'];
+  assert.deepEqual(names.map(fieldOf), [
+    'serviceName',
+    'serviceName',
+    'k8sPod',
+    'k8sPod',
+    'severity',
+    'label.host',
+  ]);
 });
 
 test('a batch of facets keeps order and names', () => {
   const { fields, topK } = parsed(facetsBatchQuery, 'fields=service_name,%20host,service');
-  assert.deepEqual({ fields, topK }, { fields: ['service_name', 'host', 'service'], topK: 10 });
+  const names = fields.map(({ name }) => name);
+  assert.deepEqual({ names, topK }, { names: ['service_name', 'host', 'service'], topK: 10 });
 });
 
 test('schemas describe the text of parameters', () => {

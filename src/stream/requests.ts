@@ -6,8 +6,6 @@ import { z } from 'zod';
 import {
   type EqualityField,
   equalityFields,
-  facetFields,
-  type FacetName,
   type FieldFilter,
   filterFields,
   logFields,
@@ -17,8 +15,11 @@ import {
   cursor,
   exclusion,
   fieldValue,
+  groupField,
+  groupFieldForm,
   label,
   minSeverity,
+  parseGroupFields,
   text,
   timestamp,
 } from './parameters.ts';
@@ -90,34 +91,32 @@ export const histogramQuery = z.strictObject({
   startTime: timestamp('Start of the first bucket; synonym: sinceTime.'),
   endTime: timestamp('End of the last bucket, exclusive; synonym: untilTime.'),
   buckets: integer(1, maxBuckets, 'Number of buckets; default 60.').default(60),
-  groupBy: z
-    .enum(['severity'], { error: 'severity' })
+  groupBy: groupField
     .optional()
-    .meta({ description: 'Adds the counts of each severity.' }),
+    .meta({ description: 'Adds the counts of the most frequent values of this field.' }),
+  topK: integer(1, maxTopK, 'Values listed with groupBy; default 10.').default(10),
 });
 
-export const facetNames = [...facetFields.keys()];
-
-const fieldsForm = `one of ${facetNames.join(', ')}`;
-const batchForm = `1 to ${maxBatchFields} fields separated by commas, each ${fieldsForm}`;
+const batchForm = `1 to ${maxBatchFields} fields separated by commas, each ${groupFieldForm}`;
 
 const topK = integer(1, maxTopK, 'Values per field; default 10.').default(10);
 
 export const facetsQuery = z.strictObject({
   ...filters,
   ...range,
-  field: z
-    .enum(facetNames, { error: fieldsForm })
-    .meta({ description: 'The field whose most common values are counted.' }),
+  field: groupField.meta({
+    description: `The field whose most common values are counted: ${groupFieldForm}.`,
+    example: 'label.customer.id',
+  }),
   topK,
 });
 
 export const facetsBatchQuery = z.strictObject({
   ...filters,
   ...range,
-  fields: parsed(parseFacetNames, batchForm).meta({
+  fields: parsed((value) => parseGroupFields(value, maxBatchFields), batchForm).meta({
     description: `${batchForm}.`,
-    examples: ['severity,host'],
+    example: 'severity,host,label.customer.id',
   }),
   topK,
 });
@@ -175,12 +174,3 @@ export type LogQuery = z.output<typeof logQuery>;
 export type ContextQuery = z.output<typeof contextQuery>;
 /** Filters and range. */
 export type FilterQuery = Omit<FacetsQuery, 'field' | 'topK'>;
-
-function parseFacetNames(value: string): FacetName[] | undefined {
-  const names = value.split(',').map((name) => name.trim());
-  return names.length <= maxBatchFields && names.every(isFacetName) ? names : undefined;
-}
-
-function isFacetName(name: string): name is FacetName {
-  return (facetNames as readonly string[]).includes(name);
-}

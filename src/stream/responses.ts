@@ -1,6 +1,5 @@
 /** Responses of the reads as schemas for the OpenAPI document; types are inferred from them. */
 import { z } from 'zod';
-import { facetNames } from './requests.ts';
 
 const isoTime = z.string().meta({ format: 'date-time', examples: ['2026-04-01T08:30:00.123Z'] });
 
@@ -74,14 +73,18 @@ export const histogramResponse = z.object({
       groups: z
         .record(z.string(), z.int())
         .optional()
-        .meta({ description: 'Count of each group; only with groupBy.' }),
+        .meta({ description: 'Count of each listed value; only with groupBy.' }),
+      other: z
+        .int()
+        .optional()
+        .meta({ description: 'Logs with none of the listed values; only with groupBy.' }),
     }),
   ),
   total: z.int(),
 });
 
 export const facetResponse = z.object({
-  field: z.enum(facetNames).meta({ description: 'The requested name.' }),
+  field: z.string().meta({ description: 'The requested name.' }),
   values: z.array(z.object({ value: z.string(), count: z.int() })),
   other: z.int().meta({ description: 'Number of logs with none of these values.' }),
   total: z.int().meta({ description: 'Number of matching logs.' }),

@@ -267,7 +267,9 @@ test('counts two names of one field once and returns both', async () => {
 test('hides logs received before a deletion of the data', () => {
   const deleted = '2026-03-31T12:00:00.000Z';
   const streams = [stream(first, { dataDeletedUntil: deleted })];
-  const plan = planFacets({ accountId: 'acme', streams, nowMs }, { topK: 1 }, ['host']);
+  const plan = planFacets({ accountId: 'acme', streams, nowMs }, { topK: 1 }, [
+    { name: 'host', field: 'host' },
+  ]);
   assert.equal(
     plan.filter.streams[0]!.receivedFromNanos,
     BigInt(Date.parse(deleted)) * 1_000_000n + 1n,

@@ -9,6 +9,7 @@ export type ReadKind =
   | 'count_arrivals'
   | 'histogram'
   | 'facets'
+  | 'stats'
   | 'samples'
   | 'series'
   | 'label_names'

@@ -146,6 +146,11 @@ test('histogram and facets agree with the list', async () => {
   const facets = await weir('facets', 'severity', 'host', '--top', '2');
   assert.match(facets.out, /^severity {2}2345 logs\n {2}INFO +\d+ +\d\d\.\d % /);
   assert.match(facets.out, /\n\nhost {2}2345 logs\n(.*\n){2} {2}\(other\) +\d+/);
+  const label = await weir('facets', 'label.customer', '-q', 'customer:c-4*', '--top', '1');
+  assert.match(label.out, /^label\.customer {2}\d+ logs\n {2}c-4\d* /);
+  const by = ['--by', 'label.customer', '--top', '1', '-q', 'customer:(c-40 OR c-41)'];
+  const byLabel = await weir('histogram', ...range8, '--buckets', '1', ...by);
+  assert.match(byLabel.out, /^ +c-40 other\n\S+ \S+ +1 +1 /);
 });
 
 test('a query chooses the logs of every command', async () => {
@@ -288,7 +293,8 @@ const mistakes: readonly [string[], RegExp][] = [
   [['logs', '--exclude', 'debug'], /Give a field and its value as severity:debug/],
   [['logs', '-n', 'ten'], /Give a whole number/],
   [['logs', '-n', '0'], /Give a whole number, 1 or more\./],
-  [['facets', 'colour'], /Allowed choices are severity, service,/],
+  [['facets', 'colour'], /Fields are severity, service,.* or label\.<key>/],
+  [['histogram', '--by', 'message'], /Fields are severity,/],
   [['histogram', '--buckets', '501'], /Give a whole number, 1 to 500\./],
   [['log', 'x', '--same', 'pod'], /Allowed choices are host, service/],
   [['export', '--format', 'xml'], /Allowed choices are ndjson, csv/],

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { EqualityField, FilterField } from '../../src/model/log-fields.ts';
+import type { EqualityField, FilterField, GroupField } from '../../src/model/log-fields.ts';
 import type { FacetsPlan, HistogramPlan, LogFilter } from '../../src/model/plan.ts';
 import { type CountedReads, createCountedReads } from '../../src/store/counts/counted-reads.ts';
 import { createLogReader } from '../../src/store/log-reader.ts';
@@ -92,7 +92,8 @@ const histogramArbitrary: fc.Arbitrary<HistogramPlan> = fc
   .record({
     filter: filterArbitrary,
     buckets: fc.integer({ min: 1, max: 200 }),
-    groupBy: pick('severity' as const, undefined),
+    groupBy: pick('severity' as const, 'host' as const, 'streamId' as const, undefined),
+    topK: fc.integer({ min: 1, max: 5 }),
   })
   .map((plan) => ({
     ...plan,
@@ -159,7 +160,7 @@ const signal = AbortSignal.timeout(120_000);
  * it first.
  */
 async function readCounted<Result>(
-  plan: { readonly filter: LogFilter; readonly fields: readonly FilterField[] },
+  plan: { readonly filter: LogFilter; readonly fields: readonly GroupField[] },
   read: () => Promise<Result | undefined>,
 ): Promise<Result> {
   const filter = { ...plan.filter, fromNanos: undefined, untilNanos: undefined };
@@ -175,7 +176,7 @@ async function readCounted<Result>(
 async function agree(runs: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(histogramArbitrary, async (plan) => {
-      const fields: FilterField[] = plan.groupBy === undefined ? ['streamId'] : [plan.groupBy];
+      const fields: GroupField[] = plan.groupBy === undefined ? ['streamId'] : [plan.groupBy];
       const read = () => counted.histogram(plan, context);
       const result = await readCounted({ ...plan, fields }, read);
       assert.deepEqual(result, await plain.histogram(plan, signal));

@@ -209,6 +209,7 @@ suite('failures say whether rows may be stored', () => {
       endMs: Number(noon / 1_000_000n) + 1_000,
       buckets: 1,
       groupBy: undefined,
+      topK: 1,
     });
     assert.deepEqual(counts, [50_000]);
   });

@@ -1,7 +1,12 @@
 /** The semantics of log filters in plain JavaScript over an array. */
 import type { StampedBatch } from '../../src/model/batch.ts';
 import { encodeLogId, toTie } from '../../src/model/log-id.ts';
-import type { EqualityField, FilterField } from '../../src/model/log-fields.ts';
+import {
+  type EqualityField,
+  type GroupField,
+  isLabelField,
+  labelKeyOf,
+} from '../../src/model/log-fields.ts';
 import type { LogFilter } from '../../src/model/plan.ts';
 import { toSeverityNumber } from '../../src/model/severity.ts';
 import { emptyLog, type LogFixture } from './log-row-fixture.ts';
@@ -84,8 +89,11 @@ function isExcluded(
   );
 }
 
-export function facetValue(field: FilterField, stored: Stored): string {
+export function facetValue(field: GroupField, stored: Stored): string {
+  if (isLabelField(field)) return labelsOf(stored.log).get(labelKeyOf(field)) ?? '';
   if (field === 'streamId') return stored.streamId;
+  if (field === 'receiverId') return 'rcv_test';
+  if (field === 'scope') return stored.log.scopeName;
   const { severityNumber, severityText } = stored.log;
   if (field !== 'severity') return stored.log[field];
   return severityNumber === 0 ? severityText : levels[Math.ceil(severityNumber / 4) - 1]!;

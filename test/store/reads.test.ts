@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { localToken } from './local-token.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { decodeLogId, type LogPosition } from '../../src/model/log-id.ts';
-import type { FilterField } from '../../src/model/log-fields.ts';
+import type { GroupField } from '../../src/model/log-fields.ts';
 import { arrivalsUntil } from '../../src/model/arrival.ts';
 import type { ListPlan, LogFilter, LogRecord, WalkPoint } from '../../src/model/plan.ts';
 import { parseLogQuery } from '../../src/query/parse.ts';
@@ -48,6 +48,8 @@ const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc
     }),
     resourceAttributes: fc.dictionary(pick('both', 'r'), labelValues, { maxKeys: 2 }),
     traceId: pick('4bf92f3577b34da6a3ce929d0e0e4736', '4bf92f3577b34da6a3ce929d0e0e4737', ''),
+    eventName: pick('e1', 'e2', ''),
+    scopeName: pick('s1', ''),
   })
   .map(({ severity, ...log }) => ({ ...log, ...severity }));
 
@@ -156,7 +158,20 @@ async function walk(plan: ListPlan): Promise<LogRecord[]> {
 
 const idsOf = (logs: readonly { readonly logId: string }[]) => logs.map(({ logId }) => logId);
 
-const fields: FilterField[] = ['severity', 'host', 'serviceName', 'k8sPod', 'streamId'];
+const fields: GroupField[] = [
+  'severity',
+  'host',
+  'serviceName',
+  'k8sPod',
+  'streamId',
+  'traceId',
+  'eventName',
+  'scope',
+  'receiverId',
+  'label.k',
+  'label.both',
+  'label.__proto__',
+];
 
 test('list, histogram, facets, tail and export agree with the array for any filter', async () => {
   await fc.assert(
@@ -253,16 +268,33 @@ async function agree(filter: LogFilter, expected: readonly Stored[], buckets: nu
     endMs: Number((until + 999_999n) / 1_000_000n),
     buckets,
   };
-  const histogram = await engine.store.histogram({ ...plan, groupBy: 'severity' });
+  const histogram = await engine.store.histogram({ ...plan, groupBy: 'severity', topK: 100 });
   const edge = (i: number) =>
     nanos(plan.startMs + Math.floor((i * (plan.endMs - plan.startMs)) / buckets));
-  const counted = histogram.counts.map(
-    (_, i) =>
-      expected.filter((log) => log.timeNanos >= edge(i) && log.timeNanos < edge(i + 1)).length,
-  );
-  assert.deepEqual(histogram.counts, counted);
+  const bucketsOf = (logs: readonly Stored[]) =>
+    histogram.counts.map(
+      (_, i) =>
+        logs.filter((log) => log.timeNanos >= edge(i) && log.timeNanos < edge(i + 1)).length,
+    );
+  assert.deepEqual(histogram.counts, bucketsOf(expected));
   const bySeverity = [...histogram.groups!.values()].flat().reduce((sum, n) => sum + n, 0);
   assert.equal(bySeverity, expected.length);
+
+  const groupBy = fields[buckets % fields.length]!;
+  const topK = 1 + (buckets % 3);
+  const grouped = await engine.store.histogram({ ...plan, groupBy, topK });
+  assert.deepEqual(grouped.counts, histogram.counts);
+  const ranked = rank(expected, (log) => facetValue(groupBy, log)).slice(0, topK);
+  const wanted = ranked.map(([value, logs]) => [value, bucketsOf(logs)] as const);
+  assert.deepEqual([...grouped.groups!], wanted);
+}
+
+/** The most frequent first, equal ones in the order of their bytes. */
+function rank(logs: readonly Stored[], valueOf: (log: Stored) => string) {
+  return [...Map.groupBy(logs, valueOf)].sort(
+    ([a, some], [b, others]) =>
+      others.length - some.length || Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  );
 }
 
 /** All steps of a walk. */

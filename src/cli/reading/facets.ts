@@ -1,11 +1,17 @@
 /** `weir facets [field…]`: the most frequent values of fields, with their shares. */
 import { Argument, type Command, Option } from 'commander';
-import { filterFields, logFields } from '../../model/log-fields.ts';
-import { integerWithin } from '../arguments.ts';
+import { collect, integerWithin } from '../arguments.ts';
 import { openSession } from '../session.ts';
 import { escapeControls, type Terminal } from '../terminal.ts';
 import { type ChartOptions, toBar, toChartOptions } from './bars.ts';
-import { addFilterOptions, addRange, type FilterOptions, toFilterQuery } from './query.ts';
+import {
+  addFilterOptions,
+  addRange,
+  type FilterOptions,
+  groupFieldHelp,
+  toFilterQuery,
+  toGroupFieldName,
+} from './query.ts';
 
 interface FacetsOptions extends FilterOptions {
   readonly top: number;
@@ -13,25 +19,22 @@ interface FacetsOptions extends FilterOptions {
   readonly ascii?: true;
 }
 
-/** Names of the API by those of the command line. */
-const facetNames: ReadonlyMap<string, string> = new Map(
-  filterFields.flatMap((name) => {
-    const [facet] = logFields[name].filter.facets;
-    return facet === undefined ? [] : [[logFields[name].flag, facet] as const];
-  }),
-);
 const defaultFields = ['severity', 'service', 'host'];
 const maxValues = 100;
 
 const examples = `
 Examples:
   weir facets
-  weir facets host k8s-pod --since 1h --severity error --top 5
+  weir facets host k8s-pod label.customer.id --since 1h --severity error --top 5
   weir facets service --search timeout --json | jq -r '.facets[0].values[].value'`;
 
 export function define(command: Command, terminal: Terminal): void {
   addRange(addFilterOptions(command))
-    .addArgument(new Argument('[field...]').choices([...facetNames.keys()]))
+    .addArgument(
+      new Argument('[field...]', groupFieldHelp).argParser(
+        (text: string, earlier: string[] | undefined) => collect(toGroupFieldName(text), earlier),
+      ),
+    )
     .option('--search <words>', 'words that the message must contain')
     .option('--top <n>', `values per field, at most ${maxValues}`, integerWithin(1, maxValues), 10)
     .option('--ascii', 'draw bars with # only')
@@ -41,13 +44,12 @@ export function define(command: Command, terminal: Terminal): void {
       const { api, output } = openSession(command, terminal);
       const fields = given.length > 0 ? given : defaultFields;
       const query = await toFilterQuery([options.search ?? ''], options, api);
-      query.set('fields', fields.map((field) => facetNames.get(field)).join(','));
+      query.set('fields', fields.join(','));
       query.set('topK', String(options.top));
       const response = await api.get<{ facets: Facet[] }>(['facets', 'batch'], query);
       if (output.format === 'json') output.record(response);
       else {
-        const named = response.facets.map((facet, i) => ({ ...facet, field: fields[i]! }));
-        await output.write(facetsText(named, toChartOptions(terminal, options)));
+        await output.write(facetsText(response.facets, toChartOptions(terminal, options)));
       }
     });
 }

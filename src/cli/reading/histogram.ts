@@ -1,5 +1,5 @@
 /** `weir histogram [search…]`: counts over time as bars. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { toSeverityNumber } from '../../model/severity.ts';
 import { integerWithin } from '../arguments.ts';
 import { openSession } from '../session.ts';
@@ -11,24 +11,30 @@ import {
   addFilters,
   addRange,
   type FilterOptions,
+  groupFieldHelp,
   toFilterQuery,
+  toGroupFieldName,
   utcOption,
   zoneOf,
 } from './query.ts';
 
 interface HistogramOptions extends FilterOptions {
   readonly buckets?: number;
-  readonly by?: 'severity';
+  readonly by?: string;
+  readonly top?: number;
   readonly ascii?: true;
 }
 
 const maxBuckets = 500;
 const usualBuckets = 20;
+const maxTop = 100;
+const usualTop = 6;
 
 const examples = `
 Examples:
   weir histogram --since 6h
   weir histogram --by severity --since 1d --buckets 48 --service checkout
+  weir histogram --by label.customer.id --top 3 --since 1h
   weir histogram --since 1h timeout --json | jq '.buckets[].count'`;
 
 export function define(command: Command, terminal: Terminal): void {
@@ -39,7 +45,8 @@ export function define(command: Command, terminal: Terminal): void {
         `${usualBuckets}, for which the range is widened to round times`,
       integerWithin(1, maxBuckets),
     )
-    .addOption(new Option('--by <field>', 'field to count and colour by').choices(['severity']))
+    .option('--by <field>', `field to count and colour by: ${groupFieldHelp}`, toGroupFieldName)
+    .option('--top <n>', 'values shown with --by, default 6', integerWithin(1, maxTop))
     .option('--ascii', 'draw bars with # only')
     .addOption(utcOption())
     .addHelpText('after', examples)
@@ -49,7 +56,10 @@ export function define(command: Command, terminal: Terminal): void {
       if (!query.has('sinceTime')) query.set('sinceTime', hourBefore(query.get('untilTime')!));
       if (options.buckets === undefined) widen(query, zoneOf(options));
       else query.set('buckets', String(options.buckets));
-      if (options.by !== undefined) query.set('groupBy', options.by);
+      if (options.by !== undefined) {
+        query.set('groupBy', options.by);
+        query.set('topK', String(options.top ?? usualTop));
+      }
       const histogram = await api.get<Histogram>(['histogram'], query);
       if (output.format === 'json') output.record(histogram);
       else {
@@ -89,8 +99,10 @@ export interface Histogram {
 interface Bucket {
   readonly startTime: string;
   readonly count: number;
-  /** By severity, with `--by`. */
+  /** By value, with `--by`. */
   readonly groups?: Readonly<Record<string, number>>;
+  /** Logs of no listed value. */
+  readonly other?: number;
 }
 
 /** A column of counts, and a piece of every bar. */
@@ -101,7 +113,8 @@ interface Series {
 }
 
 const narrowestBar = 10;
-const mostSeries = 6;
+const widestName = 20;
+const colours = ['cyan', 'yellow', 'magenta', 'green', 'blue', 'red'] as const;
 
 export function histogramText(
   histogram: Histogram,
@@ -145,7 +158,7 @@ function showSecond(iso: string, zone: Zone): string {
   return showInstant(iso, zone).replace(/\.\d{3}/, '');
 }
 
-/** The most severe first: lengths that start at the axis can be compared. */
+/** The most severe or most frequent first: lengths that start at the axis can be compared. */
 function toSeries(buckets: readonly Bucket[]): Series[] {
   const totals = new Map<string, number>();
   for (const { groups } of buckets) {
@@ -154,19 +167,22 @@ function toSeries(buckets: readonly Bucket[]): Series[] {
     }
   }
   if (totals.size === 0) return [{ name: '', format: 'cyan', countOf: ({ count }) => count }];
-  const frequent = [...totals].sort(([, a], [, b]) => b - a).slice(0, mostSeries);
-  const words = frequent
+  const words = [...totals]
+    .sort(([, a], [, b]) => b - a)
     .map(([word]) => word)
     .sort((a, b) => toSeverityNumber(b) - toSeverityNumber(a));
-  const series = words.map((word) => ({
-    name: word === '' ? 'none' : escapeControls(word),
-    format: severityStyle(toSeverityNumber(word)),
+  const areSeverities = words.some((word) => toSeverityNumber(word) > 0);
+  const series = words.map((word, i) => ({
+    name: word === '' ? 'none' : shortened(escapeControls(word)),
+    format: areSeverities ? severityStyle(toSeverityNumber(word)) : colours[i % colours.length]!,
     countOf: ({ groups }: Bucket) => countIn(groups, word),
   }));
-  if (words.length === totals.size) return series;
-  const countOf = (bucket: Bucket) =>
-    bucket.count - words.reduce((sum, word) => sum + countIn(bucket.groups, word), 0);
-  return [...series, { name: 'other', format: 'dim', countOf }];
+  if (buckets.every(({ other = 0 }) => other === 0)) return series;
+  return [...series, { name: 'other', format: 'dim', countOf: ({ other = 0 }) => other }];
+}
+
+function shortened(name: string): string {
+  return name.length <= widestName ? name : `${name.slice(0, widestName - 1)}…`;
 }
 
 function countIn(groups: Bucket['groups'], word: string): number {

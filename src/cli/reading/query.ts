@@ -1,6 +1,7 @@
 /** Options that choose logs, and the API query they become. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { filterFields, logFields } from '../../model/log-fields.ts';
+import { fieldNames, filterFields, logFields } from '../../model/log-fields.ts';
+import { toGroupField } from '../../query/fields.ts';
 import type { Api } from '../api.ts';
 import { collect } from '../arguments.ts';
 import { CommandError, exitCodes } from '../terminal.ts';
@@ -56,6 +57,15 @@ export function addRange(command: Command): Command {
     .option('--since <time>', `start: ${instantHelp}`)
     .option('--until <time>', 'end, exclusive')
     .optionsGroup('Options:');
+}
+
+export const groupFieldHelp = `${fieldNames.join(', ')}, or label.<key>`;
+
+/** A field by any name that queries have for it, as the API takes it. */
+export function toGroupFieldName(text: string): string {
+  const name = text.trim();
+  if (toGroupField(name) !== undefined) return name;
+  throw new InvalidArgumentError(`Fields are ${groupFieldHelp}.`);
 }
 
 export function utcOption(): Option {

@@ -3,7 +3,7 @@
  * that are not counted, and the minutes that the edges of the range or of its buckets cut. The
  * result is exact, that of the parts which the table had at one moment. Only for a single server.
  */
-import type { EqualityField, FilterField } from '../../model/log-fields.ts';
+import type { EqualityField, GroupField } from '../../model/log-fields.ts';
 import type {
   FacetsPlan,
   FacetsResult,
@@ -25,9 +25,11 @@ import { type CountOptions, countDefaults } from './count-cache.ts';
 import { minutesOf } from './minutes.ts';
 import {
   canCount,
+  type CountGroup,
   countedFields,
   type CountQuery,
   eachCount,
+  isCounted,
   matchingGroups,
 } from './part-counts.ts';
 import { createPartSums, type Sums } from './part-sums.ts';
@@ -76,14 +78,17 @@ export function createCountedReads(
 /** @param grouped the field of each grouping; undefined = none */
 function toQuery(
   filter: LogFilter,
-  grouped: readonly (FilterField | undefined)[],
+  grouped: readonly (GroupField | undefined)[],
   cuts?: readonly bigint[],
 ): CountQuery | undefined {
   if (!canCount(filter)) return undefined;
-  // Counts are by stream in any case.
-  const fields = grouped.map((field) =>
-    countedFields(filter, field === undefined || field === 'streamId' ? [] : [field]),
-  );
+  const fields: (readonly EqualityField[])[] = [];
+  for (const field of grouped) {
+    if (field !== undefined && !isCounted(field)) return undefined;
+    // Counts are by stream in any case.
+    const own = field === undefined || field === 'streamId' ? [] : [field];
+    fields.push(countedFields(filter, own));
+  }
   return { filter, fields, minutes: minutesOf(filter, cuts) };
 }
 
@@ -94,10 +99,10 @@ function bucketRows(
 ): HistogramRow[] {
   const edges = bucketEdgesMs(plan);
   const [fields] = query.fields as [readonly EqualityField[]];
-  const severity = plan.groupBy === undefined ? -1 : fields.indexOf(plan.groupBy);
+  const index = indexIn(fields, plan.groupBy);
   const counts = new Map<string, number[]>();
   for (const group of matchingGroups(sums.counts[0]!, fields, query)) {
-    const value = group.values[severity] ?? '';
+    const value = valueOf(group, index);
     const buckets = counts.get(value) ?? edges.map(() => 0);
     counts.set(value, buckets);
     eachCount(group, query.minutes, (minute, count) => {
@@ -109,6 +114,15 @@ function bucketRows(
       count === 0 ? [] : [[bucket, value, String(count)]],
     ),
   );
+}
+
+/** @returns -1 for the stream */
+function indexIn(fields: readonly EqualityField[], field: GroupField | undefined): number {
+  return (fields as readonly (GroupField | undefined)[]).indexOf(field);
+}
+
+function valueOf({ values, streamId }: CountGroup, index: number): string {
+  return values[index] ?? streamId;
 }
 
 /** The last bucket that starts at or before the time. */
@@ -134,13 +148,13 @@ function valueCounts(
   };
   for (const [i, field] of plan.fields.entries()) {
     const fields = query.fields[i]!;
-    const index = field === 'streamId' ? -1 : fields.indexOf(field);
+    const index = indexIn(fields, field);
     for (const group of matchingGroups(counts[i]!, fields, query)) {
       let sum = 0;
       eachCount(group, query.minutes, (_minute, count) => {
         sum += count;
       });
-      if (sum > 0) add(i, group.values[index] ?? group.streamId, sum);
+      if (sum > 0) add(i, valueOf(group, index), sum);
     }
   }
   for (const [index, value, count] of rows) add(index, value, Number(count));

@@ -2,7 +2,9 @@
 import {
   type EqualityField,
   equalityFields,
-  type FieldFilter,
+  type FilterField,
+  filterFields,
+  type GroupField,
   logFields,
   toStoredValue,
 } from '../../model/log-fields.ts';
@@ -17,7 +19,7 @@ export interface PartCounts {
   readonly size: number;
 }
 
-interface CountGroup {
+export interface CountGroup {
   readonly streamId: string;
   /** In the order of the fields that are counted. */
   readonly values: readonly string[];
@@ -50,10 +52,13 @@ export function canCount(filter: LogFilter): boolean {
 }
 
 /** Ids have about as many values as there are logs. */
-function isCounted(field: EqualityField): boolean {
-  const { facets }: FieldFilter = logFields[field].filter;
-  return facets.length > 0;
+export function isCounted(field: GroupField): field is FilterField {
+  return countedFieldNames.has(field);
 }
+
+const countedFieldNames: ReadonlySet<GroupField> = new Set(
+  filterFields.filter((field) => logFields[field].filter.facets.length > 0),
+);
 
 /** A log may have a word of its own and a number, by which it is counted. */
 function isGroup(field: EqualityField, value: string): boolean {

@@ -1,7 +1,8 @@
 /** The most common values of several fields in one scan, with exact counts. Pure. */
-import type { FilterField } from '../../model/log-fields.ts';
+import type { GroupField } from '../../model/log-fields.ts';
 import type { FacetsPlan, FacetsResult } from '../../model/plan.ts';
-import { groupKeysSql, groupKeySql, groupValueSql } from './field-sql.ts';
+import { groupsSql, withSql } from './field-sql.ts';
+import { byCount } from './histogram.ts';
 import { limitsSql, type ReadLimits, type Statement, statement } from './statement.ts';
 import { type Scope, scopeConditions } from './part-counts.ts';
 import { whereSql } from './where.ts';
@@ -11,14 +12,14 @@ export type FacetRow = readonly [number, string, string, string];
 
 /** One grouping set for each field, whose groups are all counted before the limit. */
 export function compileFacets(table: string, plan: FacetsPlan, limits: ReadLimits): Statement {
-  const keys = plan.fields.map(groupKeySql);
-  return statement(
-    (params) => `SELECT field, value, toString(n), toString(total)
+  return statement((params) => {
+    const { definitions, keys, values } = groupsSql(plan.fields, params);
+    return `SELECT field, value, toString(n), toString(total)
 FROM
 (
-  ${groupKeysSql(plan.fields)}SELECT
+  ${withSql(definitions)}SELECT
     ${fieldSql(keys)} AS field,
-    ${valueSql(plan.fields)} AS value,
+    ${valueSql(values)} AS value,
     count() AS n,
     sum(n) OVER (PARTITION BY field) AS total
   FROM ${table}
@@ -27,8 +28,8 @@ FROM
 )
 ORDER BY field, n DESC, value
 LIMIT ${plan.topK} BY field
-${limitsSql(limits)}`,
-  );
+${limitsSql(limits)}`;
+  });
 }
 
 /** Index of the field in the plan, value, its count. */
@@ -40,17 +41,16 @@ export function compileFacetCounts(
   plan: FacetsPlan,
   step: { readonly limits: ReadLimits; readonly scope: Scope; readonly maxValues: number },
 ): Statement {
-  const keys = plan.fields.map(groupKeySql);
-  const withKeys = groupKeysSql(plan.fields);
-  return statement(
-    (params) => `${withKeys}SELECT ${fieldSql(keys)}, ${valueSql(plan.fields)},
+  return statement((params) => {
+    const { definitions, keys, values } = groupsSql(plan.fields, params);
+    return `${withSql(definitions)}SELECT ${fieldSql(keys)}, ${valueSql(values)},
   toString(count())
 FROM ${table}
 WHERE ${[whereSql(plan.filter, params), ...scopeConditions(step.scope, params)].join('\n  AND ')}
 GROUP BY ${setsSql(keys)}
 LIMIT ${step.maxValues}
-${limitsSql(step.limits)}`,
-  );
+${limitsSql(step.limits)}`;
+  });
 }
 
 /** One grouping set for each key. */
@@ -69,8 +69,7 @@ function fieldSql(keys: readonly string[]): string {
 }
 
 /** A value outside the set is empty. */
-function valueSql(fields: readonly FilterField[]): string {
-  const texts = fields.map(groupValueSql);
+function valueSql(texts: readonly string[]): string {
   return texts.length === 1 ? texts[0]! : `concat(${texts.join(', ')})`;
 }
 
@@ -86,24 +85,17 @@ export function topFacets(
   });
 }
 
-type ValueCount = FacetsResult['values'][number];
-
-/** Values of equal counts in the order of their bytes, as in SQL. */
-function byCount(a: ValueCount, b: ValueCount): number {
-  return b.count - a.count || Buffer.compare(Buffer.from(a.value), Buffer.from(b.value));
-}
-
 export function toFacetsResults(plan: FacetsPlan, rows: readonly FacetRow[]): FacetsResult[] {
   const rowsByField = Map.groupBy(rows, ([field]) => field);
   return plan.fields.map((field, index) => toFacets(field, rowsByField.get(index) ?? []));
 }
 
-function toFacets(field: FilterField, rows: readonly FacetRow[]): FacetsResult {
+function toFacets(field: GroupField, rows: readonly FacetRow[]): FacetsResult {
   const values = rows.map(([, value, count]) => ({ value, count: Number(count) }));
   return toResult(field, values, Number(rows[0]?.[3] ?? 0));
 }
 
-function toResult(field: FilterField, values: FacetsResult['values'], total: number): FacetsResult {
+function toResult(field: GroupField, values: FacetsResult['values'], total: number): FacetsResult {
   const listed = values.reduce((sum, { count }) => sum + count, 0);
   return { field, values, other: total - listed, total };
 }

@@ -4,7 +4,9 @@
  */
 import {
   type EqualityField,
-  type FilterField,
+  type GroupField,
+  isLabelField,
+  labelKeyOf,
   logFields,
   toStoredValue,
 } from '../../model/log-fields.ts';
@@ -32,30 +34,66 @@ export function anyOfCondition(
 const levelIndex = 'intDiv(SeverityNumber + 3, 4)';
 const levelNames = `[${severityLevels.map((level) => `'${level}'`).join(', ')}]`;
 
+interface GroupsSql {
+  /** Expressions with the names of keys, for `withSql`. */
+  readonly definitions: readonly string[];
+  /** To group by. */
+  readonly keys: readonly string[];
+  /** Values of the groups as text; empty outside of their grouping set. */
+  readonly values: readonly string[];
+}
+
+export function groupsSql(fields: readonly GroupField[], params: Parameters): GroupsSql {
+  const groups = fields.map((field, i) => groupSql(field, `label${i}`, params));
+  return {
+    definitions: groups.flatMap(({ definition }) => definition ?? []),
+    keys: groups.map(({ key }) => key),
+    values: groups.map(({ key, value = `toString(${key})` }) => value),
+  };
+}
+
+/** The clause before SELECT. */
+export function withSql(definitions: readonly string[]): string {
+  return definitions.length === 0 ? '' : `WITH ${definitions.join(',\n  ')}\n`;
+}
+
+interface GroupSql {
+  readonly key: string;
+  readonly definition?: string;
+  /** Absent = the key as text. */
+  readonly value?: string;
+}
+
+function groupSql(field: GroupField, alias: string, params: Parameters): GroupSql {
+  if (field === 'severity') return severityGroup;
+  if (!isLabelField(field)) return { key: logFields[field].column };
+  return { key: alias, definition: `${rowValueSql(field, params)} AS ${alias}` };
+}
+
 /**
- * Defines the key of severity for `groupKeySql`: the index of the level, or a hash of the word
- * above all indexes. Grouping by the name of the level takes twice the time.
+ * The key of severity is the index of the level, or a hash of the word above all indexes. Grouping
+ * by the name of the level takes twice the time.
  */
-export function groupKeysSql(fields: readonly FilterField[]): string {
-  if (!fields.includes('severity')) return '';
-  const wordKey = 'bitShiftLeft(sipHash64(SeverityText) * (SeverityNumber = 0), 3)';
-  return `WITH bitOr(${levelIndex}, ${wordKey}) AS severityKey\n`;
-}
+const severityGroup: GroupSql = {
+  key: 'severityKey',
+  definition:
+    `bitOr(${levelIndex}, bitShiftLeft(sipHash64(SeverityText) * (SeverityNumber = 0), 3)) ` +
+    'AS severityKey',
+  value:
+    `multiIf(severityKey = 0, '', severityKey < 8, ${levelNames}[severityKey], ` +
+    'toString(any(SeverityText)))',
+};
 
-export function groupKeySql(field: FilterField): string {
-  return field === 'severity' ? 'severityKey' : logFields[field].column;
-}
-
-/** The value of a group by `groupKeySql`; empty outside of its grouping set. */
-export function groupValueSql(field: FilterField): string {
-  const key = groupKeySql(field);
-  if (field !== 'severity') return `toString(${key})`;
-  return `multiIf(${key} = 0, '', ${key} < 8, ${levelNames}[${key}], toString(any(SeverityText)))`;
-}
-
-/** The value of one row. */
-export function rowValueSql(field: EqualityField): string {
+/** The value of one row as text; empty where it has none. */
+export function rowValueSql(field: GroupField, params: Parameters): string {
+  if (isLabelField(field)) return labelValueSql(params.add('String', labelKeyOf(field)));
   const { column } = logFields[field];
   if (field !== 'severity') return `toString(${column})`;
   return `if(SeverityNumber = 0, toString(${column}), ${levelNames}[${levelIndex}])`;
+}
+
+/** The log's own attribute hides the resource's. @param key a placeholder */
+export function labelValueSql(key: string): string {
+  const [own, inherited] = ['LogAttributes', 'ResourceAttributes'];
+  return `if(mapContains(${own}, ${key}), ${own}[${key}], ${inherited}[${key}])`;
 }

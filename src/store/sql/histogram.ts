@@ -1,5 +1,5 @@
 /** Counts of logs in buckets of equal width, exact at every edge. Pure. */
-import type { HistogramPlan, HistogramResult } from '../../model/plan.ts';
+import type { Buckets, FacetsResult, HistogramPlan, HistogramResult } from '../../model/plan.ts';
 import {
   limitsSql,
   type Parameters,
@@ -7,7 +7,7 @@ import {
   type Statement,
   statement,
 } from './statement.ts';
-import { groupKeysSql, groupKeySql, groupValueSql } from './field-sql.ts';
+import { groupsSql, withSql } from './field-sql.ts';
 import { type Scope, scopeConditions } from './part-counts.ts';
 import { whereSql } from './where.ts';
 
@@ -27,13 +27,13 @@ export function compileHistogram(
   const { groupBy } = plan;
   return statement((params) => {
     const bucket = bucketSql(plan, params);
-    const withKeys = groupKeysSql(groupBy ? [groupBy] : []);
-    const value = groupBy ? groupValueSql(groupBy) : "''";
-    return `${withKeys}SELECT toUInt16(${bucket}) AS bucket, ${value} AS value,
+    const { definitions, keys, values } = groupsSql(groupBy ? [groupBy] : [], params);
+    const [value = "''"] = values;
+    return `${withSql(definitions)}SELECT toUInt16(${bucket}) AS bucket, ${value} AS value,
   toString(count())
 FROM ${table}
 WHERE ${[whereSql(plan.filter, params), ...scopeConditions(scope, params)].join('\n  AND ')}
-GROUP BY ${groupBy ? `bucket, ${groupKeySql(groupBy)}` : 'bucket'}
+GROUP BY ${['bucket', ...keys].join(', ')}
 ${limitsSql(limits)}`;
   });
 }
@@ -43,7 +43,7 @@ ${limitsSql(limits)}`;
  * with D the range and N the buckets: the greatest such i is ceil((x + 1) * N / D) - 1 = floor(((x
  * + 1) * N - 1) / D). Where N divides D, that is x divided by the width.
  */
-function bucketSql(plan: HistogramPlan, params: Parameters): string {
+export function bucketSql(plan: Buckets, params: Parameters): string {
   const rangeMs = plan.endMs - plan.startMs;
   if (rangeMs % plan.buckets === 0) {
     const startNanos = params.add('Int64', BigInt(plan.startMs) * 1_000_000n);
@@ -58,7 +58,7 @@ function bucketSql(plan: HistogramPlan, params: Parameters): string {
 }
 
 /** Start of each bucket and the end of the last, Unix ms. */
-export function bucketEdgesMs({ startMs, endMs, buckets }: HistogramPlan): number[] {
+export function bucketEdgesMs({ startMs, endMs, buckets }: Buckets): number[] {
   const rangeMs = BigInt(endMs - startMs);
   return Array.from({ length: buckets + 1 }, (_, i) => {
     return startMs + Number((BigInt(i) * rangeMs) / BigInt(buckets));
@@ -80,5 +80,23 @@ export function toHistogramResult(
     groupCounts[bucket]! += count;
     groups.set(value, groupCounts);
   }
-  return { counts, groups: plan.groupBy === undefined ? undefined : groups };
+  return { counts, groups: plan.groupBy === undefined ? undefined : topGroups(plan, groups) };
 }
+
+function topGroups(
+  { topK }: HistogramPlan,
+  groups: ReadonlyMap<string, readonly number[]>,
+): NonNullable<HistogramResult['groups']> {
+  const ranked = [...groups].map(([value, counts]) => {
+    return { value, counts, count: counts.reduce((sum, count) => sum + count, 0) };
+  });
+  const top = ranked.sort(byCount).slice(0, topK);
+  return new Map(top.map(({ value, counts }) => [value, counts]));
+}
+
+/** Values of equal counts in the order of their bytes, as in SQL. */
+export function byCount(a: ValueCount, b: ValueCount): number {
+  return b.count - a.count || Buffer.compare(Buffer.from(a.value), Buffer.from(b.value));
+}
+
+type ValueCount = FacetsResult['values'][number];

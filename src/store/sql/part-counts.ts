@@ -61,10 +61,10 @@ export function compilePartCounts(
   maxCounts: number,
 ): Statement {
   const values = of.fields.map((_, i) => `value${i}`);
-  const columns = of.fields.map((field, i) => `${rowValueSql(field)} AS value${i}`);
   const keys = ['StreamId', ...values].join(', ');
-  return statement(
-    (params) => `SELECT StreamId, CAST([${values.join(', ')}] AS Array(String)),
+  return statement((params) => {
+    const columns = of.fields.map((field, i) => `${rowValueSql(field, params)} AS value${i}`);
+    return `SELECT StreamId, CAST([${values.join(', ')}] AS Array(String)),
   groupArray(minute), groupArray(n)
 FROM
 (
@@ -77,8 +77,8 @@ FROM
 )
 GROUP BY ${keys}
 SETTINGS max_rows_to_group_by = ${maxCounts}, group_by_overflow_mode = 'throw',
-  max_result_rows = ${maxGroups}, result_overflow_mode = 'throw'`,
-  );
+  max_result_rows = ${maxGroups}, result_overflow_mode = 'throw'`;
+  });
 }
 
 /** Limits a read to parts of the table, and to minutes of event time. */

@@ -8,6 +8,7 @@ type ParameterType =
   | 'Float64'
   | 'UInt64'
   | 'UInt128'
+  | 'Array(UInt64)'
   | 'Array(UInt128)';
 type ParameterValue = string | readonly string[] | readonly number[];
 

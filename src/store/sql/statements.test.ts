@@ -69,7 +69,7 @@ ${settings}`,
 });
 
 test('a histogram whose buckets are whole milliseconds divides once', () => {
-  const plan = { filter, startMs: 1_000, endMs: 2_000, buckets: 10, groupBy: undefined };
+  const plan = { filter, startMs: 1_000, endMs: 2_000, buckets: 10, groupBy: undefined, topK: 10 };
   const bucket = 'toUInt16(intDiv(toUnixTimestamp64Nano(Timestamp) - {p0:Int64}, {p1:Int64}))';
   assert.equal(
     compileHistogram('weir.logs', plan, limits).sql,
@@ -84,7 +84,8 @@ ${settings}`,
 });
 
 test('other histograms use the exact inverse of the floored edges', () => {
-  const plan = { filter, startMs: 0, endMs: 1_000, buckets: 7, groupBy: 'severity' } as const;
+  const range = { startMs: 0, endMs: 1_000, buckets: 7 };
+  const plan = { filter, ...range, groupBy: 'severity', topK: 10 } as const;
   const { sql } = compileHistogram('weir.logs', plan, limits);
   const millis = 'intDiv(toUnixTimestamp64Nano(Timestamp), 1000000)';
   const inverse = `(${millis} - {p0:Int64} + 1) * {p1:Int64} - 1`;
@@ -95,7 +96,8 @@ test('other histograms use the exact inverse of the floored edges', () => {
 });
 
 test('buckets without rows count zero, and groups are summed', () => {
-  const plan = { filter, startMs: 0, endMs: 3, buckets: 3, groupBy: 'severity' } as const;
+  const range = { startMs: 0, endMs: 3, buckets: 3 };
+  const plan = { filter, ...range, groupBy: 'severity', topK: 10 } as const;
   const result = toHistogramResult(plan, [
     [2, 'INFO', '5'],
     [0, 'WARN', '1'],

@@ -6,7 +6,7 @@ import type { LogCondition, LogFilter, LogTarget, LogTest, SearchTerm } from '..
 import type { Parameters } from './statement.ts';
 import type { TimeWindow } from './time-windows.ts';
 import { type FieldName, logFields } from '../../model/log-fields.ts';
-import { anyOfCondition } from './field-sql.ts';
+import { anyOfCondition, labelValueSql } from './field-sql.ts';
 import { ownerConditions } from './streams.ts';
 
 /** Every `key=value` of a row's labels. The index `labels` applies to this exact expression. */
@@ -181,10 +181,9 @@ function testSql(target: LogTarget, test: LogTest, params: Parameters): string {
 function targetSql(target: LogTarget, params: Parameters) {
   if (target.kind === 'label') {
     const key = params.add('String', target.key);
-    const isOwn = `mapContains(LogAttributes, ${key})`;
     return {
-      value: `if(${isOwn}, LogAttributes[${key}], ResourceAttributes[${key}])`,
-      isPresent: `(${isOwn} OR mapContains(ResourceAttributes, ${key}))`,
+      value: labelValueSql(key),
+      isPresent: `(mapContains(LogAttributes, ${key}) OR mapContains(ResourceAttributes, ${key}))`,
     };
   }
   if (target.kind === 'field' && target.field === 'severityNumber') {
